@@ -18,15 +18,18 @@ export type Exit = keyof typeof EXIT_CODES
 export const EXIT_MEANINGS: Readonly<Record<Exit, string>> = {
   done: 'Done, or nothing was left to do.',
   differs:
-    '`--check` or `verify` found a difference, `lint` a statement that is refused or dangerous (with `--strict` any), ' +
-    '`security-check` a fault; a file that was edited stays as it is; a question was not confirmed.',
-  input: 'A flag, a file that was read or a route cannot be used, or no app was found.',
+    '`--check`, `migrate check` or `verify` found a difference, `lint` a statement that is refused or dangerous (with `--strict` any), ' +
+    '`try-rollout` a failed call, `security-check` a fault; something else comes first, as before `diff --contract`; ' +
+    'a file that was edited stays as it is; a question was not confirmed.',
+  input:
+    'A flag, a file or folder that was read, or a route cannot be used, or no app was found; a question needs `--yes`, because there is no terminal.',
   daemon: 'The daemon is needed and not running, or its response is invalid.',
   conflict: 'The daemon holds the host for another owner.',
   output: 'A file or stdout could not be written. The file that was there before is whole.',
-  database: 'A database cannot be reached or refuses, or a migration failed in it.',
+  database:
+    'A database cannot be reached or refuses, does not have what the command is about, or a migration failed in it.',
   bug: 'A mistake of the program itself. `ASHLAR_DEBUG=1` shows where.',
   interrupted:
-    'Ctrl-C (SIGINT) ended it. `migrate up` and `down` cancel the statement that runs in the database first.',
+    'Ctrl-C (SIGINT) ended it. The `migrate` commands cancel the statement that runs in the database first.',
   terminated: 'SIGTERM ended it, likewise.',
 }

@@ -1,45 +1,64 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import type { ForeignTool } from '../../lib/migrations/index.js'
+import { readFileSync } from 'node:fs'
+import type { AdoptableTool, Dialect } from '../../lib/migrations/index.js'
 import { Failure } from '../errors/failure.js'
-import { reasonOf } from '../output/whole-file.js'
-import { foldersOf, type NextVersion } from './next-files.js'
+import { readingReasonOf } from '../output/whole-file.js'
+import { hasVersions, type NextVersion } from './next-files.js'
 
 const DOWN = '-- nothing to undo: another tool made what is here, before it was taken over\n'
 
-/**
- * The version that holds the schema of another tool, from its dump.
- * @throws {Failure} for a dump that cannot be used, or a folder that has versions already.
- */
-export async function adoptedVersion(
-  { tool, dialect, table, head }: ForeignTool,
-  { files, dump }: { readonly files: string; readonly dump: string },
-): Promise<NextVersion> {
-  const there = foldersOf(files, dialect)
-    .flatMap(({ folder }) => (existsSync(folder) ? readdirSync(folder) : []))
-    .filter((name) => BY_HAND.test(name))
-  if (there.length > 0)
+/** The text of a schema dump. @throws {Failure} for a file that cannot be read, or is empty. */
+export function dumpIn(file: string): string {
+  const text = textOf(file)
+  if (text.trim() !== '') return text
+  throw new Failure(
+    'input',
+    `${file} is empty: ashlar migrate adopt without --dump prints the command that writes it`,
+  )
+}
+
+/** @throws {Failure} for a folder that has versions already. */
+export function refuseVersions(files: string, dialect: Dialect): void {
+  if (hasVersions(files, dialect))
     throw new Failure(
       'input',
       `${files} has versions already, and the schema of another tool becomes 0002: name another folder with --files`,
     )
-  const { adoptedComment, dumpedStatements, lintFiles } = await import('../../lib/migrations/index.js')
-  const statements = dumpedStatements(textOf(dump), dialect)
-  if (statements.length === 0) throw new Failure('input', `${dump} has no statement that makes something`)
+}
+
+/**
+ * The version that holds the schema of another tool, from the text of its dump.
+ * @param file - the name of the dump, for messages.
+ * @throws {Failure} for a dump that cannot be used.
+ */
+export async function adoptedVersion(
+  { tool, dialect, table, tables, dump, head }: AdoptableTool,
+  text: string,
+  file: string,
+): Promise<NextVersion> {
+  const { adoptedComment, createdTables, dumpedStatements, lintFiles } =
+    await import('../../lib/migrations/index.js')
+  const statements = dumpedStatements(text, dialect)
+  if (statements.length === 0) throw new Failure('input', `${file} has no statement that makes something`)
   const sql = `${statements.join(';\n\n')};\n`
   const description = `adopted_${tool.toLowerCase().replaceAll(/[^a-z0-9]+/g, '_')}`
-  const findings = await lintFiles({ '0002_adopted.up.sql': sql, '0002_adopted.down.sql': DOWN }, dialect)
+  const files = { '0002_adopted.up.sql': sql, '0002_adopted.down.sql': DOWN }
+  const own = [...(await createdTables(files, dialect, tables)).keys()]
+  if (own.length > 0)
+    throw new Failure(
+      'input',
+      `${file} has ${own.join(' and ')}, which ${tool} keeps for itself and which must not become part of a version: dump the schema again without: ${dump} > ${file}`,
+    )
+  const findings = await lintFiles(files, dialect)
   const rules = [...new Set(findings.filter(({ level }) => level === 'danger').map(({ rule }) => rule))]
   const allowed = rules.length === 0 ? '' : `-- ashlar:allow ${rules.join(', ')}\n`
   const up = `-- The schema that ${tool} made, as it was dumped.\n${adoptedComment(table, head)}\n${allowed}${sql}`
   return { description, sqlFor: () => ({ up, down: DOWN }) }
 }
 
-const BY_HAND = /^(?!0001_)[0-7]\d{3}_.*\.sql$/
-
 function textOf(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    throw new Failure('input', `${file} cannot be read: ${reasonOf(error)}`, { cause: error })
+    throw new Failure('input', `${file} cannot be read: ${readingReasonOf(error)}`, { cause: error })
   }
 }

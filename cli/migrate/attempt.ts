@@ -10,7 +10,10 @@ export async function attempt<T>(work: () => Promise<T>): Promise<T> {
     return await work()
   } catch (error) {
     const { MigrationError } = await import('../../lib/migrations/index.js')
-    if (error instanceof MigrationError) throw new Failure('database', error.message, { cause: error })
+    if (error instanceof MigrationError) {
+      const exit = error.sqlState === 'ERR_INVALID_URL' ? 'input' : 'database'
+      throw new Failure(exit, error.message, { cause: error })
+    }
     if (error instanceof Error && /^migrations\b/.test(error.message))
       throw new Failure('input', onOneLine(error.message), { cause: error })
     throw error

@@ -1,6 +1,8 @@
-import type { DatabaseAddress, MigrateOptions, Migrator } from '../../lib/migrations/index.js'
+import type { DatabaseAddress, MigrateOptions, Migrator, VersionStatus } from '../../lib/migrations/index.js'
+import { Failure } from '../errors/failure.js'
 import { terminalLine } from '../output/terminal-line.js'
 import { Verb } from '../verb/verb.js'
+import { databaseText, type Heading } from './headings.js'
 import type { DatabaseFlags } from './migrator-of.js'
 
 /** What `--json` prints of the database; missing where the connection string is no URL. */
@@ -12,6 +14,9 @@ export interface OnDatabase {
 export abstract class DatabaseVerb extends Verb {
   #database: DatabaseAddress | undefined
 
+  /** The first line on stderr. A command that works elsewhere than in the database says where. */
+  protected heading: Heading = databaseText
+
   /** @throws {Failure} for flags that cannot be used. */
   protected async connected(
     flags: DatabaseFlags,
@@ -21,9 +26,20 @@ export abstract class DatabaseVerb extends Verb {
     const migrator = await migratorOf(flags, running)
     const { database } = migrator
     if (database !== undefined && this.#database === undefined)
-      process.stderr.write(`${terminalLine(databaseText(database))}\n`)
+      process.stderr.write(`${terminalLine(this.heading(database))}\n`)
     this.#database = database
     return migrator
+  }
+
+  /**
+   * Asks for a confirmation, with the name of the database.
+   * @throws {Failure} with what `otherwise` says when the person says no; without a terminal.
+   */
+  protected async confirm(question: string, otherwise: string): Promise<void> {
+    const { confirmed } = await import('../output/confirmed.js')
+    const database = this.#database === undefined ? '' : `${databaseText(this.#database)}: `
+    if (!(await confirmed(terminalLine(database + question, LONGEST_QUESTION))))
+      throw new Failure('differs', otherwise)
   }
 
   /** The result with the database that it is of. */
@@ -31,9 +47,20 @@ export abstract class DatabaseVerb extends Verb {
     return { ...result, ...(this.#database !== undefined && { database: this.#database }) }
   }
 
+  /** Says when another schema of the database has versions and this one has none: it may be the wrong one. */
+  protected async noteElsewhere(migrator: Migrator, versions: readonly VersionStatus[]): Promise<void> {
+    const here = migrator.database?.schema
+    if (here === undefined || versions.some(({ state }) => state !== 'pending')) return
+    const there: readonly string[] = await migrator.versionedSchemas().catch(() => [])
+    if (there.length > 0 && !there.includes(here))
+      this.note([
+        `no version is applied in the schema ${here}, and ${there.join(', ')} has versions: --module or --schema names another schema`,
+      ])
+  }
+
   /** Says when the folder has no version, because it may be the wrong one. */
   protected async noteEmpty(flags: DatabaseFlags): Promise<void> {
-    const { dialect } = (await this.connected(flags)).database ?? {}
+    const { dialect } = this.#database ?? (await this.connected(flags)).database ?? {}
     const { emptyFolder, emptyText } = await import('./next-files.js')
     const empty = dialect && emptyFolder(flags.files, dialect)
     if (empty !== undefined) this.note([emptyText(empty)])
@@ -44,7 +71,4 @@ export abstract class DatabaseVerb extends Verb {
   }
 }
 
-/** `Database shop on localhost:5432, schema inventory`. */
-function databaseText({ name, server, schema = 'public' }: DatabaseAddress): string {
-  return `Database ${name} on ${server}${schema === 'public' ? '' : `, schema ${schema}`}`
-}
+const LONGEST_QUESTION = 2_000

@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs'
 import type { Dialect } from '../../lib/migrations/index.js'
 import type { TableMigration, TableSql } from '../../lib/persistence/index.js'
 import { fromEntities, noEntities } from '../loading/entities.js'
-import { Failure } from '../errors/failure.js'
 import { attempt } from './attempt.js'
 import { foldersOf, type NextVersion } from './next-files.js'
 
@@ -13,8 +12,8 @@ export interface EntityVersions {
 }
 
 /**
- * One version for each table that no file of the folder creates.
- * @throws {Failure} when the module cannot be used, or when every table is already created.
+ * One version for each table that no file of the folder creates; none where files create them all.
+ * @throws {Failure} when the module cannot be used.
  */
 export async function entityVersions(
   module: string,
@@ -30,11 +29,6 @@ export async function entityVersions(
   const left = tables
     .filter(({ table }) => created.has(table))
     .map(({ table }) => `${table} is created by ${created.get(table) ?? ''} already`)
-  if (wanted.length === 0)
-    throw new Failure(
-      'input',
-      `nothing is written: ${left.join(', ')}; ashlar migrate diff --entities writes its changes`,
-    )
   return {
     versions: wanted.map(({ table, sqlFor }) => ({
       description: tables.length === 1 ? description : `${description}_${asWord(table)}`,

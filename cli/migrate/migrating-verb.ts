@@ -47,6 +47,17 @@ export abstract class MigratingVerb extends DatabaseVerb {
     }
   }
 
+  /** Says which versions `migrate up` applies next. That is only help: nothing fails where it cannot be known. */
+  protected async nextUp(flags: DatabaseFlags): Promise<void> {
+    const [{ nextLine }, { namesText }, { missingVersions }] = await Promise.all([
+      import('./lines/next-line.js'),
+      import('./lines/names-text.js'),
+      import('./missing-versions.js'),
+    ])
+    const missing = await missingVersions(await this.connected(flags)).catch(() => [])
+    if (missing.length > 0) this.say([nextLine(['up'], flags, `which applies ${namesText(missing)}`)])
+  }
+
   protected async progress(): Promise<(event: Progress) => void> {
     const { progressLines } = await import('./lines/progress-lines.js')
     const lines = progressLines(paintFor(process.stderr))

@@ -1,4 +1,4 @@
-import type { MigrateOptions, Migrator } from '../../lib/migrations/index.js'
+import type { Dialect, MigrateOptions, Migrator } from '../../lib/migrations/index.js'
 import { attempt } from './attempt.js'
 import { connectionString } from './connection-string.js'
 import { hasFolder } from './next-files.js'
@@ -39,4 +39,14 @@ export function migratorOf(
     const isMissing = flags.mayBegin === true && !hasFolder(flags.files, migrator.database?.dialect)
     return isMissing ? migrate({ url, files: {}, ...said }) : migrator
   })
+}
+
+/** The engine of a connection string; undefined for one that cannot be read, or whose engine has no versions. */
+export async function dialectIn(url: string): Promise<Dialect | undefined> {
+  const { migrate } = await import('../../lib/migrations/index.js')
+  try {
+    return migrate({ url: await connectionString(url), files: {} }).database?.dialect
+  } catch {
+    return undefined
+  }
 }

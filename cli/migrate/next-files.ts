@@ -58,21 +58,18 @@ export function hasFolder(folder: string, dialect: Dialect | undefined): boolean
   return there.length === 0 ? existsSync(folder) : dialect === undefined || there.includes(dialect)
 }
 
-/** The engine of a connection string that has no folder where another one has. */
-export function leftOut({
-  files,
-  dialect,
-  url = '',
-}: {
-  readonly files: string
-  readonly dialect?: string | undefined
-  readonly url?: string | undefined
-}): Dialect | undefined {
-  const scheme = url.replace(/^fsnotify:\/\//i, '').replace(/^mariadb/i, 'mysql')
-  const engine = DIALECTS.find((one) => scheme.toLowerCase().startsWith(one))
-  const isLeftOut = dialect === undefined && existsSync(files) && !hasFolder(files, engine)
-  return isLeftOut ? engine : undefined
+/** @throws {Failure} where there is no such folder. */
+export function refuseMissing(folder: string): void {
+  if (!existsSync(folder))
+    throw new Failure(
+      'input',
+      `there is no folder ${folder}: name the one with the files; the first ones are written by ashlar migrate new`,
+    )
 }
+
+/** Whether the engine has no folder where another one has. */
+export const isLeftOut = (folder: string, dialect: Dialect): boolean =>
+  existsSync(folder) && !hasFolder(folder, dialect)
 
 /** The folder of an engine's files that has none; undefined where there are some. */
 export function emptyFolder(folder: string, dialect: Dialect): string | undefined {
@@ -123,10 +120,15 @@ export function writeNextFiles(
       }
     }
   } catch (error) {
-    for (const file of written) unlinkSync(file)
+    removeFiles(written)
     throw new Failure('output', `nothing is written: ${whyNot(error)}`, { cause: error })
   }
   return { names: [...new Set(named.map(({ name }) => name))], files: written }
+}
+
+/** Takes back what was written. */
+export function removeFiles(files: readonly string[]): void {
+  for (const file of files) unlinkSync(file)
 }
 
 /** Each engine has numbers of its own without gaps: one may need a change that another does not. */
@@ -146,6 +148,14 @@ function sqlIn(folder: string): readonly string[] {
     throw new Failure('output', `nothing is written: ${whyNot(error)}`, { cause: error })
   }
 }
+
+/** Whether the folder has a hand-written version of the engine. */
+export const hasVersions = (folder: string, dialect: Dialect): boolean =>
+  hasFolder(folder, dialect) &&
+  foldersOf(folder, dialect).some((one) => sqlIn(one.folder).some((file) => isByHand(file)))
+
+/** Whether a version is hand-written, by its name: `0002_widgets`. */
+export const isByHand = (name: string): boolean => numberOf(name) >= FIRST
 
 /** The number of a hand-written file; 0 for any other. */
 function numberOf(file: string): number {

@@ -2,7 +2,7 @@ import { readdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Dialect } from '../../lib/migrations/files/dialect.js'
 import { Failure } from '../errors/failure.js'
-import { reasonOf } from '../output/whole-file.js'
+import { readingReasonOf, reasonOf } from '../output/whole-file.js'
 import { foldersOf } from './next-files.js'
 
 /** A version that got another number. */
@@ -85,7 +85,7 @@ function filesOf(folder: string): readonly string[] {
   try {
     return readdirSync(folder).filter((file) => FILE.test(file))
   } catch (error) {
-    throw new Failure('input', `${folder} cannot be read: ${reasonOf(error)}`, { cause: error })
+    throw new Failure('input', `${folder} cannot be read: ${readingReasonOf(error)}`, { cause: error })
   }
 }
 

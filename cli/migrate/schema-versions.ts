@@ -2,10 +2,18 @@ import { existsSync } from 'node:fs'
 import type { DiffResult, Dialect } from '../../lib/migrations/index.js'
 import type { SchemaChanges, SchemaVersion } from '../../lib/persistence/index.js'
 import { Failure } from '../errors/failure.js'
-import { fromEntities } from '../loading/entities.js'
+import { fromEntities, noEntities } from '../loading/entities.js'
 import { connectionString } from './connection-string.js'
 import type { Migrator } from '../../lib/migrations/index.js'
-import { foldersOf, type NextFiles, type NextVersion, writeNextFiles } from './next-files.js'
+import { namesText } from './lines/names-text.js'
+import {
+  foldersOf,
+  hasVersions,
+  isByHand,
+  type NextFiles,
+  type NextVersion,
+  writeNextFiles,
+} from './next-files.js'
 
 /** How a command compares. */
 export interface ComparisonFlags {
@@ -33,6 +41,7 @@ export async function schemaVersions(
   migrator: Migrator,
   flags: ComparisonFlags,
 ): Promise<SchemaVersions> {
+  if (!flags.live) await refuseOtherFolder(migrator, flags.files)
   const { dialect, changes, leftovers } = await schemaChanges(migrator, flags)
   const { left, byHand } = changes
   const made = flags.contract ? contractOf(changes) : changes.expand
@@ -40,36 +49,44 @@ export async function schemaVersions(
 }
 
 /**
- * Writes the expanding versions of a comparison, and notes about what is left.
- * @throws {Failure} when there are none, or the connection string is of another engine than `dialect`.
+ * Writes the versions of a comparison for the engine of the connection string, and says which other engines lack them.
+ * @throws {Failure} when the connection string is of another engine than `dialect`, or when a folder cannot be written.
  */
-export async function newVersions(
-  name: string,
-  migrator: Migrator,
-  flags: Omit<ComparisonFlags, 'live' | 'contract'> & { readonly dialect?: string | undefined },
-): Promise<{ readonly written: NextFiles; readonly notes: readonly string[] }> {
-  const compared = { ...flags, live: false, contract: false }
-  const { dialect, versions, left, byHand, leftovers } = await schemaVersions(name, migrator, compared)
+export function writeVersions(
+  { dialect, versions }: SchemaVersions,
+  flags: { readonly files: string; readonly dialect?: string | undefined },
+): NextFiles & { readonly notes: readonly string[] } {
   if (flags.dialect !== undefined && flags.dialect !== dialect)
     throw new Failure(
       'input',
       `--dialect ${flags.dialect} and a connection string of ${dialect}: leave one of them out, since files are written for the engine of the connection string`,
     )
-  const rest = [
-    ...left.map((line) => `left for ashlar migrate diff --contract: ${line}`),
-    ...byHand.map((line) => `to do by hand: ${line}`),
-    ...leftovers.map((database) => leftoverText(database)),
-  ]
-  if (versions.length === 0)
-    throw new Failure(
-      'input',
-      ['nothing is written: the files make every table and column of the entities', ...rest].join('; '),
-    )
+  if (versions.length === 0) return { names: [], files: [], notes: [] }
   const others = foldersOf(flags.files, undefined).filter((one) => one.dialect !== dialect)
   const elsewhere = others
     .filter(({ folder }) => existsSync(folder))
     .map((one) => `nothing is written for ${one.dialect}: run this again with a connection string of it`)
-  return { written: writeNextFiles(flags.files, dialect, versions), notes: [...rest, ...elsewhere] }
+  return { ...writeNextFiles(flags.files, dialect, versions), notes: elsewhere }
+}
+
+/**
+ * Where the folder has no version, everything would be new.
+ * @throws {Failure} where the database has versions: then it is not the folder of their files.
+ */
+async function refuseOtherFolder(migrator: Migrator, folder: string): Promise<void> {
+  const { database } = migrator
+  if (database === undefined || hasVersions(folder, database.dialect)) return
+  const versions = await migrator.status().catch((error: unknown) => {
+    // The tables of another tool are compared before they are taken over; and without a right to read versions, none is known.
+    if (['foreign', 'denied'].includes((error as { readonly stop?: string }).stop ?? '')) return []
+    throw error
+  })
+  const others = versions.filter(({ state, name }) => state !== 'pending' && isByHand(name))
+  if (others.length === 0) return
+  throw new Failure(
+    'input',
+    `${folder} has no version for ${database.dialect}, and the database ${database.name} has ${namesText(others.map(({ name }) => name))}: name the folder of their files with --files`,
+  )
 }
 
 export const leftoverText = (database: string): string =>
@@ -80,8 +97,11 @@ export async function schemaChanges(
   migrator: Migrator,
   { entities, live, scratch }: Pick<ComparisonFlags, 'entities' | 'live' | 'scratch'>,
 ): Promise<DiffResult<SchemaChanges>> {
-  const { schemaModel } = await import('../../lib/persistence/index.js')
-  const model = await fromEntities(entities, schemaModel)
+  const { schemaModel, tableMigrations } = await import('../../lib/persistence/index.js')
+  const model = await fromEntities(entities, (exports) => {
+    if (tableMigrations(exports).length === 0) throw noEntities(entities)
+    return schemaModel(exports)
+  })
   return migrator.diff(model, {
     live,
     ...(scratch === undefined ? {} : { scratch: await connectionString(scratch) }),
@@ -92,7 +112,7 @@ function contractOf({ expand, contract }: SchemaChanges): readonly SchemaVersion
   if (expand.length === 0) return contract
   throw new Failure(
     'differs',
-    `nothing is written: expanding changes come first (${expand.map(({ what }) => what).join(', ')}): run ashlar migrate diff without --contract, deploy, and contract when no older image runs`,
+    `nothing is written: expanding changes come first (${expand.map(({ what }) => what).join(', ')}): run ashlar migrate diff without --contract, deploy, and run it with --contract when no process with the older code runs`,
   )
 }
 

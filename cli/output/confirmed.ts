@@ -8,10 +8,13 @@ import { Failure } from '../errors/failure.js'
 export async function confirmed(question: string): Promise<boolean> {
   const { stdin: input, stderr: output } = process
   if (!input.isTTY || !output.isTTY)
-    throw new Failure('input', `${question} Say --yes, because nobody can be asked`)
+    throw new Failure(
+      'input',
+      `nothing is changed: this asks first, and there is no terminal to ask at; --yes confirms it. ${question}`,
+    )
   const lines = createInterface({ input, output })
   const interrupted = new Promise<string>((resolve, reject) => {
-    lines.once('SIGINT', () => reject(new Failure('interrupted', 'nothing was changed')))
+    lines.once('SIGINT', () => reject(new Failure('interrupted', 'nothing is changed')))
     lines.once('close', () => resolve(''))
   })
   try {

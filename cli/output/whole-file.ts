@@ -127,6 +127,20 @@ export function reasonOf(error: unknown): string {
   return ADVICE[code ?? ''] ?? message
 }
 
+/** Why a file or a folder cannot be read, and what to do. */
+export function readingReasonOf(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException
+  return READING[code ?? ''] ?? message
+}
+
+const READING: Readonly<Record<string, string>> = {
+  ENOENT: 'it does not exist; name one that does',
+  ENOTDIR: 'its path leads through something that is not a folder',
+  EACCES: 'it may not be read; change its permissions',
+  EPERM: 'it may not be read; change its permissions',
+  EISDIR: 'it is a folder; name a file',
+}
+
 const ADVICE: Readonly<Record<string, string>> = {
   ENOENT: 'its folder does not exist; make it first',
   ENOTDIR: 'its path leads through something that is not a folder',

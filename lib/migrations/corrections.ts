@@ -1,6 +1,6 @@
 import { MigrationError } from '../errors.js'
 import { completeFramework } from './histories/adopt.js'
-import { isOfFramework, unknownVersion } from './files/migration-files.js'
+import { FRAMEWORK, isOfFramework, unknownVersion } from './files/migration-files.js'
 import { BACKFILL_TABLE } from './files/names.js'
 import { withLock } from './session/lock.js'
 import { type Planned, readSet } from './migration-set.js'
@@ -16,9 +16,9 @@ import {
   makeVersionTable,
   markVersion,
   readVersions,
+  recordedRow,
   writeVersion,
 } from './session/version-table.js'
-import { splitStatements } from './sql/statements.js'
 
 /** An applied version whose file was edited since. */
 export interface EditedVersion {
@@ -54,13 +54,16 @@ export function baseline(options: ResolvedOptions, to: number): Promise<readonly
           'ashlar migrate resolve --applied records one more',
       )
     const versions = migrations.filter(({ version }) => version <= to)
-    await completeFramework(session, options, versions[0])
+    const made = await completeFramework(session, options, versions[0])
     // What has really run keeps the time at which it did.
     const missing = versions.filter(
       ({ version }) => !rows.some((row) => row.version === version && !row.dirty),
     )
     await together(session, async () => {
-      for (const migration of missing) await record(session, migration, undefined)
+      for (const migration of missing)
+        if (migration.version === FRAMEWORK && made.length > 0)
+          await writeVersion(session, appliedRow(migration, migration.script.statements.length))
+        else await record(session, migration, undefined)
     })
     return missing.map(({ name }) => name)
   })
@@ -74,10 +77,18 @@ export function baseline(options: ResolvedOptions, to: number): Promise<readonly
  */
 export function resolve(options: ResolvedOptions, version: number, as: Resolution): Promise<void> {
   return correcting(options, async (session, migrations) => {
-    const row = (await readVersions(session)).find((one) => one.version === version)
+    const rows = await readVersions(session)
+    const row = rows.find((one) => one.version === version)
     const migration = migrations.find((one) => one.version === version)
     if (row === undefined && migration === undefined) throw unknownVersion(version, migrations)
     const name = row?.name ?? migration?.name ?? ''
+    if (rows.length === 0)
+      throw new MigrationError(
+        'dirty',
+        `no version is recorded ${session.engine.placeOf(session.schema)}, so that ${name} cannot be resolved: ` +
+          'ashlar migrate up applies all, and baseline records those of a database that has their tables',
+        name,
+      )
     if (row?.dirty === false || (row === undefined && as === 'rolledBack'))
       throw new MigrationError(
         'dirty',
@@ -146,15 +157,12 @@ async function record(
   migration: Planned | undefined,
   row: AppliedVersion | undefined,
 ): Promise<void> {
-  const statements =
-    migration?.script.statements ?? splitStatements(row?.upSql ?? '', session.engine.syntax).statements
   if (row === undefined) {
-    if (migration !== undefined) await writeVersion(session, appliedRow(migration, statements.length))
+    if (migration !== undefined) await writeVersion(session, recordedRow(migration))
     return
   }
   if (migration !== undefined) await keepFile(session, migration)
-  const mark = { dirty: false, statementsDone: statements.length, error: undefined }
-  await markVersion(session, row.version, mark)
+  await markVersion(session, row.version, { dirty: false, statementsDone: 0, error: undefined })
 }
 
 interface Edit {

@@ -64,9 +64,10 @@ export async function diff<Tables, Changes>(
 
 const ofTheFiles = (error: unknown): never => {
   if (!(error instanceof MigrationError)) throw error
+  const why = error.message.replace(/^migrations: /, '')
   throw new MigrationError(
     error.stop,
-    `the files cannot be replayed into the scratch database: ${error.message.replace(/^migrations: /, '')}`,
+    `the files cannot be replayed into the scratch database: ${why}${error.stop === 'failed' ? '. Correct the file and run again' : ''}`,
     error.version,
     error.sqlState,
   )

@@ -10,16 +10,23 @@ export interface TriedVersion {
   readonly name: string
   /** False for the version that failed, which is the last one. */
   readonly isApplied: boolean
+  /** How long its file ran, as the progress says at its end. */
   readonly ms: number
   /** The longest read and the longest write of a table beside it, in milliseconds; undefined where no table was probed. */
   readonly longestReadMs: number | undefined
   readonly longestWriteMs: number | undefined
-  /** The locks that it held before its COMMIT on tables that it did not make, such as `ACCESS EXCLUSIVE on tasks`. PostgreSQL only. */
-  readonly locks: readonly string[]
+  /**
+   * The locks that it held before its COMMIT on tables that it did not make, such as `ACCESS EXCLUSIVE on tasks`. Undefined where
+   * they were not measured: on MySQL, and for what did not come to a COMMIT or runs outside of a transaction.
+   */
+  readonly locks: readonly string[] | undefined
   /** Tables that can no longer be read or written as before, with the reason. */
   readonly failures: readonly string[]
-  /** Tables whose storage it replaced, as large as they were before. */
-  readonly rewritten: readonly PlannedTable[]
+  /**
+   * Tables whose storage it replaced, as large as they were before. Undefined where that was not measured: on MySQL without the
+   * privilege PROCESS.
+   */
+  readonly rewritten: readonly PlannedTable[] | undefined
 }
 
 /**
@@ -47,20 +54,26 @@ export async function dryRun(
     for (const { name } of pending) {
       const before = await storageOf(options)
       for (const probe of probes) probe.longestMs = 0
-      const locks: string[] = []
+      let locks: readonly string[] | undefined
       const failed = new Set(probes.map(({ failure }) => failure))
-      const started = performance.now()
       const inspect: ResolvedOptions['inspect'] = async (session) => {
         const held = await session.engine.effects.locks(session)
         // Nobody waits for a table that the version makes.
-        const ours = held.filter(({ table }) => table.includes('.') || before.has(table.replaceAll('"', '')))
-        locks.push(...ours.map(({ lock, table }) => `${lock} on ${table}`))
+        const ours = held?.filter(({ table }) => table.includes('.') || before.has(table.replaceAll('"', '')))
+        locks = ours?.map(({ lock, table }) => `${lock} on ${table}`)
       }
-      const [failure] = await up({ ...options, inspect }, Number(name.slice(0, NUMBER_LENGTH))).then(
+      let started = performance.now()
+      let ms: number | undefined
+      const report: ResolvedOptions['report'] = (event) => {
+        if (event.kind === 'file') started = performance.now()
+        if (event.kind === 'done') ms = event.ms
+        options.report(event)
+      }
+      const [failure] = await up({ ...options, inspect, report }, Number(name.slice(0, NUMBER_LENGTH))).then(
         () => [],
         (error: unknown) => [{ error }],
       )
-      const ms = Math.round(performance.now() - started)
+      ms ??= Math.round(performance.now() - started)
       await Promise.all(probes.map((probe) => probe.round()))
       // After a lost connection, nothing is known of the tables.
       const after = await storageOf(options).catch(() => before)
@@ -74,7 +87,7 @@ export async function dryRun(
         longestWriteMs: longestOf(probes, 'write'),
         locks,
         failures: probes.flatMap(({ failure }) => failure ?? []).filter((one) => !failed.has(one)),
-        rewritten: tables.filter(isRewritten),
+        rewritten: tables.length > 0 && before.size === 0 ? undefined : tables.filter(isRewritten),
       }
       tried.push(version)
       onVersion(version)

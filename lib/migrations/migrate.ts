@@ -7,21 +7,23 @@ import type { FileSource } from './files/migration-files.js'
 import type { Finding } from './lint/lint.js'
 import { plan, type PlannedVersion } from './plan.js'
 import { statementsOfDump } from './histories/dump.js'
-import { foreignTool, type ForeignTool } from './histories/foreign.js'
-import { withSession } from './open-session.js'
+import { type AdoptableTool, foreignTool } from './histories/foreign.js'
 import { readSet } from './migration-set.js'
 import { resolveOptions } from './resolve-options.js'
 import type { DatabaseAddress } from './session/engine.js'
-import type { MigrateOptions } from './session/options.js'
+import { withSession } from './open-session.js'
+import type { MigrateOptions, ResolvedOptions } from './session/options.js'
 import { addressOf } from './session/session.js'
 import { down, type DownResult, redo, type RollBack, rollBacks, up, type UpResult } from './runner.js'
 import { tryDowns } from './try-downs.js'
-import { type SchemaComparison, status, verify, type VersionStatus } from './status.js'
+import { type SchemaComparison, status, verify, versionedSchemas, type VersionStatus } from './status.js'
 
 /** A module's migrations for one database. Every call opens its own connection and closes it. */
 export interface Migrator {
   /** The database that it works on; undefined where the connection string is no URL: then every call is rejected. */
   readonly database: DatabaseAddress | undefined
+  /** How a statement waits for its lock on this engine, and what that does to others: a sentence for people. */
+  readonly lockWaits: string
   /**
    * Applies every missing version, up to `to`. Safe on any number of hosts at once: one works, the others wait.
    * @throws {RangeError} when the files have no version `to`.
@@ -51,12 +53,15 @@ export interface Migrator {
    */
   resolve(version: number, as: Resolution): Promise<void>
   /** The other tool that migrates the schema, known by the table of its history; undefined without one. Changes nothing. */
-  foreignTool(): Promise<ForeignTool | undefined>
+  foreignTool(): Promise<AdoptableTool | undefined>
   /** The applied versions whose files were edited since. Changes nothing. */
   edited(): Promise<readonly EditedVersion[]>
   /** Records the files of edited versions as what was applied, and runs nothing. */
   repair(): Promise<readonly EditedVersion[]>
-  /** What the next `up` would do: locks, what waits for them, and the sizes of the tables. Changes nothing. */
+  /**
+   * What the next `up` would do: locks, what waits for them, what is lost, and the sizes of the tables. Changes nothing.
+   * @throws what `up` would refuse the files or the database with.
+   */
   plan(): Promise<readonly PlannedVersion[]>
   /**
    * Applies the missing versions to the database, which has to be a copy, while others read and write its tables, and tells
@@ -64,6 +69,8 @@ export interface Migrator {
    * @param onVersion - called after each version, also after the one that fails.
    */
   dryRun(onVersion?: (version: TriedVersion) => void): Promise<readonly TriedVersion[]>
+  /** The schemas of the database that have versions of a module; empty on MySQL. Changes nothing. */
+  versionedSchemas(): Promise<readonly string[]>
   /** The state of the database. Changes nothing. */
   status(): Promise<readonly VersionStatus[]>
   /**
@@ -72,8 +79,9 @@ export interface Migrator {
    */
   verify(compare?: SchemaComparison): Promise<readonly string[]>
   /**
-   * What does not come back when each version is applied, rolled back and applied again in a scratch database; one line
-   * each. A way down without statements says in a comment why there is nothing to undo, and is not tried.
+   * What does not come back when each version is applied, rolled back and applied a second time in a scratch database; one line
+   * each, the last one for the first version that fails. A way down without statements says in a comment why there is nothing to
+   * undo, and is not tried.
    * @param scratch - an empty database; default: one is made on the same server, and dropped.
    * @throws {MigrationError} `denied` where the user may make no database.
    */
@@ -105,23 +113,36 @@ export function migrate(options: MigrateOptions): Migrator {
   const resolved = resolveOptions(options)
   return {
     database: addressOf(resolved),
+    lockWaits: resolved.engine.effects.lockWaits,
     up: (to) => up(resolved, to),
     down: (to) => down(resolved, to),
     rollBacks: (to) => rollBacks(resolved, to),
     redo: () => redo(resolved),
     baseline: (to) => baseline(resolved, to),
     resolve: (version, as) => resolve(resolved, version, as),
-    foreignTool: () => withSession(resolved, 'read', foreignTool),
+    foreignTool: () => adoptableTool(resolved),
     edited: () => edited(resolved),
     repair: () => repair(resolved),
     plan: () => plan(resolved),
     dryRun: (onVersion) => dryRun(resolved, onVersion),
+    versionedSchemas: () => versionedSchemas(resolved),
     status: () => status(resolved),
     verify: (compare) => verify(resolved, compare),
     tryDowns: (scratch) => tryDowns(resolved, scratch),
     diff: (model, how) => diff(resolved, model, how),
     lint: async () => (await readSet(resolved.files, resolved.engine, resolved.statementTimeoutMs)).findings,
   }
+}
+
+/** The tool that migrates the schema, and how it is dumped; undefined where none is known by its table. */
+function adoptableTool(options: ResolvedOptions): Promise<AdoptableTool | undefined> {
+  return withSession(options, 'read', async (session) => {
+    const found = await foreignTool(session)
+    if (found === undefined) return undefined
+    const url = new URL(options.url)
+    const { name } = options.engine.addressOf(url, options.schema)
+    return { ...found, dump: await options.engine.foreign.dump(session, { url, name, tables: found.tables }) }
+  })
 }
 
 /** The statements of a schema dump that make something, for the file of a schema that is taken over. */

@@ -1,14 +1,15 @@
 import { isOfFramework } from './files/migration-files.js'
 import { readSet } from './migration-set.js'
-import { refuseForeign } from './histories/foreign.js'
 import { withSession } from './open-session.js'
+import { preflight } from './preflight.js'
 import type { ResolvedOptions } from './session/options.js'
 import type { Session } from './session/session.js'
-import { readVersions } from './session/version-table.js'
+import { isGoingDown } from './session/version-table.js'
 import { backfillOf } from './sql/backfill.js'
 import { createTable, dropped } from './sql/statement-shape.js'
-import { type Statement, summaryOf } from './sql/statements.js'
-import { type Effect, NO_EFFECT, type TableSize } from './session/effect.js'
+import { type Script, type Statement, summaryOf } from './sql/statements.js'
+import { lintFile } from './lint/lint.js'
+import { type Effect, type Loss, lossesOf, NO_EFFECT, type TableSize } from './session/effect.js'
 
 /** A statement that the next run sends. */
 export interface PlannedStatement extends Omit<Effect, 'tables'> {
@@ -18,6 +19,10 @@ export interface PlannedStatement extends Omit<Effect, 'tables'> {
   readonly text: string
   /** Without those that this run makes. */
   readonly tables: readonly PlannedTable[]
+  /** Values that it takes away for good. */
+  readonly loses: readonly Loss[]
+  /** Why code that runs now fails afterwards; undefined where nothing says so. */
+  readonly breaks: string | undefined
   /** It makes a table, or works on tables that this run makes: nobody can wait for them. */
   readonly isNew: boolean
 }
@@ -37,31 +42,66 @@ export interface PlannedVersion {
   readonly chunk: number | undefined
   /** Whether its files are those of the framework. */
   readonly isFramework: boolean
+  /** How many statements of it an earlier run has done, which `statements` leaves out; MySQL only. */
+  readonly done: number
   readonly statements: readonly PlannedStatement[]
 }
 
-/** What the next `up` would do, by the rules of the engine and the sizes of the tables. Changes nothing. */
+/**
+ * What the next `up` would do, by the rules of the engine and the sizes of the tables. Changes nothing.
+ * @throws what `up` would refuse the database or the files with.
+ */
 export async function plan(options: ResolvedOptions): Promise<readonly PlannedVersion[]> {
-  const { migrations } = await readSet(options.files, options.engine, options.statementTimeoutMs)
+  const set = await readSet(options.files, options.engine, options.statementTimeoutMs)
   return withSession(options, 'read', async (session) => {
-    const rows = await readVersions(session)
-    await refuseForeign(session, rows)
-    const done = rows.filter(({ dirty }) => !dirty).map(({ version }) => version)
+    const { rows, isSettled } = await preflight(session, set)
     const versions: PlannedVersion[] = []
     const made = new MadeTables(session)
-    for (const { version, name, script } of migrations) {
-      if (done.includes(version)) continue
+    const before: Statement[] = []
+    for (const { version, name, script } of set.migrations) {
+      if (isSettled(version)) {
+        before.push(...script.statements)
+        continue
+      }
+      const row = rows.find((one) => one.version === version)
+      const done = row === undefined || isGoingDown(row) ? 0 : row.statementsDone
       const statements: PlannedStatement[] = []
-      for (const statement of script.statements) {
+      const breaking = breakingIn(script, options)
+      for (const [at, statement] of script.statements.entries()) {
         await made.note(statement)
-        statements.push(await plannedStatement(session, statement, made))
+        const breaks = breaking[at]
+        if (at >= done) statements.push(await plannedStatement(session, statement, before, made, breaks))
+        before.push(statement)
       }
       const isFramework = isOfFramework(version)
-      versions.push({ name, chunk: backfillOf(script)?.chunk, isFramework, statements })
+      versions.push({ name, chunk: backfillOf(script)?.chunk, isFramework, done, statements })
     }
     return versions
   })
 }
+
+/** For each statement why code that runs now fails after it, whether or not its file accepts that. */
+function breakingIn(
+  { statements, problem }: Script,
+  { engine, statementTimeoutMs }: ResolvedOptions,
+): readonly (string | undefined)[] {
+  const findings = lintFile({
+    name: '',
+    engine: engine.lint,
+    direction: 'up',
+    script: { statements, problem, comments: [] },
+    statementTimeoutMs,
+  })
+  return statements.map(
+    ({ line }) =>
+      findings.find((one) => one.line === line && BREAKING.includes(one.rule))?.text.split(': ')[0],
+  )
+}
+
+const BREAKING = [
+  ...['ban-drop-column', 'ban-drop-table', 'renaming-column', 'renaming-table', 'renaming-schema'],
+  ...['renaming-enum-value', 'ban-drop-not-null', 'adding-required-field'],
+]
 
 /** The tables that a run makes, which nobody else sees before. */
 class MadeTables {
@@ -89,10 +129,12 @@ class MadeTables {
 async function plannedStatement(
   session: Session,
   statement: Statement,
+  before: readonly Statement[],
   made: MadeTables,
+  breaks: string | undefined,
 ): Promise<PlannedStatement> {
   const { effectOf, sizeOf } = session.engine.effects
-  const effect = effectOf(statement)
+  const effect = effectOf(statement, before)
   const others = effect.tables.filter((table) => !made.has(table))
   const isOfMade = effect.tables.length > 0 || made.has(createTable(statement)?.table ?? '')
   const isNew = isOfMade && others.length === 0
@@ -106,6 +148,8 @@ async function plannedStatement(
     blocks,
     rows,
     tables,
+    loses: isNew ? [] : await lossesOf(session, [statement]),
+    breaks: isNew ? undefined : breaks,
     isNew,
   }
 }

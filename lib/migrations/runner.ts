@@ -1,7 +1,5 @@
 import { MigrationError } from '../errors.js'
 import { adopt } from './histories/adopt.js'
-import { refuseMoved } from './histories/adopted-head.js'
-import { refuseForeign } from './histories/foreign.js'
 import {
   isOfFramework,
   toFileNumber,
@@ -10,11 +8,12 @@ import {
   UPGRADES,
 } from './files/migration-files.js'
 import { withLock } from './session/lock.js'
+import { preflight, refuseEdited, settledIn } from './preflight.js'
 import { type MigrationSet, type Planned, readSet, refuseBadFiles } from './migration-set.js'
 import { withSession } from './open-session.js'
 import type { ResolvedOptions } from './session/options.js'
-import { type Lost, lostBy } from './sql/losses.js'
-import type { TableSize } from './session/effect.js'
+import { type Lost, notBroughtBack } from './sql/losses.js'
+import { type Loss, lossesOf } from './session/effect.js'
 import { splitStatements } from './sql/statements.js'
 import { backfillOf } from './sql/backfill.js'
 import { downOf, endRollBack, rollBack } from './recover.js'
@@ -26,16 +25,16 @@ import {
   isUnfinished,
   keepDown,
   makeVersionTable,
-  readAdopted,
   readVersions,
-  readVersionsNow,
 } from './session/version-table.js'
 
 /** What `up` has applied. */
 export interface UpResult {
   /** Versions this run applied, in order. */
   readonly applied: readonly string[]
-  /** Versions of the database that these files lack. A newer image applied them; they are not changed. */
+  /** How many rows the backfills among them have written, earlier runs included; absent when there are none. */
+  readonly filled?: readonly { readonly version: string; readonly rows: number }[]
+  /** Versions of the database that these files lack: a newer image applied them, or their files were removed. They stay. */
   readonly ahead: readonly string[]
   /**
    * Versions that these files lack and whose step failed or was interrupted; absent when there are none. They are not
@@ -62,14 +61,13 @@ export async function up(options: ResolvedOptions, to = Infinity): Promise<UpRes
   if (to !== Infinity && !set.migrations.some(({ version }) => version === to))
     throw unknownVersion(to, set.migrations)
   if (set.findings.some(({ level }) => level === 'refuse'))
-    refuseBadFiles(set, await withSession(options, 'read', settledIn).catch(() => () => false))
-  return withSession(options, 'change', async (session) => {
-    await refuseMoved(
-      session,
-      set.migrations.map(({ script }) => script),
+    refuseBadFiles(
+      set,
+      await withSession(options, 'read', (session) => settledIn(session)).catch(() => () => false),
     )
-    const { rows, isMigrating } = await readVersionsNow(session)
-    if (isCurrent(set, rows, to)) return { applied: [], ...unknownTo(set, rows, isMigrating) }
+  return withSession(options, 'change', async (session) => {
+    const { rows, working } = await preflight(session, set)
+    if (isCurrent(set, rows, to)) return { applied: [], ...unknownTo(set, rows, working !== undefined) }
     return withLock(session, options, () => applyMissing(session, options, set, to))
   })
 }
@@ -86,7 +84,7 @@ export async function down(options: ResolvedOptions, to?: number): Promise<DownR
     withLock(session, options, async () => {
       const above = rowsAbove(await readVersions(session), to)
       for (const row of above) {
-        await beforeStep(session, options, row.name)
+        await beforeStep(session, options, 'down', row)
         await rollBack(session, options, row, shipped.get(row.version))
       }
       return { rolledBack: above.map(({ name }) => name) }
@@ -102,12 +100,8 @@ export interface RollBack {
   readonly isFramework: boolean
   /** What its way down takes away for good. Nothing for a version that failed and left nothing behind. */
   readonly loses: readonly Loss[]
-}
-
-/** Values that a way down takes away, and how large their table is. */
-export interface Loss extends Lost {
-  /** As far as the server has counted; undefined where it does not have the table. */
-  readonly size: TableSize | undefined
+  /** What its way up took away and its way down does not bring back: columns and tables come back without their values. */
+  readonly staysLost: readonly Lost[]
 }
 
 /**
@@ -120,27 +114,19 @@ export async function rollBacks(options: ResolvedOptions, to?: number): Promise<
   return withSession(options, 'read', async (session) => {
     const found: RollBack[] = []
     for (const row of rowsAbove(await readVersions(session), to)) {
-      const sql = downOf(row, shipped.get(row.version))
+      const shippedNow = shipped.get(row.version)
+      const { statements } = splitStatements(downOf(row, shippedNow), session.engine.syntax)
+      const up = splitStatements(row.upSql ?? shippedNow?.up ?? '', session.engine.syntax)
       const leavesNothing = row.dirty && !isGoingDown(row) && options.engine.leavesNothing(row)
       found.push({
         name: row.name,
         isFramework: isOfFramework(row.version),
-        loses: leavesNothing ? [] : await lossesIn(session, sql),
+        loses: leavesNothing ? [] : await lossesOf(session, statements),
+        staysLost: leavesNothing ? [] : notBroughtBack(up.statements, statements),
       })
     }
     return found
   })
-}
-
-async function lossesIn(session: Session, sql: string): Promise<readonly Loss[]> {
-  const { syntax, effects } = session.engine
-  const lost = splitStatements(sql, syntax).statements.flatMap(lostBy)
-  const losses: Loss[] = []
-  for (const one of new Map(lost.map((each) => [JSON.stringify(each), each])).values()) {
-    const size = one.table === undefined ? undefined : await effects.sizeOf(session, one.table.split('.'))
-    losses.push({ ...one, size })
-  }
-  return losses
 }
 
 /** The versions that are rolled back, the last applied first. */
@@ -179,24 +165,31 @@ async function applyMissing(
   to: number,
 ): Promise<UpResult> {
   await session.settle(options.lockTimeoutMs, options.statementTimeoutMs)
-  await refuseForeign(session, await readVersions(session))
+  await preflight(session, set)
   await session.makeSchema()
   await makeVersionTable(session)
   await adopt(session, options, set.migrations)
   const rows = await readVersions(session)
-  refuseEdited(set, rows)
-  refuseBadFiles(set, settledAmong(rows))
   const byVersion = new Map(rows.map((row) => [row.version, row]))
   const applied: string[] = []
+  const rowsOf = new Map<string, number>()
+  const counting: ResolvedOptions = {
+    ...options,
+    report: (event) => {
+      if (event.kind === 'filled') rowsOf.set(event.version, event.rows)
+      options.report(event)
+    },
+  }
   for (const migration of set.migrations.filter(({ version }) => version <= to)) {
     const row = byVersion.get(migration.version)
     if (row?.dirty === false) await keepCorrected(session, row, migration)
     else {
-      await beforeStep(session, options, migration.name)
-      if (await apply(session, options, migration, row)) applied.push(migration.name)
+      await beforeStep(session, options, 'up', migration)
+      if (await apply(session, counting, migration, row)) applied.push(migration.name)
     }
   }
-  return { applied, ...unknownTo(set, rows, false) }
+  const filled = [...rowsOf].map(([version, rows]) => ({ version, rows }))
+  return { applied, ...(filled.length > 0 && { filled }), ...unknownTo(set, rows, false) }
 }
 
 /** Runs a version's way up, after recovering from an earlier run. False when the version turned out to be applied. */
@@ -215,8 +208,6 @@ async function apply(
   }
   const { statements } = script
   options.report({ kind: 'file', direction: 'up', version: name, statements: statements.length })
-  if (row !== undefined)
-    options.report({ kind: 'recovering', version: name, text: 'runs it again after it failed' })
   const step = {
     session,
     options,
@@ -229,6 +220,8 @@ async function apply(
     backfill: backfillOf(script),
     fill,
   } as const
+  if (row !== undefined)
+    options.report({ kind: 'recovering', version: name, text: options.engine.resumes(step, row) })
   const done = appliedRow(migration, statements.length)
   await options.engine.up(step, done, row)
   options.report({
@@ -240,21 +233,16 @@ async function apply(
   return true
 }
 
-const settledAmong =
-  (rows: readonly AppliedVersion[]) =>
-  (version: number): boolean =>
-    rows.some((row) => row.version === version && !row.dirty)
-
-async function settledIn(session: Session): Promise<(version: number) => boolean> {
-  const rows = await readVersions(session)
-  const adopted = rows.length === 0 ? await readAdopted(session) : undefined
-  return adopted === undefined ? settledAmong(rows) : (version) => version <= adopted.version
-}
-
-async function beforeStep(session: Session, { signal }: ResolvedOptions, name: string): Promise<void> {
+async function beforeStep(
+  session: Session,
+  { signal }: ResolvedOptions,
+  direction: 'up' | 'down',
+  { name, version }: Pick<AppliedVersion, 'name' | 'version'>,
+): Promise<void> {
   if (signal?.aborted === true)
     throw new MigrationError('cancelled', `cancelled before ${name}: what stands before it is done`, name)
   await session.guard()
+  session.announce({ direction, version })
 }
 
 /** After a version is applied, its way down may be corrected; its way up may not. */
@@ -263,7 +251,6 @@ async function keepCorrected(session: Session, row: AppliedVersion, { down }: Pl
 }
 
 function isCurrent({ migrations }: MigrationSet, rows: readonly AppliedVersion[], to: number): boolean {
-  refuseEdited({ migrations }, rows)
   const byVersion = new Map(rows.map((row) => [row.version, row]))
   return migrations.every(({ version, down }) => {
     const row = byVersion.get(version)
@@ -285,23 +272,4 @@ function unknownTo(
   const dirty = unknown.filter(isDirty).map(({ name }) => name)
   const ahead = unknown.filter((row) => !isDirty(row)).map(({ name }) => name)
   return { ahead, ...(dirty.length > 0 && { dirty }) }
-}
-
-/** @throws {MigrationError} with both checksums of every applied file that was edited. */
-function refuseEdited(
-  { migrations }: Pick<MigrationSet, 'migrations'>,
-  rows: readonly AppliedVersion[],
-): void {
-  const byVersion = new Map(migrations.map((migration) => [migration.version, migration]))
-  const edited = rows.flatMap(({ version, dirty, checksum }) => {
-    const file = byVersion.get(version)
-    if (dirty || file === undefined || checksum === undefined || file.checksum === checksum) return []
-    return [`${file.file} was edited after it was applied (applied ${checksum}, now ${file.checksum})`]
-  })
-  if (edited.length > 0)
-    throw new MigrationError(
-      'edited',
-      `${edited.join('; ')}: put back what it said and make the change in a new file; ashlar migrate repair shows the edit, and can accept it. ` +
-        'If another module migrates this schema, give each module a schema of its own',
-    )
 }

@@ -3,6 +3,7 @@ import { DeclarationError, MigrationError } from '../errors.js'
 import { dialectOf } from './engines.js'
 import { withSession } from './open-session.js'
 import type { ResolvedOptions } from './session/options.js'
+import { connectionFailed } from './session/session.js'
 
 /** Where the two sides of a comparison are made. */
 export interface Scratch {
@@ -20,13 +21,22 @@ export function scratchOf(options: ResolvedOptions, url?: string): Scratch {
   return url === undefined ? onTheServer(options) : inDatabase(options, url)
 }
 
+/** @throws {MigrationError} for what is no URL. */
+function urlOf(options: ResolvedOptions): URL {
+  try {
+    return new URL(options.url)
+  } catch (error) {
+    throw connectionFailed(error, options)
+  }
+}
+
 /** Neither progress nor the end of the run: what was begun is cleaned up. */
 const quiet = (options: ResolvedOptions): ResolvedOptions => ({ ...options, report: () => undefined })
 const unstoppable = (options: ResolvedOptions): ResolvedOptions => ({ ...quiet(options), signal: undefined })
 
 function onTheServer(options: ResolvedOptions): Scratch {
   const { scratch } = options.engine
-  const url = new URL(options.url)
+  const url = urlOf(options)
   const database = decodeURIComponent(url.pathname.slice(1))
   const prefix = `${[...database].slice(0, LONGEST_DATABASE).join('')}_ashlar_scratch_`
   const find = (on: ResolvedOptions) =>
@@ -42,7 +52,7 @@ function onTheServer(options: ResolvedOptions): Scratch {
       const made = new URL(url)
       made.pathname = `/${encodeURIComponent(name)}`
       try {
-        return await work({ ...quiet(options), url: made.href })
+        return await work({ ...quiet(options), url: made.href, isScratch: true })
       } finally {
         // What is still there afterwards is a leftover.
         await withSession(unstoppable(options), 'read', (session) => session.rows(scratch.drop(name))).catch(
@@ -60,7 +70,7 @@ const LONGEST_DATABASE = 30
 function inDatabase(options: ResolvedOptions, url: string): Scratch {
   if (dialectOf(url) !== options.engine.dialect)
     throw new DeclarationError('migrations', ['the scratch database is on another engine than the database'])
-  const there = { ...quiet(options), url: url.trim() }
+  const there = { ...quiet(options), url: url.trim(), isScratch: true }
   return {
     use: async (work) => {
       const { scratch } = options.engine

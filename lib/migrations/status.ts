@@ -8,6 +8,7 @@ import type { Session } from './session/session.js'
 import {
   type AppliedVersion,
   isGoingDown,
+  isRecorded,
   isUnfinished,
   readVersionsNow,
   type VersionsNow,
@@ -15,8 +16,8 @@ import {
 
 /**
  * `pending`: not applied yet. `running`: a session is applying it or rolling it back now. `dirty`: its step failed; the
- * next run resumes it. `edited`: the file differs from what was applied. `ahead`: a newer image applied it, and these
- * files lack it.
+ * next run resumes it. `edited`: the file differs from what was applied. `ahead`: it is applied, and these files lack it: a
+ * newer image applied it, or its file was removed.
  */
 export type VersionState = 'applied' | 'pending' | 'running' | 'dirty' | 'edited' | 'ahead'
 
@@ -27,6 +28,10 @@ export interface VersionStatus {
   readonly name: string
   readonly state: VersionState
   readonly appliedAt: Date | undefined
+  /** Whether it was recorded as applied and its file was not run here, such as by `baseline`. */
+  readonly isRecorded: boolean
+  /** Who works on it, as far as the server shows it; undefined unless it is running. */
+  readonly holder: string | undefined
   /** Why it is dirty; empty when the host died and the cause is unknown. */
   readonly error: string | undefined
   /** False when another tool applied it: then it is unknown whether the file was edited. */
@@ -44,6 +49,15 @@ export async function status(options: ResolvedOptions): Promise<readonly Version
     await refuseForeign(session, now.rows)
     return statusOf(migrations, now)
   })
+}
+
+/** The schemas of the database that have versions of a module; empty on MySQL, which has none. Changes nothing. */
+export function versionedSchemas(options: ResolvedOptions): Promise<readonly string[]> {
+  const { schemas } = options.engine
+  if (schemas === undefined) return Promise.resolve([])
+  return withSession(options, 'read', async (session) =>
+    (await session.rows(schemas)).map(({ name }) => String(name)),
+  )
 }
 
 /** A database whose catalogs a comparison reads, on a read-only connection. */
@@ -117,30 +131,41 @@ export function schemaIsCurrent(options: SchemaCheckOptions): () => Promise<void
   }
 }
 
-function statusOf(
-  migrations: readonly Planned[],
-  { rows, isMigrating }: VersionsNow,
-): readonly VersionStatus[] {
+function statusOf(migrations: readonly Planned[], { rows, working }: VersionsNow): readonly VersionStatus[] {
   const files = new Map(migrations.map((migration) => [migration.version, migration]))
   const applied = new Set(rows.map(({ version }) => version))
+  const holder = working?.holder
+  // A transaction that is not over shows nothing in the table.
+  const isAtWork = (version: number, ...directions: readonly ('up' | 'down')[]) =>
+    working?.step?.version === version && directions.includes(working.step.direction)
   const pending = migrations
     .filter(({ version }) => !applied.has(version))
-    .map(({ version, name }): VersionStatus => ({
+    .map(({ version, name }): VersionStatus => {
+      const isRunning = isAtWork(version, 'up')
+      return {
+        version,
+        name,
+        state: isRunning ? 'running' : 'pending',
+        appliedAt: undefined,
+        isRecorded: false,
+        holder: isRunning ? holder : undefined,
+        error: undefined,
+        isChecked: true,
+      }
+    })
+  const known = rows.map((row): VersionStatus => {
+    const { version, name } = row
+    const isRunning =
+      (working !== undefined && isUnfinished(row)) ||
+      (row.dirty ? isAtWork(version, 'up', 'down') : isAtWork(version, 'down'))
+    return {
       version,
       name,
-      state: 'pending',
-      appliedAt: undefined,
-      error: undefined,
-      isChecked: true,
-    }))
-  const known = rows.map((row): VersionStatus => {
-    const checksum = files.get(row.version)?.checksum
-    return {
-      version: row.version,
-      name: row.name,
-      state: isMigrating && isUnfinished(row) ? 'running' : stateOf(row, checksum),
+      state: isRunning ? 'running' : stateOf(row, files.get(version)?.checksum),
       appliedAt: row.dirty && !isGoingDown(row) ? undefined : row.appliedAt,
-      error: row.error,
+      isRecorded: isRecorded(row),
+      holder: isRunning ? holder : undefined,
+      error: isRunning ? undefined : row.error,
       isChecked: row.checksum !== undefined,
     }
   })
@@ -153,12 +178,14 @@ function stateOf(row: AppliedVersion, shipped: string | undefined): VersionState
   return row.checksum === undefined || row.checksum === shipped ? 'applied' : 'edited'
 }
 
-function differenceOf({ name, state, error }: VersionStatus): readonly string[] {
+function differenceOf({ name, state, error, holder }: VersionStatus): readonly string[] {
   switch (state) {
     case 'pending':
       return [`${name} is not applied: run ashlar migrate up`]
     case 'running':
-      return [`${name} is being migrated by another session now: look again when it has ended`]
+      return [
+        `${name} is being migrated now, by ${holder ?? 'another session'}: look again when it has ended`,
+      ]
     case 'dirty':
       return [
         `${name} is dirty: ${error ?? 'its host died in the middle: run ashlar migrate up with the files that have it'}`,
@@ -169,7 +196,7 @@ function differenceOf({ name, state, error }: VersionStatus): readonly string[] 
       ]
     case 'ahead':
       return [
-        `${name} is applied, and these files do not have it: use the files of the image that applied it, or roll it back`,
+        `${name} is applied, and these files do not have it: a newer image applied it, or its file was removed; use the files of that image, put the file back, or roll it back`,
       ]
     case 'applied':
       return []

@@ -20,23 +20,42 @@ export async function tryDowns(options: ResolvedOptions, scratch?: string): Prom
   return scratchOf(options, scratch).use(async (there) => {
     const differences: string[] = []
     for (const { version, name, down: sql } of migrations) {
-      const before = await contentsOf(there)
-      await up(there, version)
-      const hasWayDown = splitStatements(sql ?? '', engine.syntax).statements.length > 0
-      if (isOfFramework(version) || !hasWayDown) continue
-      try {
-        const after = await contentsOf(there)
-        await down(there)
-        differences.push(...differing(`${name}.down.sql`, before, await contentsOf(there)))
+      if (isOfFramework(version)) {
         await up(there, version)
-        differences.push(...differing(`${name}.up.sql, the second time,`, after, await contentsOf(there)))
-      } catch (error) {
-        if (!(error instanceof MigrationError) || error.stop !== 'failed') throw error
-        return [...differences, error.message.replace(/^migrations: /, '')]
+        continue
       }
+      const before = await contentsOf(there)
+      const first = await faultOf(up(there, version))
+      if (first !== undefined) return [...differences, `${name} does not go up: ${first}`]
+      if (splitStatements(sql ?? '', engine.syntax).statements.length === 0) continue
+      const after = await contentsOf(there)
+      const back = await faultOf(down(there))
+      if (back !== undefined) return [...differences, `${name} goes up, but not down: ${back}`]
+      differences.push(...differing(`${name}.down.sql`, before, await contentsOf(there)))
+      const second = await faultOf(up(there, version))
+      if (second !== undefined)
+        return [...differences, `${name} goes up and down, but not up a second time: ${second}`]
+      differences.push(
+        ...differing(
+          `${name}.up.sql, applied a second time after its way down,`,
+          after,
+          await contentsOf(there),
+        ),
+      )
     }
     return differences
   })
+}
+
+/** Why a file fails; undefined where it does not. @throws {MigrationError} for what is no fault of the file. */
+async function faultOf(work: Promise<unknown>): Promise<string | undefined> {
+  try {
+    await work
+    return undefined
+  } catch (error) {
+    if (!(error instanceof MigrationError) || error.stop !== 'failed') throw error
+    return error.message.replace(/^migrations: /, '')
+  }
 }
 
 function contentsOf(options: ResolvedOptions): Promise<Contents> {

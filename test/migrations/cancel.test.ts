@@ -82,6 +82,34 @@ onEachEngine('a run that its caller gives up', (database, dialect) => {
     expect((await migrator({ ...tables(2), ...WIDER }).status())[2]).to.have.property('state', 'dirty')
   })
 
+  if (dialect === 'mysql')
+    for (const [what, sql] of [
+      ['DO SLEEP', 'DO SLEEP(60)'],
+      ['SELECT SLEEP', 'SELECT SLEEP(60)'],
+      ['SET', 'SET @slept = SLEEP(60)'],
+    ] as const)
+      it(`does not take ${what} for done, which returns without an error when it is stopped`, async () => {
+        const files = {
+          ...tables(2),
+          ...file('0003_sleep', `CREATE TABLE made (id bigint);\n${sql}`, 'DROP TABLE made'),
+        }
+        const ending = new AbortController()
+        const failure = failureOf(migrator(files, { signal: ending.signal }).up())
+        await untilRow(
+          database(),
+          `SELECT 1 FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND STATE = 'User sleep'`,
+        )
+        ending.abort()
+        expectCancelled(await failure, /0003_sleep\.up\.sql, statement 2 of 2 \(line 2\)/)
+        expect((await migrator(files).status())[2]).to.include({ name: '0003_sleep', state: 'dirty' })
+        // What is done is not repeated: the table is there.
+        const quick = { ...files, '0003_sleep.up.sql': 'CREATE TABLE made (id bigint);\nDO SLEEP(0)' }
+        expect((await migrator(quick).up()).applied).to.deep.equal(['0003_sleep'])
+        const slow = { ...quick, ...file('0004_slow', 'DO SLEEP(60)', '-- nothing') }
+        const timedOut = await failureOf(migrator(slow, { statementTimeoutMs: 500 }).up())
+        expect(timedOut.message).to.match(/It was ended by the statement timeout of 500 ms/)
+      })
+
   it('between two statements sends no further one', async () => {
     const ending = new AbortController()
     const onProgress = (event: Progress) => {

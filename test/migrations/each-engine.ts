@@ -44,7 +44,8 @@ export function onEachEngine(
 export function saidOf({ url }: FreshDatabase): string {
   const { hostname, port, pathname, protocol } = new URL(url)
   const usual = protocol === 'postgres:' ? '5432' : '3306'
-  return `Database ${pathname.slice(1)} on ${hostname}:${port || usual}\n`
+  const schema = protocol === 'postgres:' ? ', schema public' : ''
+  return `Database ${pathname.slice(1)} on ${hostname}:${port || usual}${schema}\n`
 }
 
 /** `0002_a` with a way up and down, or only with a way up. */

@@ -1,12 +1,14 @@
 import { expect } from 'chai'
 import { migrate } from '../../lib/migrations/index.js'
-import { file, onEachEngine } from './each-engine.js'
+import { failureOf, file, onEachEngine } from './each-engine.js'
 
 const T = file(
   '0002_t',
   'CREATE TABLE t (id bigint PRIMARY KEY, a text, b varchar(9) NOT NULL, c int CHECK (c > 0))',
   'DROP TABLE t',
 )
+/** What a change of a table does on MySQL, where it begins and where it ends. */
+const MOMENT = 'reads and writes for a moment'
 const U = file('0003_u', 'CREATE TABLE u (id bigint PRIMARY KEY, t_id bigint)', 'DROP TABLE u')
 
 /** Statements of PostgreSQL that can run in a transaction. Lock and rewriting are asked of the server itself. */
@@ -85,6 +87,37 @@ onEachEngine(
   { dialects: ['postgres'] },
 )
 
+onEachEngine(
+  'the plan of SET NOT NULL on PostgreSQL',
+  (database) => {
+    const NOT_NULL = 'ALTER TABLE t ADD CONSTRAINT d CHECK (a IS NOT NULL)'
+    const VALIDATE = 'ALTER TABLE t VALIDATE CONSTRAINT d'
+    const rowsOf = async (applied: readonly string[], ...pending: readonly string[]) => {
+      const { url } = database()
+      const one = (n: number, ...sql: readonly string[]) => file(`000${n}_x`, sql.join(';\n'), '-- nothing')
+      const before = { ...T, ...one(3, ...applied) }
+      await migrate({ url, files: before }).up()
+      const [version] = await migrate({ url, files: { ...before, ...one(4, ...pending) } }).plan()
+      return version?.statements.at(-1)?.rows
+    }
+    const SET = 'ALTER TABLE t ALTER COLUMN a SET NOT NULL'
+
+    for (const [title, rows, applied, pending] of [
+      ['a CHECK that this version validates', 'untouched', [`${NOT_NULL} NOT VALID`], [VALIDATE, SET]],
+      ['one that an earlier version has validated', 'untouched', [`${NOT_NULL} NOT VALID`, VALIDATE], [SET]],
+      ['one that was valid from the start', 'untouched', [NOT_NULL], [SET]],
+      ['a CHECK that is not valid yet', 'read', [`${NOT_NULL} NOT VALID`], [SET]],
+      ['one that is dropped', 'read', [NOT_NULL], ['ALTER TABLE t DROP CONSTRAINT d', SET]],
+      ['one of another column', 'read', [NOT_NULL.replace('a IS', 'c IS')], [SET]],
+      ['one that allows NULL', 'read', [NOT_NULL.replace(')', ' OR c > 0)')], [SET]],
+    ] as const)
+      it(`knows what becomes of the rows after ${title}`, async () => {
+        expect(await rowsOf(applied, ...pending)).to.equal(rows)
+      })
+  },
+  { dialects: ['postgres'] },
+)
+
 onEachEngine('the plan of a run', (database, dialect) => {
   const on = (sql: string) => ({ ...T, ...file('0003_x', sql, '-- nothing') })
   const planOf = async (sql: string) => {
@@ -144,6 +177,42 @@ onEachEngine('the plan of a run', (database, dialect) => {
     expect(indexed).to.deep.include({ isNew: false, tables: [{ name: 'w', size: undefined }] })
   })
 
+  it('says what a statement takes away for good, and what it breaks', async () => {
+    await migrate({ url: database().url, files: T }).up()
+    await database().rows("INSERT INTO t VALUES (1, 'a', 'b', 1), (2, 'a', 'b', 1)")
+    await database().rows(dialect === 'postgres' ? 'ANALYZE t' : 'ANALYZE TABLE t')
+    const [column, renamed, table] =
+      (
+        await planOf(
+          '-- ashlar:allow ban-drop-column, renaming-column, ban-drop-table\n' +
+            'ALTER TABLE t DROP COLUMN c;\nALTER TABLE t RENAME COLUMN a TO d;\nDROP TABLE t',
+        )
+      )?.statements ?? []
+    expect(column?.loses).to.have.length(1)
+    expect(column?.loses[0]).to.deep.nested.include({ what: 'column', name: 'c', table: 't', 'size.rows': 2 })
+    expect(column?.breaks).to.match(/^code that still reads or writes the column fails/)
+    expect([renamed?.loses, renamed?.breaks]).to.deep.equal([
+      [],
+      'code that still uses the old name fails at once',
+    ])
+    expect(table?.loses[0]).to.include({ what: 'table', name: 't' })
+  })
+
+  if (dialect === 'mysql')
+    it('leaves out the statements that an earlier run has done', async () => {
+      const two = (last: string) => ({
+        ...T,
+        ...file('0003_x', `CREATE TABLE x (id bigint);\n${last}`, '-- no'),
+      })
+      await failureOf(migrate({ url: database().url, files: two('nonsense') }).up())
+      const [version] = await migrate({
+        url: database().url,
+        files: two('CREATE TABLE y (id bigint)'),
+      }).plan()
+      expect(version).to.deep.include({ name: '0003_x', done: 1 })
+      expect(version?.statements.map(({ line }) => line)).to.deep.equal([2])
+    })
+
   it('says which versions are the framework’s', async () => {
     const mark = (dirty: boolean) =>
       database().rows(`UPDATE ashlar_migrations SET dirty = ${String(dirty)} WHERE version = 8001`)
@@ -158,13 +227,13 @@ onEachEngine('the plan of a run', (database, dialect) => {
 
   if (dialect === 'mysql')
     for (const [sql, lock, blocks, rows] of [
-      ['ALTER TABLE t ADD d int, ALGORITHM=INSTANT', 'metadata', 'nothing', 'untouched'],
-      ['ALTER TABLE t ADD KEY (c), ALGORITHM=INPLACE, LOCK=NONE', 'metadata', 'nothing', 'unknown'],
+      ['ALTER TABLE t ADD d int, ALGORITHM=INSTANT', 'metadata', MOMENT, 'untouched'],
+      ['ALTER TABLE t ADD KEY (c), ALGORITHM=INPLACE, LOCK=NONE', 'metadata', MOMENT, 'unknown'],
       ['ALTER TABLE t MODIFY c bigint, ALGORITHM=COPY', 'SHARED', 'writes', 'rewritten'],
       ['ALTER TABLE t MODIFY c bigint', 'chosen by the server: say ALGORITHM and LOCK', 'unknown', 'unknown'],
-      ['CREATE INDEX i ON t (c)', 'metadata', 'nothing', 'read'],
+      ['CREATE INDEX i ON t (c)', 'metadata', MOMENT, 'read'],
       ['DROP TABLE t', 'metadata', 'reads and writes', 'untouched'],
-      ['CREATE TABLE w (id bigint, FOREIGN KEY (id) REFERENCES t (id))', 'metadata', 'nothing', 'untouched'],
+      ['CREATE TABLE w (id bigint, FOREIGN KEY (id) REFERENCES t (id))', 'metadata', MOMENT, 'untouched'],
       ['CREATE VIEW v AS SELECT 1 AS one', '', 'nothing', 'untouched'],
       ['CALL p()', 'unknown', 'unknown', 'unknown'],
     ] as const)

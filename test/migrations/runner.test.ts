@@ -46,9 +46,9 @@ onEachEngine('a run of migrations', (database, dialect) => {
     const failure = await failureOf(migrator(edited).up())
     expect(failure).to.be.instanceOf(MigrationError).with.property('stop', 'edited')
     expect(failure.message).to.match(
-      /0002_t2\.up\.sql was edited after it was applied \(applied [0-9a-f]{64}, now/,
+      /0002_t2\.up\.sql was edited after it was applied \(applied [0-9a-f]{12}…, now [0-9a-f]{12}…\)/,
     )
-    expect(failure.message).to.include(String(checksum))
+    expect(failure.message).to.include(`applied ${String(checksum).slice(0, 12)}…`)
     expect(await database().tables()).to.not.include('t3')
   })
 
@@ -162,7 +162,7 @@ onEachEngine('a run of migrations', (database, dialect) => {
     const files = { ...tables(2), ...file('0003_a', 'ALTER TABLE t2 ADD COLUMN a bigint', '') }
     const failure = await failureOf(migrator(files, { lockTimeoutMs: 100 }).up())
     expect(failure.message).to.match(
-      /0003_a\.up\.sql.*held a lock for longer than the lock timeout of 100 ms: run again/,
+      /0003_a\.up\.sql.*held a lock for longer than the lock timeout of 100 ms: (.*\. Run|run) again/,
     )
     await database().rows('COMMIT')
     expect((await migrator(files).up()).applied).to.deep.equal(['0003_a'])
@@ -304,7 +304,7 @@ onEachEngine(
       const files = file('0002_a', "CREATE TABLE a AS SELECT current_setting('application_name') AS name", '')
       await migrator('orders', files).up()
       const [row] = await database().rows('SELECT name FROM orders.a')
-      expect(row?.name).to.match(/^ashlar migrate orders /)
+      expect(row?.name).to.match(/^ashlar migrate up 0002 orders /)
     })
 
     it('runs a file in one transaction with its row', async () => {

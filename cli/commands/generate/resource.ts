@@ -89,7 +89,11 @@ A reference to another resource is a string with its key: declare branch_id:stri
       ])
       return []
     }
-    const { schemaVersions } = await import('../../migrate/schema-versions.js')
+    const [{ diffHeading }, { schemaVersions }] = await Promise.all([
+      import('../../migrate/headings.js'),
+      import('../../migrate/schema-versions.js'),
+    ])
+    this.heading = await diffHeading({ files, entities, live: false })
     const { dialect, versions, left, byHand } = await this.migrating(
       { url, files, mayBegin: true },
       (migrator) => schemaVersions(description, migrator, { entities, files, live: false, contract: false }),

@@ -6,15 +6,16 @@ import { MigratingVerb } from '../../migrate/migrating-verb.js'
 
 interface Adopted extends OnDatabase {
   readonly tool: string
+  readonly dumpCommand: string
   readonly files: readonly string[]
   readonly recorded: readonly string[]
 }
 
 export default class Adopt extends MigratingVerb {
   static override summary = 'Take over a schema that another tool migrates.'
-  static override description = `Knows TypeORM, Knex, Drizzle, node-pg-migrate, Sequelize, Prisma, MikroORM, Flyway, Liquibase, goose, Alembic, Django, dbmate and Rails by the tables of their histories. Without --dump it prints the command that dumps the schema.
+  static override description = `Knows TypeORM, Knex, Drizzle, node-pg-migrate, Sequelize, Prisma, MikroORM, Flyway, Liquibase, goose, Alembic, Django, dbmate and Rails by the tables of their histories. Without --dump it prints the command line that dumps the schema, without a password and without the tables that the tool has for itself.
 
-With --dump it writes the statements of the dump into 0002_adopted_<tool>, makes the framework's own tables, and records both versions as applied. Tables that are there are not changed. The folder must have no hand-written version yet. Stop the other tool before: where its history has moved since, migrate up refuses the schema and says what to do.`
+With --dump it writes the statements of the dump into 0002_adopted_<tool>, makes the framework's own tables, and records both versions as applied. Tables that are there are not changed. A dump that has the tables of the tool is refused. The folder must have no hand-written version yet. Stop the other tool before: where its history has moved since, migrate up refuses the schema and says what to do.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --dump schema.sql',
@@ -27,32 +28,42 @@ With --dump it writes the statements of the dump into 0002_adopted_<tool>, makes
 
   override async run(): Promise<Adopted> {
     const { flags } = await this.parse(Adopt)
-    const [{ adoptedVersion }, { writeNextFiles }] = await Promise.all([
-      import('../../migrate/adopted-version.js'),
-      import('../../migrate/next-files.js'),
-    ])
-    const before = { ...flags, mayBegin: true }
-    const found = await this.migrating(before, (migrator) => migrator.foreignTool())
+    const [{ adoptedVersion, dumpIn, refuseVersions }, { nextLine }, { removeFiles, writeNextFiles }] =
+      await Promise.all([
+        import('../../migrate/adopted-version.js'),
+        import('../../migrate/lines/next-line.js'),
+        import('../../migrate/next-files.js'),
+      ])
+    const dump = flags.dump === undefined ? undefined : { file: flags.dump, text: dumpIn(flags.dump) }
+    const found = await this.migrating({ ...flags, mayBegin: true }, (migrator) => migrator.foreignTool())
     if (found === undefined)
       throw new Failure(
-        'input',
+        'database',
         'no history of another tool is known here. For an empty schema, use ashlar migrate new and up; for one that has tables, write what it has into 0002, and run ashlar migrate baseline --to 2',
       )
-    if (flags.dump === undefined) {
+    refuseVersions(flags.files, found.dialect)
+    const { tool, table, head, dump: dumpCommand } = found
+    if (dump === undefined) {
       this.say([
-        `${found.tool} migrates this schema. Dump it, with the server and the name of this database, and take it over:`,
-        `${found.dump} > schema.sql`,
-        'ashlar migrate adopt --dump schema.sql',
+        `${tool} migrates this schema: its table ${table} lists ${head.count === 1 ? '1 migration' : `${head.count} migrations`}. This dumps the schema without the tables of ${tool}:`,
+        `${dumpCommand} > schema.sql`,
+        nextLine(['adopt', '--dump', 'schema.sql'], flags),
       ])
-      return this.onDatabase({ tool: found.tool, files: [], recorded: [] })
+      return this.onDatabase({ tool, dumpCommand, files: [], recorded: [] })
     }
-    const version = await adoptedVersion(found, { files: flags.files, dump: flags.dump })
+    const version = await adoptedVersion(found, dump.text, dump.file)
     const { files } = writeNextFiles(flags.files, found.dialect, [version])
-    const recorded = await this.migrating(flags, (migrator) => migrator.baseline(2))
+    const recorded = await this.migrating(flags, (migrator) => migrator.baseline(2)).catch(
+      (error: unknown) => {
+        removeFiles(files)
+        throw error
+      },
+    )
     this.say([
       ...files.map((file) => `${this.paint.good('written')} ${file}`),
       ...recorded.map((name) => `${this.paint.good('recorded')} ${name}`),
+      nextLine(['up'], flags),
     ])
-    return this.onDatabase({ tool: found.tool, files, recorded })
+    return this.onDatabase({ tool, dumpCommand, files, recorded })
   }
 }

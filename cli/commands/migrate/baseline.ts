@@ -18,7 +18,8 @@ Nothing compares the files with the database: run migrate verify --entities afte
   override async run(): Promise<{ readonly recorded: readonly string[] } & OnDatabase> {
     const { flags } = await this.parse(Baseline)
     const recorded = await this.migrating(flags, (migrator) => migrator.baseline(flags.to))
-    this.say(recorded.map((name) => `${this.paint.good('recorded')} ${name}`))
+    const { nextLine } = await import('../../migrate/lines/next-line.js')
+    this.say([...recorded.map((name) => `${this.paint.good('recorded')} ${name}`), nextLine(['up'], flags)])
     return this.onDatabase({ recorded })
   }
 }

@@ -1,7 +1,9 @@
+import { Failure } from '../../errors/failure.js'
 import { entitiesFlag } from '../../loading/entities.js'
 import { databaseFlags, scratchFlag } from '../../migrate/database-flags.js'
 import type { OnDatabase } from '../../migrate/database-verb.js'
 import type { FolderFinding } from '../../migrate/lint-folder.js'
+import type { DatabaseFlags } from '../../migrate/migrator-of.js'
 import { MigratingVerb } from '../../migrate/migrating-verb.js'
 
 interface Checked extends OnDatabase {
@@ -15,11 +17,16 @@ interface Checked extends OnDatabase {
   readonly byHand: readonly string[]
 }
 
+interface CheckFlags extends DatabaseFlags {
+  readonly entities?: string | undefined
+  readonly scratch?: string | undefined
+}
+
 export default class Check extends MigratingVerb {
   static override summary = 'Check the files in one command, for continuous integration.'
-  static override description = `The numbers have no gaps; lint finds nothing dangerous, for every engine; in a scratch database on the server of --url each version is applied, rolled back, and applied again, and leaves nothing behind. With --entities, migrate diff would write nothing; what is left for the contract is a note. The database of --url itself is not touched.
+  static override description = `The numbers have no gaps. Lint finds nothing dangerous, for every engine. In a scratch database on the server of --url, each version is applied, rolled back and applied a second time, and leaves nothing behind. With --entities, the files make what the entities need: migrate diff would write nothing. What is left for the contract is a note, and no fault. The database of --url itself is not changed.
 
-A way down that has only a comment says why nothing is undone, and is not tried. Run it once for each engine. Exits with 1 on any finding, with 2 for files that cannot be used, and with 6 when a statement fails in the scratch database.`
+A way down that has only a comment says why nothing is undone, and is not tried. Run it once for each engine. Exits with 1 on any finding, also where a file fails in the scratch database; with 2 for files that cannot be read as versions; and with 6 where the server cannot be reached or makes no scratch database.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --entities dist/entities.js',
@@ -29,45 +36,73 @@ A way down that has only a comment says why nothing is undone, and is not tried.
 
   override async run(): Promise<Checked> {
     const { flags } = await this.parse(Check)
-    const [{ lintFolder }, { findingLines }, { connectionString }] = await Promise.all([
-      import('../../migrate/lint-folder.js'),
-      import('../../migrate/lines/finding-lines.js'),
-      import('../../migrate/connection-string.js'),
-    ])
-    const findings = await lintFolder(flags.files, undefined)
-    await this.noteEmpty(flags)
+    const [{ lintFolder }, { findingLines }, { checkHeading }, { connectionString }, { emptyFolder }] =
+      await Promise.all([
+        import('../../migrate/lint-folder.js'),
+        import('../../migrate/lines/finding-lines.js'),
+        import('../../migrate/headings.js'),
+        import('../../migrate/connection-string.js'),
+        import('../../migrate/next-files.js'),
+      ])
+    this.heading = await checkHeading(flags)
     const scratch = flags.scratch === undefined ? undefined : await connectionString(flags.scratch)
+    const findings = await lintFolder(flags.files, undefined)
+    const { dialect } = (await this.connected(flags)).database ?? {}
+    const empty = dialect && emptyFolder(flags.files, dialect)
+    if (findings.length > 0 || empty === undefined) this.say(findingLines(findings, this.paint))
+    if (findings.some(({ level }) => level === 'refuse')) {
+      this.say([this.paint.bad('no version is tried and nothing is compared, because lint refuses a file')])
+      this.endWith('differs')
+      return this.onDatabase({ findings, downs: [], missing: [], left: [], byHand: [] })
+    }
     const downs = await this.migrating(flags, (migrator) => migrator.tryDowns(scratch))
-    const { missing, left, byHand } = await this.#differences(flags)
-    this.say([
-      ...findingLines(findings, this.paint),
-      ...(downs.length === 0 ? [this.paint.good('every version goes up, down and up again')] : downs),
-      ...missing.map((one) => `${this.paint.bad('missing')} a version that does: ${one}`),
-      ...byHand.map((line) => `${this.paint.bad('missing')} ${line}`),
-      ...(flags.entities === undefined || missing.length + byHand.length > 0
-        ? []
-        : [this.paint.good('the files make what the entities say')]),
-    ])
-    this.note(left.map((line) => `left for the contract: ${line}`))
-    const isBad = findings.some(({ level }) => level !== 'advice')
-    if (isBad || downs.length + missing.length + byHand.length > 0) this.endWith('differs')
-    return this.onDatabase({ findings, downs, missing, left, byHand })
+    const tried =
+      empty === undefined
+        ? 'every version goes up, down and up again'
+        : `no version to check: ${empty} has no .sql file`
+    this.say(downs.length > 0 ? downs.map((line) => this.paint.bad(line)) : [this.paint.good(tried)])
+    const compared = await this.#compared(flags, downs.length > 0)
+    if (findings.some(({ level }) => level !== 'advice') || downs.length > 0) this.endWith('differs')
+    return this.onDatabase({ findings, downs, ...compared })
   }
 
-  async #differences(
-    flags: Parameters<MigratingVerb['migrating']>[0] & {
-      readonly files: string
-      readonly entities?: string | undefined
-      readonly scratch?: string | undefined
-    },
+  /** Compares the files with the entities, and says what differs. */
+  async #compared(
+    flags: CheckFlags,
+    mayFail: boolean,
   ): Promise<Pick<Checked, 'missing' | 'left' | 'byHand'>> {
+    const nothing = { missing: [], left: [], byHand: [] }
     const { entities } = flags
-    if (entities === undefined) return { missing: [], left: [], byHand: [] }
+    if (entities === undefined) return nothing
     const { schemaChanges } = await import('../../migrate/schema-versions.js')
-    const { changes } = await this.migrating(flags, (migrator) =>
+    const result = await this.migrating(flags, (migrator) =>
       schemaChanges(migrator, { ...flags, entities, live: false }),
-    )
-    const { expand, left, byHand } = changes
-    return { missing: expand.map(({ what }) => what), left, byHand }
+    ).catch((error: unknown) => {
+      if (mayFail && isFaultOfFile(error)) return undefined
+      throw error
+    })
+    if (result === undefined) {
+      this.say([this.paint.bad('the entities are not compared, because the files do not all go up')])
+      return nothing
+    }
+    const { expand, left, byHand } = result.changes
+    const missing = expand.map(({ what }) => what)
+    const more = left.length === 0 ? '' : '; what is left for the contract is noted, and no fault'
+    const isEqual = missing.length + byHand.length === 0
+    this.say([
+      ...missing.map((one) => `${this.paint.bad('missing')} a version that does: ${one}`),
+      ...byHand.map((line) => `${this.paint.bad('missing')} ${line}`),
+      ...(isEqual ? [this.paint.good(`the files make what the entities need${more}`)] : []),
+    ])
+    this.note(left.map((line) => `left for the contract, once no process with older code runs: ${line}`))
+    if (missing.length > 0) {
+      const { nextLine } = await import('../../migrate/lines/next-line.js')
+      this.say([nextLine(['diff', 'NAME', '--entities', entities], flags)])
+    }
+    if (!isEqual) this.endWith('differs')
+    return { missing, left, byHand }
   }
 }
+
+const isFaultOfFile = (error: unknown): boolean =>
+  error instanceof Failure && (error.cause as { readonly stop?: unknown } | undefined)?.stop === 'failed'

@@ -14,9 +14,11 @@ interface Written extends NextFiles, OnDatabase {
 
 export default class Diff extends MigratingVerb {
   static override summary = 'Write the files that change the tables to what the entities say.'
-  static override description = `Replays the files into a scratch database, creates the tables of the entities in another one, and compares the two catalogs. Writes files for the engine of the connection string: run it once for each engine. Both databases are made on the server of --url, named <database>_ashlar_scratch_<random>, and dropped afterwards; the user needs the right to create databases, or --scratch.
+  static override description = `Replays the files into a scratch database, creates the tables of the entities in another one, and compares the two catalogs. The live database is not compared, unless --live says so. Writes files for the engine of the connection string: run it once for each engine. Both databases are made on the server of --url, named <database>_ashlar_scratch_<random>, and dropped afterwards; the user needs the right to create databases, or --scratch.
 
-Without --contract it writes what is safe while older images run: columns that may be NULL or have a default, indexes, foreign keys that are validated later, copies of renamed columns. Drops, other types and NOT NULL are listed, and --contract writes them, once nothing else is missing and no older image runs. Tables that the entities do not have are left alone.`
+Without --contract it writes what is safe while processes with older code run: columns that may be NULL or have a default, indexes, foreign keys that are validated later, copies of renamed columns. What is not safe then is the contract: it drops columns, makes them required, and changes types. It is listed as left, and --contract writes it.
+
+Run --contract when every version of the folder is applied and no process with the older code runs any more. It writes nothing as long as something that is safe is missing. Its files are a deployment of their own. Tables that the entities do not have are left alone.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> add_colour --entities dist/entities.js',
     '<%= config.bin %> <%= command.id %> drop_colour --entities dist/entities.js --contract',
@@ -29,7 +31,10 @@ Without --contract it writes what is safe while older images run: columns that m
     ...databaseFlags,
     files: folderFlag,
     entities: requiredEntitiesFlag,
-    contract: Flags.boolean({ summary: 'Write what only images without the old columns can run with.' }),
+    contract: Flags.boolean({
+      summary:
+        'Write what is left: drops, required columns and other types. No process with older code may run any more.',
+    }),
     live: Flags.boolean({
       summary: 'Compare the database of --url as it is, instead of what the files make.',
     }),
@@ -40,32 +45,28 @@ Without --contract it writes what is safe while older images run: columns that m
   }
 
   override async run(): Promise<Written> {
-    const { args, flags } = await this.parse(Diff)
-    const [{ checkDescription, writeNextFiles }, { leftoverText, schemaVersions }] = await Promise.all([
+    const { args, flags, metadata } = await this.parse(Diff)
+    const [
+      { diffLines },
+      { diffHeading },
+      { checkDescription, refuseMissing },
+      { leftoverText, schemaVersions, writeVersions },
+    ] = await Promise.all([
+      import('../../migrate/lines/diff-lines.js'),
+      import('../../migrate/headings.js'),
       import('../../migrate/next-files.js'),
       import('../../migrate/schema-versions.js'),
     ])
     checkDescription(args.name)
-    const { dialect, versions, left, byHand, leftovers } = await this.migrating(
-      { ...flags, mayBegin: true },
-      (migrator) => schemaVersions(args.name, migrator, flags),
+    if (metadata.flags.files?.setFromDefault !== true) refuseMissing(flags.files)
+    this.heading = await diffHeading(flags)
+    const compared = await this.migrating({ ...flags, mayBegin: true }, (migrator) =>
+      schemaVersions(args.name, migrator, flags),
     )
-    const written =
-      versions.length === 0 ? { names: [], files: [] } : writeNextFiles(flags.files, dialect, versions)
-    this.say([
-      ...written.files.map((file) => `${this.paint.good('written')} ${file}`),
-      ...(versions.length === 0 ? [`nothing to ${flags.contract ? 'contract' : 'expand'}`] : []),
-      ...(flags.contract && versions.length > 0
-        ? [
-            this.paint.warn(
-              'a deployment of its own: apply it when every version before it is applied, and no image without them runs any more',
-            ),
-          ]
-        : []),
-      ...(flags.contract || left.length === 0 ? [] : [this.paint.warn('left for --contract:'), ...left]),
-      ...(byHand.length === 0 ? [] : [this.paint.warn('to do by hand:'), ...byHand]),
-    ])
-    this.note(leftovers.map((name) => leftoverText(name)))
+    const { left, byHand, leftovers } = compared
+    const { notes, ...written } = writeVersions(compared, flags)
+    this.say(diffLines({ ...written, left, byHand }, flags, this.paint))
+    this.note([...notes, ...leftovers.map((name) => leftoverText(name))])
     return this.onDatabase({ ...written, left, byHand, leftovers })
   }
 }

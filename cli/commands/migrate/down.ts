@@ -4,13 +4,11 @@ import { databaseFlags, timeoutFlags, versionOptions } from '../../migrate/datab
 import type { OnDatabase } from '../../migrate/database-verb.js'
 import { MigratingVerb } from '../../migrate/migrating-verb.js'
 
-const EVERYTHING = 'This rolls back every version and drops the framework’s own tables, with what is in them.'
-
 export default class Down extends MigratingVerb {
   static override summary = 'Roll back the last version, or every version above the given one.'
   static override description = `The last applied version is rolled back first. When this image lacks the SQL of a version, the copy in the database is used. Nothing rolls back by itself: an older image does not change a newer schema. The framework's own versions stay, unless --to is 0 or one of them.
 
-It asks first when a way down drops a table or a column, or deletes rows, and says which; and before --to 0, because that also drops the framework's own tables. Without a terminal it needs --yes.`
+It asks first when a way down drops a table or a column, or deletes rows, and says which; and before --to 0, because that also drops the framework's own tables. Without a terminal it needs --yes. What a way up took away, such as a dropped column, comes back without its values: it says so before and after.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --to 5 --yes',
@@ -30,18 +28,19 @@ It asks first when a way down drops a table or a column, or deletes rows, and sa
 
   override async run(): Promise<DownResult & OnDatabase> {
     const { flags } = await this.parse(Down)
-    if (!flags.yes) await this.#ask(flags)
+    const { lossesQuestion, staysLostLines } = await import('../../migrate/lines/losses-question.js')
+    const rollBacks = await this.migrating(flags, (migrator) => migrator.rollBacks(flags.to))
+    this.note(staysLostLines(rollBacks))
+    const question = lossesQuestion(rollBacks, flags.to === 0)
+    if (!flags.yes && question !== undefined) await this.confirm(question, 'nothing is rolled back')
     const result = await this.migrating(flags, (migrator) => migrator.down(flags.to))
+    const done = rollBacks.filter(({ name }) => result.rolledBack.includes(name))
     this.say([
       ...result.rolledBack.map((name) => `${this.paint.good('rolled back')} ${name}`),
+      ...staysLostLines(done),
       ...(result.rolledBack.length === 0 ? ['nothing to do: no version is above that'] : []),
     ])
+    if (result.rolledBack.length > 0 && flags.to !== 0) await this.nextUp(flags)
     return this.onDatabase(result)
-  }
-
-  async #ask(flags: Parameters<MigratingVerb['migrating']>[0] & { readonly to?: number | undefined }) {
-    const { confirmLosses } = await import('../../migrate/confirm-losses.js')
-    const rollBacks = await this.migrating(flags, (migrator) => migrator.rollBacks(flags.to))
-    await confirmLosses(rollBacks, flags.to === 0 ? EVERYTHING : undefined)
   }
 }

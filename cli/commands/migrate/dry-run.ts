@@ -1,14 +1,14 @@
 import { Flags } from '@oclif/core'
 import type { TriedVersion } from '../../../lib/migrations/index.js'
-import { Failure } from '../../errors/failure.js'
 import { databaseFlags, timeoutFlags } from '../../migrate/database-flags.js'
 import { MigratingVerb } from '../../migrate/migrating-verb.js'
+import { missingVersions } from '../../migrate/missing-versions.js'
 
 export default class DryRun extends MigratingVerb {
   static override summary = 'Apply the missing versions to a copy, and measure what others notice.'
-  static override description = `The database of --url is changed: name a copy. While each version runs, the tables of its statements are read and written by other sessions; the writes change no row. It prints the longest read and write beside each version, the locks that PostgreSQL held, and the tables that were rewritten. On MySQL, rewriting is seen with the privilege PROCESS only.
+  static override description = `The database of --url is changed: name a copy. While each version runs, the tables of its statements are read and written by other sessions; the writes change no row. It prints how long the file of each version ran, the longest read and write beside it, the locks that it held, and the tables that were rewritten.
 
-Locks of rows, such as those of a backfill, are not measured. It asks first; without a terminal it needs --yes.`
+Locks are measured on PostgreSQL, for files that run in a transaction; on MySQL, rewritten tables with the privilege PROCESS. What is not measured is said to be so, and missing in the JSON. Locks of rows, such as those of a backfill, are never measured. It asks first; without a terminal it needs --yes.`
   static override examples = ['<%= config.bin %> <%= command.id %> --url postgres://localhost/copy --yes']
   static override flags = {
     yes: Flags.boolean({ summary: 'Confirms that the database is a copy.' }),
@@ -20,20 +20,30 @@ Locks of rows, such as those of a backfill, are not measured. It asks first; wit
 
   override async run(): Promise<readonly TriedVersion[]> {
     const { flags } = await this.parse(DryRun)
-    const [{ confirmed }, { triedLines }] = await Promise.all([
-      import('../../output/confirmed.js'),
+    const [{ namesText }, { nextLine }, { triedLines, unmeasuredLines }] = await Promise.all([
+      import('../../migrate/lines/names-text.js'),
+      import('../../migrate/lines/next-line.js'),
       import('../../migrate/lines/tried-lines.js'),
     ])
     await this.noteEmpty(flags)
-    const question = 'This applies every missing version to the database of --url, which has to be a copy.'
-    if (!flags.yes && !(await confirmed(question))) throw new Failure('differs', 'nothing is applied')
+    const missing = await this.migrating(flags, missingVersions)
+    if (missing.length === 0) {
+      this.say(['nothing to do: the schema is current'])
+      return []
+    }
+    if (!flags.yes)
+      await this.confirm(
+        `This applies ${namesText(missing)} to it, so it has to be a copy.`,
+        'nothing is applied',
+      )
     const versions = await this.migrating(flags, (migrator) =>
       migrator.dryRun((version) => {
         this.#tried.push(version)
         this.say(triedLines(version, this.paint))
       }),
     )
-    if (versions.length === 0) this.say(['nothing to do: the schema is current'])
+    this.note(unmeasuredLines(versions))
+    this.say([nextLine(['up'], flags, 'on the database itself')])
     return versions
   }
 

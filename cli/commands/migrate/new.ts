@@ -1,9 +1,13 @@
 import { Args, Flags } from '@oclif/core'
-import { DIALECTS } from '../../../lib/migrations/files/dialect.js'
+import { existsSync } from 'node:fs'
+import { type Dialect, DIALECTS } from '../../../lib/migrations/files/dialect.js'
 import { optionalUrlFlag } from '../../loading/database-url-flag.js'
 import { entitiesFlag } from '../../loading/entities.js'
 import { databaseFlags, folderFlag, scratchFlag } from '../../migrate/database-flags.js'
+import type { OnDatabase } from '../../migrate/database-verb.js'
 import { MigratingVerb } from '../../migrate/migrating-verb.js'
+import { type KeptFlags, nextLine } from '../../migrate/lines/next-line.js'
+import type { DatabaseFlags } from '../../migrate/migrator-of.js'
 import type { NextFiles } from '../../migrate/next-files.js'
 
 export default class New extends MigratingVerb {
@@ -33,13 +37,13 @@ Without --entities the files are empty. With it and a connection string, they ar
   }
 
   override async run(): Promise<NextFiles> {
-    const { args, flags } = await this.parse(New)
-    const { checkDescription, emptyVersion, leftOut, writeNextFiles } =
-      await import('../../migrate/next-files.js')
+    const { args, flags, metadata } = await this.parse(New)
+    const { checkDescription, emptyVersion, writeNextFiles } = await import('../../migrate/next-files.js')
     checkDescription(args.name)
     if (flags.entities === undefined) {
-      const left = leftOut(flags)
-      const written = this.#told(writeNextFiles(flags.files, flags.dialect, [emptyVersion(args.name)]))
+      const left = flags.dialect === undefined ? await this.#leftOut(flags) : undefined
+      const written = writeNextFiles(flags.files, flags.dialect, [emptyVersion(args.name)])
+      this.#told(written, flags)
       if (left !== undefined)
         this.note([
           `nothing is written for ${left}, the engine of the connection string: --dialect ${left} begins its folder`,
@@ -50,32 +54,65 @@ Without --entities the files are empty. With it and a connection string, they ar
     if (url !== undefined) return this.#compared(args.name, { ...flags, entities, url })
     const { entityVersions } = await import('../../migrate/entity-versions.js')
     const { versions, notes } = await entityVersions(entities, args.name, flags.files, flags.dialect)
-    const written = this.#told(writeNextFiles(flags.files, flags.dialect, versions))
-    this.note(notes)
+    const isNew = metadata.flags.files?.setFromDefault !== true && !existsSync(flags.files)
+    const written =
+      versions.length === 0 ? { names: [], files: [] } : writeNextFiles(flags.files, flags.dialect, versions)
+    this.#told(written, flags)
+    this.note([...(isNew ? [`${flags.files} is a new folder: in it, every table is new`] : []), ...notes])
     return written
   }
 
   async #compared(
     name: string,
-    flags: {
-      readonly url: string
+    flags: DatabaseFlags & {
       readonly entities: string
-      readonly files: string
       readonly dialect?: string | undefined
       readonly scratch?: string | undefined
     },
-  ): Promise<NextFiles> {
-    const { newVersions } = await import('../../migrate/schema-versions.js')
-    const { written, notes } = await this.migrating({ ...flags, mayBegin: true }, (migrator) =>
-      newVersions(name, migrator, flags),
+  ): Promise<NextFiles & OnDatabase> {
+    const [{ diffLines }, { diffHeading }, { leftoverText, schemaVersions, writeVersions }] =
+      await Promise.all([
+        import('../../migrate/lines/diff-lines.js'),
+        import('../../migrate/headings.js'),
+        import('../../migrate/schema-versions.js'),
+      ])
+    const how = { ...flags, live: false, contract: false }
+    this.heading = await diffHeading(how)
+    const compared = await this.migrating({ ...flags, mayBegin: true }, (migrator) =>
+      schemaVersions(name, migrator, how),
     )
-    this.#told(written)
-    this.note(notes)
-    return this.onDatabase(written)
+    const { left, byHand, leftovers } = compared
+    const { notes, ...written } = writeVersions(compared, flags)
+    this.say(diffLines({ ...written, left, byHand }, how, this.paint))
+    this.note([...notes, ...leftovers.map((database) => leftoverText(database))])
+    return this.onDatabase({ ...written, left, byHand, leftovers })
   }
 
-  #told(written: NextFiles): NextFiles {
-    this.say(written.files.map((file) => `${this.paint.good('written')} ${file}`))
-    return written
+  /** The engine of the connection string, where it has no folder and another one has. */
+  async #leftOut(flags: {
+    readonly files: string
+    readonly url?: string | undefined
+  }): Promise<Dialect | undefined> {
+    if (flags.url === undefined) return undefined
+    const [{ dialectIn }, { isLeftOut }] = await Promise.all([
+      import('../../migrate/migrator-of.js'),
+      import('../../migrate/next-files.js'),
+    ])
+    const dialect = await dialectIn(flags.url)
+    return dialect !== undefined && isLeftOut(flags.files, dialect) ? dialect : undefined
+  }
+
+  #told({ files }: NextFiles, flags: KeptFlags & { readonly entities?: string | undefined }): void {
+    const isEmpty = flags.entities === undefined
+    const next = isEmpty
+      ? nextLine(['lint'], flags, 'once the files have their SQL')
+      : nextLine(['plan'], flags)
+    this.say(
+      files.length === 0
+        ? [
+            'nothing is written: the files create every table of the entities; with a connection string, their changes are written',
+          ]
+        : [...files.map((file) => `${this.paint.good('written')} ${file}`), next],
+    )
   }
 }

@@ -4,7 +4,9 @@ import { DatabaseVerb } from '../../migrate/database-verb.js'
 
 export default class Plan extends DatabaseVerb {
   static override summary = 'Show what migrate up would do to others, and change nothing.'
-  static override description = `Prints each statement of the versions that the database lacks, with the lock that it takes, what waits for that lock, what it does with the rows, and how large the tables are. On PostgreSQL a file holds its locks until it ends.
+  static override description = `Prints each statement of the versions that the database lacks, with the lock that it takes, what waits for that lock, what it does with the rows, and how large the tables are. On PostgreSQL a file holds its locks until it ends. It also says which values are lost, and what breaks code that runs now.
+
+What migrate up would refuse is refused here as well, with the same words and exit status: a file that was edited after it was applied, a statement that cannot run, a schema that another tool migrates.
 
 It goes by the text of a statement and the rules of the engine. What they do not show, such as what a function does, is called unknown. On MySQL the server chooses how it changes a table unless the statement says ALGORITHM and LOCK. Numbers of rows are the server's estimates.`
   static override examples = [
@@ -22,8 +24,11 @@ It goes by the text of a statement and the rules of the engine. What they do not
     const migrator = await this.connected(flags)
     await this.noteEmpty(flags)
     const versions = await attempt(() => migrator.plan())
+    if (versions.length > 0) await this.noteElsewhere(migrator, await attempt(() => migrator.status()))
     this.say(
-      versions.length === 0 ? ['nothing to do: the schema is current'] : planLines(versions, this.paint),
+      versions.length === 0
+        ? ['nothing to do: the schema is current']
+        : planLines(versions, migrator.lockWaits, this.paint),
     )
     return versions
   }

@@ -21,16 +21,21 @@ It asks first when the way down loses values, like migrate down. Without a termi
 
   override async run(): Promise<DownResult & UpResult & OnDatabase> {
     const { flags } = await this.parse(Redo)
-    if (!flags.yes) {
-      const { confirmLosses } = await import('../../migrate/confirm-losses.js')
-      await confirmLosses(await this.migrating(flags, (migrator) => migrator.rollBacks()))
-    }
+    const [{ lossesQuestion, staysLostLines }, { appliedLines }] = await Promise.all([
+      import('../../migrate/lines/losses-question.js'),
+      import('../../migrate/lines/applied-lines.js'),
+    ])
+    const rollBacks = await this.migrating(flags, (migrator) => migrator.rollBacks())
+    this.note(staysLostLines(rollBacks))
+    const question = lossesQuestion(rollBacks, false)
+    if (!flags.yes && question !== undefined) await this.confirm(question, 'nothing is rolled back')
     const result = await this.migrating(flags, (migrator) => migrator.redo())
     this.say([
       ...result.rolledBack.map((name) => `${this.paint.good('rolled back')} ${name}`),
-      ...result.applied.map((name) => `${this.paint.good('applied')} ${name}`),
+      ...appliedLines(result, this.paint),
       ...(result.rolledBack.length === 0 ? ['nothing to do: no version of the module is applied'] : []),
     ])
+    await this.nextUp(flags)
     return this.onDatabase(result)
   }
 }

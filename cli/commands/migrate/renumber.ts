@@ -24,14 +24,20 @@ A database that has applied one of them under its old number, such as your own, 
 
   override async run(): Promise<readonly Renumbered[]> {
     const { argv, flags } = await this.parse(Renumber)
-    const { renumber } = await import('../../migrate/renumber.js')
+    const [{ nextLine }, { renumber }] = await Promise.all([
+      import('../../migrate/lines/next-line.js'),
+      import('../../migrate/renumber.js'),
+    ])
     const renumbered = renumber(flags.files, flags.dialect, argv.map(String))
     this.say(
       renumbered.length === 0
         ? ['nothing to do: they have the last numbers already']
-        : renumbered.map(
-            ({ folder, from, to }) => `${this.paint.good('renumbered')} ${folder}/${from} to ${to}`,
-          ),
+        : [
+            ...renumbered.map(
+              ({ folder, from, to }) => `${this.paint.good('renumbered')} ${folder}/${from} to ${to}`,
+            ),
+            nextLine(['lint'], flags),
+          ],
     )
     return renumbered
   }

@@ -1,5 +1,4 @@
 import { Flags } from '@oclif/core'
-import { Failure } from '../../errors/failure.js'
 import { databaseFlags, timeoutFlags } from '../../migrate/database-flags.js'
 import type { OnDatabase } from '../../migrate/database-verb.js'
 import { MigratingVerb } from '../../migrate/migrating-verb.js'
@@ -21,9 +20,9 @@ Without a terminal it needs --yes.`
 
   override async run(): Promise<{ readonly repaired: readonly string[] } & OnDatabase> {
     const { flags } = await this.parse(Repair)
-    const [{ editedLines }, { confirmed }] = await Promise.all([
+    const [{ editedLines }, { namesText }] = await Promise.all([
       import('../../migrate/lines/edited-lines.js'),
-      import('../../output/confirmed.js'),
+      import('../../migrate/lines/names-text.js'),
     ])
     const edited = await this.migrating(flags, (migrator) => migrator.edited())
     this.say(edited.flatMap((version) => editedLines(version, this.paint)))
@@ -31,15 +30,16 @@ Without a terminal it needs --yes.`
       this.say(['nothing to do: no applied file was edited'])
       return this.onDatabase({ repaired: [] })
     }
-    if (
-      !flags.yes &&
-      !(await confirmed(
-        'Nothing is recorded yet. The edits are recorded as what was applied, and the database is not changed.',
-      ))
-    )
-      throw new Failure('differs', 'nothing is recorded')
+    if (!flags.yes) {
+      const names = namesText(edited.map(({ name }) => name))
+      await this.confirm(
+        `This records the files of ${names} as what was applied, and runs no statement.`,
+        'nothing is recorded',
+      )
+    }
     const repaired = await this.migrating(flags, (migrator) => migrator.repair())
     this.say(repaired.map(({ name }) => `${this.paint.good('recorded')} ${name}`))
+    await this.nextUp(flags)
     return this.onDatabase({ repaired: repaired.map(({ name }) => name) })
   }
 }

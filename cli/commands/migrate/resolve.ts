@@ -5,11 +5,12 @@ import type { OnDatabase } from '../../migrate/database-verb.js'
 import { MigratingVerb } from '../../migrate/migrating-verb.js'
 
 const QUESTIONS = {
-  applied:
-    'The version is recorded as applied, and none of its statements runs: each of them was done by hand.',
+  applied: 'is recorded as applied, and none of its statements runs: each of them was done by hand.',
   rolledBack:
-    'The version is recorded as not applied, and migrate up runs it from its first statement: nothing of it is left.',
+    'is recorded as not applied, and migrate up runs it from its first statement: nothing of it is left.',
 } as const
+
+const VERIFIES = 'which compares the tables with the entities'
 
 export default class Resolve extends MigratingVerb {
   static override summary = 'Record a version that you put right by hand.'
@@ -36,11 +37,16 @@ export default class Resolve extends MigratingVerb {
       throw new Failure('input', 'say either --applied <version> or --rolled-back <version>')
     const as = applied === undefined ? 'rolledBack' : 'applied'
     await this.connected(flags)
-    const { confirmed } = await import('../../output/confirmed.js')
-    if (!flags.yes && !(await confirmed(QUESTIONS[as]))) throw new Failure('differs', 'nothing is recorded')
+    const number = String(version).padStart(4, '0')
+    if (!flags.yes) await this.confirm(`Version ${number} ${QUESTIONS[as]}`, 'nothing is recorded')
     await this.migrating(flags, (migrator) => migrator.resolve(version, as))
     const said = as === 'applied' ? 'applied' : 'not applied'
-    this.say([`${this.paint.good('recorded')} ${String(version).padStart(4, '0')} as ${said}`])
+    const { nextLine } = await import('../../migrate/lines/next-line.js')
+    this.say([
+      `${this.paint.good('recorded')} ${number} as ${said}`,
+      ...(as === 'applied' ? [nextLine(['verify', '--entities', 'MODULE'], flags, VERIFIES)] : []),
+    ])
+    await this.nextUp(flags)
     return this.onDatabase({ version, as })
   }
 }

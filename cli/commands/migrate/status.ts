@@ -5,7 +5,7 @@ import { DatabaseVerb } from '../../migrate/database-verb.js'
 
 export default class Status extends DatabaseVerb {
   static override summary = 'Show which versions the database has, and which it lacks.'
-  static override description = `Applied, pending, running (a session works on it now), dirty (its step failed, and the next run resumes it), edited (the file differs from what was applied) or ahead (a newer image applied it). Changes nothing and takes no locks.`
+  static override description = `Applied, pending, running (a session works on it now), dirty (its step failed, and the next run resumes it), edited (the file differs from what was applied) or ahead (these files do not have it: a newer image applied it, or its file was removed). A version that was recorded and not run here says so. Changes nothing and takes no locks.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --check',
@@ -24,6 +24,7 @@ export default class Status extends DatabaseVerb {
     const migrator = await this.connected(flags)
     await this.noteEmpty(flags)
     const versions = await attempt(() => migrator.status())
+    await this.noteElsewhere(migrator, versions)
     this.say(statusLines(versions, this.paint))
     if (flags.check && versions.some(({ state }) => state !== 'applied' && state !== 'ahead'))
       this.endWith('differs')

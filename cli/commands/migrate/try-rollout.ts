@@ -1,9 +1,9 @@
 import { Flags } from '@oclif/core'
-import { Failure } from '../../errors/failure.js'
 import { pathFlag } from '../../loading/path-flag.js'
 import { databaseFlags, timeoutFlags } from '../../migrate/database-flags.js'
 import type { OnDatabase } from '../../migrate/database-verb.js'
 import { MigratingVerb } from '../../migrate/migrating-verb.js'
+import { missingVersions } from '../../migrate/missing-versions.js'
 import type { Rollout } from '../../migrate/rollout/rollout.js'
 
 export default class TryRollout extends MigratingVerb {
@@ -53,25 +53,31 @@ An image is a command line for the shell. It listens on the port of PORT, which 
 
   override async run(): Promise<Rollout & OnDatabase> {
     const { flags } = await this.parse(TryRollout)
-    const [{ confirmed }, { connectionString }, { rolloutLines }, { callOf, tryRollout }] = await Promise.all(
-      [
-        import('../../output/confirmed.js'),
+    const [{ connectionString }, { namesText }, { nextLine }, { rolloutLines }, { callOf, tryRollout }] =
+      await Promise.all([
         import('../../migrate/connection-string.js'),
+        import('../../migrate/lines/names-text.js'),
+        import('../../migrate/lines/next-line.js'),
         import('../../migrate/lines/rollout-lines.js'),
         import('../../migrate/rollout/rollout.js'),
-      ],
-    )
+      ])
     const call = await callOf(flags.load)
     const databaseUrl = await connectionString(flags.url)
-    await this.connected(flags)
-    const question =
-      'This applies every missing version to the database of --url, which has to be a copy, and lets both images write to it.'
-    if (!flags.yes && !(await confirmed(question))) throw new Failure('differs', 'nothing is applied')
+    await this.noteEmpty(flags)
+    if (!flags.yes) {
+      const missing = await this.migrating(flags, missingVersions)
+      const applied = missing.length === 0 ? 'lets' : `applies ${namesText(missing)} to it and lets`
+      await this.confirm(
+        `This ${applied} both images write to it, so it has to be a copy.`,
+        'nothing is applied',
+      )
+    }
     const rollout = await this.migrating(flags, (migrator) =>
       tryRollout(migrator, call, { ...flags, databaseUrl }),
     )
     this.say(rolloutLines(rollout, this.paint))
     if (rollout.failures.length > 0) this.endWith('differs')
+    else if (rollout.applied.length > 0) this.say([nextLine(['up'], flags, 'on the database itself')])
     return this.onDatabase(rollout)
   }
 }

@@ -28,12 +28,17 @@ The connection must reach the database itself or a pool in session mode: a trans
     const { flags } = await this.parse(Up)
     await this.noteEmpty(flags)
     const result = await this.migrating(flags, (migrator) => migrator.up(flags.to))
+    const { appliedLines } = await import('../../migrate/lines/applied-lines.js')
     this.say([
-      ...result.applied.map((name) => `${this.paint.good('applied')} ${name}`),
+      ...appliedLines(result, this.paint),
       ...(result.applied.length === 0 ? [`nothing to do: the schema ${standing(result, flags.to)}`] : []),
-      ...result.ahead.map((name) => `${name} is of a newer version of these files and stays`),
+      ...result.ahead.map(
+        (name) =>
+          `${name} is applied and stays; these files do not have it: a newer release applied it, or its file was removed`,
+      ),
       ...(result.dirty ?? []).map((name) => `${name} is ${this.paint.bad('dirty')}: ${UNKNOWN_AND_DIRTY}`),
     ])
+    if (flags.to !== undefined) await this.nextUp(flags)
     return this.onDatabase(result)
   }
 }

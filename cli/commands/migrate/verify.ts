@@ -1,6 +1,10 @@
+import type { SchemaComparison, VersionStatus } from '../../../lib/migrations/index.js'
 import { entitiesFlag } from '../../loading/entities.js'
 import { databaseFlags } from '../../migrate/database-flags.js'
 import { DatabaseVerb, type OnDatabase } from '../../migrate/database-verb.js'
+import type { KeptFlags } from '../../migrate/lines/next-line.js'
+
+const BY_HAND = 'and where that writes nothing, the tables were changed by hand: change them back'
 
 export default class Verify extends DatabaseVerb {
   static override summary =
@@ -20,13 +24,17 @@ A version that another tool applied is accepted: the content of its file at that
       import('../../migrate/attempt.js'),
       import('../../migrate/comparison-of.js'),
     ])
-    const compare = flags.entities === undefined ? undefined : await comparisonOf(flags.entities)
+    const comparison = flags.entities === undefined ? undefined : await comparisonOf(flags.entities)
+    let ofTables: readonly string[] = []
+    const compare: SchemaComparison | undefined =
+      comparison && (async (live) => (ofTables = await comparison(live)))
     const migrator = await this.connected(flags)
     await this.noteEmpty(flags)
     const { differences, versions } = await attempt(async () => ({
       differences: await migrator.verify(compare),
       versions: await migrator.status(),
     }))
+    await this.noteElsewhere(migrator, versions)
     const unchecked = versions.filter(({ isChecked }) => !isChecked).map(({ name }) => name)
     if (unchecked.length > 0)
       this.note([
@@ -37,7 +45,25 @@ A version that another tool applied is accepted: the content of its file at that
         ? 'every version is applied, and none was edited since; --entities compares the tables, too'
         : 'the database is as the files and the entities say'
     this.say(differences.length > 0 ? differences : [this.paint.good(equal)])
+    if (ofTables.length > 0) this.say([await this.#nextOf(versions, flags)])
     if (differences.length > 0) this.endWith('differs')
     return this.onDatabase({ differences })
+  }
+
+  /** What to do about tables that differ: a version that is missing may be the reason. */
+  async #nextOf(
+    versions: readonly VersionStatus[],
+    flags: KeptFlags & { readonly entities?: string | undefined },
+  ): Promise<string> {
+    const [{ nextLine }, { namesText }, { missingAmong }] = await Promise.all([
+      import('../../migrate/lines/next-line.js'),
+      import('../../migrate/lines/names-text.js'),
+      import('../../migrate/missing-versions.js'),
+    ])
+    const missing = missingAmong(versions)
+    if (missing.length === 0)
+      return nextLine(['diff', 'NAME', '--entities', flags.entities ?? 'MODULE'], flags, BY_HAND)
+    const may = `${namesText(missing)} may settle what differs in the tables`
+    return nextLine(['up'], flags, `and then verify again: ${may}`)
   }
 }

@@ -1,16 +1,27 @@
 import type { Finding } from '../../../lib/migrations/index.js'
 import type { Paint } from '../../output/paint.js'
 
-/** One line for each finding, in the format of compilers, and one with their number. */
+/** What no comment accepts: it is about comments. */
+const NOT_ACCEPTED = ['empty-down', 'unknown-rule']
+
+/** One line for each finding, in the format of compilers, one with their number, and the comments that accept them. */
 export function findingLines(findings: readonly Finding[], paint: Paint): readonly string[] {
   if (findings.length === 0) return [paint.good('nothing to say against these files')]
   const colour = { refuse: paint.bad, danger: paint.warn, advice: paint.dim }
   const of = (level: Finding['level']) => findings.filter((finding) => finding.level === level).length
+  const accepted = findings.filter(({ level, rule }) => level !== 'refuse' && !NOT_ACCEPTED.includes(rule))
+  const rulesOf = (name: string) => [
+    ...new Set(accepted.filter(({ file }) => file === name).map(({ rule }) => rule)),
+  ]
   return [
     ...findings.map(
       ({ file, line, level, rule, text }) =>
         `${file}:${line}: ${colour[level](`${level}:`)} ${text} ${paint.dim(`[${rule}]`)}`,
     ),
-    `${of('refuse')} refused, ${of('danger')} dangerous, ${of('advice')} advised; \`-- ashlar:allow RULE\` in a file says that it is meant`,
+    `${of('refuse')} refused, ${of('danger')} dangerous, ${of('advice')} advised`,
+    ...[...new Set(accepted.map(({ file }) => file))].map(
+      (file) =>
+        `where it is meant, write this line into ${file}: -- ashlar:allow ${rulesOf(file).join(', ')}`,
+    ),
   ]
 }

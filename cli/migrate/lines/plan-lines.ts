@@ -1,4 +1,6 @@
 import type {
+  Loss,
+  Lost,
   PlannedStatement,
   PlannedTable,
   PlannedVersion,
@@ -7,30 +9,53 @@ import type {
 import type { Paint } from '../../output/paint.js'
 import { terminalLine } from '../../output/terminal-line.js'
 
-/** Each version with its statements, and below each statement what it does to others. */
-export const planLines = (versions: readonly PlannedVersion[], paint: Paint): readonly string[] =>
-  versions.flatMap(({ name, chunk, isFramework, statements }) => [
+/** Each version with its statements, and below each statement what it does to others; at the end, how locks are waited for. */
+export function planLines(
+  versions: readonly PlannedVersion[],
+  lockWaits: string,
+  paint: Paint,
+): readonly string[] {
+  const lines = versions.flatMap(({ name, chunk, isFramework, done, statements }) => [
     `${paint.bold(name)}${isFramework ? ', of the framework' : ''}${chunk === undefined ? '' : `, in chunks of at most ${chunk} rows`}`,
+    ...(done === 0 ? [] : [`  ${doneText(done)} done by an earlier run: up goes on after that`]),
     ...statements.flatMap((statement) => [
       // Its files are in the package, where nobody looks for a line.
       `  ${isFramework ? '' : `line ${statement.line}: `}${terminalLine(statement.text)}`,
       ...effectLines(statement, paint).map((line) => `    ${line}`),
     ]),
   ])
+  const areLocked = versions.some(({ statements }) => statements.some(({ blocks }) => WAITED_FOR.has(blocks)))
+  return areLocked ? [...lines, '', `${lockWaits}. ${GIVES_UP}`] : lines
+}
+
+const doneText = (done: number): string => (done === 1 ? 'statement 1 is' : `statements 1 to ${done} are`)
+
+/** What a statement blocks that takes a lock for which it may have to wait. */
+const WAITED_FOR = new Set<PlannedStatement['blocks']>([
+  ...(['writes', 'reads and writes', 'reads and writes for a moment', 'unknown'] as const),
+])
+
+const GIVES_UP = 'up gives up after --lock-timeout (by default 2000 ms), and can then be run again.'
 
 function effectLines(statement: PlannedStatement, paint: Paint): readonly string[] {
-  const { lock, blocks, rows, tables, isNew } = statement
+  const { lock, blocks, rows, tables, isNew, loses, breaks } = statement
   if (isNew) return ['a new table: nobody waits for it']
   const colour = {
     nothing: paint.good,
     'the same rows': paint.dim,
     writes: paint.warn,
     'reads and writes': paint.warn,
+    'reads and writes for a moment': paint.dim,
   }
   const blocking =
     blocks === 'unknown' ? paint.warn('what it blocks is unknown') : colour[blocks](`blocks ${blocks}`)
   const what = lock === '' ? 'no lock on a table' : `lock ${lock}, ${blocking}`
-  return [`${what}; ${ROWS[rows]}`, ...tables.map(tableText)]
+  return [
+    `${what}; ${ROWS[rows]}`,
+    ...tables.map(tableText),
+    ...loses.map((loss) => paint.bad(`loses ${lossText(loss)}: the values are gone for good`)),
+    ...(breaks === undefined ? [] : [paint.bad(`breaks: ${breaks}`)]),
+  ]
 }
 
 const ROWS: Readonly<Record<PlannedStatement['rows'], string>> = {
@@ -44,6 +69,18 @@ const ROWS: Readonly<Record<PlannedStatement['rows'], string>> = {
 export function tableText({ name, size }: PlannedTable): string {
   if (size === undefined) return `${terminalLine(name)}: not there yet`
   return `${terminalLine(name)}: ${rowsText(size)}, ${sizeText(size.bytes)}`
+}
+
+/** `table tasks (about 1200 rows, 64 KiB)`; of a column, only the rows of its table are known. */
+export function lossText({ what, name, table, size }: Lost & Partial<Pick<Loss, 'size'>>): string {
+  const text =
+    what === 'rows'
+      ? `rows of ${name || 'a table'}`
+      : `${what} ${name}${what === 'column' ? ` of ${table ?? ''}` : ''}`
+  if (size === undefined) return terminalLine(text)
+  const isWhole = what === 'table'
+  if (!isWhole && size.rows === undefined) return terminalLine(text)
+  return terminalLine(`${text} (${[rowsText(size), ...(isWhole ? [sizeText(size.bytes)] : [])].join(', ')})`)
 }
 
 export const rowsText = ({ rows }: TableSize): string =>

@@ -65,4 +65,7 @@ function filledText({ walked, of, rate, pauseMs }: Extract<Progress, { readonly 
   return `${walked}${total} rows, ${rate} a second${slow}`
 }
 
-const count = (statements: number): string => (statements === 1 ? '1 statement' : `${statements} statements`)
+function count(statements: number): string {
+  if (statements === 0) return 'no statement: what it did stays'
+  return statements === 1 ? '1 statement' : `${statements} statements`
+}

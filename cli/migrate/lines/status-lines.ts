@@ -4,10 +4,13 @@ import { terminalLine } from '../../output/terminal-line.js'
 
 const DIED = 'its host died in the middle: run ashlar migrate up with the files that have it'
 
+const RECORDED = 'recorded: it counts as applied, and its file was not run here'
+const AHEAD = 'ahead: these files do not have it; a newer release applied it, or its file was removed'
+
 /** One line for each version, and one that counts them. */
 export function statusLines(versions: readonly VersionStatus[], paint: Paint): readonly string[] {
   const width = Math.max(...versions.map(({ name }) => name.length))
-  const lines = versions.map(({ name, state, appliedAt, error, isChecked }) => {
+  const lines = versions.map(({ name, state, appliedAt, isRecorded, holder, error, isChecked }) => {
     const colour = {
       applied: paint.good,
       pending: paint.warn,
@@ -16,16 +19,21 @@ export function statusLines(versions: readonly VersionStatus[], paint: Paint): r
       edited: paint.bad,
       ahead: paint.dim,
     }
-    const since =
-      appliedAt === undefined
-        ? ''
-        : paint.dim(`${state === 'applied' ? ' at' : ', applied at'} ${appliedAt.toISOString()}`)
+    const time = appliedAt?.toISOString() ?? ''
+    const how = isRecorded ? 'recorded' : 'applied'
+    const at = state === 'applied' && !isRecorded ? ' at' : `, ${how} at`
+    const since = appliedAt === undefined ? '' : paint.dim(`${at} ${time}`)
+    const by = holder === undefined ? '' : `: by ${terminalLine(holder)}`
     const reason = error ?? (state === 'dirty' ? DIED : '')
     const why = reason === '' ? '' : `: ${terminalLine(reason.replace(/^migrations: /, ''))}`
     const adopted = isChecked ? '' : paint.dim(' (by another tool)')
-    return `${name.padEnd(width)} ${colour[state](state)}${since}${adopted}${why}`
+    return `${name.padEnd(width)} ${colour[state](state)}${since}${adopted}${by}${why}`
   })
-  return [...lines, summaryOf(versions)]
+  const notes = [
+    ...(versions.some(({ isRecorded }) => isRecorded) ? [RECORDED] : []),
+    ...(versions.some(({ state }) => state === 'ahead') ? [AHEAD] : []),
+  ]
+  return [...lines, summaryOf(versions), ...notes]
 }
 
 const STATES = ['applied', 'pending', 'running', 'dirty', 'edited', 'ahead'] as const

@@ -1,17 +1,38 @@
 import type { TriedVersion } from '../../../lib/migrations/index.js'
 import type { Paint } from '../../output/paint.js'
 import { terminalLine } from '../../output/terminal-line.js'
+import { namesText } from './names-text.js'
 import { tableText } from './plan-lines.js'
 
 /** How a version went, and what others noticed of it. */
 export function triedLines(version: TriedVersion, paint: Paint): readonly string[] {
   const { name, isApplied, ms, longestReadMs, longestWriteMs, locks, failures, rewritten } = version
   return [
-    `${paint.bold(name)}: ${isApplied ? `${ms} ms` : paint.bad(`failed after ${ms} ms`)}`,
-    ...(longestReadMs === undefined ? [] : [`  longest read beside it ${longestReadMs} ms`]),
-    ...(longestWriteMs === undefined ? [] : [`  longest write beside it ${longestWriteMs} ms`]),
-    ...locks.map((lock) => `  held ${lock}`),
+    `${paint.bold(name)}: ${isApplied ? `applied in ${ms} ms` : paint.bad(`failed after ${ms} ms`)}`,
+    ...(longestReadMs === undefined ? [] : [`  longest read beside it: ${longestReadMs} ms`]),
+    ...(longestWriteMs === undefined ? [] : [`  longest write beside it: ${longestWriteMs} ms`]),
+    ...(locks ?? []).map((lock) => `  held ${lock}`),
     ...failures.map((failure) => `  ${paint.warn(terminalLine(failure))}`),
-    ...rewritten.map((table) => `  ${paint.warn('rewrote')} ${tableText(table)}`),
+    ...(rewritten ?? []).map((table) => `  ${paint.warn('rewrote')} ${tableText(table)}`),
+  ]
+}
+
+/** What of the versions was not measured, and where it is. */
+export function unmeasuredLines(versions: readonly TriedVersion[]): readonly string[] {
+  const applied = versions.filter(({ isApplied }) => isApplied)
+  const without = (key: 'locks' | 'rewritten') =>
+    namesText(applied.filter((version) => version[key] === undefined).map(({ name }) => name))
+  const [locks, rewritten] = [without('locks'), without('rewritten')]
+  return [
+    ...(locks === ''
+      ? []
+      : [
+          `locks were not measured for ${locks}: they are on PostgreSQL, for files that run in a transaction`,
+        ]),
+    ...(rewritten === ''
+      ? []
+      : [
+          `rewritten tables were not measured for ${rewritten}: on MySQL they are with the privilege PROCESS`,
+        ]),
   ]
 }

@@ -4,7 +4,7 @@ import { ADOPTED_TABLE } from '../files/names.js'
 import type { ResolvedOptions } from '../session/options.js'
 import type { Session } from '../session/session.js'
 import { SessionError } from '../session/session-error.js'
-import { appliedRow, readAdopted, readVersions, writeVersion } from '../session/version-table.js'
+import { readAdopted, readVersions, recordedRow, writeVersion } from '../session/version-table.js'
 import { splitStatements } from '../sql/statements.js'
 import { createIndex, createTable } from '../sql/statement-shape.js'
 
@@ -22,6 +22,35 @@ export async function adopt(
   if ((await readVersions(session)).length > 0) return
   const adopted = await readAdopted(session)
   if (adopted === undefined) return
+  refuseUnusable(adopted, migrations)
+  const versions = migrations.filter(({ version }) => version <= adopted.version)
+  const { hasTransactionalDdl } = session.engine
+  try {
+    if (hasTransactionalDdl) await session.run('START TRANSACTION', 0)
+    const created = await completeFramework(session, options, versions[0])
+    if (!hasTransactionalDdl) await session.run('START TRANSACTION', 0)
+    for (const migration of versions)
+      await writeVersion(session, { ...recordedRow(migration), checksum: undefined })
+    await session.run('COMMIT', 0)
+    const names = versions.map(({ name }) => name)
+    options.report({ kind: 'adopted', from: ADOPTED_TABLE, versions: names, created })
+  } catch (error) {
+    await session.run('ROLLBACK', 0).catch(() => undefined)
+    if (!(error instanceof SessionError) || error.failure !== 'failed') throw error
+    const { message, code } = error
+    throw new MigrationError('failed', `${ADOPTED_TABLE} cannot be taken over: ${message}`, undefined, code)
+  }
+}
+
+/**
+ * Refuses what another tool recorded in a two-column `schema_migrations` where it cannot be taken over.
+ * @throws {MigrationError} when that tool left its version dirty, or when these files do not have it.
+ */
+export function refuseUnusable(
+  adopted: { readonly version: number; readonly dirty: boolean } | undefined,
+  migrations: readonly Migration[],
+): void {
+  if (adopted === undefined) return
   const number = toFileNumber(adopted.version)
   if (adopted.dirty)
     throw new MigrationError(
@@ -33,25 +62,6 @@ export async function adopt(
       'dirty',
       `${ADOPTED_TABLE} is at ${number}, which these files do not have: the first run needs the files that were applied`,
     )
-  const versions = migrations.filter(({ version }) => version <= adopted.version)
-  const { hasTransactionalDdl, syntax } = session.engine
-  try {
-    if (hasTransactionalDdl) await session.run('START TRANSACTION', 0)
-    const created = await completeFramework(session, options, versions[0])
-    if (!hasTransactionalDdl) await session.run('START TRANSACTION', 0)
-    for (const migration of versions) {
-      const { statements } = splitStatements(migration.up, syntax)
-      await writeVersion(session, { ...appliedRow(migration, statements.length), checksum: undefined })
-    }
-    await session.run('COMMIT', 0)
-    const names = versions.map(({ name }) => name)
-    options.report({ kind: 'adopted', from: ADOPTED_TABLE, versions: names, created })
-  } catch (error) {
-    await session.run('ROLLBACK', 0).catch(() => undefined)
-    if (!(error instanceof SessionError) || error.failure !== 'failed') throw error
-    const { message, code } = error
-    throw new MigrationError('failed', `${ADOPTED_TABLE} cannot be taken over: ${message}`, undefined, code)
-  }
 }
 
 /**

@@ -14,6 +14,8 @@ export function statementsOfDump(dump: string, syntax: Syntax): readonly string[
 }
 
 function makesSomething({ tokens, text }: Statement): boolean {
+  // mysqldump makes a stand-in for each view first, and the view in its place at the end.
+  if (text.startsWith('/*!') && /\bDROP VIEW\b/i.test(text)) return true
   // A comment that the server executes, such as a setting of mysqldump.
   if (text.startsWith('/*') && !/\b(CREATE|ALTER)\b/i.test(text)) return false
   const cursor = new Cursor(tokens)

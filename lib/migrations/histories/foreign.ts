@@ -64,10 +64,16 @@ export interface ForeignTool {
   readonly dialect: Dialect
   /** The table of its history. */
   readonly table: string
-  /** The command that dumps the schema without that table, for `ashlar migrate adopt`. */
-  readonly dump: string
+  /** Every table that the tool has for itself: its history, and the one in which it locks. */
+  readonly tables: readonly string[]
   /** How far its history is. */
   readonly head: Head
+}
+
+/** A tool whose schema can be taken over. */
+export interface AdoptableTool extends ForeignTool {
+  /** The command line that dumps the schema to stdout, without the tables of the tool, for `ashlar migrate adopt`. It has no password in it. */
+  readonly dump: string
 }
 
 /** The tool that migrates the schema of a session; undefined where none is known by its table. */
@@ -85,11 +91,15 @@ export async function foreignTool(session: Session): Promise<ForeignTool | undef
     const isWhole = history.columns.length > 1 || there.length === 1
     if (!isWhole || !history.columns.every((column) => there.includes(column))) continue
     const table = String(ofTable[0]?.table_name)
+    const lock = new RegExp(`^${history.table}_?lock`, 'i')
+    const locks = columns
+      .filter((column) => isHere(column.schema_name) && lock.test(String(column.table_name)))
+      .map((column) => String(column.table_name))
     return {
       tool: history.tool,
       dialect: session.dialect,
       table: history.table,
-      dump: foreign.dump(history.table),
+      tables: [...new Set([table, ...locks])],
       head: await headOf(
         session,
         session.schema === '' ? [table] : [schema, table],
@@ -123,6 +133,6 @@ export async function refuseForeign(session: Session, rows: readonly AppliedVers
   throw new MigrationError(
     'foreign',
     `the table ${found.table} says that ${found.tool} migrates this schema, and nothing is changed. To take it over, run ` +
-      `${found.dump} > schema.sql with the server and the name of this database, and ashlar migrate adopt --dump schema.sql; to leave it alone, ${session.engine.foreign.apart}`,
+      `ashlar migrate adopt, which prints the command that dumps it; to leave it alone, ${session.engine.foreign.apart}`,
   )
 }

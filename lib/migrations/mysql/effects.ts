@@ -14,6 +14,7 @@ import { setting } from './lint/mysql-rules.js'
 
 /** Changes of a table wait for the transactions that use it, and then lock it for a moment. */
 const METADATA = 'metadata'
+const MOMENT = 'reads and writes for a moment'
 /** The server takes the cheapest way that it knows; the text does not say which that is. */
 const CHOSEN = 'chosen by the server: say ALGORITHM and LOCK'
 
@@ -31,8 +32,10 @@ export const mysqlEffects: EngineEffects = {
     if (createTable(statement) !== undefined) return made(tableAfter('REFERENCES', tokens))
     return onIndex(statement) ?? onTable(statement) ?? (isHarmless(tokens) ? NO_EFFECT : UNKNOWN)
   },
+  lockWaits:
+    'A change of a table takes the metadata lock for a moment when it begins and when it ends. It waits for that until every transaction that uses the table has ended, and all reads and writes that come later wait behind it',
   // It takes locks on metadata, which performance_schema shows where it is on.
-  locks: () => Promise.resolve([]),
+  locks: () => Promise.resolve(undefined),
   // A table that is built anew has another id. Without the privilege PROCESS there are no rows.
   storage: `SELECT SUBSTRING_INDEX(NAME, '/', -1) AS name, TABLE_ID AS storage FROM information_schema./*M! INNODB_SYS_TABLES */ /*!80000 INNODB_TABLES */
     WHERE NAME LIKE CONCAT(DATABASE(), '/%') AND ? = ''`,
@@ -49,21 +52,19 @@ export const mysqlEffects: EngineEffects = {
 
 /** A new table waits for the transactions that use the one that it refers to. */
 const made = (target: string | undefined): Effect =>
-  target === undefined
-    ? NO_EFFECT
-    : { tables: [target], lock: METADATA, blocks: 'nothing', rows: 'untouched' }
+  target === undefined ? NO_EFFECT : { tables: [target], lock: METADATA, blocks: MOMENT, rows: 'untouched' }
 
 function altered(table: string, tokens: readonly Token[]): Effect {
   const on = { tables: [table] }
   if (setting(tokens, 'ALGORITHM', ['INSTANT']))
-    return { ...on, lock: METADATA, blocks: 'nothing', rows: 'untouched' }
+    return { ...on, lock: METADATA, blocks: MOMENT, rows: 'untouched' }
   if (setting(tokens, 'ALGORITHM', ['COPY']))
     return { ...on, lock: 'SHARED', blocks: 'writes', rows: 'rewritten' }
   if (!setting(tokens, 'ALGORITHM', ['INPLACE', 'NOCOPY']))
     return { ...on, lock: CHOSEN, blocks: 'unknown', rows: 'unknown' }
   const isShared = !setting(tokens, 'LOCK', ['NONE'])
   // It may build the table anew in place; the text does not say so.
-  return { ...on, lock: METADATA, blocks: isShared ? 'unknown' : 'nothing', rows: 'unknown' }
+  return { ...on, lock: METADATA, blocks: isShared ? 'unknown' : MOMENT, rows: 'unknown' }
 }
 
 /** InnoDB builds an index while others read and write, unless it is a special one. */
@@ -71,11 +72,11 @@ function onIndex(statement: Statement): Effect | undefined {
   const index = createIndex(statement)
   if (index !== undefined) {
     const isSpecial = ['FULLTEXT', 'SPATIAL'].some((word) => isWord(statement.tokens[1], word))
-    return { tables: [index.table], lock: METADATA, blocks: isSpecial ? 'writes' : 'nothing', rows: 'read' }
+    return { tables: [index.table], lock: METADATA, blocks: isSpecial ? 'writes' : MOMENT, rows: 'read' }
   }
   if (dropped(statement)?.what !== 'INDEX') return undefined
   const table = tableAfter('ON', statement.tokens) ?? ''
-  return { tables: [table], lock: METADATA, blocks: 'nothing', rows: 'untouched' }
+  return { tables: [table], lock: METADATA, blocks: MOMENT, rows: 'untouched' }
 }
 
 function onTable(statement: Statement): Effect | undefined {
@@ -91,7 +92,7 @@ function onTable(statement: Statement): Effect | undefined {
   cursor.skip('OR', 'REPLACE')
   if (verb === undefined || !cursor.take('TRIGGER')) return undefined
   const table = tableAfter('ON', statement.tokens)
-  return { tables: table === undefined ? [] : [table], lock: METADATA, blocks: 'nothing', rows: 'untouched' }
+  return { tables: table === undefined ? [] : [table], lock: METADATA, blocks: MOMENT, rows: 'untouched' }
 }
 
 function isHarmless(tokens: readonly Token[]): boolean {

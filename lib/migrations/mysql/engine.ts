@@ -4,13 +4,14 @@ import type { AppliedVersion } from '../session/version-table.js'
 import { backfillOf } from '../sql/backfill.js'
 import { splitStatements } from '../sql/statements.js'
 import { mysqlAddress } from './address.js'
+import { mysqlDump } from './dump-command.js'
 import { mysqlEffects } from './effects.js'
 import { mysqlFailures } from './failures.js'
 import { mysqlLint } from './lint/mysql-lint.js'
 import { mysqlScratch } from './scratch-sql.js'
 import { openMysql } from './session.js'
 import { mysqlSyntax } from './sql/syntax.js'
-import { downOnMysql, upOnMysql } from './step.js'
+import { downOnMysql, refuseResumed, resumes, upOnMysql } from './step.js'
 import { mysqlVersionTable } from './version-table-sql.js'
 import { mysqlWalk } from './walk-sql.js'
 
@@ -29,10 +30,14 @@ export const mysql: Engine = {
     said === undefined
       ? []
       : ['schema is for PostgreSQL: on MySQL each module has the database of its connection string'],
+  placeOf: () => 'in this database',
+  schemas: undefined,
   addressOf: mysqlAddress,
   open: openMysql,
   up: upOnMysql,
   down: downOnMysql,
+  resumes,
+  refuseResumed,
   isNeverApplied: (_step, row) => Promise.resolve().then(() => isNeverApplied(row)),
   leavesNothing: isNeverApplied,
   isUndone: (_step, row) => Promise.resolve(row.error === undefined || row.statementsDone < -1),
@@ -47,7 +52,7 @@ export const mysql: Engine = {
        FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE()`,
       [],
     ],
-    dump: (without) => `mysqldump --no-data --skip-comments --ignore-table=<database>.${without}`,
+    dump: mysqlDump,
     apart: 'give the module a database of its own',
   },
 }

@@ -8,7 +8,15 @@ import { hidePasswords } from '../../text/hide-passwords.js'
 import { NO_SSLMODE } from '../../text/no-sslmode.js'
 import { SessionError, sessionError } from '../session/session-error.js'
 import { stoppable } from '../session/stoppable.js'
-import { connected, connectionFailed, type Row, type Session } from '../session/session.js'
+import {
+  type Activity,
+  connected,
+  connectionFailed,
+  type Row,
+  type Session,
+  type Working,
+} from '../session/session.js'
+import { activityOf } from './holders.js'
 
 const CONNECT_TIMEOUT_MS = 10_000
 
@@ -60,6 +68,7 @@ class MysqlSession implements Session {
         stopped: this.engine.failures.stopped,
         stop: () => this.#kill(),
         absorb: () => this.connection.query('DO 0'),
+        mayEndQuietly: ENDS_QUIETLY.test(sql),
       },
     )
     if (mayHaveWarned(result)) await this.#reportWarnings()
@@ -83,17 +92,7 @@ class MysqlSession implements Session {
   }
 
   async lockHolder(): Promise<string> {
-    const [holder] = await this.rows('SELECT IS_USED_LOCK(?) AS id', [this.#lock])
-    if (holder === undefined || holder.id === null) return ''
-    const id = Number(holder.id)
-    // Without the privilege PROCESS, other users' rows are hidden.
-    const [row] = await this.rows(
-      'SELECT USER AS name, HOST AS host, TIME AS seconds FROM information_schema.PROCESSLIST WHERE ID = ?',
-      [id],
-    )
-    const who =
-      row && `user ${String(row.name)} from ${String(row.host)}, busy for ${String(row.seconds)} s, `
-    return `another \`ashlar migrate\` (${who ?? ''}connection ${id})`
+    return (await this.working())?.holder ?? ''
   }
 
   async unlock(): Promise<void> {
@@ -111,20 +110,29 @@ class MysqlSession implements Session {
       throw new MigrationError('locked', 'the lock was lost in the middle of the run: run again')
   }
 
-  async isMigrating(): Promise<boolean> {
-    const [row] = await this.rows('SELECT IS_USED_LOCK(?) AS holder', [this.#lock])
-    return row !== undefined && row.holder !== null
+  async working(): Promise<Working | undefined> {
+    const [holder] = await this.rows('SELECT IS_USED_LOCK(?) AS id', [this.#lock])
+    if (holder === undefined || holder.id === null) return undefined
+    const id = Number(holder.id)
+    // Without the privilege PROCESS, other users' rows are hidden.
+    const [row] = await this.rows(
+      'SELECT USER AS name, HOST AS host, TIME AS seconds FROM information_schema.PROCESSLIST WHERE ID = ?',
+      [id],
+    )
+    const who =
+      row && `user ${String(row.name)} from ${String(row.host)}, busy for ${String(row.seconds)} s, `
+    return { holder: `another \`ashlar migrate\` (${who ?? ''}connection ${id})`, step: undefined }
   }
 
-  async activity(): Promise<string | undefined> {
+  /** Its row in the version table says so: what a session does is no part of a transaction. */
+  announce(): void {
+    return undefined
+  }
+
+  async activity(hasGivenUp = false): Promise<Activity> {
     const second = await connect(this.options)
     try {
-      const [row] = await query(
-        second,
-        'SELECT STATE AS state FROM information_schema.PROCESSLIST WHERE ID = ?',
-        [this.id],
-      )
-      return typeof row?.state === 'string' && row.state !== '' ? row.state : undefined
+      return await activityOf(this.id, hasGivenUp, (sql, values) => query(second, sql, values))
     } finally {
       second.destroy()
     }
@@ -178,6 +186,8 @@ class MysqlSession implements Session {
   }
 }
 
+/** Statements in which SLEEP and its like return when they are cancelled, and that do nothing besides. */
+const ENDS_QUIETLY = /^(DO|SELECT|SET)\b/i
 const LONGEST_S = 31_536_000
 const NO_SUCH_TABLE = '1146'
 

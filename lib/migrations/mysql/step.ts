@@ -1,5 +1,6 @@
 import { MigrationError } from '../../errors.js'
 import { mysqlSyntax } from './sql/syntax.js'
+import type { Engine } from '../session/engine.js'
 import { endBackfill, fillRows, ROWS_STAY } from '../session/backfill.js'
 import { SessionError } from '../session/session-error.js'
 import { splitStatements, type Statement } from '../sql/statements.js'
@@ -39,7 +40,10 @@ export async function downOnMysql(step: Step, previous: AppliedVersion): Promise
   const { session, version } = step
   const isResumed = isGoingDown(previous)
   const done = isResumed ? -1 - previous.statementsDone : 0
-  if (isResumed) sameBeginning(step, previous.downSql, done)
+  if (isResumed) {
+    sameBeginning(step, previous.downSql, done)
+    step.options.report({ kind: 'recovering', version: step.name, text: resumes(step, previous) })
+  }
   if (step.sql !== previous.downSql) await keepDown(session, version, step.sql)
   await markVersion(session, version, { dirty: true, statementsDone: -1 - done, error: undefined })
   await runFrom(step, done, previous.dirty ? previous : undefined)
@@ -84,12 +88,35 @@ const remainsOf = (done: number): Remains =>
   done === 0
     ? NOTHING_DONE
     : {
-        stays: `${done === 1 ? 'Statement 1 is' : `Statements 1 to ${done} are`} done and cannot be undone, because MySQL commits each by itself`,
+        stays: `S${doneBefore(done).slice(1)} done and cannot be undone, because MySQL commits each by itself`,
         correct: `correct the file from statement ${done + 1} on and run again`,
       }
 
+/** What of a version is done whose step did not end, and where the next run goes on. */
+export function resumes({ statements, backfill }: Step, row: AppliedVersion): string {
+  const done = isGoingDown(row) ? -1 - row.statementsDone : row.statementsDone
+  const isUnknown = row.error === undefined
+  const next = `statement ${done + 1} of ${statements.length}`
+  if (backfill !== undefined) return isUnknown ? 'its host died in it' : 'it failed'
+  const nothing = isUnknown ? 'nothing before it was done' : 'nothing of the file is done'
+  const there = done === 0 ? nothing : `${doneBefore(done)} done and stay`
+  return isUnknown
+    ? `its host died at ${next}, and ${there}: runs that statement again, and takes an error that says it is done already for success`
+    : `it failed at ${next}, and ${there}: goes on with that statement`
+}
+
+/** @throws {MigrationError} when the file of a version that failed no longer begins with the statements that are done. */
+export const refuseResumed: Engine['refuseResumed'] = (step, { upSql, statementsDone }) =>
+  sameBeginning(step, upSql, statementsDone)
+
+const doneBefore = (done: number): string => (done === 1 ? 'statement 1 is' : `statements 1 to ${done} are`)
+
 /** @throws {MigrationError} when the file no longer begins with the statements that are done. */
-function sameBeginning({ name, direction, statements }: Step, then: string | undefined, done: number): void {
+function sameBeginning(
+  { name, direction, statements }: Pick<Step, 'name' | 'direction' | 'statements'>,
+  then: string | undefined,
+  done: number,
+): void {
   const text = ({ text }: Statement) => text
   const before = splitStatements(then ?? '', mysqlSyntax)
     .statements.slice(0, done)

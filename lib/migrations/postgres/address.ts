@@ -3,11 +3,16 @@ import type { DatabaseAddress } from '../session/engine.js'
 
 /** Where `pg` connects: what the connection string leaves out is in the environment, or a default. */
 export function postgresAddress(url: URL, schema: string): DatabaseAddress {
+  const { host, port, name } = postgresConnection(url)
+  // A host that begins with a slash is the folder of a socket.
+  return { dialect: 'postgres', name, server: host.startsWith('/') ? host : `${host}:${port}`, schema }
+}
+
+/** The parts of the connection of `pg`, without the password. */
+export function postgresConnection(url: URL): Readonly<Record<'host' | 'port' | 'user' | 'name', string>> {
   const { PGHOST, PGPORT, PGDATABASE, PGUSER } = process.env
   const host = url.searchParams.get('host') ?? (decodeURIComponent(url.hostname) || PGHOST || 'localhost')
   const port = url.searchParams.get('port') ?? (url.port || PGPORT || '5432')
   const user = decodeURIComponent(url.username) || PGUSER || userInfo().username
-  const name = decodeURIComponent(url.pathname.slice(1)) || PGDATABASE || user
-  // A host that begins with a slash is the folder of a socket.
-  return { dialect: 'postgres', name, server: host.startsWith('/') ? host : `${host}:${port}`, schema }
+  return { host, port, user, name: decodeURIComponent(url.pathname.slice(1)) || PGDATABASE || user }
 }

@@ -47,16 +47,24 @@ const NO_TABLES =
   /^(FUNCTION|PROCEDURE|SCHEMA|EXTENSION|TYPE|DOMAIN|SEQUENCE|ROLE|AGGREGATE|COLLATION|OPERATOR)$/
 
 export const postgresEffects: EngineEffects = {
-  effectOf: (statement) => {
+  effectOf: (statement, before) => {
     const { tokens } = statement
     const alter = alterTable(statement)
-    if (alter !== undefined) return effect(alter.table, alter.actions.map(actionOf))
+    if (alter !== undefined) {
+      const { table, actions } = alter
+      return effect(
+        table,
+        actions.map((action) => actionOf(action, (column) => hasNoNull(table, column, before))),
+      )
+    }
     const written = writtenTable(statement)
     if (written !== undefined) return effect(written, [{ lock: 'ROW EXCLUSIVE', rows: 'written' }])
     const created = createTable(statement)
     if (created !== undefined) return made(created.columns.map(({ definition }) => definition).flat())
     return onIndex(statement) ?? onTable(statement) ?? (isHarmless(tokens) ? NO_EFFECT : UNKNOWN)
   },
+  lockWaits:
+    'A statement waits for its lock until every transaction that uses the table has ended, and whoever comes later waits behind it',
   locks: async (session) => {
     const rows = await session.rows(
       `SELECT DISTINCT mode, relation::regclass::text AS name FROM pg_locks JOIN pg_class AS c ON c.oid = relation
@@ -109,7 +117,8 @@ function made(tokens: readonly Token[]): Effect {
     : effect(target, [{ lock: 'SHARE ROW EXCLUSIVE', rows: 'untouched' }])
 }
 
-function actionOf(action: readonly Token[]): Action {
+/** @param isProven - whether a column is known to have no NULL. */
+function actionOf(action: readonly Token[], isProven: (column: string) => boolean): Action {
   const exclusive = (rows: Effect['rows'], target?: string): Action => ({
     lock: 'ACCESS EXCLUSIVE',
     rows,
@@ -138,7 +147,7 @@ function actionOf(action: readonly Token[]): Action {
     const change = new Cursor(altered.change)
     if (change.sees('TYPE') || change.sees('SET', 'DATA')) return exclusive('rewritten')
     if (change.sees('SET', 'STATISTICS')) return { lock: 'SHARE UPDATE EXCLUSIVE', rows: 'untouched' }
-    return exclusive(change.sees('SET', 'NOT', 'NULL') ? 'read' : 'untouched')
+    return exclusive(change.sees('SET', 'NOT', 'NULL') && !isProven(altered.name) ? 'read' : 'untouched')
   }
   const cursor = new Cursor(action)
   if (cursor.sees('VALIDATE')) return { lock: 'SHARE UPDATE EXCLUSIVE', rows: 'read' }
@@ -151,6 +160,28 @@ function actionOf(action: readonly Token[]): Action {
   if (['ENABLE', 'DISABLE'].some((verb) => cursor.sees(verb, 'TRIGGER')))
     return { lock: 'SHARE ROW EXCLUSIVE', rows: 'untouched' }
   return exclusive('untouched')
+}
+
+/** Whether a CHECK of the table that was validated says so, which SET NOT NULL believes. */
+function hasNoNull(table: string, column: string, before: readonly Statement[]): boolean {
+  const actions = before.map(alterTable).flatMap((alter) => (alter?.table === table ? alter.actions : []))
+  let state: 'unknown' | 'checked' | 'proven' = 'unknown'
+  for (const action of actions) {
+    const cursor = new Cursor(action)
+    if (cursor.sees('DROP', 'CONSTRAINT')) state = 'unknown'
+    if (state === 'checked' && cursor.sees('VALIDATE', 'CONSTRAINT')) state = 'proven'
+    const { definition = [] } = addedConstraint(action) ?? {}
+    if (checksNotNull(definition, column)) state = hasWords(definition, 'NOT', 'VALID') ? 'checked' : 'proven'
+  }
+  return state === 'proven'
+}
+
+/** `CHECK (column IS NOT NULL)`. */
+function checksNotNull(definition: readonly Token[], column: string): boolean {
+  const cursor = new Cursor(definition)
+  if (!cursor.take('CHECK')) return false
+  const inside = new Cursor(cursor.inParentheses() ?? [])
+  return inside.name() === column && inside.take('IS', 'NOT', 'NULL') && inside.rest.length === 0
 }
 
 function onIndex(statement: Statement): Effect | undefined {

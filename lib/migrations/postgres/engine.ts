@@ -1,8 +1,10 @@
+import { VERSION_TABLE } from '../files/names.js'
 import { type AppliedVersion, deleteVersion } from '../session/version-table.js'
 import type { Engine } from '../session/engine.js'
 import { backfillOf } from '../sql/backfill.js'
 import { splitStatements } from '../sql/statements.js'
 import { postgresAddress } from './address.js'
+import { postgresDump } from './dump-command.js'
 import { postgresEffects } from './effects.js'
 import { postgresFailures } from './failures.js'
 import { postgresLint } from './lint/postgres-lint.js'
@@ -11,7 +13,7 @@ import { postgresScratch } from './scratch-sql.js'
 import { openPostgres } from './session.js'
 import { nonTransactionalOf } from './sql/non-transactional.js'
 import { postgresSyntax } from './sql/syntax.js'
-import { downOnPostgres, upOnPostgres } from './step.js'
+import { downOnPostgres, resumes, upOnPostgres } from './step.js'
 import { unusableIndexes } from './unusable-indexes.js'
 import { postgresVersionTable } from './version-table-sql.js'
 import { postgresWalk } from './walk-sql.js'
@@ -31,10 +33,15 @@ export const postgres: Engine = {
       return ['schema is a name of 1 to 63 bytes']
     return /^(pg_|information_schema$)/.test(schema) ? [`schema ${schema} belongs to PostgreSQL`] : []
   },
+  placeOf: (schema) => `in the schema ${schema} (--module or --schema names another one)`,
+  schemas: `SELECT nspname AS name FROM pg_class JOIN pg_namespace AS n ON n.oid = relnamespace
+    WHERE relname = '${VERSION_TABLE}' AND relkind = 'r' ORDER BY nspname`,
   addressOf: postgresAddress,
   open: (options, purpose) => openPostgres(options, purpose === 'change'),
   up: upOnPostgres,
   down: downOnPostgres,
+  resumes,
+  refuseResumed: () => undefined,
   isNeverApplied: async (step, row) => !isBackfill(row) && !(await recoverNonTransactional(step, row, true)),
   // What ran in a transaction was rolled back with it.
   leavesNothing: (row) =>
@@ -55,15 +62,7 @@ export const postgres: Engine = {
        WHERE table_schema = ? OR (table_schema = 'drizzle' AND ? = 'public')`,
       [schema, schema],
     ],
-    // The table, its sequence, and the table in which some tools lock.
-    dump: (without) =>
-      `pg_dump --schema-only --no-owner --no-privileges ${[
-        `"${without}"`,
-        `"${without}_id_seq"`,
-        `"${without}_lock"*`,
-      ]
-        .map((pattern) => `--exclude-table='*.${pattern}'`)
-        .join(' ')}`,
+    dump: (_session, source) => Promise.resolve(postgresDump(source)),
     apart: 'give the module a schema of its own with --module or --schema',
   },
 }

@@ -12,6 +12,10 @@ export const postgresFailures: EngineFailures = {
   lockTimeouts: ['55P03'],
   passing: ['55P03', '40P01', '40001'],
   stopped: ['57014'],
+  names: (code, schema) =>
+    /^(42P01|3F000)$/.test(code)
+      ? `A name without a schema is looked for in the schema ${schema} of the module, and among extensions: --module or --schema names another schema`
+      : '',
   writable:
     'The database takes no writes: hand over the address of the primary, or turn default_transaction_read_only off for this database and user',
   rights: (purpose, schema) =>

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { Socket } from 'node:net'
-import { hostname } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Client } from 'pg'
 import { MigrationError } from '../../errors.js'
@@ -10,7 +9,15 @@ import type { ResolvedOptions } from '../session/options.js'
 import { hidePasswords } from '../../text/hide-passwords.js'
 import { sessionError } from '../session/session-error.js'
 import { stoppable } from '../session/stoppable.js'
-import { connected, connectionFailed, type Row, type Session } from '../session/session.js'
+import {
+  type Activity,
+  connected,
+  connectionFailed,
+  type Row,
+  type Session,
+  type Working,
+} from '../session/session.js'
+import { ACTIVITY, applicationName, holderOf, holders } from './holders.js'
 
 /** `ashlar` in ASCII: one lock per database, for all modules that migrate in it. */
 const LOCK = { classId: 0x6173, objectId: 0x686c6172 } as const
@@ -50,6 +57,7 @@ class PostgresSession implements Session {
   readonly engine: Engine
   readonly schema: string
   readonly prefix: string
+  #step: Working['step']
 
   constructor(
     private readonly client: Client,
@@ -82,6 +90,7 @@ class PostgresSession implements Session {
         stopped: this.engine.failures.stopped,
         stop: (ended) => this.#cancel(ended),
         absorb: () => this.client.query('SELECT 1'),
+        mayEndQuietly: false,
       },
     )
   }
@@ -97,11 +106,12 @@ class PostgresSession implements Session {
        FROM unnest(?::text[], ?::text[]) AS wanted (name, setting)
        WHERE name IN (SELECT name FROM pg_settings)`,
       [
-        Object.keys(SETTINGS).concat('search_path', 'lock_timeout', 'statement_timeout'),
+        Object.keys(SETTINGS).concat('search_path', 'lock_timeout', 'statement_timeout', 'application_name'),
         Object.values(SETTINGS).concat(
           quoted(this.schema),
           String(lockTimeoutMs),
           String(statementTimeoutMs),
+          applicationName(this.options.module, this.#step),
         ),
       ],
     )
@@ -116,19 +126,8 @@ class PostgresSession implements Session {
   }
 
   async lockHolder(): Promise<string> {
-    const [row] = await this.rows(
-      `SELECT pid, application_name AS name, usename AS "user", host(client_addr) AS address,
-              extract(epoch FROM clock_timestamp() - backend_start)::integer AS seconds
-       FROM pg_locks JOIN pg_stat_activity USING (pid)
-       WHERE ${OUR_LOCK} LIMIT 1`,
-    )
-    if (row === undefined) return ''
-    const { pid, name, user, address, seconds } = row
-    // Another user's address and times are hidden from ordinary users.
-    const where = typeof address === 'string' ? ` from ${address}` : ''
-    const since = typeof seconds === 'number' ? `, for ${seconds} s` : ''
-    const { who, process } = nameOfHolder(String(name))
-    return `${who} (${process}user ${String(user)}${where}, PostgreSQL process ${String(pid)}${since})`
+    const [row] = await this.rows(holders(OUR_LOCK))
+    return row === undefined ? '' : holderOf(row).holder
   }
 
   async unlock(): Promise<void> {
@@ -139,13 +138,18 @@ class PostgresSession implements Session {
     ])
   }
 
-  async isMigrating(): Promise<boolean> {
+  async working(): Promise<Working | undefined> {
     const [row] = await this.rows(
-      `SELECT 1 AS one FROM pg_locks
-       WHERE locktype = 'advisory' AND granted AND classid = ? AND objid::bigint = ? AND objsubid = 2 AND ${HERE} LIMIT 1`,
+      holders(
+        `locktype = 'advisory' AND granted AND classid = ? AND objid::bigint = ? AND objsubid = 2 AND ${HERE}`,
+      ),
       [MODULE_LOCK_CLASS, this.#moduleLock >>> 0],
     )
-    return row !== undefined
+    return row && holderOf(row)
+  }
+
+  announce(step: NonNullable<Working['step']>): void {
+    this.#step = step
   }
 
   async guard(): Promise<void> {
@@ -158,11 +162,13 @@ class PostgresSession implements Session {
       throw new MigrationError('locked', 'the lock was lost in the middle of the run: run again')
   }
 
-  async activity(): Promise<string | undefined> {
+  async activity(): Promise<Activity> {
     const second = await connect(this.options, PROBE_TIMEOUT_MS)
     try {
-      const { rows } = await second.query<{ text: string | null }>(ACTIVITY, [this.backend])
-      return rows[0]?.text ?? undefined
+      const { rows } = await second.query<{ blockers: string | null; phase: string | null }>(ACTIVITY, [
+        this.backend,
+      ])
+      return { blockers: rows[0]?.blockers ?? undefined, phase: rows[0]?.phase ?? undefined }
     } finally {
       await end(second)
     }
@@ -214,14 +220,6 @@ const HERE = 'database = (SELECT oid FROM pg_database WHERE datname = current_da
 const OUR_LOCK = `locktype = 'advisory' AND granted AND classid = ${LOCK.classId} AND objid = ${LOCK.objectId}
   AND objsubid = 1 AND ${HERE}`
 
-/** The processes that block a session, else how far its index is. */
-const ACTIVITY = `SELECT coalesce(
-  (SELECT 'waits for ' || string_agg(format('process %s (%s)', pid, coalesce(nullif(application_name, ''), 'unnamed')), ', ')
-   FROM pg_stat_activity WHERE pid = ANY (pg_blocking_pids($1))),
-  (SELECT concat_ws(', ', phase, round(100.0 * blocks_done / nullif(blocks_total, 0)) || ' % of the blocks',
-     round(100.0 * tuples_done / nullif(tuples_total, 0)) || ' % of the rows')
-   FROM pg_stat_progress_create_index WHERE pid = $1)) AS text`
-
 /** Settings of a role or database that would end a long run or change the meaning of a file. */
 const SETTINGS: Readonly<Record<string, string>> = {
   idle_session_timeout: '0',
@@ -255,23 +253,6 @@ async function connect(options: ResolvedOptions, timeoutMs = CONNECT_TIMEOUT_MS)
     },
     () => socket.destroy(),
   )
-}
-
-const LONGEST_NAME = 63
-
-/** `ashlar migrate inventory db1:1234`. The server would cut the end of what is too long. */
-function applicationName(module: string | undefined): string {
-  const place = `${hostname()}:${process.pid}`
-  const room = Math.max(0, LONGEST_NAME - `ashlar migrate  ${place}`.length)
-  return ['ashlar migrate', ...(module === undefined ? [] : [module.slice(0, room)]), place].join(' ')
-}
-
-/** The other way round: who that is, and its process on its own host. */
-function nameOfHolder(application: string): { readonly who: string; readonly process: string } {
-  const [, module, host, pid] = /^ashlar migrate (?:(.+) )?(\S+):(\d+)$/.exec(application) ?? []
-  if (host === undefined || pid === undefined) return { who: application || 'a session', process: '' }
-  const what = module === undefined ? '' : ` of the module ${module}`
-  return { who: `another \`ashlar migrate\`${what} on ${host}`, process: `process ${pid}, ` }
 }
 
 async function end(client: Client): Promise<void> {

@@ -66,6 +66,15 @@ export async function downOnPostgres(step: Step, previous: AppliedVersion): Prom
   await deleteVersion(session, version)
 }
 
+/** What of a version is there whose step did not end. */
+export function resumes(step: Step, { error }: AppliedVersion): string {
+  const why = error === undefined ? 'its host died in it' : 'it failed'
+  if (step.backfill !== undefined) return why
+  return nonTransactionalIn(step) === undefined
+    ? `${why}, and nothing of it was done: begins at its first statement`
+    : `${why}: looks for what it left behind, and runs it again where it is not done`
+}
+
 const nonTransactionalIn = ({ statements: [first] }: Step): NonTransactional | undefined =>
   first && nonTransactionalOf(first)
 

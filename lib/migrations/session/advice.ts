@@ -7,6 +7,7 @@ export function adviceFor(
   code: string,
   options: ResolvedOptions,
   purpose: 'read' | 'change' = 'change',
+  blockers?: string,
 ): string {
   const { lockTimeoutMs, statementTimeoutMs } = options
   const { failures } = options.engine
@@ -17,8 +18,8 @@ export function adviceFor(
     return 'The connection to the server is lost: somebody ended the session, or the server or the network went away'
   if (failure === 'cancelled') return 'The run was cancelled, and the server has stopped the statement'
   if (failures.lockTimeouts.includes(code))
-    return `Another session held a lock for longer than the lock timeout of ${lockTimeoutMs} ms: run again when it has ended`
+    return `Another session held a lock for longer than the lock timeout of ${lockTimeoutMs} ms: ${blockers === undefined ? 'run' : `${blockers}. Run`} again when it has ended`
   if (failures.stopped.includes(code))
     return `It was ended by the statement timeout of ${statementTimeoutMs} ms, or by somebody: raise the timeout for this module, or do it in smaller steps`
-  return ''
+  return failures.names(code, options.schema)
 }

@@ -6,7 +6,7 @@ import { Pace } from './backfill-pace.js'
 import { writeRows } from './backfill-rows.js'
 import { type BackfillPosition, forgetPosition, readPosition, writePosition } from './backfill-position.js'
 import { SessionError } from './session-error.js'
-import type { Remains, Step } from './step.js'
+import { type Remains, type Step, watched } from './step.js'
 import { refuseAborted } from './stoppable.js'
 import { nextStretch, rowsBetween, type Stretch, type WalkedTable } from './walk.js'
 
@@ -123,10 +123,12 @@ async function writeChunk(
   const { session, options, version } = step
   const within = rowsBetween(session, table, update.alias, from.end, end)
   await session.run('START TRANSACTION', 0)
-  const written =
-    step.fill === undefined
-      ? await session.run(update.within(within), options.statementTimeoutMs, options.signal)
-      : await writeRows(step, step.fill, table, within)
+  const { fill } = step
+  const written = await watched(step, () =>
+    fill === undefined
+      ? session.run(update.within(within), options.statementTimeoutMs, options.signal)
+      : writeRows(step, fill, table, within),
+  )
   const position = { ...from, end, walked: from.walked + rows, written: from.written + written }
   await writePosition(session, version, position)
   await session.run('COMMIT', 0)

@@ -1,4 +1,5 @@
 import { Cursor, isWord } from '../sql/cursor.js'
+import { type Lost, lostBy } from '../sql/losses.js'
 import type { Statement } from '../sql/statements.js'
 import type { Token } from '../sql/tokens.js'
 import type { Session } from './session.js'
@@ -10,7 +11,8 @@ export interface Effect {
   /** The lock on them, as the server calls it; empty for none. On PostgreSQL it is held until the file ends. */
   readonly lock: string
   /** What of others waits meanwhile. */
-  readonly blocks: 'nothing' | 'the same rows' | 'writes' | 'reads and writes' | 'unknown'
+  readonly blocks:
+    'nothing' | 'the same rows' | 'writes' | 'reads and writes' | 'reads and writes for a moment' | 'unknown'
   /** What it does with the rows that are there. `rewritten` takes as long as the table is large, and as much space. */
   readonly rows: 'untouched' | 'read' | 'written' | 'rewritten' | 'unknown'
 }
@@ -21,6 +23,24 @@ export interface TableSize {
   readonly bytes: number
 }
 
+/** Values that statements take away for good, and how large their table is. */
+export interface Loss extends Lost {
+  /** As far as the server has counted; undefined where it does not have the table. */
+  readonly size: TableSize | undefined
+}
+
+/** What statements take away for good; each once. */
+export async function lossesOf(session: Session, statements: readonly Statement[]): Promise<readonly Loss[]> {
+  const { effects } = session.engine
+  const lost = statements.flatMap(lostBy)
+  const losses: Loss[] = []
+  for (const one of new Map(lost.map((each) => [JSON.stringify(each), each])).values()) {
+    const size = one.table === undefined ? undefined : await effects.sizeOf(session, one.table.split('.'))
+    losses.push({ ...one, size })
+  }
+  return losses
+}
+
 export interface HeldLock {
   readonly lock: string
   /** Without its schema where that is the module's. */
@@ -29,9 +49,12 @@ export interface HeldLock {
 
 /** What an engine knows of the effects of statements. */
 export interface EngineEffects {
-  readonly effectOf: (statement: Statement) => Effect
-  /** The locks on tables that the session holds, such as `ACCESS EXCLUSIVE` on `tasks`. */
-  readonly locks: (session: Session) => Promise<readonly HeldLock[]>
+  /** @param before - what runs before it, or has run: it may prove what the statement would else read every row for. */
+  readonly effectOf: (statement: Statement, before: readonly Statement[]) => Effect
+  /** How a statement waits for its lock, and what that does to others: a sentence for people. */
+  readonly lockWaits: string
+  /** The locks on tables that the session holds, such as `ACCESS EXCLUSIVE` on `tasks`; undefined where the server does not tell. */
+  readonly locks: (session: Session) => Promise<readonly HeldLock[] | undefined>
   /** Selects the tables of the module as `name`, with a `storage` that is another one when the table is rewritten; the schema is its only value. */
   readonly storage: string
   /** Undefined for a table that is not there. */

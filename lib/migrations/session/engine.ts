@@ -38,6 +38,10 @@ export interface Engine extends EngineFiles {
   readonly schemaOf: (said: string | undefined, module: string | undefined) => string
   /** What is wrong with the schema of the options. */
   readonly schemaProblems: (said: string | undefined, schema: string) => readonly string[]
+  /** Where the versions of a module are, such as `in the schema inventory; --module and --schema name another one`. */
+  readonly placeOf: (schema: string) => string
+  /** Selects the schemas of the database that have versions, as `name`; undefined where it has no schemas. */
+  readonly schemas: string | undefined
   readonly addressOf: (url: URL, schema: string) => DatabaseAddress
   /** @throws {MigrationError} without a connection. */
   readonly open: (options: ResolvedOptions, purpose: Purpose) => Promise<Session>
@@ -45,6 +49,10 @@ export interface Engine extends EngineFiles {
   readonly up: (step: Step, row: VersionRow, previous: AppliedVersion | undefined) => Promise<void>
   /** Rolls a version back. */
   readonly down: (step: Step, previous: AppliedVersion) => Promise<void>
+  /** What an earlier run left of a version that runs again, and where it goes on. */
+  readonly resumes: (step: Step, row: AppliedVersion) => string
+  /** @throws {MigrationError} when the file of a version that failed can no longer be run to its end. */
+  readonly refuseResumed: (step: Pick<Step, 'name' | 'direction' | 'statements'>, row: AppliedVersion) => void
   /**
    * Whether nothing is left of a version whose way up failed.
    * @throws {MigrationError} when something is left that only the way up can finish.
@@ -87,10 +95,20 @@ export interface VersionTableSql {
 export interface ForeignSql {
   /** Selects the columns of tables as `schema_name`, `table_name` and `column_name`. @param schema - of the module. */
   readonly columns: (schema: string) => readonly [sql: string, values: readonly string[]]
-  /** The command that dumps a schema without a table. */
-  readonly dump: (without: string) => string
+  /** The command line that dumps the schema to stdout. It has no password in it. */
+  readonly dump: (session: Session, source: DumpSource) => Promise<string>
   /** How a module gets its tables apart from those of the tool. */
   readonly apart: string
+}
+
+/** What is dumped. */
+export interface DumpSource {
+  /** The connection string. */
+  readonly url: URL
+  /** Of the database. */
+  readonly name: string
+  /** The tables that the dump leaves out. */
+  readonly tables: readonly string[]
 }
 
 /** Databases that a comparison makes for itself. */

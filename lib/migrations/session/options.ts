@@ -51,6 +51,8 @@ export interface ResolvedOptions extends Timeouts {
   /** Looks at what a file did, in its transaction and before its COMMIT, on engines whose DDL is part of a transaction. */
   readonly inspect?: (session: Session) => Promise<void>
   readonly report: (progress: Progress) => void
+  /** Whether the database is dropped afterwards: nobody has to clean up what a file left behind. */
+  readonly isScratch?: boolean
 }
 
 export const DEFAULT_LOCK_TIMEOUT_MS = 2_000

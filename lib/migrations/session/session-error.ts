@@ -11,6 +11,8 @@ export class SessionError extends Error {
     /** PostgreSQL's five characters, MySQL's number, or Node's code for the connection. */
     readonly code: string,
     readonly failure: SessionFailure,
+    /** Who held the lock that it waited for; undefined where that is unknown. */
+    readonly blockers?: string,
   ) {
     super(text)
     this.name = 'SessionError'

@@ -8,6 +8,22 @@ import { isAborted } from './stoppable.js'
 /** A row by the names of its columns. */
 export type Row = Readonly<Record<string, unknown>>
 
+/** A session that migrates the module now. */
+export interface Working {
+  /** Who that is, as far as the server shows it. */
+  readonly holder: string
+  /** Which version it works on; undefined where it does not say so. */
+  readonly step: { readonly direction: 'up' | 'down'; readonly version: number } | undefined
+}
+
+/** What the server says of a statement that runs. */
+export interface Activity {
+  /** Who holds the lock that it waits for; undefined when it waits for nobody, or nobody is known. */
+  readonly blockers: string | undefined
+  /** Such as the phase of an index; undefined when the server says nothing. */
+  readonly phase: string | undefined
+}
+
 /**
  * A connection that is pinned for a whole run. The session that does the work also holds the lock, so the lock is held
  * for exactly as long as the server works. That holds even when this process dies in the middle of a statement. Methods
@@ -34,15 +50,17 @@ export interface Session {
   /** The holder of the lock; empty when there is none any more. */
   lockHolder(): Promise<string>
   unlock(): Promise<void>
-  /** Whether a session, of this host or another, is migrating the module now. */
-  isMigrating(): Promise<boolean>
+  /** The session, of this host or another, that is migrating the module now. */
+  working(): Promise<Working | undefined>
+  /** Lets other sessions see which version this one works on, from the next `settle` on. */
+  announce(step: NonNullable<Working['step']>): void
   /** @throws {MigrationError} when the lock was lost, or when another server session is behind the connection. */
   guard(): Promise<void>
   /**
-   * What the server says of the statement that this session runs now, such as the phase of an index or the process that blocks it;
-   * undefined when it says nothing. Asks on a connection of its own.
+   * What the server says of the statement that this session runs now. Asks on a connection of its own.
+   * @param hasGivenUp - it has just waited too long for a lock: who held it, where that can still be told.
    */
-  activity(): Promise<string | undefined>
+  activity(hasGivenUp?: boolean): Promise<Activity>
   hasTable(name: string): Promise<boolean>
   /** Creates the module's schema when it does not exist. */
   makeSchema(): Promise<void>

@@ -43,35 +43,55 @@ export async function send(step: Step, at: number, timeoutMs: number): Promise<v
     summary: summaryOf(statement),
   } as const
   step.options.report({ ...event, step: 'started' })
-  const stopWatching = watch(step, event)
-  try {
-    await session.run(statement.text, timeoutMs, step.options.signal)
-  } finally {
-    stopWatching()
-  }
+  await watched(
+    step,
+    () => session.run(statement.text, timeoutMs, step.options.signal),
+    (ms, text) => step.options.report({ kind: 'running', version, number: at + 1, ms, text }),
+  )
   step.options.report({ ...event, step: 'ended' })
 }
 
-const BETWEEN_LOOKS_MS = 2_000
+const BETWEEN_REPORTS_MS = 2_000
+const SHORTEST_LOOK_MS = 100
 
-/** Reports every two seconds that a statement still runs, and what the server says of it. Returns what ends that. */
-function watch(
+/**
+ * Waits for a statement, and asks the server meanwhile what it does: often enough to learn who holds a lock before the lock
+ * timeout is over.
+ * @param report - called every two seconds.
+ * @throws {SessionError} that names who held the lock, after a lock timeout.
+ */
+export async function watched<T>(
   { session, options }: Step,
-  event: { readonly version: string; readonly number: number },
-): () => void {
+  work: () => Promise<T>,
+  report: (ms: number, text: string | undefined) => void = () => undefined,
+): Promise<T> {
   const started = performance.now()
   let isOver = false
-  let isLooking = false
+  let reportedMs = 0
+  let blockers: string | undefined
+  let looking: Promise<void> | undefined
   const look = async () => {
-    if (isLooking) return
-    isLooking = true
-    const text = await session.activity().catch(() => undefined)
-    isLooking = false
+    const seen = await session.activity().catch(() => undefined)
+    blockers = seen?.blockers ?? blockers
+    looking = undefined
     const ms = Math.round(performance.now() - started)
-    if (!isOver) options.report({ kind: 'running', version: event.version, number: event.number, ms, text })
+    if (isOver || ms - reportedMs < BETWEEN_REPORTS_MS) return
+    reportedMs = ms
+    report(ms, seen?.blockers === undefined ? seen?.phase : `waits for ${seen.blockers}`)
   }
-  const timer = setInterval(() => void look(), BETWEEN_LOOKS_MS)
-  return () => {
+  const every = Math.min(BETWEEN_REPORTS_MS, Math.max(SHORTEST_LOOK_MS, options.lockTimeoutMs / 2))
+  const timer = setInterval(() => {
+    looking ??= look()
+  }, every)
+  try {
+    return await work()
+  } catch (error) {
+    const { lockTimeouts } = options.engine.failures
+    if (!(error instanceof SessionError) || !lockTimeouts.includes(error.code)) throw error
+    await looking
+    blockers ??= (await session.activity(true).catch(() => undefined))?.blockers
+    throw new SessionError(error.message, error.code, error.failure, blockers)
+  } finally {
     isOver = true
     clearInterval(timer)
   }
@@ -98,16 +118,20 @@ export function failureOf(
 ): MigrationError {
   if (error instanceof MigrationError) return error
   const { version, name, file, options } = step
-  const { message, code, failure } = error instanceof SessionError ? error : foreign(error)
+  const { message, code, failure, blockers } = error instanceof SessionError ? error : foreign(error)
   // Its files are in the package, where nobody reads or corrects them.
   const isOurs = isOfFramework(version)
   const todo = failure !== 'failed' ? 'run again' : isOurs ? 'put that right and run again' : correct
+  // The file is right, and the advice says when to run it again.
+  const isBlocked = options.engine.failures.lockTimeouts.includes(code)
   // It is unknown whether a COMMIT was done. The same holds for a statement that the server commits by itself.
   const isUnknown = failure === 'connection' && (at === undefined || !options.engine.hasTransactionalDdl)
   const said = [
     `${file}${isOurs ? ' (of the framework)' : ''}, ${placeOf(step, at)}: ${message}${code === '' ? '' : ` (${code})`}`,
-    adviceFor(failure, code, options),
-    `${isUnknown ? 'The next run finds out how far it came' : stays}: ${todo}`,
+    adviceFor(failure, code, options, 'change', blockers),
+    options.isScratch === true
+      ? ''
+      : `${isUnknown ? 'The next run finds out how far it came' : stays}${isBlocked ? '; the file needs no correction' : `: ${todo}`}`,
   ]
   const stop = failure === 'connection' || failure === 'cancelled' ? failure : 'failed'
   return new MigrationError(stop, said.filter((part) => part !== '').join('. '), name, code)
@@ -122,4 +146,9 @@ function placeOf({ version, statements }: Step, at: number | undefined): string 
 
 /** Not from the server: a function of the caller threw. */
 const foreign = (error: unknown) =>
-  ({ message: error instanceof Error ? error.message : String(error), code: '', failure: 'failed' }) as const
+  ({
+    message: error instanceof Error ? error.message : String(error),
+    code: '',
+    failure: 'failed',
+    blockers: undefined,
+  }) as const

@@ -14,13 +14,15 @@ export interface Stopping {
   readonly stop: (ended: AbortSignal) => Promise<void>
   /** Runs something harmless instead: a late cancel request must not hit the next statement. */
   readonly absorb: () => Promise<unknown>
+  /** Whether the statement returns as if it were done when it is cancelled. */
+  readonly mayEndQuietly: boolean
 }
 
 /** Waits for a statement within its timeout. @throws {SessionError} */
 export async function stoppable<T>(
   work: () => Promise<T>,
   { timeoutMs, signal }: Bounds,
-  { stopped, stop, absorb }: Stopping,
+  { stopped, stop, absorb, mayEndQuietly }: Stopping,
 ): Promise<T> {
   refuseAborted(signal)
   let stopping: Promise<void> | undefined
@@ -31,7 +33,10 @@ export async function stoppable<T>(
   const timer = timeoutMs > 0 ? setTimeout(ask, timeoutMs) : undefined
   signal?.addEventListener('abort', ask)
   try {
-    return await work()
+    const result = await work()
+    if (stopping !== undefined && mayEndQuietly)
+      throw new SessionError('it was cut off, or ended at that moment', stopped[0] ?? '', 'failed')
+    return result
   } catch (error) {
     if (isAborted(signal) && error instanceof SessionError && stopped.includes(error.code))
       throw new SessionError(error.message, error.code, 'cancelled')

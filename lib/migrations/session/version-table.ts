@@ -1,6 +1,6 @@
 import type { Migration } from '../files/migration-files.js'
 import { ADOPTED_TABLE, VERSION_TABLE } from '../files/names.js'
-import type { Row, Session } from './session.js'
+import type { Row, Session, Working } from './session.js'
 
 /** A version that was applied, or whose step did not finish. */
 export interface AppliedVersion {
@@ -10,7 +10,7 @@ export interface AppliedVersion {
   readonly checksum: string | undefined
   readonly dirty: boolean
   /**
-   * Statements of the way up that are done. A negative number means that the version is being rolled back, with `-1 -
+   * Statements of the way up that are done here; 0 of a version that was recorded as applied without running. A negative number means that the version is being rolled back, with `-1 -
    * n` statements done: the table alone must show the direction.
    */
   readonly statementsDone: number
@@ -38,18 +38,18 @@ export async function readVersions(session: Session): Promise<readonly AppliedVe
   return rows.map(fromRow)
 }
 
-/** The version table, and whether a session works on the unfinished versions; if not, its host died. */
+/** The version table, and who works on the module; a version that is unfinished without that lost its host. */
 export interface VersionsNow {
   readonly rows: readonly AppliedVersion[]
-  readonly isMigrating: boolean
+  readonly working: Working | undefined
 }
 
 export async function readVersionsNow(session: Session): Promise<VersionsNow> {
   const rows = await readVersions(session)
-  if (!rows.some(isUnfinished)) return { rows, isMigrating: false }
-  if (await session.isMigrating()) return { rows, isMigrating: true }
+  const working = await session.working()
   // It may have finished in between.
-  return { rows: await readVersions(session), isMigrating: false }
+  if (working === undefined && rows.some(isUnfinished)) return { rows: await readVersions(session), working }
+  return { rows, working }
 }
 
 export async function makeVersionTable(session: Session): Promise<void> {
@@ -118,6 +118,13 @@ export const appliedRow = (
   downSql: down,
   error: undefined,
 })
+
+/** A version that counts as applied, and whose file was not run here. */
+export const recordedRow = (migration: Migration): VersionRow => appliedRow(migration, 0)
+
+/** Whether a version counts as applied without having been run here. */
+export const isRecorded = ({ dirty, statementsDone }: AppliedVersion): boolean =>
+  !dirty && statementsDone === 0
 
 /** Version and state of another tool's two-column table; undefined when it is missing or empty. */
 export async function readAdopted(

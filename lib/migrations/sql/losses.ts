@@ -1,5 +1,6 @@
+import { boundedUpdate } from './backfill.js'
 import { Cursor } from './cursor.js'
-import { alterTable, dropped, droppedColumn } from './statement-shape.js'
+import { alterTable, createTable, dropped, droppedColumn } from './statement-shape.js'
 import type { Statement } from './statements.js'
 
 /** Values that a statement takes away for good. */
@@ -28,4 +29,31 @@ export function lostBy(statement: Statement): readonly Lost[] {
   cursor.skip('LOW_PRIORITY', 'QUICK', 'IGNORE', 'FROM', 'TABLE', 'ONLY')
   const table = cursor.name()
   return [{ what: 'rows', name: table ?? '', table }]
+}
+
+/**
+ * What a way up takes away whose values the way down does not bring back. A way down that writes the column, or adds rows to
+ * the table, brings them back from somewhere. What the way up makes itself holds nothing of others.
+ */
+export function notBroughtBack(up: readonly Statement[], down: readonly Statement[]): readonly Lost[] {
+  const made = new Set(up.flatMap((statement) => createTable(statement)?.table ?? []))
+  const filled = new Set(
+    down.flatMap((statement) => {
+      const { table, sets = [] } = boundedUpdate(statement) ?? {}
+      return sets.map((column) => columnKey(table?.at(-1), column))
+    }),
+  )
+  const added = new Set(down.flatMap((statement) => insertedInto(statement) ?? []))
+  const lost = up.flatMap(lostBy).filter(({ what, name, table }) => {
+    if (made.has(table ?? '') || added.has(table ?? '')) return false
+    return what !== 'column' || !filled.has(columnKey(table?.split('.').at(-1), name))
+  })
+  return [...new Map(lost.map((one) => [JSON.stringify(one), one])).values()]
+}
+
+const columnKey = (table: string | undefined, column: string): string => `${table ?? ''} ${column}`
+
+function insertedInto({ tokens }: Statement): string | undefined {
+  const cursor = new Cursor(tokens)
+  return cursor.take('INSERT', 'INTO') ? cursor.name() : undefined
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DataSource, type QueryRunner } from 'typeorm'
@@ -22,6 +22,7 @@ class Tasks1700000000000 {
         'CONSTRAINT project FOREIGN KEY (project_id) REFERENCES projects (id))',
     )
     await runner.query('CREATE INDEX tasks_title ON tasks (title)')
+    await runner.query('CREATE VIEW titles AS SELECT title FROM tasks')
   }
   down = () => Promise.resolve()
 }
@@ -47,7 +48,7 @@ onEachEngine(
       await work(source)
       await source.destroy()
     }
-    const dump = (said: string): string => dumped(database().url, dialect, said)
+    const dump = (said: string): string => dumped(database().url, said)
 
     it('takes over what TypeORM made, and goes on from there', async () => {
       await withTypeorm([Tasks1700000000000], (source) => source.runMigrations())
@@ -58,13 +59,28 @@ onEachEngine(
       expect([asked.exit, asked.stderr]).to.deep.equal([0, saidOf(database())])
       const [first, said = '', then] = asked.stdout.split('\n')
       expect(first).to.equal(
-        'TypeORM migrates this schema. Dump it, with the server and the name of this database, and take it over:',
+        'TypeORM migrates this schema: its table migrations lists 1 migration. This dumps the schema without the tables of TypeORM:',
       )
-      expect(then).to.equal('ashlar migrate adopt --dump schema.sql')
+      expect(then).to.equal('Next: ashlar migrate adopt --dump schema.sql')
+      const { dumpCommand } = JSON.parse((await run('adopt', '--json')).stdout) as { dumpCommand: string }
+      expect(said).to.equal(`${dumpCommand} > schema.sql`)
+      // The dump of somebody who left out the flag.
+      writeFileSync(join(folder, 'whole.sql'), dump(said.replaceAll(/ \S+(exclude|ignore)-table=\S+/g, '')))
+      const whole = await run('adopt', '--dump', 'whole.sql')
+      expect([whole.exit, whole.stdout]).to.deep.equal([2, ''])
+      expect(whole.stderr).to.include(
+        `whole.sql has migrations, which TypeORM keeps for itself and which must not become part of a version: dump the schema again without: ${dumpCommand} > whole.sql`,
+      )
+      expect((await run('adopt', '--dump', 'nope.sql')).stderr).to.equal(
+        'ashlar: nope.sql cannot be read: it does not exist; name one that does\n',
+      )
+      expect(existsSync(join(folder, 'migrations'))).to.equal(false)
       writeFileSync(join(folder, 'schema.sql'), dump(said))
       const adopted = await run('adopt', '--dump', 'schema.sql')
       expect([adopted.exit, adopted.stderr]).to.deep.equal([0, saidOf(database())])
-      expect(adopted.stdout).to.match(/recorded 0001_framework_init\nrecorded 0002_adopted_typeorm\n$/)
+      expect(adopted.stdout).to.match(
+        /recorded 0001_framework_init\nrecorded 0002_adopted_typeorm\nNext: ashlar migrate up\n$/,
+      )
       const sql = readFileSync(join(folder, 'migrations', dialect, '0002_adopted_typeorm.up.sql'), 'utf8')
       expect(sql)
         .to.match(/tasks_title/)
@@ -119,7 +135,7 @@ onEachEngine(
 
     it('says that no tool is known', async () => {
       const { exit, stderr } = await run('adopt')
-      expect(exit).to.equal(2)
+      expect(exit).to.equal(6)
       expect(stderr).to.include('no history of another tool is known here')
     })
   },

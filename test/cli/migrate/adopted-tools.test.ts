@@ -44,12 +44,14 @@ onEachEngine(
           expect(refused.stderr).to.include(`says that ${tool.name} migrates this schema`)
 
           const [first, command = ''] = (await done('adopt')).split('\n')
-          expect(first).to.equal(
-            `${tool.name} migrates this schema. Dump it, with the server and the name of this database, and take it over:`,
+          expect(first).to.match(
+            new RegExp(
+              `^${tool.name} migrates this schema: its table \\S+ lists \\d+ migrations?\\. This dumps the schema without`,
+            ),
           )
-          writeFileSync(join(folder, 'schema.sql'), dumped(database().url, dialect, command))
+          writeFileSync(join(folder, 'schema.sql'), dumped(database().url, command))
           await done('adopt', '--dump', 'schema.sql')
-          expect(await done('up')).to.equal('applied 8001_outbox_log\n')
+          expect(await done('up')).to.match(/^applied 8001_outbox_log\n/)
 
           // What the entity asks for and the tool did not make: exact collations, and types.
           await done('diff', 'next', '--entities', ENTITIES)

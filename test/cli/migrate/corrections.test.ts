@@ -35,7 +35,7 @@ describe('ashlar migrate renumber', () => {
     const { exit, stdout } = await run('0003_c', '0004_c')
     expect(exit).to.equal(0)
     expect(stdout).to.equal(
-      'renumbered migrations/postgres/0003_c to 0004_c\nrenumbered migrations/postgres/0004_c to 0005_c\n',
+      'renumbered migrations/postgres/0003_c to 0004_c\nrenumbered migrations/postgres/0004_c to 0005_c\nNext: ashlar migrate lint\n',
     )
     expect(versions('postgres')).to.deep.equal(['0002_a', '0003_b', '0004_c', '0005_c', '9001_x'])
     expect(versions('mysql')).to.deep.equal(['0002_a', '0003_c'])
@@ -71,9 +71,9 @@ onEachEngine('the commands of an operator', (database, dialect) => {
 
   it('go up to a version, and down by one once it is confirmed what is lost', async () => {
     ship(tables(2, 3))
-    expect((await run('up', '--to', '2')).stdout).to.equal('applied 0002_t2\n')
+    expect((await run('up', '--to', '2')).stdout).to.match(/^applied 0002_t2\n/)
     expect((await run('up', '--to', '2')).stdout).to.equal(
-      'nothing to do: the schema has every version up to 2\n',
+      'nothing to do: the schema has every version up to 2\nNext: ashlar migrate up, which applies 0003_t3\n',
     )
     expect((await run('up', '--to', '4')).stderr).to.include(
       '0004 is not a version of these files: they have 0001 to 0003 and 8001',
@@ -82,22 +82,103 @@ onEachEngine('the commands of an operator', (database, dialect) => {
     const refused = await run('down')
     expect([refused.exit, refused.stdout]).to.deep.equal([2, ''])
     expect(refused.stderr).to.include('0003_t3 loses table t3 (')
-    expect((await run('down', '--yes')).stdout).to.equal('rolled back 0003_t3\n')
+    expect((await run('down', '--yes')).stdout).to.match(/^rolled back 0003_t3\n/)
     expect((await run('redo')).exit).to.equal(2)
-    expect((await run('redo', '--yes')).stdout).to.equal('rolled back 0002_t2\napplied 0002_t2\n')
+    expect((await run('redo', '--yes')).stdout).to.match(/^rolled back 0002_t2\napplied 0002_t2\n/)
+  })
+
+  it('say what to do next, where something is left', async () => {
+    ship(tables(2, 3))
+    const next = 'Next: ashlar migrate up, which applies 0003_t3\n'
+    expect((await run('up', '--to', '2')).stdout).to.equal(`applied 0002_t2\n${next}`)
+    expect((await run('up')).stdout).to.not.include('Next:')
+    expect((await run('redo', '--yes')).stdout).to.not.include('Next:')
+    expect((await run('down', '--yes')).stdout).to.equal(`rolled back 0003_t3\n${next}`)
+    expect((await run('redo', '--yes')).stdout).to.match(new RegExp(`\n${next}$`))
+    ship({ '0002_t2.up.sql': 'CREATE TABLE t2 (id bigint NOT NULL PRIMARY KEY)' })
+    expect((await run('repair', '--yes')).stdout).to.match(new RegExp(`\n${next}$`))
+    const resolved = await run('resolve', '--applied', '3', '--yes')
+    expect(resolved.stdout).to.match(
+      /\nNext: ashlar migrate verify --entities MODULE, which compares [^\n]*\n$/,
+    )
+    await database().rows('CREATE TABLE kept AS SELECT * FROM ashlar_migrations')
+    await database().rows('DELETE FROM ashlar_migrations')
+    const nowhere = await run('resolve', '--applied', '3', '--yes')
+    expect(nowhere.exit).to.equal(6)
+    expect(nowhere.stderr).to.match(/no version is recorded in .*, so that 0003_t3 cannot be resolved: /)
+    await database().rows('INSERT INTO ashlar_migrations SELECT * FROM kept')
+  })
+
+  it('say how many rows a backfill has written', async () => {
+    ship({
+      ...file('0002_t2', 'CREATE TABLE t2 (id bigint PRIMARY KEY, n bigint)', 'DROP TABLE t2'),
+      ...file('0003_fill', '-- ashlar:backfill\nUPDATE t2 SET n = 1 WHERE id < 4', '-- they stay'),
+    })
+    await run('up', '--to', '2')
+    await database().rows('INSERT INTO t2 (id) VALUES (1), (2), (3), (4), (5)')
+    expect((await run('up')).stdout).to.equal('applied 0003_fill: 3 rows written\n')
+    const redone = await run('redo', '--json')
+    expect(JSON.parse(redone.stdout)).to.have.deep.property('filled', [{ version: '0003_fill', rows: 3 }])
+  })
+
+  it('say before and after a roll back which values do not come back', async () => {
+    ship({
+      ...file('0002_t2', 'CREATE TABLE t2 (id bigint PRIMARY KEY, n bigint)', 'DROP TABLE t2'),
+      ...file('0003_end', 'ALTER TABLE t2 DROP COLUMN n', 'ALTER TABLE t2 ADD COLUMN n bigint'),
+    })
+    await run('up')
+    const { exit, stdout, stderr } = await run('down')
+    const said = '0003_end took away column n of t2: its way down does not bring the values back\n'
+    expect([exit, stdout]).to.deep.equal([
+      0,
+      `rolled back 0003_end\n${said}Next: ashlar migrate up, which applies 0003_end\n`,
+    ])
+    expect(stderr).to.include(`note: ${said}rolling back 0003_end`)
+    await run('up')
+    const asked = await run('down', '--to', '1')
+    expect([asked.exit, asked.stdout]).to.deep.equal([2, ''])
+    expect(asked.stderr)
+      .to.include(`note: ${said}ashlar: nothing is changed`)
+      .and.include('0002_t2 loses table t2')
+  })
+
+  it('plan what is lost and what breaks, and how a lock is waited for, once', async () => {
+    ship({
+      ...file('0002_t2', 'CREATE TABLE t2 (id bigint PRIMARY KEY, n bigint)', 'DROP TABLE t2'),
+      ...file('0003_end', 'ALTER TABLE t2 DROP COLUMN n; ALTER TABLE t2 ADD COLUMN m bigint', '-- no'),
+    })
+    await run('up', '--to', '2')
+    const { exit, stdout } = await run('plan')
+    expect(exit).to.equal(0)
+    expect(stdout)
+      .to.match(/\n {4}loses column n of t2.*: the values are gone for good\n/)
+      .and.match(/\n {4}breaks: code that still reads or writes the column fails, and its data is gone\n/)
+    const waits = /up gives up after --lock-timeout \(by default 2000 ms\), and can then be run again\.\n/g
+    expect(stdout.match(waits)).to.have.length(1)
+    if (dialect === 'mysql')
+      expect(stdout).to.match(/takes the metadata lock for a moment when it begins and when/)
+    ship({ '0002_t2.up.sql': 'CREATE TABLE t2 (id int)' })
+    const refused = await run('plan')
+    expect([refused.exit, refused.stdout]).to.deep.equal([6, ''])
+    expect(refused.stderr).to.include('0002_t2.up.sql was edited after it was applied')
   })
 
   it('ask nothing about a version that failed and left nothing, and name the size of what is lost', async () => {
     ship({ ...tables(2), ...file('0003_t3', 'CREATE TABLE t3 (id nonsense)', 'DROP TABLE t3') })
     await run('up')
     const gone = await run('down')
-    expect([gone.exit, gone.stdout]).to.deep.equal([0, 'rolled back 0003_t3\n'])
+    expect([gone.exit, gone.stdout]).to.deep.equal([
+      0,
+      'rolled back 0003_t3\nNext: ashlar migrate up, which applies 0003_t3\n',
+    ])
     expect(gone.stderr).to.include('recovering 0003_t3: it failed and left nothing behind: nothing is run')
     await database().rows('INSERT INTO t2 VALUES (1), (2)')
     await database().rows(dialect === 'postgres' ? 'ANALYZE t2' : 'ANALYZE TABLE t2')
-    expect((await run('down')).stderr).to.match(/0002_t2 loses table t2 \(about 2 rows, \d+ KiB\)\. What is/)
+    expect((await run('down')).stderr).to.match(
+      /ashlar: nothing is changed: this asks first, .*--yes confirms it\. Database \S+ on [^ ]+(?:, schema public)?: This rolls back 0002_t2\. What they lose is gone for good: 0002_t2 loses table t2 \(about 2 rows, \d+ KiB\)\.\n$/,
+    )
     expect((await run('down', '--to', '0')).stderr).to.match(
-      /own tables, with what is in them\. 0002_t2 loses table t2 \([^;]*gone for good\. Say --yes/,
+      /This rolls back [^.]*0002_t2[^.]* and drops the framework’s own tables, with what is in them\. What they lose is gone for good: 0002_t2 loses/,
     )
   })
 
@@ -105,26 +186,39 @@ onEachEngine('the commands of an operator', (database, dialect) => {
     ship(file('0002_v', 'CREATE VIEW v AS SELECT 1 AS one', 'DROP VIEW v'))
     await run('up')
     expect((await run('redo')).stdout).to.equal('rolled back 0002_v\napplied 0002_v\n')
-    expect((await run('down')).stdout).to.equal('rolled back 0002_v\n')
+    expect((await run('down')).stdout).to.equal(
+      'rolled back 0002_v\nNext: ashlar migrate up, which applies 0002_v\n',
+    )
     expect((await run('down')).stdout).to.equal('nothing to do: no version is above that\n')
-    expect((await run('redo')).stdout).to.equal('nothing to do: no version of the module is applied\n')
+    expect((await run('redo')).stdout).to.equal(
+      'nothing to do: no version of the module is applied\nNext: ashlar migrate up, which applies 0002_v\n',
+    )
   })
 
   it('record a baseline, and what was put right by hand', async () => {
     await database().rows('CREATE TABLE t2 (id bigint PRIMARY KEY)')
     ship({ ...tables(2), ...file('0003_t3', 'CREATE TABLE t3 (id nonsense)', 'DROP TABLE t3') })
-    expect((await run('baseline', '--to', '2')).stdout).to.equal('recorded 0002_t2\n')
+    expect((await run('baseline', '--to', '2')).stdout).to.equal(
+      'recorded 0002_t2\nNext: ashlar migrate up\n',
+    )
+    expect((await run('status')).stdout)
+      .to.match(/^0002_t2 +applied, recorded at \S+Z$/m)
+      .and.match(/\nrecorded: it counts as applied, and its file was not run here\n$/)
     expect((await run('up')).exit).to.equal(6)
     expect((await run('resolve')).stderr).to.include(
       'say either --applied <version> or --rolled-back <version>',
     )
     const asked = await run('resolve', '--applied', '3')
     expect([asked.exit, asked.stdout]).to.deep.equal([2, ''])
-    expect(asked.stderr).to.match(/none of its statements runs: each of them was done by hand. Say --yes/)
-    expect((await run('resolve', '--rolled-back', '3', '--yes')).stdout).to.equal(
-      'recorded 0003 as not applied\n',
+    expect(asked.stderr).to.match(
+      /Database \S+ on [^ ]+(?:, schema public)?: Version 0003 is recorded as applied, and none of its statements runs: each of them was done by hand\.\n$/,
     )
-    expect((await run('resolve', '--applied', '3', '--yes')).stdout).to.equal('recorded 0003 as applied\n')
+    expect((await run('resolve', '--rolled-back', '3', '--yes')).stdout).to.equal(
+      'recorded 0003 as not applied\nNext: ashlar migrate up, which applies 0003_t3\n',
+    )
+    expect((await run('resolve', '--applied', '3', '--yes')).stdout).to.match(
+      /^recorded 0003 as applied\nNext: [^\n]*\n$/,
+    )
     expect((await run('up')).stdout).to.equal('nothing to do: the schema is current\n')
     expect((await run('baseline', '--to', '2')).exit).to.equal(6)
   })
@@ -147,14 +241,26 @@ onEachEngine('the commands of an operator', (database, dialect) => {
     const good = await run('check', '--entities', BEFORE)
     expect([good.exit, good.stdout, good.stderr]).to.deep.equal([
       0,
-      'nothing to say against these files\nevery version goes up, down and up again\nthe files make what the entities say\n',
-      saidOf(database()),
+      'nothing to say against these files\nevery version goes up, down and up again\nthe files make what the entities need\n',
+      saidOf(database()).replace(
+        /^(Database .* on (\S+?)(?:, schema public)?)\n$/,
+        `Checks the files of migrations for ${dialect} in scratch databases on $2. $1: not changed\n`,
+      ),
     ])
     const behind = await run('check', '--entities', AFTER)
     expect(behind.exit).to.equal(1)
-    expect(behind.stdout).to.match(/missing a version that does: add_to_tasks/)
-    expect(behind.stderr).to.match(/note: left for the contract: tasks\.colour/)
+    expect(behind.stdout)
+      .to.match(/missing a version that does: add_to_tasks/)
+      .and.match(/\nNext: ashlar migrate diff NAME --entities \S+after\.js\n$/)
     await run('diff', 'next', '--entities', AFTER)
+    const expanded = await run('check', '--entities', AFTER)
+    expect(expanded.exit).to.equal(0)
+    expect(expanded.stdout).to.match(
+      /\nthe files make what the entities need; what is left for the contract is noted, and no fault\n$/,
+    )
+    expect(expanded.stderr).to.match(
+      /note: left for the contract, once no process with older code runs: tasks\.colour/,
+    )
     await run('diff', 'end', '--entities', AFTER, '--contract')
     const after = await run('check', '--entities', AFTER)
     expect([after.exit, after.stdout]).to.deep.equal([0, good.stdout])
@@ -188,6 +294,46 @@ onEachEngine('the commands of an operator', (database, dialect) => {
         dialect === 'postgres' ? 'DROP INDEX j' : 'DROP INDEX j ON t2',
       ),
     )
-    expect((await run('check')).stdout).to.match(/0003_c\.down\.sql, statement 1 of 1 /)
+    expect((await run('check')).stdout).to.match(
+      /0003_c goes up, but not down: 0003_c\.down\.sql, statement 1 of 1 /,
+    )
+  })
+
+  it('find a file that does not run, or only once, and say which time it was', async () => {
+    ship({ ...tables(2), ...file('0003_c', 'SELECT 1;\nSELECT nonsense', '-- nothing') })
+    const never = await run('check', '--entities', BEFORE)
+    expect(never.exit).to.equal(1)
+    expect(never.stdout).to.match(
+      /\n0003_c does not go up: 0003_c\.up\.sql, statement 2 of 2 \(line 2\): [^.]*nonsense[^.]*\nthe entities are not compared, because the files do not all go up\n$/,
+    )
+    expect(never.stderr).to.match(/^Checks the files .*: not changed\n$/)
+    ship(
+      file(
+        '0003_c',
+        'CREATE TABLE c (id bigint PRIMARY KEY)',
+        // It leaves the table, and the check of what is there says so before.
+        'CREATE TABLE d (id bigint PRIMARY KEY)',
+      ),
+    )
+    const twice = await run('check')
+    expect(twice.exit).to.equal(1)
+    expect(twice.stdout)
+      .to.match(/0003_c\.down\.sql leaves column .*c/)
+      .and.match(/\n0003_c goes up and down, but not up a second time: 0003_c\.up\.sql, statement 1 of 1 /)
+  })
+
+  it('say that there is no version to check, and try none that lint refuses', async () => {
+    mkdirSync(join(folder, 'migrations', dialect), { recursive: true })
+    const none = await run('check')
+    expect([none.exit, none.stdout]).to.deep.equal([
+      0,
+      `no version to check: migrations/${dialect} has no .sql file\n`,
+    ])
+    ship({ '0002_a.up.sql': 'SELECT 1' })
+    const refused = await run('check')
+    expect(refused.exit).to.equal(1)
+    expect(refused.stdout).to.match(
+      /0002_a\.down\.sql:1: refuse: [^]*no version is tried and nothing is compared, because lint refuses a file\n$/,
+    )
   })
 })

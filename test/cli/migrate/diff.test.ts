@@ -29,6 +29,12 @@ onEachEngine('ashlar migrate diff', (database, dialect) => {
   })
   const migrate = (args: readonly string[], said?: RunOptions) =>
     runCommand(['migrate', ...args], options(said))
+  /** What is compared with what. */
+  const heading = (module: string, scratch?: string) =>
+    saidOf(database()).replace(
+      /^(Database .* on (\S+?)(?:, schema public)?)\n$/,
+      `Compares what the files of migrations make with the tables of ${module}, both in ${scratch === undefined ? 'scratch databases' : `the scratch database ${scratch}`} on $2. $1: not changed\n`,
+    )
   const files = () => readdirSync(join(folder, 'migrations', dialect)).sort()
   const scratches = async () =>
     (
@@ -48,7 +54,7 @@ onEachEngine('ashlar migrate diff', (database, dialect) => {
 
   it('takes a service from one version to the next in two deployments, and back', async () => {
     const made = await migrate(['diff', 'tasks', '--entities', BEFORE])
-    expect([made.exit, made.stderr]).to.deep.equal([0, saidOf(database())])
+    expect([made.exit, made.stderr]).to.deep.equal([0, heading(BEFORE)])
     expect(files()).to.deep.equal(['0002_tasks.down.sql', '0002_tasks.up.sql'])
     expect((await migrate(['up'])).exit).to.equal(0)
     await database().rows(
@@ -56,8 +62,15 @@ onEachEngine('ashlar migrate diff', (database, dialect) => {
     )
 
     const expand = await migrate(['diff', 'next', '--entities', AFTER])
-    expect([expand.exit, expand.stderr]).to.deep.equal([0, saidOf(database())])
-    expect(expand.stdout).to.include('left for --contract:').and.include('tasks.colour is not in the model')
+    expect([expand.exit, expand.stderr]).to.deep.equal([0, heading(AFTER)])
+    expect(expand.stdout)
+      .to.include('left for the contract:')
+      .and.include('tasks.colour is not in the model')
+      .and.match(/\nNext: ashlar migrate plan\n$/)
+    const again = await migrate(['diff', 'again', '--entities', AFTER])
+    expect(again.stdout).to.match(
+      /^nothing is written: the files make what the entities need\nleft for the contract:\n[^]*\nNext: ashlar migrate diff NAME --entities \S+after\.js --contract, once no process with the older code runs\n$/,
+    )
     expect((await migrate(['lint'])).exit).to.equal(0)
     const early = await migrate(['diff', 'end', '--entities', AFTER, '--contract', '--live'])
     expect([early.exit, early.stdout]).to.deep.equal([1, ''])
@@ -79,12 +92,18 @@ onEachEngine('ashlar migrate diff', (database, dialect) => {
     ])
 
     const contract = await migrate(['diff', 'end', '--entities', AFTER, '--contract'])
-    expect([contract.exit, contract.stderr]).to.deep.equal([0, saidOf(database())])
+    expect([contract.exit, contract.stderr]).to.deep.equal([0, heading(AFTER)])
+    expect(contract.stdout).to.match(
+      /\nthe contract is a deployment of its own: .*\nNext: ashlar migrate plan, once no process with the older code runs\n$/,
+    )
     expect((await migrate(['lint'])).exit).to.equal(0)
     expect((await migrate(['up'])).exit).to.equal(0)
     expect((await migrate(['verify', '--entities', AFTER])).exit).to.equal(0)
     const none = await migrate(['diff', 'more', '--entities', AFTER])
-    expect([none.exit, none.stdout]).to.deep.equal([0, 'nothing to expand\n'])
+    expect([none.exit, none.stdout]).to.deep.equal([
+      0,
+      'nothing is written: the files make what the entities need\n',
+    ])
     const sql = files()
       .filter((name) => !name.startsWith('0002'))
       .map((name) => `-- ${name}\n${readFileSync(join(folder, 'migrations', dialect, name), 'utf8')}`)
@@ -100,11 +119,12 @@ onEachEngine('ashlar migrate diff', (database, dialect) => {
     await migrate(['diff', 'tasks', '--entities', BEFORE])
     const expand = await migrate(['diff', 'next', '--entities', REQUIRED])
     expect(expand.exit, expand.stderr).to.equal(0)
-    const [, left = ''] = expand.stdout.split('left for --contract:\n')
+    const [, left = ''] = expand.stdout.split('left for the contract:\n')
     expect(left).to.equal(
       [
         `tasks.kind has the default '', which lets older images leave it out, until the contract\n`,
         `tasks.size has the default 0, which lets older images leave it out, until the contract\n`,
+        'Next: ashlar migrate plan\n',
       ].join(''),
     )
     expect((await migrate(['up'])).exit).to.equal(0)
@@ -120,26 +140,24 @@ onEachEngine('ashlar migrate diff', (database, dialect) => {
 
   it('is what new --entities does where it has a connection string', async () => {
     const made = await migrate(['new', 'tasks', '--entities', BEFORE])
-    expect([made.exit, made.stderr]).to.deep.equal([0, saidOf(database())])
+    expect([made.exit, made.stderr]).to.deep.equal([0, heading(BEFORE)])
     expect(made.stdout).to.equal(
-      ['up', 'down'].map((way) => `written migrations/${dialect}/0002_tasks.${way}.sql\n`).join(''),
+      `${['up', 'down'].map((way) => `written migrations/${dialect}/0002_tasks.${way}.sql\n`).join('')}Next: ashlar migrate plan\n`,
     )
     const next = await migrate(['new', 'next', '--entities', AFTER])
     expect(next.exit).to.equal(0)
     expect(next.stdout).to.match(/0003_next_add_to_tasks\.up\.sql\n/)
-    expect(next.stderr).to.include(
-      'note: left for ashlar migrate diff --contract: tasks.colour is not in the model',
-    )
+    expect(next.stdout).to.match(/\nleft for the contract:\n[^]*tasks\.colour is not in the model/)
     const none = await migrate(['new', 'more', '--entities', AFTER])
-    expect([none.exit, none.stdout]).to.deep.equal([2, ''])
-    expect(none.stderr).to.include(
-      'nothing is written: the files make every table and column of the entities; left for',
+    expect(none.exit).to.equal(0)
+    expect(none.stdout).to.match(
+      /^nothing is written: the files make what the entities need\nleft for the contract:\n/,
     )
     const other = dialect === 'postgres' ? 'mysql' : 'postgres'
     const torn = await migrate(['new', 'more', '--entities', AFTER, '--dialect', other])
     expect([torn.exit, torn.stderr]).to.deep.equal([
       2,
-      `${saidOf(database())}ashlar: --dialect ${other} and a connection string of ${dialect}: leave one of them out, since files are written for the engine of the connection string\n`,
+      `${heading(AFTER)}ashlar: --dialect ${other} and a connection string of ${dialect}: leave one of them out, since files are written for the engine of the connection string\n`,
     ])
   })
 
@@ -154,7 +172,7 @@ onEachEngine('ashlar migrate diff', (database, dialect) => {
     const made = await migrate(['new', 'tasks', '--entities', BEFORE])
     expect([made.exit, made.stderr]).to.deep.equal([
       0,
-      `${saidOf(database())}note: nothing is written for ${other}: run this again with a connection string of it\n`,
+      `${heading(BEFORE)}note: nothing is written for ${other}: run this again with a connection string of it\n`,
     ])
     expect(files()).to.deep.equal(['0002_tasks.down.sql', '0002_tasks.up.sql'])
     rmSync(join(folder, 'migrations', dialect), { recursive: true })
@@ -181,7 +199,7 @@ onEachEngine('ashlar migrate diff', (database, dialect) => {
       )
       expect(denied.stderr).to.include('--scratch').and.not.include('hush')
       const done = await migrate(['diff', 'tasks', '--entities', BEFORE, '--scratch', scratch.url])
-      expect([done.exit, done.stderr]).to.deep.equal([0, saidOf(database())])
+      expect([done.exit, done.stderr]).to.deep.equal([0, heading(BEFORE, scratch.name)])
       expect(await scratch.tables()).to.deep.equal([])
       await scratch.rows('CREATE TABLE mine (id int)')
       const occupied = await migrate(['diff', 'more', '--entities', BEFORE, '--scratch', scratch.url])
@@ -192,6 +210,31 @@ onEachEngine('ashlar migrate diff', (database, dialect) => {
       await scratch.drop()
       await user.drop()
     }
+  })
+
+  it('refuses a folder that is not there, or is not the one of the versions of the database', async () => {
+    const missing = await migrate(['diff', 'tasks', '--entities', BEFORE, '--files', 'migrashuns'])
+    expect([missing.exit, missing.stdout]).to.deep.equal([2, ''])
+    expect(missing.stderr).to.equal(
+      'ashlar: there is no folder migrashuns: name the one with the files; the first ones are written by ashlar migrate new\n',
+    )
+    await migrate(['diff', 'tasks', '--entities', BEFORE])
+    await migrate(['up'])
+    rmSync(join(folder, 'migrations'), { recursive: true })
+    for (const verb of ['diff', 'new']) {
+      const other = await migrate([verb, 'tasks', '--entities', BEFORE])
+      expect([other.exit, other.stdout], verb).to.deep.equal([2, ''])
+      expect(other.stderr).to.include(
+        `migrations has no version for ${dialect}, and the database ${database().name} has 0002_tasks: name the folder of their files with --files`,
+      )
+    }
+    expect(readdirSync(folder)).to.deep.equal([])
+    mkdirSync(join(folder, 'sql'))
+    const live = await migrate(['diff', 'tasks', '--entities', AFTER, '--files', 'sql', '--live'])
+    expect(live.stderr).to.match(
+      /^Compares the tables of the live database with those of .*: nothing is changed in it\n$/,
+    )
+    expect(live.stdout).to.match(/\nNext: ashlar migrate plan --files sql\n$/)
   })
 
   it('drops its databases when a file fails or it is told to end, and names those of others', async () => {

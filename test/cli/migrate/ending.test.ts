@@ -12,6 +12,7 @@ import { file, onEachEngine, saidOf, tables } from '../../migrations/each-engine
 import { hold, killSessions, untilRow, waitingForLock } from '../../migrations/fresh-database.js'
 import { limitedUser } from '../../migrations/limited-user.js'
 import { type RunOptions, runCli } from '../../support/run-cli.js'
+import { AT_A_TERMINAL } from '../../support/running/at-a-terminal.js'
 import { runCommand } from '../../support/run-command.js'
 
 const NO_MISTAKE = /^(?!.*mistake of the program)/s
@@ -228,12 +229,7 @@ onEachEngine(
     beforeEach(() => migrate({ url: database().url, files: {} }).up())
 
     const QUESTION =
-      'This rolls back every version and drops the framework’s own tables, with what is in them.'
-    /** A terminal of its own around the program. */
-    const TERMINAL = [
-      ...['python3', '-c'],
-      'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))',
-    ]
+      'This rolls back 8001_outbox_log, 0001_framework_init and drops the framework’s own tables, with what is in them.'
     const none = mkdtempSync(join(tmpdir(), 'ashlar-no-files-'))
     after(() => rmSync(none, { recursive: true, force: true }))
     const run = (args: readonly string[], options: RunOptions = {}) =>
@@ -246,7 +242,7 @@ onEachEngine(
       const refused = await run(['0'], { input: { text: 'yes\n', after: '' } })
       expect(refused).to.deep.include({ exit: 2, stdout: '' })
       expect(refused.stderr).to.equal(
-        `${saidOf(database())}ashlar: ${QUESTION} Say --yes, because nobody can be asked\n`,
+        `${saidOf(database())}ashlar: nothing is changed: this asks first, and there is no terminal to ask at; --yes confirms it. ${saidOf(database()).trim()}: ${QUESTION}\n`,
       )
       expect(await database().tables()).to.not.deep.equal([])
       const said = await run(['0', '--yes'])
@@ -275,10 +271,10 @@ onEachEngine(
     ] as const)
       it(`asks at a terminal, and changes nothing when ${JSON.stringify(answer)} is typed`, async () => {
         const input = { text: answer, after: 'Type yes to go on: ' }
-        const asked = await run(['0'], { under: TERMINAL, input })
+        const asked = await run(['0'], { under: AT_A_TERMINAL, input })
         expect(asked.stdout).to.include(QUESTION)
         expect(asked.stdout).to.match(
-          exit === 1 ? /ashlar: nothing is rolled back/ : /ashlar: nothing was changed/,
+          exit === 1 ? /ashlar: nothing is rolled back/ : /ashlar: nothing is changed/,
         )
         expect(asked.exit).to.equal(exit)
         expect((await migrate({ url: database().url, files: {} }).status())[0]).to.include({
@@ -287,7 +283,7 @@ onEachEngine(
       })
 
     it('asks at a terminal, and does it when yes is typed', async () => {
-      const asked = await run(['0'], { under: TERMINAL, input: { text: 'yes\n', after: 'go on: ' } })
+      const asked = await run(['0'], { under: AT_A_TERMINAL, input: { text: 'yes\n', after: 'go on: ' } })
       expect(asked.stdout).to.match(/rolled back 0001_framework_init/)
       expect(asked.exit).to.equal(0)
     })

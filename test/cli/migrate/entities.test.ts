@@ -1,12 +1,21 @@
 import { expect } from 'chai'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Failure } from '../../../cli/errors/failure.js'
 import { emptyVersion, writeNextFiles } from '../../../cli/migrate/next-files.js'
 import { onEachEngine } from '../../migrations/each-engine.js'
 import { expectGolden } from '../../support/golden.js'
-import { compiled } from '../../support/root.js'
+import { compiled, root } from '../../support/root.js'
 import { runCommand } from '../../support/run-command.js'
 
 const WIDGETS = join(compiled, 'examples', 'widgets', 'widget.js')
@@ -37,7 +46,7 @@ describe('ashlar migrate new --entities', () => {
     const files = ['postgres', 'mysql'].flatMap((engine) =>
       ['up', 'down'].map((direction) => `migrations/${engine}/0002_widgets.${direction}.sql`),
     )
-    expect(stdout).to.equal(files.map((file) => `written ${file}\n`).join(''))
+    expect(stdout).to.equal(`${files.map((file) => `written ${file}\n`).join('')}Next: ashlar migrate plan\n`)
     for (const engine of ['postgres', 'mysql'])
       expectGolden(
         `sql/migrate-new-widgets.${engine}.sql`,
@@ -81,9 +90,12 @@ describe('ashlar migrate new --entities', () => {
     expect(one.stderr).to.equal('note: notes is created by 0003_stones_notes already\n')
     expect(filesIn('migrations/mysql')).to.include('0004_again_specimens.up.sql')
     const none = await create('more', SPECIMENS)
-    expect([none.exit, none.stdout]).to.deep.equal([2, ''])
-    expect(none.stderr).to.match(
-      /nothing is written: notes is created by 0003_stones_notes already, specimens is created by 0004_again_specimens already; ashlar migrate diff --entities/,
+    expect([none.exit, none.stdout]).to.deep.equal([
+      0,
+      'nothing is written: the files create every table of the entities; with a connection string, their changes are written\n',
+    ])
+    expect(none.stderr).to.equal(
+      'note: notes is created by 0003_stones_notes already\nnote: specimens is created by 0004_again_specimens already\n',
     )
   })
 
@@ -117,7 +129,7 @@ describe('ashlar migrate new --entities', () => {
     expect(stderr).to.include('on MySQL several resources have the table app_contacts')
     const again = await create('more', NAMED)
     expect(again.stderr).to.match(
-      /Archive "2"\.x\.app_contacts is created by 0002_\S+ already, app_contacts is created by 0003/,
+      /Archive "2"\.x\.app_contacts is created by 0002_\S+ already\nnote: app_contacts is created by 0003/,
     )
   })
 
@@ -157,6 +169,29 @@ describe('ashlar migrate new --entities', () => {
     writeFileSync(at('flat/0002_a.down.sql'), '-- nothing')
     await create('widgets', WIDGETS, '--dir', 'flat')
     expect(readFileSync(at('flat/0003_widgets.up.sql'), 'utf8')).to.match(/CREATE TABLE "widgets"/)
+  })
+
+  it('says that the entities are declared with another copy of ashlar, and where both are', async () => {
+    const files = readdirSync(join(compiled, 'lib')).filter((name) => name.endsWith('.js'))
+    for (const part of ['decorators', 'lib/text', ...files.map((name) => `lib/${name}`)])
+      cpSync(join(compiled, part), at(`other/dist/${part}`), { recursive: true })
+    writeFileSync(at('other/package.json'), '{"name":"ashlar","type":"module"}')
+    symlinkSync(join(root, 'node_modules'), at('node_modules'))
+    writeFileSync(
+      at('entities.mjs'),
+      `import { Resource } from './other/dist/decorators/index.js'
+import { Entity, PrimaryColumn } from 'typeorm'
+export class Parcel {}
+PrimaryColumn({ type: String })(Parcel.prototype, 'id')
+Entity('parcels')(Parcel)
+Resource({ shared: true })(Parcel)
+`,
+    )
+    const { exit, stdout, stderr } = await create('parcels', 'entities.mjs')
+    expect([exit, stdout]).to.deep.equal([2, ''])
+    expect(stderr).to.match(
+      /Parcel is declared with the copy of ashlar in \S+\/other, and this program is the copy in \S+: run the program of the same copy, such as npx ashlar in the folder of the project, or install ashlar once\n$/,
+    )
   })
 
   const REFUSED: readonly (readonly [string, string, RegExp])[] = [
@@ -239,13 +274,12 @@ onEachEngine('ashlar migrate with a file that holds the connection string', (dat
     const differs = await verify()
     expect(differs.exit).to.equal(1)
     expect(differs.stdout).to.match(
-      /^widgets\.size is missing: ALTER TABLE .widgets. ADD COLUMN .size. int\w* NOT NULL\n$/,
+      /^widgets\.size is missing: ashlar migrate diff NAME writes it\nNext: [^\n]*\n$/,
     )
     expect((await run('verify')).exit).to.equal(0)
-    expect(await run('down', '--to', '1', '--yes')).to.include({
-      exit: 0,
-      stdout: 'rolled back 0002_widgets\n',
-    })
+    const down = await run('down', '--to', '1', '--yes')
+    expect(down.exit).to.equal(0)
+    expect(down.stdout).to.match(/^rolled back 0002_widgets\nNext: ashlar migrate up [^\n]*\n$/)
   })
 
   it('never shows a password of it', async () => {

@@ -39,7 +39,8 @@ describe('ashlar migrate', () => {
   describe('new', () => {
     it('writes empty files of the next number of each engine', async () => {
       const { exit, stdout } = await run('new', 'first_table')
-      expect([exit, stdout.split('\n').length]).to.deep.equal([0, 5])
+      expect([exit, stdout.split('\n').length]).to.deep.equal([0, 6])
+      expect(stdout).to.match(/\nNext: ashlar migrate lint, once the files have their SQL\n$/)
       write('migrations/mysql/0003_only_here.up.sql', '')
       write('migrations/mysql/9001_generated.up.sql', '')
       await run('new', 'second')
@@ -130,7 +131,7 @@ describe('ashlar migrate', () => {
     write('migrations/0002_a.up.sql', 'SELECT 1;')
     write('migrations/0002_a.down.sql', 'SELECT 1;')
     const { exit, stderr } = await run('up', '--url', 'postgres://ada:hun ter2@127.0.0.1:port/app')
-    expect(exit).to.equal(6)
+    expect(exit).to.equal(2)
     expect(stderr)
       .to.include('the connection string is no URL; write special characters')
       .and.not.include('ter2')
@@ -154,7 +155,7 @@ describe('ashlar migrate', () => {
   })
 })
 
-onEachEngine('ashlar migrate', (database) => {
+onEachEngine('ashlar migrate', (database, dialect) => {
   let folder: string
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'ashlar-migrate-'))
@@ -190,12 +191,12 @@ onEachEngine('ashlar migrate', (database) => {
       exit: 0,
       stdout: 'every version is applied, and none was edited since; --entities compares the tables, too\n',
     })
-    expect((await run('down', '--to', '1', '--yes')).stdout).to.equal(
-      'rolled back 0003_t3\nrolled back 0002_t2\n',
+    expect((await run('down', '--to', '1', '--yes')).stdout).to.match(
+      /^rolled back 0003_t3\nrolled back 0002_t2\nNext: ashlar migrate up --files \S+, which applies 0002_t2, 0003_t3\n$/,
     )
     const again = await run('down', '--to', '1', '--json')
     expect([again.exit, again.stderr]).to.deep.equal([0, saidOf(database())])
-    const { dialect, name, url } = database()
+    const { name, url } = database()
     const { rolledBack, database: where } = JSON.parse(again.stdout) as Record<string, unknown>
     expect(rolledBack).to.deep.equal([])
     expect(where).to.include({ dialect, name })
@@ -207,6 +208,35 @@ onEachEngine('ashlar migrate', (database) => {
         '0002_t2 is not applied: run ashlar migrate up\n0003_t3 is not applied: run ashlar migrate up\n',
     })
   })
+
+  it('says whose the versions are that these files do not have', async () => {
+    ship(tables(2, 3))
+    await run('up')
+    for (const way of ['up', 'down']) rmSync(join(folder, `0003_t3.${way}.sql`))
+    expect((await run('up')).stdout).to.equal(
+      'nothing to do: the schema is current\n' +
+        '0003_t3 is applied and stays; these files do not have it: a newer release applied it, or its file was removed\n',
+    )
+    expect((await run('status')).stdout).to.match(
+      /\nahead: these files do not have it; a newer release applied it, or its file was removed\n$/,
+    )
+  })
+
+  if (dialect === 'postgres')
+    it('says where versions are when there are none in the schema', async () => {
+      ship(tables(2))
+      await run('up', '--module', 'shop')
+      await database().rows('DROP TABLE ashlar_migrations')
+      const note =
+        'note: no version is applied in the schema public, and shop has versions: --module or --schema names another schema\n'
+      expect((await run('status')).stderr).to.equal(saidOf(database()) + note)
+      expect((await run('verify')).stderr).to.equal(saidOf(database()) + note)
+      expect((await run('plan')).stderr).to.equal(saidOf(database()) + note)
+      ship(file('0003_x', 'ALTER TABLE elsewhere ADD COLUMN a int', '-- no'))
+      expect((await run('up', '--module', 'shop')).stderr).to.match(
+        /^Database \S+ on \S+, schema shop\n.* A name without a schema is looked for in the schema shop of the module, and among extensions: /s,
+      )
+    })
 
   it('says that a folder has no version', async () => {
     const note = `note: ${folder} has no .sql file: the framework’s own versions are all there is\n`
@@ -234,7 +264,7 @@ onEachEngine('ashlar migrate', (database) => {
     ship({ ...tables(2), ...file('0003_t3', 'CREATE TABLE t3 (id nonsense)', 'DROP TABLE t3') })
     const tried = await run('dry-run', '--yes')
     expect(tried.exit).to.equal(6)
-    expect(tried.stdout).to.match(/^0002_t2: \d+ ms\n(.*\n)*0003_t3: failed after \d+ ms\n/)
+    expect(tried.stdout).to.match(/^0002_t2: applied in \d+ ms\n(.*\n)*0003_t3: failed after \d+ ms\n/)
     const again = JSON.parse((await run('dry-run', '--yes', '--json')).stdout) as Record<string, unknown>
     expect(again).to.have.nested.property('versions[0].isApplied', false)
     expect(again).to.have.nested.property('error.exit', 6)

@@ -60,14 +60,17 @@ onEachEngine('a recipe of docs/guides/migrations.md', (database, dialect) => {
   const CASES: Readonly<Record<string, readonly [prepare: () => unknown, said: RegExp]>> = {
     'Write a version': [
       () => ship(tables(2, 3)),
-      /rolled back 0003_t3\napplied 0003_t3\n.*rolled back 0003_t3\n$/s,
+      /rolled back 0003_t3\napplied 0003_t3\n.*rolled back 0003_t3\nNext: ashlar migrate up, which applies 0003_t3\n$/s,
     ],
     'Stop at a version': [() => ship(tables(2, 3)), /applied 0002_t2\n.*applied 0003_t3\n$/s],
     'See what a run would do': [
       () => ship(tables(2)),
       /^Database .*\n0002_t2\n {2}line 1: CREATE TABLE t2 .*\n {4}a new table: nobody waits for it\n$/,
     ],
-    'Try a run on a copy': [() => ship(tables(2)), /0002_t2: \d+ ms\n$/],
+    'Try a run on a copy': [
+      () => ship(tables(2)),
+      /0002_t2: applied in \d+ ms\n[^]*Next: ashlar migrate up, on the database itself\n$/,
+    ],
     'Try a deployment on a copy': [
       async () => {
         await shipTasks()
@@ -83,7 +86,7 @@ onEachEngine('a recipe of docs/guides/migrations.md', (database, dialect) => {
       },
       /the new image alone: 3\.\d s\n {2}new: \d+ calls, none failed, the slowest \d+ ms\nno version was missing: nothing was applied\n0 of \d+ calls failed\n$/,
     ],
-    'Check in continuous integration': [shipTasks, /up again\nthe files make what the entities say\n$/],
+    'Check in continuous integration': [shipTasks, /up again\nthe files make what the entities need\n$/],
     'Two branches took the same number': [
       () =>
         ship({
@@ -99,7 +102,7 @@ onEachEngine('a recipe of docs/guides/migrations.md', (database, dialect) => {
             '-- it goes with the column',
           ),
         }),
-      /0003_add_size to 0004_add_size\n.*0004_fill_size to 0005_fill_size\nnothing to say against these files\n$/s,
+      /0003_add_size to 0004_add_size\n.*0004_fill_size to 0005_fill_size\nNext: ashlar migrate lint\nnothing to say against these files\n$/s,
     ],
     'A database that has the tables already': [
       async () => {
@@ -107,7 +110,7 @@ onEachEngine('a recipe of docs/guides/migrations.md', (database, dialect) => {
         await runRecipe('ashlar migrate up', folder, database().url)
         await database().rows('DELETE FROM ashlar_migrations WHERE version = 2')
       },
-      /recorded 0002_tasks\n.*the database is as the files and the entities say\n$/s,
+      /recorded 0002_tasks\nNext: ashlar migrate up\n.*the database is as the files and the entities say\n$/s,
     ],
     'A version that you put right by hand': [
       async () => {

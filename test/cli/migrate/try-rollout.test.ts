@@ -55,8 +55,23 @@ onEachEngine('ashlar migrate try-rollout', (database) => {
     await done('diff', 'end', '--entities', AFTER, '--contract')
     const both = await rollout(NEW, NEW, SECONDS)
     expect(both.exit, both.stdout).to.equal(0)
-    expect(both.stdout).to.match(/\n0 of \d+ calls failed\n$/)
+    expect(both.stdout).to.match(
+      /\n0 of \d+ calls failed\nNext: ashlar migrate up, on the database itself\n$/,
+    )
     await done('verify', '--entities', AFTER)
+  })
+
+  it('needs --yes where nobody can be asked', async () => {
+    await done('new', 'tasks', '--entities', BEFORE)
+    const { exit, stderr } = await run('try-rollout', '--old', 'true', '--new', 'true', '--load', LOAD)
+    expect(exit).to.equal(2)
+    expect(stderr).to.match(
+      /--yes confirms it\. Database \S+ on [^ ]+(?:, schema public)?: This applies 0002_tasks to it and lets both images write to it, so it has to be a copy\.\n$/,
+    )
+    const { stderr: tried } = await run('dry-run')
+    expect(tried).to.match(
+      /Database \S+ on [^ ]+(?:, schema public)?: This applies 0002_tasks to it, so it has to be a copy\.\n$/,
+    )
   })
 
   it('counts the calls that a contract breaks while the old image runs', async () => {
@@ -80,12 +95,6 @@ describe('ashlar migrate try-rollout', () => {
   after(() => rmSync(folder, { recursive: true }))
   const run = (...args: readonly string[]) =>
     runCommand(['migrate', 'try-rollout', '--url', 'postgres://127.0.0.1:1/none', ...args], { cwd: folder })
-
-  it('needs --yes where nobody can be asked', async () => {
-    const { exit, stderr } = await run('--old', 'true', '--new', 'true', '--load', LOAD)
-    expect(exit).to.equal(2)
-    expect(stderr).to.include('which has to be a copy, and lets both images write to it. Say --yes')
-  })
 
   it('says that a module makes no calls, and that an image ends', async () => {
     const other = await run('--old', 'true', '--new', 'true', '--load', BEFORE, '--yes')

@@ -39,9 +39,7 @@ onEachEngine(
         const failure = await failureOf(migrator().up())
         expect(failure).to.be.instanceOf(MigrationError).with.property('stop', 'foreign')
         expect(failure.message).to.include(`says that ${tool} migrates this schema`)
-        expect(failure.message).to.match(
-          /run (pg_dump --schema-only|mysqldump --no-data).* ashlar migrate adopt --dump schema\.sql/,
-        )
+        expect(failure.message).to.include('run ashlar migrate adopt, which prints the command that dumps it')
         expect(await database().tables()).to.deep.equal(before)
       })
 

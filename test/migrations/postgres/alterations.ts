@@ -8,24 +8,24 @@ const otherKey = (name: string, text: string, found: RegExp): Alteration => ({
 })
 const keyIs = (shape: string): RegExp =>
   new RegExp(
-    `^the index ${KEY} of specimens is ${escaped(shape)} and has to be UNIQUE \\(account_id, code\\) WHERE deleted_at IS NULL: drop it, then CREATE UNIQUE INDEX CONCURRENTLY`,
+    `^the index ${KEY} of specimens is ${escaped(shape)} and has to be UNIQUE \\(account_id, code\\) WHERE deleted_at IS NULL: ashlar migrate diff NAME writes the right one, and diff NAME --contract drops this one$`,
   )
 
 export const POSTGRES_ALTERATIONS: readonly Alteration[] = [
   column(
     'a column is missing',
     'DROP COLUMN note',
-    /^specimens\.note is missing: ALTER TABLE "specimens" ADD COLUMN "note" text COLLATE "C"$/,
+    /^specimens\.note is missing: ashlar migrate diff NAME writes it$/,
   ),
   column(
     'a column more',
     'ADD COLUMN colour text',
-    /^specimens\.colour is not in the model: declare it, or drop it once no running image uses it$/,
+    /^specimens\.colour is not in the model: declare it; or, once no running image uses it, ashlar migrate diff NAME --contract drops it$/,
   ),
   column(
     'an unbounded text',
     'ALTER COLUMN title TYPE text COLLATE "C"',
-    /^specimens\.title is text and has to be character varying\(100\): ALTER TABLE "specimens" ALTER COLUMN "title" TYPE varchar\(100\) COLLATE "C"$/,
+    /^specimens\.title is text and has to be character varying\(100\): ashlar migrate diff NAME --contract writes it, for when no older image runs$/,
   ),
   column(
     'a shorter text',
@@ -40,17 +40,17 @@ export const POSTGRES_ALTERATIONS: readonly Alteration[] = [
   column(
     'a collation of a language',
     'ALTER COLUMN note TYPE text COLLATE "und-x-icu"',
-    /^specimens\.note has the collation und-x-icu and needs C, .*: ALTER TABLE "specimens" ALTER COLUMN "note" TYPE text COLLATE "C"$/,
+    /^specimens\.note has the collation und-x-icu and needs C, .*: ashlar migrate diff NAME --contract writes it, for when no older image runs$/,
   ),
   column(
     'NULLs where there are none',
     'ALTER COLUMN title DROP NOT NULL',
-    /^specimens\.title takes NULL and has to be NOT NULL: .* ALTER COLUMN "title" SET NOT NULL$/,
+    /^specimens\.title takes NULL and has to be NOT NULL: ashlar migrate diff NAME --contract writes it, for when no older image runs$/,
   ),
   column(
     'no NULLs where there may be',
     'ALTER COLUMN note SET NOT NULL',
-    /^specimens\.note is NOT NULL and has to take NULL: .* ALTER COLUMN "note" DROP NOT NULL$/,
+    /^specimens\.note is NOT NULL and has to take NULL: ashlar migrate diff NAME --contract writes it, for when no older image runs$/,
   ),
   column(
     'a time without its zone',
@@ -110,7 +110,7 @@ export const POSTGRES_ALTERATIONS: readonly Alteration[] = [
     name: 'no unique index',
     sql: [`DROP INDEX ${KEY}`],
     found: [
-      /^specimens lacks the index specimens_account_id_code_key UNIQUE \(account_id, code\) WHERE deleted_at IS NULL: CREATE UNIQUE INDEX CONCURRENTLY "specimens_account_id_code_key" ON "specimens" \("account_id", "code"\) WHERE "deleted_at" IS NULL$/,
+      /^specimens lacks the index specimens_account_id_code_key UNIQUE \(account_id, code\) WHERE deleted_at IS NULL: ashlar migrate diff NAME writes it$/,
     ],
   },
   otherKey(
@@ -172,7 +172,7 @@ export const POSTGRES_ALTERATIONS: readonly Alteration[] = [
     name: 'no index for lists',
     sql: ['DROP INDEX specimens_account_id_create_time_id_idx'],
     found: [
-      /^specimens lacks the index specimens_account_id_create_time_id_idx \(account_id, create_time, id\): CREATE INDEX CONCURRENTLY /,
+      /^specimens lacks the index specimens_account_id_create_time_id_idx \(account_id, create_time, id\): ashlar migrate diff NAME writes it$/,
     ],
   },
   {
@@ -239,7 +239,7 @@ export const POSTGRES_ALTERATIONS: readonly Alteration[] = [
   {
     name: 'no table',
     sql: ['DROP TABLE notes'],
-    found: [/^notes is missing: ashlar migrate new … --entities writes/],
+    found: [/^notes is missing: ashlar migrate diff NAME writes it$/],
   },
   {
     name: 'a view in its place',

@@ -130,7 +130,7 @@ onEachEngine(
         .and.not.include('contacts')
       await useContacts(await open({ schema: 'inventory', entityPrefix: 'app_' }), 'Ada')
       expect(await migrations.verify(schemaComparison({ Contact }))).to.deep.equal([
-        'contacts is missing: ashlar migrate new … --entities writes the file that creates it, up applies it',
+        'contacts is missing: ashlar migrate diff NAME writes it',
       ])
     })
 
@@ -167,7 +167,7 @@ onEachEngine(
         expect(await migrations.verify(schemaComparison({ Thing }))).to.deep.equal([])
         await database().rows(`ALTER TABLE ${name}.things DROP COLUMN title`)
         expect(await migrations.verify(schemaComparison({ Thing }))).to.match(
-          new RegExp(`${name}.things.title is missing: ALTER TABLE \`${name}\`.\`things\` ADD COLUMN`),
+          new RegExp(`${name}.things.title is missing: ashlar migrate diff NAME writes it`),
         )
         await migrations.down(0)
         expect(await database().rows(`SHOW TABLES IN ${name}`)).to.deep.equal([])

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { migrate, type Progress } from '../../../lib/migrations/index.js'
-import { file, onEachEngine, tables } from '../each-engine.js'
+import { failureOf, file, onEachEngine, tables } from '../each-engine.js'
 import { hold } from '../fresh-database.js'
 
 onEachEngine('a statement that takes long', (database, dialect) => {
@@ -23,8 +23,30 @@ onEachEngine('a statement that takes long', (database, dialect) => {
     expect(running).to.include({ version: '0003_c', number: 1 })
     expect(running).to.have.property('ms').within(1_900, 20_000)
     const said =
-      dialect === 'postgres' ? /^waits for process \d+ \(unnamed\)$/ : /Waiting for table metadata lock/i
+      dialect === 'postgres'
+        ? /^waits for process \d+ \(unnamed, user \w+, transaction open for \d+ s, idle in transaction\)$/
+        : /^waits for connection \d+ \(user \w+ from \S+, transaction open for \d+ s, sleep\)(, probably)?$/
     expect(running).to.have.property('text').match(said)
+  })
+
+  it('that waits too long for a lock names who holds it, and does not ask for another file', async () => {
+    await migrate({ url: database().url, files: tables(2) }).up()
+    await hold(database(), 't2')
+    const files = {
+      ...tables(2),
+      ...file('0003_c', 'ALTER TABLE t2 ADD COLUMN c bigint', 'ALTER TABLE t2 DROP c'),
+    }
+    const migrator = migrate({ url: database().url, files, lockTimeoutMs: 1_000 })
+    const { message } = await failureOf(migrator.up())
+    const holder = dialect === 'postgres' ? /process \d+ \(unnamed, user / : /connection \d+ \(user /
+    expect(message)
+      .to.match(holder)
+      .and.match(
+        /held a lock for longer than the lock timeout of 1000 ms: .*\. Run again when it has ended\. /,
+      )
+      .and.match(/No statement of the file has taken effect; the file needs no correction$/)
+    await database().rows('ROLLBACK')
+    expect((await migrator.up()).applied).to.deep.equal(['0003_c'])
   })
 
   if (dialect === 'postgres')

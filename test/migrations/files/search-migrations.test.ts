@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { searchMigrations, type SearchTable } from '../../lib/migrations/search-migrations.js'
+import { searchMigrations, type SearchTable } from '../../../lib/migrations/files/search-migrations.js'
 
 const WIDGETS: SearchTable = {
   table: 'widgets',

@@ -1,0 +1,49 @@
+import type { DatabaseAddress } from '../../lib/migrations/index.js'
+import { attempt } from './attempt.js'
+import { connectionString } from './connection-string.js'
+
+/** The first line on stderr of a command that connects to a database. */
+export type Heading = (database: DatabaseAddress) => string
+
+interface Compared {
+  readonly files: string
+  readonly scratch?: string | undefined
+}
+
+/** `Database shop on localhost:5432, schema inventory`; MySQL has no schemas. */
+export const databaseText: Heading = ({ name, server, schema }) =>
+  `Database ${name} on ${server}${schema === undefined ? '' : `, schema ${schema}`}`
+
+/** Of `migrate check`, which works in scratch databases. */
+export async function checkHeading({ files, scratch }: Compared): Promise<Heading> {
+  const place = await scratchPlace(scratch)
+  return (database) =>
+    `Checks the files of ${files} for ${database.dialect} in ${place(database)}. ${unchanged(database)}`
+}
+
+/** Of `migrate diff`, which says what is compared with what. */
+export async function diffHeading({
+  files,
+  entities,
+  scratch,
+  live,
+}: Compared & { readonly entities: string; readonly live: boolean }): Promise<Heading> {
+  const place = await scratchPlace(scratch)
+  return (database) =>
+    live
+      ? `Compares the tables of the live database with those of ${entities}, which are made in ${place(database)}. ${databaseText(database)}: nothing is changed in it`
+      : `Compares what the files of ${files} make with the tables of ${entities}, both in ${place(database)}. ${unchanged(database)}`
+}
+
+const unchanged = (database: DatabaseAddress): string => `${databaseText(database)}: not changed`
+
+/** Where the two sides of a comparison are made. */
+async function scratchPlace(scratch: string | undefined): Promise<Heading> {
+  if (scratch === undefined) return ({ server }) => `scratch databases on ${server}`
+  return attempt(async () => {
+    const { migrate } = await import('../../lib/migrations/index.js')
+    const { database } = migrate({ url: await connectionString(scratch), files: {} })
+    const { name = '', server = '' } = database ?? {}
+    return () => `the scratch database ${name} on ${server}`
+  })
+}

@@ -1,0 +1,35 @@
+import type { Paint } from '../../output/paint.js'
+import { shellWord } from '../../../lib/text/shell-word.js'
+import { type KeptFlags, nextLine } from './next-line.js'
+
+interface Written {
+  readonly files: readonly string[]
+  readonly left: readonly string[]
+  readonly byHand: readonly string[]
+}
+
+const ONCE_ALONE = 'once no process with the older code runs'
+
+/** What was written, what is left, and what comes next. */
+export function diffLines(
+  { files, left, byHand }: Written,
+  { contract, entities, ...kept }: KeptFlags & { readonly contract: boolean; readonly entities: string },
+  paint: Paint,
+): readonly string[] {
+  const isLeft = !contract && left.length > 0
+  const toContract = ['diff', 'NAME', '--entities', shellWord(entities), '--contract']
+  return [
+    ...files.map((file) => `${paint.good('written')} ${file}`),
+    ...(files.length > 0 ? [] : [contract ? NOTHING_LEFT : NOTHING_MISSING]),
+    ...(contract && files.length > 0 ? [paint.warn(OF_ITS_OWN)] : []),
+    ...(isLeft ? [paint.warn('left for the contract:'), ...left] : []),
+    ...(byHand.length === 0 ? [] : [paint.warn('to do by hand:'), ...byHand]),
+    ...(files.length > 0 ? [nextLine(['plan'], kept, contract ? ONCE_ALONE : '')] : []),
+    ...(files.length === 0 && isLeft ? [nextLine(toContract, kept, ONCE_ALONE)] : []),
+  ]
+}
+
+const NOTHING_MISSING = 'nothing is written: the files make what the entities need'
+const NOTHING_LEFT = 'nothing is written: nothing is left for the contract'
+const OF_ITS_OWN =
+  'the contract is a deployment of its own: apply it when every version before it is applied, and no process with the older code runs any more'

@@ -1,0 +1,28 @@
+import type { RollBack } from '../../../lib/migrations/index.js'
+import { namesText } from './names-text.js'
+import { lossText } from './plan-lines.js'
+
+/**
+ * What is asked before versions are rolled back whose way down loses values; undefined where nothing is lost.
+ * @param takesFramework - whether the framework's own tables are dropped as well.
+ */
+export function lossesQuestion(rollBacks: readonly RollBack[], takesFramework: boolean): string | undefined {
+  const losses = rollBacks
+    .filter(({ isFramework, loses }) => loses.length > 0 && !(takesFramework && isFramework))
+    .map(({ name, loses }) => `${name} loses ${loses.map((loss) => lossText(loss)).join(', ')}`)
+  if (rollBacks.length === 0 || (losses.length === 0 && !takesFramework)) return undefined
+  const framework = ' and drops the framework’s own tables, with what is in them'
+  return [
+    `This rolls back ${namesText(rollBacks.map(({ name }) => name))}${takesFramework ? framework : ''}.`,
+    ...(losses.length === 0 ? [] : [`What they lose is gone for good: ${losses.join('; ')}.`]),
+  ].join(' ')
+}
+
+/** What does not come back with the versions that are rolled back, one line each. */
+export const staysLostLines = (rollBacks: readonly RollBack[]): readonly string[] =>
+  rollBacks
+    .filter(({ staysLost }) => staysLost.length > 0)
+    .map(
+      ({ name, staysLost }) =>
+        `${name} took away ${staysLost.map((lost) => lossText(lost)).join(', ')}: its way down does not bring the values back`,
+    )

@@ -1,0 +1,9 @@
+import type { Migrator, VersionStatus } from '../../lib/migrations/index.js'
+
+/** The names of the versions that the next `up` applies. */
+export async function missingVersions(migrator: Migrator): Promise<readonly string[]> {
+  return missingAmong(await migrator.status())
+}
+
+export const missingAmong = (versions: readonly VersionStatus[]): readonly string[] =>
+  versions.filter(({ state }) => state === 'pending' || state === 'dirty').map(({ name }) => name)

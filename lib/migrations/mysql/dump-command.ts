@@ -1,0 +1,26 @@
+import { shellWord } from '../../text/shell-word.js'
+import type { DumpSource } from '../session/engine.js'
+import type { Session } from '../session/session.js'
+
+/** The command line of the client's dump program, which is called `mariadb-dump` on MariaDB. It asks for a password. */
+export async function mysqlDump(session: Session, { url, name, tables }: DumpSource): Promise<string> {
+  const [server] = await session.rows('SELECT VERSION() AS version')
+  const socket = url.searchParams.get('socketPath')
+  const words = [
+    /mariadb/i.test(String(server?.version)) ? 'mariadb-dump' : 'mysqldump',
+    // Without the last two, it needs rights that a user of one database may lack.
+    ...['--no-data', '--skip-comments', '--skip-add-drop-table', '--no-tablespaces', '--skip-lock-tables'],
+    ...tables.map((table) => `--ignore-table=${name}.${table}`),
+    ...(socket === null
+      ? [
+          // A client takes the socket for localhost, and the driver does not.
+          ...['--protocol=tcp', `--host=${decodeURIComponent(url.hostname) || 'localhost'}`],
+          `--port=${url.port || '3306'}`,
+        ]
+      : [`--socket=${socket}`]),
+    ...(url.username === '' ? [] : [`--user=${decodeURIComponent(url.username)}`]),
+    ...(url.password === '' ? [] : ['--password']),
+    name,
+  ]
+  return words.map(shellWord).join(' ')
+}

@@ -1,0 +1,81 @@
+import { MigrationError } from '../errors.js'
+import { refuseUnusable } from './histories/adopt.js'
+import { refuseMoved } from './histories/adopted-head.js'
+import { refuseForeign } from './histories/foreign.js'
+import { type MigrationSet, refuseBadFiles } from './migration-set.js'
+import type { Session } from './session/session.js'
+import {
+  type AppliedVersion,
+  isGoingDown,
+  readAdopted,
+  readVersions,
+  readVersionsNow,
+  type VersionsNow,
+} from './session/version-table.js'
+
+/** What a run finds before it changes anything. */
+export interface Preflight extends VersionsNow {
+  /** Whether a version does not run any more. */
+  readonly isSettled: (version: number) => boolean
+}
+
+/**
+ * Refuses what `up` cannot apply to the database as it is. Changes nothing, so that a plan can ask the same.
+ * @throws {DeclarationError} for files that cannot be run.
+ * @throws {MigrationError} for an applied file that was edited, and for a schema that another tool migrates.
+ */
+export async function preflight(session: Session, set: MigrationSet): Promise<Preflight> {
+  const now = await readVersionsNow(session)
+  const isSettled = await settledIn(session, now.rows)
+  refuseBadFiles(set, isSettled)
+  await refuseMoved(
+    session,
+    set.migrations.map(({ script }) => script),
+  )
+  await refuseForeign(session, now.rows)
+  if (now.rows.length === 0) refuseUnusable(await readAdopted(session), set.migrations)
+  refuseEdited(set, now.rows)
+  const { engine } = session
+  for (const row of now.rows.filter((one) => one.dirty && !isGoingDown(one))) {
+    const migration = set.migrations.find(({ version }) => version === row.version)
+    if (migration !== undefined)
+      engine.refuseResumed({ ...migration, direction: 'up', ...migration.script }, row)
+  }
+  return { ...now, isSettled }
+}
+
+/** Whether a version does not run any more, by what is recorded here or by another tool. */
+export async function settledIn(
+  session: Session,
+  rows?: readonly AppliedVersion[],
+): Promise<(version: number) => boolean> {
+  const there = rows ?? (await readVersions(session))
+  const adopted = there.length === 0 ? await readAdopted(session) : undefined
+  return adopted === undefined
+    ? (version) => there.some((row) => row.version === version && !row.dirty)
+    : (version) => version <= adopted.version
+}
+
+/** @throws {MigrationError} with every applied file that was edited. */
+export function refuseEdited(
+  { migrations }: Pick<MigrationSet, 'migrations'>,
+  rows: readonly AppliedVersion[],
+): void {
+  const byVersion = new Map(migrations.map((migration) => [migration.version, migration]))
+  const edited = rows.flatMap(({ version, dirty, checksum }) => {
+    const file = byVersion.get(version)
+    if (dirty || file === undefined || checksum === undefined || file.checksum === checksum) return []
+    return [
+      `${file.file} was edited after it was applied (applied ${short(checksum)}, now ${short(file.checksum)})`,
+    ]
+  })
+  if (edited.length > 0)
+    throw new MigrationError(
+      'edited',
+      `${edited.join('; ')}: put back what it said and make the change in a new file; ashlar migrate repair shows the edit, and can accept it. ` +
+        'If another module migrates this schema, give each module a schema of its own',
+    )
+}
+
+/** Enough of a checksum to tell two apart. */
+const short = (checksum: string): string => `${checksum.slice(0, 12)}…`
