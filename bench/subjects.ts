@@ -51,6 +51,7 @@ export const SUBJECTS: readonly Subject[] = [
     name: 'sqlite',
     operations: ['get', 'list'],
     concurrency: [1, 16],
+    pace: { warmUpMs: 3000 },
     sides: {
       ashlar: side('sqlite-ashlar'),
       'prepared statements': side('sqlite-prepared'),
