@@ -9,12 +9,12 @@ export default class SecurityCheck extends Verb {
 
 Then the service is started in this process, and called over gRPC and HTTP with requests generated from its descriptors. Every method must deny strangers. One tenant's resources must appear not to exist for another, in every standard method and in filters and pages. Input that a database refuses must give an error that is fit for callers. No planted secret or minted token may appear in a response, an error or the log.
 
-Methods for which no request can be generated are listed as not checked. The check writes to the service: use a disposable database.
+Methods for which no request can be generated are listed as not checked. The check writes to the service: use a disposable database. Values for resources (samples), requests of your own methods (requests) and methods to leave out (leaveOut) cannot be given here: they are options of securityCheck of ashlar/testing, which you call in a test.
 
-The module exports a ServerBuilder, or a function that makes one, as builder, server or default. A Server works too, when its authorizer grants everything to the groups of --group; a builder's authorizer decides for strangers only.`
+The module exports a ServerBuilder, or a function that makes one, as checked, builder, server or default. The function can be async, and its DataSource has to be initialized. A Server works too, when its authorizer grants everything to the groups of --group; a builder's authorizer decides for strangers only.`
   static override examples = [
-    '<%= config.bin %> <%= command.id %> dist/server.js',
-    '<%= config.bin %> <%= command.id %> dist/server.js --public /widgets.v1.WidgetService/Ping --group staff',
+    '<%= config.bin %> <%= command.id %> dist/src/server.js',
+    '<%= config.bin %> <%= command.id %> dist/src/server.js --public /widgets.v1.WidgetService/Ping --group staff',
   ]
   static override args = {
     module: Args.string({ description: 'The compiled module that exports the service.', required: true }),
@@ -50,7 +50,7 @@ The module exports a ServerBuilder, or a function that makes one, as builder, se
 
   override async run(): Promise<SecurityReport> {
     const { args, flags } = await this.parse(SecurityCheck)
-    const [{ check }, { reportLines }] = await Promise.all([
+    const [{ check }, { optionNotes, reportLines }] = await Promise.all([
       import('../security/check.js'),
       import('../security/report-lines.js'),
     ])
@@ -64,6 +64,7 @@ The module exports a ServerBuilder, or a function that makes one, as builder, se
       subject: flags.subject,
     })
     this.say(reportLines(report, this.paint))
+    this.note(optionNotes(report))
     if (!report.passed) this.endWith('differs')
     // The module's pools and timers would keep the process alive.
     setTimeout(() => process.exit(report.passed ? EXIT_CODES.done : EXIT_CODES.differs), 1_000).unref()

@@ -14,15 +14,19 @@ export type Served =
 const NAMES = ['default', 'builder', 'server']
 
 /**
- * Loads a module and finds what it serves: the export of that name, else `default`, `builder` or `server`, else its
- * only builder or server, else its generated services. A function is called without arguments and awaited.
+ * Loads a module and finds what it serves: the export of that name, else one of `preferred`, else `default`, `builder` or
+ * `server`, else its only builder or server, else its generated services. A function is called without arguments and awaited.
  * @throws Failure when the module cannot be loaded or exports none of these.
  */
-export async function servedBy(module: string, name?: string): Promise<Served> {
+export async function servedBy(
+  module: string,
+  name?: string,
+  preferred: readonly string[] = [],
+): Promise<Served> {
   const exports = await foreignModule(module)
   if (name !== undefined && !(name in exports))
     throw new Failure('input', `${module} exports no ${name}: it has ${Object.keys(exports).join(', ')}`)
-  const named = name ?? NAMES.find((one) => one in exports && isCandidate(exports[one]))
+  const named = name ?? [...preferred, ...NAMES].find((one) => one in exports && isCandidate(exports[one]))
   if (named !== undefined) return made(module, named, exports[named])
   const found = Object.entries(exports).filter(([, value]) => isBuilder(value) || isServer(value))
   if (found.length > 1)

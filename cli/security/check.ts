@@ -12,6 +12,9 @@ export interface CheckOptions {
   readonly subject: string | undefined
 }
 
+/** The export that is there for this command alone. */
+const CHECKED = 'checked'
+
 /** Checks the services of a module. What the service prints meanwhile goes to stderr. */
 export async function check(options: CheckOptions): Promise<SecurityReport> {
   const { module, exportName, groups, subject, ...rest } = options
@@ -19,7 +22,7 @@ export async function check(options: CheckOptions): Promise<SecurityReport> {
   const before = Object.getOwnPropertyDescriptor(stdout, 'write')
   stdout.write = stderr.write.bind(stderr)
   try {
-    const served = await servedBy(module, exportName)
+    const served = await servedBy(module, exportName, [CHECKED])
     if (served.kind === 'services')
       throw new Failure('input', `${module} exports services without implementations: export a ServerBuilder`)
     const { securityCheck } = await import('../../lib/testing/index.js')
@@ -35,10 +38,12 @@ export async function check(options: CheckOptions): Promise<SecurityReport> {
 /** A server that does not start is the mistake of its author. */
 const refused = (module: string) => (error: unknown) => {
   if (!(error instanceof TypeError) && !isSystem(error)) throw error
-  throw new Failure('input', `${module} does not start: ${error.message.replaceAll(/\s*\n\s*/g, ' ')}`, {
-    cause: error,
-  })
+  const text = error.message.replaceAll(/\s*\n\s*/g, ' ')
+  const hint = text.includes(NOT_INITIALIZED) ? `; export a function \`${CHECKED}\` that does so first` : ''
+  throw new Failure('input', `${module} does not start: ${text}${hint}`, { cause: error })
 }
+
+const NOT_INITIALIZED = 'await dataSource.initialize() first'
 
 const isSystem = (error: unknown): error is NodeJS.ErrnoException =>
   error instanceof Error && 'syscall' in error

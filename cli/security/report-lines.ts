@@ -2,6 +2,17 @@ import type { SecurityReport } from '../../lib/testing/index.js'
 import type { Paint } from '../output/paint.js'
 import { terminalLine } from '../output/terminal-line.js'
 
+/** Where a line asks for an option that the command line does not have. */
+export function optionNotes({ findings, notChecked }: SecurityReport): string[] {
+  const texts = [...findings.map(({ text }) => text), ...notChecked.map(({ reason }) => reason)]
+  const asked = ['samples', 'requests', 'leaveOut'].filter((option) =>
+    texts.some((text) => text.includes(`\`${option}\``)),
+  )
+  return asked.length === 0
+    ? []
+    : [`${asked.join(' and ')}: an option of securityCheck of ashlar/testing, which you call in a test`]
+}
+
 /** A report as lines for a person: findings by method, then what was left out, then the totals. */
 export function reportLines(
   { findings, notChecked, methods, calls, passed }: SecurityReport,

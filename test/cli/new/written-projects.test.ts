@@ -16,6 +16,7 @@ import { hasBuf, type LinkedProject, linkedProject } from '../../support/project
 import { startedProject } from '../../support/projects/started-project.js'
 import { runCli } from '../../support/run-cli.js'
 import { compiled, root } from '../../support/root.js'
+import { blocksOf } from '../../support/sources/documents.js'
 
 /** Each choice once. The drill has all of them, with packages that are installed. */
 const PROJECTS = [
@@ -82,6 +83,26 @@ for (const { backend, choices } of PROJECTS)
       expect(output).to.match(/^# fail 0$/m)
       expect(Number(/^# pass (\d+)$/m.exec(output)?.[1])).to.be.at.least(8)
     })
+
+    if (backend === 'sqlite')
+      it('is checked by the command of the guide', () => {
+        const commands = blocksOf('docs/guides/testing.md').flatMap(({ text }) =>
+          text.split('\n').filter((line) => line.includes('ashlar security-check')),
+        )
+        expect(commands).to.have.length(1)
+        const [command = ''] = commands
+        const output = execFileSync('bash', ['-ec', command.replace('npx ', '')], {
+          cwd: project.folder,
+          env: project.env,
+          encoding: 'utf8',
+        })
+        expect(output).to.match(/^passed: \d+ methods, \d+ calls\n$/)
+        const server = readFileSync(join(project.folder, 'src/server.ts'), 'utf8')
+        const shown = blocksOf('docs/guides/testing.md').filter(({ text }) =>
+          text.startsWith('export const checked'),
+        )
+        expect(shown.map(({ text }) => server.includes(`\n${text}\n`))).to.deep.equal([true])
+      })
 
     it('gets fields, which do not change the numbers of others', async () => {
       const { exit, stderr } = await project.ashlar(

@@ -1,5 +1,8 @@
 import { expect } from 'chai'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import type { SecurityReport } from '../../../lib/testing/index.js'
 import { compiled } from '../../support/root.js'
 import { type Ran, runCli } from '../../support/run-cli.js'
@@ -15,7 +18,10 @@ describe('ashlar security-check', function () {
 
   it('passes a service that is in order, and names what it did not check', async () => {
     const { exit, stdout, stderr } = await check('--public', PING)
-    expect([exit, stderr]).to.deep.equal([0, ''])
+    expect([exit, stderr]).to.deep.equal([
+      0,
+      'note: requests: an option of securityCheck of ashlar/testing, which you call in a test\n',
+    ])
     const lines = stdout.trimEnd().split('\n')
     expect(lines.at(-1)).to.match(/^passed: 18 methods, \d{3,} calls$/)
     expect(lines.slice(0, -1).map((line) => line.split(':')[0])).to.deep.equal(
@@ -54,6 +60,24 @@ describe('ashlar security-check', function () {
     const { findings } = JSON.parse(stdout) as SecurityReport
     expect(exit).to.equal(1)
     expect(findings.map((finding) => [finding.check, finding.method])).to.deep.equal([['public', PING]])
+  })
+
+  it('takes an export for this command alone first, and names it where the DataSource is not initialized', async () => {
+    const uninitialized = await check('--export', 'uninitialized')
+    expect(uninitialized.exit).to.equal(2)
+    expect(uninitialized.stderr).to.match(
+      /await dataSource\.initialize\(\) first; export a function `checked` that does so first\n$/,
+    )
+    const folder = mkdtempSync(join(tmpdir(), 'ashlar-checked-'))
+    const module = join(folder, 'server.mjs')
+    const from = JSON.stringify(pathToFileURL(SERVED).href)
+    writeFileSync(module, `export { uninitialized as builder, built as checked } from ${from}\n`)
+    try {
+      const { exit, stdout } = await runCli('ashlar', ['security-check', module, '--group', 'staff'])
+      expect([exit, stdout.split(':')[0]]).to.deep.equal([0, 'passed'])
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
   })
 
   it('refuses services without implementations', async () => {

@@ -32,4 +32,10 @@ export async function leaky(): Promise<ServerBuilder> {
 export const built = () =>
   widgetServer({ database: ':memory:', grpcAddr: '127.0.0.1:0', httpAddr: '127.0.0.1:0' })
 
+/** Its DataSource is not open. */
+export const uninitialized = () =>
+  new ServerBuilder().register(WidgetService, new WidgetRepository(widgetsDataSource(':memory:')), {
+    retireWidget: () => ({}),
+  })
+
 export const failing = () => Promise.reject(new TypeError('no database'))
