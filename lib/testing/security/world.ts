@@ -1,6 +1,6 @@
 import type { Message } from '@bufbuild/protobuf'
 import { RequestContext } from '../../context.js'
-import { AshlarError } from '../../errors.js'
+import { AshlarError, ErrConflict } from '../../errors.js'
 import type { NamePattern } from '../../persistence/index.js'
 import { Canaries, newCanary } from './leaks/canary.js'
 import type { Headers, Outcome } from './listener-clients.js'
@@ -195,7 +195,11 @@ const storeRow = async (
     )
   }
   const stored = await RequestContext.as({ tenant: side.tenant, subject: 'security-check' }, () =>
-    repository.create(entity),
+    repository.create(entity).catch((error: unknown) => {
+      // A singleton may be there already: Create of its parent has made it.
+      if (!(error instanceof ErrConflict) || name?.isSingleton !== true) throw error
+      return repository.update(String(Reflect.get(entity, repository.model.key.property)), entity)
+    }),
   ).catch((error: unknown) => {
     if (error instanceof AshlarError) return error
     throw error

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { Column, Entity, JoinColumn, OneToOne, PrimaryColumn, type Relation } from 'typeorm'
 import { Resource, TenantScoped } from '../../../decorators/index.js'
 import { repositoryOf } from '../../../lib/persistence/repository-of.js'
+import type { OperationOptions } from '../../../lib/persistence/contract/repository.js'
 import { createTables } from '../../../lib/persistence/schema/create-tables.js'
 import { SqliteDataSource } from '../../../lib/persistence/sqlite-data-source.js'
 import { ServerBuilder } from '../../../lib/server/index.js'
@@ -52,6 +53,25 @@ describe('securityCheck of a singleton', function () {
         .register(PolicyService, new (repositoryOf(Policy))(dataSource)),
     )
     expect(findings).to.deep.equal([])
+  })
+
+  it('takes the one that Create of its parent makes', async () => {
+    const policies = new (repositoryOf(Policy))(dataSource)
+    class Publishers extends repositoryOf(Publisher) {
+      override create(publisher: Partial<Publisher>, options?: OperationOptions): Promise<Publisher> {
+        return this.transaction(async () => {
+          const created = await super.create(publisher, options)
+          await policies.create({ publisherId: created.id, maxPages: 7 })
+          return created
+        })
+      }
+    }
+    const { findings, notChecked } = await securityCheck(
+      new ServerBuilder()
+        .register(PublisherService, new Publishers(dataSource))
+        .register(PolicyService, policies),
+    )
+    expect([findings, notChecked]).to.deep.equal([[], []])
   })
 
   it('refuses a Date in samples by name', async () => {
