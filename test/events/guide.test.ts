@@ -5,12 +5,12 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { DataSource } from 'typeorm'
-import ts from 'typescript'
 import { onEachEngine } from '../migrations/each-engine.js'
 import { needsNats } from '../support/databases/on-nats.js'
 import { root } from '../support/root.js'
 import { ownServer, type StartedService } from '../support/running/start-services.js'
 import { blocksOf } from '../support/sources/documents.js'
+import { javascriptOf } from '../support/sources/page-module.js'
 import { until } from '../support/until.js'
 
 const PAGE = 'docs/guides/events.md'
@@ -41,7 +41,7 @@ onEachEngine(`a command of ${PAGE}`, (database, dialect) => {
     for (const { file = '', text } of files)
       writeFileSync(
         join(folder, 'dist', file.replace(/ts$/, 'js')),
-        compiled(text.replaceAll(NATS, nats.url)),
+        javascriptOf(text.replaceAll(NATS, nats.url)),
       )
   })
   after(async () => {
@@ -90,6 +90,26 @@ onEachEngine(`a command of ${PAGE}`, (database, dialect) => {
     'node --test dist/mails.test.js': /pass 1\b/,
   }
 
+  /** The stream of a test is gone after `remove`. */
+  const removesStream = async () => {
+    const text = `
+      import { connect } from '@nats-io/transport-node'
+      import { jetstreamManager } from '@nats-io/jetstream'
+      import { testStream } from './test-stream.js'
+      const { nats, remove } = testStream('${nats.url}')
+      const connection = await connect({ servers: nats.servers })
+      const { streams } = await jetstreamManager(connection)
+      await streams.add({ name: nats.stream, subjects: [nats.prefix + '.>'] })
+      const names = async () => (await streams.names().next()).filter((name) => name === nats.stream)
+      console.log(await names())
+      await remove()
+      console.log(await names())
+      await connection.close()
+    `
+    writeFileSync(join(folder, 'dist', 'remove.js'), text)
+    expect(await run('node dist/remove.js')).to.match(/^\[ 'test-[\w-]+' \]\n\[\]\n$/)
+  }
+
   it('does what the page says, one after another', async () => {
     expect(new Set(commands)).to.deep.equal(new Set([...Object.keys(SAYS), ...RUNNING]))
     dataSource = new DataSource({ type: dialect, url: database().url })
@@ -112,6 +132,7 @@ onEachEngine(`a command of ${PAGE}`, (database, dialect) => {
       said.push(text)
     }
     expect(said[3]).to.equal('0 events so far, 1 not sequenced yet\n')
+    await removesStream()
     expect(await texts()).to.deep.equal(['Your parcel goes to Main Street 1.'])
     for (const [command, child] of running) {
       child.kill('SIGTERM')
@@ -121,11 +142,3 @@ onEachEngine(`a command of ${PAGE}`, (database, dialect) => {
     running.clear()
   })
 })
-
-const compiled = (text: string): string =>
-  ts.transpileModule(text, {
-    compilerOptions: {
-      ...{ module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022, useDefineForClassFields: false },
-      ...{ experimentalDecorators: true, emitDecoratorMetadata: true },
-    },
-  }).outputText

@@ -1,0 +1,121 @@
+import { expect } from 'chai'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { onEachEngine } from '../../migrations/each-engine.js'
+import { compiled, root } from '../../support/root.js'
+import { runCli } from '../../support/run-cli.js'
+import { blocksOf, textOf } from '../../support/sources/documents.js'
+import { javascriptOf } from '../../support/sources/page-module.js'
+
+const PAGE = 'docs/guides/migrations.md'
+
+/** What is below a heading of the page: the commands, and the text of its blocks of a language. */
+const below = (title: string) => {
+  const text = textOf(PAGE).split(`\n### ${title}\n`)[1]?.split('\n### ')[0] ?? ''
+  const blocks = blocksOf(PAGE).filter((block) => text.includes(`\`\`\`${block.language}\n${block.text}\n`))
+  const inLanguage = (language: string) =>
+    blocks.filter((block) => block.language === language).map((block) => block.text)
+  return { text, commands: inLanguage('sh').map((lines) => lines.split('\n')), inLanguage }
+}
+
+const entityOf = (decorators: string, members: string) => `
+  import { Resource, SoftDeletable, TenantScoped } from 'ashlar/decorators'
+  import { Column, Entity, PrimaryColumn, Unique } from 'typeorm'
+  @Resource() @Entity('tasks') @TenantScoped() ${decorators}
+  export class Task {
+    @PrimaryColumn() id!: string
+    @Column({ length: 63 }) projectId!: string
+    @Column({ length: 100 }) title!: string
+    accountId!: string
+    ${members}
+  }`
+
+onEachEngine(`a change of ${PAGE}`, (database, dialect) => {
+  let folder: string
+  before(function () {
+    if (basename(compiled) !== 'dist') this.skip()
+  })
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'ashlar-change-'))
+    for (const path of ['dist', 'node_modules', 'migrations']) mkdirSync(join(folder, path))
+    for (const [name, target] of [
+      ['ashlar', root],
+      ['typeorm', join(root, 'node_modules/typeorm')],
+    ] as const)
+      symlinkSync(target, join(folder, 'node_modules', name))
+    writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
+  })
+  afterEach(() => rmSync(folder, { recursive: true }))
+
+  const entity = (decorators: string, members = '') =>
+    writeFileSync(join(folder, 'dist/entities.js'), javascriptOf(entityOf(decorators, members)))
+  const run = (command: string) =>
+    runCli('ashlar', command.replace(/^ashlar /, '').split(' '), {
+      cwd: folder,
+      env: { ...process.env, ASHLAR_DATABASE_URL: database().url },
+    })
+  const does = async (...commands: readonly string[]) => {
+    for (const command of commands) {
+      const { exit, stdout, stderr } = await run(command)
+      expect(exit, `${command}: ${stdout}${stderr}`).to.equal(0)
+    }
+  }
+  const path = (name: string) => join(folder, 'migrations', dialect, name)
+  const written = () =>
+    readdirSync(path('.'))
+      .sort()
+      .map((name) => readFileSync(path(name), 'utf8'))
+      .join('\n')
+  const VERIFY = 'ashlar migrate verify --entities dist/entities.js'
+
+  it('makes a column required, with real values', async () => {
+    const { commands, inLanguage } = below('A required column with real values')
+    const [expand = [], contract = []] = commands
+    const [column = '', backfill = ''] = inLanguage('sql')
+    entity('')
+    await does('ashlar migrate diff tasks --entities dist/entities.js', 'ashlar migrate up')
+    await database().rows(
+      `INSERT INTO tasks (account_id, id, project_id, title) VALUES ('t', '1', 'p', 'urgent: build'), ('t', '2', 'p', 'rest')`,
+    )
+    entity('', '@Column({ length: 40 }) queue!: string')
+    await does(...expand)
+    if (dialect === 'postgres') expect(written()).to.include(column)
+    const { exit, stdout } = await run(VERIFY)
+    expect(exit).to.equal(1)
+    if (dialect === 'postgres') expect(stdout).to.include(inLanguage('text')[0])
+    await does('ashlar migrate new fill_queue')
+    const [up = ''] = readdirSync(path('.')).filter((name) => name.endsWith('_fill_queue.up.sql'))
+    writeFileSync(path(up), `${backfill}\n`)
+    writeFileSync(path(up.replace('.up.', '.down.')), '-- the values stay\n')
+    await does(...contract)
+    const rows = await database().rows('SELECT queue FROM tasks ORDER BY id')
+    expect(rows.map(({ queue }) => queue)).to.deep.equal(['fast', 'slow'])
+  })
+
+  it('makes a resource soft-deletable', async () => {
+    const { inLanguage, text } = below('Make a resource soft-deletable')
+    const rule = "@Unique(['projectId', 'title'])"
+    entity(rule)
+    await does('ashlar migrate diff tasks --entities dist/entities.js', 'ashlar migrate up')
+    entity(`${rule} @SoftDeletable()`, 'deleteTime?: Date')
+    await does('ashlar migrate diff soft --entities dist/entities.js', 'ashlar migrate up')
+    if (dialect === 'postgres') for (const sql of inLanguage('sql')) expect(written()).to.include(sql)
+    else expect(written()).to.match(/ADD COLUMN `deleted_at`[^]*ADD COLUMN `soft_delete_key`/)
+    expect((await run(VERIFY)).exit).to.equal(1)
+    expect(text).to.include('`migrate diff NAME --contract`')
+    await does(
+      'ashlar migrate diff soft_end --entities dist/entities.js --contract',
+      'ashlar migrate up',
+      VERIFY,
+    )
+  })
+})

@@ -1,0 +1,66 @@
+import { expect } from 'chai'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { askedBackends } from '../../support/running/asked.js'
+import { hasBuf, type LinkedProject, linkedProject } from '../../support/projects/linked-project.js'
+import { compiled } from '../../support/root.js'
+import { textOf } from '../../support/sources/documents.js'
+
+const PAGE = 'docs/guides/resource-names.md'
+
+/** "A whole singleton", in a project that `ashlar new` has just written. */
+describe(`the recipe of ${PAGE}`, function () {
+  this.timeout(180_000)
+  const recipe = /\n### A whole singleton\n(.*?)\n## /s.exec(textOf(PAGE))?.[1] ?? ''
+  const blocks = [...recipe.matchAll(/`([\w./-]+\.(?:proto|ts))`[^`]*?:\n\n```\w+\n(.*?)```/gs)]
+  let project: LinkedProject
+
+  before(async function () {
+    const asked = askedBackends()
+    if (!hasBuf || basename(compiled) !== 'dist' || (asked !== undefined && !asked.includes('sqlite')))
+      this.skip()
+    project = await linkedProject('shop', ['--database', 'sqlite', '--no-nest', '--auth', 'headers'])
+  })
+  after(() => {
+    if (project !== undefined) rmSync(dirname(project.folder), { recursive: true, force: true })
+  })
+
+  const edit = (file: string, change: (text: string) => string): void => {
+    const path = join(project.folder, file)
+    const text = readFileSync(path, 'utf8')
+    expect(change(text), file).to.not.equal(text)
+    writeFileSync(path, change(text))
+  }
+
+  it('compiles in a project of ashlar new, and its tests pass', () => {
+    const files = new Map(blocks.map(([, file = '', text = '']) => [file, text]))
+    expect([...files.keys()]).to.deep.equal([
+      './proto/shop/v1/project_settings.proto',
+      'src/projects/project-settings.ts',
+      'src/projects/project-repository.ts',
+      'src/projects/project-settings-service.ts',
+      'src/services.ts',
+      './test/project-settings.test.ts',
+    ])
+    for (const [file, text] of files) {
+      if (file === 'src/services.ts') {
+        const [entity = '', service = ''] = text.split('\n')
+        edit('src/entities.ts', (old) => `${old}${entity}\n`)
+        edit(file, (old) => `${old}${service}\n`)
+      } else if (file.endsWith('project-repository.ts')) {
+        const [imports = '', members = ''] = text.split('…\n')
+        const [first = '', ...others] = members.split('\n')
+        edit(file, (old) =>
+          `${imports}${old}`
+            .replace(
+              "import { AshlarError, repositoryOf } from 'ashlar'",
+              "import { AshlarError } from 'ashlar'",
+            )
+            .replace(first, () => [first, ...others].join('\n')),
+        )
+      } else writeFileSync(join(project.folder, file), text)
+    }
+    expect(project.build()).to.deep.equal([])
+    expect(project.test()).to.match(/^# fail 0$/m)
+  })
+})
