@@ -4,25 +4,38 @@ import { runCommand as run } from '../../cli/main.js'
 import { bareEnvironment, type Ran } from './run-cli.js'
 
 export interface RunOptions {
+  /** `ashlar` when it is not given. */
+  readonly program?: 'ashlar' | 'idp'
   readonly cwd?: string
   readonly env?: NodeJS.ProcessEnv
 }
 
+export interface RanHere extends Ran {
+  /** Both streams, in the order in which they were written. */
+  readonly said: string
+}
+
+let isRunning = false
+
 /**
- * Runs `ashlar` in this process, which is much quicker than `runCli` and has the same folder, environment, output and exit status. For what
+ * Runs `ashlar` or `idp` in this process, which is much quicker than `runCli` and has the same folder, environment, output and exit status. For what
  * no signal and no terminal is part of.
  */
 export async function runCommand(
   args: readonly string[],
-  { cwd = tmpdir(), env = {} }: RunOptions = {},
-): Promise<Ran> {
+  { program = 'ashlar', cwd = tmpdir(), env = {} }: RunOptions = {},
+): Promise<RanHere> {
+  if (isRunning) throw new TypeError('this process runs one command at a time: use runCli')
+  isRunning = true
   const before = { folder: folderNow(), env: { ...process.env }, exit: process.exitCode }
-  const said = { stdout: '', stderr: '' }
+  const printed = { stdout: '', stderr: '', said: '' }
   const writers = (['stdout', 'stderr'] as const).map((name) => {
     const stream = process[name]
     const { write } = stream
     const keep = (chunk: string | Uint8Array, ...rest: readonly unknown[]): boolean => {
-      said[name] += typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString('utf8')
+      const text = typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString('utf8')
+      printed[name] += text
+      printed.said += text
       for (const written of rest) if (typeof written === 'function') (written as () => void)()
       return true
     }
@@ -33,9 +46,10 @@ export async function runCommand(
   process.exitCode = undefined
   try {
     chdir(cwd)
-    await run('ashlar', args)
-    return { exit: Number(process.exitCode ?? 0), ...said }
+    await run(program, args)
+    return { exit: Number(process.exitCode ?? 0), ...printed }
   } finally {
+    isRunning = false
     for (const restore of writers) restore()
     chdir(before.folder)
     replaceEnvironment(before.env)

@@ -76,6 +76,14 @@ function installEngines(): void {
   }
 }
 
+/** Files that do the same, such as starting processes, are neighbours in a folder: what runs at the same time is from different ones. */
+function mixed(ordered: readonly string[], jobs: number): string[] {
+  const part = Math.ceil(ordered.length / jobs)
+  return Array.from({ length: part }, (_, at) =>
+    Array.from({ length: jobs }, (__, job) => ordered[job * part + at] ?? []).flat(),
+  ).flat()
+}
+
 async function runAll(): Promise<FileResult> {
   const absent = (Object.keys(SERVICES) as Service[])
     .filter((service) => !wanted.includes(service))
@@ -87,8 +95,8 @@ async function runAll(): Promise<FileResult> {
     ...(isDrill ? { ASHLAR_DRILL: '1' } : {}),
     ASHLAR_TEST_SUMMARY: join(folder, 'summary'),
   }
-  const queue = [...files]
   const jobs = isDrill ? 1 : Number(process.env.JOBS ?? availableParallelism() + 1)
+  const queue = mixed(files, jobs)
   const results = await Promise.all(
     Array.from({ length: Math.min(jobs, files.length) }, () => runFiles(() => queue.shift(), environment)),
   )

@@ -7,7 +7,8 @@ import { permissionCatalog } from '../../../lib/server/permission-catalog.js'
 import { EchoService, SpecimenService, UndeclaredService } from '../../support/gen/specimens_pb.js'
 import { expectGolden } from '../../support/golden.js'
 import { compiled } from '../../support/root.js'
-import { type Ran, runCli } from '../../support/run-cli.js'
+import type { Ran } from '../../support/run-cli.js'
+import { runCommand } from '../../support/run-command.js'
 import { partly } from '../../support/servers/server.js'
 
 const GENERATED = join(compiled, 'examples', 'widgets', 'gen', 'widgets_pb.js')
@@ -19,7 +20,7 @@ describe('ashlar authz catalog', () => {
   afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
   const catalog = (...args: readonly string[]): Promise<Ran> =>
-    runCli('ashlar', ['authz', 'catalog', ...args], { cwd: folder })
+    runCommand(['authz', 'catalog', ...args], { cwd: folder })
 
   for (const format of ['table', 'json', 'markdown'])
     it(`prints generated services as ${format}`, async () => {
@@ -42,7 +43,7 @@ describe('ashlar authz catalog', () => {
     expect(missing.stderr).to.include('permissions.md is not the catalog').and.include('--format markdown')
     const { stdout } = await catalog(GENERATED, '--format', 'markdown')
     writeFileSync(file, stdout)
-    expect(await catalog(...args)).to.deep.equal({ exit: 0, stdout: '', stderr: '' })
+    expect(await catalog(...args)).to.include({ exit: 0, stdout: '', stderr: '' })
     writeFileSync(file, stdout.replace('`delete`', '`remove`'))
     expect((await catalog(...args)).exit).to.equal(1)
   })
@@ -79,7 +80,7 @@ describe('ashlar authz catalog', () => {
 
   for (const command of ['authz', 'authz catalog', 'security-check'])
     it(`shows the way: ${command}`, async () => {
-      const { stdout } = await runCli('ashlar', [...command.split(' '), '--help'])
+      const { stdout } = await runCommand([...command.split(' '), '--help'])
       expectGolden(`cli/help-ashlar-${command.replaceAll(' ', '-')}.txt`, stdout)
     })
 })

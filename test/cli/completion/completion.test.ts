@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { completionTree } from '../../../cli/completion/completion-tree.js'
 import { fishCompletion } from '../../../cli/completion/fish-completion.js'
-import { runCli } from '../../support/run-cli.js'
+import { runCommand } from '../../support/run-command.js'
 
 const has = (shell: string): boolean => spawnSync(shell, ['-c', 'true']).status === 0
 
@@ -32,7 +32,7 @@ describe('ashlar completion', () => {
   after(() => rmSync(folder, { recursive: true }))
 
   const script = async (shell: string): Promise<string> => {
-    const { exit, stdout, stderr } = await runCli('ashlar', ['completion', shell])
+    const { exit, stdout, stderr } = await runCommand(['completion', shell])
     expect([exit, stderr]).to.deep.equal([0, ''])
     return stdout
   }
@@ -83,7 +83,7 @@ describe('ashlar completion', () => {
   })
 
   it('says which shells it knows', async () => {
-    const { exit, stderr } = await runCli('ashlar', ['completion', 'tcsh'])
+    const { exit, stderr } = await runCommand(['completion', 'tcsh'])
     expect([exit, stderr]).to.deep.equal([
       2,
       'ashlar: Expected tcsh to be one of: bash, zsh, fish; see --help\n',

@@ -3,14 +3,15 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expectGolden } from '../../support/golden.js'
-import { type Ran, runCli } from '../../support/run-cli.js'
+import type { Ran } from '../../support/run-cli.js'
+import { runCommand } from '../../support/run-command.js'
 
 describe('idp new', () => {
   let folder: string
   beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'ashlar-new-'))))
   afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-  const idp = (...args: readonly string[]): Promise<Ran> => runCli('idp', args, { cwd: folder })
+  const idp = (...args: readonly string[]): Promise<Ran> => runCommand(args, { program: 'idp', cwd: folder })
   const read = (name: string): string => readFileSync(join(folder, name), 'utf8')
 
   it('shows the way and writes nothing', async () => {
@@ -21,7 +22,7 @@ describe('idp new', () => {
   })
 
   it('names the commands as they were called', async () => {
-    const { stdout } = await runCli('ashlar', ['idp', 'new'], { cwd: folder })
+    const { stdout } = await runCommand(['idp', 'new'], { cwd: folder })
     expect(stdout).to.include('ashlar idp clients sync').and.include('ashlar idp new --emit')
   })
 

@@ -23,6 +23,7 @@ import {
   startRouteDaemon,
 } from '../../support/servers/route-daemon.js'
 import { type Ran, runCli, type RunOptions } from '../../support/run-cli.js'
+import { runCommand } from '../../support/run-command.js'
 
 const ROUTES: readonly DaemonRoute[] = [
   { host: 'shop.dev.test', upstream: 'http://127.0.0.1:3001', project: 'shop', ttl: '30s' },
@@ -78,12 +79,14 @@ describe('idp clients sync', () => {
     daemon = await startRouteDaemon(options)
     return daemon
   }
-  const sync = (args: readonly string[] = [], options: RunOptions = {}): Promise<Ran> =>
-    runCli('idp', ['clients', 'sync', ...args], {
-      cwd: folder,
-      ...options,
-      env: { ...daemon?.env, ...options.env },
-    })
+  /** In this process, unless something is done to the process of the command. */
+  const sync = (args: readonly string[] = [], { cwd = folder, env, ...process }: RunOptions = {}) => {
+    const command = ['clients', 'sync', ...args]
+    const options = { cwd, env: { ...daemon?.env, ...env } }
+    return Object.keys(process).length === 0
+      ? runCommand(command, { program: 'idp', ...options })
+      : runCli('idp', command, { ...options, ...process })
+  }
   const steady = ({ stdout }: Ran): string => stdout.replaceAll(/the daemon at \S+(?=:)/g, 'the daemon')
 
   for (const over of ['unix', 'tcp'] as const)
@@ -413,7 +416,10 @@ describe('idp clients sync', () => {
     )
     put('devedge.yaml', LOCAL)
     put('idp-clients.yaml', OLD_FILE)
-    const all = await Promise.all(daemons.map(({ env }) => sync([], { env })))
+    // At the same time, so in processes of their own.
+    const all = await Promise.all(
+      daemons.map(({ env }) => runCli('idp', ['clients', 'sync'], { cwd: folder, env })),
+    )
     await Promise.all(daemons.map((one) => one.close()))
     for (const { exit, stdout, stderr } of all) {
       expect(stderr).to.match(

@@ -5,7 +5,8 @@ import {
   type RouteDaemonOptions,
   startRouteDaemon,
 } from '../../support/servers/route-daemon.js'
-import { type Ran, runCli } from '../../support/run-cli.js'
+import type { Ran } from '../../support/run-cli.js'
+import { runCommand } from '../../support/run-command.js'
 
 const HELD = { host: 'idp.dev.test', upstream: 'http://127.0.0.1:9999' }
 
@@ -21,7 +22,7 @@ describe('idp up', () => {
     return daemon
   }
   const up = (...args: readonly string[]): Promise<Ran> =>
-    runCli('ashlar', ['idp', 'up', ...args], daemon === undefined ? {} : { env: daemon.env })
+    runCommand(['idp', 'up', ...args], daemon === undefined ? {} : { env: daemon.env })
   const steady = ({ stdout }: Ran): string => stdout.replaceAll(/\(\S+\)$/gm, '(the daemon)')
 
   for (const over of ['unix', 'tcp'] as const)

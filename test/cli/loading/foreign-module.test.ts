@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { compiled } from '../../support/root.js'
 import { type Ran, runCli } from '../../support/run-cli.js'
+import { runCommand } from '../../support/run-command.js'
 
 const GENERATED = pathToFileURL(join(compiled, 'examples', 'widgets', 'gen', 'widgets_pb.js')).href
 
@@ -13,17 +14,19 @@ describe('the modules that a command line names', () => {
   beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'ashlar-module-'))))
   afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-  const run = (...args: readonly string[]): Promise<Ran> => runCli('ashlar', args, { cwd: folder })
+  const run = (...args: readonly string[]): Promise<Ran> => runCommand(args, { cwd: folder })
+  /** In a process of its own, which has to end. */
+  const toItsEnd = (...args: readonly string[]): Promise<Ran> => runCli('ashlar', args, { cwd: folder })
   const write = (name: string, text: string): void => writeFileSync(join(folder, name), text)
   const commands = {
-    'authz catalog': (module: string) => run('authz', 'catalog', module),
-    'migrate new --entities': (module: string) => run('migrate', 'new', 'a', '--entities', module),
+    'authz catalog': ['authz', 'catalog'],
+    'migrate new --entities': ['migrate', 'new', 'a', '--entities'],
   }
 
-  for (const [name, withModule] of Object.entries(commands))
+  for (const [name, words] of Object.entries(commands))
     describe(name, () => {
       it('says that there is no file', async () => {
-        const { exit, stderr } = await withModule('dist/none.js')
+        const { exit, stderr } = await run(...words, 'dist/none.js')
         expect([exit, stderr]).to.deep.equal([
           2,
           'ashlar: dist/none.js cannot be loaded: there is no such file; compile it, or name another\n',
@@ -32,7 +35,7 @@ describe('the modules that a command line names', () => {
 
       it('says that it is a folder', async () => {
         mkdirSync(join(folder, 'dist'))
-        const { exit, stderr } = await withModule('dist')
+        const { exit, stderr } = await run(...words, 'dist')
         expect([exit, stderr]).to.deep.equal([
           2,
           'ashlar: dist cannot be loaded: it is a folder; name a compiled file in it, such as dist/index.js\n',
@@ -41,19 +44,19 @@ describe('the modules that a command line names', () => {
 
       it('repeats what loading throws', async () => {
         write('throws.mjs', "throw new RangeError('no settings')")
-        const { exit, stderr } = await withModule('throws.mjs')
+        const { exit, stderr } = await run(...words, 'throws.mjs')
         expect([exit, stderr]).to.deep.equal([2, 'ashlar: throws.mjs cannot be loaded: no settings\n'])
       })
 
       it('ends although the module has something open and exports nothing', async () => {
         write('open.mjs', 'setInterval(() => undefined, 1000)')
-        expect((await withModule('open.mjs')).exit).to.equal(2)
+        expect((await toItsEnd(...words, 'open.mjs')).exit).to.equal(2)
       })
     })
 
   it('are let go of when everything is printed', async () => {
     write('open.mjs', `setInterval(() => undefined, 1000)\nexport * from '${GENERATED}'`)
-    const { exit, stdout, stderr } = await run('authz', 'catalog', 'open.mjs')
+    const { exit, stdout, stderr } = await toItsEnd('authz', 'catalog', 'open.mjs')
     expect([exit, stderr]).to.deep.equal([0, ''])
     expect(stdout).to.match(/UpdateWidget .*who is granted it\n$/)
   })

@@ -1,11 +1,12 @@
 import { expect } from 'chai'
-import { spawn } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { migrate } from '../../../lib/migrations/index.js'
 import { failureOf, file, onEachEngine, tables } from '../../migrations/each-engine.js'
-import { compiled, root } from '../../support/root.js'
+import { compiled } from '../../support/root.js'
+import { runCommand } from '../../support/run-command.js'
 import { textOf } from '../../support/sources/documents.js'
 
 /** The recipes of the page: the commands below each heading. */
@@ -16,26 +17,18 @@ const RECIPES = new Map(
     .map((text) => [text.split('\n')[0] ?? '', /```sh\n(.*?)\n```/s.exec(text)?.[1] ?? '']),
 )
 
-/** What `sh` says when it runs the commands in a folder, and stops at the first that fails. */
+/** What the commands say, which stop at the first that fails. A shell reads their words, and they run in this process. */
 async function runRecipe(commands: string, cwd: string, url: string) {
-  const program = join(root, 'bin', 'ashlar.js')
-  const child = spawn(
-    'sh',
-    // One pipe for both, so that what is said is read in its order.
-    ['-e', '-c', `exec 2>&1\nashlar() { "${process.execPath}" "${program}" "$@"; }\n${commands}`],
-    {
-      cwd,
-      env: { ...process.env, ASHLAR_DATABASE_URL: url, COPY_URL: url },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
-  )
-  const said: string[] = []
-  child.stdout.setEncoding('utf8').on('data', (text: string) => said.push(text))
-  const exit = await new Promise((resolve, reject) => {
-    child.once('error', reject)
-    child.once('close', resolve)
-  })
-  return { exit, said: said.join('') }
+  const env = { ...process.env, ASHLAR_DATABASE_URL: url, COPY_URL: url }
+  let said = ''
+  for (const line of commands.split('\n')) {
+    expect(line).to.match(/^ashlar \S/)
+    const words = execFileSync('sh', ['-e', '-c', `printf '%s\\0' ${line}`], { env, encoding: 'utf8' })
+    const ran = await runCommand(words.split('\0').slice(1, -1), { cwd, env })
+    said += ran.said
+    if (ran.exit !== 0) return { exit: ran.exit, said }
+  }
+  return { exit: 0, said }
 }
 
 onEachEngine('a recipe of docs/guides/migrations.md', (database, dialect) => {

@@ -227,6 +227,9 @@ describe('the page Getting started', function () {
 /** The page is compiled by the options of the project. */
 const WEB = JSON.stringify({
   extends: '../tsconfig.json',
-  compilerOptions: { rootDir: '..', outDir: '../dist', lib: ['ES2023', 'DOM', 'DOM.Iterable'] },
+  compilerOptions: {
+    ...{ rootDir: '..', outDir: '../dist', tsBuildInfoFile: '../dist/web.tsbuildinfo' },
+    lib: ['ES2023', 'DOM', 'DOM.Iterable'],
+  },
   include: ['.'],
 })

@@ -8,7 +8,8 @@ import { firstDifference } from '../../../cli/openapi/first-difference.js'
 import { file_widgets } from '../../../examples/widgets/gen/widgets_pb.js'
 import { expectGolden } from '../../support/golden.js'
 import { compiled } from '../../support/root.js'
-import { type Ran, runCli } from '../../support/run-cli.js'
+import type { Ran } from '../../support/run-cli.js'
+import { runCommand } from '../../support/run-command.js'
 
 const GENERATED = join(compiled, 'examples', 'widgets', 'gen', 'widgets_pb.js')
 const SERVED = join(compiled, 'test', 'support', 'entities', 'served-widgets.js')
@@ -23,7 +24,7 @@ describe('ashlar openapi', function () {
   afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
   const openapi = (...args: readonly string[]): Promise<Ran> =>
-    runCli('ashlar', ['openapi', ...args], { cwd: folder })
+    runCommand(['openapi', ...args], { cwd: folder })
 
   it('prints the document of generated services', async () => {
     const { exit, stdout, stderr } = await openapi(GENERATED)
@@ -33,7 +34,7 @@ describe('ashlar openapi', function () {
 
   it('writes the document of a builder that a function makes, with its model', async () => {
     const out = join(folder, 'openapi.json')
-    expect(await openapi(SERVED, '--out', out)).to.deep.equal({ exit: 0, stdout: '', stderr: '' })
+    expect(await openapi(SERVED, '--out', out)).to.include({ exit: 0, stdout: '', stderr: '' })
     expectGolden('openapi/widgets-served.txt', readFileSync(out, 'utf8'))
   })
 
@@ -44,7 +45,7 @@ describe('ashlar openapi', function () {
     expect([missing.exit, missing.stdout]).to.deep.equal([1, ''])
     expect(missing.stderr).to.include('there is no such file')
     await openapi(GENERATED, '--out', out)
-    expect(await openapi(...args)).to.deep.equal({ exit: 0, stdout: '', stderr: '' })
+    expect(await openapi(...args)).to.include({ exit: 0, stdout: '', stderr: '' })
     const edited = readFileSync(out, 'utf8').replace('"title": "widgets.v1"', '"title": "Mine"')
     writeFileSync(out, edited)
     const differing = await openapi(...args)

@@ -7,6 +7,7 @@ import { backends, describeOn } from '../../support/databases/backends.js'
 import { needsNats, type TestStream, testStream } from '../../support/databases/on-nats.js'
 import { run } from '../../support/databases/statement.js'
 import { type Ran, runCli, type RunOptions } from '../../support/run-cli.js'
+import { runCommand } from '../../support/run-command.js'
 import { openOutbox, type OutboxSubject } from '../../events/outbox-subject.js'
 import { withoutPackages } from '../../support/projects/missing-packages.js'
 import { until } from '../../support/until.js'
@@ -27,13 +28,18 @@ describeOn('ashlar outbox', servers, (backend) => {
     await stream?.close()
   })
 
-  const outbox = (args: readonly string[], options: RunOptions = {}): Promise<Ran> => {
+  const environment = () => {
     const { url = '' } = subject.dataSource.options as { readonly url?: string }
-    return runCli('ashlar', ['outbox', ...args], {
-      ...options,
-      env: { ...options.env, ASHLAR_DATABASE_URL: url.replace('mariadb:', 'mysql:') },
-    })
+    return { ASHLAR_DATABASE_URL: url.replace('mariadb:', 'mysql:') }
   }
+  const outbox = (args: readonly string[]): Promise<Ran> =>
+    runCommand(['outbox', ...args], { env: environment() })
+  /** In a process of its own. */
+  const relay = (options: RunOptions): Promise<Ran> =>
+    runCli('ashlar', ['outbox', ...relayFlags()], {
+      ...options,
+      env: { ...options.env, ...environment() },
+    })
   const relayFlags = () => {
     const { servers: nats, stream: name, prefix } = stream.options
     return [
@@ -55,7 +61,7 @@ describeOn('ashlar outbox', servers, (backend) => {
 
   it('relays until it is told to end, and says how far it is', async () => {
     let child: ChildProcess | undefined
-    const relaying = outbox(relayFlags(), { started: (one) => (child = one) })
+    const relaying = relay({ started: (one) => (child = one) })
     for (let at = 0; at < 5; at++) await subject.tell(`k${at}`)
     await until(async () => (await count()) === 5)
     child?.kill('SIGTERM')
@@ -107,7 +113,7 @@ describeOn('ashlar outbox', servers, (backend) => {
     const { stream: name, prefix } = stream.options
     await stream.manager.streams.add({ name, subjects: [`${prefix}.>`], max_msg_size: 1000 })
     let child: ChildProcess | undefined
-    const relaying = outbox(relayFlags(), { started: (one) => (child = one) })
+    const relaying = relay({ started: (one) => (child = one) })
     await subject.tell('large', { data: { text: 'x'.repeat(2000) } })
     const letters = new DeadLetters(subject.database)
     await until(async () => (await letters.list(1)).length === 1)
@@ -128,7 +134,7 @@ describeOn('ashlar outbox', servers, (backend) => {
   })
 
   it('refuses to relay without the packages of NATS, and names them', async () => {
-    const { exit, stderr } = await outbox(relayFlags(), {
+    const { exit, stderr } = await relay({
       env: { NODE_OPTIONS: withoutPackages('@nats-io/') },
     })
     expect(exit).to.equal(2)
@@ -136,9 +142,9 @@ describeOn('ashlar outbox', servers, (backend) => {
   })
 
   it('says what cannot be used, and shows no password', async () => {
-    const wrong = await runCli('ashlar', ['outbox', 'status', '--url', 'sqlite:some.db'])
+    const wrong = await runCommand(['outbox', 'status', '--url', 'sqlite:some.db'])
     expect([wrong.exit, wrong.stdout]).to.deep.equal([2, ''])
-    const silent = await runCli('ashlar', ['outbox', 'status', '--url', 'postgres://u:secret@127.0.0.1:1/x'])
+    const silent = await runCommand(['outbox', 'status', '--url', 'postgres://u:secret@127.0.0.1:1/x'])
     expect(silent.exit).to.equal(6)
     expect(silent.stderr).to.not.contain('secret')
     const name = await outbox(['relay', '--nats', 'nats://127.0.0.1:4222', '--stream', 'a.b'])

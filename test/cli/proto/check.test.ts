@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { breakingChanges } from '../../../cli/proto/breaking-changes.js'
 import { BUF, hasBuf } from '../../support/projects/linked-project.js'
-import { runCli } from '../../support/run-cli.js'
+import { runCommand } from '../../support/run-command.js'
 
 const PROTO = `syntax = "proto3";
 package a.v1;
@@ -90,7 +90,7 @@ describe('ashlar proto check', function () {
 
   it('exits with 1 and says where', async () => {
     write(PROTO.replace('int32 size', 'string size'))
-    const { exit, stdout } = await runCli('ashlar', ['proto', 'check', '--against', 'main'], { cwd: folder })
+    const { exit, stdout } = await runCommand(['proto', 'check', '--against', 'main'], { cwd: folder })
     expect(exit).to.equal(1)
     expect(stdout).to.match(/^proto\/a\.proto:5: Field "2" with name "size"/)
   })

@@ -6,7 +6,8 @@ import { generateSearch } from '../../../cli/search/generate.js'
 import { syncSearch } from '../../../cli/search/sync.js'
 import { expectGolden } from '../../support/golden.js'
 import { compiled } from '../../support/root.js'
-import { type Ran, runCli } from '../../support/run-cli.js'
+import type { Ran } from '../../support/run-cli.js'
+import { runCommand } from '../../support/run-command.js'
 
 /** An entity whose text configuration is none. */
 const UNFIT = join(compiled, 'test', 'support', 'entities', 'unfit-contacts.js')
@@ -18,7 +19,7 @@ describe('ashlar search', () => {
   afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
   const search = (...args: readonly string[]): Promise<Ran> =>
-    runCli('ashlar', ['search', ...args], { cwd: folder })
+    runCommand(['search', ...args], { cwd: folder })
   const generate = (...args: readonly string[]): Promise<Ran> =>
     search('generate', '--entities', ENTITIES, '--out', 'out', '--migrations', 'committed', ...args)
   const sync = (...args: readonly string[]): Promise<Ran> =>
@@ -127,7 +128,7 @@ describe('ashlar search', () => {
 
   for (const command of ['search', 'search generate', 'search sync'])
     it(`shows the way: ${command}`, async () => {
-      const { stdout } = await runCli('ashlar', [...command.split(' '), '--help'])
+      const { stdout } = await runCommand([...command.split(' '), '--help'])
       expectGolden(`cli/help-ashlar-${command.replaceAll(' ', '-')}.txt`, stdout)
     })
 })

@@ -21,7 +21,7 @@ import { type Holder, subjectOptions } from '../../conformance/repository/subjec
 import { type Backend, databases, describeOn, type OpenBackend } from '../../support/databases/backends.js'
 import { drilling } from '../../support/drill.js'
 import { compiled } from '../../support/root.js'
-import { runCli } from '../../support/run-cli.js'
+import { runCommand } from '../../support/run-command.js'
 import { Note, Specimen } from '../../support/entities/specimen.js'
 
 const MODULES = ['test/support/entities/specimen.js', 'examples/widgets/widget.js']
@@ -42,7 +42,7 @@ describeOn('tables made by the files of migrate new', databases.filter(isServer)
     folder = mkdtempSync(join(tmpdir(), 'ashlar-tables-'))
     for (const [at, name] of ['first', 'second'].entries()) {
       const module = join(compiled, MODULES[at] ?? '')
-      const { exit, stderr } = await runCli('ashlar', [
+      const { exit, stderr } = await runCommand([
         ...['migrate', 'new', name, '--entities', module],
         ...['--dir', folder],
       ])
@@ -60,7 +60,7 @@ describeOn('tables made by the files of migrate new', databases.filter(isServer)
   it('are as the files and the entities say, and lint has nothing to add', async () => {
     expect(await migrator().verify(schemaComparison({ Specimen, Note, Widget }))).to.deep.equal([])
     expect(await migrator().verify(schemaComparison([Specimen, Note, Widget]))).to.deep.equal([])
-    const lint = await runCli('ashlar', ['migrate', 'lint', '--strict', '--files', folder])
+    const lint = await runCommand(['migrate', 'lint', '--strict', '--files', folder])
     expect(lint).to.include({ exit: 0, stdout: 'nothing to say against these files\n' })
   })
 
