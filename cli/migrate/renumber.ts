@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Dialect } from '../../lib/migrations/files/dialect.js'
 import { Failure } from '../errors/failure.js'
 import { readingReasonOf, reasonOf } from '../output/whole-file.js'
+import { namesText } from './lines/names-text.js'
 import { foldersOf } from './next-files.js'
 
 /** A version that got another number. */
@@ -19,7 +20,7 @@ const LAST_BY_HAND = 7_999
 /**
  * Gives versions the numbers behind all other hand-written ones, in the order in which they are named, in the folder of
  * each engine that has them.
- * @throws {Failure} for a version that no folder has, or that is not hand-written.
+ * @throws {Failure} for a version that no folder has, that is not hand-written, or that would leave a gap.
  */
 export function renumber(
   folder: string,
@@ -37,7 +38,22 @@ export function renumber(
     (name) => !folders.some(({ files }) => files.some((file) => nameOf(file) === name)),
   )
   if (missing.length > 0) throw new Failure('input', `no folder has ${missing.join(', ')}`)
+  for (const { folder, files } of folders) refuseGap(folder, new Set(files.map(nameOf)), names)
   return folders.flatMap((one) => renumberIn(one.folder, one.files, [...new Set(names)]))
+}
+
+/** @throws {Failure} for a version that leaves its number to nobody, while versions behind it keep theirs. */
+function refuseGap(folder: string, there: ReadonlySet<string>, names: readonly string[]): void {
+  const others = [...there].filter((name) => isByHand(name) && !names.includes(name))
+  const numbers = others.map(numberOf)
+  for (const name of names) {
+    const behind = others.filter((other) => numberOf(other) > numberOf(name))
+    if (!there.has(name) || behind.length === 0 || numbers.includes(numberOf(name))) continue
+    throw new Failure(
+      'input',
+      `nothing is renamed: no other version of ${folder} has the number of ${name}, and numbers have no gaps: name the versions behind it as well (${namesText(behind)})`,
+    )
+  }
 }
 
 function renumberIn(

@@ -1,4 +1,4 @@
-import { Command } from '@oclif/core'
+import { Command, Errors } from '@oclif/core'
 import { EXIT_CODES, type Exit } from '../errors/exit-codes.js'
 import { Failure } from '../errors/failure.js'
 import { type Paint, paintFor } from '../output/paint.js'
@@ -38,14 +38,21 @@ export abstract class Verb extends Command {
   }
 
   /** With `--json`, failures are also an object on stdout; the line on stderr and the exit status stay the same. */
-  protected override catch(error: Error): Promise<never> {
+  protected override async catch(error: Error): Promise<never> {
     if (this.jsonEnabled()) {
       const exit = error instanceof Failure ? error.exit : 'oclif' in error ? 'input' : 'bug'
+      const message = error instanceof Errors.CLIError ? await this.#usage(error) : error.message
       this.logJson({
-        error: { message: terminalLine(error.message), exit: EXIT_CODES[exit] },
+        error: { message: terminalLine(message), exit: EXIT_CODES[exit] },
         ...this.beforeFailure(),
       })
     }
-    return Promise.reject(error)
+    throw error
+  }
+
+  /** What stderr says of it as well. */
+  async #usage(error: Errors.CLIError): Promise<string> {
+    const { usageMessage } = await import('../help/usage-message.js')
+    return usageMessage(this.config.bin === 'idp' ? 'idp' : 'ashlar', error)
   }
 }

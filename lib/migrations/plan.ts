@@ -1,7 +1,7 @@
 import { isOfFramework } from './files/migration-files.js'
 import { readSet } from './migration-set.js'
 import { withSession } from './open-session.js'
-import { preflight } from './preflight.js'
+import { preflight, refuseEdited } from './preflight.js'
 import type { ResolvedOptions } from './session/options.js'
 import type { Session } from './session/session.js'
 import { isGoingDown } from './session/version-table.js'
@@ -58,12 +58,16 @@ export async function plan(options: ResolvedOptions): Promise<readonly PlannedVe
     const versions: PlannedVersion[] = []
     const made = new MadeTables(session)
     const before: Statement[] = []
-    for (const { version, name, script } of set.migrations) {
-      if (isSettled(version)) {
+    for (const migration of set.migrations) {
+      const { version, name, script } = migration
+      const row = rows.find((one) => one.version === version)
+      const staysApplied =
+        row !== undefined && isGoingDown(row) && options.engine.isKnownUndone(row) === false
+      if (staysApplied) refuseEdited({ migrations: [migration] }, [{ ...row, dirty: false }])
+      if (isSettled(version) || staysApplied) {
         before.push(...script.statements)
         continue
       }
-      const row = rows.find((one) => one.version === version)
       const done = row === undefined || isGoingDown(row) ? 0 : row.statementsDone
       const statements: PlannedStatement[] = []
       const breaking = breakingIn(script, options)

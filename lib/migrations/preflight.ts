@@ -62,20 +62,28 @@ export function refuseEdited(
   rows: readonly AppliedVersion[],
 ): void {
   const byVersion = new Map(migrations.map((migration) => [migration.version, migration]))
-  const edited = rows.flatMap(({ version, dirty, checksum }) => {
+  const edited = rows.flatMap(({ version, name, dirty, checksum }) => {
     const file = byVersion.get(version)
     if (dirty || file === undefined || checksum === undefined || file.checksum === checksum) return []
-    return [
-      `${file.file} was edited after it was applied (applied ${short(checksum)}, now ${short(file.checksum)})`,
-    ]
+    const sums = `(applied ${short(checksum)}, now ${short(file.checksum)})`
+    return file.name === name
+      ? { isRenamed: false, text: `${file.file} was edited after it was applied ${sums}` }
+      : { isRenamed: true, text: `${file.file} is not ${name}, which was applied ${sums}` }
   })
-  if (edited.length > 0)
-    throw new MigrationError(
-      'edited',
-      `${edited.join('; ')}: put back what it said and make the change in a new file; ashlar migrate repair shows the edit, and can accept it. ` +
-        'If another module migrates this schema, give each module a schema of its own',
-    )
+  if (edited.length === 0) return
+  const texts = edited.slice(0, MOST_NAMED).map(({ text }) => text)
+  if (edited.length > MOST_NAMED) texts.push(`and ${edited.length - MOST_NAMED} more`)
+  const advice = edited.some(({ isRenamed }) => isRenamed)
+    ? 'These may be the files of another database or module: name the right folder with --files'
+    : 'Put back what it said and make the change in a new file; ashlar migrate repair shows the edit, and can accept it'
+  throw new MigrationError(
+    'edited',
+    `${texts.join('; ')}. ${advice}. If another module migrates this schema, give each module a schema of its own`,
+  )
 }
+
+/** So that what to do is not cut off behind a long list. */
+const MOST_NAMED = 3
 
 /** Enough of a checksum to tell two apart. */
 const short = (checksum: string): string => `${checksum.slice(0, 12)}…`

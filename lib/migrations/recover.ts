@@ -38,6 +38,8 @@ export async function endRollBack(
   const step = downStep(session, options, row, shipped)
   if (!(await options.engine.isUndone(step, row))) {
     const statementsDone = splitStatements(row.upSql ?? '', options.engine.syntax).statements.length
+    const text = 'its rollback failed and took nothing away: it stays applied, and nothing is run'
+    options.report({ kind: 'recovering', version: row.name, text })
     await markVersion(session, row.version, { dirty: false, statementsDone, error: undefined })
     return 'applied'
   }

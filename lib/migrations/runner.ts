@@ -102,6 +102,8 @@ export interface RollBack {
   readonly loses: readonly Loss[]
   /** What its way up took away and its way down does not bring back: columns and tables come back without their values. */
   readonly staysLost: readonly Lost[]
+  /** Whether its way down has no statement, so that what its way up did stays. */
+  readonly staysDone: boolean
 }
 
 /**
@@ -123,6 +125,7 @@ export async function rollBacks(options: ResolvedOptions, to?: number): Promise<
         isFramework: isOfFramework(row.version),
         loses: leavesNothing ? [] : await lossesOf(session, statements),
         staysLost: leavesNothing ? [] : notBroughtBack(up.statements, statements),
+        staysDone: !leavesNothing && statements.length === 0 && backfillOf(up) === undefined,
       })
     }
     return found
@@ -150,7 +153,9 @@ export async function redo(options: ResolvedOptions): Promise<DownResult & UpRes
   const { migrations } = await readSet(options.files, options.engine, options.statementTimeoutMs)
   const again = migrations.find(({ name }) => name === last?.name)
   if (last !== undefined && again === undefined)
-    throw new RangeError(`migrations: ${last.name} was applied last, and these files do not have it`)
+    throw new RangeError(
+      `migrations: ${last.name} was applied last, and these files do not have it: use the files that do, or roll it back with ashlar migrate down`,
+    )
   if (again === undefined) return { rolledBack: [], applied: [], ahead: [] }
   const { rolledBack } = await down(options)
   return { rolledBack, ...(await up(options, again.version)) }

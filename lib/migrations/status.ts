@@ -192,7 +192,7 @@ function differenceOf({ name, state, error, holder }: VersionStatus): readonly s
       ]
     case 'edited':
       return [
-        `${name} was edited after it was applied: put back what it said and make the change in a new file`,
+        `${name} was edited after it was applied: put back what it said and make the change in a new file; ashlar migrate repair shows the edit, and can accept it`,
       ]
     case 'ahead':
       return [

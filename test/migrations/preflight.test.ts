@@ -21,6 +21,15 @@ onEachEngine('what up would refuse', (database, dialect) => {
       { ...before, '0002_t2.up.sql': 'CREATE TABLE t2 (id int)', ...tables(3) },
       /0002_t2\.up\.sql was edited after it was applied \(applied [0-9a-f]{12}…, now [0-9a-f]{12}…\)/,
     ],
+    'files of another module': [
+      Object.fromEntries(
+        [2, 3, 4, 5, 6].flatMap((at) =>
+          Object.entries(file(`000${at}_other`, `CREATE TABLE other${at} (id bigint)`, '-- nothing')),
+        ),
+      ),
+      /0002_other\.up\.sql is not 0002_t2, which was applied \(.*; 0004_other[^;]*; and 2 more\. These may be the files of another database or module: name the right folder with --files/,
+      () => migrator(tables(2, 3, 4, 5, 6)).up(),
+    ],
     'a file without a statement': [
       { ...before, ...file('0003_none', '-- later', '-- nothing') },
       /0003_none\.up\.sql:1: has no statement/,
@@ -40,7 +49,7 @@ onEachEngine('what up would refuse', (database, dialect) => {
     ...(dialect === 'mysql' && {
       'a file whose first statement is done and was edited': [
         { ...before, ...file('0003_two', 'CREATE TABLE other (id bigint); SELECT 1', '-- nothing') },
-        /0003_two\.up\.sql: its first 1 statement\(s\) are done and MySQL cannot undo them/,
+        /0003_two\.up\.sql: statement 1 is done, which MySQL cannot undo, and statement 1 was edited since: put back what up_sql of version 3 in ashlar_migrations has there, and correct the file from statement 2 on/,
         () =>
           failureOf(
             migrator({

@@ -68,6 +68,17 @@ onEachEngine('a failed migration', (database, dialect) => {
     expect(progress).to.deep.include({ kind: 'recovering', version: '0002_t2', text: text[dialect] })
   })
 
+  if (dialect === 'mysql')
+    it('goes on behind the last statement where the one that failed was taken out', async () => {
+      const up = 'CREATE TABLE t2 (id bigint)'
+      await failureOf(migrator(file('0002_t2', `${up}; nonsense`, 'DROP TABLE t2')).up())
+      const progress: Progress[] = []
+      const onProgress = (event: Progress) => progress.push(event)
+      await migrator(file('0002_t2', up, 'DROP TABLE t2'), { onProgress }).up()
+      const text = 'it failed, and statement 1 is done: the file has no more statements, and nothing is run'
+      expect(progress).to.deep.include({ kind: 'recovering', version: '0002_t2', text })
+    })
+
   it('is left alone by an image that does not have its file, which says that it is dirty and not newer', async () => {
     await failureOf(migrator({ ...tables(2), ...wrong(3) }).up())
     expect(await migrator(tables(2)).up()).to.deep.equal({ applied: [], ahead: [], dirty: ['0003_t3'] })
@@ -93,10 +104,17 @@ onEachEngine('a failed migration', (database, dialect) => {
     expect(failure.message).to.match(/0002_t2\.down\.sql, statement 1 of 1 \(line 1\)/)
     expect(await rowOf(2)).to.include({ dirty: true, statements_done: -1 })
     expect((await migrator(files).status())[1]).to.include({ state: 'dirty', error: failure.message })
-    expect(await migrator({ ...tables(2), ...tables(3) }).up()).to.deep.equal({
+    expect((await migrator({ ...tables(2), ...tables(3) }).plan()).map(({ name }) => name)).to.deep.equal([
+      '0003_t3',
+    ])
+    const progress: Progress[] = []
+    const onProgress = (event: Progress) => progress.push(event)
+    expect(await migrator({ ...tables(2), ...tables(3) }, { onProgress }).up()).to.deep.equal({
       applied: ['0003_t3'],
       ahead: [],
     })
+    const text = 'its rollback failed and took nothing away: it stays applied, and nothing is run'
+    expect(progress).to.deep.include({ kind: 'recovering', version: '0002_t2', text })
     expect(await database().tables()).to.include.members(['t2', 't3'])
     expect(await migrator(tables(2, 3)).verify()).to.deep.equal([])
   })
@@ -159,7 +177,7 @@ onEachEngine('a failed migration', (database, dialect) => {
       const failure = await failureOf(migrator({ ...SEVERAL, '0002_a.up.sql': sql }).up())
       expect(failure).to.be.instanceOf(MigrationError).with.property('stop', 'dirty')
       expect(failure.message).to.match(
-        /its first 2 statement\(s\) are done.*correct the file from statement 3 on/,
+        /statements 1 to 2 are done, which MySQL cannot undo, and statement \d was edited since: .*correct the file from statement 3 on/,
       )
       expect(await rowOf(2)).to.include({ statements_done: 2, up_sql: SEVERAL['0002_a.up.sql'] })
     })

@@ -28,7 +28,8 @@ It asks first when a way down drops a table or a column, or deletes rows, and sa
 
   override async run(): Promise<DownResult & OnDatabase> {
     const { flags } = await this.parse(Down)
-    const { lossesQuestion, staysLostLines } = await import('../../migrate/lines/losses-question.js')
+    const { lossesQuestion, staysLostLines, staysDoneLines } =
+      await import('../../migrate/lines/losses-question.js')
     const rollBacks = await this.migrating(flags, (migrator) => migrator.rollBacks(flags.to))
     this.note(staysLostLines(rollBacks))
     const question = lossesQuestion(rollBacks, flags.to === 0)
@@ -38,6 +39,7 @@ It asks first when a way down drops a table or a column, or deletes rows, and sa
     this.say([
       ...result.rolledBack.map((name) => `${this.paint.good('rolled back')} ${name}`),
       ...staysLostLines(done),
+      ...(flags.to === 0 ? [] : staysDoneLines(done)),
       ...(result.rolledBack.length === 0 ? ['nothing to do: no version is above that'] : []),
     ])
     if (result.rolledBack.length > 0 && flags.to !== 0) await this.nextUp(flags)

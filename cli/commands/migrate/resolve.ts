@@ -5,7 +5,7 @@ import type { OnDatabase } from '../../migrate/database-verb.js'
 import { MigratingVerb } from '../../migrate/migrating-verb.js'
 
 const QUESTIONS = {
-  applied: 'is recorded as applied, and none of its statements runs: each of them was done by hand.',
+  applied: 'is recorded as applied, and none of its statements runs: what they do has to be there already.',
   rolledBack:
     'is recorded as not applied, and migrate up runs it from its first statement: nothing of it is left.',
 } as const

@@ -11,6 +11,8 @@ export default class Up extends MigratingVerb {
   static override summary = 'Apply every version that the database lacks.'
   static override description = `Any number of hosts can run this at once: one works, the others wait and report for which host, and then find nothing left to do. Files that cannot be run are refused before anything is changed. A file that fails is undone, and the next run starts with the corrected file. MySQL commits each DDL statement by itself: there, the next run continues with the statement that failed. A backfill continues with the chunk that failed.
 
+It asks nothing, also where a file drops a table or a column: migrate plan shows before what is lost.
+
 The connection must reach the database itself or a pool in session mode: a transaction pooler is refused.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',

@@ -4,7 +4,8 @@ import { databaseFlags } from '../../migrate/database-flags.js'
 import { DatabaseVerb, type OnDatabase } from '../../migrate/database-verb.js'
 import type { KeptFlags } from '../../migrate/lines/next-line.js'
 
-const BY_HAND = 'and where that writes nothing, the tables were changed by hand: change them back'
+const BY_HAND =
+  'which writes or names what is to be done; where it does neither, the tables were changed by hand: change them back'
 
 export default class Verify extends DatabaseVerb {
   static override summary =

@@ -20,7 +20,9 @@ export function diffLines(
   const toContract = ['diff', 'NAME', '--entities', shellWord(entities), '--contract']
   return [
     ...files.map((file) => `${paint.good('written')} ${file}`),
-    ...(files.length > 0 ? [] : [contract ? NOTHING_LEFT : NOTHING_MISSING]),
+    ...(files.length > 0
+      ? []
+      : [byHand.length > 0 ? NOTHING_BUT : contract ? NOTHING_LEFT : NOTHING_MISSING]),
     ...(contract && files.length > 0 ? [paint.warn(OF_ITS_OWN)] : []),
     ...(isLeft ? [paint.warn('left for the contract:'), ...left] : []),
     ...(byHand.length === 0 ? [] : [paint.warn('to do by hand:'), ...byHand]),
@@ -31,5 +33,6 @@ export function diffLines(
 
 const NOTHING_MISSING = 'nothing is written: the files make what the entities need'
 const NOTHING_LEFT = 'nothing is written: nothing is left for the contract'
+const NOTHING_BUT = 'nothing is written: no file is generated for what differs'
 const OF_ITS_OWN =
   'the contract is a deployment of its own: apply it when every version before it is applied, and no process with the older code runs any more'

@@ -18,6 +18,15 @@ export function lossesQuestion(rollBacks: readonly RollBack[], takesFramework: b
   ].join(' ')
 }
 
+/** Of which versions everything stays although they count as rolled back, one line each. */
+export const staysDoneLines = (rollBacks: readonly RollBack[]): readonly string[] =>
+  rollBacks
+    .filter(({ staysDone }) => staysDone)
+    .map(
+      ({ name }) =>
+        `${name} had no statement to roll back, and what it did stays: where migrate up fails because of that, ashlar migrate resolve --applied ${Number(name.slice(0, 4))} records it again`,
+    )
+
 /** What does not come back with the versions that are rolled back, one line each. */
 export const staysLostLines = (rollBacks: readonly RollBack[]): readonly string[] =>
   rollBacks

@@ -129,7 +129,7 @@ async function readSource(source: FileSource, dialect: Dialect): Promise<Files> 
     if (error instanceof DeclarationError) throw error
     const { code = 'unknown' } = error as NodeJS.ErrnoException
     throw new DeclarationError('migrations', [
-      `the folder ${folder} cannot be read (${code}): name the one with the .sql files; "ashlar migrate new" makes one`,
+      `the folder ${resolve(folder)} cannot be read (${code}): name the one with the .sql files with --files; "ashlar migrate new" makes one`,
     ])
   }
 }
@@ -230,6 +230,12 @@ function gapsIn(migrations: readonly Migration[]): readonly string[] {
     const gap = versions.findIndex((version, index) => version !== first + index)
     if (gap < 0) return []
     const missing = toFileNumber(first + gap)
-    return [`${missing} is missing before ${toFileNumber(versions[gap] ?? 0)}: numbers have no gaps`]
+    const orMove =
+      first === FRAMEWORK
+        ? ', or, where no database has applied the versions behind it, close the gap with ashlar migrate renumber'
+        : ''
+    return [
+      `${missing} is missing before ${toFileNumber(versions[gap] ?? 0)}: numbers have no gaps; put its files back${orMove}`,
+    ]
   })
 }

@@ -40,7 +40,8 @@ export const mysql: Engine = {
   refuseResumed,
   isNeverApplied: (_step, row) => Promise.resolve().then(() => isNeverApplied(row)),
   leavesNothing: isNeverApplied,
-  isUndone: (_step, row) => Promise.resolve(row.error === undefined || row.statementsDone < -1),
+  isUndone: (_step, row) => Promise.resolve(isUndone(row)),
+  isKnownUndone: isUndone,
   finishDown: downOnMysql,
   unusableIndexes: () => Promise.resolve([]),
   scratch: mysqlScratch,
@@ -55,6 +56,10 @@ export const mysql: Engine = {
     dump: mysqlDump,
     apart: 'give the module a database of its own',
   },
+}
+
+function isUndone({ error, statementsDone }: AppliedVersion): boolean {
+  return error === undefined || statementsDone < -1
 }
 
 function isNeverApplied(row: AppliedVersion): boolean {

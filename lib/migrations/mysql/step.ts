@@ -1,4 +1,5 @@
 import { MigrationError } from '../../errors.js'
+import { VERSION_TABLE } from '../files/names.js'
 import { mysqlSyntax } from './sql/syntax.js'
 import type { Engine } from '../session/engine.js'
 import { endBackfill, fillRows, ROWS_STAY } from '../session/backfill.js'
@@ -100,6 +101,8 @@ export function resumes({ statements, backfill }: Step, row: AppliedVersion): st
   if (backfill !== undefined) return isUnknown ? 'its host died in it' : 'it failed'
   const nothing = isUnknown ? 'nothing before it was done' : 'nothing of the file is done'
   const there = done === 0 ? nothing : `${doneBefore(done)} done and stay`
+  if (done > 0 && done >= statements.length)
+    return `${isUnknown ? 'its host died' : 'it failed'}, and ${doneBefore(done)} done: the file has no more statements, and nothing is run`
   return isUnknown
     ? `its host died at ${next}, and ${there}: runs that statement again, and takes an error that says it is done already for success`
     : `it failed at ${next}, and ${there}: goes on with that statement`
@@ -113,7 +116,7 @@ const doneBefore = (done: number): string => (done === 1 ? 'statement 1 is' : `s
 
 /** @throws {MigrationError} when the file no longer begins with the statements that are done. */
 function sameBeginning(
-  { name, direction, statements }: Pick<Step, 'name' | 'direction' | 'statements'>,
+  { version, name, direction, statements }: Pick<Step, 'version' | 'name' | 'direction' | 'statements'>,
   then: string | undefined,
   done: number,
 ): void {
@@ -122,11 +125,13 @@ function sameBeginning(
     .statements.slice(0, done)
     .map(text)
   const now = statements.slice(0, done).map(text)
-  if (before.length === now.length && before.every((statement, at) => statement === now[at])) return
+  const edited = Array.from({ length: done }, (_, at) => at).find((at) => before[at] !== now[at])
+  if (edited === undefined) return
+  const column = direction === 'up' ? 'up_sql' : 'down_sql'
   throw new MigrationError(
     'dirty',
-    `${name}.${direction}.sql: its first ${done} statement(s) are done and MySQL cannot undo them: leave them as they were, ` +
-      `and correct the file from statement ${done + 1} on`,
+    `${name}.${direction}.sql: ${doneBefore(done)} done, which MySQL cannot undo, and statement ${edited + 1} was edited since: ` +
+      `put back what ${column} of version ${version} in ${VERSION_TABLE} has there, and correct the file from statement ${done + 1} on`,
     name,
   )
 }

@@ -44,12 +44,9 @@ export const postgres: Engine = {
   refuseResumed: () => undefined,
   isNeverApplied: async (step, row) => !isBackfill(row) && !(await recoverNonTransactional(step, row, true)),
   // What ran in a transaction was rolled back with it.
-  leavesNothing: (row) =>
-    !isBackfill(row) &&
-    !splitStatements(row.upSql ?? '', postgresSyntax).statements.some(
-      (one) => nonTransactionalOf(one) !== undefined,
-    ),
+  leavesNothing: (row) => !isBackfill(row) && isTransactional(row.upSql),
   isUndone: (step, row) => recoverNonTransactional(step, row, true),
+  isKnownUndone: (row) => (isTransactional(row.downSql) ? false : undefined),
   // The statement is done; only its row is left.
   finishDown: ({ session }, { version }) => deleteVersion(session, version),
   unusableIndexes,
@@ -69,3 +66,6 @@ export const postgres: Engine = {
 
 const isBackfill = (row: AppliedVersion): boolean =>
   backfillOf(splitStatements(row.upSql ?? '', postgresSyntax)) !== undefined
+
+const isTransactional = (sql = ''): boolean =>
+  !splitStatements(sql, postgresSyntax).statements.some((one) => nonTransactionalOf(one) !== undefined)

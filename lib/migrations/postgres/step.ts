@@ -21,6 +21,7 @@ import {
 const CLEANED_UP_LATER = {
   stays: 'What it left behind is dropped by the next run',
   correct: 'correct the file and run again',
+  isConcurrent: true,
 }
 
 /** Applies a version: the file and its row in one transaction, or its only statement outside of any transaction. */

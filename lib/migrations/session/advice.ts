@@ -8,8 +8,9 @@ export function adviceFor(
   options: ResolvedOptions,
   purpose: 'read' | 'change' = 'change',
   blockers?: string,
+  isConcurrent = false,
 ): string {
-  const { lockTimeoutMs, statementTimeoutMs } = options
+  const { lockTimeoutMs, statementTimeoutMs, concurrentTimeoutMs } = options
   const { failures } = options.engine
   if (failure === 'denied')
     return `The user of the connection string lacks a right: ${failures.rights(purpose, options.schema)}`
@@ -20,6 +21,8 @@ export function adviceFor(
   if (failures.lockTimeouts.includes(code))
     return `Another session held a lock for longer than the lock timeout of ${lockTimeoutMs} ms: ${blockers === undefined ? 'run' : `${blockers}. Run`} again when it has ended`
   if (failures.stopped.includes(code))
-    return `It was ended by the statement timeout of ${statementTimeoutMs} ms, or by somebody: raise the timeout for this module, or do it in smaller steps`
+    return isConcurrent
+      ? `It was ended by the timeout of ${concurrentTimeoutMs} ms for such statements, or by somebody: raise it with --concurrent-timeout`
+      : `It was ended by the statement timeout of ${statementTimeoutMs} ms, or by somebody: raise it with --statement-timeout, or do it in smaller steps`
   return failures.names(code, options.schema)
 }

@@ -52,7 +52,10 @@ export interface Engine extends EngineFiles {
   /** What an earlier run left of a version that runs again, and where it goes on. */
   readonly resumes: (step: Step, row: AppliedVersion) => string
   /** @throws {MigrationError} when the file of a version that failed can no longer be run to its end. */
-  readonly refuseResumed: (step: Pick<Step, 'name' | 'direction' | 'statements'>, row: AppliedVersion) => void
+  readonly refuseResumed: (
+    step: Pick<Step, 'version' | 'name' | 'direction' | 'statements'>,
+    row: AppliedVersion,
+  ) => void
   /**
    * Whether nothing is left of a version whose way up failed.
    * @throws {MigrationError} when something is left that only the way up can finish.
@@ -65,6 +68,8 @@ export interface Engine extends EngineFiles {
   readonly leavesNothing: (row: AppliedVersion) => boolean
   /** Whether an interrupted rollback has undone so much that it has to be finished. */
   readonly isUndone: (step: Step, row: AppliedVersion) => Promise<boolean>
+  /** The same by what is recorded alone, and undefined where that does not tell. */
+  readonly isKnownUndone: (row: AppliedVersion) => boolean | undefined
   /** Finishes an interrupted rollback. */
   readonly finishDown: (step: Step, row: AppliedVersion) => Promise<void>
   /** Indexes of the module that no query can use, one line each. */

@@ -101,6 +101,8 @@ export async function watched<T>(
 export interface Remains {
   readonly stays: string
   readonly correct: string
+  /** Whether the timeout for statements that build something beside others applied to it. */
+  readonly isConcurrent?: boolean
 }
 
 /** Of a file whose statements are all undone, or of which none was done. */
@@ -114,21 +116,22 @@ export function failureOf(
   step: Step,
   at: number | undefined,
   error: unknown,
-  { stays, correct }: Remains,
+  { stays, correct, isConcurrent }: Remains,
 ): MigrationError {
   if (error instanceof MigrationError) return error
   const { version, name, file, options } = step
   const { message, code, failure, blockers } = error instanceof SessionError ? error : foreign(error)
   // Its files are in the package, where nobody reads or corrects them.
   const isOurs = isOfFramework(version)
-  const todo = failure !== 'failed' ? 'run again' : isOurs ? 'put that right and run again' : correct
+  const isFine = failure !== 'failed' || options.engine.failures.stopped.includes(code)
+  const todo = isFine ? 'run again' : isOurs ? 'put that right and run again' : correct
   // The file is right, and the advice says when to run it again.
   const isBlocked = options.engine.failures.lockTimeouts.includes(code)
   // It is unknown whether a COMMIT was done. The same holds for a statement that the server commits by itself.
   const isUnknown = failure === 'connection' && (at === undefined || !options.engine.hasTransactionalDdl)
   const said = [
     `${file}${isOurs ? ' (of the framework)' : ''}, ${placeOf(step, at)}: ${message}${code === '' ? '' : ` (${code})`}`,
-    adviceFor(failure, code, options, 'change', blockers),
+    adviceFor(failure, code, options, 'change', blockers, isConcurrent),
     options.isScratch === true
       ? ''
       : `${isUnknown ? 'The next run finds out how far it came' : stays}${isBlocked ? '; the file needs no correction' : `: ${todo}`}`,

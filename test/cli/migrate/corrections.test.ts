@@ -49,6 +49,19 @@ describe('ashlar migrate renumber', () => {
       expect([exit, stdout]).to.deep.equal([2, ''])
       expect(versions('postgres')).to.deep.equal(['0002_a', '0003_b', '0003_c', '9001_x'])
     })
+
+  it('refuses to leave a gap, in each engine before it renames anything', async () => {
+    ship('mysql', '0002_a', '0003_b')
+    ship('postgres', '0002_a', '0003_b', '0004_c')
+    const { exit, stderr } = await run('0003_b')
+    expect([exit, stderr]).to.deep.equal([
+      2,
+      'ashlar: nothing is renamed: no other version of migrations/postgres has the number of 0003_b, and numbers have no gaps: name the versions behind it as well (0004_c)\n',
+    ])
+    expect(versions('mysql')).to.deep.equal(['0002_a', '0003_b'])
+    expect((await run('0004_c', '0003_b')).exit).to.equal(0)
+    expect(versions('postgres')).to.deep.equal(['0002_a', '0003_c', '0004_b'])
+  })
 })
 
 onEachEngine('the commands of an operator', (database, dialect) => {
@@ -142,6 +155,17 @@ onEachEngine('the commands of an operator', (database, dialect) => {
       .and.include('0002_t2 loses table t2')
   })
 
+  it('say after a roll back without a statement that everything stays, and what that means', async () => {
+    ship(file('0002_t2', 'CREATE TABLE t2 (id bigint PRIMARY KEY)', '-- nobody wants it undone'))
+    await run('up')
+    expect((await run('down')).stdout).to.equal(
+      'rolled back 0002_t2\n0002_t2 had no statement to roll back, and what it did stays: where migrate up fails because of that, ashlar migrate resolve --applied 2 records it again\nNext: ashlar migrate up, which applies 0002_t2\n',
+    )
+    expect((await run('up')).exit).to.equal(6)
+    expect((await run('resolve', '--applied', '2', '--yes')).exit).to.equal(0)
+    expect((await run('up')).exit).to.equal(0)
+  })
+
   it('plan what is lost and what breaks, and how a lock is waited for, once', async () => {
     ship({
       ...file('0002_t2', 'CREATE TABLE t2 (id bigint PRIMARY KEY, n bigint)', 'DROP TABLE t2'),
@@ -211,7 +235,7 @@ onEachEngine('the commands of an operator', (database, dialect) => {
     const asked = await run('resolve', '--applied', '3')
     expect([asked.exit, asked.stdout]).to.deep.equal([2, ''])
     expect(asked.stderr).to.match(
-      /Database \S+ on [^ ]+(?:, schema public)?: Version 0003 is recorded as applied, and none of its statements runs: each of them was done by hand\.\n$/,
+      /Database \S+ on [^ ]+(?:, schema public)?: Version 0003 is recorded as applied, and none of its statements runs: what they do has to be there already\.\n$/,
     )
     expect((await run('resolve', '--rolled-back', '3', '--yes')).stdout).to.equal(
       'recorded 0003 as not applied\nNext: ashlar migrate up, which applies 0003_t3\n',

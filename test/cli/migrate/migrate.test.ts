@@ -115,7 +115,9 @@ describe('ashlar migrate', () => {
       const { exit, stderr } = await run('lint')
       expect(exit).to.equal(2)
       expect(stderr).to.match(/^ashlar: migrations: 1 problem\(s\): 2_a\.up\.sql: the number has four digits/)
-      expect((await run('lint', '--files', 'nowhere')).stderr).to.match(/the folder nowhere cannot be read/)
+      expect((await run('lint', '--files', 'nowhere')).stderr).to.match(
+        /the folder \/\S+\/nowhere cannot be read \(ENOENT\): name the one with the \.sql files with --files/,
+      )
     })
   })
 
@@ -125,6 +127,8 @@ describe('ashlar migrate', () => {
     expect(stderr).to.equal(
       'ashlar: --url is missing: say it, or better set ASHLAR_DATABASE_URL; see --help\n',
     )
+    const { stdout } = await run('up', '--json')
+    expect(JSON.parse(stdout)).to.have.nested.property('error.message', stderr.slice(8, -1))
   })
 
   it('says what is wrong with a connection string that is no URL, and repeats nothing of it', async () => {
