@@ -5,6 +5,9 @@ import { cancellation } from '../errors/cancellation.js'
 /** How long a cancelled statement may continue before its connection is cut. */
 const GRACE_MS = 1000
 
+/** How long after a request the next one follows, at first; then twice as long. */
+const AGAIN_MS = 100
+
 export interface Cancelling {
   /** Asks the server to stop the statement. The connection must not be used until this has finished. */
   readonly cancel: () => Promise<void>
@@ -30,11 +33,11 @@ async function untilAborted<T>(
   signal: CallEnd,
   { cancel, destroy }: Cancelling,
 ): Promise<T> {
-  let cancelling: Promise<void> | undefined
+  let cancels: Cancels | undefined
   let timer: NodeJS.Timeout | undefined
   const abort = () => {
     timer = setTimeout(destroy, GRACE_MS)
-    cancelling = cancel().catch(() => {})
+    cancels = new Cancels(cancel)
   }
   signal.addEventListener('abort', abort, { once: true })
   if (signal.aborted) abort()
@@ -44,8 +47,47 @@ async function untilAborted<T>(
     throw signal.aborted ? cancellation(signal, new DriverFault(error)) : error
   } finally {
     signal.removeEventListener('abort', abort)
-    await cancelling
+    await cancels?.end()
     clearTimeout(timer)
+  }
+}
+
+/**
+ * Cancels a statement until it is over. The server ignores a request that comes before it has read the statement, and does not notice
+ * while it works that the connection was cut: without another request the statement would run to its end.
+ */
+class Cancels {
+  readonly #sending: Promise<void>
+  #isOver = false
+  #wake = () => {}
+
+  constructor(private readonly cancel: () => Promise<void>) {
+    this.#sending = this.#send()
+  }
+
+  /** Returns when no request is on its way any more. */
+  end(): Promise<void> {
+    this.#isOver = true
+    this.#wake()
+    return this.#sending
+  }
+
+  async #send(): Promise<void> {
+    for (let pauseMs = AGAIN_MS; !this.#isOver; pauseMs *= 2) {
+      await this.cancel().catch(() => {})
+      await this.#untilOver(pauseMs)
+    }
+  }
+
+  #untilOver(longestMs: number): Promise<void> {
+    if (this.#isOver) return Promise.resolve()
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, longestMs)
+      this.#wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
   }
 }
 

@@ -15,6 +15,8 @@ const CANCEL_REQUEST = 80877102
 class CancelGate {
   /** How long a request is kept before it is handed on; forever when infinite. */
   delayMs = 0
+  /** How long it keeps what clients send. */
+  statementDelayMs = 0
   readonly requests: Socket[] = []
   /** Requesters that closed their socket, or one direction of it, before the server did. */
   early = 0
@@ -51,7 +53,11 @@ class CancelGate {
     const server = connect(Number(this.to.port || 5432), this.to.hostname)
     this.#sockets.add(server.on('error', () => {}))
     server.write(first)
-    client.pipe(server)
+    client.on('data', (bytes) => {
+      if (this.statementDelayMs === 0) server.write(bytes)
+      else setTimeout(() => server.write(bytes), this.statementDelayMs)
+    })
+    client.once('end', () => server.end())
     server.pipe(client)
     client.once('close', () => server.destroy())
     return server
@@ -93,6 +99,7 @@ describeOn(
     beforeEach(() => {
       gate.requests.length = 0
       gate.early = 0
+      gate.delayMs = 0
     })
 
     const session = async () => (await column(database, 'SELECT pg_backend_pid()'))[0]
@@ -107,6 +114,16 @@ describeOn(
         expect(gate.early).to.equal(0)
         expect(await session()).to.equal(before)
       })
+
+    it('that comes before the statement does is sent again', async () => {
+      gate.statementDelayMs = 300
+      const asleep = run(database, 'SELECT pg_sleep(61)', [], { signal: AbortSignal.timeout(20) })
+      await rejection(asleep, DeadlineExceeded)
+      gate.statementDelayMs = 0
+      expect(gate.requests.length).to.be.greaterThan(1)
+      const asleepNow = `SELECT count(*) FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(61)' AND state = 'active'`
+      expect(await column(database, asleepNow)).to.deep.equal(['0'])
+    })
 
     it('that the server keeps for longer than anybody waits costs the connection, and is not taken back', async () => {
       gate.delayMs = Number.POSITIVE_INFINITY
