@@ -201,7 +201,7 @@ onEachEngine('an exit status of ashlar migrate', (database, dialect) => {
       6: () => nowhere('repair'),
     },
     renumber: {
-      0: () => shipped(tables(2, 3), 'renumber', '0002_t2'),
+      0: () => shipped(tables(2, 3), 'renumber', '0003_t3', '0002_t2'),
       2: () => shipped(tables(2, 3), 'renumber', '0002_t9'),
     },
     'dry-run': {
