@@ -5,6 +5,8 @@ import { terminalLine } from '../../output/terminal-line.js'
 const DIED = 'its host died in the middle: run ashlar migrate up with the files that have it'
 
 const RECORDED = 'recorded: it counts as applied, and its file was not run here'
+const EDITED =
+  'edited: up refuses it; put the file back, or accept the edit with ashlar migrate repair, which shows it'
 const AHEAD = 'ahead: these files do not have it; a newer release applied it, or its file was removed'
 
 /** One line for each version, and one that counts them. */
@@ -31,6 +33,7 @@ export function statusLines(versions: readonly VersionStatus[], paint: Paint): r
   })
   const notes = [
     ...(versions.some(({ isRecorded }) => isRecorded) ? [RECORDED] : []),
+    ...(versions.some(({ state }) => state === 'edited') ? [EDITED] : []),
     ...(versions.some(({ state }) => state === 'ahead') ? [AHEAD] : []),
   ]
   return [...lines, summaryOf(versions), ...notes]

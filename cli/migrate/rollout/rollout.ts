@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Migrator } from '../../../lib/migrations/index.js'
 import { Failure } from '../../errors/failure.js'
 import { foreignModule } from '../../loading/foreign-module.js'
+import { namesText } from '../lines/names-text.js'
 import { type Image, type ImageName, startImage } from './image.js'
 import { type Call, type Calls, type FailedCalls, Load } from './load.js'
 
@@ -32,6 +33,8 @@ export interface Rollout {
 const MOST_MS = 60_000
 const LOOK_EVERY_MS = 20
 
+const UNCHANGED = 'nothing was applied to the copy'
+
 /**
  * Deploys as one would: the old image runs alone, the missing versions are applied beside it, both images run, the old one
  * ends, and the new one runs alone. Calls are made all the time.
@@ -60,12 +63,17 @@ export async function tryRollout(migrator: Migrator, call: Call, options: Rollou
     // The first call of an image may take longer. A phase in which it has not responded would say nothing.
     while (!load.isEachCalled && performance.now() < until) await pause(LOOK_EVERY_MS)
   }
+  let copy = UNCHANGED
   try {
     const old = await start('old')
     load.add('old', old.url)
     const calling = load.run(workers)
     await phase('the old image alone', aWhile)
-    const { applied } = await phase('the migrations beside it', () => migrator.up())
+    const { applied } = await phase('the migrations beside it', () => {
+      copy = 'ashlar migrate status shows what was applied to the copy'
+      return migrator.up()
+    })
+    copy = applied.length === 0 ? UNCHANGED : `the copy has ${namesText(applied)} now`
     const next = await phase('the new image starts', () => start('new'))
     load.add('new', next.url)
     await phase('both images', aWhile)
@@ -79,6 +87,9 @@ export async function tryRollout(migrator: Migrator, call: Call, options: Rollou
     const phases = ended.map(({ calls, ...phase }) => ({ ...phase, images: calls() }))
     const calls = phases.flatMap(({ images }) => images.map((one) => one.calls))
     return { applied, phases, calls: calls.reduce((sum, one) => sum + one, 0), failures: load.failures }
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    throw new Failure(error.exit, `${error.message}; ${copy}`, { cause: error })
   } finally {
     load.end()
     await Promise.all(running.map((image) => image.stop()))

@@ -74,6 +74,15 @@ onEachEngine('ashlar migrate try-rollout', (database) => {
     )
   })
 
+  it('says what the copy has where the new image does not start', async () => {
+    await done('new', 'tasks', '--entities', BEFORE)
+    await done('up')
+    await done('new', 'next', '--entities', AFTER)
+    const { exit, stderr } = await rollout(OLD, 'exit 4', SECONDS)
+    expect(exit).to.equal(1)
+    expect(stderr).to.match(/the new image ended by itself \(4\): exit 4; the copy has 0003_next\S*.* now\n$/)
+  })
+
   it('counts the calls that a contract breaks while the old image runs', async () => {
     await done('new', 'tasks', '--entities', BEFORE)
     await done('up')
@@ -104,6 +113,8 @@ describe('ashlar migrate try-rollout', () => {
     )
     const ended = await run('--old', 'exit 3', '--new', 'true', '--load', LOAD, '--yes')
     expect(ended.exit).to.equal(1)
-    expect(ended.stderr).to.include('the old image ended by itself (3): exit 3')
+    expect(ended.stderr).to.include(
+      'the old image ended by itself (3): exit 3; nothing was applied to the copy',
+    )
   })
 })
