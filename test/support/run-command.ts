@@ -1,5 +1,4 @@
 import { tmpdir } from 'node:os'
-import { chdir, cwd as folderNow } from 'node:process'
 import { runCommand as run } from '../../cli/main.js'
 import { bareEnvironment, type Ran } from './run-cli.js'
 
@@ -27,7 +26,7 @@ export async function runCommand(
 ): Promise<RanHere> {
   if (isRunning) throw new TypeError('this process runs one command at a time: use runCli')
   isRunning = true
-  const before = { folder: folderNow(), env: { ...process.env }, exit: process.exitCode }
+  const before = { folder: process.cwd(), env: { ...process.env }, exit: process.exitCode }
   const printed = { stdout: '', stderr: '', said: '' }
   const writers = (['stdout', 'stderr'] as const).map((name) => {
     const stream = process[name]
@@ -45,13 +44,14 @@ export async function runCommand(
   replaceEnvironment({ ...bareEnvironment(), ...env })
   process.exitCode = undefined
   try {
-    chdir(cwd)
+    // Not as an import: graceful-fs replaces both functions, and remembers the folder.
+    process.chdir(cwd)
     await run(program, args)
     return { exit: Number(process.exitCode ?? 0), ...printed }
   } finally {
     isRunning = false
     for (const restore of writers) restore()
-    chdir(before.folder)
+    process.chdir(before.folder)
     replaceEnvironment(before.env)
     process.exitCode = before.exit
   }

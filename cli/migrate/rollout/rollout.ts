@@ -2,7 +2,6 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Migrator } from '../../../lib/migrations/index.js'
 import { Failure } from '../../errors/failure.js'
 import { foreignModule } from '../../loading/foreign-module.js'
-import { namesText } from '../lines/names-text.js'
 import { type Image, type ImageName, startImage } from './image.js'
 import { type Call, type Calls, type FailedCalls, Load } from './load.js'
 
@@ -73,7 +72,7 @@ export async function tryRollout(migrator: Migrator, call: Call, options: Rollou
       copy = 'ashlar migrate status shows what was applied to the copy'
       return migrator.up()
     })
-    copy = applied.length === 0 ? UNCHANGED : `the copy has ${namesText(applied)} now`
+    copy = applied.length === 0 ? UNCHANGED : `the copy has ${applied.join(', ')} now`
     const next = await phase('the new image starts', () => start('new'))
     load.add('new', next.url)
     await phase('both images', aWhile)
