@@ -170,8 +170,12 @@ export interface Dialect {
   readonly foreignKeys: ForeignKeySql | undefined
   /** Selects the columns of a table without a foreign key as `name`, where none can be added; the table is both values. */
   readonly columnsWithoutForeignKey: string | undefined
-  /** Adds the columns that an older table lacks; undefined where migrations do. */
-  readonly addMissingColumns: ((query: Query, table: TableDefinition) => Promise<void>) | undefined
+  /**
+   * Adds the columns that an older table lacks, and drops the indexes that are now declared differently; undefined where migrations do.
+   * `indexes` are the statements that then make them.
+   */
+  readonly updateTable:
+    ((query: Query, table: TableDefinition, indexes: readonly string[]) => Promise<void>) | undefined
   /** The keys of a table that the engine refuses to make, one text each with what to do. */
   readonly refusedKeys: (table: TableDefinition) => readonly string[]
   readonly inexactColumns: InexactColumns

@@ -163,7 +163,7 @@ const dialect = ({
     }),
   },
   columnsWithoutForeignKey: undefined,
-  addMissingColumns: undefined,
+  updateTable: undefined,
   refusedKeys: longKeys,
   inexactColumns,
   catalog: mysqlCatalog({ jsonIsText, exactCollations: [collation, otherCollation] }),

@@ -169,7 +169,7 @@ export const postgres: Dialect = {
     }),
   },
   columnsWithoutForeignKey: undefined,
-  addMissingColumns: undefined,
+  updateTable: undefined,
   refusedKeys: () => [],
   inexactColumns,
   catalog: postgresCatalog,

@@ -137,7 +137,7 @@ export const sqlite: Dialect = {
   foreignKeys: undefined,
   columnsWithoutForeignKey:
     'SELECT name FROM pragma_table_info(?) WHERE name NOT IN (SELECT "from" FROM pragma_foreign_key_list(?))',
-  addMissingColumns,
+  updateTable,
   refusedKeys: () => [],
   inexactColumns,
   catalog: undefined,
@@ -158,6 +158,27 @@ export const sqlite: Dialect = {
       `WHERE ${table}.${key} = k.${key} AND ${table}.${whileNull} IS NULL`,
     numbered: (text) => text,
   },
+}
+
+async function updateTable(query: Query, table: TableDefinition, indexes: readonly string[]): Promise<void> {
+  await addMissingColumns(query, table)
+  await dropChangedIndexes(query, table, indexes)
+}
+
+/** SQLite keeps the statement that made an index, but for IF NOT EXISTS. */
+async function dropChangedIndexes(
+  query: Query,
+  table: TableDefinition,
+  indexes: readonly string[],
+): Promise<void> {
+  const declared = new Set(indexes.map((text) => text.replace('IF NOT EXISTS ', '')))
+  const names = new Set(table.indexes.map(({ name }) => name))
+  const rows = await query(`SELECT name, sql FROM sqlite_master WHERE type = 'index' AND tbl_name = ?`, [
+    table.name,
+  ])
+  for (const [name, text] of rows)
+    if (names.has(String(name)) && !declared.has(String(text)))
+      await query(`DROP INDEX ${quote(String(name))}`, [])
 }
 
 async function addMissingColumns(query: Query, table: TableDefinition): Promise<void> {

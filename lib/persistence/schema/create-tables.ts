@@ -14,7 +14,7 @@ type Queries = Pick<DataSource, 'query'>
 
 /**
  * Creates the missing tables of resources, with every index and foreign key that isolation and order need, and their schemas
- * (MySQL: databases). On SQLite it also adds missing columns, and no foreign key to a table that is there. For development and tests: production schemas change by
+ * (MySQL: databases). On SQLite it also adds missing columns and makes changed indexes anew, and adds no foreign key to a table that is there. For development and tests: production schemas change by
  * migrations.
  * @param dataSource - determines, with the entities, the names of tables and where they are.
  */
@@ -39,7 +39,7 @@ export async function createTables(
     const [create = '', ...indexes] = createTable(table, dialect)
     if (table.schema !== undefined) await createSchema(dataSource, table.schema, dialect)
     await dataSource.query(create)
-    await dialect.addMissingColumns?.(query, table)
+    await dialect.updateTable?.(query, table, indexes)
     for (const index of indexes) await dataSource.query(index)
   }
   for (const target of new Set(models.flatMap((model) => [...tenantTargets(model)]))) {

@@ -1,4 +1,6 @@
 import { expect } from 'chai'
+import { Column, Entity, PrimaryColumn, Unique } from 'typeorm'
+import { Resource, SoftDeletable, TenantScoped } from '../../../decorators/index.js'
 import { Widget } from '../../../examples/widgets/widget.js'
 import { createTables } from '../../../lib/persistence/schema/create-tables.js'
 import type { DialectName } from '../../../lib/persistence/dialects/dialect.js'
@@ -56,6 +58,60 @@ describeOn('the tables of resources', databases, (backend) => {
       expect(await dataSource.query(`SELECT * FROM ${table}`)).to.deep.equal([])
   })
 })
+
+describeOn(
+  'a table that is there',
+  databases.filter(({ name }) => name === 'sqlite' || name === 'better-sqlite3'),
+  (backend) => {
+    let opened: OpenBackend
+    beforeEach(async () => {
+      opened = await backend.open([])
+    })
+    afterEach(() => opened?.close())
+
+    const indexes = (): Promise<readonly { name: string; sql: string }[]> =>
+      opened.dataSource!.query(
+        `SELECT name, sql FROM sqlite_master WHERE name LIKE 'seats%' AND sql IS NOT NULL`,
+      )
+
+    it('gets its unique indexes among live rows when it becomes soft-deletable, and keeps its rows', async () => {
+      await createTables(opened.dataSource!, [Seat], 'sqlite')
+      await opened.dataSource!.query(`INSERT INTO seats (id, number, account_id) VALUES ('1', 'A1', 'acme')`)
+      const [before] = (await indexes()).filter(({ sql }) => sql.includes('UNIQUE'))
+      expect(before?.sql).to.not.include('WHERE')
+      await createTables(opened.dataSource!, [KeptSeat], 'sqlite')
+      const [after] = (await indexes()).filter(({ name }) => name === before?.name)
+      expect(after?.sql).to.include('WHERE').and.include('deleted_at')
+      await opened.dataSource!.query(`UPDATE seats SET deleted_at = 1`)
+      await opened.dataSource!.query(`INSERT INTO seats (id, number, account_id) VALUES ('2', 'A1', 'acme')`)
+      const made = await indexes()
+      await createTables(opened.dataSource!, [KeptSeat], 'sqlite')
+      expect(await indexes()).to.deep.equal(made)
+    })
+  },
+)
+
+@Resource()
+@Entity('seats')
+@TenantScoped()
+@Unique(['number'])
+class Seat {
+  @PrimaryColumn() id!: string
+  @Column({ length: 20 }) number!: string
+  accountId!: string
+}
+
+@Resource()
+@Entity('seats')
+@TenantScoped()
+@Unique(['number'])
+@SoftDeletable()
+class KeptSeat {
+  @PrimaryColumn() id!: string
+  @Column({ length: 20 }) number!: string
+  deleteTime?: Date
+  accountId!: string
+}
 
 /** One of each shape. */
 function statementsOf(entity: EntityClass<object>, dialect: DialectName): Record<string, Statement> {
