@@ -525,10 +525,10 @@ describeOn('transaction', databases, ({ name, open }) => {
   }
 
   if (isServer) {
-    /** Two transactions that take the rows 1 and 2 in opposite order; the barrier makes sure that they meet. */
     /** MariaDB locks the neighbours of a unique value that was there before, until it has purged that. */
     let round = 0
     beforeEach(() => void round++)
+    /** Two transactions that take the rows 1 and 2 in opposite order; the barrier makes sure that they meet. */
     const cross = (options: { retries?: number }, caught: (error: unknown) => void = () => {}) => {
       let arrived = 0
       let open: () => void = () => {}
