@@ -6,12 +6,8 @@ import { nearestNames } from '../../lib/text/nearest-names.js'
 export async function usageMessage(program: Program, error: Errors.CLIError): Promise<string> {
   const [, unknown] = /^command (\S+) not found\.?$/i.exec(error.message) ?? []
   if (unknown !== undefined) {
-    const words = unknown.replaceAll(':', ' ')
     const { commandIDs } = await Config.load(loadOptions(program))
-    return `there is no command ${words}${meant(
-      words,
-      commandIDs.map((id) => id.replaceAll(':', ' ')),
-    )}; see ${program} --help`
+    return unknownCommand(program, unknown, commandIDs)
   }
   const { flags: [flag] = [], parse } = error as Partial<UnknownFlags>
   if (flag !== undefined) {
@@ -21,6 +17,21 @@ export async function usageMessage(program: Program, error: Errors.CLIError): Pr
   const absent = missing(error)
   if (absent.length > 0) return `${absent.join('; ')}; see --help`
   return error.message.replace(/\n+See more help with --help$/, '; see --help')
+}
+
+/** Within a topic that is there, such as `migrate`, only the rest of the name is compared. */
+function unknownCommand(program: Program, unknown: string, commandIDs: readonly string[]): string {
+  const [first = '', ...rest] = unknown.split(':')
+  const ofTopic = commandIDs.filter((id) => id.startsWith(`${first}:`))
+  const isInTopic = rest.length > 0 && ofTopic.length > 0
+  const prefix = isInTopic ? `${first}:` : ''
+  const [near] = nearestNames(
+    unknown.slice(prefix.length),
+    (isInTopic ? ofTopic : commandIDs).map((id) => id.slice(prefix.length)),
+  )
+  const words = (id: string) => id.replaceAll(':', ' ')
+  const advice = near === undefined ? '' : `, did you mean ${words(prefix + near)}?`
+  return `there is no command ${words(unknown)}${advice}; see ${[program, ...(isInTopic ? [first] : [])].join(' ')} --help`
 }
 
 /** What is missing: arguments with their description, flags with the environment variable that also sets them. */

@@ -1,5 +1,5 @@
 import { DeclarationError } from '../errors.js'
-import { type FileSource, type Migration, readMigrations } from './files/migration-files.js'
+import { type FileSource, type Migration, readMigrations, subjectOf } from './files/migration-files.js'
 import { type Finding, lintFile } from './lint/lint.js'
 import type { Engine } from './session/engine.js'
 import { DEFAULT_STATEMENT_TIMEOUT_MS } from './session/options.js'
@@ -12,6 +12,8 @@ export interface Planned extends Migration {
 
 /** A module's versions, and the findings of lint. */
 export interface MigrationSet {
+  /** What an error of its files is about. */
+  readonly subject: string
   readonly migrations: readonly Planned[]
   readonly findings: readonly Finding[]
 }
@@ -30,7 +32,7 @@ export async function readSet(
     ...lintFile({ name: file, engine: engine.lint, direction: 'up', script, statementTimeoutMs }),
     ...(down === undefined ? [missingDown(name)] : lintDown(name, down, engine, statementTimeoutMs)),
   ])
-  return { migrations, findings }
+  return { subject: subjectOf(source), migrations, findings }
 }
 
 /** The findings in a way down. */
@@ -54,14 +56,14 @@ export const lintDown = (
  * @throws {DeclarationError} when a file that would run is one that the engine refuses.
  */
 export function refuseBadFiles(
-  { migrations, findings }: MigrationSet,
+  { subject, migrations, findings }: MigrationSet,
   isSettled: (version: number) => boolean,
 ): void {
   const names = migrations.filter(({ version }) => isSettled(version)).map(({ name }) => name)
   const refused = findings.filter(
     ({ level, file }) => level === 'refuse' && !names.includes(file.replace(/\.(up|down)\.\w+$/, '')),
   )
-  if (refused.length > 0) throw new DeclarationError('migrations', refused.map(toProblem))
+  if (refused.length > 0) throw new DeclarationError(subject, refused.map(toProblem))
 }
 
 export const toProblem = ({ file, line, rule, text }: Finding): string => `${file}:${line}: ${text} (${rule})`

@@ -1,4 +1,5 @@
 import { Unavailable } from '../errors.js'
+import { isOfFramework } from './files/migration-files.js'
 import { refuseForeign } from './histories/foreign.js'
 import { type Planned, readSet } from './migration-set.js'
 import { withSession } from './open-session.js'
@@ -36,6 +37,8 @@ export interface VersionStatus {
   readonly error: string | undefined
   /** False when another tool applied it: then it is unknown whether the file was edited. */
   readonly isChecked: boolean
+  /** Whether its files are those of the framework. */
+  readonly isFramework: boolean
 }
 
 /**
@@ -151,6 +154,7 @@ function statusOf(migrations: readonly Planned[], { rows, working }: VersionsNow
         holder: isRunning ? holder : undefined,
         error: undefined,
         isChecked: true,
+        isFramework: isOfFramework(version),
       }
     })
   const known = rows.map((row): VersionStatus => {
@@ -167,6 +171,7 @@ function statusOf(migrations: readonly Planned[], { rows, working }: VersionsNow
       holder: isRunning ? holder : undefined,
       error: isRunning ? undefined : row.error,
       isChecked: row.checksum !== undefined,
+      isFramework: isOfFramework(version),
     }
   })
   return [...pending, ...known].sort((a, b) => a.version - b.version)

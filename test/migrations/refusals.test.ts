@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { expect } from 'chai'
 import { MigrationError } from '../../lib/errors.js'
 import { migrate, type MigrateOptions, type Migrator } from '../../lib/migrations/index.js'
@@ -132,9 +134,27 @@ onEachEngine('a connection that is refused', (database, dialect) => {
     )
   })
 
+  it('says what to do when something else listens', async () => {
+    const web = createServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')).listen(
+      0,
+      '127.0.0.1',
+    )
+    await once(web, 'listening')
+    try {
+      const { port } = web.address() as AddressInfo
+      expect(
+        await failureWith((url) => {
+          url.host = `127.0.0.1:${port}`
+        }),
+      ).to.match(/[^.]; check host and port, and that (PostgreSQL|MySQL) runs there$/)
+    } finally {
+      web.close()
+    }
+  })
+
   it('says what to do when nobody listens', async () => {
     expect(await failureWith((url) => (url.port = '1'))).to.match(
-      /check host and port, and that the server runs$/,
+      /check host and port, and that (PostgreSQL|MySQL) runs there$/,
     )
   })
 

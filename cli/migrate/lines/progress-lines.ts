@@ -57,12 +57,20 @@ export function progressLines(paint: Paint): (event: Progress) => readonly strin
   }
 }
 
-function filledText({ walked, of, rate, pauseMs }: Extract<Progress, { readonly kind: 'filled' }>): string {
+/** A rate of less than a second says nothing. */
+function filledText({
+  walked,
+  of,
+  rate,
+  pauseMs,
+  ms,
+}: Extract<Progress, { readonly kind: 'filled' }>): string {
   // The server estimates: a table may have more rows than that.
   const total =
     of === undefined || of < walked ? '' : ` of about ${of} (${Math.floor((walked * 100) / of)} %)`
   const slow = pauseMs === 0 ? '' : `; chunks are slow: pausing for ${pauseMs} ms`
-  return `${walked}${total} rows, ${rate} a second${slow}`
+  const speed = ms < 1_000 ? '' : `, ${rate} a second`
+  return `${walked}${total} rows${speed}${slow}`
 }
 
 function count(statements: number): string {

@@ -12,25 +12,28 @@ const AHEAD = 'ahead: these files do not have it; a newer release applied it, or
 /** One line for each version, and one that counts them. */
 export function statusLines(versions: readonly VersionStatus[], paint: Paint): readonly string[] {
   const width = Math.max(...versions.map(({ name }) => name.length))
-  const lines = versions.map(({ name, state, appliedAt, isRecorded, holder, error, isChecked }) => {
-    const colour = {
-      applied: paint.good,
-      pending: paint.warn,
-      running: paint.warn,
-      dirty: paint.bad,
-      edited: paint.bad,
-      ahead: paint.dim,
-    }
-    const time = appliedAt?.toISOString() ?? ''
-    const how = isRecorded ? 'recorded' : 'applied'
-    const at = state === 'applied' && !isRecorded ? ' at' : `, ${how} at`
-    const since = appliedAt === undefined ? '' : paint.dim(`${at} ${time}`)
-    const by = holder === undefined ? '' : `: by ${terminalLine(holder)}`
-    const reason = error ?? (state === 'dirty' ? DIED : '')
-    const why = reason === '' ? '' : `: ${terminalLine(reason.replace(/^migrations: /, ''))}`
-    const adopted = isChecked ? '' : paint.dim(' (by another tool)')
-    return `${name.padEnd(width)} ${colour[state](state)}${since}${adopted}${by}${why}`
-  })
+  const lines = versions.map(
+    ({ name, state, appliedAt, isRecorded, holder, error, isChecked, isFramework }) => {
+      const colour = {
+        applied: paint.good,
+        pending: paint.warn,
+        running: paint.warn,
+        dirty: paint.bad,
+        edited: paint.bad,
+        ahead: paint.dim,
+      }
+      const time = appliedAt?.toISOString() ?? ''
+      const how = isRecorded ? 'recorded' : 'applied'
+      const at = state === 'applied' && !isRecorded ? ' at' : `, ${how} at`
+      const since = appliedAt === undefined ? '' : paint.dim(`${at} ${time}`)
+      const by = holder === undefined ? '' : `: by ${terminalLine(holder)}`
+      const reason = error ?? (state === 'dirty' ? DIED : '')
+      const why = reason === '' ? '' : `: ${terminalLine(reason.replace(/^migrations: /, ''))}`
+      const adopted = isChecked ? '' : paint.dim(' (by another tool)')
+      const framework = isFramework ? paint.dim(' (of the framework)') : ''
+      return `${name.padEnd(width)} ${colour[state](state)}${since}${adopted}${framework}${by}${why}`
+    },
+  )
   const notes = [
     ...(versions.some(({ isRecorded }) => isRecorded) ? [RECORDED] : []),
     ...(versions.some(({ state }) => state === 'edited') ? [EDITED] : []),

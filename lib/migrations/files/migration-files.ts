@@ -57,9 +57,13 @@ export async function readMigrations(
   }
   const migrations = [...all.values()].sort((a, b) => a.version - b.version)
   problems.push(...gapsIn(migrations))
-  if (problems.length > 0) throw new DeclarationError('migrations', problems)
+  if (problems.length > 0) throw new DeclarationError(subjectOf(source), problems)
   return migrations
 }
+
+/** What an error of these files is about: `migrations in /srv/shop/migrations`. */
+export const subjectOf = (source: FileSource): string =>
+  typeof source === 'string' || source instanceof URL ? `migrations in ${folderOf(source)}` : 'migrations'
 
 /** The version of the framework's own tables. */
 export const FRAMEWORK = 1
@@ -116,7 +120,7 @@ async function readFramework(dialect: Dialect): Promise<Files> {
 
 async function readSource(source: FileSource, dialect: Dialect): Promise<Files> {
   if (typeof source !== 'string' && !(source instanceof URL)) return ofDialect(source, dialect)
-  const folder = typeof source === 'string' ? source : fileURLToPath(source)
+  const folder = folderOf(source)
   try {
     const inside = await readdir(folder)
     const others = DIALECTS.filter((one) => inside.includes(one))
@@ -129,10 +133,13 @@ async function readSource(source: FileSource, dialect: Dialect): Promise<Files> 
     if (error instanceof DeclarationError) throw error
     const { code = 'unknown' } = error as NodeJS.ErrnoException
     throw new DeclarationError('migrations', [
-      `the folder ${resolve(folder)} cannot be read (${code}): name the one with the .sql files with --files; "ashlar migrate new" makes one`,
+      `the folder ${folder} cannot be read (${code}): name the one with the .sql files with --files; "ashlar migrate new" makes one`,
     ])
   }
 }
+
+const folderOf = (source: string | URL): string =>
+  resolve(typeof source === 'string' ? source : fileURLToPath(source))
 
 async function readFolder(folder: string): Promise<Files> {
   const names = (await readdir(folder))

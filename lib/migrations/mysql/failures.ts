@@ -29,6 +29,7 @@ export const mysqlFailures: EngineFailures = {
     [/^1044$/, 'let the owner of the database grant the user the right to connect to it'],
     [/^1049$/, 'create the database first, or name another'],
     [/^(1040|1203)$/, 'run again when connections are free'],
+    [/^PROTOCOL_/, 'check host and port, and that MySQL runs there'],
   ],
 }
 

@@ -2,6 +2,7 @@ import { MigrationError } from '../../errors.js'
 import type { Dialect } from '../files/dialect.js'
 import type { DatabaseAddress, Engine } from './engine.js'
 import type { ResolvedOptions } from './options.js'
+import type { EngineFailures } from './engine-failures.js'
 import { SessionError, sessionError } from './session-error.js'
 import { isAborted } from './stoppable.js'
 
@@ -73,9 +74,9 @@ const NO_URL =
 export function connectionFailed(error: unknown, options: ResolvedOptions): MigrationError {
   const { url, engine } = options
   const { message, code } = error instanceof SessionError ? error : sessionError(error, engine.failures, url)
-  const text = code === 'ERR_INVALID_URL' ? NO_URL : message
+  const text = code === 'ERR_INVALID_URL' ? NO_URL : message.replace(/\.$/, '')
   const { server, connection } = engine.failures
-  const advice = [...connection, ...NETWORK].find(([codes]) => codes.test(code))?.[1]
+  const advice = [...connection, ...network(server)].find(([codes]) => codes.test(code))?.[1]
   const address = addressOf(options)
   const place = address === undefined ? '' : ` at ${address.server}, database ${address.name}`
   const said = [
@@ -124,9 +125,9 @@ export async function connected<T>(
   }
 }
 
-/** What to do about Node's network error codes. */
-const NETWORK: readonly (readonly [codes: RegExp, advice: string])[] = [
-  [/^E(CONNREFUSED|TIMEDOUT|HOSTUNREACH)$/, 'check host and port, and that the server runs'],
+/** What to do about Node's network error codes. A server of another kind answers nothing that has a code. */
+const network = (server: string): EngineFailures['connection'] => [
+  [/^(E(CONNREFUSED|TIMEDOUT|HOSTUNREACH))?$/, `check host and port, and that ${server} runs there`],
   [
     /^E(NOTFOUND|AI_AGAIN)$/,
     'check the host, and write @, :, / and # of a password as %40, %3A, %2F and %23',

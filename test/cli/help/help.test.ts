@@ -98,8 +98,9 @@ describe('the programs', () => {
     [
       'ashlar',
       'idp clints sync',
-      'there is no command idp clints sync, did you mean idp clients sync?; see ashlar --help',
+      'there is no command idp clints sync, did you mean idp clients sync?; see ashlar idp --help',
     ],
+    ['ashlar', 'idp frob', 'there is no command idp frob; see ashlar idp --help'],
     ['ashlar', 'ipd up', 'there is no command ipd up, did you mean idp up?; see ashlar --help'],
     ['idp', 'pu', 'there is no command pu, did you mean up?; see idp --help'],
     ['idp', 'idp up', 'there is no command idp up; see idp --help'],

@@ -114,7 +114,9 @@ describe('ashlar migrate', () => {
       write('migrations/2_a.up.sql', '')
       const { exit, stderr } = await run('lint')
       expect(exit).to.equal(2)
-      expect(stderr).to.match(/^ashlar: migrations: 1 problem\(s\): 2_a\.up\.sql: the number has four digits/)
+      expect(stderr).to.match(
+        /^ashlar: migrations in \S+: 1 problem\(s\): 2_a\.up\.sql: the number has four digits/,
+      )
       expect((await run('lint', '--files', 'nowhere')).stderr).to.match(
         /the folder \/\S+\/nowhere cannot be read \(ENOENT\): name the one with the \.sql files with --files/,
       )
@@ -181,7 +183,7 @@ onEachEngine('ashlar migrate', (database, dialect) => {
     const before = await run('status', '--check')
     expect(before.exit).to.equal(1)
     expect(before.stdout).to.match(
-      /^0001_framework_init applied at \S+Z\n0002_t2 +pending\n0003_t3 +pending\n8001_outbox_log +applied at \S+Z\n4 versions: 2 applied, 2 pending; ashlar migrate up applies what is pending\n$/,
+      /^0001_framework_init applied at \S+Z \(of the framework\)\n0002_t2 +pending\n0003_t3 +pending\n8001_outbox_log +applied at \S+Z \(of the framework\)\n4 versions: 2 applied, 2 pending; ashlar migrate up applies what is pending\n$/,
     )
     const up = await run('up')
     expect([up.exit, up.stdout]).to.deep.equal([0, 'applied 0002_t2\napplied 0003_t3\n'])
