@@ -1,4 +1,4 @@
-import type { OperationOptions, WriteOptions } from '../../persistence/contract/repository.js'
+import type { OperationOptions, RowOptions, WriteOptions } from '../../persistence/contract/repository.js'
 import type { Restriction } from '../authz/decision.js'
 
 /** What was decided about a call. */
@@ -23,6 +23,12 @@ export interface Write<R> extends Asked {
   /** The entities as they were written, where the row may have left what the caller may reach. */
   readonly written?: (result: R) => readonly object[]
 }
+
+/** For a call about the rows that one with these options is about: its context and predicate, and nothing else of them. */
+export const sameRows = (options: RowOptions = {}): RowOptions => ({
+  ...sameContext(options),
+  ...(options.where === undefined ? {} : { where: options.where }),
+})
 
 /** For a call beside one that was given these options: its context, and nothing else of them. */
 export const sameContext = ({ context }: OperationOptions = {}): OperationOptions =>

@@ -25,7 +25,7 @@ import { allPass, both, listable, type Restriction } from '../authz/decision.js'
 import type { Restricted, RowAccessKind } from '../chain/row-access.js'
 import { isOverridden } from '../methods/overrides.js'
 import { deletedEntity } from '../methods/preconditions.js'
-import { type Asked, type Decided, sameContext, type Write } from './decided.js'
+import { type Asked, type Decided, sameContext, sameRows, type Write } from './decided.js'
 import { refuseRelations, refuseThrough, runWithPredicate } from './run-with-predicate.js'
 
 /**
@@ -248,7 +248,7 @@ export class RestrictedRepository implements Restricted {
     reach: Filter | undefined,
   ): Promise<void> {
     const { name, keys } = write
-    const options = { ...sameContext(inside), ...forWrite }
+    const options = { ...sameRows(inside), ...forWrite }
     const stored = await this.#stored(name === 'undelete', keys, options, reach)
     // The write itself might reach a row that has come into reach since, and that nobody was asked about.
     if (stored === undefined) throw await this.#missOf(write, inside, readable, reach, new ErrNotFound())
@@ -273,12 +273,12 @@ export class RestrictedRepository implements Restricted {
   /** Whether rows that were not reached may be told from rows that are not there. */
   async #missOf(
     { name, keys }: Asked,
-    asked: OperationOptions | undefined,
+    asked: RowOptions | undefined,
     readable: Restriction,
     reach: Filter | undefined,
     error: ErrNotFound,
   ): Promise<Error> {
-    const options = sameContext(asked)
+    const options = sameRows(asked)
     const isDeleted = name === 'undelete'
     const seen = await this.#stored(isDeleted, keys, options, readable.where)
     if (seen === undefined) return this.#missing()

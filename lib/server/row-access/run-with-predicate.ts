@@ -1,12 +1,13 @@
 import { ErrConflict, ErrNotFound, ErrPreconditionFailed } from '../../errors.js'
 import type { FilterScope, Repository, RowOptions } from '../../persistence/contract/repository.js'
 import type { Filter } from '../../persistence/query/filter-template.js'
+import { both } from '../authz/decision.js'
 
 /** Errors that say something about a row. */
 const TELLING = [ErrNotFound, ErrConflict, ErrPreconditionFailed]
 
 /**
- * Runs an operation of the repository, which has to apply the predicate.
+ * Runs an operation of the repository, which has to apply the predicate beside the one of its options.
  * @throws TypeError when the operation, which an application may override, never read the predicate.
  */
 export async function runWithPredicate<O extends RowOptions, R>(
@@ -17,12 +18,13 @@ export async function runWithPredicate<O extends RowOptions, R>(
   run: (options: O) => Promise<R>,
 ): Promise<R> {
   if (where === undefined) return run({ ...(options as O) })
+  const reach = both(options?.where, where)
   const predicate = { isRead: false }
   const asked = {
     ...(options as O),
     get where() {
       predicate.isRead = true
-      return where
+      return reach
     },
   }
   const dropped = () =>
