@@ -1,5 +1,6 @@
 import type { DescMethod } from '@bufbuild/protobuf'
 import { pathOf } from './chain/method.js'
+import { wrapOf } from './methods/wrapped.js'
 import type { Rule } from './authz/rules.js'
 import type { Server } from './server.js'
 import { type MethodShape, shapesIn } from './openapi/method-shape.js'
@@ -10,16 +11,20 @@ export interface ServedMethod extends MethodShape {
   /** gRPC full method name. */
   readonly path: string
   readonly rule: Rule | undefined
+  /** Whether a function of the application implements it alone. */
+  readonly isOwn: boolean
 }
 
 /** Every method of every registered service. */
 export const servedMethods = (server: Server): readonly ServedMethod[] => {
   const rules = new Map(server.rules().map((rule) => [rule.method, rule]))
-  return [...server.services()].flatMap(([service, { repository }]) => {
+  return [...server.services()].flatMap(([service, { repository, implementation }]) => {
     const shapeOf = shapesIn(service, repository)
     return service.methods.map((desc): ServedMethod => {
       const path = pathOf(desc)
-      return { desc, path, rule: rules.get(path), ...shapeOf(desc) }
+      const own = (implementation as Readonly<Record<string, unknown>> | undefined)?.[desc.localName]
+      const isOwn = typeof own === 'function' && wrapOf(own) === undefined
+      return { desc, path, rule: rules.get(path), isOwn, ...shapeOf(desc) }
     })
   })
 }

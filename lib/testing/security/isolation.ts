@@ -1,6 +1,5 @@
 import { create, type Message, toBinary } from '@bufbuild/protobuf'
 import { CODES } from '../../errors.js'
-import { type Filter, filter } from '../../persistence/index.js'
 import { nameOf } from './denial.js'
 import type { ListenerClient, Outcome } from './listener-clients.js'
 import type { Caller } from './probe.js'
@@ -87,12 +86,14 @@ export interface Reach {
   readonly path: string
   readonly desc: Standard['desc']
   readonly isStandard: boolean
+  /** Whether a function of the application implements it alone. */
+  readonly isOwn: boolean
   readonly foreign: Message
   readonly missing: Message
   readonly keys: readonly string[]
 }
 
-const reaches = (world: World, subject: Subject, { live, deleted, own }: Rows): readonly Reach[] => {
+export const reaches = (world: World, subject: Subject, { live, deleted, own }: Rows): readonly Reach[] => {
   const entity = draft(world, subject, world.b)
   const mask = maskableFields(subject).map(({ name }) => name)
   const etag = etagOf(live)
@@ -103,8 +104,8 @@ const reaches = (world: World, subject: Subject, { live, deleted, own }: Rows): 
     const method = subject.of(kind)
     if (method === undefined) return []
     const ask = (one: string) => requestFor(subject, method, asking(one))
-    const { path, desc } = method
-    return [{ path, desc, isStandard: true, foreign: ask(key), missing: ask(none), keys: [key, none] }]
+    const { path, desc, isOwn } = method
+    return [{ path, desc, isStandard: true, isOwn, foreign: ask(key), missing: ask(none), keys: [key, none] }]
   }
   return [
     ...of('get', (key) => ({ key })),
@@ -119,10 +120,10 @@ const reaches = (world: World, subject: Subject, { live, deleted, own }: Rows): 
     ...(deleted === undefined ? [] : of('undelete', (key) => ({ key }), deleted)),
     ...of('delete', (key) => ({ key, fields: etag === '' ? {} : { etag } })),
     ...of('delete', (key) => ({ key })),
-    ...subject.custom.map(({ path, desc, key }): Reach => {
+    ...subject.custom.map(({ path, desc, isOwn, key }): Reach => {
       const ask = (value: string) => create(desc.input, { [key.localName]: value } as never)
       const keys = [live.key, none]
-      return { path, desc, isStandard: false, foreign: ask(live.key), missing: ask(none), keys }
+      return { path, desc, isStandard: false, isOwn, foreign: ask(live.key), missing: ask(none), keys }
     }),
   ]
 }
@@ -132,7 +133,11 @@ const etagOf = ({ message }: Row): string => {
   return typeof etag === 'string' ? etag : ''
 }
 
-export const judge = async ({ probe, b }: World, listener: ListenerClient, reach: Reach): Promise<void> => {
+export const judge = async (
+  { probe, b }: World,
+  listener: ListenerClient,
+  reach: Omit<Reach, 'isOwn'>,
+): Promise<void> => {
   const { path, desc, isStandard, keys } = reach
   const foreign = await probe.send(listener, desc, reach.foreign, b)
   const missing = await probe.send(listener, desc, reach.missing, b)
@@ -157,7 +162,8 @@ export const judge = async ({ probe, b }: World, listener: ListenerClient, reach
     )
 }
 
-const without = ({ message }: Outcome, keys: readonly string[]): string =>
+/** A message with the same text for both keys. */
+export const without = ({ message }: Outcome, keys: readonly string[]): string =>
   keys.reduce((text, key) => text.replaceAll(key, '<key>'), message)
 
 const checkList = async (
@@ -246,83 +252,4 @@ const checkPublic = async (
     const asking = { key: live.key, fields: { page_size: 1000 } }
     await probe.send(listener, method.desc, requestFor(subject, method, asking), nobody)
   }
-}
-
-/** A caller that the authorizer of the check allows everything, for the rows of a predicate. */
-export interface Limited {
-  readonly caller: Caller
-  readonly reach: { where: Filter | undefined }
-}
-
-/** More pages than the check has rows. */
-const MOST_PAGES = 100
-
-/** Somebody reaches for a row of the own tenant that a decision by row excludes: it is not there. */
-export const checkRowIsolation = async (
-  world: World,
-  subject: Subject,
-  { caller, reach: held }: Limited,
-): Promise<void> => {
-  const [hidden, shown] = [await makeRow(world, subject, world.a), await makeRow(world, subject, world.a)]
-  if (subject.repository === undefined || typeof hidden === 'string' || typeof shown === 'string') return
-  const keys = [hidden.key, shown.key]
-  // Most resources have no third row of their own in this list, and some have thousands of others.
-  held.where = filter`${oneOf(subject, keys)} AND NOT ${oneOf(subject, [hidden.key])}`
-  const rows = { live: hidden, other: hidden, deleted: undefined, own: shown }
-  for (const listener of world.probe.listeners) {
-    for (const reach of reaches(world, subject, rows)) await judgeRow(world, listener, reach, caller)
-    await checkPages(world, subject, listener, { caller, shown: shown.key })
-  }
-  held.where = undefined
-}
-
-const oneOf = ({ key }: Subject, keys: readonly string[]): Filter =>
-  `(${keys.map((one) => `${key.name} = ${JSON.stringify(one)}`).join(' OR ')})` as Filter
-
-const judgeRow = async ({ probe }: World, listener: ListenerClient, reach: Reach, caller: Caller) => {
-  const { path, desc, keys } = reach
-  const excluded = await probe.send(listener, desc, reach.foreign, caller)
-  const missing = await probe.send(listener, desc, reach.missing, caller)
-  if (excluded === undefined || missing === undefined) return
-  const say = (text: string) => probe.findings.add('isolation', path, text, listener.name)
-  if (excluded.code === CODES.OK) return say('it answers for a row that a decision by row excludes')
-  if (excluded.code !== missing.code || without(excluded, keys) !== without(missing, keys))
-    return say(
-      `a row that a decision by row excludes can be told from what is not there: ${nameOf(excluded)}`,
-    )
-  if (excluded.code === CODES.INTERNAL)
-    probe.findings.leaveOut(path, 'isolation by row: its function does not support decisions by row')
-}
-
-/** Pages of one row each: each is full, and none has the row that is excluded. */
-const checkPages = async (
-  { probe }: World,
-  subject: Subject,
-  listener: ListenerClient,
-  { caller, shown }: { readonly caller: Caller; readonly shown: string },
-) => {
-  const method = subject.of('list')
-  if (method === undefined) return
-  const found: string[] = []
-  let token = ''
-  for (let pages = 0; pages < MOST_PAGES; pages++) {
-    const fields = { page_size: 1, page_token: token }
-    const outcome = await probe.send(
-      listener,
-      method.desc,
-      requestFor(subject, method, { key: shown, fields }),
-      caller,
-    )
-    if (outcome?.code !== CODES.OK) return
-    found.push(...itemsOf(method.standard.items, outcome.response).map((item) => keyOf(subject, item)))
-    token = (outcome.response as { readonly nextPageToken?: string } | undefined)?.nextPageToken ?? ''
-    if (token === '') break
-  }
-  if (found.length !== 1 || found[0] !== shown)
-    probe.findings.add(
-      'isolation',
-      method.path,
-      'its pages are not those of the rows that a decision by row allows',
-      listener.name,
-    )
 }

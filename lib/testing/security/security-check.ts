@@ -7,7 +7,6 @@ import {
   type ServerBuilder,
 } from '../../server/index.js'
 import type { Principal } from '../../context.js'
-import type { Filter } from '../../persistence/index.js'
 import { servedMethods } from '../../server/served-methods.js'
 import { captureLogs, type CapturedLogs } from '../harness/captured-logs.js'
 import { inProcess, serving } from '../harness/test-server.js'
@@ -17,7 +16,8 @@ import { checkDeclarations } from './declarations.js'
 import { checkDenial, checkSilence, type Stranger } from './denial.js'
 import { grpcListenerClient, type Headers, httpListenerClient } from './listener-clients.js'
 import { checkHostileInput } from './hostile-input.js'
-import { checkIsolation, checkRowIsolation, leaveUnchecked } from './isolation.js'
+import { checkIsolation, leaveUnchecked } from './isolation.js'
+import { checkRowIsolation, type RowReach } from './row-isolation.js'
 import { captureOutput } from './leaks/output.js'
 import { checkSecrecy } from './own-calls.js'
 import { Probe } from './probe.js'
@@ -109,7 +109,7 @@ export async function securityCheck(
 interface Run {
   /** Somebody of the first tenant who reaches some rows, where the authorizer decides by row. */
   readonly limited: string
-  readonly reach: { isOn: boolean; where: Filter | undefined }
+  readonly reach: RowReach & { isOn: boolean }
   readonly tenants: readonly [string, string]
   readonly subject: string
   readonly secrets: Canaries
@@ -118,7 +118,7 @@ interface Run {
 
 const newRun = (options: SecurityOptions): Run => ({
   limited: newCanary('limited-'),
-  reach: { isOn: false, where: undefined },
+  reach: { isOn: false, types: new Set(), where: undefined },
   tenants: [newCanary('tenant-a-'), newCanary('tenant-b-')],
   subject: options.as?.subject ?? newCanary('security-check-'),
   secrets: new Canaries(),
@@ -142,7 +142,9 @@ const checked = (configured: Config, logs: CapturedLogs, run: Run): Config => {
     authorize: (request) => {
       if (isOurs(request.principal)) return true
       if (!byRow || !isLimited(request.principal)) return own.authorize(request)
-      return run.reach.where === undefined ? false : { where: run.reach.where }
+      const { types, where } = run.reach
+      if (where === undefined) return false
+      return !types.has(request.type) || { where }
     },
     startUpCheck: (server) => own.startUpCheck?.(server) ?? [],
     close: (server) => own.close?.(server),

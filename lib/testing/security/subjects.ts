@@ -28,8 +28,12 @@ export interface Subject {
   readonly keyPattern: string
   /** The class of its entities. */
   readonly entity: object | undefined
-  /** Fields that hold the key of another resource, with the entity of that. */
-  readonly references: readonly { readonly field: DescField; readonly target: object }[]
+  /** Fields that hold the key of another resource, with the entity of that. A part of the name has no value of its own. */
+  readonly references: readonly {
+    readonly field: DescField
+    readonly target: object
+    readonly isInName: boolean
+  }[]
   /** Fields that locate the resource, such as `parent`, with a value for each. */
   readonly scope: ReadonlyMap<string, string | number>
   /** The parent that the check makes for all of them, as a name. */
@@ -90,7 +94,9 @@ const subjectOf = (
     entity: model?.entity,
     references: (model?.relations ?? []).flatMap((relation) => {
       const field = 'reference' in relation ? fieldOf(message, relation.reference.proto) : undefined
-      return field === undefined ? [] : [{ field, target: relation.target() }]
+      if (field === undefined) return []
+      const isInName = model?.name?.variables.some((variable) => variable.field.proto === field.name) ?? false
+      return [{ field, target: relation.target(), isInName }]
     }),
     scope: scopeOf(methods),
     sharedParent: model?.name?.parent?.text.replaceAll(/\{[^}]*\}/g, 'check'),

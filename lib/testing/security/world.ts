@@ -55,9 +55,9 @@ export const draft = (world: World, subject: Subject, side: Side, n = nextNumber
     { n, text: side.text, secret: world.secret },
     world.samples,
     Object.fromEntries(
-      subject.references.flatMap(({ field, target }) => {
+      subject.references.flatMap(({ field, target, isInName }) => {
         const key = side.targets.get(target)
-        return key === undefined ? [] : [[field.localName, key]]
+        return key === undefined || isInName ? [] : [[field.localName, key]]
       }),
     ),
   )
@@ -110,9 +110,9 @@ const noteTarget = ({ entity, name }: Subject, { targets }: Side, row: Row | str
 
 /** Resources that refer to the same ones may be against a unique rule: the next one refers to new ones, where its path allows it. */
 const renewTargets = async (world: World, subject: Subject, side: Side): Promise<void> => {
-  for (const { field, target } of subject.references) {
+  for (const { field, target, isInName } of subject.references) {
     const other = world.subjects.find(({ entity }) => entity === target)
-    if (other === undefined || other === subject || subject.scope.has(field.name)) continue
+    if (other === undefined || other === subject || isInName || subject.scope.has(field.name)) continue
     noteTarget(other, side, await sendRow(world, other, side))
   }
 }

@@ -1,0 +1,127 @@
+import { CODES } from '../../errors.js'
+import { type Filter, filter } from '../../persistence/index.js'
+import { nameOf } from './denial.js'
+import { type Reach, reaches, without } from './isolation.js'
+import type { ListenerClient, Outcome } from './listener-clients.js'
+import type { Caller } from './probe.js'
+import { itemsOf, keyOf, requestFor } from './requests.js'
+import type { Subject } from './subjects.js'
+import { makeRow, type World } from './world.js'
+
+/** The rows that a caller may reach: those of some types for which the predicate is true, and all of the others. */
+export interface RowReach {
+  types: ReadonlySet<string>
+  where: Filter | undefined
+}
+
+/** A caller that the authorizer of the check allows everything, for the rows of a predicate. */
+export interface Limited {
+  readonly caller: Caller
+  readonly reach: RowReach
+}
+
+/** More pages than the check has rows. */
+const MOST_PAGES = 100
+
+/** Somebody reaches for a row of the own tenant that a decision by row excludes: it is not there. */
+export const checkRowIsolation = async (
+  world: World,
+  subject: Subject,
+  { caller, reach: held }: Limited,
+): Promise<void> => {
+  const [hidden, shown] = [await makeRow(world, subject, world.a), await makeRow(world, subject, world.a)]
+  if (subject.repository === undefined || typeof hidden === 'string' || typeof shown === 'string') return
+  const keys = [hidden.key, shown.key]
+  // Most resources have no third row of their own in this list, and some have thousands of others.
+  held.types = typesOf(subject)
+  held.where = filter`${oneOf(subject, keys)} AND NOT ${oneOf(subject, [hidden.key])}`
+  const rows = { live: hidden, other: hidden, deleted: undefined, own: shown }
+  for (const listener of world.probe.listeners) {
+    for (const reach of reaches(world, subject, rows)) await judgeRow(world, listener, reach, caller)
+    await checkPages(world, subject, listener, { caller, shown: shown.key })
+  }
+  held.where = undefined
+}
+
+/** What the authorizer is asked about: what the rules say, and for what goes with another resource, the type of the entity. */
+const typesOf = ({ repository, methods }: Subject): ReadonlySet<string> =>
+  new Set([
+    ...(repository === undefined ? [] : [repository.model.type]),
+    ...methods.flatMap(({ rule }) => rule?.resource?.replace(/:.*/s, '') ?? []),
+  ])
+
+const oneOf = (subject: Subject, keys: readonly string[]): Filter =>
+  `(${keys.map((one) => `(${isKey(subject, one)})`).join(' OR ')})` as Filter
+
+/** A name is stored in parts. */
+const isKey = ({ key, name }: Subject, one: string): string => {
+  const parts = name?.variables.map(({ field }) => field.proto) ?? [key.name]
+  const values = name === undefined ? [one] : (name.parse(one) ?? [])
+  return parts.map((part, i) => `${part} = ${JSON.stringify(values[i] ?? '')}`).join(' AND ')
+}
+
+const judgeRow = async ({ probe }: World, listener: ListenerClient, reach: Reach, caller: Caller) => {
+  const { path, desc, isStandard, isOwn, keys } = reach
+  const excluded = await probe.send(listener, desc, reach.foreign, caller)
+  const missing = await probe.send(listener, desc, reach.missing, caller)
+  if (excluded === undefined || missing === undefined) return
+  const say = (text: string) => probe.findings.add('isolation', path, text, listener.name)
+  if (excluded.code === CODES.OK) return say('it answers for a row that a decision by row excludes')
+  if (excluded.code !== missing.code || without(excluded, keys) !== without(missing, keys))
+    return say(
+      `a row that a decision by row excludes can be told from what is not there: ${nameOf(excluded)}`,
+    )
+  const isOther = isStandard && excluded.code !== CODES.NOT_FOUND
+  if (isOther || excluded.code === CODES.INTERNAL) notJudged(probe, { path, isOwn }, excluded, listener)
+}
+
+/** A function without the mark of `supportsRowAccess` is not run. Anything else has to show what rows it reaches. */
+const notJudged = (
+  { findings }: World['probe'],
+  { path, isOwn }: Pick<Reach, 'path' | 'isOwn'>,
+  outcome: Outcome,
+  listener: ListenerClient,
+) => {
+  if (isOwn && outcome.code === CODES.INTERNAL)
+    return findings.leaveOut(path, 'isolation by row: its function does not support decisions by row')
+  findings.add(
+    'unchecked',
+    path,
+    `a call that a decision by row restricts gets ${nameOf(outcome)}: ${outcome.message}`,
+    listener.name,
+  )
+}
+
+/** Pages of one row each: each is full, and none has the row that is excluded. */
+const checkPages = async (
+  { probe }: World,
+  subject: Subject,
+  listener: ListenerClient,
+  { caller, shown }: { readonly caller: Caller; readonly shown: string },
+) => {
+  const method = subject.of('list')
+  if (method === undefined) return
+  const found: string[] = []
+  let token = ''
+  for (let pages = 0; pages < MOST_PAGES; pages++) {
+    const fields = { page_size: 1, page_token: token }
+    const outcome = await probe.send(
+      listener,
+      method.desc,
+      requestFor(subject, method, { key: shown, fields }),
+      caller,
+    )
+    if (outcome === undefined) return
+    if (outcome.code !== CODES.OK) return notJudged(probe, method, outcome, listener)
+    found.push(...itemsOf(method.standard.items, outcome.response).map((item) => keyOf(subject, item)))
+    token = (outcome.response as { readonly nextPageToken?: string } | undefined)?.nextPageToken ?? ''
+    if (token === '') break
+  }
+  if (found.length !== 1 || found[0] !== shown)
+    probe.findings.add(
+      'isolation',
+      method.path,
+      'its pages are not those of the rows that a decision by row allows',
+      listener.name,
+    )
+}
