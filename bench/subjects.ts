@@ -63,7 +63,7 @@ export const SUBJECTS: readonly Subject[] = [
     name: 'postgres',
     operations: ['get', 'list', 'page 1', 'page 181', 'create', 'update', 'batchGet 100'],
     concurrency: [1, 16, 64],
-    pace: { warmUpMs: 3000 },
+    pace: { rounds: 15, ms: 300, warmUpMs: 8000 },
     sides: POSTGRES_SIDES,
     goals: {
       'raw pg': {
