@@ -1,12 +1,13 @@
 import type { AuthorizedServer } from './authz/authorizer.js'
 import { pathOf } from './chain/method.js'
-import type { Logger } from './observability/logger.js'
+import type { ResolvedConfig } from './config/config.js'
 import type { Registrations } from './registrations.js'
+import { relatedPermissions } from './row-access/related-permissions.js'
 
 /** A server as its authorizer sees it, with the rules of the moment. */
 export const authorizedServer = (
   { registry, recorded, rules }: Registrations,
-  logger: Logger,
+  { logger, authorizer }: ResolvedConfig,
 ): AuthorizedServer => ({
   logger,
   get permissions() {
@@ -14,9 +15,19 @@ export const authorizedServer = (
       ...registry.services().flatMap(({ methods }) => methods.map(pathOf)),
       ...recorded,
     ])
-    return rules
+    // An authorizer that decides by row about a method is also asked about `get` of its resource.
+    const byRow = new Set(
+      [...registry.methods()]
+        .filter(([, { handler }]) => authorizer.decidesByRow === true && handler.rowAccess !== 'none')
+        .map(([desc]) => pathOf(desc)),
+    )
+    const required = rules
       .all()
       .filter(({ method, public: isPublic }) => isPublic !== true && served.has(method))
-      .map(({ verb = '', resource = '' }) => ({ verb, resource }))
+      .flatMap(({ method, verb = '', resource = '' }) => [
+        { verb, resource },
+        ...(byRow.has(method) ? [{ verb: 'get', resource }] : []),
+      ])
+    return [...required, ...relatedPermissions(registry)]
   },
 })

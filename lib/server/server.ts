@@ -59,7 +59,7 @@ export class Server {
   constructor(config: ResolvedConfig) {
     this.#config = config
     this.#registrations = new Registrations(config)
-    this.#authorized = authorizedServer(this.#registrations, config.logger)
+    this.#authorized = authorizedServer(this.#registrations, config)
     const { registry } = this.#registrations
     const { authorizer, deduplicationStore, logger, lroStore } = config
     const keepers = () => [...registry.repositories(), deduplicationStore, lroStore]

@@ -25,6 +25,16 @@ export interface RelatedAccess {
   list(model: ResourceModel): RowLimits | Promise<RowLimits>
 }
 
+/** The resources about which `related` can be asked. */
+export interface RelatedQuestions {
+  /** Those that a delete can take along. */
+  readonly delete: readonly ResourceModel[]
+  /** Those that come back with an undelete. */
+  readonly undelete: readonly ResourceModel[]
+  /** Those that can keep the entity, and whose number is told. */
+  readonly list: readonly ResourceModel[]
+}
+
 /** Options of an operation that reaches what refers to an entity. */
 export interface RelatedOptions {
   /** How many rows of all resources together it may write; one more is an ErrPreconditionFailed. Default: 1000. */

@@ -5,7 +5,7 @@ import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Filter } from '../query/filter-template.js'
 import type { OrderBy } from '../query/order-by.js'
 import type { Patch } from '../../resource/values/increment.js'
-import type { RelatedOptions, Through } from './related-options.js'
+import type { RelatedOptions, RelatedQuestions, Through } from './related-options.js'
 import type { RowLock } from './row-lock.js'
 
 export type { RelatedAccess, RelatedOptions, RowLimits, Through } from './related-options.js'
@@ -182,6 +182,8 @@ export interface Repository<T extends object, K = string> {
   readonly appliesWhere?: boolean
   /** A server asks before it binds its addresses. */
   startUpCheck?(): StartUpFindings | Promise<StartUpFindings>
+  /** About which resources `related` can be asked, so that a server knows which permissions there are. */
+  relatedQuestions?(options: { readonly force: boolean }): RelatedQuestions
   /**
    * The live entity of this key, with the relations that `with` names.
    * @throws ErrNotFound when no live entity of this tenant has the key.

@@ -27,12 +27,12 @@ export class MemoryFamily<E extends object> {
 
   /** Whether something refers to the resource. */
   get deletes(): boolean {
-    return (this.#member?.children.length ?? 0) > 0
+    return (this.member?.children.length ?? 0) > 0
   }
 
   /** Whether it comes back with others, or refers to what can be deleted. */
   get undeletes(): boolean {
-    const { hasDeleteId = false, parents = [] } = this.#member ?? {}
+    const { hasDeleteId = false, parents = [] } = this.member ?? {}
     return hasDeleteId || parents.some(({ parent }) => isSoft(parent))
   }
 
@@ -65,7 +65,7 @@ export class MemoryFamily<E extends object> {
     scope: Scope,
     options: BatchDeleteOptions | undefined,
   ): Promise<void> {
-    const member = this.#member as Member
+    const member = this.member as Member
     const stored = this.#rows(rows, scope)
     const roots = conditions.map((row) => ({
       find: async () => {
@@ -84,7 +84,7 @@ export class MemoryFamily<E extends object> {
     options: UndeleteOptions | undefined,
   ): Promise<E> {
     if (!this.undeletes) return this.writer.undelete(rows, row, patch)
-    const member = this.#member as Member
+    const member = this.member as Member
     const stored = this.#rows(rows, row.scope)
     const root = {
       find: () => stored.get(member, { key: row.key, ...row.scope }),
@@ -96,10 +96,11 @@ export class MemoryFamily<E extends object> {
   async purge(rows: HookedMemoryRows, before: Date, scope: Scope): Promise<number> {
     if (!this.deletes) return this.writer.purge(rows, before, scope)
     const step = { tenant: scope.tenant, after: undefined, chunk: Number.POSITIVE_INFINITY }
-    return (await purgeWithChildren(this.#member as Member, this.#rows(rows, scope), before, step)).removed
+    return (await purgeWithChildren(this.member as Member, this.#rows(rows, scope), before, step)).removed
   }
 
-  get #member(): Member | undefined {
+  /** Its relations; undefined where it has none. */
+  get member(): Member | undefined {
     return this.database.family.get(this.model as unknown as ResourceModel)
   }
 

@@ -17,6 +17,7 @@ import {
 import { purgeThreshold } from '../contract/purge-threshold.js'
 import type { PagingOptions } from '../contract/list-plan.js'
 import { Hooks, toCaller } from '../hooks/call-hooks.js'
+import { relatedQuestions } from '../deletion/rules/related-questions.js'
 import { withLoadHooks } from '../hooks/with-load-hooks.js'
 import { MemoryDatabase } from './memory-database.js'
 import { MemoryFamily } from './memory-family.js'
@@ -100,6 +101,9 @@ export class MemoryRepository<E extends object> implements Repository<E> {
     this.#family = new MemoryFamily(this.#database, this.model, this.#writer, options)
     this.#database.add(this.model, this.#table, this.#writer, this.#hooks)
   }
+
+  readonly relatedQuestions = (options: { readonly force: boolean }) =>
+    relatedQuestions(this.#family.member, options)
 
   async get(key: string, options?: ReadOptions): Promise<E> {
     this.#checkLock('get', options)

@@ -11,6 +11,7 @@ import {
 import { checkBatch } from '../contract/batch.js'
 import { checkCredential, type Verification, withFreshMint } from '../contract/credential-check.js'
 import { purgeThreshold } from '../contract/purge-threshold.js'
+import { relatedQuestions } from '../deletion/rules/related-questions.js'
 import type { StoredRow } from '../deletion/rules/stored-rows.js'
 import { Family } from '../deletion/sql/family.js'
 import { DataSourceCheck } from './data-source-check.js'
@@ -124,6 +125,8 @@ export class TypeormRepository<E extends object> implements Repository<E> {
   }
 
   readonly startUpCheck = () => this.#check.startUp()
+  readonly relatedQuestions = (options: { readonly force: boolean }) =>
+    relatedQuestions(this.#family.member, options)
 
   get(key: string, options?: ReadOptions): Promise<E> {
     return this.#operations.read('get', options, async (on, scope, run, lock) => {

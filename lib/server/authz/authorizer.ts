@@ -38,7 +38,10 @@ export interface Authorizer {
 
 /** The server that an authorizer decides for. */
 export interface AuthorizedServer {
-  /** The permission that each method needs, as `ashlar authz catalog` prints it. */
+  /**
+   * What `authorize` can be asked about: the permission that each method needs, as `ashlar authz catalog` prints it, and those that
+   * a delete needs for what goes along.
+   */
   readonly permissions: readonly { readonly verb: string; readonly resource: string }[]
   readonly logger: Logger
 }

@@ -118,7 +118,7 @@ const isName = (text: string): boolean => text !== '' && text.trim() === text &&
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The permissions of a policy that no method of the server asks for, such as a misspelt verb or resource type. */
+/** The permissions of a policy that the server never asks about, such as a misspelt verb or resource type. */
 export const unknownPermissions = (
   { roles }: RolePolicy,
   asked: AuthorizedServer['permissions'],
@@ -146,7 +146,7 @@ const unknownIn = (
       : [
           {
             path: ['verbs', index],
-            text: `"${verb}" on "${resource}" is what no method requires${didYouMean(verb, [...known].sort())}`,
+            text: `"${verb}" on "${resource}" is required by no method and no relation${didYouMean(verb, [...known].sort())}`,
           },
         ],
   )

@@ -13,9 +13,9 @@ const NAME = 'roleAuthorizer'
  * An authorizer of roles, for production: a principal may do what a role allows that is bound to its subject or to one of its
  * groups, in its tenant. Everything else is denied.
  *
- * A server does not start with a policy that names a verb or a resource type that none of its methods requires. A file is YAML or
- * JSON of at most 1 MiB. It is read when the server starts, and again whenever it changes; a call is decided by one version of
- * it. A changed file that cannot be used, or that is gone, is logged as an error once, and the last good version stays.
+ * A server does not start with a policy that allows a verb on a resource type if neither a method nor a relation requires it. A
+ * file is YAML or JSON of at most 128 KiB. It is read when the server starts, and again whenever it changes; a call is decided by
+ * one version of it. A changed file that cannot be used, or that is gone, is logged as an error once, and the last good version stays.
  * @throws DeclarationError with every mistake in a policy of code.
  * @example
  * ```ts

@@ -172,11 +172,11 @@ describe('roleAuthorizer', () => {
     [
       'gett',
       'widget',
-      'roles.a[0].verbs[0]: "gett" on "widget" is what no method requires; did you mean get?',
+      'roles.a[0].verbs[0]: "gett" on "widget" is required by no method and no relation; did you mean get?',
     ],
-    ['approve', 'widget', '"approve" on "widget" is what no method requires; valid: get, list'],
-    ['approve', 'zone:7', '"approve" on "zone:7" is what no method requires'],
-    ['fly', '*', '"fly" on "*" is what no method requires'],
+    ['approve', 'widget', '"approve" on "widget" is required by no method and no relation; valid: get, list'],
+    ['approve', 'zone:7', '"approve" on "zone:7" is required by no method and no relation'],
+    ['fly', '*', '"fly" on "*" is required by no method and no relation'],
     [
       'get',
       'wigdet',
@@ -413,10 +413,10 @@ describe('a server with roleAuthorizer', () => {
     }
   })
 
-  it('does not start with a verb that none of its methods requires', async () => {
+  it('does not start with a verb that it never asks about', async () => {
     const error = await serve(roleAuthorizer(policy(['lisst']))).catch((failure: Error) => failure)
     expect((error as Error).message).to.include(
-      'roleAuthorizer: roles.viewer[0].verbs[0]: "lisst" on "widget" is what no method requires; did you mean list?',
+      'roleAuthorizer: roles.viewer[0].verbs[0]: "lisst" on "widget" is required by no method and no relation; did you mean list?',
     )
   })
 

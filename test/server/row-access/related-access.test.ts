@@ -10,6 +10,7 @@ import { memoryRepositoryOf, repositoryOf } from '../../../lib/persistence/repos
 import type { Repository } from '../../../lib/persistence/contract/repository.js'
 import { filter } from '../../../lib/persistence/query/filter-template.js'
 import { createTables } from '../../../lib/persistence/schema/create-tables.js'
+import type { AuthorizedServer } from '../../../lib/server/authz/authorizer.js'
 import type { Decision } from '../../../lib/server/authz/decision.js'
 import { authorizeEntity } from '../../../lib/server/authz/decision.js'
 import { standardMethod } from '../../../lib/server/methods/standard-method.js'
@@ -41,6 +42,8 @@ describeOn('deletes of served resources', backends, (backend) => {
   /** Of the verb and the type. */
   let decide: (asked: string) => Decision
   const asked: string[] = []
+  /** What the authorizer was told before the server bound its addresses. */
+  let permissions: AuthorizedServer['permissions']
 
   before(async () => {
     const opened = await backend.open(ENTITIES)
@@ -65,8 +68,12 @@ describeOn('deletes of served resources', backends, (backend) => {
         rules: folderRules,
         authorizer: {
           decidesByRow: true,
+          startUpCheck: (server) => {
+            ;({ permissions } = server)
+            return []
+          },
           authorize: ({ verb, type, resource, principal }) => {
-            if (resource !== 'folder') asked.push(`${verb} ${resource}`)
+            asked.push(`${verb} ${resource}`)
             return principal.tenant !== '' && decide(`${verb} ${type}`)
           },
         },
@@ -89,6 +96,11 @@ describeOn('deletes of served resources', backends, (backend) => {
             )
       })
     asked.length = 0
+  })
+
+  afterEach('the authorizer is told beforehand of all that it is asked', () => {
+    const known = permissions.map(({ verb, resource }) => `${verb} ${resource}`)
+    expect(known).to.include.members(asked)
   })
 
   after(async () => {

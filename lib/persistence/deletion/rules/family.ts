@@ -57,6 +57,17 @@ export function familyOf(models: readonly ResourceModel[]): ReadonlyMap<Resource
 const isUndeletedTogether = ({ child, parent, relation }: Reference | Edge): boolean =>
   relation.onDelete !== 'set null' && isSoft(child) && isSoft(parent)
 
+/** Whether a child is deleted with its parent. One that cannot be undeleted never goes with a parent that can. */
+export const goesAlong = (
+  { child, relation }: Edge,
+  { force, isSoftDelete }: { readonly force: boolean; readonly isSoftDelete: boolean },
+): boolean =>
+  (relation.onDelete === 'cascade' || (relation.onDelete !== 'set null' && force)) &&
+  (!isSoftDelete || isSoft(child))
+
+/** Whether a child that was deleted with its parent comes back with it. */
+export const comesBack = ({ child }: Edge): boolean => child.hasDeleteId
+
 /** Whether a deleted row stays, and can be undeleted. */
 export const isSoft = (of: Member | ResourceModel): boolean =>
   ('model' in of ? of.model : of).deleteTime !== undefined

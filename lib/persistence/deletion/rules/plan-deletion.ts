@@ -1,5 +1,5 @@
 import { predicateOf } from '../../query/predicate.js'
-import { isSoft, type Edge, type Member } from './family.js'
+import { goesAlong, isSoft, type Edge, type Member } from './family.js'
 import { MOST_COUNTED, type Referring, stillReferredTo, tooManyRows } from './refusals.js'
 import type { RelatedAccess, RowLimits } from '../../contract/repository.js'
 import { byMember, RowSet, type StoredRow, type StoredRows, type Which } from './stored-rows.js'
@@ -51,6 +51,7 @@ class Planning {
   readonly #unsetting: Pending[] = []
   readonly #which: Which
   readonly #isSoft: boolean
+  readonly #along: { readonly force: boolean; readonly isSoftDelete: boolean }
   readonly #limits = new Map<Member, RowLimits>()
   readonly #refused: { readonly edge: Edge; readonly parents: readonly StoredRow[] }[] = []
   #left: number
@@ -63,6 +64,7 @@ class Planning {
     this.#found = new RowSet(roots)
     this.#left = options.most - roots.length
     this.#isSoft = roots[0] !== undefined && isSoft(roots[0].member)
+    this.#along = { force: options.force === true, isSoftDelete: this.#isSoft }
     this.#which = { state: this.#isSoft ? 'live' : 'all' }
   }
 
@@ -75,20 +77,13 @@ class Planning {
       for (const parents of byMember(level))
         for (const edge of parents[0]?.member.children ?? []) {
           if (edge.relation.onDelete === 'set null') this.#unsetting.push({ edge, parents })
-          else if (this.#goesAlong(edge)) next.push(...(await this.#take(edge, parents)))
+          else if (goesAlong(edge, this.#along)) next.push(...(await this.#take(edge, parents)))
           else this.#restricting.push({ edge, parents })
         }
       all.push(...next)
       level = next
     }
     return all
-  }
-
-  /** A child that cannot be undeleted never goes with a parent that can. */
-  #goesAlong({ child, relation }: Edge): boolean {
-    return (
-      (relation.onDelete === 'cascade' || this.options.force === true) && (!this.#isSoft || isSoft(child))
-    )
   }
 
   async #take(edge: Edge, parents: readonly StoredRow[]): Promise<StoredRow[]> {

@@ -1,6 +1,6 @@
 import { ErrConflict } from '../../../errors.js'
 import { constraintError } from '../../engines/errors/constraint-error.js'
-import type { Edge, Member } from './family.js'
+import { comesBack, type Member } from './family.js'
 import { mayReach, type PlanOptions } from './plan-deletion.js'
 import { mayNotUndelete, takenMeanwhile, tooManyRows } from './refusals.js'
 import { byMember, RowSet, type StoredRow, type StoredRows } from './stored-rows.js'
@@ -77,5 +77,3 @@ async function deletedWith(
   }
   return [...found].filter((row) => row !== root)
 }
-
-const comesBack = ({ child }: Edge): boolean => child.hasDeleteId

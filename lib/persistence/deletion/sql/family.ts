@@ -47,6 +47,11 @@ export class Family<E extends object> {
     }))
   }
 
+  /** Its relations; undefined where it has none. */
+  get member(): Member | undefined {
+    return this.#known()?.member
+  }
+
   #known(): FamilyWriter<E> | undefined {
     const { dataSource } = this.database
     if (this.#isKnown || !dataSource.isInitialized) return this.#writer
