@@ -65,6 +65,11 @@ describeOn('booking-repository.ts of docs/guides/business-rules.md', databases, 
       await book('next', 11, 12)
       expect(await messageOf(book('back', 14, 13))).to.include('has to be after start_time')
       expect(await messageOf(book('none', 14, 15, 'red'))).to.include('there is no such room')
+      expect(await messageOf(bookings.create({ id: 'half', roomId: 'blue', startTime: at(14) }))).to.include(
+        'end_time',
+      )
+      const later = { startTime: at(18) }
+      expect(await messageOf(bookings.update('next', later, ['start_time']))).to.include('after start_time')
     }))
 
   it('undeletes a booking only while its time is free', () =>
