@@ -3,7 +3,7 @@ import { type Authorizer, devAuthorizer, filter } from '../../lib/index.js'
 const staff = { tenant: '*', subjects: ['group:staff'] }
 
 /** Who may call what. */
-const grants = devAuthorizer([
+const grants: Authorizer = devAuthorizer([
   { ...staff, verbs: ['get', 'list', 'create', 'update', 'delete'], resource: 'customer' },
   { ...staff, verbs: ['get', 'list', 'create', 'update'], resource: 'product' },
   { ...staff, verbs: ['get', 'list', 'place', 'update', 'cancel', 'delete'], resource: 'order' },
@@ -23,5 +23,5 @@ export const orderAuthorizer: Authorizer = {
     if (!changes || principal.groups.includes('managers')) return true
     return { where: filter`placed_by = ${principal.subject}` }
   },
-  explain: (request) => grants.explain(request),
+  explain: (request) => grants.explain?.(request) ?? '',
 }

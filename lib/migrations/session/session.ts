@@ -125,7 +125,7 @@ export async function connected<T>(
   }
 }
 
-/** What to do about Node's network error codes. A server of another kind answers nothing that has a code. */
+/** What to do about Node's network error codes. A server of another kind sends nothing that has a code. */
 const network = (server: string): EngineFailures['connection'] => [
   [/^(E(CONNREFUSED|TIMEDOUT|HOSTUNREACH))?$/, `check host and port, and that ${server} runs there`],
   [
