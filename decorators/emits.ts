@@ -1,7 +1,10 @@
 import { onClass } from './apply.js'
 import { declare } from './metadata.js'
 
-/** What can happen to a resource. `deleted` is a soft delete too; `purged` is a row that is gone after it had expired. */
+/**
+ * What can happen to a resource. `deleted` is a soft delete, or the removal of what cannot be undeleted. `purged` is the removal of what
+ * could have been undeleted, or has expired.
+ */
 export const CHANGES = ['created', 'updated', 'deleted', 'undeleted', 'purged'] as const
 
 /** What may become an event. */

@@ -107,12 +107,17 @@ export class MemoryStoredRows implements StoredRows {
   }
 
   async remove(rows: readonly StoredRow[]): Promise<void> {
+    const known = await this.rows.read(() => new Map(rows.map((row) => [row, this.#valuesOf(row)])))
     for (const row of rows)
       if (!row.isDeleted) {
         const patch = deletionOf(row.member.model, this.sources)
-        await this.#writer(row).delete(this.rows, this.#condition(row), patch)
+        const telling = isSoft(row.member) ? 'nothing' : 'what has changed'
+        await this.#writer(row).delete(this.rows, this.#condition(row), patch, telling)
       }
-    await this.purge(rows.filter((row) => row.isDeleted || isSoft(row.member)))
+    await this.rows.write((log) => {
+      for (const [row, before] of known)
+        if (isSoft(row.member)) this.#table(row).remove(this.#valuesOf(row), log, 'purged', before)
+    })
   }
 
   purge(rows: readonly StoredRow[]): Promise<void> {

@@ -15,7 +15,7 @@ import type { MemoryOutbox } from './memory-outbox.js'
 export type Log = ((undo: () => void) => void) & { readonly context: RequestContext }
 
 /** What is told of a replaced row. `nothing` is for one that is removed next. */
-type Telling = 'what has changed' | 'nothing'
+export type Telling = 'what has changed' | 'nothing'
 
 /** The rows of one resource. Rows are copies, so that no caller holds stored values. */
 export class MemoryTable<E extends object> {
@@ -161,12 +161,15 @@ export class MemoryTable<E extends object> {
     return next
   }
 
-  /** @param kind - a row is purged when it is gone without anybody having deleted it. */
-  remove(row: Values, log: Log, kind: 'deleted' | 'purged' = 'deleted'): void {
+  /**
+   * @param kind - `purged` where the resource is soft-deletable, or has expired.
+   * @param before - the row as it is told.
+   */
+  remove(row: Values, log: Log, kind: 'deleted' | 'purged' = 'deleted', before = row): void {
     const id = this.#identityOf(row)
     this.#rows.delete(id)
     log(() => this.#rows.set(id, row))
-    this.#tell({ kind, before: row }, log)
+    this.#tell({ kind, before }, log)
   }
 
   #tell({ before, after, ...change }: Change<Values>, log: Log): void {

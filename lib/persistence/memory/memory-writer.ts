@@ -8,7 +8,7 @@ import type { Hooks, WriteEvents } from '../hooks/call-hooks.js'
 import { byCodePoint } from '../../text/code-point-order.js'
 import type { MemoryRows } from './memory-database.js'
 import type { MemoryReferences } from './memory-references.js'
-import type { Log, MemoryTable } from './memory-table.js'
+import type { Log, MemoryTable, Telling } from './memory-table.js'
 
 /** Of a write with hooks around it: the context that they are called with, in the transaction of the write. */
 export interface HookedMemoryRows extends MemoryRows {
@@ -58,11 +58,16 @@ export class MemoryWriter<E extends object> {
   }
 
   /** @param patch - what a soft delete changes. */
-  async delete(rows: HookedMemoryRows, row: RowCondition, patch: Readonly<Values>): Promise<void> {
-    if (rows.inside === undefined) return rows.write((log) => this.#delete(row, patch, log))
+  async delete(
+    rows: HookedMemoryRows,
+    row: RowCondition,
+    patch: Readonly<Values>,
+    telling?: Telling,
+  ): Promise<void> {
+    if (rows.inside === undefined) return rows.write((log) => this.#delete(row, patch, log, telling))
     const find = () => this.table.liveRow(row.key, row.scope)
     await this.#around(this.hooks.events.delete, rows, find, row, patch, (stored, values, log) => {
-      if (this.model.deleteTime !== undefined) return this.#replace(stored, values, log)
+      if (this.model.deleteTime !== undefined) return this.#replace(stored, values, log, telling)
       this.table.remove(stored, log)
       return this.table.entityOf(stored)
     })
@@ -124,14 +129,14 @@ export class MemoryWriter<E extends object> {
     return this.#replace(this.table.matching(this.table.liveRow(row.key, row.scope), row.ifMatch), patch, log)
   }
 
-  #replace(row: Values, patch: Readonly<Values>, log: Log): E {
+  #replace(row: Values, patch: Readonly<Values>, log: Log, telling?: Telling): E {
     this.references?.check(row, patch)
-    return this.table.entityOf(this.table.replace(row, patch, log))
+    return this.table.entityOf(this.table.replace(row, patch, log, telling))
   }
 
-  #delete(row: RowCondition, patch: Readonly<Values>, log: Log): void {
+  #delete(row: RowCondition, patch: Readonly<Values>, log: Log, telling?: Telling): void {
     const stored = this.table.matching(this.table.liveRow(row.key, row.scope), row.ifMatch)
     if (this.model.deleteTime === undefined) this.table.remove(stored, log)
-    else this.table.replace(stored, patch, log)
+    else this.table.replace(stored, patch, log, telling)
   }
 }

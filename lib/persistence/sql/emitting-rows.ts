@@ -20,6 +20,8 @@ import { FOR_WRITE } from './statements.js'
 /** For a write that is told: the call that it is made for. */
 export interface EmittingRun extends WriteRun {
   readonly context?: RequestContext
+  /** The row is removed next, which is told instead. */
+  readonly untold?: boolean
 }
 
 /** Where the rows of a resource are, and what they refer to. */
@@ -103,7 +105,8 @@ export class EmittingRows<E extends object> extends RowStore<E> {
     patch: Readonly<Values>,
     run: EmittingRun,
   ): Promise<boolean> {
-    if (this.#events?.hears('deleted') !== true) return super.delete(on, target, patch, run)
+    if (run.untold === true || this.#events?.hears('deleted') !== true)
+      return super.delete(on, target, patch, run)
     const before = await this.#locked(on, target, run)
     const isDeleted = before !== undefined && (await super.delete(on, target, patch, run))
     if (isDeleted) await this.#tell(on, [this.#deleted(before, patch)], run)

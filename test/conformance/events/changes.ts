@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { RequestContext } from '../../../lib/context.js'
 import { Aborted, ErrNotFound, ErrPreconditionFailed } from '../../../lib/errors.js'
 import { inAcme, rejection } from '../repository/subject.js'
-import type { ToldHolder } from './told-subject.js'
+import { Box, type ToldHolder } from './told-subject.js'
 
 class Stop extends Error {}
 
@@ -161,6 +161,34 @@ export const changes = (holder: ToldHolder): void => {
       const line = (await holder.subject.events()).find(({ type }) => type === 'ledger_line.deleted')
       expect(line?.event.data.before).to.include({ ledgerId: 'a' }).and.not.have.property('deleteTime')
       expect(line?.event.data.resource).to.have.property('deleteTime')
+    })
+
+    it('is one for each row that goes for good with what it refers to', async () => {
+      Box.heard.length = 0
+      await inAcme(async () => {
+        await of().shelves.create({ id: 's' })
+        for (const id of ['live', 'old']) {
+          await of().binders.create({ id, shelfId: 's' })
+          await of().boxes.create({ id, shelfId: 's' })
+        }
+        await of().binders.delete('old')
+        await of().boxes.delete('old')
+      })
+      const sofar = (await told()).length
+      await inAcme(() => of().shelves.delete('s'))
+      const along = (await holder.subject.events()).slice(sofar)
+      expect(along.map(({ type, key }) => `${type} ${key}`)).to.have.members([
+        ...['binder.purged live', 'binder.purged old', 'box.purged live', 'box.purged old'],
+        'shelf.deleted s',
+      ])
+      for (const { key, type, event } of along) {
+        expect(event.data).not.to.have.property('resource')
+        if (type === 'shelf.deleted') continue
+        const before = expect(event.data.before).to.include({ id: key, shelfId: 's' })
+        if (key === 'live') before.and.not.have.property('deleteTime')
+        else before.and.have.property('deleteTime')
+      }
+      expect(Box.heard).to.deep.equal(['old', 'live'])
     })
 
     it('follows each row of a purge, and what is removed with it, of every tenant', async () => {

@@ -1,4 +1,12 @@
-import { Column, type DataSource, Entity, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm'
+import {
+  BeforeSoftRemove,
+  Column,
+  type DataSource,
+  Entity,
+  JoinColumn,
+  ManyToOne,
+  PrimaryColumn,
+} from 'typeorm'
 import {
   Credential,
   Emits,
@@ -57,6 +65,54 @@ export class LedgerLine {
   deleteTime?: Date
 }
 
+/** Gone when it is deleted. */
+@Resource()
+@Entity('shelves')
+@TenantScoped()
+@Emits()
+export class Shelf {
+  @PrimaryColumn({ length: 64 }) id!: string
+  accountId!: string
+}
+
+/** Can be undeleted, but not without its shelf, with which it goes. */
+@Resource()
+@Entity('binders')
+@TenantScoped()
+@SoftDeletable()
+@Emits({ include: 'before' })
+export class Binder {
+  @PrimaryColumn({ length: 64 }) id!: string
+  @Column({ length: 64 }) shelfId!: string
+  @ManyToOne(() => Shelf, { onDelete: 'CASCADE' })
+  @JoinColumn({ name: 'shelf_id' })
+  shelf?: Shelf
+  accountId!: string
+  deleteTime?: Date
+}
+
+/** The same with a hook, which is called for it. */
+@Resource()
+@Entity('boxes')
+@TenantScoped()
+@SoftDeletable()
+@Emits({ include: 'before' })
+export class Box {
+  static readonly heard: string[] = []
+  @PrimaryColumn({ length: 64 }) id!: string
+  @Column({ length: 64 }) shelfId!: string
+  @ManyToOne(() => Shelf, { onDelete: 'CASCADE' })
+  @JoinColumn({ name: 'shelf_id' })
+  shelf?: Shelf
+  accountId!: string
+  deleteTime?: Date
+
+  @BeforeSoftRemove()
+  goes(): void {
+    Box.heard.push(this.id)
+  }
+}
+
 /** Nobody's, gone when it is deleted; of its changes only two are told. */
 @Resource({ shared: true })
 @Entity('stamps')
@@ -78,7 +134,7 @@ export class Blotter {
   accountId!: string
 }
 
-const toldEntities = [Ledger, LedgerLine, Stamp, Blotter] as const
+const toldEntities = [Ledger, LedgerLine, Shelf, Binder, Box, Stamp, Blotter] as const
 const options = { minter: new CredentialMinter(), encryptor: newDev(Buffer.alloc(32, 7)) }
 
 /** An event as it stands in the outbox. */
@@ -94,6 +150,9 @@ export interface ToldEvent {
 const sqlRepositories = (dataSource: DataSource) => ({
   ledgers: new (repositoryOf(Ledger))(dataSource, options),
   lines: new (repositoryOf(LedgerLine))(dataSource, options),
+  shelves: new (repositoryOf(Shelf))(dataSource, options),
+  binders: new (repositoryOf(Binder))(dataSource, options),
+  boxes: new (repositoryOf(Box))(dataSource, options),
   stamps: new (repositoryOf(Stamp))(dataSource, options),
   blotters: new (repositoryOf(Blotter))(dataSource, options),
 })
@@ -101,6 +160,9 @@ const sqlRepositories = (dataSource: DataSource) => ({
 const memoryRepositories = (database: MemoryDatabase) => ({
   ledgers: new (memoryRepositoryOf(Ledger))({ ...options, database }),
   lines: new (memoryRepositoryOf(LedgerLine))({ ...options, database }),
+  shelves: new (memoryRepositoryOf(Shelf))({ ...options, database }),
+  binders: new (memoryRepositoryOf(Binder))({ ...options, database }),
+  boxes: new (memoryRepositoryOf(Box))({ ...options, database }),
   stamps: new (memoryRepositoryOf(Stamp))({ ...options, database }),
   blotters: new (memoryRepositoryOf(Blotter))({ ...options, database }),
 })
@@ -134,7 +196,7 @@ export async function openTold(backend: Backend): Promise<ToldSubject> {
     transaction: (fn) => transaction(dataSource, fn),
     events: async () => (await rowsIn(dataSource)).map(toldEvent),
     clear: async () => {
-      for (const table of ['ledger_lines', 'ledgers', 'stamps', 'blotters'])
+      for (const table of ['ledger_lines', 'ledgers', 'binders', 'boxes', 'shelves', 'stamps', 'blotters'])
         await dataSource.query(`DELETE FROM ${table}`)
       if ((await rowsIn(dataSource)).length > 0) await dataSource.query('DELETE FROM outbox')
     },

@@ -21,6 +21,8 @@ export interface RowTarget {
 /** With the context that hooks are called with. */
 export interface InsideRun extends RunOptions {
   readonly inside?: RequestContext
+  /** The row is removed next, which is told instead. */
+  readonly untold?: boolean
 }
 
 /** What stores the rows of one resource, and calls its hooks where a run says so. */
@@ -228,20 +230,36 @@ class SqlStoredRows implements StoredRows {
   async remove(rows: readonly StoredRow[]): Promise<void> {
     const [first] = rows
     if (first === undefined) return
-    const store = this.family.storeOfEach(first.member, 'delete')
-    if (store !== undefined)
-      for (const { key, tenant, isDeleted } of rows)
-        if (!isDeleted)
-          await store.delete(this.on, { key, tenant }, deletionOf(first.member.model, this.sources), this.run)
-    await this.purge(rows)
+    const { member } = first
+    const { store, surround } = this.family.of(member)
+    const patch = deletionOf(member.model, this.sources)
+    const deleteEach = async (of: readonly StoredRow[], run: InsideRun) => {
+      for (const { key, tenant, isDeleted } of of)
+        if (!isDeleted) await store.delete(this.on, { key, tenant }, patch, run)
+    }
+    if (isSoft(member)) {
+      const untold = { ...this.run, untold: true }
+      return this.#purge(rows, surround('delete') ? (of) => deleteEach(of, untold) : undefined)
+    }
+    if (this.family.storeOfEach(member, 'delete') !== undefined) return deleteEach(rows, this.run)
+    await this.#purge(rows)
   }
 
-  async purge(rows: readonly StoredRow[]): Promise<void> {
-    for (const { member, ...asked } of inGroups(rows)) {
+  purge(rows: readonly StoredRow[]): Promise<void> {
+    return this.#purge(rows)
+  }
+
+  /** @param before - called with the rows of each statement before it. */
+  async #purge(
+    rows: readonly StoredRow[],
+    before?: (of: readonly StoredRow[]) => Promise<void>,
+  ): Promise<void> {
+    for (const { member, rows: of, ...asked } of inGroups(rows)) {
       const { store, statements } = this.family.of(member)
-      await store.purging(this.on, asked.keys, asked.tenant, this.run, () =>
-        this.#send(statements.remove(asked)),
-      )
+      await store.purging(this.on, asked.keys, asked.tenant, this.run, async () => {
+        await before?.(of)
+        await this.#send(statements.remove(asked))
+      })
     }
   }
 
@@ -270,8 +288,8 @@ class SqlStoredRows implements StoredRows {
     written: Written,
     state: 'live' | 'deleted' | 'all',
   ): Promise<void> {
-    for (const { member, ...asked } of inGroups(rows))
-      await this.#send(this.family.of(member).statements.update(written, { ...asked, state }))
+    for (const { member, tenant, keys } of inGroups(rows))
+      await this.#send(this.family.of(member).statements.update(written, { tenant, keys, state }))
   }
 
   /** Tenant by tenant, because a key says nothing without its tenant. */
@@ -298,13 +316,15 @@ function* inGroups(rows: readonly StoredRow[]): Generator<{
   readonly member: Member
   readonly tenant: string | undefined
   readonly keys: readonly string[]
+  readonly rows: readonly StoredRow[]
 }> {
   const [first] = rows
   if (first === undefined) return
-  for (const { tenant, rows: of } of byTenant(rows))
-    for (const keys of chunks(of.map(({ key }) => key))) yield { member: first.member, tenant, keys }
+  for (const { tenant, rows: all } of byTenant(rows))
+    for (const of of chunks(all))
+      yield { member: first.member, tenant, keys: of.map(({ key }) => key), rows: of }
 }
 
-function* chunks(keys: readonly string[]): Generator<readonly string[]> {
-  for (let at = 0; at < keys.length; at += MOST_KEYS) yield keys.slice(at, at + MOST_KEYS)
+function* chunks<T>(all: readonly T[]): Generator<readonly T[]> {
+  for (let at = 0; at < all.length; at += MOST_KEYS) yield all.slice(at, at + MOST_KEYS)
 }
