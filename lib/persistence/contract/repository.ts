@@ -183,7 +183,7 @@ export interface Repository<T extends object, K = string> {
   /** A server asks before it binds its addresses. */
   startUpCheck?(): StartUpFindings | Promise<StartUpFindings>
   /** About which resources `related` can be asked, so that a server knows which permissions there are. */
-  relatedQuestions?(options: { readonly force: boolean }): RelatedQuestions
+  readonly relatedQuestions?: (options: { readonly force: boolean }) => RelatedQuestions
   /**
    * The live entity of this key, with the relations that `with` names.
    * @throws ErrNotFound when no live entity of this tenant has the key.
