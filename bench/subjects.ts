@@ -106,7 +106,7 @@ export const SUBJECTS: readonly Subject[] = [
     name: 'relations',
     operations: ['few targets', 'a target each', 'children'],
     concurrency: [1, 16],
-    pace: { rounds: 7, ms: 500, warmUpMs: 3000 },
+    pace: { rounds: 9, ms: 500, warmUpMs: 8000 },
     sides: relatedSides('postgres'),
     parts: RELATED_PARTS,
   },
