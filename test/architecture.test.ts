@@ -187,7 +187,7 @@ const OWNERS: Readonly<
   'ashlar-annotations': {
     in: [
       ...['lib/resource', 'lib/gateway', 'lib/openapi', 'lib/server', 'lib/testing', 'examples'],
-      ...['lib/client', 'lib/call.ts', 'lib/error-details.ts', 'cli/generate'],
+      ...['lib/client', 'lib/call.ts', 'lib/error-details.ts', 'cli/generate', 'cli/proto'],
     ],
   },
   '@connectrpc/connect': { in: [], types: ['lib/server/connect', 'lib/client/transports'] },

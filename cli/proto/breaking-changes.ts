@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { parse } from 'yaml'
 import { Failure } from '../errors/failure.js'
 import { againstImage } from './against.js'
-import { bufOf } from './buf.js'
+import { bufOf, describedProtos } from './buf.js'
+import { newlyRequired } from './newly-required.js'
 import { runTool } from './project-tool.js'
 
 /** One change that breaks clients. */
@@ -11,7 +12,7 @@ export interface BreakingChange {
   readonly path: string
   /** Counts from 1. */
   readonly line: number
-  /** The rule of buf, such as `FIELD_WIRE_JSON_COMPATIBLE_TYPE`. */
+  /** The rule of buf, such as `FIELD_WIRE_JSON_COMPATIBLE_TYPE`; or `FIELD_NEWLY_REQUIRED`. */
   readonly rule: string
   readonly message: string
 }
@@ -59,22 +60,44 @@ export async function breakingChanges(folder: string, against: string): Promise<
         'input',
         `the .proto files do not compile: ${mistake.path}:${mistake.line}: ${mistake.message}`,
       )
-    return changes
+    return [...changes, ...(await requiredChanges(folder, image))]
   } finally {
     remove()
   }
 }
 
+/** What buf has no rule for: requests that were accepted, and that are refused now. */
+async function requiredChanges(folder: string, image: string): Promise<readonly BreakingChange[]> {
+  const ignored = bufYaml(folder).breaking?.ignore ?? []
+  const [now, earlier] = [await describedProtos(folder), await describedProtos(folder, image)]
+  return newlyRequired(now, earlier)
+    .map(({ file, line, message }) => ({
+      path: `proto/${file}`,
+      line,
+      rule: 'FIELD_NEWLY_REQUIRED',
+      message,
+    }))
+    .filter(
+      ({ path }) =>
+        existsSync(join(folder, path)) && !ignored.some((one) => path === one || path.startsWith(`${one}/`)),
+    )
+}
+
 /** The project's own buf.yaml, with the rules that a JSON API needs. What it leaves out of them stays out. */
 function configOf(folder: string): string {
+  const config = bufYaml(folder)
+  return JSON.stringify({ ...config, breaking: { ...config.breaking, use: ['WIRE_JSON'] } })
+}
+
+interface BufYaml {
+  readonly breaking?: { readonly ignore?: readonly string[] }
+}
+
+function bufYaml(folder: string): BufYaml {
   const file = join(folder, 'buf.yaml')
   if (!existsSync(file))
     throw new Failure('input', 'there is no buf.yaml here: change to the folder of the project')
-  const config = parse(readFileSync(file, 'utf8')) as Readonly<Record<string, unknown>>
-  return JSON.stringify({
-    ...config,
-    breaking: { ...(config.breaking as object | undefined), use: ['WIRE_JSON'] },
-  })
+  return parse(readFileSync(file, 'utf8')) as BufYaml
 }
 
 interface Finding {

@@ -12,12 +12,13 @@ export const bufOf = (folder: string): string => toolOf(folder, 'buf', PACKAGE)
 
 /**
  * The descriptors of a project's .proto files and of what they import, with the places of all declarations.
+ * @param image - of an earlier version of them, in their place.
  * @throws {Failure} with what buf says where they do not compile.
  */
-export async function describedProtos(folder: string): Promise<FileDescriptorSet> {
+export async function describedProtos(folder: string, image?: string): Promise<FileDescriptorSet> {
   const { exit, stdout, stderr } = await runTool(
     bufOf(folder),
-    ['build', '--output', '-#format=binpb'],
+    ['build', ...(image === undefined ? [] : [image]), '--output', '-#format=binpb'],
     folder,
   )
   if (exit !== 0) throw new Failure('input', `the .proto files do not compile: ${firstLines(stderr)}`)

@@ -28,7 +28,7 @@ const below = (title: string) => {
 }
 
 const entityOf = (decorators: string, members: string) => `
-  import { Resource, SoftDeletable, TenantScoped } from 'ashlar/decorators'
+  import { Default, Resource, SoftDeletable, TenantScoped } from 'ashlar/decorators'
   import { Column, Entity, PrimaryColumn, Unique } from 'typeorm'
   @Resource() @Entity('tasks') @TenantScoped() ${decorators}
   export class Task {
@@ -78,7 +78,8 @@ onEachEngine(`a change of ${PAGE}`, (database, dialect) => {
   const VERIFY = 'ashlar migrate verify --entities dist/entities.js'
 
   it('makes a column required, with real values', async () => {
-    const { commands, inLanguage } = below('A required column with real values')
+    const { commands, inLanguage, text } = below('A required column with real values')
+    const [, member = ''] = /`(@Default.*? queue!: string)`/.exec(text) ?? []
     const [expand = [], contract = []] = commands
     const [column = '', backfill = ''] = inLanguage('sql')
     entity('')
@@ -86,7 +87,7 @@ onEachEngine(`a change of ${PAGE}`, (database, dialect) => {
     await database().rows(
       `INSERT INTO tasks (account_id, id, project_id, title) VALUES ('t', '1', 'p', 'urgent: build'), ('t', '2', 'p', 'rest')`,
     )
-    entity('', '@Column({ length: 40 }) queue!: string')
+    entity('', member)
     await does(...expand)
     if (dialect === 'postgres') expect(written()).to.include(column)
     const { exit, stdout } = await run(VERIFY)
@@ -99,6 +100,8 @@ onEachEngine(`a change of ${PAGE}`, (database, dialect) => {
     await does(...contract)
     const rows = await database().rows('SELECT queue FROM tasks ORDER BY id')
     expect(rows.map(({ queue }) => queue)).to.deep.equal(['fast', 'slow'])
+    entity('', member.replace(/^@Default\(.*?'\) /, ''))
+    await does(VERIFY)
   })
 
   it('makes a resource soft-deletable', async () => {

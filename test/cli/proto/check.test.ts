@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { breakingChanges } from '../../../cli/proto/breaking-changes.js'
 import { BUF, hasBuf } from '../../support/projects/linked-project.js'
+import { root } from '../../support/root.js'
+import { textOf } from '../../support/sources/documents.js'
 import { runCommand } from '../../support/run-command.js'
 
 const PROTO = `syntax = "proto3";
@@ -93,6 +95,104 @@ describe('ashlar proto check', function () {
     const { exit, stdout } = await runCommand(['proto', 'check', '--against', 'main'], { cwd: folder })
     expect(exit).to.equal(1)
     expect(stdout).to.match(/^proto\/a\.proto:5: Field "2" with name "size"/)
+  })
+
+  describe('of a field that requests now need', () => {
+    const NAMES = `message CreateTaskRequest { Task task = 1; }
+message ListTasksRequest {}
+message ListTasksResponse { repeated Task tasks = 1; repeated Total totals = 2; }
+message Total { int32 size = 1; }
+service TaskService {
+  rpc CreateTask(CreateTaskRequest) returns (Task);
+  rpc ListTasks(ListTasksRequest) returns (ListTasksResponse);
+}
+`
+    const served = (task: string, names = NAMES) =>
+      PROTO.replace('message', 'import "google/api/field_behavior.proto";\nmessage').replace(
+        '  int32 size = 2;\n',
+        (size) => `${size}${task}`,
+      ) + names
+    const REQUIRED = '[(google.api.field_behavior) = REQUIRED]'
+    const found = async (text: string) => {
+      write(text)
+      return (await breakingChanges(folder, 'served')).map(
+        ({ path, line, rule, message }) => `${path}:${line}: ${message.split(':')[0] ?? ''} (${rule})`,
+      )
+    }
+
+    before(() => {
+      const google = join(root, 'node_modules/ashlar-annotations/proto')
+      writeFileSync(
+        join(folder, 'buf.yaml'),
+        'version: v2\nmodules: [{ path: proto }, { path: node_modules/annotations }]\n',
+      )
+      symlinkSync(google, join(folder, 'node_modules/annotations'))
+      write(served('  string note = 3;\n'))
+      git('add', '.')
+      git('commit', '--quiet', '--message', 'served')
+      git('tag', 'served')
+    })
+
+    it('finds a new one and an old one, in what requests hold', async () => {
+      const text = served(`  string note = 3 ${REQUIRED};\n  string queue = 4 ${REQUIRED};\n`)
+      expect(await found(text)).to.deep.equal([
+        'proto/a.proto:7: Field "3" with name "note" on message "Task" is REQUIRED and was not (FIELD_NEWLY_REQUIRED)',
+        'proto/a.proto:8: Field "4" with name "queue" on message "Task" is new and REQUIRED (FIELD_NEWLY_REQUIRED)',
+      ])
+    })
+
+    const ROWS: readonly (readonly [what: string, text: () => string])[] = [
+      ['a new field', () => served('  string note = 3;\n  string queue = 4;\n')],
+      [
+        'a number that cannot be missing',
+        () => served(`  string note = 3;\n  int32 count = 4 ${REQUIRED};\n`),
+      ],
+      [
+        'a field of responses alone',
+        () =>
+          served('  string note = 3;\n', NAMES.replace('int32 size = 1', `$& ; string unit = 2 ${REQUIRED}`)),
+      ],
+      [
+        'a message that no client sends yet',
+        () =>
+          served(
+            '  string note = 3;\n  Label label = 4;\n',
+            `${NAMES}message Label { string text = 1 ${REQUIRED}; }\n`,
+          ),
+      ],
+      [
+        'the request of a new method',
+        () =>
+          served(
+            '  string note = 3;\n',
+            `${NAMES.replace('service TaskService {', '$&\n  rpc ArchiveTask(ArchiveTaskRequest) returns (Task);')}message ArchiveTaskRequest { string name = 1 ${REQUIRED}; }\n`,
+          ),
+      ],
+    ]
+    for (const [what, text] of ROWS)
+      it(`finds nothing in ${what}`, async () => {
+        expect(await found(text())).to.deep.equal([])
+      })
+
+    it('leaves out the files that buf.yaml ignores', async () => {
+      const config = join(folder, 'buf.yaml')
+      const before = readFileSync(config, 'utf8')
+      writeFileSync(config, `${before}breaking: { ignore: [proto/a.proto] }\n`)
+      try {
+        expect(await found(served(`  string note = 3 ${REQUIRED};\n`))).to.deep.equal([])
+      } finally {
+        writeFileSync(config, before)
+      }
+    })
+
+    it('agrees with the guide about a required column', async () => {
+      const page = textOf('docs/guides/migrations.md')
+      const recipe = page.split('\n### A required column with real values\n')[1]?.split('\n### ')[0] ?? ''
+      const field = /`(string queue = 4;)`/.exec(recipe)?.[1] ?? ''
+      expect(await found(served(`  string note = 3;\n  ${field}\n`))).to.deep.equal([])
+      const later = field.replace(';', ` ${REQUIRED};`)
+      expect(await found(served(`  string note = 3;\n  ${later}\n`))).to.have.length(1)
+    })
   })
 
   for (const [what, against, message] of [
