@@ -10,6 +10,8 @@ export interface TriedVersion {
   readonly name: string
   /** False for the version that failed, which is the last one. */
   readonly isApplied: boolean
+  /** Rows of a chunk, for a backfill. */
+  readonly chunk: number | undefined
   /** How long its file ran, as the progress says at its end. */
   readonly ms: number
   /** The longest read and the longest write of a table beside it, in milliseconds; undefined where no table was probed. */
@@ -17,7 +19,7 @@ export interface TriedVersion {
   readonly longestWriteMs: number | undefined
   /**
    * The locks that it held before its COMMIT on tables that it did not make, such as `ACCESS EXCLUSIVE on tasks`. Undefined where
-   * they were not measured: on MySQL, and for what did not come to a COMMIT or runs outside of a transaction.
+   * they were not measured: on MySQL, for a backfill, and for what did not come to a COMMIT or runs outside of a transaction.
    */
   readonly locks: readonly string[] | undefined
   /** Tables that can no longer be read or written as before, with the reason. */
@@ -51,7 +53,7 @@ export async function dryRun(
   try {
     await Promise.all(probes.map((probe) => probe.round()))
     const tried: TriedVersion[] = []
-    for (const { name } of pending) {
+    for (const { name, chunk } of pending) {
       const before = await storageOf(options)
       for (const probe of probes) probe.longestMs = 0
       let locks: readonly string[] | undefined
@@ -82,6 +84,7 @@ export async function dryRun(
       const version: TriedVersion = {
         name,
         isApplied: failure === undefined,
+        chunk,
         ms,
         longestReadMs: longestOf(probes, 'read'),
         longestWriteMs: longestOf(probes, 'write'),

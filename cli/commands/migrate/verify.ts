@@ -7,6 +7,11 @@ import type { KeptFlags } from '../../migrate/lines/next-line.js'
 const BY_HAND =
   'which writes or names what is to be done; where it does neither, the tables were changed by hand: change them back'
 
+/** Whether all that is left to do for a difference is in the contract. */
+const isContract = (difference: string): boolean =>
+  difference.includes('ashlar migrate diff NAME --contract') &&
+  !difference.includes('ashlar migrate diff NAME writes')
+
 export default class Verify extends DatabaseVerb {
   static override summary =
     'Compare what is applied with the files, and tables with entities; exit with 1 on a difference.'
@@ -46,7 +51,7 @@ A version that another tool applied is accepted: the content of its file at that
         ? 'every version is applied, and none was edited since; --entities compares the tables, too'
         : 'the database is as the files and the entities say'
     this.say(differences.length > 0 ? differences : [this.paint.good(equal)])
-    if (ofTables.length > 0) this.say([await this.#nextOf(versions, flags)])
+    if (ofTables.length > 0) this.say([await this.#nextOf(versions, flags, ofTables.every(isContract))])
     if (differences.length > 0) this.endWith('differs')
     return this.onDatabase({ differences })
   }
@@ -55,6 +60,7 @@ A version that another tool applied is accepted: the content of its file at that
   async #nextOf(
     versions: readonly VersionStatus[],
     flags: KeptFlags & { readonly entities?: string | undefined },
+    isContractLeft: boolean,
   ): Promise<string> {
     const [{ nextLine }, { namesText }, { missingAmong }] = await Promise.all([
       import('../../migrate/lines/next-line.js'),
@@ -62,8 +68,11 @@ A version that another tool applied is accepted: the content of its file at that
       import('../../migrate/missing-versions.js'),
     ])
     const missing = missingAmong(versions)
+    const diff = ['diff', 'NAME', '--entities', flags.entities ?? 'MODULE']
     if (missing.length === 0)
-      return nextLine(['diff', 'NAME', '--entities', flags.entities ?? 'MODULE'], flags, BY_HAND)
+      return isContractLeft
+        ? nextLine([...diff, '--contract'], flags, 'once no process with the older code runs')
+        : nextLine(diff, flags, BY_HAND)
     const may = `${namesText(missing)} may settle what differs in the tables`
     return nextLine(['up'], flags, `and then verify again: ${may}`)
   }

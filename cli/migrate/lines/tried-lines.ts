@@ -20,10 +20,17 @@ export function triedLines(version: TriedVersion, paint: Paint): readonly string
 /** What of the versions was not measured, and where it is. */
 export function unmeasuredLines(versions: readonly TriedVersion[]): readonly string[] {
   const applied = versions.filter(({ isApplied }) => isApplied)
-  const without = (key: 'locks' | 'rewritten') =>
-    namesText(applied.filter((version) => version[key] === undefined).map(({ name }) => name))
-  const [locks, rewritten] = [without('locks'), without('rewritten')]
+  const without = (key: 'locks' | 'rewritten', isMeant = (_: TriedVersion) => true) =>
+    namesText(
+      applied.filter((version) => version[key] === undefined && isMeant(version)).map(({ name }) => name),
+    )
+  const backfills = without('locks', ({ chunk }) => chunk !== undefined)
+  const locks = without('locks', ({ chunk }) => chunk === undefined)
+  const rewritten = without('rewritten')
   return [
+    ...(backfills === ''
+      ? []
+      : [`locks were not measured for ${backfills}: a backfill commits after each chunk`]),
     ...(locks === ''
       ? []
       : [

@@ -276,6 +276,22 @@ onEachEngine('ashlar migrate', (database, dialect) => {
     expect(again).to.have.nested.property('error.exit', 6)
   })
 
+  it('says why a dry run has measured no locks', async () => {
+    ship({
+      ...tables(2),
+      ...file('0003_t3', 'CREATE TABLE t3 (id int PRIMARY KEY, n int)', 'DROP TABLE t3'),
+      ...file('0004_fill', '-- ashlar:backfill chunk=10\nUPDATE t3 SET n = 1', '-- the values stay'),
+    })
+    const { stderr, stdout } = await run('dry-run', '--yes')
+    expect(stderr + stdout).to.include(
+      'locks were not measured for 0004_fill: a backfill commits after each chunk',
+    )
+    const others =
+      /locks were not measured for .*0003_t3: they are on PostgreSQL, for files that run in a transaction/
+    if (dialect === 'postgres') expect(stderr).not.to.match(others)
+    else expect(stderr).to.match(others)
+  })
+
   it('says for whom it waits', async () => {
     ship(tables(2))
     const options = resolveOptions({ url: database().url, files: {}, module: 'the_other' })
