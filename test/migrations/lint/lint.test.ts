@@ -178,6 +178,23 @@ describe('lintFile', () => {
     ])
   })
 
+  it('does not send a statement into a file of its own that has one', () => {
+    const textOf = (sql: string) =>
+      lint('mysql', 'up', sql).find(({ rule }) => rule === 'unrecoverable-statement')?.text ?? ''
+    const rename = 'ALTER TABLE a RENAME TO a2'
+    expect(textOf(rename))
+      .to.match(/: watch it while it runs; .*ashlar migrate resolve --applied records that$/)
+      .and.not.match(/CREATE TABLE|a file of its own/)
+    expect(textOf(`SELECT 1; ${rename}`)).to.match(
+      /: put it into a file of its own that you watch while it runs$/,
+    )
+    const key = 'ALTER TABLE a ADD FOREIGN KEY (b) REFERENCES b (id)'
+    expect(textOf(key)).to.match(/: put it into CREATE TABLE, or watch it while it runs;/)
+    expect(textOf(`SELECT 1; ${key}`)).to.match(
+      /: put it into CREATE TABLE, or into a file of its own that you watch/,
+    )
+  })
+
   it('has one name for each rule of an engine', () => {
     for (const dialect of ['postgres', 'mysql'] as const) {
       const names = RULES.filter((rule) => (rule.dialect ?? dialect) === dialect).map(({ name }) => name)

@@ -40,8 +40,8 @@ export const MYSQL_RULES: readonly Rule[] = [
     level: 'danger',
     dialect: 'mysql',
     bothWays: true,
-    check: (statement) => {
-      const advice = unrecoverable(statement)
+    check: (statement, { statements }) => {
+      const advice = unrecoverable(statement, statements.length === 1)
       return (
         advice && `run a second time after the host died in it, it fails and stops every later run: ${advice}`
       )
@@ -161,7 +161,7 @@ const NEEDS_IF = [
   'PACKAGE',
 ]
 
-function unrecoverable(statement: Statement): string | undefined {
+function unrecoverable(statement: Statement, isAlone: boolean): string | undefined {
   const { tokens } = statement
   const cursor = new Cursor(tokens)
   if (cursor.sees('RENAME')) return 'make the new name beside the old one'
@@ -173,15 +173,20 @@ function unrecoverable(statement: Statement): string | undefined {
     return 'CREATE OR REPLACE, or IF NOT EXISTS'
   if (cursor.sees('DROP') && !isSafe && [...NEEDS_IF, 'VIEW'].includes(objectOf(statement)))
     return 'DROP … IF EXISTS'
-  const stuck = (alterTable(statement)?.actions ?? []).some((action) => {
-    const added = addedConstraint(action)
-    const names = addsConstraint(added?.kind) && !hasWords(action, 'IF', 'NOT', 'EXISTS')
-    return names || isWord(action[0], 'RENAME') || isWord(action[0], 'CHANGE') || dropsPartition(action)
-  })
-  return stuck
-    ? 'put it into CREATE TABLE, or into a file of its own that you watch while it runs'
-    : undefined
+  const actions = alterTable(statement)?.actions ?? []
+  const watched = isAlone ? WATCH_ALONE : 'put it into a file of its own that you watch while it runs'
+  const isMoved = actions.some(
+    (action) => isWord(action[0], 'RENAME') || isWord(action[0], 'CHANGE') || dropsPartition(action),
+  )
+  if (isMoved) return watched
+  const isConstrained = actions.some(
+    (action) => addsConstraint(addedConstraint(action)?.kind) && !hasWords(action, 'IF', 'NOT', 'EXISTS'),
+  )
+  return isConstrained ? `put it into CREATE TABLE, or ${watched.replace('put it ', '')}` : undefined
 }
+
+const WATCH_ALONE =
+  'watch it while it runs; where the host died and it is done, ashlar migrate resolve --applied records that'
 
 const addsConstraint = (kind: string | undefined): boolean =>
   kind === 'FOREIGN' || kind === 'CHECK' || kind === 'PRIMARY'
