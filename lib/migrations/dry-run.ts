@@ -3,6 +3,7 @@ import { withSession } from './open-session.js'
 import { plan, type PlannedTable } from './plan.js'
 import { up } from './runner.js'
 import type { ResolvedOptions } from './session/options.js'
+import { SessionError } from './session/session-error.js'
 
 /** How a version went on a copy. */
 export interface TriedVersion {
@@ -162,8 +163,14 @@ function longestOf(probes: readonly Probe[], kind: Probe['kind']): number | unde
   return found.length === 0 ? undefined : Math.round(Math.max(...found.map(({ longestMs }) => longestMs)))
 }
 
+/** Empty where the user may not read it. */
 const storageOf = (options: ResolvedOptions): Promise<ReadonlyMap<string, string>> =>
   withSession({ ...options, signal: undefined }, 'read', async (session) => {
-    const rows = await session.rows(session.engine.effects.storage, [session.schema])
+    const rows = await session
+      .rows(session.engine.effects.storage, [session.schema])
+      .catch((error: unknown) => {
+        if (error instanceof SessionError && error.failure === 'denied') return []
+        throw error
+      })
     return new Map(rows.map(({ name, storage }) => [String(name), String(storage)]))
   })

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { migrate, type Progress } from '../../lib/migrations/index.js'
 import { file, onEachEngine } from './each-engine.js'
+import { limitedUser } from './limited-user.js'
 
 const T = file('0002_t', 'CREATE TABLE t (id bigint PRIMARY KEY, a int NOT NULL)', 'DROP TABLE t')
 
@@ -23,6 +24,22 @@ onEachEngine('a dry run on a copy', (database, dialect) => {
     expect(await database().rows('SELECT id, a, b FROM t ORDER BY id')).to.have.length(2)
     expect(await dryRun(`ALTER TABLE t ADD COLUMN b bigint${add}`)).to.deep.equal([])
   })
+
+  if (dialect === 'mysql')
+    it('leaves out what was rewritten without the privilege PROCESS', async () => {
+      const { name } = database()
+      const user = await limitedUser(database(), [`GRANT ALL ON ${name}.* TO USER`])
+      try {
+        const files = {
+          ...T,
+          ...file('0003_x', 'ALTER TABLE t MODIFY a bigint, ALGORITHM=COPY', '-- nothing'),
+        }
+        const [version] = await migrate({ url: user.url, files }).dryRun()
+        expect(version).to.include({ name: '0003_x', isApplied: true, rewritten: undefined })
+      } finally {
+        await user.drop()
+      }
+    })
 
   it('says how long the file of a version ran, as the progress does', async () => {
     const told: number[] = []

@@ -36,7 +36,7 @@ export const mysqlEffects: EngineEffects = {
     'A change of a table takes the metadata lock for a moment when it begins and when it ends. It waits for that until every transaction that uses the table has ended, and all reads and writes that come later wait behind it',
   // It takes locks on metadata, which performance_schema shows where it is on.
   locks: () => Promise.resolve(undefined),
-  // A table that is built anew has another id. Without the privilege PROCESS there are no rows.
+  // A table that is built anew has another id. Without the privilege PROCESS the server refuses it.
   storage: `SELECT SUBSTRING_INDEX(NAME, '/', -1) AS name, TABLE_ID AS storage FROM information_schema./*M! INNODB_SYS_TABLES */ /*!80000 INNODB_TABLES */
     WHERE NAME LIKE CONCAT(DATABASE(), '/%') AND ? = ''`,
   sizeOf: async (session, path) => {
