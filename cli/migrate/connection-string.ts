@@ -12,10 +12,17 @@ export async function connectionString(dsn: string): Promise<string> {
     const resolved = await resolveDsn(dsn)
     return HAS_SCHEME.test(resolved.dsn) ? resolved.dsn : `${resolved.driver}:${resolved.dsn}`
   } catch (error) {
-    throw new Failure('input', error instanceof Error ? error.message : 'the DSN cannot be read', {
-      cause: error,
-    })
+    throw new Failure(
+      'input',
+      error instanceof Error ? inWords(error.message) : 'the connection string cannot be read',
+      {
+        cause: error,
+      },
+    )
   }
 }
+
+const inWords = (text: string): string =>
+  text.replace(/^DSN: /, 'connection string: ').replaceAll(/\bthe DSN\b/g, 'the connection string')
 
 const HAS_SCHEME = /^[a-z][a-z0-9+.-]*:/i

@@ -1,8 +1,8 @@
 import type { DatabaseAddress, MigrateOptions, Migrator, VersionStatus } from '../../lib/migrations/index.js'
 import { Failure } from '../errors/failure.js'
 import { terminalLine } from '../output/terminal-line.js'
-import { Verb } from '../verb/verb.js'
 import { databaseText, type Heading } from './headings.js'
+import { MigrateVerb } from './migrate-verb.js'
 import type { DatabaseFlags } from './migrator-of.js'
 
 /** What `--json` prints of the database; missing where the connection string is no URL. */
@@ -11,8 +11,9 @@ export interface OnDatabase {
 }
 
 /** A command that connects to a database, and says once to which one. */
-export abstract class DatabaseVerb extends Verb {
+export abstract class DatabaseVerb extends MigrateVerb {
   #database: DatabaseAddress | undefined
+  #flags: DatabaseFlags | undefined
 
   /** The first line on stderr. A command that works elsewhere than in the database says where. */
   protected heading: Heading = databaseText
@@ -22,6 +23,7 @@ export abstract class DatabaseVerb extends Verb {
     flags: DatabaseFlags,
     running: Pick<MigrateOptions, 'onProgress' | 'signal'> = {},
   ): Promise<Migrator> {
+    this.#flags = flags
     const { migratorOf } = await import('./migrator-of.js')
     const migrator = await migratorOf(flags, running)
     const { database } = migrator
@@ -66,9 +68,37 @@ export abstract class DatabaseVerb extends Verb {
     if (empty !== undefined) this.note([emptyText(empty)])
   }
 
+  /** Of two files with one number, says which one the database has. */
+  protected override async catch(error: Error): Promise<never> {
+    const digits = error instanceof Failure ? DOUBLED.exec(error.message)?.[1] : undefined
+    const versions = digits === undefined ? [] : await this.#versionsThere()
+    const name = versions.find((version) => version.name.startsWith(`${digits ?? ''}_`))?.name
+    return super.catch(
+      error instanceof Failure && name !== undefined
+        ? new Failure(error.exit, `${error.message}; this database has applied ${name}`, {
+            cause: error.cause,
+          })
+        : error,
+    )
+  }
+
+  /** What the database has, whatever is wrong with the files. */
+  async #versionsThere(): Promise<readonly VersionStatus[]> {
+    if (this.#flags === undefined) return []
+    const { migrate } = await import('../../lib/migrations/index.js')
+    const { optionsOf } = await import('./migrator-of.js')
+    const options = await optionsOf(this.#flags)
+    return (
+      await migrate({ ...options, files: {} })
+        .status()
+        .catch(() => [])
+    ).filter(({ state }) => state !== 'pending')
+  }
+
   protected override beforeFailure(): object {
     return this.onDatabase({})
   }
 }
 
+const DOUBLED = /has the number (\d{4}) already/
 const LONGEST_QUESTION = 2_000

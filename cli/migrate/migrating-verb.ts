@@ -47,15 +47,21 @@ export abstract class MigratingVerb extends DatabaseVerb {
     }
   }
 
-  /** Says which versions `migrate up` applies next. That is only help: nothing fails where it cannot be known. */
+  /** Says which versions `migrate up` applies next. */
   protected async nextUp(flags: DatabaseFlags): Promise<void> {
-    const [{ nextLine }, { namesText }, { missingVersions }] = await Promise.all([
-      import('./lines/next-line.js'),
-      import('./lines/names-text.js'),
-      import('./missing-versions.js'),
-    ])
-    const missing = await missingVersions(await this.connected(flags)).catch(() => [])
-    if (missing.length > 0) this.say([nextLine(['up'], flags, `which applies ${namesText(missing)}`)])
+    const { nextLine } = await import('./lines/next-line.js')
+    const next = await this.appliedNext(flags)
+    if (next !== '') this.say([nextLine(['up'], `which applies ${next}`)])
+  }
+
+  /**
+   * The versions that `migrate up` applies next; empty for none, and where it would refuse. That is only help: nothing fails where
+   * it cannot be known.
+   */
+  protected async appliedNext(flags: DatabaseFlags): Promise<string> {
+    const { namesText } = await import('./lines/names-text.js')
+    const migrator = await this.connected(flags)
+    return namesText((await migrator.plan().catch(() => [])).map(({ name }) => name))
   }
 
   protected async progress(): Promise<(event: Progress) => void> {

@@ -17,11 +17,8 @@ export interface DatabaseFlags {
   readonly 'wait-timeout'?: number | undefined
 }
 
-/** @throws {Failure} for flags that cannot be used. */
-export function migratorOf(
-  flags: DatabaseFlags,
-  running: Pick<MigrateOptions, 'onProgress' | 'signal'> = {},
-): Promise<Migrator> {
+/** What the flags say. @throws {Failure} for a connection string that cannot be read. */
+export async function optionsOf(flags: DatabaseFlags): Promise<MigrateOptions> {
   const given = {
     module: flags.module,
     schema: flags.schema,
@@ -29,15 +26,22 @@ export function migratorOf(
     statementTimeoutMs: flags['statement-timeout'],
     concurrentTimeoutMs: flags['concurrent-timeout'],
     waitTimeoutMs: flags['wait-timeout'],
-    ...running,
   }
   const said = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+  return { url: await connectionString(flags.url), files: flags.files, ...said }
+}
+
+/** @throws {Failure} for flags that cannot be used. */
+export function migratorOf(
+  flags: DatabaseFlags,
+  running: Pick<MigrateOptions, 'onProgress' | 'signal'> = {},
+): Promise<Migrator> {
   return attempt(async () => {
     const { migrate } = await import('../../lib/migrations/index.js')
-    const url = await connectionString(flags.url)
-    const migrator = migrate({ url, files: flags.files, ...said })
+    const options = { ...(await optionsOf(flags)), ...running }
+    const migrator = migrate(options)
     const isMissing = flags.mayBegin === true && !hasFolder(flags.files, migrator.database?.dialect)
-    return isMissing ? migrate({ url, files: {}, ...said }) : migrator
+    return isMissing ? migrate({ ...options, files: {} }) : migrator
   })
 }
 

@@ -4,7 +4,7 @@ import type { Dialect } from '../../lib/migrations/files/dialect.js'
 import { Failure } from '../errors/failure.js'
 import { readingReasonOf, reasonOf } from '../output/whole-file.js'
 import { namesText } from './lines/names-text.js'
-import { foldersOf } from './next-files.js'
+import { foldersOf, refuseMissing } from './next-files.js'
 
 /** A version that got another number. */
 export interface Renumbered {
@@ -33,6 +33,7 @@ export function renumber(
       'input',
       `${wrong.join(', ')}: name versions as NNNN_description, from 0002 to ${LAST_BY_HAND}`,
     )
+  refuseMissing(folder)
   const folders = foldersOf(folder, dialect).map((one) => ({ ...one, files: filesOf(one.folder) }))
   const missing = names.filter(
     (name) => !folders.some(({ files }) => files.some((file) => nameOf(file) === name)),

@@ -4,8 +4,9 @@ import type { SchemaChanges, SchemaVersion } from '../../lib/persistence/index.j
 import { Failure } from '../errors/failure.js'
 import { fromEntities, noEntities } from '../loading/entities.js'
 import { connectionString } from './connection-string.js'
-import type { Migrator } from '../../lib/migrations/index.js'
+import type { Migrator, VersionStatus } from '../../lib/migrations/index.js'
 import { namesText } from './lines/names-text.js'
+import { missingAmong } from './missing-versions.js'
 import {
   foldersOf,
   hasVersions,
@@ -41,10 +42,10 @@ export async function schemaVersions(
   migrator: Migrator,
   flags: ComparisonFlags,
 ): Promise<SchemaVersions> {
-  if (!flags.live) await refuseOtherFolder(migrator, flags.files)
+  await (flags.live ? refusePending(migrator) : refuseOtherFolder(migrator, flags.files))
   const { dialect, changes, leftovers } = await schemaChanges(migrator, flags)
   const { left, byHand } = changes
-  const made = flags.contract ? contractOf(changes) : changes.expand
+  const made = flags.contract ? contractOf(changes, flags.live) : changes.expand
   return { dialect, versions: made.map((one) => versionOf(name, one, made.length)), left, byHand, leftovers }
 }
 
@@ -76,11 +77,7 @@ export function writeVersions(
 async function refuseOtherFolder(migrator: Migrator, folder: string): Promise<void> {
   const { database } = migrator
   if (database === undefined || hasVersions(folder, database.dialect)) return
-  const versions = await migrator.status().catch((error: unknown) => {
-    // The tables of another tool are compared before they are taken over; and without a right to read versions, none is known.
-    if (['foreign', 'denied'].includes((error as { readonly stop?: string }).stop ?? '')) return []
-    throw error
-  })
+  const versions = await knownVersions(migrator)
   const others = versions.filter(({ state, name }) => state !== 'pending' && isByHand(name))
   if (others.length === 0) return
   throw new Failure(
@@ -88,6 +85,26 @@ async function refuseOtherFolder(migrator: Migrator, folder: string): Promise<vo
     `${folder} has no version for ${database.dialect}, and the database ${database.name} has ${namesText(others.map(({ name }) => name))}: name the folder of their files with --files`,
   )
 }
+
+/**
+ * The live database lacks what a pending version makes: that would be written a second time.
+ * @throws {Failure} where a hand-written version is not applied.
+ */
+async function refusePending(migrator: Migrator): Promise<void> {
+  const pending = missingAmong(await knownVersions(migrator)).filter(isByHand)
+  if (pending.length === 0) return
+  throw new Failure(
+    'differs',
+    `nothing is written: ${namesText(pending)} ${pending.length === 1 ? 'is' : 'are'} pending, and would be written a second time: run ashlar migrate up first, or ashlar migrate baseline where the database has what they make`,
+  )
+}
+
+const knownVersions = (migrator: Migrator): Promise<readonly VersionStatus[]> =>
+  migrator.status().catch((error: unknown) => {
+    // The tables of another tool are compared before they are taken over; and without a right to read versions, none is known.
+    if (['foreign', 'denied'].includes((error as { readonly stop?: string }).stop ?? '')) return []
+    throw error
+  })
 
 export const leftoverText = (database: string): string =>
   `the database ${database} is of another comparison: drop it, unless that one runs now`
@@ -108,11 +125,11 @@ export async function schemaChanges(
   })
 }
 
-function contractOf({ expand, contract }: SchemaChanges): readonly SchemaVersion[] {
+function contractOf({ expand, contract }: SchemaChanges, live: boolean): readonly SchemaVersion[] {
   if (expand.length === 0) return contract
   throw new Failure(
     'differs',
-    `nothing is written: expanding changes come first (${expand.map(({ what }) => what).join(', ')}): run ashlar migrate diff without --contract, deploy, and run it with --contract when no process with the older code runs`,
+    `nothing is written: expanding changes come first (${expand.map(({ what }) => what).join(', ')}): run ashlar migrate diff${live ? ' --live' : ''} without --contract, deploy, and run it with --contract when no process with the older code runs`,
   )
 }
 

@@ -1,6 +1,6 @@
 import { MigrationError } from '../errors.js'
 import { completeFramework } from './histories/adopt.js'
-import { FRAMEWORK, isOfFramework, unknownVersion } from './files/migration-files.js'
+import { FRAMEWORK, isOfFramework, isUpgrade, unknownVersion } from './files/migration-files.js'
 import { BACKFILL_TABLE } from './files/names.js'
 import { withLock } from './session/lock.js'
 import { type Planned, readSet } from './migration-set.js'
@@ -8,6 +8,7 @@ import { withSession } from './open-session.js'
 import { forgetPosition } from './session/backfill-position.js'
 import type { ResolvedOptions } from './session/options.js'
 import type { Session } from './session/session.js'
+import { createTable } from './sql/statement-shape.js'
 import {
   type AppliedVersion,
   appliedRow,
@@ -35,7 +36,7 @@ export type Resolution = 'applied' | 'rolledBack'
 
 /**
  * Records every version up to `to` as applied without running its file: the database has what they make. Tables of the
- * framework's first version that it lacks are made.
+ * framework's first version that it lacks are made. Upgrades of the framework's tables that it lacks are left to `up`.
  * @returns the names of the versions that were recorded.
  * @throws {RangeError} when the files have no version `to`.
  * @throws {MigrationError} `dirty` when a version was run in this database before.
@@ -53,7 +54,9 @@ export function baseline(options: ResolvedOptions, to: number): Promise<readonly
         `${there.map(({ name }) => name).join(', ')} of this database ran already: a baseline is for a database without versions; ` +
           'ashlar migrate resolve --applied records one more',
       )
-    const versions = migrations.filter(({ version }) => version <= to)
+    const versions: Planned[] = []
+    for (const one of migrations.filter(({ version }) => version <= to))
+      if (!isUpgrade(one.version) || (await hasTablesOf(session, one))) versions.push(one)
     const made = await completeFramework(session, options, versions[0])
     // What has really run keeps the time at which it did.
     const missing = versions.filter(
@@ -77,32 +80,55 @@ export function baseline(options: ResolvedOptions, to: number): Promise<readonly
  */
 export function resolve(options: ResolvedOptions, version: number, as: Resolution): Promise<void> {
   return correcting(options, async (session, migrations) => {
-    const rows = await readVersions(session)
-    const row = rows.find((one) => one.version === version)
-    const migration = migrations.find((one) => one.version === version)
-    if (row === undefined && migration === undefined) throw unknownVersion(version, migrations)
-    const name = row?.name ?? migration?.name ?? ''
-    if (rows.length === 0)
-      throw new MigrationError(
-        'dirty',
-        `no version is recorded ${session.engine.placeOf(session.schema)}, so that ${name} cannot be resolved: ` +
-          'ashlar migrate up applies all, and baseline records those of a database that has their tables',
-        name,
-      )
-    if (row?.dirty === false || (row === undefined && as === 'rolledBack'))
-      throw new MigrationError(
-        'dirty',
-        row === undefined
-          ? `${name} is not applied: there is nothing to resolve`
-          : `${name} is applied already: there is nothing to resolve. ashlar migrate down --to rolls it back, with all that came after`,
-        name,
-      )
+    const { row, migration } = await resolvable(session, migrations, version, as)
     await together(session, async () => {
       if (as === 'rolledBack') await deleteVersion(session, version)
       else await record(session, migration, row)
       if (await session.hasTable(BACKFILL_TABLE)) await forgetPosition(session, version)
     })
   })
+}
+
+/**
+ * Refuses what `resolve` would refuse. Changes nothing.
+ * @throws {RangeError | MigrationError} as `resolve` does.
+ */
+export async function checkResolution(
+  options: ResolvedOptions,
+  version: number,
+  as: Resolution,
+): Promise<void> {
+  const { migrations } = await readSet(options.files, options.engine, options.statementTimeoutMs)
+  await withSession(options, 'read', (session) => resolvable(session, migrations, version, as))
+}
+
+async function resolvable(
+  session: Session,
+  migrations: readonly Planned[],
+  version: number,
+  as: Resolution,
+): Promise<{ readonly row: AppliedVersion | undefined; readonly migration: Planned | undefined }> {
+  const rows = await readVersions(session)
+  const row = rows.find((one) => one.version === version)
+  const migration = migrations.find((one) => one.version === version)
+  if (row === undefined && migration === undefined) throw unknownVersion(version, migrations)
+  const name = row?.name ?? migration?.name ?? ''
+  if (rows.length === 0)
+    throw new MigrationError(
+      'dirty',
+      `no version is recorded ${session.engine.placeOf(session.schema)}, so that ${name} cannot be resolved: ` +
+        'ashlar migrate up applies all, and ashlar migrate baseline records those of a database that has their tables',
+      name,
+    )
+  if (row?.dirty === false || (row === undefined && as === 'rolledBack'))
+    throw new MigrationError(
+      'dirty',
+      row === undefined
+        ? `${name} is not applied: there is nothing to resolve`
+        : `${name} is applied already: there is nothing to resolve. ashlar migrate down --to rolls it back, with all that came after`,
+      name,
+    )
+  return { row, migration }
 }
 
 /** The applied versions whose files were edited since. Changes nothing. */
@@ -124,6 +150,15 @@ export function repair(options: ResolvedOptions): Promise<readonly EditedVersion
     })
     return found.map(toEdited)
   })
+}
+
+/** Whether the tables that a file makes are there. */
+async function hasTablesOf(session: Session, { script }: Planned): Promise<boolean> {
+  for (const statement of script.statements) {
+    const table = createTable(statement)?.table
+    if (table !== undefined && !(await session.hasTable(table))) return false
+  }
+  return true
 }
 
 /** Runs `work` as the only one that migrates, and all of it or nothing. */

@@ -1,5 +1,13 @@
 import { engineOf } from './engines.js'
-import { baseline, edited, type EditedVersion, repair, type Resolution, resolve } from './corrections.js'
+import {
+  baseline,
+  checkResolution,
+  edited,
+  type EditedVersion,
+  repair,
+  type Resolution,
+  resolve,
+} from './corrections.js'
 import { type ComparedModel, diff, type DiffOptions, type DiffResult } from './diff.js'
 import { dryRun, type TriedVersion } from './dry-run.js'
 import type { Dialect } from './files/dialect.js'
@@ -16,7 +24,15 @@ import type { MigrateOptions, ResolvedOptions } from './session/options.js'
 import { addressOf } from './session/session.js'
 import { down, type DownResult, redo, type RollBack, rollBacks, up, type UpResult } from './runner.js'
 import { tryDowns } from './try-downs.js'
-import { type SchemaComparison, status, verify, versionedSchemas, type VersionStatus } from './status.js'
+import type { OtherHistory } from './histories/other-history.js'
+import {
+  otherHistoryOf,
+  type SchemaComparison,
+  status,
+  verify,
+  versionedSchemas,
+  type VersionStatus,
+} from './status.js'
 
 /** A module's migrations for one database. Every call opens its own connection and closes it. */
 export interface Migrator {
@@ -41,7 +57,7 @@ export interface Migrator {
   redo(): Promise<DownResult & UpResult>
   /**
    * Records every version up to `to` as applied without running its file, in a database that has what they make. Makes the
-   * framework's own tables that are missing.
+   * framework's own tables of 0001 that are missing, and leaves its upgrades to `up` where their tables are missing.
    * @returns the names of the versions.
    * @throws {MigrationError} `dirty` when a version ran in this database before.
    */
@@ -52,6 +68,8 @@ export interface Migrator {
    * @throws {MigrationError} `dirty` for a version that needs no resolution.
    */
   resolve(version: number, as: Resolution): Promise<void>
+  /** Refuses what `resolve` would refuse, so that nobody is asked before. Changes nothing. */
+  checkResolution(version: number, as: Resolution): Promise<void>
   /** The other tool that migrates the schema, known by the table of its history; undefined without one. Changes nothing. */
   foreignTool(): Promise<AdoptableTool | undefined>
   /** The applied versions whose files were edited since. Changes nothing. */
@@ -71,6 +89,11 @@ export interface Migrator {
   dryRun(onVersion?: (version: TriedVersion) => void): Promise<readonly TriedVersion[]>
   /** The schemas of the database that have versions of a module; empty on MySQL. Changes nothing. */
   versionedSchemas(): Promise<readonly string[]>
+  /**
+   * What another tool recorded before the first `up`, or has done since it was taken over, and whether `up` refuses the database
+   * because of it; undefined for nothing. Changes nothing.
+   */
+  otherHistory(): Promise<OtherHistory | undefined>
   /** The state of the database. Changes nothing. */
   status(): Promise<readonly VersionStatus[]>
   /**
@@ -120,12 +143,14 @@ export function migrate(options: MigrateOptions): Migrator {
     redo: () => redo(resolved),
     baseline: (to) => baseline(resolved, to),
     resolve: (version, as) => resolve(resolved, version, as),
+    checkResolution: (version, as) => checkResolution(resolved, version, as),
     foreignTool: () => adoptableTool(resolved),
     edited: () => edited(resolved),
     repair: () => repair(resolved),
     plan: () => plan(resolved),
     dryRun: (onVersion) => dryRun(resolved, onVersion),
     versionedSchemas: () => versionedSchemas(resolved),
+    otherHistory: () => otherHistoryOf(resolved),
     status: () => status(resolved),
     verify: (compare) => verify(resolved, compare),
     tryDowns: (scratch) => tryDowns(resolved, scratch),

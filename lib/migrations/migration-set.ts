@@ -32,7 +32,7 @@ export async function readSet(
     ...lintFile({ name: file, engine: engine.lint, direction: 'up', script, statementTimeoutMs }),
     ...(down === undefined ? [missingDown(name)] : lintDown(name, down, engine, statementTimeoutMs)),
   ])
-  return { subject: subjectOf(source), migrations, findings }
+  return { subject: subjectOf(source, engine.dialect), migrations, findings }
 }
 
 /** The findings in a way down. */

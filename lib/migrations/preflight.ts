@@ -21,19 +21,21 @@ export interface Preflight extends VersionsNow {
 
 /**
  * Refuses what `up` cannot apply to the database as it is. Changes nothing, so that a plan can ask the same.
+ * @param without - a version that is rolled back before.
  * @throws {DeclarationError} for files that cannot be run.
  * @throws {MigrationError} for an applied file that was edited, and for a schema that another tool migrates.
  */
-export async function preflight(session: Session, set: MigrationSet): Promise<Preflight> {
-  const now = await readVersionsNow(session)
+export async function preflight(session: Session, set: MigrationSet, without?: number): Promise<Preflight> {
+  const found = await readVersionsNow(session)
+  const now = { ...found, rows: found.rows.filter(({ version }) => version !== without) }
   const isSettled = await settledIn(session, now.rows)
   refuseBadFiles(set, isSettled)
   await refuseMoved(
     session,
     set.migrations.map(({ script }) => script),
   )
-  await refuseForeign(session, now.rows)
-  if (now.rows.length === 0) refuseUnusable(await readAdopted(session), set.migrations)
+  await refuseForeign(session, found.rows)
+  if (found.rows.length === 0) refuseUnusable(await readAdopted(session), set.migrations)
   refuseEdited(set, now.rows)
   const { engine } = session
   for (const row of now.rows.filter((one) => one.dirty && !isGoingDown(one))) {

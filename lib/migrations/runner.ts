@@ -2,10 +2,10 @@ import { MigrationError } from '../errors.js'
 import { adopt } from './histories/adopt.js'
 import {
   isOfFramework,
+  isUpgrade,
   toFileNumber,
   toFileNumbers,
   unknownVersion,
-  UPGRADES,
 } from './files/migration-files.js'
 import { withLock } from './session/lock.js'
 import { preflight, refuseEdited, settledIn } from './preflight.js'
@@ -34,7 +34,7 @@ export interface UpResult {
   readonly applied: readonly string[]
   /** How many rows the backfills among them have written, earlier runs included; absent when there are none. */
   readonly filled?: readonly { readonly version: string; readonly rows: number }[]
-  /** Versions of the database that these files lack: a newer image applied them, or their files were removed. They stay. */
+  /** Versions of the database that these files lack: a newer release applied them, or their files were removed. They stay. */
   readonly ahead: readonly string[]
   /**
    * Versions that these files lack and whose step failed or was interrupted; absent when there are none. They are not
@@ -150,18 +150,17 @@ function rowsAbove(rows: readonly AppliedVersion[], to: number | undefined): rea
  */
 export async function redo(options: ResolvedOptions): Promise<DownResult & UpResult> {
   const [last] = await rollBacks(options)
-  const { migrations } = await readSet(options.files, options.engine, options.statementTimeoutMs)
-  const again = migrations.find(({ name }) => name === last?.name)
+  const set = await readSet(options.files, options.engine, options.statementTimeoutMs)
+  const again = set.migrations.find(({ name }) => name === last?.name)
   if (last !== undefined && again === undefined)
     throw new RangeError(
       `migrations: ${last.name} was applied last, and these files do not have it: use the files that do, or roll it back with ashlar migrate down`,
     )
   if (again === undefined) return { rolledBack: [], applied: [], ahead: [] }
+  await withSession(options, 'read', (session) => preflight(session, set, again.version))
   const { rolledBack } = await down(options)
   return { rolledBack, ...(await up(options, again.version)) }
 }
-
-const isUpgrade = (version: number): boolean => version >= UPGRADES.first && version <= UPGRADES.last
 
 async function applyMissing(
   session: Session,

@@ -1,6 +1,7 @@
 import { Unavailable } from '../errors.js'
 import { isOfFramework } from './files/migration-files.js'
 import { refuseForeign } from './histories/foreign.js'
+import { type OtherHistory, otherHistory } from './histories/other-history.js'
 import { type Planned, readSet } from './migration-set.js'
 import { withSession } from './open-session.js'
 import { resolveOptions } from './resolve-options.js'
@@ -11,6 +12,7 @@ import {
   isGoingDown,
   isRecorded,
   isUnfinished,
+  readVersions,
   readVersionsNow,
   type VersionsNow,
 } from './session/version-table.js'
@@ -18,7 +20,7 @@ import {
 /**
  * `pending`: not applied yet. `running`: a session is applying it or rolling it back now. `dirty`: its step failed; the
  * next run resumes it. `edited`: the file differs from what was applied. `ahead`: it is applied, and these files lack it: a
- * newer image applied it, or its file was removed.
+ * newer release applied it, or its file was removed.
  */
 export type VersionState = 'applied' | 'pending' | 'running' | 'dirty' | 'edited' | 'ahead'
 
@@ -54,6 +56,14 @@ export async function status(options: ResolvedOptions): Promise<readonly Version
   })
 }
 
+/** What the history of another tool means for the next `up`; undefined for nothing. Changes nothing. */
+export async function otherHistoryOf(options: ResolvedOptions): Promise<OtherHistory | undefined> {
+  const { migrations } = await readSet(options.files, options.engine, options.statementTimeoutMs)
+  return withSession(options, 'read', async (session) =>
+    otherHistory(session, migrations, await readVersions(session)),
+  )
+}
+
 /** The schemas of the database that have versions of a module; empty on MySQL, which has none. Changes nothing. */
 export function versionedSchemas(options: ResolvedOptions): Promise<readonly string[]> {
   const { schemas } = options.engine
@@ -78,8 +88,16 @@ export async function verify(
 ): Promise<readonly string[]> {
   const { migrations } = await readSet(options.files, options.engine, options.statementTimeoutMs)
   return withSession(options, 'read', async (session) => {
-    const differences = statusOf(migrations, await readVersionsNow(session)).flatMap(differenceOf)
-    return [...differences, ...(await options.engine.unusableIndexes(session)), ...(await compare(session))]
+    const now = await readVersionsNow(session)
+    const other = await otherHistory(session, migrations, now.rows)
+    const refused = other?.isRefused === true ? [other.text] : []
+    const differences = statusOf(migrations, now).flatMap(differenceOf)
+    return [
+      ...refused,
+      ...differences,
+      ...(await options.engine.unusableIndexes(session)),
+      ...(await compare(session)),
+    ]
   })
 }
 
@@ -201,7 +219,7 @@ function differenceOf({ name, state, error, holder }: VersionStatus): readonly s
       ]
     case 'ahead':
       return [
-        `${name} is applied, and these files do not have it: a newer image applied it, or its file was removed; use the files of that image, put the file back, or roll it back`,
+        `${name} is applied, and these files do not have it: a newer release applied it, or its file was removed; use the files of that release, put the file back, or roll it back`,
       ]
     case 'applied':
       return []

@@ -16,6 +16,17 @@ onEachEngine('a correction by hand', (database) => {
     expect(await failureOf(migrator(files).up(5))).to.be.instanceOf(RangeError)
   })
 
+  it('leaves an upgrade of its own tables that the database lacks to the next run', async () => {
+    await migrator({}).down(0)
+    await database().rows('CREATE TABLE t2 (id bigint PRIMARY KEY)')
+    await database().rows('CREATE TABLE t9001 (id bigint PRIMARY KEY)')
+    const files = { ...tables(2), ...tables(9001) }
+    const recorded = ['0001_framework_init', '0002_t2', '9001_t9001']
+    expect(await migrator(files).baseline(9001)).to.deep.equal(recorded)
+    expect((await migrator(files).up()).applied).to.deep.equal(['8001_outbox_log'])
+    expect(await database().tables()).to.include('outbox_leases')
+  })
+
   it('rolls back the last applied version, which need not have the highest number', async () => {
     await migrator({ ...tables(2), ...tables(9001) }).up()
     const files = { ...tables(2, 3), ...tables(9001) }

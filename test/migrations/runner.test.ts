@@ -64,7 +64,7 @@ onEachEngine('a run of migrations', (database, dialect) => {
     expect(failure.message).to.match(/0002_b\.down\.sql:1: is not there/)
   })
 
-  it('leaves versions of a newer image alone and names them', async () => {
+  it('leaves versions of a newer release alone and names them', async () => {
     await migrator(tables(2, 3)).up()
     expect(await migrator(tables(2)).up()).to.deep.equal({ applied: [], ahead: ['0003_t3'] })
     expect(await database().tables()).to.include('t3')

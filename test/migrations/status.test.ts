@@ -46,7 +46,7 @@ onEachEngine('the state of a schema', (database, dialect) => {
     const files = { ...tables(2), '0002_t2.up.sql': 'SELECT 2', ...tables(9001) }
     expect(await migrate(optionsOf(files)).verify()).to.deep.equal([
       '0002_t2 was edited after it was applied: put back what it said and make the change in a new file; ashlar migrate repair shows the edit, and can accept it',
-      '0003_t3 is applied, and these files do not have it: a newer image applied it, or its file was removed; use the files of that image, put the file back, or roll it back',
+      '0003_t3 is applied, and these files do not have it: a newer release applied it, or its file was removed; use the files of that release, put the file back, or roll it back',
       '9001_t9001 is not applied: run ashlar migrate up',
       ...(dialect === 'postgres'
         ? [

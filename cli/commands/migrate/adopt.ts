@@ -47,7 +47,7 @@ With --dump it writes the statements of the dump into 0002_adopted_<tool>, makes
       this.say([
         `${tool} migrates this schema: its table ${table} lists ${head.count === 1 ? '1 migration' : `${head.count} migrations`}. This dumps the schema without the tables of ${tool}:`,
         `${dumpCommand} > schema.sql`,
-        nextLine(['adopt', '--dump', 'schema.sql'], flags),
+        nextLine(['adopt', '--dump', 'schema.sql']),
       ])
       return this.onDatabase({ tool, dumpCommand, files: [], recorded: [] })
     }
@@ -62,7 +62,7 @@ With --dump it writes the statements of the dump into 0002_adopted_<tool>, makes
     this.say([
       ...files.map((file) => `${this.paint.good('written')} ${file}`),
       ...recorded.map((name) => `${this.paint.good('recorded')} ${name}`),
-      nextLine(['up'], flags),
+      nextLine(['up']),
     ])
     return this.onDatabase({ tool, dumpCommand, files, recorded })
   }

@@ -19,7 +19,7 @@ Nothing compares the files with the database: run migrate verify --entities afte
     const { flags } = await this.parse(Baseline)
     const recorded = await this.migrating(flags, (migrator) => migrator.baseline(flags.to))
     const { nextLine } = await import('../../migrate/lines/next-line.js')
-    this.say([...recorded.map((name) => `${this.paint.good('recorded')} ${name}`), nextLine(['up'], flags)])
+    this.say([...recorded.map((name) => `${this.paint.good('recorded')} ${name}`), nextLine(['up'])])
     return this.onDatabase({ recorded })
   }
 }

@@ -1,3 +1,4 @@
+import { shellWord } from '../../../lib/text/shell-word.js'
 import { Failure } from '../../errors/failure.js'
 import { entitiesFlag } from '../../loading/entities.js'
 import { databaseFlags, scratchFlag } from '../../migrate/database-flags.js'
@@ -97,7 +98,7 @@ A way down that has only a comment says why nothing is undone, and is not tried.
     this.note(left.map((line) => `left for the contract, once no process with older code runs: ${line}`))
     if (missing.length > 0) {
       const { nextLine } = await import('../../migrate/lines/next-line.js')
-      this.say([nextLine(['diff', 'NAME', '--entities', entities], flags)])
+      this.say([nextLine(['diff', 'NAME', '--entities', shellWord(entities)])])
     }
     if (!isEqual) this.endWith('differs')
     return { missing, left, byHand }

@@ -3,6 +3,7 @@ import type { DownResult } from '../../../lib/migrations/index.js'
 import { databaseFlags, timeoutFlags, versionOptions } from '../../migrate/database-flags.js'
 import type { OnDatabase } from '../../migrate/database-verb.js'
 import { MigratingVerb } from '../../migrate/migrating-verb.js'
+import type { DatabaseFlags } from '../../migrate/migrator-of.js'
 
 export default class Down extends MigratingVerb {
   static override summary = 'Roll back the last version, or every version above the given one.'
@@ -40,9 +41,16 @@ It asks first when a way down drops a table or a column, or deletes rows, and sa
       ...result.rolledBack.map((name) => `${this.paint.good('rolled back')} ${name}`),
       ...staysLostLines(done),
       ...(flags.to === 0 ? [] : staysDoneLines(done)),
-      ...(result.rolledBack.length === 0 ? ['nothing to do: no version is above that'] : []),
+      ...(result.rolledBack.length === 0 ? [await this.#nothingToDo(flags)] : []),
     ])
     if (result.rolledBack.length > 0 && flags.to !== 0) await this.nextUp(flags)
     return this.onDatabase(result)
+  }
+  async #nothingToDo(flags: DatabaseFlags & { readonly to?: number | undefined }): Promise<string> {
+    const versions = await this.migrating(flags, (migrator) => migrator.status())
+    if (versions.every(({ state }) => state === 'pending')) return 'nothing to do: no version is applied'
+    return flags.to === undefined
+      ? 'nothing to do: only the framework’s own versions are applied; --to 0 rolls them back'
+      : `nothing to do: no version of the module above ${String(flags.to).padStart(4, '0')} is applied`
   }
 }

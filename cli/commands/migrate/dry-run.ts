@@ -43,7 +43,7 @@ Locks are measured on PostgreSQL, for files that run in a transaction; on MySQL,
       }),
     )
     this.note(unmeasuredLines(versions))
-    this.say([nextLine(['up'], flags, 'on the database itself')])
+    this.say([nextLine(['up'], 'on the database itself')])
     return versions
   }
 

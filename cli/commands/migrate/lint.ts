@@ -2,9 +2,9 @@ import { Flags } from '@oclif/core'
 import { DIALECTS } from '../../../lib/migrations/files/dialect.js'
 import { filesFlag } from '../../migrate/database-flags.js'
 import type { FolderFinding } from '../../migrate/lint-folder.js'
-import { Verb } from '../../verb/verb.js'
+import { MigrateVerb } from '../../migrate/migrate-verb.js'
 
-export default class Lint extends Verb {
+export default class Lint extends MigrateVerb {
   static override summary = 'Report statements that block or break running clients of the database.'
   static override description = `No database is needed. Statements that the engine cannot run are refused. Statements that lock a table for long, break running code or cannot be recovered are dangerous. Advice is about statements that work today and cause trouble later. A comment "-- ashlar:allow RULE" in a file accepts a danger or advice.
 

@@ -6,7 +6,7 @@ import { entitiesFlag } from '../../loading/entities.js'
 import { databaseFlags, folderFlag, scratchFlag } from '../../migrate/database-flags.js'
 import type { OnDatabase } from '../../migrate/database-verb.js'
 import { MigratingVerb } from '../../migrate/migrating-verb.js'
-import { type KeptFlags, nextLine } from '../../migrate/lines/next-line.js'
+import { nextLine } from '../../migrate/lines/next-line.js'
 import type { DatabaseFlags } from '../../migrate/migrator-of.js'
 import type { NextFiles } from '../../migrate/next-files.js'
 
@@ -27,7 +27,8 @@ Without --entities the files are empty. With it and a connection string, they ar
     entities: entitiesFlag,
     files: folderFlag,
     dialect: Flags.option({
-      summary: 'Write for this engine only. Files outside of the folder of an engine are for PostgreSQL.',
+      summary:
+        'Write for this engine only. In a folder without the folders of engines, files run on the engine of the database; their SQL is for PostgreSQL by default.',
       options: DIALECTS,
     })(),
     url: optionalUrlFlag,
@@ -102,11 +103,9 @@ Without --entities the files are empty. With it and a connection string, they ar
     return dialect !== undefined && isLeftOut(flags.files, dialect) ? dialect : undefined
   }
 
-  #told({ files }: NextFiles, flags: KeptFlags & { readonly entities?: string | undefined }): void {
+  #told({ files }: NextFiles, flags: { readonly entities?: string | undefined }): void {
     const isEmpty = flags.entities === undefined
-    const next = isEmpty
-      ? nextLine(['lint'], flags, 'once the files have their SQL')
-      : nextLine(['plan'], flags)
+    const next = isEmpty ? nextLine(['lint'], 'once the files have their SQL') : nextLine(['plan'])
     this.say(
       files.length === 0
         ? [

@@ -2,9 +2,9 @@ import { Args, Flags } from '@oclif/core'
 import { DIALECTS } from '../../../lib/migrations/files/dialect.js'
 import { folderFlag } from '../../migrate/database-flags.js'
 import type { Renumbered } from '../../migrate/renumber.js'
-import { Verb } from '../../verb/verb.js'
+import { MigrateVerb } from '../../migrate/migrate-verb.js'
 
-export default class Renumber extends Verb {
+export default class Renumber extends MigrateVerb {
   static override summary = 'Give versions the numbers behind all others.'
   static override description = `For two branches that took the same number: name every version of the branch that is merged last, in its order. Their files get the numbers behind those of all other hand-written versions, in the folder of each engine. No database is needed.
 
@@ -36,7 +36,7 @@ A database that has applied one of them under its old number, such as your own, 
             ...renumbered.map(
               ({ folder, from, to }) => `${this.paint.good('renumbered')} ${folder}/${from} to ${to}`,
             ),
-            nextLine(['lint'], flags),
+            nextLine(['lint']),
           ],
     )
     return renumbered

@@ -36,17 +36,18 @@ export default class Resolve extends MigratingVerb {
     if (version === undefined || (applied !== undefined && rolledBack !== undefined))
       throw new Failure('input', 'say either --applied <version> or --rolled-back <version>')
     const as = applied === undefined ? 'rolledBack' : 'applied'
-    await this.connected(flags)
+    await this.migrating(flags, (migrator) => migrator.checkResolution(version, as))
     const number = String(version).padStart(4, '0')
     if (!flags.yes) await this.confirm(`Version ${number} ${QUESTIONS[as]}`, 'nothing is recorded')
     await this.migrating(flags, (migrator) => migrator.resolve(version, as))
     const said = as === 'applied' ? 'applied' : 'not applied'
     const { nextLine } = await import('../../migrate/lines/next-line.js')
-    this.say([
-      `${this.paint.good('recorded')} ${number} as ${said}`,
-      ...(as === 'applied' ? [nextLine(['verify', '--entities', 'MODULE'], flags, VERIFIES)] : []),
-    ])
-    await this.nextUp(flags)
+    this.say([`${this.paint.good('recorded')} ${number} as ${said}`])
+    if (as === 'applied') {
+      const next = await this.appliedNext(flags)
+      const then = next === '' ? '' : `; ashlar migrate up then applies ${next}`
+      this.say([nextLine(['verify', '--entities', 'MODULE'], VERIFIES + then)])
+    } else await this.nextUp(flags)
     return this.onDatabase({ version, as })
   }
 }

@@ -5,14 +5,16 @@ import { DatabaseVerb } from '../../migrate/database-verb.js'
 
 export default class Status extends DatabaseVerb {
   static override summary = 'Show which versions the database has, and which it lacks.'
-  static override description = `Applied, pending, running (a session works on it now), dirty (its step failed, and the next run resumes it), edited (the file differs from what was applied) or ahead (these files do not have it: a newer image applied it, or its file was removed). A version that was recorded and not run here says so. Changes nothing and takes no locks.`
+  static override description = `Applied, pending, running (a session works on it now), dirty (its step failed, and the next run resumes it), edited (the file differs from what was applied) or ahead (these files do not have it: a newer release applied it, or its file was removed). A version that was recorded and not run here says so. Changes nothing and takes no locks.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --check',
   ]
   static override flags = {
     ...databaseFlags,
-    check: Flags.boolean({ summary: 'Exit with 1 when a version is pending, running, dirty or edited.' }),
+    check: Flags.boolean({
+      summary: 'Exit with 1 when a version is pending, running, dirty or edited, or up refuses the database.',
+    }),
   }
 
   override async run(): Promise<readonly VersionStatus[]> {
@@ -24,10 +26,12 @@ export default class Status extends DatabaseVerb {
     const migrator = await this.connected(flags)
     await this.noteEmpty(flags)
     const versions = await attempt(() => migrator.status())
+    const other = await attempt(() => migrator.otherHistory())
     await this.noteElsewhere(migrator, versions)
-    this.say(statusLines(versions, this.paint))
-    if (flags.check && versions.some(({ state }) => state !== 'applied' && state !== 'ahead'))
-      this.endWith('differs')
+    this.say(statusLines(versions, this.paint, other === undefined))
+    this.note(other === undefined ? [] : [other.text])
+    const differs = versions.some(({ state }) => state !== 'applied' && state !== 'ahead')
+    if (flags.check && (differs || other?.isRefused === true)) this.endWith('differs')
     return versions
   }
 }

@@ -77,7 +77,7 @@ An image is a command line for the shell. It listens on the port of PORT, which 
     )
     this.say(rolloutLines(rollout, this.paint))
     if (rollout.failures.length > 0) this.endWith('differs')
-    else if (rollout.applied.length > 0) this.say([nextLine(['up'], flags, 'on the database itself')])
+    else if (rollout.applied.length > 0) this.say([nextLine(['up'], 'on the database itself')])
     return this.onDatabase(rollout)
   }
 }

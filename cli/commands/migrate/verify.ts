@@ -1,11 +1,11 @@
 import type { SchemaComparison, VersionStatus } from '../../../lib/migrations/index.js'
+import { shellWord } from '../../../lib/text/shell-word.js'
 import { entitiesFlag } from '../../loading/entities.js'
 import { databaseFlags } from '../../migrate/database-flags.js'
 import { DatabaseVerb, type OnDatabase } from '../../migrate/database-verb.js'
-import type { KeptFlags } from '../../migrate/lines/next-line.js'
 
 const BY_HAND =
-  'which writes or names what is to be done; where it does neither, the tables were changed by hand: change them back'
+  'which writes or names what is to be done; where it does neither, the tables were changed by hand: change them back, or add --live to write the changes that are missing'
 
 /** Whether all that is left to do for a difference is in the contract. */
 const isContract = (difference: string): boolean =>
@@ -41,6 +41,8 @@ A version that another tool applied is accepted: the content of its file at that
       versions: await migrator.status(),
     }))
     await this.noteElsewhere(migrator, versions)
+    const other = await attempt(() => migrator.otherHistory())
+    if (other?.isRefused === false) this.note([other.text])
     const unchecked = versions.filter(({ isChecked }) => !isChecked).map(({ name }) => name)
     if (unchecked.length > 0)
       this.note([
@@ -51,7 +53,8 @@ A version that another tool applied is accepted: the content of its file at that
         ? 'every version is applied, and none was edited since; --entities compares the tables, too'
         : 'the database is as the files and the entities say'
     this.say(differences.length > 0 ? differences : [this.paint.good(equal)])
-    if (ofTables.length > 0) this.say([await this.#nextOf(versions, flags, ofTables.every(isContract))])
+    if (ofTables.length > 0)
+      this.say([await this.#nextOf(versions, ofTables.every(isContract), flags.entities)])
     if (differences.length > 0) this.endWith('differs')
     return this.onDatabase({ differences })
   }
@@ -59,8 +62,8 @@ A version that another tool applied is accepted: the content of its file at that
   /** What to do about tables that differ: a version that is missing may be the reason. */
   async #nextOf(
     versions: readonly VersionStatus[],
-    flags: KeptFlags & { readonly entities?: string | undefined },
     isContractLeft: boolean,
+    entities = 'MODULE',
   ): Promise<string> {
     const [{ nextLine }, { namesText }, { missingAmong }] = await Promise.all([
       import('../../migrate/lines/next-line.js'),
@@ -68,12 +71,12 @@ A version that another tool applied is accepted: the content of its file at that
       import('../../migrate/missing-versions.js'),
     ])
     const missing = missingAmong(versions)
-    const diff = ['diff', 'NAME', '--entities', flags.entities ?? 'MODULE']
+    const diff = ['diff', 'NAME', '--entities', shellWord(entities)]
     if (missing.length === 0)
       return isContractLeft
-        ? nextLine([...diff, '--contract'], flags, 'once no process with the older code runs')
-        : nextLine(diff, flags, BY_HAND)
+        ? nextLine([...diff, '--contract'], 'once no process with the older code runs')
+        : nextLine(diff, BY_HAND)
     const may = `${namesText(missing)} may settle what differs in the tables`
-    return nextLine(['up'], flags, `and then verify again: ${may}`)
+    return nextLine(['up'], `and then verify again: ${may}`)
   }
 }

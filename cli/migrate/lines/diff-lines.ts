@@ -1,6 +1,12 @@
 import type { Paint } from '../../output/paint.js'
 import { shellWord } from '../../../lib/text/shell-word.js'
-import { type KeptFlags, nextLine } from './next-line.js'
+import { nextLine } from './next-line.js'
+
+interface ComparedFlags {
+  readonly contract: boolean
+  readonly entities: string
+  readonly live: boolean
+}
 
 interface Written {
   readonly files: readonly string[]
@@ -13,25 +19,29 @@ const ONCE_ALONE = 'once no process with the older code runs'
 /** What was written, what is left, and what comes next. */
 export function diffLines(
   { files, left, byHand }: Written,
-  { contract, entities, ...kept }: KeptFlags & { readonly contract: boolean; readonly entities: string },
+  { contract, entities, live }: ComparedFlags,
   paint: Paint,
 ): readonly string[] {
   const isLeft = !contract && left.length > 0
-  const toContract = ['diff', 'NAME', '--entities', shellWord(entities), '--contract']
+  const toContract = [
+    ...['diff', 'NAME', '--entities', shellWord(entities)],
+    ...(live ? ['--live'] : []),
+    '--contract',
+  ]
+  const missing = live ? NOTHING_MISSING_LIVE : NOTHING_MISSING
   return [
     ...files.map((file) => `${paint.good('written')} ${file}`),
-    ...(files.length > 0
-      ? []
-      : [byHand.length > 0 ? NOTHING_BUT : contract ? NOTHING_LEFT : NOTHING_MISSING]),
+    ...(files.length > 0 ? [] : [byHand.length > 0 ? NOTHING_BUT : contract ? NOTHING_LEFT : missing]),
     ...(contract && files.length > 0 ? [paint.warn(OF_ITS_OWN)] : []),
     ...(isLeft ? [paint.warn('left for the contract:'), ...left] : []),
     ...(byHand.length === 0 ? [] : [paint.warn('to do by hand:'), ...byHand]),
-    ...(files.length > 0 ? [nextLine(['plan'], kept, contract ? ONCE_ALONE : '')] : []),
-    ...(files.length === 0 && isLeft ? [nextLine(toContract, kept, ONCE_ALONE)] : []),
+    ...(files.length > 0 ? [nextLine(['plan'], contract ? ONCE_ALONE : '')] : []),
+    ...(files.length === 0 && isLeft ? [nextLine(toContract, ONCE_ALONE)] : []),
   ]
 }
 
 const NOTHING_MISSING = 'nothing is written: the files make what the entities need'
+const NOTHING_MISSING_LIVE = 'nothing is written: the database has what the entities need'
 const NOTHING_LEFT = 'nothing is written: nothing is left for the contract'
 const NOTHING_BUT = 'nothing is written: no file is generated for what differs'
 const OF_ITS_OWN =

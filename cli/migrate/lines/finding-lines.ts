@@ -6,7 +6,7 @@ const NOT_ACCEPTED = ['empty-down', 'unknown-rule']
 
 /** One line for each finding, in the format of compilers, one with their number, and the comments that accept them. */
 export function findingLines(findings: readonly Finding[], paint: Paint): readonly string[] {
-  if (findings.length === 0) return [paint.good('nothing to say against these files')]
+  if (findings.length === 0) return [paint.good('lint: nothing')]
   const colour = { refuse: paint.bad, danger: paint.warn, advice: paint.dim }
   const of = (level: Finding['level']) => findings.filter((finding) => finding.level === level).length
   const accepted = findings.filter(({ level, rule }) => level !== 'refuse' && !NOT_ACCEPTED.includes(rule))

@@ -14,7 +14,11 @@ export function lossesQuestion(rollBacks: readonly RollBack[], takesFramework: b
   const framework = ' and drops the framework’s own tables, with what is in them'
   return [
     `This rolls back ${namesText(rollBacks.map(({ name }) => name))}${takesFramework ? framework : ''}.`,
-    ...(losses.length === 0 ? [] : [`What they lose is gone for good: ${losses.join('; ')}.`]),
+    ...(losses.length === 0
+      ? []
+      : [
+          `What ${rollBacks.length === 1 && !takesFramework ? 'it loses' : 'they lose'} is gone for good: ${losses.join('; ')}.`,
+        ]),
   ].join(' ')
 }
 

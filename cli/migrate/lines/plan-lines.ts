@@ -68,7 +68,7 @@ const ROWS: Readonly<Record<PlannedStatement['rows'], string>> = {
 
 export function tableText({ name, size }: PlannedTable): string {
   if (size === undefined) return `${terminalLine(name)}: not there yet`
-  return `${terminalLine(name)}: ${rowsText(size)}, ${sizeText(size.bytes)}`
+  return `${terminalLine(name)}: ${sizesText(size).join(', ')}`
 }
 
 /** `table tasks (about 1200 rows, 64 KiB)`; of a column, only the rows of its table are known. */
@@ -80,8 +80,16 @@ export function lossText({ what, name, table, size }: Lost & Partial<Pick<Loss, 
   if (size === undefined) return terminalLine(text)
   const isWhole = what === 'table'
   if (!isWhole && size.rows === undefined) return terminalLine(text)
-  return terminalLine(`${text} (${[rowsText(size), ...(isWhole ? [sizeText(size.bytes)] : [])].join(', ')})`)
+  return terminalLine(`${text} (${(isWhole ? sizesText(size) : [rowsText(size)]).join(', ')})`)
 }
+
+/** MySQL counts the pages of a table later than its rows: a size that cannot hold them is left out. */
+const sizesText = (size: TableSize): readonly string[] => [
+  rowsText(size),
+  ...(size.bytes < (size.rows ?? 0) * SMALLEST_ROW_BYTES ? [] : [sizeText(size.bytes)]),
+]
+
+const SMALLEST_ROW_BYTES = 16
 
 export const rowsText = ({ rows }: TableSize): string =>
   rows === undefined ? 'rows not counted' : `about ${rows} rows`

@@ -9,8 +9,15 @@ const EDITED =
   'edited: up refuses it; put the file back, or accept the edit with ashlar migrate repair, which shows it'
 const AHEAD = 'ahead: these files do not have it; a newer release applied it, or its file was removed'
 
-/** One line for each version, and one that counts them. */
-export function statusLines(versions: readonly VersionStatus[], paint: Paint): readonly string[] {
+/**
+ * One line for each version, and one that counts them.
+ * @param isOurs - whether no other tool's history decides what `up` does.
+ */
+export function statusLines(
+  versions: readonly VersionStatus[],
+  paint: Paint,
+  isOurs: boolean,
+): readonly string[] {
   const width = Math.max(...versions.map(({ name }) => name.length))
   const lines = versions.map(
     ({ name, state, appliedAt, isRecorded, holder, error, isChecked, isFramework }) => {
@@ -39,20 +46,22 @@ export function statusLines(versions: readonly VersionStatus[], paint: Paint): r
     ...(versions.some(({ state }) => state === 'edited') ? [EDITED] : []),
     ...(versions.some(({ state }) => state === 'ahead') ? [AHEAD] : []),
   ]
-  return [...lines, summaryOf(versions), ...notes]
+  return [...lines, summaryOf(versions, isOurs), ...notes]
 }
 
 const STATES = ['applied', 'pending', 'running', 'dirty', 'edited', 'ahead'] as const
 
 /** `4 versions: 2 applied, 2 pending; ashlar migrate up applies what is pending`. */
-function summaryOf(versions: readonly VersionStatus[]): string {
+function summaryOf(versions: readonly VersionStatus[], isOurs: boolean): string {
   const counts = STATES.flatMap((state) => {
     const count = versions.filter((version) => version.state === state).length
     return count === 0 ? [] : [`${count} ${state}`]
   })
   const has = (...states: readonly VersionState[]) => versions.some(({ state }) => states.includes(state))
   const todo =
-    has('pending') && !has('running', 'dirty', 'edited') ? '; ashlar migrate up applies what is pending' : ''
+    isOurs && has('pending') && !has('running', 'dirty', 'edited')
+      ? '; ashlar migrate up applies what is pending'
+      : ''
   const many = versions.length === 1 ? '1 version' : `${versions.length} versions`
   return `${[many, ...(counts.length === 0 ? [] : [counts.join(', ')])].join(': ')}${todo}`
 }

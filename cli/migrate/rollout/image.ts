@@ -43,7 +43,9 @@ export async function startImage(
     env: { ...process.env, ASHLAR_DATABASE_URL: databaseUrl, PORT: String(port) },
   })
   let isStopping = false
-  const ended = once(child, 'exit').then(([code, signal]) => String(signal ?? code))
+  const ended = once(child, 'exit').then(([code, signal]) =>
+    signal === null ? `exit status ${code}` : `signal ${signal}`,
+  )
   const broken = ended.then((how) => {
     if (isStopping) return new Promise<never>(() => undefined)
     throw new Failure('differs', `the ${name} image ended by itself (${how}): ${command}`)

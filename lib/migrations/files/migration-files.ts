@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -57,13 +58,17 @@ export async function readMigrations(
   }
   const migrations = [...all.values()].sort((a, b) => a.version - b.version)
   problems.push(...gapsIn(migrations))
-  if (problems.length > 0) throw new DeclarationError(subjectOf(source), problems)
+  if (problems.length > 0) throw new DeclarationError(subjectOf(source, dialect), problems)
   return migrations
 }
 
-/** What an error of these files is about: `migrations in /srv/shop/migrations`. */
-export const subjectOf = (source: FileSource): string =>
-  typeof source === 'string' || source instanceof URL ? `migrations in ${folderOf(source)}` : 'migrations'
+/** What an error of these files is about, with the folder that was read: `migrations in /srv/shop/migrations/mysql`. */
+export function subjectOf(source: FileSource, dialect: Dialect): string {
+  if (typeof source !== 'string' && !(source instanceof URL)) return 'migrations'
+  const folder = folderOf(source)
+  const own = join(folder, dialect)
+  return `migrations in ${existsSync(own) ? own : folder}`
+}
 
 /** The version of the framework's own tables. */
 export const FRAMEWORK = 1
@@ -74,8 +79,9 @@ export const UPGRADES = { first: 8001, last: 8999 } as const
 /** Hand-written files, framework upgrades, generated files. Each range of numbers has no gaps. */
 export const BANDS = [{ first: 1, last: 7999 }, UPGRADES, { first: 9001, last: 9999 }] as const
 
-export const isOfFramework = (version: number): boolean =>
-  version === FRAMEWORK || (version >= UPGRADES.first && version <= UPGRADES.last)
+export const isUpgrade = (version: number): boolean => version >= UPGRADES.first && version <= UPGRADES.last
+
+export const isOfFramework = (version: number): boolean => version === FRAMEWORK || isUpgrade(version)
 
 export const toFileNumber = (version: number): string => String(version).padStart(4, '0')
 

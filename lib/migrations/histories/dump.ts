@@ -1,6 +1,7 @@
 import { Cursor, isWord } from '../sql/cursor.js'
 import { splitStatements, type Statement } from '../sql/statements.js'
 import type { Syntax } from '../sql/syntax.js'
+import { createTable } from '../sql/statement-shape.js'
 
 /**
  * The statements of a schema dump that make something, without what a dump says for itself: settings of its session, drops of
@@ -8,10 +9,64 @@ import type { Syntax } from '../sql/syntax.js'
  */
 export function statementsOfDump(dump: string, syntax: Syntax): readonly string[] {
   const sql = dump.replaceAll('\r\n', '\n').replaceAll(/^\\.*$/gm, '')
-  return splitStatements(sql, syntax)
-    .statements.filter(makesSomething)
-    .map(({ text }) => text)
+  return inOrder(splitStatements(sql, syntax).statements.filter(makesSomething))
 }
+
+/** A table with its triggers, or a statement of another kind. */
+interface Part {
+  readonly table: string | undefined
+  readonly refersTo: readonly string[]
+  readonly texts: string[]
+}
+
+/**
+ * Each table behind those that it refers to: a dump of MySQL is in the order of the alphabet, with the check of foreign keys off.
+ * Where tables refer to each other, that stays off.
+ */
+function inOrder(statements: readonly Statement[]): readonly string[] {
+  const parts: Part[] = []
+  for (const statement of statements) {
+    const table = createTable(statement)?.table
+    const last = parts.at(-1)
+    if (last?.table !== undefined && makesTrigger(statement)) last.texts.push(statement.text)
+    else
+      parts.push({
+        table,
+        refersTo: table === undefined ? [] : targetsOf(statement),
+        texts: [statement.text],
+      })
+  }
+  const texts: string[] = []
+  const begun = new Set<Part>()
+  const ended = new Set<Part>()
+  const unordered: Part[] = []
+  const add = (part: Part): void => {
+    if (begun.has(part)) {
+      if (!ended.has(part)) unordered.push(part)
+      return
+    }
+    begun.add(part)
+    for (const target of part.refersTo) {
+      const other = parts.find(({ table }) => table === target)
+      if (other !== undefined && other !== part) add(other)
+    }
+    texts.push(...part.texts)
+    ended.add(part)
+  }
+  parts.forEach(add)
+  return unordered.length > 0 ? ['SET FOREIGN_KEY_CHECKS = 0', ...texts, 'SET FOREIGN_KEY_CHECKS = 1'] : texts
+}
+
+const makesTrigger = ({ tokens }: Statement): boolean =>
+  isWord(tokens[0], 'CREATE') && tokens.slice(0, LONGEST_HEAD).some((token) => isWord(token, 'TRIGGER'))
+
+/** In front of TRIGGER may be a definer: `CREATE DEFINER=`user`@`host` TRIGGER`. */
+const LONGEST_HEAD = 10
+
+const targetsOf = ({ tokens }: Statement): readonly string[] =>
+  tokens.flatMap((token, at) =>
+    isWord(token, 'REFERENCES') ? (new Cursor(tokens.slice(at + 1)).name() ?? []) : [],
+  )
 
 function makesSomething({ tokens, text }: Statement): boolean {
   // mysqldump makes a stand-in for each view first, and the view in its place at the end.

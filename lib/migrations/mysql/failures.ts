@@ -14,6 +14,7 @@ export const mysqlFailures: EngineFailures = {
   passing: ['1205', '1213', '1020'],
   // The first is MySQL's, the second MariaDB's.
   stopped: ['1317', '1969'],
+  duplicates: ['1050', '1060', '1061', '1068', '1304', '1359', '1826'],
   names: () => '',
   writable:
     'The server takes no writes: hand over the address of the primary, or turn read_only and transaction_read_only off',

@@ -27,7 +27,12 @@ export async function openMysql(options: ResolvedOptions): Promise<Session> {
   try {
     const [row] = await query(connection, 'SELECT CONNECTION_ID() AS id, DATABASE() AS name')
     if (typeof row?.name !== 'string')
-      throw new MigrationError('connection', 'the connection string names no database: mysql://host/database')
+      throw new MigrationError(
+        'connection',
+        'the connection string names no database: mysql://host/database',
+        undefined,
+        'ERR_INVALID_URL',
+      )
     const session = new MysqlSession(connection, options, Number(row.id), row.name)
     await session.settle(0)
     return session

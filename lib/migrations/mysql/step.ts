@@ -100,7 +100,7 @@ export function resumes({ statements, backfill }: Step, row: AppliedVersion): st
   const next = `statement ${done + 1} of ${statements.length}`
   if (backfill !== undefined) return isUnknown ? 'its host died in it' : 'it failed'
   const nothing = isUnknown ? 'nothing before it was done' : 'nothing of the file is done'
-  const there = done === 0 ? nothing : `${doneBefore(done)} done and stay`
+  const there = done === 0 ? nothing : `${doneBefore(done)} done and ${done === 1 ? 'stays' : 'stay'}`
   if (done > 0 && done >= statements.length)
     return `${isUnknown ? 'its host died' : 'it failed'}, and ${doneBefore(done)} done: the file has no more statements, and nothing is run`
   return isUnknown

@@ -12,6 +12,7 @@ export const postgresFailures: EngineFailures = {
   lockTimeouts: ['55P03'],
   passing: ['55P03', '40P01', '40001'],
   stopped: ['57014'],
+  duplicates: ['42P06', '42P07', '42701', '42710', '42723'],
   names: (code, schema) =>
     /^(42P01|3F000)$/.test(code)
       ? `A name without a schema is looked for in the schema ${schema} of the module, and among extensions: --module or --schema names another schema`

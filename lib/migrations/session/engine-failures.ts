@@ -26,6 +26,8 @@ export interface EngineFailures {
   readonly passing: readonly string[]
   /** The codes of a cancelled statement. */
   readonly stopped: readonly string[]
+  /** The codes of an object that is there already. */
+  readonly duplicates: readonly string[]
   /** What to do about a name that is not found, by code. */
   readonly names: (code: string, schema: string) => string
   /** What to do about a read-only database. */

@@ -124,7 +124,11 @@ export function failureOf(
   // Its files are in the package, where nobody reads or corrects them.
   const isOurs = isOfFramework(version)
   const isFine = failure !== 'failed' || options.engine.failures.stopped.includes(code)
-  const todo = isFine ? 'run again' : isOurs ? 'put that right and run again' : correct
+  const isThere = step.direction === 'up' && options.engine.failures.duplicates.includes(code)
+  const orResolve = isThere
+    ? `; or, where all that the file makes is there already, ashlar migrate resolve --applied ${version} records it without running it`
+    : ''
+  const todo = isFine ? 'run again' : isOurs ? 'put that right and run again' : correct + orResolve
   // The file is right, and the advice says when to run it again.
   const isBlocked = options.engine.failures.lockTimeouts.includes(code)
   // It is unknown whether a COMMIT was done. The same holds for a statement that the server commits by itself.

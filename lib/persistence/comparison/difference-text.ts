@@ -5,10 +5,12 @@ import { tableText } from '../schema/table-name-of.js'
 import type { ComparedDialect } from './expected-table.js'
 import type { Difference } from './table-differences.js'
 
-const EXPAND = 'ashlar migrate diff NAME writes it'
-const CONTRACT = 'ashlar migrate diff NAME --contract writes it, for when no older image runs'
-const BOTH = 'ashlar migrate diff NAME writes the right one, and diff NAME --contract drops this one'
-const CONTRACT_DROPS = 'ashlar migrate diff NAME --contract drops it'
+const EXPAND = 'ashlar migrate diff NAME writes it, unless a file does'
+const CONTRACT =
+  'ashlar migrate diff NAME --contract writes it, unless a file does, for when no older image runs'
+const BOTH =
+  'ashlar migrate diff NAME writes the right one, and diff NAME --contract drops this one, unless a file does'
+const CONTRACT_DROPS = 'ashlar migrate diff NAME --contract drops it, unless a file does'
 
 /**
  * A difference as one line with what to do, the same for `verify` and `diff`; undefined where another line says it. It names

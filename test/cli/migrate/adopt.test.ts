@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DataSource, type QueryRunner } from 'typeorm'
+import { dumpedStatements } from '../../../lib/migrations/index.js'
 import { onEachEngine, saidOf } from '../../migrations/each-engine.js'
 import { runCommand } from '../../support/run-command.js'
 import { dumped } from '../../support/migration-tools/dumped.js'
@@ -20,6 +21,10 @@ class Tasks1700000000000 {
     await runner.query(
       'CREATE TABLE tasks (id bigint PRIMARY KEY, title varchar(99) NOT NULL, project_id bigint, ' +
         'CONSTRAINT project FOREIGN KEY (project_id) REFERENCES projects (id))',
+    )
+    // Before the table that it refers to, in the order of the alphabet.
+    await runner.query(
+      'CREATE TABLE items (id bigint PRIMARY KEY, task_id bigint, CONSTRAINT task FOREIGN KEY (task_id) REFERENCES tasks (id))',
     )
     await runner.query('CREATE INDEX tasks_title ON tasks (title)')
     await runner.query('CREATE VIEW titles AS SELECT title FROM tasks')
@@ -89,6 +94,7 @@ onEachEngine(
       const up = await run('up')
       expect([up.exit, up.stdout]).to.deep.equal([0, 'applied 8001_outbox_log\n'])
       expect((await run('status', '--check')).exit).to.equal(0)
+      expect((await run('verify')).exit).to.equal(0)
       expect(await database().rows('SELECT name FROM projects')).to.deep.equal([{ name: 'kept' }])
       // The files alone make the same schema.
       const checked = await run('check')
@@ -110,6 +116,14 @@ onEachEngine(
       expect(refused.stderr).to.include(
         'TypeORM has changed this schema since it was taken over: its table migrations lists 2 migrations, and the files hold what 1 made',
       )
+      const status = await run('status', '--check')
+      expect([status.exit, status.stderr]).to.deep.equal([
+        1,
+        refused.stderr.replace('ashlar: migrations: ', 'note: up refuses this database: '),
+      ])
+      const verify = await run('verify')
+      expect(verify.exit).to.equal(1)
+      expect(verify.stdout).to.match(/^up refuses this database: TypeORM has changed this schema/)
       await withTypeorm(both, (source) => source.undoLastMigration())
       expect((await run('up')).stdout).to.equal('nothing to do: the schema is current\n')
 
@@ -141,3 +155,22 @@ onEachEngine(
   },
   { empty: true },
 )
+
+describe('a dump of MySQL', () => {
+  it('gets each table with its triggers behind those that it refers to, and views stay behind', () => {
+    const dump =
+      'CREATE TABLE `a` (id int, FOREIGN KEY (id) REFERENCES `b` (id), FOREIGN KEY (id) REFERENCES `a` (id));' +
+      '/*!50003 CREATE*/ /*!50017 DEFINER=`me`@`%`*/ /*!50003 TRIGGER t AFTER INSERT ON a FOR EACH ROW SET @x = 1 */;' +
+      'CREATE TABLE `b` (id int PRIMARY KEY); CREATE VIEW v AS SELECT id FROM a;'
+    const heads = dumpedStatements(dump, 'mysql').map((text) => /TABLE `.`|TRIGGER|VIEW/.exec(text)?.[0])
+    expect(heads).to.deep.equal(['TABLE `b`', 'TABLE `a`', 'TRIGGER', 'VIEW'])
+  })
+
+  it('keeps the check of foreign keys off where tables refer to each other', () => {
+    const dump =
+      'CREATE TABLE a (id int, FOREIGN KEY (id) REFERENCES b (id)); CREATE TABLE b (id int, FOREIGN KEY (id) REFERENCES a (id));'
+    const statements = dumpedStatements(dump, 'mysql')
+    expect(statements.at(0)).to.equal('SET FOREIGN_KEY_CHECKS = 0')
+    expect(statements.at(-1)).to.equal('SET FOREIGN_KEY_CHECKS = 1')
+  })
+})

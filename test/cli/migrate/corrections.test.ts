@@ -4,10 +4,23 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { file, onEachEngine, saidOf, tables } from '../../migrations/each-engine.js'
 import { compiled } from '../../support/root.js'
+import { lossText } from '../../../cli/migrate/lines/plan-lines.js'
 import { runCommand } from '../../support/run-command.js'
 
 const BEFORE = join(compiled, 'test', 'cli', 'migrate', 'hosts', 'before.js')
 const AFTER = join(compiled, 'test', 'cli', 'migrate', 'hosts', 'after.js')
+
+describe('the size of what is lost', () => {
+  it('is left out where the server has not counted it yet', () => {
+    const lost = { what: 'table', name: 'widgets', table: 'widgets' } as const
+    expect(lossText({ ...lost, size: { rows: 200_000, bytes: 16_384 } })).to.equal(
+      'table widgets (about 200000 rows)',
+    )
+    expect(lossText({ ...lost, size: { rows: 200, bytes: 16_384 } })).to.equal(
+      'table widgets (about 200 rows, 16 KiB)',
+    )
+  })
+})
 
 describe('ashlar migrate renumber', () => {
   let folder: string
@@ -49,6 +62,11 @@ describe('ashlar migrate renumber', () => {
       expect([exit, stdout]).to.deep.equal([2, ''])
       expect(versions('postgres')).to.deep.equal(['0002_a', '0003_b', '0003_c', '9001_x'])
     })
+
+  it('names the folder that is not there', async () => {
+    const { exit, stderr } = await run('0003_b', '--files', 'nosuch')
+    expect([exit, stderr.startsWith('ashlar: there is no folder nosuch: ')]).to.deep.equal([2, true])
+  })
 
   it('refuses to leave a gap, in each engine before it renames anything', async () => {
     ship('mysql', '0002_a', '0003_b')
@@ -111,6 +129,7 @@ onEachEngine('the commands of an operator', (database, dialect) => {
     ship({ '0002_t2.up.sql': 'CREATE TABLE t2 (id bigint NOT NULL PRIMARY KEY)' })
     expect((await run('repair', '--yes')).stdout).to.match(new RegExp(`\n${next}$`))
     const resolved = await run('resolve', '--applied', '3', '--yes')
+    expect(resolved.stdout.match(/^Next: /gm)).to.have.length(1)
     expect(resolved.stdout).to.match(
       /\nNext: ashlar migrate verify --entities MODULE, which compares [^\n]*\n$/,
     )
@@ -199,7 +218,7 @@ onEachEngine('the commands of an operator', (database, dialect) => {
     await database().rows('INSERT INTO t2 VALUES (1), (2)')
     await database().rows(dialect === 'postgres' ? 'ANALYZE t2' : 'ANALYZE TABLE t2')
     expect((await run('down')).stderr).to.match(
-      /ashlar: nothing is changed: this asks first, .*--yes confirms it\. Database \S+ on [^ ]+(?:, schema public)?: This rolls back 0002_t2\. What they lose is gone for good: 0002_t2 loses table t2 \(about 2 rows, \d+ KiB\)\.\n$/,
+      /ashlar: nothing is changed: this asks first, .*--yes confirms it\. Database \S+ on [^ ]+(?:, schema public)?: This rolls back 0002_t2\. What it loses is gone for good: 0002_t2 loses table t2 \(about 2 rows, \d+ KiB\)\.\n$/,
     )
     expect((await run('down', '--to', '0')).stderr).to.match(
       /This rolls back [^.]*0002_t2[^.]* and drops the framework’s own tables, with what is in them\. What they lose is gone for good: 0002_t2 loses/,
@@ -213,10 +232,62 @@ onEachEngine('the commands of an operator', (database, dialect) => {
     expect((await run('down')).stdout).to.equal(
       'rolled back 0002_v\nNext: ashlar migrate up, which applies 0002_v\n',
     )
-    expect((await run('down')).stdout).to.equal('nothing to do: no version is above that\n')
+    expect((await run('down')).stdout).to.equal(
+      'nothing to do: only the framework’s own versions are applied; --to 0 rolls them back\n',
+    )
     expect((await run('redo')).stdout).to.equal(
       'nothing to do: no version of the module is applied\nNext: ashlar migrate up, which applies 0002_v\n',
     )
+  })
+
+  it('carry the files, and on PostgreSQL the module, in the commands that they name', async () => {
+    ship(file('0002_t2', 'CREATE TABLE t2 (id bigint PRIMARY KEY)', '-- nobody wants it undone'))
+    const kept = ['--files', `migrations/${dialect}`, ...(dialect === 'postgres' ? ['--module', 'inv'] : [])]
+    const said = kept.join(' ')
+    expect((await run('status', ...kept)).stdout).to.include(
+      `ashlar migrate up ${said} applies what is pending`,
+    )
+    expect((await run('verify', ...kept)).stdout).to.include(`run ashlar migrate up ${said}\n`)
+    await run('up', ...kept)
+    expect((await run('down', ...kept)).stdout).to.include(
+      `ashlar migrate resolve ${said} --applied 2 records it again\nNext: ashlar migrate up ${said}, which`,
+    )
+    expect((await run('resolve', '--applied', '1', '--yes', ...kept)).stderr).to.include(
+      `ashlar migrate down ${said} --to rolls it back`,
+    )
+  })
+
+  it('name no next command that would refuse, and refuse before they ask or roll back', async () => {
+    ship(tables(2, 3, 4))
+    await run('up')
+    const edit = 'CREATE TABLE t2 (id bigint NOT NULL PRIMARY KEY)'
+    ship({ '0002_t2.up.sql': edit })
+    const redo = await run('redo', '--yes')
+    expect([redo.exit, redo.stdout]).to.deep.equal([6, ''])
+    expect(redo.stderr).to.include('0002_t2.up.sql was edited').and.not.include('rolling back')
+    expect((await run('down', '--yes')).stdout).to.equal('rolled back 0004_t4\n')
+    const resolve = await run('resolve', '--applied', '2')
+    expect(resolve.exit).to.equal(6)
+    expect(resolve.stderr).to.include('0002_t2 is applied already').and.not.include('asks first')
+  })
+
+  it('say of two files with one number which one is applied', async () => {
+    ship(tables(2))
+    await run('up')
+    ship(file('0002_z', 'SELECT 1', '-- nothing'))
+    for (const verb of ['status', 'up'])
+      expect((await run(verb)).stderr).to.match(
+        /has the number 0002 already: .*; this database has applied 0002_t2\n$/,
+      )
+  })
+
+  it('name resolve for what is there already', async () => {
+    await database().rows('CREATE TABLE t2 (id bigint PRIMARY KEY)')
+    ship(tables(2))
+    expect((await run('up')).stderr).to.include(
+      'correct it and run again; or, where all that the file makes is there already, ashlar migrate resolve --applied 2 records it without running it',
+    )
+    expect((await run('resolve', '--applied', '2', '--yes')).exit).to.equal(0)
   })
 
   it('record a baseline, and what was put right by hand', async () => {
@@ -265,7 +336,7 @@ onEachEngine('the commands of an operator', (database, dialect) => {
     const good = await run('check', '--entities', BEFORE)
     expect([good.exit, good.stdout, good.stderr]).to.deep.equal([
       0,
-      'nothing to say against these files\nevery version goes up, down and up again\nthe files make what the entities need\n',
+      'lint: nothing\nevery version goes up, down and up again\nthe files make what the entities need\n',
       saidOf(database()).replace(
         /^(Database .* on (\S+?)(?:, schema public)?)\n$/,
         `Checks the files of migrations for ${dialect} in scratch databases on $2. $1: not changed\n`,

@@ -7,6 +7,7 @@ import { withLock } from '../../../lib/migrations/session/lock.js'
 import { withSession } from '../../../lib/migrations/open-session.js'
 import { expectGolden } from '../../support/golden.js'
 import { runCommand } from '../../support/run-command.js'
+import { serviceUrl } from '../../support/running/services.js'
 import { file, onEachEngine, saidOf, tables } from '../../migrations/each-engine.js'
 
 const VERBS = [
@@ -67,6 +68,11 @@ describe('ashlar migrate', () => {
       ])
     })
 
+    it('names a next command that has the flags, and only those', async () => {
+      const { stdout } = await run('new', 'a', '--module', 'other', '--files', 'sql')
+      expect(stdout).to.match(/\nNext: ashlar migrate lint --files sql, once the files have their SQL\n$/)
+    })
+
     it('stays in a folder that has files without the folders of the engines', async () => {
       write('sql/0002_a.up.sql', '')
       await run('new', 'b', '--files', 'sql')
@@ -96,7 +102,7 @@ describe('ashlar migrate', () => {
       expect([exit, stderr]).to.deep.equal([1, ''])
       expectGolden('cli/migrate-lint.txt', stdout)
       const one = await run('lint', '--dialect', 'mysql')
-      expect([one.exit, one.stdout]).to.deep.equal([0, 'nothing to say against these files\n'])
+      expect([one.exit, one.stdout]).to.deep.equal([0, 'lint: nothing\n'])
     })
 
     it('exits with 0 on advice, and with 1 on it when it is strict', async () => {
@@ -108,6 +114,17 @@ describe('ashlar migrate', () => {
       expect((JSON.parse(stdout) as { rule: string }[]).map(({ rule }) => rule)).to.deep.equal([
         'prefer-bigint-over-int',
       ])
+    })
+
+    it('names the folder of the engine whose files are wrong', async () => {
+      write('migrations/postgres/0002_a.up.sql', 'SELECT 1')
+      write('migrations/postgres/0002_a.down.sql', '-- nothing')
+      write('migrations/mysql/0003_a.up.sql', 'SELECT 1')
+      const { exit, stderr } = await run('lint')
+      expect(exit).to.equal(2)
+      expect(stderr).to.match(
+        /^ashlar: migrations in \S+\/migrations\/mysql: 1 problem\(s\): 0002 is missing/,
+      )
     })
 
     it('exits with 2 on files that are none', async () => {
@@ -131,6 +148,16 @@ describe('ashlar migrate', () => {
     )
     const { stdout } = await run('up', '--json')
     expect(JSON.parse(stdout)).to.have.nested.property('error.message', stderr.slice(8, -1))
+  })
+
+  it('says that a connection string of MySQL names no database', async function () {
+    const url = serviceUrl('mysql')
+    if (url === undefined) this.skip()
+    write('migrations/0002_a.up.sql', 'SELECT 1;')
+    write('migrations/0002_a.down.sql', 'SELECT 1;')
+    const { exit, stderr } = await run('up', '--url', url.replace(/\/[^/]*$/, ''))
+    expect(exit).to.equal(2)
+    expect(stderr).to.include('names no database: mysql://host/database')
   })
 
   it('says what is wrong with a connection string that is no URL, and repeats nothing of it', async () => {
@@ -183,7 +210,7 @@ onEachEngine('ashlar migrate', (database, dialect) => {
     const before = await run('status', '--check')
     expect(before.exit).to.equal(1)
     expect(before.stdout).to.match(
-      /^0001_framework_init applied at \S+Z \(of the framework\)\n0002_t2 +pending\n0003_t3 +pending\n8001_outbox_log +applied at \S+Z \(of the framework\)\n4 versions: 2 applied, 2 pending; ashlar migrate up applies what is pending\n$/,
+      /^0001_framework_init applied at \S+Z \(of the framework\)\n0002_t2 +pending\n0003_t3 +pending\n8001_outbox_log +applied at \S+Z \(of the framework\)\n4 versions: 2 applied, 2 pending; ashlar migrate up --files \S+ applies what is pending\n$/,
     )
     const up = await run('up')
     expect([up.exit, up.stdout]).to.deep.equal([0, 'applied 0002_t2\napplied 0003_t3\n'])
@@ -210,8 +237,7 @@ onEachEngine('ashlar migrate', (database, dialect) => {
     const verify = await run('verify')
     expect(verify).to.include({
       exit: 1,
-      stdout:
-        '0002_t2 is not applied: run ashlar migrate up\n0003_t3 is not applied: run ashlar migrate up\n',
+      stdout: `0002_t2 is not applied: run ashlar migrate up --files ${folder}\n0003_t3 is not applied: run ashlar migrate up --files ${folder}\n`,
     })
   })
 
@@ -248,7 +274,7 @@ onEachEngine('ashlar migrate', (database, dialect) => {
     const note = `note: ${folder} has no .sql file: the framework’s own versions are all there is\n`
     for (const verb of ['up', 'status', 'plan', 'verify'])
       expect((await run(verb)).stderr, verb).to.equal(saidOf(database()) + note)
-    expect(await run('lint')).to.include({ stderr: note, stdout: 'nothing to say against these files\n' })
+    expect(await run('lint')).to.include({ stderr: note, stdout: 'lint: nothing\n' })
     ship(tables(2))
     expect((await run('status')).stderr).to.equal(saidOf(database()))
   })

@@ -114,7 +114,7 @@ describe('ashlar migrate try-rollout', () => {
     const ended = await run('--old', 'exit 3', '--new', 'true', '--load', LOAD, '--yes')
     expect(ended.exit).to.equal(1)
     expect(ended.stderr).to.include(
-      'the old image ended by itself (3): exit 3; nothing was applied to the copy',
+      'the old image ended by itself (exit status 3): exit 3; nothing was applied to the copy',
     )
   })
 })

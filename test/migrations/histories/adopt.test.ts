@@ -42,12 +42,17 @@ onEachEngine(
       await migratedTo(2)
       const progress: Progress[] = []
       const files = tables(2, 3)
+      expect(await migrator(files).otherHistory()).to.deep.equal({
+        text: 'schema_migrations is at 0002: up takes over 0001 to 0002 without running them',
+        isRefused: false,
+      })
       const result = await migrator(files, { onProgress: (event) => progress.push(event) }).up()
       expect(result.applied).to.deep.equal(['0003_t3', '8001_outbox_log'])
       expect(progress[0]).to.deep.equal({
         ...{ kind: 'adopted', from: 'schema_migrations', versions: ['0001_framework_init', '0002_t2'] },
         created: [],
       })
+      expect(await migrator(files).otherHistory()).to.equal(undefined)
       expect(await migrator(files).verify()).to.deep.equal([])
       expect((await migrator(files).status()).map(({ isChecked }) => isChecked)).to.deep.equal([
         ...[false, false, true, true],
@@ -119,6 +124,10 @@ onEachEngine(
       const failure = await failureOf(migrator(tables(2, 3)).up())
       expect(failure).to.be.instanceOf(MigrationError).with.property('stop', 'dirty')
       expect(failure.message).to.match(/schema_migrations says that 0002 is dirty: put it right/)
+      const other = await migrator(tables(2, 3)).otherHistory()
+      expect(other?.isRefused).to.equal(true)
+      expect(other?.text).to.match(/^up refuses this database: schema_migrations says that 0002 is dirty/)
+      expect((await migrator(tables(2, 3)).verify())[0]).to.equal(other?.text)
       expect(await database().tables()).to.not.include('t3')
     })
 
