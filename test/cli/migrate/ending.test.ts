@@ -206,7 +206,7 @@ onEachEngine('ashlar migrate, when it does not come to its end,', (database, dia
     ship(tables(2))
     await run(['up'])
     await database().rows('UPDATE ashlar_migrations SET dirty = true, error = NULL WHERE version = 2')
-    const todo = 'its host died in the middle: run ashlar migrate up with the files that have it'
+    const todo = `its host died in the middle: run ashlar migrate up --files ${folder} with the files that have it`
     expect((await run(['status'])).stdout).to.match(new RegExp(`^0002_t2 +dirty: ${todo}$`, 'm'))
     expect(await run(['verify'])).to.deep.include({ exit: 1, stdout: `0002_t2 is dirty: ${todo}\n` })
   })
@@ -255,7 +255,7 @@ onEachEngine(
     it('is not asked about where a version stays', async () => {
       expect(await run(['1'])).to.deep.include({
         exit: 0,
-        stdout: 'nothing to do: no version is above that\n',
+        stdout: 'nothing to do: no version of the module above 0001 is applied\n',
       })
     })
 

@@ -80,7 +80,9 @@ onEachEngine('ashlar migrate try-rollout', (database) => {
     await done('new', 'next', '--entities', AFTER)
     const { exit, stderr } = await rollout(OLD, 'exit 4', SECONDS)
     expect(exit).to.equal(1)
-    expect(stderr).to.match(/the new image ended by itself \(4\): exit 4; the copy has 0003_next\S*.* now\n$/)
+    expect(stderr).to.match(
+      /the new image ended by itself \(exit status 4\): exit 4; the copy has 0003_next\S*.* now\n$/,
+    )
   })
 
   it('counts the calls that a contract breaks while the old image runs', async () => {
