@@ -59,9 +59,11 @@ With --dump it writes the statements of the dump into 0002_adopted_<tool>, makes
         throw error
       },
     )
+    const { recordedLines } = await import('../../migrate/lines/recorded-lines.js')
+    const lines = await recordedLines(recorded, await this.connected(flags), this.paint)
     this.say([
       ...files.map((file) => `${this.paint.good('written')} ${file}`),
-      ...recorded.map((name) => `${this.paint.good('recorded')} ${name}`),
+      ...lines,
       nextLine(['up']),
     ])
     return this.onDatabase({ tool, dumpCommand, files, recorded })

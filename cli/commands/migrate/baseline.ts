@@ -18,8 +18,12 @@ Nothing compares the files with the database: run migrate verify --entities afte
   override async run(): Promise<{ readonly recorded: readonly string[] } & OnDatabase> {
     const { flags } = await this.parse(Baseline)
     const recorded = await this.migrating(flags, (migrator) => migrator.baseline(flags.to))
-    const { nextLine } = await import('../../migrate/lines/next-line.js')
-    this.say([...recorded.map((name) => `${this.paint.good('recorded')} ${name}`), nextLine(['up'])])
+    const [{ nextLine }, { recordedLines }] = await Promise.all([
+      import('../../migrate/lines/next-line.js'),
+      import('../../migrate/lines/recorded-lines.js'),
+    ])
+    const lines = await recordedLines(recorded, await this.connected(flags), this.paint)
+    this.say([...lines, nextLine(['up'])])
     return this.onDatabase({ recorded })
   }
 }
