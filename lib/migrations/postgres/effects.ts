@@ -79,7 +79,10 @@ export const postgresEffects: EngineEffects = {
   sizeOf: async (session, path) => {
     const name = path.length > 1 ? path.map(quoted).join('.') : `${session.prefix}${quoted(path[0])}`
     const [row] = await session.rows(
-      `SELECT sum(greatest(reltuples, 0)) AS rows, sum(pg_total_relation_size(oid)) AS bytes FROM pg_class
+      // pg_total_relation_size waits for a session that changes the table. The catalog has the pages without that.
+      `SELECT sum(greatest(reltuples, 0)) AS rows,
+         sum(CASE WHEN EXISTS (SELECT FROM pg_locks AS held WHERE held.relation = pg_class.oid AND held.mode = 'AccessExclusiveLock')
+           THEN relpages * current_setting('block_size')::bigint ELSE pg_total_relation_size(oid) END) AS bytes FROM pg_class
        WHERE oid = to_regclass(?) OR oid IN (SELECT relid FROM pg_partition_tree(to_regclass(?)) WHERE isleaf)`,
       [name, name],
     )
