@@ -6,4 +6,9 @@ export async function missingVersions(migrator: Migrator): Promise<readonly stri
 }
 
 export const missingAmong = (versions: readonly VersionStatus[]): readonly string[] =>
-  versions.filter(({ state }) => state === 'pending' || state === 'dirty').map(({ name }) => name)
+  versions
+    .filter(
+      ({ state, unfinished }) =>
+        state === 'pending' || (state === 'dirty' && unfinished?.staysApplied !== true),
+    )
+    .map(({ name }) => name)

@@ -13,6 +13,8 @@ import {
   type AppliedVersion,
   appliedRow,
   deleteVersion,
+  isGoingDown,
+  isRecorded,
   keepFile,
   makeVersionTable,
   markVersion,
@@ -51,7 +53,7 @@ export function baseline(options: ResolvedOptions, to: number): Promise<readonly
     if (there.length > 0)
       throw new MigrationError(
         'dirty',
-        `${there.map(({ name }) => name).join(', ')} of this database ran already: a baseline is for a database without versions; ` +
+        `${there.map((row) => `${row.name} ${standingOf(row)}`).join(', ')}: a baseline is for a database without versions; ` +
           'ashlar migrate resolve --applied records one more',
       )
     const versions: Planned[] = []
@@ -70,6 +72,11 @@ export function baseline(options: ResolvedOptions, to: number): Promise<readonly
     })
     return missing.map(({ name }) => name)
   })
+}
+
+function standingOf(row: AppliedVersion): string {
+  if (row.dirty) return isGoingDown(row) ? 'is half rolled back' : 'failed here'
+  return isRecorded(row) ? 'is recorded' : 'is applied'
 }
 
 /**

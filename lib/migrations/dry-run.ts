@@ -41,8 +41,10 @@ export async function dryRun(
   options: ResolvedOptions,
   onVersion: (version: TriedVersion) => void = () => undefined,
 ): Promise<readonly TriedVersion[]> {
-  const pending = await plan(options)
-  const all = pending.flatMap(({ statements }) => statements.flatMap(({ tables }) => tables))
+  const pending = (await plan(options)).filter(({ rollBack }) => rollBack?.staysApplied !== true)
+  const all = pending.flatMap(({ rollBack, statements }) =>
+    [...(rollBack?.statements ?? []), ...statements].flatMap(({ tables }) => tables),
+  )
   const tables = [...new Map(all.map((table) => [table.name, table])).values()].filter(
     ({ size }) => size !== undefined,
   )

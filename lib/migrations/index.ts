@@ -20,13 +20,14 @@ export type { OtherHistory } from './histories/other-history.js'
 export { dumpedStatements, lintFiles, migrate, type Migrator } from './migrate.js'
 export type { DatabaseAddress } from './session/engine.js'
 export type { Effect, Loss, TableSize } from './session/effect.js'
-export type { PlannedStatement, PlannedTable, PlannedVersion } from './plan.js'
+export type { PlannedRollBack, PlannedStatement, PlannedTable, PlannedVersion } from './plan.js'
 export type { MigrateOptions } from './session/options.js'
 export type { Progress } from './session/progress.js'
 export type { DownResult, RollBack, UpResult } from './runner.js'
 export { type MigrationFiles, searchMigrations } from './files/search-migrations.js'
 export type { Lost } from './sql/losses.js'
 export type { Row } from './session/session.js'
+export type { Unfinished } from './recover.js'
 export {
   type LiveSchema,
   type SchemaCheckOptions,

@@ -33,6 +33,11 @@ function stoppedBy(
   const { message, code, failure } = error
   const said = code === '' ? message : `${message} (${code})`
   const advice = adviceFor(failure, code, options, purpose)
-  const todo = failure === 'failed' ? advice || 'Put that right and run again' : `${advice}. Then run again`
+  const isRefused = failure === 'denied' || failure === 'readOnly'
+  // MySQL may have done a statement whose row can no longer be written.
+  const isUndone = isRefused && purpose === 'change' && options.engine.hasTransactionalDdl
+  const nothing = isUndone ? '. Nothing has taken effect but what this run has reported as done' : ''
+  const todo =
+    failure === 'failed' ? advice || 'Put that right and run again' : `${advice}${nothing}. Then run again`
   return new MigrationError(failure, `${said}. ${todo}`, undefined, code)
 }

@@ -1,10 +1,11 @@
 import { isOfFramework } from './files/migration-files.js'
-import { readSet } from './migration-set.js'
+import { type Planned, readSet } from './migration-set.js'
 import { withSession } from './open-session.js'
 import { preflight, refuseEdited } from './preflight.js'
+import { downStep, unfinishedOf } from './recover.js'
 import type { ResolvedOptions } from './session/options.js'
 import type { Session } from './session/session.js'
-import { isGoingDown } from './session/version-table.js'
+import { type AppliedVersion, isGoingDown } from './session/version-table.js'
 import { backfillOf } from './sql/backfill.js'
 import { createTable, dropped } from './sql/statement-shape.js'
 import { type Script, type Statement, summaryOf } from './sql/statements.js'
@@ -34,7 +35,20 @@ export interface PlannedTable {
   readonly size: TableSize | undefined
 }
 
-/** A version that the next run applies. */
+/** A rollback that stopped, with which the next run begins. */
+export interface PlannedRollBack {
+  /** Whether it took nothing away: then the run clears its mark, and applies nothing. */
+  readonly staysApplied: boolean
+  /** Whether only the run finds out if it is done: if it is not, the version stays applied. */
+  readonly isUnknown: boolean
+  /** How many of its statements are done, and how many there are. */
+  readonly done: number
+  readonly of: number
+  /** Those that the run sends to finish it. */
+  readonly statements: readonly PlannedStatement[]
+}
+
+/** A version that the next run applies, or of which it clears the mark of a rollback. */
 export interface PlannedVersion {
   /** `0002_widgets`. */
   readonly name: string
@@ -44,6 +58,8 @@ export interface PlannedVersion {
   readonly isFramework: boolean
   /** How many statements of it an earlier run has done, which `statements` leaves out; MySQL only. */
   readonly done: number
+  /** The rollback that stopped; undefined where there is none. */
+  readonly rollBack: PlannedRollBack | undefined
   readonly statements: readonly PlannedStatement[]
 }
 
@@ -61,10 +77,14 @@ export async function plan(options: ResolvedOptions): Promise<readonly PlannedVe
     for (const migration of set.migrations) {
       const { version, name, script } = migration
       const row = rows.find((one) => one.version === version)
-      const staysApplied =
-        row !== undefined && isGoingDown(row) && options.engine.isKnownUndone(row) === false
-      if (staysApplied) refuseEdited({ migrations: [migration] }, [{ ...row, dirty: false }])
-      if (isSettled(version) || staysApplied) {
+      const isFramework = isOfFramework(version)
+      const rollBack =
+        row !== undefined && isGoingDown(row)
+          ? await plannedRollBack({ session, options, before, made }, row, migration)
+          : undefined
+      if (rollBack?.staysApplied === true)
+        versions.push({ name, chunk: undefined, isFramework, done: 0, rollBack, statements: [] })
+      if (isSettled(version) || rollBack?.staysApplied === true) {
         before.push(...script.statements)
         continue
       }
@@ -77,11 +97,39 @@ export async function plan(options: ResolvedOptions): Promise<readonly PlannedVe
         if (at >= done) statements.push(await plannedStatement(session, statement, before, made, breaks))
         before.push(statement)
       }
-      const isFramework = isOfFramework(version)
-      versions.push({ name, chunk: backfillOf(script)?.chunk, isFramework, done, statements })
+      versions.push({ name, chunk: backfillOf(script)?.chunk, isFramework, done, rollBack, statements })
     }
     return versions
   })
+}
+
+interface Planning {
+  readonly session: Session
+  readonly options: ResolvedOptions
+  /** What runs before, or has run. */
+  readonly before: Statement[]
+  readonly made: MadeTables
+}
+
+/** What the next run does first with a rollback that stopped. */
+async function plannedRollBack(
+  { session, options, before, made }: Planning,
+  row: AppliedVersion,
+  migration: Planned,
+): Promise<PlannedRollBack> {
+  const { done = 0, of = 0, staysApplied = false } = unfinishedOf(row, options.engine) ?? {}
+  if (staysApplied) refuseEdited({ migrations: [migration] }, [{ ...row, dirty: false }])
+  const isUnknown = options.engine.isKnownUndone(row) === undefined
+  if (staysApplied || isUnknown) return { staysApplied, isUnknown, done, of, statements: [] }
+  const step = downStep(session, options, row, migration)
+  options.engine.refuseResumed(step, row)
+  const statements: PlannedStatement[] = []
+  for (const statement of step.statements.slice(done)) {
+    await made.note(statement)
+    statements.push(await plannedStatement(session, statement, before, made, undefined))
+    before.push(statement)
+  }
+  return { staysApplied, isUnknown, done, of: step.statements.length, statements }
 }
 
 /** For each statement why code that runs now fails after it, whether or not its file accepts that. */

@@ -1,6 +1,7 @@
 import { DeclarationError, MigrationError } from '../errors.js'
 import type { Migration } from './files/migration-files.js'
 import { lintDown, toProblem } from './migration-set.js'
+import type { Engine } from './session/engine.js'
 import type { ResolvedOptions } from './session/options.js'
 import type { Session } from './session/session.js'
 import { splitStatements } from './sql/statements.js'
@@ -38,8 +39,7 @@ export async function endRollBack(
   const step = downStep(session, options, row, shipped)
   if (!(await options.engine.isUndone(step, row))) {
     const statementsDone = splitStatements(row.upSql ?? '', options.engine.syntax).statements.length
-    const text = 'its rollback failed and took nothing away: it stays applied, and nothing is run'
-    options.report({ kind: 'recovering', version: row.name, text })
+    options.report({ kind: 'recovering', version: row.name, text: ONLY_CLEARS })
     await markVersion(session, row.version, { dirty: false, statementsDone, error: undefined })
     return 'applied'
   }
@@ -49,7 +49,7 @@ export async function endRollBack(
 }
 
 /** @throws {DeclarationError} when the engine refuses the stored SQL. */
-function downStep(
+export function downStep(
   session: Session,
   options: ResolvedOptions,
   row: AppliedVersion,
@@ -84,4 +84,52 @@ export function downOf(row: AppliedVersion, shipped: Migration | undefined): str
     `${row.name}: neither the files nor the version table have its way down: add ${row.name}.down.sql`,
     row.name,
   )
+}
+
+/** What an earlier run left of a version that is dirty. */
+export interface Unfinished {
+  readonly direction: 'up' | 'down'
+  /** How many statements are recorded as done, and how many there are. None is on PostgreSQL, where a file is undone as a whole. */
+  readonly done: number
+  readonly of: number
+  /** Whether its rollback took nothing away, so that the next `up` only clears the mark. */
+  readonly staysApplied: boolean
+  /** What is known beside its error, and what the next run does, in words; undefined where the error says it all. */
+  readonly text: string | undefined
+}
+
+/** Where a rollback that failed took nothing away. */
+export const ONLY_CLEARS = 'its rollback failed and took nothing away; up only clears the mark'
+
+/** By what is recorded alone; undefined for a version that is not dirty. */
+export function unfinishedOf(row: AppliedVersion, engine: Engine): Unfinished | undefined {
+  if (!row.dirty) return undefined
+  const isDown = isGoingDown(row)
+  const done = isDown ? -1 - row.statementsDone : row.statementsDone
+  const sql = isDown ? row.downSql : row.upSql
+  const of = splitStatements(sql ?? '', engine.syntax).statements.length
+  if (!isDown) {
+    const progress = done === 0 ? '' : `; ${doneText(done, of)}`
+    const text =
+      row.error === undefined
+        ? `${NO_REPORT}${progress}: run ashlar migrate up with the files that have it`
+        : undefined
+    return { direction: 'up', done, of, staysApplied: false, text }
+  }
+  const isUndone = engine.isKnownUndone(row)
+  const text =
+    isUndone === false
+      ? ONLY_CLEARS
+      : isUndone === undefined
+        ? 'its rollback stopped: down finishes it; up looks whether it is done, and applies the version again where it is'
+        : `its rollback stopped; ${doneText(done, of)}: down finishes it, up finishes it and applies the version again`
+  return { direction: 'down', done, of, staysApplied: isUndone === false, text }
+}
+
+const NO_REPORT = 'the run ended without a report (process killed, session ended or host lost)'
+
+/** `statement 1 of 3 is done`. */
+function doneText(done: number, of: number): string {
+  if (done === 0) return `no statement of ${of} is recorded as done`
+  return done === 1 ? `statement 1 of ${of} is done` : `statements 1 to ${done} of ${of} are done`
 }

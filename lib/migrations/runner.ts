@@ -7,6 +7,8 @@ import {
   toFileNumbers,
   unknownVersion,
 } from './files/migration-files.js'
+import { BACKFILL_TABLE } from './files/names.js'
+import { readPosition } from './session/backfill-position.js'
 import { withLock } from './session/lock.js'
 import { preflight, refuseEdited, settledIn } from './preflight.js'
 import { type MigrationSet, type Planned, readSet, refuseBadFiles } from './migration-set.js'
@@ -32,8 +34,8 @@ import {
 export interface UpResult {
   /** Versions this run applied, in order. */
   readonly applied: readonly string[]
-  /** How many rows the backfills among them have written, earlier runs included; absent when there are none. */
-  readonly filled?: readonly { readonly version: string; readonly rows: number }[]
+  /** How many rows the backfills among them have written, and how many of these earlier runs; absent when there are none. */
+  readonly filled?: readonly { readonly version: string; readonly rows: number; readonly earlier: number }[]
   /** Versions of the database that these files lack: a newer release applied them, or their files were removed. They stay. */
   readonly ahead: readonly string[]
   /**
@@ -104,6 +106,11 @@ export interface RollBack {
   readonly staysLost: readonly Lost[]
   /** Whether its way down has no statement, so that what its way up did stays. */
   readonly staysDone: boolean
+  /**
+   * Whether it is a backfill, whose position is forgotten, so that `up` begins at the first row again; and how many rows it has
+   * written, where it has not come to its end.
+   */
+  readonly refills: { readonly written: number | undefined } | undefined
 }
 
 /**
@@ -125,11 +132,17 @@ export async function rollBacks(options: ResolvedOptions, to?: number): Promise<
         isFramework: isOfFramework(row.version),
         loses: leavesNothing ? [] : await lossesOf(session, statements),
         staysLost: leavesNothing ? [] : notBroughtBack(up.statements, statements),
+        refills: backfillOf(up) && { written: row.dirty ? await writtenBy(session, row.version) : undefined },
         staysDone: !leavesNothing && statements.length === 0 && backfillOf(up) === undefined,
       })
     }
     return found
   })
+}
+
+/** How many rows a backfill has written that has not come to its end. */
+async function writtenBy(session: Session, version: number): Promise<number> {
+  return (await session.hasTable(BACKFILL_TABLE)) ? ((await readPosition(session, version))?.written ?? 0) : 0
 }
 
 /** The versions that are rolled back, the last applied first. */
@@ -176,11 +189,11 @@ async function applyMissing(
   const rows = await readVersions(session)
   const byVersion = new Map(rows.map((row) => [row.version, row]))
   const applied: string[] = []
-  const rowsOf = new Map<string, number>()
+  const rowsOf = new Map<string, { readonly rows: number; readonly earlier: number }>()
   const counting: ResolvedOptions = {
     ...options,
     report: (event) => {
-      if (event.kind === 'filled') rowsOf.set(event.version, event.rows)
+      if (event.kind === 'filled') rowsOf.set(event.version, { rows: event.rows, earlier: event.earlier })
       options.report(event)
     },
   }
@@ -192,7 +205,7 @@ async function applyMissing(
       if (await apply(session, counting, migration, row)) applied.push(migration.name)
     }
   }
-  const filled = [...rowsOf].map(([version, rows]) => ({ version, rows }))
+  const filled = [...rowsOf].map(([version, counts]) => ({ version, ...counts }))
   return { applied, ...(filled.length > 0 && { filled }), ...unknownTo(set, rows, false) }
 }
 

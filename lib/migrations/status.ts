@@ -7,6 +7,7 @@ import { withSession } from './open-session.js'
 import { resolveOptions } from './resolve-options.js'
 import type { MigrateOptions, ResolvedOptions } from './session/options.js'
 import type { Session } from './session/session.js'
+import { type Unfinished, unfinishedOf } from './recover.js'
 import {
   type AppliedVersion,
   isGoingDown,
@@ -35,8 +36,10 @@ export interface VersionStatus {
   readonly isRecorded: boolean
   /** Who works on it, as far as the server shows it; undefined unless it is running. */
   readonly holder: string | undefined
-  /** Why it is dirty; empty when the host died and the cause is unknown. */
+  /** Why it is dirty; undefined when its run ended without a report. */
   readonly error: string | undefined
+  /** What an earlier run left of it; undefined unless it is dirty. */
+  readonly unfinished: Unfinished | undefined
   /** False when another tool applied it: then it is unknown whether the file was edited. */
   readonly isChecked: boolean
   /** Whether its files are those of the framework. */
@@ -52,7 +55,7 @@ export async function status(options: ResolvedOptions): Promise<readonly Version
   return withSession(options, 'read', async (session) => {
     const now = await readVersionsNow(session)
     await refuseForeign(session, now.rows)
-    return statusOf(migrations, now)
+    return statusOf(migrations, now, options)
   })
 }
 
@@ -91,7 +94,7 @@ export async function verify(
     const now = await readVersionsNow(session)
     const other = await otherHistory(session, migrations, now.rows)
     const refused = other?.isRefused === true ? [other.text] : []
-    const differences = statusOf(migrations, now).flatMap(differenceOf)
+    const differences = statusOf(migrations, now, options).flatMap(differenceOf)
     return [
       ...refused,
       ...differences,
@@ -152,7 +155,11 @@ export function schemaIsCurrent(options: SchemaCheckOptions): () => Promise<void
   }
 }
 
-function statusOf(migrations: readonly Planned[], { rows, working }: VersionsNow): readonly VersionStatus[] {
+function statusOf(
+  migrations: readonly Planned[],
+  { rows, working }: VersionsNow,
+  { engine }: ResolvedOptions,
+): readonly VersionStatus[] {
   const files = new Map(migrations.map((migration) => [migration.version, migration]))
   const applied = new Set(rows.map(({ version }) => version))
   const holder = working?.holder
@@ -171,6 +178,7 @@ function statusOf(migrations: readonly Planned[], { rows, working }: VersionsNow
         isRecorded: false,
         holder: isRunning ? holder : undefined,
         error: undefined,
+        unfinished: undefined,
         isChecked: true,
         isFramework: isOfFramework(version),
       }
@@ -188,6 +196,7 @@ function statusOf(migrations: readonly Planned[], { rows, working }: VersionsNow
       isRecorded: isRecorded(row),
       holder: isRunning ? holder : undefined,
       error: isRunning ? undefined : row.error,
+      unfinished: isRunning ? undefined : unfinishedOf(row, engine),
       isChecked: row.checksum !== undefined,
       isFramework: isOfFramework(version),
     }
@@ -201,7 +210,7 @@ function stateOf(row: AppliedVersion, shipped: string | undefined): VersionState
   return row.checksum === undefined || row.checksum === shipped ? 'applied' : 'edited'
 }
 
-function differenceOf({ name, state, error, holder }: VersionStatus): readonly string[] {
+function differenceOf({ name, state, error, unfinished, holder }: VersionStatus): readonly string[] {
   switch (state) {
     case 'pending':
       return [`${name} is not applied: run ashlar migrate up`]
@@ -211,7 +220,7 @@ function differenceOf({ name, state, error, holder }: VersionStatus): readonly s
       ]
     case 'dirty':
       return [
-        `${name} is dirty: ${error ?? 'its host died in the middle: run ashlar migrate up with the files that have it'}`,
+        `${name} is dirty: ${[unfinished?.text, error].filter((part) => part !== undefined).join('. ')}`,
       ]
     case 'edited':
       return [

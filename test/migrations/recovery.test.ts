@@ -91,6 +91,22 @@ onEachEngine('a failed migration', (database, dialect) => {
     expect(await rowOf(3)).to.equal(undefined)
   })
 
+  it('asks for other rows, and not for another file, where rows break it', async () => {
+    await migrator(tables(2)).up()
+    await database().rows('ALTER TABLE t2 ADD COLUMN n int')
+    await database().rows('INSERT INTO t2 (id, n) VALUES (1, 1), (2, 1)')
+    const files = { ...tables(2), ...file('0003_u', 'ALTER TABLE t2 ADD CONSTRAINT u UNIQUE (n)', '-- no') }
+    expect((await failureOf(migrator(files).up())).message).to.match(
+      /: rows break it: correct them \(the file needs no change\) and run again$/,
+    )
+    await database().rows('UPDATE t2 SET n = id')
+    expect((await migrator(files).up()).applied).to.deep.equal(['0003_u'])
+    const written = { ...files, ...file('0004_w', 'INSERT INTO t2 (id, n) VALUES (3, 1)', '-- no') }
+    expect((await failureOf(migrator(written).up())).message).to.match(
+      /: rows break it: correct them, or what the file writes, and run again$/,
+    )
+  })
+
   it('can be rolled back when nothing of it stays', async () => {
     await failureOf(migrator({ ...tables(2), ...wrong(3) }).up())
     expect((await migrator({}).down(1)).rolledBack).to.deep.equal(['0003_t3', '0002_t2'])
@@ -103,17 +119,21 @@ onEachEngine('a failed migration', (database, dialect) => {
     const failure = await failureOf(migrator(files).down(1))
     expect(failure.message).to.match(/0002_t2\.down\.sql, statement 1 of 1 \(line 1\)/)
     expect(await rowOf(2)).to.include({ dirty: true, statements_done: -1 })
-    expect((await migrator(files).status())[1]).to.include({ state: 'dirty', error: failure.message })
-    expect((await migrator({ ...tables(2), ...tables(3) }).plan()).map(({ name }) => name)).to.deep.equal([
-      '0003_t3',
-    ])
+    const [, dirty] = await migrator(files).status()
+    expect(dirty).to.include({ state: 'dirty', error: failure.message })
+    const text = 'its rollback failed and took nothing away; up only clears the mark'
+    expect(dirty?.unfinished).to.include({ direction: 'down', done: 0, staysApplied: true, text })
+    expect(await migrator(files).verify()).to.deep.equal([`0002_t2 is dirty: ${text}. ${failure.message}`])
+    const [cleared, next] = await migrator({ ...tables(2), ...tables(3) }).plan()
+    expect(cleared).to.deep.include({ name: '0002_t2', statements: [] })
+    expect(cleared?.rollBack).to.include({ staysApplied: true })
+    expect(next).to.deep.include({ name: '0003_t3', rollBack: undefined })
     const progress: Progress[] = []
     const onProgress = (event: Progress) => progress.push(event)
     expect(await migrator({ ...tables(2), ...tables(3) }, { onProgress }).up()).to.deep.equal({
       applied: ['0003_t3'],
       ahead: [],
     })
-    const text = 'its rollback failed and took nothing away: it stays applied, and nothing is run'
     expect(progress).to.deep.include({ kind: 'recovering', version: '0002_t2', text })
     expect(await database().tables()).to.include.members(['t2', 't3'])
     expect(await migrator(tables(2, 3)).verify()).to.deep.equal([])
@@ -212,6 +232,36 @@ onEachEngine('a failed migration', (database, dialect) => {
         )
         await migrator(fixed).down(1)
       }
+    })
+
+    it('on the way down plans what finishes it, and what that loses', async () => {
+      const files = file(
+        '0002_a',
+        'CREATE TABLE a (id bigint);\nCREATE TABLE b (id bigint)',
+        'DROP TABLE b;\nINSERT INTO nowhere VALUES (1);\nDROP TABLE a',
+      )
+      await migrator(files).up()
+      const failure = await failureOf(migrator(files).down(1))
+      const [, dirty] = await migrator(files).status()
+      expect(dirty?.unfinished).to.deep.equal({
+        ...{ direction: 'down', done: 1, of: 3, staysApplied: false },
+        text: 'its rollback stopped; statement 1 of 3 is done: down finishes it, up finishes it and applies the version again',
+      })
+      expect(await migrator(files).verify()).to.deep.equal([
+        `0002_a is dirty: ${dirty?.unfinished?.text}. ${failure.message}`,
+      ])
+      const [planned] = await migrator(files).plan()
+      expect(planned?.rollBack).to.include({ staysApplied: false, isUnknown: false, done: 1, of: 3 })
+      expect(planned?.rollBack?.statements.map(({ line, loses }) => [line, loses[0]?.name])).to.deep.equal([
+        [2, undefined],
+        [3, 'a'],
+      ])
+      expect(planned?.statements.map(({ text, isNew }) => [text, isNew])).to.deep.equal([
+        ['CREATE TABLE a (id bigint)', true],
+        ['CREATE TABLE b (id bigint)', true],
+      ])
+      const edited = { ...files, '0002_a.down.sql': 'DROP TABLE a' }
+      expect(await failureOf(migrator(edited).plan())).to.have.property('stop', 'dirty')
     })
 
     it('keeps rows and the count of statements together', async () => {

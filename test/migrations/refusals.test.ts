@@ -56,6 +56,10 @@ onEachEngine('a user who lacks a right', (database, dialect) => {
     const rights = { postgres: [read.postgres], mysql: [read.mysql] }
     await expectDenied((await migratorOf(rights, tables(2))).down(1))
     await expectDenied((await migratorOf(rights, tables(2, 3))).up())
+    if (dialect === 'postgres')
+      expect((await failureOf((await migratorOf(rights, tables(2, 3))).up())).message).to.match(
+        /connect as the owner .* only their owner alters or drops tables; .*Nothing has taken effect/,
+      )
     expect((await owner(tables(2)).status()).map(({ state }) => state)).to.deep.equal([
       ...['applied', 'applied', 'applied'],
     ])
@@ -149,6 +153,23 @@ onEachEngine('a connection that is refused', (database, dialect) => {
       ).to.match(/[^.]; check host and port, and that (PostgreSQL|MySQL) runs there$/)
     } finally {
       web.close()
+    }
+  })
+
+  it('says that the server has no TLS', async () => {
+    const server = createServer((socket) => socket.once('data', () => socket.end('N'))).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    try {
+      if (dialect === 'postgres')
+        expect(
+          await failureWith((url) => {
+            url.host = `127.0.0.1:${port}`
+            url.searchParams.set('sslmode', 'verify-full')
+          }),
+        ).to.match(/does not support SSL connections; turn TLS on there, or change sslmode/)
+    } finally {
+      server.close()
     }
   })
 

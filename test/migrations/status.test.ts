@@ -131,7 +131,7 @@ onEachEngine('the state of a schema', (database, dialect) => {
     ])
   })
 
-  it('is dirty when its host died, even while another module is migrated', async () => {
+  it('is dirty when its run ended without a report, even while another module is migrated', async () => {
     const files = { ...tables(2), ...RUNS[dialect] }
     await migrate(optionsOf(files)).up()
     await database().rows('UPDATE ashlar_migrations SET dirty = true, error = NULL WHERE version = 3')
@@ -139,7 +139,7 @@ onEachEngine('the state of a schema', (database, dialect) => {
     const look = async () => {
       expect((await migrate(optionsOf(files)).status())[2]).to.include({ name: '0003_i', state: 'dirty' })
       expect(await migrate(optionsOf(files)).verify()).to.deep.equal([
-        '0003_i is dirty: its host died in the middle: run ashlar migrate up with the files that have it',
+        '0003_i is dirty: the run ended without a report (process killed, session ended or host lost); statement 1 of 1 is done: run ashlar migrate up with the files that have it',
       ])
     }
     if (dialect === 'postgres')
@@ -196,6 +196,14 @@ onEachEngine('the state of a schema', (database, dialect) => {
     expect(await pendingVersions(optionsOf(tables(2)))).to.deep.equal(['0002_t2'])
     await migrate(optionsOf(tables(2, 3))).up()
     await schemaIsCurrent(optionsOf(tables(2)))()
+  })
+
+  it('says when a version was applied, which is when its file had ended', async () => {
+    const files = file('0002_s', dialect === 'postgres' ? 'SELECT pg_sleep(0.3)' : 'DO SLEEP(0.3)', '-- no')
+    const begin = Date.now()
+    await migrate(optionsOf(files)).up()
+    const [, slept] = await migrate(optionsOf(files)).status()
+    expect(slept?.appliedAt?.getTime()).to.be.within(begin + 300, Date.now() + 1)
   })
 
   if (dialect === 'postgres')

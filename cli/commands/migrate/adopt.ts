@@ -61,11 +61,7 @@ With --dump it writes the statements of the dump into 0002_adopted_<tool>, makes
     )
     const { recordedLines } = await import('../../migrate/lines/recorded-lines.js')
     const lines = await recordedLines(recorded, await this.connected(flags), this.paint)
-    this.say([
-      ...files.map((file) => `${this.paint.good('written')} ${file}`),
-      ...lines,
-      nextLine(['up']),
-    ])
+    this.say([...files.map((file) => `${this.paint.good('written')} ${file}`), ...lines, nextLine(['up'])])
     return this.onDatabase({ tool, dumpCommand, files, recorded })
   }
 }

@@ -29,10 +29,10 @@ It asks first when a way down drops a table or a column, or deletes rows, and sa
 
   override async run(): Promise<DownResult & OnDatabase> {
     const { flags } = await this.parse(Down)
-    const { lossesQuestion, staysLostLines, staysDoneLines } =
+    const { lossesQuestion, refillLines, staysLostLines, staysDoneLines } =
       await import('../../migrate/lines/losses-question.js')
     const rollBacks = await this.migrating(flags, (migrator) => migrator.rollBacks(flags.to))
-    this.note(staysLostLines(rollBacks))
+    this.note([...staysLostLines(rollBacks), ...refillLines(rollBacks)])
     const question = lossesQuestion(rollBacks, flags.to === 0)
     if (!flags.yes && question !== undefined) await this.confirm(question, 'nothing is rolled back')
     const result = await this.migrating(flags, (migrator) => migrator.down(flags.to))
@@ -40,6 +40,7 @@ It asks first when a way down drops a table or a column, or deletes rows, and sa
     this.say([
       ...result.rolledBack.map((name) => `${this.paint.good('rolled back')} ${name}`),
       ...staysLostLines(done),
+      ...refillLines(done),
       ...(flags.to === 0 ? [] : staysDoneLines(done)),
       ...(result.rolledBack.length === 0 ? [await this.#nothingToDo(flags)] : []),
     ])

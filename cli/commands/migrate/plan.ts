@@ -24,11 +24,20 @@ It goes by the text of a statement and the rules of the engine. What they do not
     const migrator = await this.connected(flags)
     await this.noteEmpty(flags)
     const versions = await attempt(() => migrator.plan())
-    if (versions.length > 0) await this.noteElsewhere(migrator, await attempt(() => migrator.status()))
+    const states = await attempt(() => migrator.status())
+    if (versions.length > 0) await this.noteElsewhere(migrator, states)
+    const running = states.filter(({ state }) => state === 'running')
+    this.note(
+      running.map(
+        ({ name, holder }) =>
+          `${name} is being migrated now, by ${holder ?? 'another session'}: plan again when it has ended`,
+      ),
+    )
+    const names = running.map(({ name }) => name)
     this.say(
-      versions.length === 0
-        ? ['nothing to do: the schema is current']
-        : planLines(versions, migrator.lockWaits, this.paint),
+      versions.length > 0
+        ? planLines(versions, names, migrator.lockWaits, this.paint)
+        : [names.length > 0 ? `nothing to do beside that` : 'nothing to do: the schema is current'],
     )
     return versions
   }

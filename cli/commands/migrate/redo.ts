@@ -21,12 +21,12 @@ It asks first when the way down loses values, like migrate down. Without a termi
 
   override async run(): Promise<DownResult & UpResult & OnDatabase> {
     const { flags } = await this.parse(Redo)
-    const [{ lossesQuestion, staysLostLines }, { appliedLines }] = await Promise.all([
+    const [{ lossesQuestion, refillLines, staysLostLines }, { appliedLines }] = await Promise.all([
       import('../../migrate/lines/losses-question.js'),
       import('../../migrate/lines/applied-lines.js'),
     ])
     const rollBacks = await this.migrating(flags, (migrator) => migrator.rollBacks())
-    this.note(staysLostLines(rollBacks))
+    this.note([...staysLostLines(rollBacks), ...refillLines(rollBacks)])
     const question = lossesQuestion(rollBacks, false)
     if (!flags.yes && question !== undefined) await this.confirm(question, 'nothing is rolled back')
     const result = await this.migrating(flags, (migrator) => migrator.redo())

@@ -1,4 +1,5 @@
 import { Flags } from '@oclif/core'
+import type { Unfinished } from '../../../lib/migrations/index.js'
 import { Failure } from '../../errors/failure.js'
 import { databaseFlags, timeoutFlags, versionOptions } from '../../migrate/database-flags.js'
 import type { OnDatabase } from '../../migrate/database-verb.js'
@@ -7,7 +8,7 @@ import { MigratingVerb } from '../../migrate/migrating-verb.js'
 const QUESTIONS = {
   applied: 'is recorded as applied, and none of its statements runs: what they do has to be there already.',
   rolledBack:
-    'is recorded as not applied, and migrate up runs it from its first statement: nothing of it is left.',
+    'is recorded as not applied, and migrate up runs it from its first statement: nothing of it may be left.',
 } as const
 
 const VERIFIES = 'which compares the tables with the entities'
@@ -31,14 +32,21 @@ export default class Resolve extends MigratingVerb {
 
   override async run(): Promise<{ readonly version: number; readonly as: string } & OnDatabase> {
     const { flags } = await this.parse(Resolve)
+    const { attempt } = await import('../../migrate/attempt.js')
     const { applied, 'rolled-back': rolledBack } = flags
     const version = applied ?? rolledBack
     if (version === undefined || (applied !== undefined && rolledBack !== undefined))
       throw new Failure('input', 'say either --applied <version> or --rolled-back <version>')
     const as = applied === undefined ? 'rolledBack' : 'applied'
     await this.migrating(flags, (migrator) => migrator.checkResolution(version, as))
+    const migrator = await this.connected(flags)
     const number = String(version).padStart(4, '0')
-    if (!flags.yes) await this.confirm(`Version ${number} ${QUESTIONS[as]}`, 'nothing is recorded')
+    if (!flags.yes) {
+      const states = await attempt(() => migrator.status())
+      const { unfinished } = states.find((one) => one.version === version) ?? {}
+      const todo = as === 'rolledBack' ? leftText(unfinished) : ''
+      await this.confirm(`Version ${number} ${QUESTIONS[as]}${todo}`, 'nothing is recorded')
+    }
     await this.migrating(flags, (migrator) => migrator.resolve(version, as))
     const said = as === 'applied' ? 'applied' : 'not applied'
     const { nextLine } = await import('../../migrate/lines/next-line.js')
@@ -50,4 +58,20 @@ export default class Resolve extends MigratingVerb {
     } else await this.nextUp(flags)
     return this.onDatabase({ version, as })
   }
+}
+
+/** What of a version is recorded as done, and is to be undone before it counts as rolled back. */
+function leftText(unfinished: Unfinished | undefined): string {
+  if (unfinished === undefined) return ''
+  const { direction, done, of, staysApplied } = unfinished
+  if (staysApplied) return ' Its rollback took nothing away: all of it is there, undo it by hand before.'
+  const numbers = (first: number, last: number) =>
+    first === last ? `statement ${first}` : `statements ${first} to ${last}`
+  if (direction === 'down')
+    return done < of
+      ? ` Of its rollback, ${numbers(done + 1, of)} of ${of} may not be done: do that by hand before.`
+      : ''
+  if (done === 0) return ''
+  const [are, them] = done === 1 ? ['is', 'it'] : ['are', 'them']
+  return ` S${numbers(1, done).slice(1)} ${are} recorded as done: undo ${them} by hand before.`
 }

@@ -5,7 +5,7 @@ import type { OnDatabase } from '../../migrate/database-verb.js'
 import { MigratingVerb } from '../../migrate/migrating-verb.js'
 
 const UNKNOWN_AND_DIRTY =
-  'its step did not end, and these files do not have it; run up with the files that do, or, where nothing of it is done, roll it back with ashlar migrate down'
+  'these files do not have it; run up with the files that do, or, where nothing of it is done, roll it back with ashlar migrate down'
 
 export default class Up extends MigratingVerb {
   static override summary = 'Apply every version that the database lacks.'
@@ -30,7 +30,13 @@ The connection must reach the database itself or a pool in session mode: a trans
     const { flags } = await this.parse(Up)
     await this.noteEmpty(flags)
     const result = await this.migrating(flags, (migrator) => migrator.up(flags.to))
-    const { appliedLines } = await import('../../migrate/lines/applied-lines.js')
+    const [{ appliedLines }, { whyDirty }] = await Promise.all([
+      import('../../migrate/lines/applied-lines.js'),
+      import('../../migrate/lines/status-lines.js'),
+    ])
+    const dirty = result.dirty ?? []
+    const states = dirty.length === 0 ? [] : await (await this.connected(flags)).status().catch(() => [])
+    const whyOf = new Map(states.map((version) => [version.name, whyDirty(version)]))
     this.say([
       ...appliedLines(result, this.paint),
       ...(result.applied.length === 0 ? [`nothing to do: the schema ${standing(result, flags.to)}`] : []),
@@ -38,7 +44,10 @@ The connection must reach the database itself or a pool in session mode: a trans
         (name) =>
           `${name} is applied and stays; these files do not have it: a newer release applied it, or its file was removed`,
       ),
-      ...(result.dirty ?? []).map((name) => `${name} is ${this.paint.bad('dirty')}: ${UNKNOWN_AND_DIRTY}`),
+      ...dirty.map((name) => {
+        const why = whyOf.get(name) ?? ''
+        return `${name} is ${this.paint.bad('dirty')}: ${UNKNOWN_AND_DIRTY}${why === '' ? '' : `. What is known: ${why}`}`
+      }),
     ])
     if (flags.to !== undefined) await this.nextUp(flags)
     return this.onDatabase(result)

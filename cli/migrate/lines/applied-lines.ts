@@ -3,9 +3,12 @@ import type { Paint } from '../../output/paint.js'
 
 /** One line for each version that was applied, with the rows that a backfill wrote. */
 export function appliedLines({ applied, filled = [] }: UpResult, paint: Paint): readonly string[] {
-  const rowsOf = new Map(filled.map(({ version, rows }) => [version, rows]))
+  const rowsOf = new Map(filled.map(({ version, ...counts }) => [version, counts]))
   return applied.map((name) => {
-    const rows = rowsOf.get(name)
-    return `${paint.good('applied')} ${name}${rows === undefined ? '' : `: ${rows} rows written`}`
+    const counts = rowsOf.get(name)
+    return `${paint.good('applied')} ${name}${counts === undefined ? '' : `: ${writtenText(counts)}`}`
   })
 }
+
+const writtenText = ({ rows, earlier }: { readonly rows: number; readonly earlier: number }): string =>
+  earlier === 0 ? `${rows} rows written` : `${rows - earlier} rows written, and ${earlier} by earlier runs`

@@ -31,6 +31,19 @@ export const staysDoneLines = (rollBacks: readonly RollBack[]): readonly string[
         `${name} had no statement to roll back, and what it did stays: where migrate up fails because of that, ashlar migrate resolve --applied ${Number(name.slice(0, 4))} records it again`,
     )
 
+/** Of which backfills the position is forgotten, one line each. */
+export const refillLines = (rollBacks: readonly RollBack[]): readonly string[] =>
+  rollBacks.flatMap(({ name, refills }) => {
+    if (refills === undefined || refills.written === 0) return []
+    const rows =
+      refills.written === undefined
+        ? 'the rows that its WHERE takes then'
+        : `rows of the ${refills.written} that are written, where its WHERE takes them,`
+    return [
+      `${name}: its position is forgotten: up begins at the first row again, and writes ${rows} a second time`,
+    ]
+  })
+
 /** What does not come back with the versions that are rolled back, one line each. */
 export const staysLostLines = (rollBacks: readonly RollBack[]): readonly string[] =>
   rollBacks

@@ -1,6 +1,7 @@
 import type {
   Loss,
   Lost,
+  PlannedRollBack,
   PlannedStatement,
   PlannedTable,
   PlannedVersion,
@@ -9,23 +10,62 @@ import type {
 import type { Paint } from '../../output/paint.js'
 import { terminalLine } from '../../output/terminal-line.js'
 
-/** Each version with its statements, and below each statement what it does to others; at the end, how locks are waited for. */
+/**
+ * Each version with its statements, and below each statement what it does to others; at the end, how locks are waited for.
+ * @param running - the versions that a session works on now.
+ */
 export function planLines(
   versions: readonly PlannedVersion[],
+  running: readonly string[],
   lockWaits: string,
   paint: Paint,
 ): readonly string[] {
-  const lines = versions.flatMap(({ name, chunk, isFramework, done, statements }) => [
+  const lines = versions.flatMap(({ name, chunk, isFramework, done, rollBack, statements }) => [
     `${paint.bold(name)}${isFramework ? ', of the framework' : ''}${chunk === undefined ? '' : `, in chunks of at most ${chunk} rows`}`,
-    ...(done === 0 ? [] : [`  ${doneText(done)} done by an earlier run: up goes on after that`]),
+    ...rollBackLines(rollBack, running.includes(name), paint),
+    ...(done === 0
+      ? []
+      : [
+          running.includes(name)
+            ? `  ${doneText(done)} done by the run that works on it now`
+            : `  ${doneText(done)} done by an earlier run: up goes on after that`,
+        ]),
     ...statements.flatMap((statement) => [
       // Its files are in the package, where nobody looks for a line.
       `  ${isFramework ? '' : `line ${statement.line}: `}${terminalLine(statement.text)}`,
       ...effectLines(statement, paint).map((line) => `    ${line}`),
     ]),
   ])
-  const areLocked = versions.some(({ statements }) => statements.some(({ blocks }) => WAITED_FOR.has(blocks)))
+  const areLocked = versions.some(({ rollBack, statements }) =>
+    [...(rollBack?.statements ?? []), ...statements].some(({ blocks }) => WAITED_FOR.has(blocks)),
+  )
   return areLocked ? [...lines, '', `${lockWaits}. ${GIVES_UP}`] : lines
+}
+
+/** What up does first with a rollback that stopped. */
+function rollBackLines(
+  rollBack: PlannedRollBack | undefined,
+  isRunning: boolean,
+  paint: Paint,
+): readonly string[] {
+  if (rollBack === undefined) return []
+  const { staysApplied, isUnknown, done, of, statements } = rollBack
+  if (isRunning) return ['  it is rolled back now']
+  if (staysApplied) return ['  its rollback failed and took nothing away; up only clears the mark']
+  if (isUnknown)
+    return [
+      '  its rollback stopped: up looks whether it is done, and where it is not, the version stays applied',
+    ]
+  const stopped = done === 0 ? 'in statement 1' : `after statement ${done}`
+  const numbers = of - done === 1 ? `statement ${of}` : `statements ${done + 1} to ${of}`
+  const rest = done === of ? 'only its row is left' : `up first finishes it (${numbers})`
+  return [
+    paint.bad(`  its rollback stopped ${stopped} of ${of}: ${rest}, and then applies the file again`),
+    ...statements.flatMap((statement, at) => [
+      `  rollback, statement ${done + at + 1}: ${terminalLine(statement.text)}`,
+      ...effectLines(statement, paint).map((line) => `    ${line}`),
+    ]),
+  ]
 }
 
 const doneText = (done: number): string => (done === 1 ? 'statement 1 is' : `statements 1 to ${done} are`)

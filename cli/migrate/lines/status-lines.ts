@@ -2,8 +2,6 @@ import type { VersionState, VersionStatus } from '../../../lib/migrations/index.
 import type { Paint } from '../../output/paint.js'
 import { terminalLine } from '../../output/terminal-line.js'
 
-const DIED = 'its host died in the middle: run ashlar migrate up with the files that have it'
-
 const RECORDED = 'recorded: it counts as applied, and its file was not run here'
 const EDITED =
   'edited: up refuses it; put the file back, or accept the edit with ashlar migrate repair, which shows it'
@@ -19,28 +17,27 @@ export function statusLines(
   isOurs: boolean,
 ): readonly string[] {
   const width = Math.max(...versions.map(({ name }) => name.length))
-  const lines = versions.map(
-    ({ name, state, appliedAt, isRecorded, holder, error, isChecked, isFramework }) => {
-      const colour = {
-        applied: paint.good,
-        pending: paint.warn,
-        running: paint.warn,
-        dirty: paint.bad,
-        edited: paint.bad,
-        ahead: paint.dim,
-      }
-      const time = appliedAt?.toISOString() ?? ''
-      const how = isRecorded ? 'recorded' : 'applied'
-      const at = state === 'applied' && !isRecorded ? ' at' : `, ${how} at`
-      const since = appliedAt === undefined ? '' : paint.dim(`${at} ${time}`)
-      const by = holder === undefined ? '' : `: by ${terminalLine(holder)}`
-      const reason = error ?? (state === 'dirty' ? DIED : '')
-      const why = reason === '' ? '' : `: ${terminalLine(reason.replace(/^migrations: /, ''))}`
-      const adopted = isChecked ? '' : paint.dim(' (by another tool)')
-      const framework = isFramework ? paint.dim(' (of the framework)') : ''
-      return `${name.padEnd(width)} ${colour[state](state)}${since}${adopted}${framework}${by}${why}`
-    },
-  )
+  const lines = versions.map((version) => {
+    const { name, state, appliedAt, isRecorded, holder, isChecked, isFramework } = version
+    const colour = {
+      applied: paint.good,
+      pending: paint.warn,
+      running: paint.warn,
+      dirty: paint.bad,
+      edited: paint.bad,
+      ahead: paint.dim,
+    }
+    const time = appliedAt?.toISOString() ?? ''
+    const how = isRecorded ? 'recorded' : 'applied'
+    const at = state === 'applied' && !isRecorded ? ' at' : `, ${how} at`
+    const since = appliedAt === undefined ? '' : paint.dim(`${at} ${time}`)
+    const by = holder === undefined ? '' : `: by ${terminalLine(holder)}`
+    const reason = whyDirty(version)
+    const why = reason === '' ? '' : `: ${reason}`
+    const adopted = isChecked ? '' : paint.dim(' (by another tool)')
+    const framework = isFramework ? paint.dim(' (of the framework)') : ''
+    return `${name.padEnd(width)} ${colour[state](state)}${since}${adopted}${framework}${by}${why}`
+  })
   const notes = [
     ...(versions.some(({ isRecorded }) => isRecorded) ? [RECORDED] : []),
     ...(versions.some(({ state }) => state === 'edited') ? [EDITED] : []),
@@ -48,6 +45,14 @@ export function statusLines(
   ]
   return [...lines, summaryOf(versions, isOurs), ...notes]
 }
+
+/** What is known of a dirty version; empty for any other. */
+export const whyDirty = ({ unfinished, error }: VersionStatus): string =>
+  terminalLine(
+    [unfinished?.text ?? '', error?.replace(/^migrations: /, '') ?? '']
+      .filter((one) => one !== '')
+      .join('. '),
+  )
 
 const STATES = ['applied', 'pending', 'running', 'dirty', 'edited', 'ahead'] as const
 

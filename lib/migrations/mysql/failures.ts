@@ -15,6 +15,8 @@ export const mysqlFailures: EngineFailures = {
   // The first is MySQL's, the second MariaDB's.
   stopped: ['1317', '1969'],
   duplicates: ['1050', '1060', '1061', '1068', '1304', '1359', '1826'],
+  // A unique key, a value that does not fit, a text that is too long, NULL, a foreign key, a check of MySQL and of MariaDB.
+  rows: ['1062', '1265', '1406', '1048', '1138', '1264', '1366', '1452', '3819', '4025'],
   names: () => '',
   writable:
     'The server takes no writes: hand over the address of the primary, or turn read_only and transaction_read_only off',
@@ -30,6 +32,7 @@ export const mysqlFailures: EngineFailures = {
     [/^1044$/, 'let the owner of the database grant the user the right to connect to it'],
     [/^1049$/, 'create the database first, or name another'],
     [/^(1040|1203)$/, 'run again when connections are free'],
+    [/^HANDSHAKE_NO_SSL_SUPPORT$/, 'turn TLS on there, or take ssl out of the connection string'],
     [/^PROTOCOL_/, 'check host and port, and that MySQL runs there'],
   ],
 }

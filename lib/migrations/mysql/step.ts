@@ -5,12 +5,13 @@ import type { Engine } from '../session/engine.js'
 import { endBackfill, fillRows, ROWS_STAY } from '../session/backfill.js'
 import { SessionError } from '../session/session-error.js'
 import { splitStatements, type Statement } from '../sql/statements.js'
-import { failureOf, NOTHING_DONE, type Remains, send, type Step } from '../session/step.js'
+import { endOf, failureOf, NOTHING_DONE, type Remains, send, type Step } from '../session/step.js'
 import {
   type AppliedVersion,
   deleteVersion,
   isGoingDown,
   keepDown,
+  markApplied,
   markVersion,
   type VersionRow,
   writeVersion,
@@ -18,7 +19,7 @@ import {
 
 /**
  * Error codes for a statement that was already done: the table, column or key exists, or is gone. They are accepted
- * only for the first statement after a host died, because only that one may have run without being recorded.
+ * only for the first statement after a run that ended without a report, because only that one may have run without being recorded.
  */
 const DONE_ALREADY = ['1050', '1051', '1060', '1061', '1091']
 
@@ -32,7 +33,7 @@ export async function upOnMysql(step: Step, row: VersionRow, previous?: AppliedV
   if (previous !== undefined) sameBeginning(step, previous.upSql, done)
   await writeVersion(session, { ...row, dirty: true, statementsDone: done })
   await runFrom(step, done, previous)
-  await markVersion(session, version, { dirty: false, statementsDone: statements.length, error: undefined })
+  await markApplied(session, version, statements.length)
   if (step.backfill !== undefined) await endBackfill(step)
 }
 
@@ -70,7 +71,7 @@ async function runFrom(step: Step, first: number, unfinished: AppliedVersion | u
         await send(step, at, options.statementTimeoutMs).catch((error: unknown) => {
           const code = error instanceof SessionError ? error.code : ''
           if (!(mayBeDone && at === first && DONE_ALREADY.includes(code))) throw error
-          const text = `statement ${at + 1} was done when the host died`
+          const text = `statement ${at + 1} was done when the last run ended`
           options.report({ kind: 'recovering', version: step.name, text })
         })
       await mark(at + 1)
@@ -98,19 +99,21 @@ export function resumes({ statements, backfill }: Step, row: AppliedVersion): st
   const done = isGoingDown(row) ? -1 - row.statementsDone : row.statementsDone
   const isUnknown = row.error === undefined
   const next = `statement ${done + 1} of ${statements.length}`
-  if (backfill !== undefined) return isUnknown ? 'its host died in it' : 'it failed'
+  if (backfill !== undefined) return endOf(row)
   const nothing = isUnknown ? 'nothing before it was done' : 'nothing of the file is done'
   const there = done === 0 ? nothing : `${doneBefore(done)} done and ${done === 1 ? 'stays' : 'stay'}`
   if (done > 0 && done >= statements.length)
-    return `${isUnknown ? 'its host died' : 'it failed'}, and ${doneBefore(done)} done: the file has no more statements, and nothing is run`
+    return `${endOf(row)}, and ${doneBefore(done)} done: the file has no more statements, and nothing is run`
   return isUnknown
-    ? `its host died at ${next}, and ${there}: runs that statement again, and takes an error that says it is done already for success`
-    : `it failed at ${next}, and ${there}: goes on with that statement`
+    ? `its last run ended without a report at ${next}, and ${there}: runs that statement again, and takes an error that says it is done already for success`
+    : `${endOf(row)} at ${next}, and ${there}: goes on with that statement`
 }
 
 /** @throws {MigrationError} when the file of a version that failed no longer begins with the statements that are done. */
-export const refuseResumed: Engine['refuseResumed'] = (step, { upSql, statementsDone }) =>
-  sameBeginning(step, upSql, statementsDone)
+export const refuseResumed: Engine['refuseResumed'] = (step, row) =>
+  isGoingDown(row)
+    ? sameBeginning(step, row.downSql, -1 - row.statementsDone)
+    : sameBeginning(step, row.upSql, row.statementsDone)
 
 const doneBefore = (done: number): string => (done === 1 ? 'statement 1 is' : `statements 1 to ${done} are`)
 

@@ -13,6 +13,8 @@ export const postgresFailures: EngineFailures = {
   passing: ['55P03', '40P01', '40001'],
   stopped: ['57014'],
   duplicates: ['42P06', '42P07', '42701', '42710', '42723'],
+  // Not NULL, a foreign key, a unique key, a check, an exclusion; a text that is too long or no value of the type.
+  rows: ['23502', '23503', '23505', '23514', '23P01', '22001', '22P02', '22003'],
   names: (code, schema) =>
     /^(42P01|3F000)$/.test(code)
       ? `A name without a schema is looked for in the schema ${schema} of the module, and among extensions: --module or --schema names another schema`
@@ -22,8 +24,9 @@ export const postgresFailures: EngineFailures = {
   rights: (purpose, schema) =>
     purpose === 'read'
       ? `grant it USAGE on schema ${schema} and SELECT on ${schema}.${VERSION_TABLE}`
-      : `connect as the owner of schema ${schema} and its tables, or grant it USAGE and CREATE on the schema` +
-        ' (CREATE on the database while the schema is not there)',
+      : `connect as the owner of schema ${schema} and of its tables, because only their owner alters or drops tables; ` +
+        `a user who owns none needs USAGE and CREATE on the schema (CREATE on the database while it is not there), SELECT, ` +
+        `INSERT, UPDATE and DELETE on ${schema}.${VERSION_TABLE} where it is there, and what the files need: grant it these`,
   connection: [
     [
       /^(28000|28P01)$/,

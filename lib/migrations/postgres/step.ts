@@ -5,7 +5,7 @@ import { indexState } from './index-state.js'
 import { recoverNonTransactional } from './recovery.js'
 import { endBackfill, fillRows, ROWS_STAY } from '../session/backfill.js'
 import { SessionError } from '../session/session-error.js'
-import { failureOf, NOTHING_DONE, send, type Step } from '../session/step.js'
+import { endOf, failureOf, NOTHING_DONE, send, type Step } from '../session/step.js'
 import { refuseAborted } from '../session/stoppable.js'
 import {
   type AppliedVersion,
@@ -13,6 +13,7 @@ import {
   deleteVersion,
   isGoingDown,
   keepDown,
+  markApplied,
   markVersion,
   type VersionRow,
   writeVersion,
@@ -36,16 +37,31 @@ export async function upOnPostgres(step: Step, row: VersionRow, previous?: Appli
     return endBackfill(step)
   }
   const nonTransactional = nonTransactionalIn(step)
-  if (nonTransactional === undefined)
-    return inTransaction(step, {
+  if (nonTransactional === undefined) {
+    await inTransaction(step, {
       record: () => claimVersion(session, row),
       recordFailure: (error) => claimVersion(session, { ...row, dirty: true, statementsDone: 0, error }),
     })
+    return stampEnd(step)
+  }
   if (!isDone) {
     await writeVersion(session, { ...row, dirty: true, statementsDone: 0 })
     await runNonTransactional(step, nonTransactional, 0)
   }
   await writeVersion(session, row)
+}
+
+/**
+ * The row was written first, so that it is the first thing that fails. The file may have taken the role or the settings away
+ * with which its row is written: they come back after its COMMIT. Without this, the row says when it began.
+ */
+async function stampEnd({ session, options, version, statements }: Step): Promise<void> {
+  try {
+    await session.settle(options.lockTimeoutMs, options.statementTimeoutMs)
+    await markApplied(session, version, statements.length)
+  } catch {
+    // The version is applied all the same.
+  }
 }
 
 /** Rolls a version back in the same way. The caller checks whether its way up was finished. */
@@ -68,8 +84,8 @@ export async function downOnPostgres(step: Step, previous: AppliedVersion): Prom
 }
 
 /** What of a version is there whose step did not end. */
-export function resumes(step: Step, { error }: AppliedVersion): string {
-  const why = error === undefined ? 'its host died in it' : 'it failed'
+export function resumes(step: Step, row: AppliedVersion): string {
+  const why = endOf(row)
   if (step.backfill !== undefined) return why
   return nonTransactionalIn(step) === undefined
     ? `${why}, and nothing of it was done: begins at its first statement`

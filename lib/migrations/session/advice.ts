@@ -1,6 +1,15 @@
 import type { ResolvedOptions } from './options.js'
 import type { SessionFailure } from './engine-failures.js'
 
+/** The same text says later that the run of a dirty version was cancelled: the version table has no column for it. */
+export const CANCELLED = 'The run was cancelled, and the server has stopped the statement'
+export const NOT_SENT = 'The run was cancelled before it'
+export const BETWEEN_CHUNKS = 'cancelled between two chunks'
+
+/** Whether the error of a dirty version is that its run was cancelled. */
+export const wasCancelled = (error: string): boolean =>
+  [CANCELLED, NOT_SENT, BETWEEN_CHUNKS].some((text) => error.includes(text))
+
 /** What to do about a failed statement; empty when it depends on the file. */
 export function adviceFor(
   failure: SessionFailure,
@@ -17,7 +26,8 @@ export function adviceFor(
   if (failure === 'readOnly') return failures.writable
   if (failure === 'connection')
     return 'The connection to the server is lost: somebody ended the session, or the server or the network went away'
-  if (failure === 'cancelled') return 'The run was cancelled, and the server has stopped the statement'
+  // What was not sent has no code of the server.
+  if (failure === 'cancelled') return code === '' ? NOT_SENT : CANCELLED
   if (failures.lockTimeouts.includes(code))
     return `Another session held a lock for longer than the lock timeout of ${lockTimeoutMs} ms: ${blockers === undefined ? 'run' : `${blockers}. Run`} again when it has ended`
   if (failures.stopped.includes(code))

@@ -2,12 +2,13 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { MigrationError } from '../../errors.js'
 import { type BoundedUpdate, boundedUpdate } from '../sql/backfill.js'
 import { summaryOf } from '../sql/statements.js'
+import { BETWEEN_CHUNKS } from './advice.js'
 import { Pace } from './backfill-pace.js'
 import { writeRows } from './backfill-rows.js'
 import { type BackfillPosition, forgetPosition, readPosition, writePosition } from './backfill-position.js'
 import { SessionError } from './session-error.js'
-import { type Remains, type Step, watched } from './step.js'
-import { refuseAborted } from './stoppable.js'
+import { failureOf, type Remains, type Step, watched } from './step.js'
+import { isAborted } from './stoppable.js'
 import { nextStretch, rowsBetween, type Stretch, type WalkedTable } from './walk.js'
 
 /** What a backfill leaves behind that fails. */
@@ -59,17 +60,22 @@ export async function fillRows(step: Step, isResumed: boolean): Promise<void> {
   const pace = new Pace(step.backfill.chunk)
   const started = performance.now()
   let position = await beginning(walk, isResumed)
-  const first = position.walked
+  const [first, before] = [position.walked, position.written]
   for (let isEnd = false, blocked = 0; !isEnd;) {
     await pause(pace.pauseMs, undefined, options.signal && { signal: options.signal }).catch(() => undefined)
-    refuseAborted(options.signal)
+    if (isAborted(options.signal))
+      throw new MigrationError(
+        'cancelled',
+        `${step.file}: ${BETWEEN_CHUNKS}; ${writtenText(position)}: up goes on behind ${position.written === 1 ? 'it' : 'them'}`,
+        version,
+      )
     const [most, began] = [pace.rows, performance.now()]
     const stretch = await nextStretch(session, table, position.end, most)
     try {
       if (stretch !== undefined) position = await writeChunk(walk, position, stretch)
     } catch (error) {
       await session.run('ROLLBACK', 0).catch(() => undefined)
-      if (!isPassing(step, error) || ++blocked === MOST_ATTEMPTS) throw error
+      if (!isPassing(step, error) || ++blocked === MOST_ATTEMPTS) throw failedChunk(walk, position, error)
       pace.blocked()
       continue
     }
@@ -81,6 +87,7 @@ export async function fillRows(step: Step, isResumed: boolean): Promise<void> {
       kind: 'filled',
       version,
       rows: position.written,
+      earlier: before,
       walked: position.walked,
       of: table.rows,
       rate: Math.round(((position.walked - first) * 1_000) / ms),
@@ -91,6 +98,32 @@ export async function fillRows(step: Step, isResumed: boolean): Promise<void> {
   }
   options.report({ ...event, step: 'ended' })
 }
+
+/** How many rows are there, whichever run wrote them. */
+function writtenText({ written }: BackfillPosition): string {
+  if (written === 0) return 'no row is written'
+  return written === 1 ? '1 row is written and stays' : `${written} rows are written and stay`
+}
+
+/** An error of a chunk, with what is done before it and the key behind which it begins. */
+function failedChunk({ step, table }: Walk, position: BackfillPosition, error: unknown): Error {
+  const columns = table.key.map(({ column }) => column).join(', ')
+  const chunk =
+    position.end === undefined
+      ? 'the first chunk failed'
+      : `the chunk behind ${columns} ${position.end.join(', ')} failed`
+  const stays = `${writtenText(position)}; ${chunk}`
+  if (error instanceof MigrationError)
+    return new MigrationError(
+      error.stop,
+      `${error.message.replace(/^migrations: /, '')}. ${sentence(stays)}: ${ROWS_STAY.correct}`,
+      error.version,
+      error.sqlState,
+    )
+  return failureOf(step, 0, error, { ...ROWS_STAY, stays: sentence(stays) })
+}
+
+const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
 /** After the version is recorded as applied: a position must not outlive it before. */
 export const endBackfill = ({ session, version }: Step): Promise<void> => forgetPosition(session, version)

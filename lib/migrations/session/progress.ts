@@ -46,6 +46,8 @@ export type Progress =
       readonly version: string
       /** Rows that were written so far, and rows of the table up to there, earlier runs included. */
       readonly rows: number
+      /** How many of these rows earlier runs have written. */
+      readonly earlier: number
       readonly walked: number
       /** How many rows the server believes that the table has; undefined when it does not know. */
       readonly of: number | undefined

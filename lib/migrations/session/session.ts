@@ -71,12 +71,17 @@ export interface Session {
 const NO_URL =
   'the connection string is no URL; write special characters of user and password as %XX, and a number as port'
 
+/** What the driver says, which has no code for it. */
+const NO_TLS = /does not support SSL/i
+
 export function connectionFailed(error: unknown, options: ResolvedOptions): MigrationError {
   const { url, engine } = options
   const { message, code } = error instanceof SessionError ? error : sessionError(error, engine.failures, url)
   const text = code === 'ERR_INVALID_URL' ? NO_URL : message.replace(/\.$/, '')
   const { server, connection } = engine.failures
-  const advice = [...connection, ...network(server)].find(([codes]) => codes.test(code))?.[1]
+  const advice = NO_TLS.test(message)
+    ? 'turn TLS on there, or change sslmode in the connection string'
+    : [...connection, ...network(server)].find(([codes]) => codes.test(code))?.[1]
   const address = addressOf(options)
   const place = address === undefined ? '' : ` at ${address.server}, database ${address.name}`
   const said = [

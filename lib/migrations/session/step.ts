@@ -1,11 +1,13 @@
 import { MigrationError } from '../../errors.js'
-import { adviceFor } from './advice.js'
+import { adviceFor, wasCancelled } from './advice.js'
+import type { AppliedVersion } from './version-table.js'
 import { isOfFramework } from '../files/migration-files.js'
 import type { RowBackfill } from '../files/row-backfill.js'
 import type { ResolvedOptions } from './options.js'
 import type { Session } from './session.js'
 import { SessionError } from './session-error.js'
 import type { Backfill } from '../sql/backfill.js'
+import { isWord } from '../sql/cursor.js'
 import { type Statement, summaryOf } from '../sql/statements.js'
 
 /** One direction of one version, as it runs. */
@@ -97,6 +99,12 @@ export async function watched<T>(
   }
 }
 
+/** How the run of a dirty version ended. */
+export function endOf({ error }: Pick<AppliedVersion, 'error'>): string {
+  if (error === undefined) return 'its last run ended without a report'
+  return wasCancelled(error) ? 'it was cancelled' : 'it failed'
+}
+
 /** What an unfinished file left behind, and how its author continues. */
 export interface Remains {
   readonly stays: string
@@ -128,7 +136,14 @@ export function failureOf(
   const orResolve = isThere
     ? `; or, where all that the file makes is there already, ashlar migrate resolve --applied ${version} records it without running it`
     : ''
-  const todo = isFine ? 'run again' : isOurs ? 'put that right and run again' : correct + orResolve
+  const isOfRows = options.engine.failures.rows.includes(code)
+  const todo = isFine
+    ? 'run again'
+    : isOfRows
+      ? rowsBreak(at === undefined ? undefined : step.statements[at])
+      : isOurs
+        ? 'put that right and run again'
+        : correct + orResolve
   // The file is right, and the advice says when to run it again.
   const isBlocked = options.engine.failures.lockTimeouts.includes(code)
   // It is unknown whether a COMMIT was done. The same holds for a statement that the server commits by itself.
@@ -142,6 +157,14 @@ export function failureOf(
   ]
   const stop = failure === 'connection' || failure === 'cancelled' ? failure : 'failed'
   return new MigrationError(stop, said.filter((part) => part !== '').join('. '), name, code)
+}
+
+/** The rows that are there break a change of a table. What a statement writes itself may be wrong in the file, too. */
+function rowsBreak(statement: Statement | undefined): string {
+  const isChange = ['ALTER', 'CREATE', 'REINDEX'].some((verb) => isWord(statement?.tokens[0], verb))
+  return isChange
+    ? 'rows break it: correct them (the file needs no change) and run again'
+    : 'rows break it: correct them, or what the file writes, and run again'
 }
 
 function placeOf({ version, statements }: Step, at: number | undefined): string {

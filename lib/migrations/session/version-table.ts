@@ -16,7 +16,7 @@ export interface AppliedVersion {
   readonly statementsDone: number
   readonly upSql: string | undefined
   readonly downSql: string | undefined
-  /** Undefined for a dirty version whose host died or lost its connection: how far the statement got is unknown. */
+  /** Undefined for a dirty version whose run ended without a report: how far the statement got is unknown. */
   readonly error: string | undefined
   readonly appliedAt: Date
 }
@@ -24,7 +24,7 @@ export interface AppliedVersion {
 /** A row to write; `appliedAt` is the server's clock. */
 export type VersionRow = Omit<AppliedVersion, 'appliedAt'>
 
-/** The end of its step is not recorded: it runs, or its host died or lost its connection. */
+/** The end of its step is not recorded: it runs, or its run ended without a report. */
 export const isUnfinished = ({ dirty, error }: AppliedVersion): boolean => dirty && error === undefined
 
 export const isGoingDown = ({ dirty, statementsDone }: AppliedVersion): boolean => dirty && statementsDone < 0
@@ -38,7 +38,7 @@ export async function readVersions(session: Session): Promise<readonly AppliedVe
   return rows.map(fromRow)
 }
 
-/** The version table, and who works on the module; a version that is unfinished without that lost its host. */
+/** The version table, and who works on the module; without it, the run of an unfinished version has ended without a report. */
 export interface VersionsNow {
   readonly rows: readonly AppliedVersion[]
   readonly working: Working | undefined
@@ -74,6 +74,14 @@ export async function claimVersion(session: Session, row: VersionRow): Promise<v
 
 export async function deleteVersion(session: Session, version: number): Promise<void> {
   await session.rows(`DELETE FROM ${tableOf(session)} WHERE version = ?`, [version])
+}
+
+/** Records that a version is applied now, at its end. */
+export async function markApplied(session: Session, version: number, statements: number): Promise<void> {
+  await session.rows(
+    `UPDATE ${tableOf(session)} SET dirty = ?, statements_done = ?, error = NULL, applied_at = ${session.engine.versionTable.now} WHERE version = ?`,
+    [false, statements, version],
+  )
 }
 
 /** Records how far a version got. `applied_at` stays, so that the order of the versions stays. */

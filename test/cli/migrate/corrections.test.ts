@@ -2,7 +2,9 @@ import { expect } from 'chai'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { migrate } from '../../../lib/migrations/index.js'
 import { file, onEachEngine, saidOf, tables } from '../../migrations/each-engine.js'
+import { hold, untilRow, waitingForLock } from '../../migrations/fresh-database.js'
 import { compiled } from '../../support/root.js'
 import { lossText } from '../../../cli/migrate/lines/plan-lines.js'
 import { runCommand } from '../../support/run-command.js'
@@ -150,7 +152,11 @@ onEachEngine('the commands of an operator', (database, dialect) => {
     await database().rows('INSERT INTO t2 (id) VALUES (1), (2), (3), (4), (5)')
     expect((await run('up')).stdout).to.equal('applied 0003_fill: 3 rows written\n')
     const redone = await run('redo', '--json')
-    expect(JSON.parse(redone.stdout)).to.have.deep.property('filled', [{ version: '0003_fill', rows: 3 }])
+    const again = '0003_fill: its position is forgotten: up begins at the first row again, and writes'
+    expect(redone.stderr).to.include(`note: ${again} the rows that its WHERE takes then a second time\n`)
+    expect(JSON.parse(redone.stdout)).to.have.deep.property('filled', [
+      { version: '0003_fill', rows: 3, earlier: 0 },
+    ])
   })
 
   it('say before and after a roll back which values do not come back', async () => {
@@ -317,6 +323,61 @@ onEachEngine('the commands of an operator', (database, dialect) => {
     expect((await run('up')).stdout).to.equal('nothing to do: the schema is current\n')
     expect((await run('baseline', '--to', '2')).exit).to.equal(6)
   })
+
+  it('say of a rollback that stopped what up does first', async () => {
+    const up = 'CREATE TABLE c1 (id bigint);\nCREATE TABLE c2 (id bigint)'
+    ship(file('0002_c', up, 'DROP TABLE c1;\nINSERT INTO nowhere VALUES (1);\nDROP TABLE c2'))
+    await run('up')
+    await run('down', '--yes')
+    const { exit, stdout } = await run('plan')
+    expect(exit).to.equal(0)
+    if (dialect === 'postgres') {
+      const mark = 'its rollback failed and took nothing away; up only clears the mark'
+      expect(stdout).to.equal(`0002_c\n  ${mark}\n`)
+      expect((await run('status')).stdout)
+        .to.include(` dirty, applied at `)
+        .and.include(`: ${mark}. 0002_c.down.sql`)
+      expect((await run('dry-run')).stdout).to.equal('nothing to do: the schema is current\n')
+    } else {
+      const stopped = 'its rollback stopped after statement 1 of 3: up first finishes it (statements 2 to 3)'
+      expect(stdout).to.match(
+        new RegExp(
+          `^0002_c\n  ${stopped.replaceAll(/[()]/g, '.')}, and then applies the file again\n  rollback, statement 2: INSERT INTO nowhere [^]*  rollback, statement 3: DROP TABLE c2\n[^]*loses table c2[^]*line 1: CREATE TABLE c1 `,
+        ),
+      )
+      expect((await run('resolve', '--rolled-back', '2')).stderr).to.match(
+        /Of its rollback, statements 2 to 3 of 3 may not be done: do that by hand before\.\n$/,
+      )
+    }
+  })
+
+  it('say that a version is migrated now, and by whom', async () => {
+    ship({ ...tables(2), ...file('0003_a', 'SELECT 1;\nALTER TABLE t2 ADD n int', 'ALTER TABLE t2 DROP n') })
+    await run('up', '--to', '2')
+    await hold(database(), 't2')
+    const files = join(folder, 'migrations')
+    const running = migrate({ url: database().url, files, lockTimeoutMs: 60_000 }).up()
+    await untilRow(database(), waitingForLock(database(), 'ALTER TABLE'))
+    const { stdout, stderr } = await run('plan')
+    await database().rows('ROLLBACK')
+    await running
+    expect(stderr).to.match(
+      /note: 0003_a is being migrated now, by another `ashlar migrate` .*: plan again when it has ended\n/,
+    )
+    expect(stdout).to.match(
+      dialect === 'mysql' ? /statement 1 is done by the run that works on it now\n/ : /^0003_a\n/,
+    )
+    expect(stdout).to.not.include('an earlier run')
+  })
+
+  if (dialect === 'mysql')
+    it('ask before a version is forgotten of which statements are done', async () => {
+      ship(file('0002_x', 'CREATE TABLE x (id bigint);\nCREATE TABLE y (id bigint);\nnonsense', '-- no'))
+      await run('up')
+      expect((await run('resolve', '--rolled-back', '2')).stderr).to.match(
+        /nothing of it may be left\. Statements 1 to 2 are recorded as done: undo them by hand before\.\n$/,
+      )
+    })
 
   it('show an edit before it is accepted', async () => {
     ship(tables(2))

@@ -124,14 +124,18 @@ onEachEngine('a backfill', (database, dialect) => {
   it('keeps what is done when it is cancelled, and the next run goes on behind it', async () => {
     await rows(3_000)
     const failure = await endedAt(1_000)
-    expect(failure.message).to.include('The chunks that are written stay')
     const done = await count('writes = 1')
+    expect(failure.message).to.equal(
+      `migrations: 0003_fill.up.sql: cancelled between two chunks; ${done} rows are written and stay: up goes on behind them`,
+    )
     expect(done).to.be.within(1_000, 2_999)
     expect(await position()).to.have.length(1)
     const seen: Progress[] = []
-    expect((await migrator(FILL, { onProgress: (event) => seen.push(event) }).up()).applied).to.deep.equal([
-      '0003_fill',
-    ])
+    expect(await migrator(FILL, { onProgress: (event) => seen.push(event) }).up()).to.deep.equal({
+      ...{ applied: ['0003_fill'], ahead: [] },
+      filled: [{ version: '0003_fill', rows: 3_000, earlier: done }],
+    })
+    expect(seen).to.deep.include({ kind: 'recovering', version: '0003_fill', text: 'it was cancelled' })
     const texts = seen.flatMap((event) => (event.kind === 'recovering' ? [event.text] : []))
     expect(texts.join('\n')).to.match(new RegExp(`goes on behind ${done} rows`))
     expect(await count('writes = 1')).to.equal(3_000)
@@ -141,6 +145,8 @@ onEachEngine('a backfill', (database, dialect) => {
   it('begins anew after it was rolled back half way', async () => {
     await rows(2_000)
     await endedAt(500)
+    const [rollBack] = await migrator(FILL).rollBacks()
+    expect(rollBack?.refills).to.deep.equal({ written: await count('writes = 1') })
     await migrate({ url: database().url, files: files(FILL) }).down(2)
     expect(await count('b IS NULL')).to.equal(2_000)
     await migrator(FILL).up()
@@ -151,7 +157,13 @@ onEachEngine('a backfill', (database, dialect) => {
     await rows(1_200)
     await database().rows('ALTER TABLE t ADD CONSTRAINT c CHECK (b <> 6 OR id < 900)')
     const failure = await failureOf(migrator(FILL).up())
-    expect(failure.message).to.include('0003_fill.up.sql').and.include('correct what it says and run again')
+    expect(failure.message)
+      .to.include('0003_fill.up.sql')
+      .and.include('rows break it: correct them, or what the file writes, and run again')
+    const written = await count('writes = 1')
+    expect(failure.message).to.include(
+      `${written} rows are written and stay; the chunk behind id ${written - 1} failed: rows break it`,
+    )
     const states = await migrator(FILL).status()
     expect(states.find(({ version }) => version === 3)).to.include({ name: '0003_fill', state: 'dirty' })
     await migrator(FILL.replace('b = a', 'b = 1')).up()
