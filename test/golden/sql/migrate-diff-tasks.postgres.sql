@@ -78,7 +78,7 @@ ALTER TABLE "tasks"
 ALTER TABLE "tasks"
   DROP CONSTRAINT "tasks_display_name_not_null";
 
--- 0010_end_end_mirror_tasks_display_name.down.sql
+-- 0010_end_drop_mirror_tasks_display_name.down.sql
 CREATE OR REPLACE FUNCTION "tasks_display_name_mirror"() RETURNS trigger LANGUAGE plpgsql AS $mirror$
 BEGIN
   IF TG_OP = 'INSERT' THEN
@@ -95,7 +95,7 @@ $mirror$;
 
 CREATE TRIGGER "tasks_display_name_mirror" BEFORE INSERT OR UPDATE ON "tasks" FOR EACH ROW EXECUTE FUNCTION "tasks_display_name_mirror"();
 
--- 0010_end_end_mirror_tasks_display_name.up.sql
+-- 0010_end_drop_mirror_tasks_display_name.up.sql
 DROP TRIGGER "tasks_display_name_mirror" ON "tasks";
 
 DROP FUNCTION "tasks_display_name_mirror"();

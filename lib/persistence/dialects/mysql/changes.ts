@@ -172,7 +172,7 @@ export const mysqlChanges: ChangeSql = {
     })),
   unmirror: (table, name, columns) =>
     mirrors(table, name, columns).map(([kind, make, drop]) => ({
-      what: `end_mirror_${table.name}_${columns.to}_${kind}`,
+      what: `drop_mirror_${table.name}_${columns.to}_${kind}`,
       up: [drop],
       down: [make],
     })),

@@ -210,7 +210,7 @@ export const postgresChanges: ChangeSql = {
   ],
   unmirror: (table, name, columns) => [
     {
-      what: `end_mirror_${table.name}_${columns.to}`,
+      what: `drop_mirror_${table.name}_${columns.to}`,
       up: endMirror(table, name),
       down: makeMirror(table, name, columns),
     },
