@@ -16,7 +16,8 @@ export interface FieldType {
   readonly imports?: string
 }
 
-const text = (field: string): string => `'a ${field.replaceAll('_', ' ')}'`
+const text = (field: string): string => `'some ${field.replaceAll('_', ' ')}'`
+const LATER = "'2026-01-31T13:00:00Z'"
 const number = { canBeRequired: false, property: 'number' } as const
 const bigNumber = { canBeRequired: false, property: 'bigint', column: '', sample: () => "'7'" } as const
 
@@ -48,7 +49,8 @@ export const FIELD_TYPES: Readonly<Record<string, FieldType>> = {
     proto: 'google.protobuf.Timestamp',
     property: 'Date',
     column: '',
-    sample: () => "'2026-01-31T12:00:00Z'",
+    // An end is after its start.
+    sample: (field) => (/(^|_)(end|until|to)(_|$)/.test(field) ? LATER : "'2026-01-31T12:00:00Z'"),
     canBeRequired: true,
     needsPresence: true,
     imports: 'google/protobuf/timestamp.proto',

@@ -45,7 +45,7 @@ export function testFile(names: ResourceNames, fields: readonly FieldSpec[], par
 import { after, before, describe, it } from 'node:test'
 import { type App, startApp } from './app.js'
 
-/** What the tests create: a ${type} as JSON. */
+/** A message ${type} as JSON, which the tests create. */
 const sample = {
 ${fields.map((field) => `  ${sampleLine(field)}\n`).join('')}}
 

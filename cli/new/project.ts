@@ -1,3 +1,4 @@
+import { alignedTables } from './aligned-tables.js'
 import type { Choices } from './choices.js'
 import { DATABASE_FACTS } from './databases.js'
 import { namesOf, packageJson } from './package-json.js'
@@ -24,8 +25,13 @@ export function projectFilesOf(choices: Choices): ReadonlyMap<string, string> {
   const texts = layered(['base', nest ? 'nest' : 'plain', database, authentication])
   for (const part of Object.values(PARTS)) texts.delete(part)
   const files = new Map([['package.json', packageJson(choices)]])
-  for (const [path, text] of texts)
-    files.set(path.replace('/PACKAGE/', `/${names.package ?? ''}/`), filled(text, values))
+  for (const [path, text] of texts) {
+    const whole = filled(text, values)
+    files.set(
+      path.replace('/PACKAGE/', `/${names.package ?? ''}/`),
+      path.endsWith('.md') ? alignedTables(whole) : whole,
+    )
+  }
   return files
 }
 

@@ -114,10 +114,10 @@ describe('ashlar dev', function () {
   })
 
   it('shows mistakes in place, and goes on as it was until they are gone', async () => {
-    change('src/projects/project-repository.ts', 'archive(id: string)', 'archive(id: strung)')
+    change('src/projects/project-repository.ts', 'archive(id: string,', 'archive(id: strung,')
     const text = await printed(/1 error; the service goes on as it was/)
     expect(text).to.match(
-      /src\/projects\/project-repository\.ts:8:15 TS2552: Cannot find name 'strung'[^]*\n {2}8 \| +archive\(id: strung\)[^\n]*\n {4}\| +\^/,
+      /src\/projects\/project-repository\.ts:9:15 TS2552: Cannot find name 'strung'[^]*\n {2}9 \| +archive\(id: strung,[^\n]*\n {4}\| +\^/,
     )
     change('proto/shop/v1/project.proto', 'int32 size = 7;', 'int32 size = 6;')
     expect(await printed(/errors?; the service goes on as it was/)).to.match(
@@ -125,7 +125,7 @@ describe('ashlar dev', function () {
     )
     expect((await call('GET', '/v1/projects/apollo')).status).to.equal(200)
     change('proto/shop/v1/project.proto', 'int32 size = 6;', 'int32 size = 7;')
-    change('src/projects/project-repository.ts', 'archive(id: strung)', 'archive(id: string)')
+    change('src/projects/project-repository.ts', 'archive(id: strung,', 'archive(id: string,')
     await printed(/ready after/)
   })
 

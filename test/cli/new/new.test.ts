@@ -85,14 +85,14 @@ describe('ashlar new', () => {
       }
   })
 
-  it('writes TypeScript, JSON and YAML as a formatter would', async () => {
+  it('writes TypeScript, JSON, YAML and Markdown as a formatter would', async () => {
     const { prettier: style } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
       prettier: prettier.Options
     }
     const texts = new Map<string, string>()
     for (const choices of ALL)
       for (const [path, text] of projectFilesOf(choices))
-        if (/\.(ts|ya?ml|json)$/.test(path)) texts.set(text, path)
+        if (/\.(ts|ya?ml|json|md)$/.test(path)) texts.set(text, path)
     for (const [text, path] of texts)
       expect(await prettier.format(text, { ...style, filepath: path }), path).to.equal(text)
   })

@@ -53,8 +53,8 @@ describe(`the recipe of ${PAGE}`, function () {
         edit(file, (old) =>
           `${imports}${old}`
             .replace(
-              "import { AshlarError, repositoryOf } from 'ashlar'",
-              "import { AshlarError } from 'ashlar'",
+              "import { AshlarError, ErrPreconditionFailed, repositoryOf } from 'ashlar'",
+              "import { AshlarError, ErrPreconditionFailed } from 'ashlar'",
             )
             .replace(first, () => [first, ...others].join('\n')),
         )
