@@ -38,7 +38,10 @@ export interface SecurityOptions {
   readonly openMethods?: readonly string[]
   /** Full names of fields, `package.Message.field`, that look like secrets but are not. */
   readonly plainFields?: readonly string[]
-  /** Values for a resource by its message's full name, when it refuses generated ones; `n` differs each time. */
+  /**
+   * Values for a resource by its message's full name, when it refuses generated ones; `n` differs each time. Other fields still have generated
+   * values, and references still name resources that the check has made.
+   */
   readonly samples?: Samples
   /**
    * Requests for methods of your own that take more than a key, by gRPC full method name: `{ '/orders.v1.OrderService/PlaceOrder': (key) =>
