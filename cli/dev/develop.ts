@@ -119,7 +119,7 @@ export async function develop(options: DevelopOptions): Promise<void> {
         const compilation = ++compilations
         const startedAt = compilingSince ?? performance.now()
         compilingSince = undefined
-        enqueue(async () => {
+        const take = async () => {
           // What it misses of code that was generated meanwhile is no mistake: another compilation follows.
           const isLast = () => compilation === compilations && compilingSince === undefined
           if (startedAt < generatedAt && isLast())
@@ -130,7 +130,14 @@ export async function develop(options: DevelopOptions): Promise<void> {
           if (signal.aborted || !isLast()) return
           if (errors.length === 0) await restart()
           else tell(errors)
-        })
+        }
+        if (errors.length === 0) enqueue(take)
+        // The compiler may be faster than the watcher, which then generates the code that is missed.
+        else
+          void setTimeout(WATCHED_MS, undefined, { signal, ref: false }).then(
+            () => enqueue(take),
+            () => undefined,
+          )
       },
       ended: () => failed(new Failure('input', 'the compiler ended: run npx tsc to see why')),
     })
@@ -147,6 +154,8 @@ export async function develop(options: DevelopOptions): Promise<void> {
 const MOST_ERRORS = 20
 /** How long a compiler takes at most to see that a file has changed, on a machine that is busy. */
 const NOTICED_MS = 10_000
+/** How long a change takes at most until the watcher has told it. */
+const WATCHED_MS = 200
 
 const seconds = (since: number): string => `${((performance.now() - since) / 1_000).toFixed(1)} s`
 

@@ -29,8 +29,11 @@ function unknownCommand(program: Program, unknown: string, commandIDs: readonly 
     unknown.slice(prefix.length),
     (isInTopic ? ofTopic : commandIDs).map((id) => id.slice(prefix.length)),
   )
+  // A command that takes no arguments, and has got one.
+  const known = commandIDs.find((id) => unknown.startsWith(`${id}:`))
+  const intended = known ?? (near === undefined ? undefined : prefix + near)
   const words = (id: string) => id.replaceAll(':', ' ')
-  const advice = near === undefined ? '' : `, did you mean ${words(prefix + near)}?`
+  const advice = intended === undefined ? '' : `, did you mean ${words(intended)}?`
   return `there is no command ${words(unknown)}${advice}; see ${[program, ...(isInTopic ? [first] : [])].join(' ')} --help`
 }
 

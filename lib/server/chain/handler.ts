@@ -125,11 +125,12 @@ const restrictedTo = new WeakMap<object, RestrictedTo>()
  * @example
  * ```ts
  * import { supportsRowAccess } from 'ashlar/server'
+ * import type { Widget as WidgetMessage } from './gen/widgets_pb.js'
  * import type { WidgetRepository } from './widget-repository.js'
  *
  * export const retire = (widgets: WidgetRepository) =>
  *   supportsRowAccess(widgets, async ({ id }: { id: string }, _call, restricted) =>
- *     widgets.model.toMessage(await restricted.update(id, { size: 0 }, ['size'])),
+ *     widgets.model.toMessage<WidgetMessage>(await restricted.update(id, { size: 0 }, ['size'])),
  *   )
  * ```
  */

@@ -150,7 +150,8 @@ describe('ashlar dev', function () {
   it('takes what ashlar generate writes at once, without mistakes that nobody made', async () => {
     const { exit, stderr } = await project.ashlar('generate', 'resource', 'Task', '--fields', 'title:string!')
     expect([exit, stderr]).to.deep.equal([0, ''])
-    expect(await printed(/ready after/)).to.not.match(/\berrors?\b/)
+    const text = await printed(/ready after/)
+    expect(text, text).to.not.match(/\berrors?\b/)
     expect((await call('POST', '/v1/tasks', { title: 'Land' })).status).to.equal(200)
   })
 
