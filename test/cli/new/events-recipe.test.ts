@@ -1,9 +1,7 @@
 import { expect } from 'chai'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
-import { askedBackends } from '../../support/running/asked.js'
-import { hasBuf, type LinkedProject, linkedProject } from '../../support/projects/linked-project.js'
-import { compiled } from '../../support/root.js'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { recipeProject } from '../../support/projects/recipe-project.js'
 import { blocksOf, textOf } from '../../support/sources/documents.js'
 
 const PAGE = 'docs/guides/events.md'
@@ -13,17 +11,7 @@ describe(`the recipe of ${PAGE}`, function () {
   this.timeout(120_000)
   const recipe = textOf(PAGE).split('## In a generated project\n')[1] ?? ''
   const blocks = blocksOf(PAGE).filter(({ text }) => recipe.includes(text))
-  let project: LinkedProject
-
-  before(async function () {
-    const asked = askedBackends()
-    if (!hasBuf || basename(compiled) !== 'dist' || (asked !== undefined && !asked.includes('sqlite')))
-      this.skip()
-    project = await linkedProject('shop', ['--database', 'sqlite', '--no-nest', '--auth', 'headers'])
-  })
-  after(() => {
-    if (project !== undefined) rmSync(dirname(project.folder), { recursive: true, force: true })
-  })
+  const project = recipeProject()
 
   const block = (part: string): string => {
     const found = blocks.find(({ text }) => text.includes(part))
@@ -31,7 +19,7 @@ describe(`the recipe of ${PAGE}`, function () {
     return found.text
   }
   const replace = (file: string, ...pairs: readonly (readonly [string, string])[]): void => {
-    const path = join(project.folder, file)
+    const path = join(project().folder, file)
     let text = readFileSync(path, 'utf8')
     for (const [old, its] of pairs) {
       expect(text).to.include(old)
@@ -43,22 +31,22 @@ describe(`the recipe of ${PAGE}`, function () {
   it('compiles in a project of ashlar new, and its tests pass', async () => {
     const [, ...given] = /`npx ashlar (generate resource \w+) --fields '([^']+)'`/.exec(recipe) ?? []
     const [words = '', fields = ''] = given
-    const { exit, stderr } = await project.ashlar(...words.split(' '), '--fields', fields)
+    const { exit, stderr } = await project().ashlar(...words.split(' '), '--fields', fields)
     expect([exit, stderr]).to.deep.equal([0, ''])
     replace(
       'src/projects/project.ts',
       ['import { CreateTime, Default, ETag,', 'import { CreateTime, Default, Emits, ETag,'],
       ['@TenantScoped()', '@TenantScoped()\n@Emits()'],
     )
-    writeFileSync(join(project.folder, 'src/events.ts'), block('export function workers'))
-    writeFileSync(join(project.folder, 'test/events.test.ts'), block('new MemoryDatabase()'))
+    writeFileSync(join(project().folder, 'src/events.ts'), block('export function workers'))
+    writeFileSync(join(project().folder, 'test/events.test.ts'), block('new MemoryDatabase()'))
     const added = block('.workers(...workers(dataSource))')
     replace(
       'src/server.ts',
       [added.split('\n')[0] ?? '', added],
       ['import * as services', "import { workers } from './events.js'\nimport * as services"],
     )
-    expect(project.build()).to.deep.equal([])
-    expect(project.test()).to.match(/^# fail 0$/m)
+    expect(project().build()).to.deep.equal([])
+    expect(project().test()).to.match(/^# fail 0$/m)
   })
 })

@@ -1,9 +1,7 @@
 import { expect } from 'chai'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
-import { askedBackends } from '../../support/running/asked.js'
-import { hasBuf, type LinkedProject, linkedProject } from '../../support/projects/linked-project.js'
-import { compiled } from '../../support/root.js'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { recipeProject } from '../../support/projects/recipe-project.js'
 import { textOf } from '../../support/sources/documents.js'
 
 const PAGE = 'docs/guides/resource-names.md'
@@ -13,20 +11,10 @@ describe(`the recipe of ${PAGE}`, function () {
   this.timeout(180_000)
   const recipe = /\n### A whole singleton\n(.*?)\n## /s.exec(textOf(PAGE))?.[1] ?? ''
   const blocks = [...recipe.matchAll(/`([\w./-]+\.(?:proto|ts))`[^`]*?:\n\n```\w+\n(.*?)```/gs)]
-  let project: LinkedProject
-
-  before(async function () {
-    const asked = askedBackends()
-    if (!hasBuf || basename(compiled) !== 'dist' || (asked !== undefined && !asked.includes('sqlite')))
-      this.skip()
-    project = await linkedProject('shop', ['--database', 'sqlite', '--no-nest', '--auth', 'headers'])
-  })
-  after(() => {
-    if (project !== undefined) rmSync(dirname(project.folder), { recursive: true, force: true })
-  })
+  const project = recipeProject()
 
   const edit = (file: string, change: (text: string) => string): void => {
-    const path = join(project.folder, file)
+    const path = join(project().folder, file)
     const text = readFileSync(path, 'utf8')
     expect(change(text), file).to.not.equal(text)
     writeFileSync(path, change(text))
@@ -58,9 +46,9 @@ describe(`the recipe of ${PAGE}`, function () {
             )
             .replace(first, () => [first, ...others].join('\n')),
         )
-      } else writeFileSync(join(project.folder, file), text)
+      } else writeFileSync(join(project().folder, file), text)
     }
-    expect(project.build()).to.deep.equal([])
-    expect(project.test()).to.match(/^# fail 0$/m)
+    expect(project().build()).to.deep.equal([])
+    expect(project().test()).to.match(/^# fail 0$/m)
   })
 })

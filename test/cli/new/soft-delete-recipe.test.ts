@@ -1,9 +1,7 @@
 import { expect } from 'chai'
-import { rmSync, writeFileSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
-import { askedBackends } from '../../support/running/asked.js'
-import { hasBuf, type LinkedProject, linkedProject } from '../../support/projects/linked-project.js'
-import { compiled } from '../../support/root.js'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { recipeProject } from '../../support/projects/recipe-project.js'
 import { textOf } from '../../support/sources/documents.js'
 
 const PAGE = 'docs/guides/modelling.md'
@@ -42,17 +40,7 @@ describe(`the recipe of ${PAGE}`, function () {
   const recipe = /\n### A soft-deletable resource\n(.*?)\n### /s.exec(textOf(PAGE))?.[1] ?? ''
   const command = /npx ashlar (generate resource \w+) --fields '(.*)'/.exec(recipe) ?? []
   const files = [...recipe.matchAll(/`([\w./-]+\.(?:proto|ts))`[^`]*?:\n\n```\w+\n(.*?)```/gs)]
-  let project: LinkedProject
-
-  before(async function () {
-    const asked = askedBackends()
-    if (!hasBuf || basename(compiled) !== 'dist' || (asked !== undefined && !asked.includes('sqlite')))
-      this.skip()
-    project = await linkedProject('shop', ['--database', 'sqlite', '--no-nest', '--auth', 'headers'])
-  })
-  after(() => {
-    if (project !== undefined) rmSync(dirname(project.folder), { recursive: true, force: true })
-  })
+  const project = recipeProject()
 
   it('is the resource of ashlar generate with lines of its own, which compiles and does it', async () => {
     expect(files.map(([, file]) => file)).to.deep.equal([
@@ -60,11 +48,11 @@ describe(`the recipe of ${PAGE}`, function () {
       'src/invitations/invitation.ts',
     ])
     const [, words = '', fields = ''] = command
-    const { exit, stderr } = await project.ashlar(...words.split(' '), '--fields', fields)
+    const { exit, stderr } = await project().ashlar(...words.split(' '), '--fields', fields)
     expect([exit, stderr]).to.deep.equal([0, ''])
-    for (const [, file = '', text = ''] of files) writeFileSync(join(project.folder, file), text)
-    writeFileSync(join(project.folder, 'test/soft-delete.test.ts'), TEST)
-    expect(project.build()).to.deep.equal([])
-    expect(project.test()).to.match(/^# fail 0$/m)
+    for (const [, file = '', text = ''] of files) writeFileSync(join(project().folder, file), text)
+    writeFileSync(join(project().folder, 'test/soft-delete.test.ts'), TEST)
+    expect(project().build()).to.deep.equal([])
+    expect(project().test()).to.match(/^# fail 0$/m)
   })
 })
