@@ -1,5 +1,6 @@
 import type { DescMethod } from '@bufbuild/protobuf'
 import { pathOf } from './chain/method.js'
+import { ownFunction } from './methods/handler-of.js'
 import { wrapOf } from './methods/wrapped.js'
 import type { Rule } from './authz/rules.js'
 import type { Server } from './server.js'
@@ -22,8 +23,8 @@ export const servedMethods = (server: Server): readonly ServedMethod[] => {
     const shapeOf = shapesIn(service, repository)
     return service.methods.map((desc): ServedMethod => {
       const path = pathOf(desc)
-      const own = (implementation as Readonly<Record<string, unknown>> | undefined)?.[desc.localName]
-      const isOwn = typeof own === 'function' && wrapOf(own) === undefined
+      const own = ownFunction(desc, implementation)
+      const isOwn = own !== undefined && wrapOf(own) === undefined
       return { desc, path, rule: rules.get(path), isOwn, ...shapeOf(desc) }
     })
   })

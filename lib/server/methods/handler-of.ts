@@ -15,6 +15,15 @@ export interface ServiceParts {
   readonly implementation?: object | undefined
 }
 
+/** The function of an implementation for a method. */
+export function ownFunction(
+  { localName }: DescMethod,
+  implementation: ServiceParts['implementation'],
+): AnyFunction | undefined {
+  const own = (implementation as Readonly<Record<string, unknown>> | undefined)?.[localName]
+  return typeof own === 'function' ? (own as AnyFunction) : undefined
+}
+
 /** What runs a method: the function of the implementation, else the repository. Or why nothing does, in words. */
 export const handlerOf = (
   desc: DescMethod,
@@ -22,15 +31,15 @@ export const handlerOf = (
   limits: ListLimits,
 ): Handler | { readonly problem: string } => {
   const name = `${desc.parent.typeName}.${desc.name}`
-  const own = (implementation as Record<string, unknown> | undefined)?.[desc.localName]
-  const isOwn = typeof own === 'function'
+  const own = ownFunction(desc, implementation)
+  const isOwn = own !== undefined
   const wrap = isOwn ? wrapOf(own) : undefined
   if (isOwn && wrapOf(restrictedToOf(own)?.fn ?? own) !== wrap)
     return {
       problem: `${name}: ${desc.localName} is wrapped, which takes care of decisions by row: leave supportsRowAccess out`,
     }
   if (isOwn && wrap === undefined)
-    return { ...userHandler(desc, own as AnyFunction, implementation), ...repeating(desc, own) }
+    return { ...userHandler(desc, own, implementation), ...repeating(desc, own) }
   const message = repository?.model.message
   if (repository === undefined || message === undefined)
     return {

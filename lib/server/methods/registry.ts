@@ -6,7 +6,7 @@ import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Handler } from '../chain/handler.js'
 import { methodOf } from '../chain/method.js'
 import type { Registered } from '../chain/registered.js'
-import { handlerOf, type ServiceParts } from './handler-of.js'
+import { handlerOf, ownFunction, type ServiceParts } from './handler-of.js'
 import { standardMethod, type StandardMethod } from './standard-method.js'
 import type { ListLimits } from './total-size.js'
 
@@ -73,8 +73,7 @@ export class Registry implements Redaction {
       for (const desc of service.methods) {
         const method = standardMethod(desc, message, name)
         if ('differs' in method || method.kind !== kind) continue
-        const own = (implementation as Readonly<Record<string, unknown>> | undefined)?.[desc.localName]
-        const isOwn = typeof own === 'function'
+        const isOwn = ownFunction(desc, implementation) !== undefined
         yield { desc, method: method as StandardMethod & { kind: K }, isOwn, repository }
       }
     }
