@@ -125,7 +125,12 @@ export async function schemaChanges(
   })
 }
 
-function contractOf({ expand, contract }: SchemaChanges, live: boolean): readonly SchemaVersion[] {
+function contractOf({ expand, contract, vectors }: SchemaChanges, live: boolean): readonly SchemaVersion[] {
+  if (vectors.length > 0)
+    throw new Failure(
+      'differs',
+      `nothing is written: a search vector may read a column that the contract drops (${vectors.join('; ')}); deploy that, and run it with --contract when no process with the older code runs`,
+    )
   if (expand.length === 0) return contract
   throw new Failure(
     'differs',

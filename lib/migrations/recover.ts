@@ -3,10 +3,17 @@ import type { Migration } from './files/migration-files.js'
 import { lintDown, toProblem } from './migration-set.js'
 import type { Engine } from './session/engine.js'
 import type { ResolvedOptions } from './session/options.js'
+import { otherWaysDown } from './search/search-versions.js'
 import type { Session } from './session/session.js'
 import { splitStatements } from './sql/statements.js'
 import type { Step } from './session/step.js'
-import { type AppliedVersion, deleteVersion, isGoingDown, markVersion } from './session/version-table.js'
+import {
+  type AppliedVersion,
+  deleteVersion,
+  isGoingDown,
+  markVersion,
+  readVersions,
+} from './session/version-table.js'
 
 /** Rolls one version back. Uses the file where it belongs to what was applied, else the stored SQL. */
 export async function rollBack(
@@ -22,8 +29,25 @@ export async function rollBack(
   if (row.dirty && !isGoingDown(row) && (await options.engine.isNeverApplied(step, row))) {
     options.report({ kind: 'recovering', version, text: 'it failed and left nothing behind: nothing is run' })
     await deleteVersion(session, row.version)
-  } else await options.engine.down(step, row)
+  } else await runDown(step, row)
   options.report({ kind: 'done', direction: 'down', version, ms: Math.round(performance.now() - started) })
+}
+
+/** Runs a way down. That of a stored vector goes to an earlier vector where the columns of the last one are gone. */
+async function runDown(step: Step, row: AppliedVersion): Promise<void> {
+  const { session, options } = step
+  const { syntax, failures } = options.engine
+  const others = otherWaysDown(row, step.statements, await readVersions(session), syntax)
+  for (const sql of [undefined, ...others]) {
+    const way =
+      sql === undefined ? step : { ...step, sql, statements: splitStatements(sql, syntax).statements }
+    try {
+      return await options.engine.down(way, row)
+    } catch (error) {
+      const isMissing = error instanceof MigrationError && failures.missing.includes(error.sqlState ?? '')
+      if (!isMissing || sql === others.at(-1)) throw error
+    }
+  }
 }
 
 /**

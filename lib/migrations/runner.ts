@@ -19,11 +19,14 @@ import { type Loss, lossesOf } from './session/effect.js'
 import { splitStatements } from './sql/statements.js'
 import { backfillOf } from './sql/backfill.js'
 import { downOf, endRollBack, rollBack } from './recover.js'
+import { applyOrRecord } from './search/apply-or-record.js'
+import { isSearchIndex } from './search/search-versions.js'
 import type { Session } from './session/session.js'
 import {
   type AppliedVersion,
   appliedRow,
   isGoingDown,
+  isRecorded,
   isUnfinished,
   keepDown,
   makeVersionTable,
@@ -34,6 +37,11 @@ import {
 export interface UpResult {
   /** Versions this run applied, in order. */
   readonly applied: readonly string[]
+  /**
+   * Generated search versions that read what is gone, and that other versions make unnecessary: they count as applied and were
+   * not run. Absent when there are none.
+   */
+  readonly recorded?: readonly string[]
   /** How many rows the backfills among them have written, and how many of these earlier runs; absent when there are none. */
   readonly filled?: readonly { readonly version: string; readonly rows: number; readonly earlier: number }[]
   /** Versions of the database that these files lack: a newer release applied them, or their files were removed. They stay. */
@@ -189,6 +197,8 @@ async function applyMissing(
   const rows = await readVersions(session)
   const byVersion = new Map(rows.map((row) => [row.version, row]))
   const applied: string[] = []
+  const recorded: string[] = []
+  const notRun = new Set(rows.filter(isRecorded).map(({ version }) => version))
   const rowsOf = new Map<string, { readonly rows: number; readonly earlier: number }>()
   const counting: ResolvedOptions = {
     ...options,
@@ -202,11 +212,24 @@ async function applyMissing(
     if (row?.dirty === false) await keepCorrected(session, row, migration)
     else {
       await beforeStep(session, options, 'up', migration)
-      if (await apply(session, counting, migration, row)) applied.push(migration.name)
+      const lacksVector = isSearchIndex(migration) && notRun.has(migration.version - 1)
+      const end = await applyOrRecord(
+        { session, options: counting, migration, all: set.migrations, lacksVector },
+        () => apply(session, counting, migration, row),
+      )
+      if (end === 'applied') applied.push(migration.name)
+      if (end !== 'recorded') continue
+      recorded.push(migration.name)
+      notRun.add(migration.version)
     }
   }
   const filled = [...rowsOf].map(([version, counts]) => ({ version, ...counts }))
-  return { applied, ...(filled.length > 0 && { filled }), ...unknownTo(set, rows, false) }
+  return {
+    applied,
+    ...(recorded.length > 0 && { recorded }),
+    ...(filled.length > 0 && { filled }),
+    ...unknownTo(set, rows, false),
+  }
 }
 
 /** Runs a version's way up, after recovering from an earlier run. False when the version turned out to be applied. */

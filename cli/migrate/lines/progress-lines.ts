@@ -26,6 +26,8 @@ export function progressLines(paint: Paint): (event: Progress) => readonly strin
           `taken over from ${event.from}: ${event.versions.join(', ')}`,
           ...(event.created.length === 0 ? [] : [`created what it lacked: ${event.created.join(', ')}`]),
         ]
+      case 'recorded':
+        return [`recorded ${event.version} without running it: ${terminalLine(event.text)}`]
       case 'recovering':
         return [`${paint.warn('recovering')} ${event.version}: ${event.text}`]
       case 'file':

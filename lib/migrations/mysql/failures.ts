@@ -15,6 +15,7 @@ export const mysqlFailures: EngineFailures = {
   // The first is MySQL's, the second MariaDB's.
   stopped: ['1317', '1969'],
   duplicates: ['1050', '1060', '1061', '1068', '1304', '1359', '1826'],
+  missing: ['1054', '1146'],
   // A unique key, a value that does not fit, a text that is too long, NULL, a foreign key, a check of MySQL and of MariaDB.
   rows: ['1062', '1265', '1406', '1048', '1138', '1264', '1366', '1452', '3819', '4025'],
   names: () => '',

@@ -13,6 +13,7 @@ export const postgresFailures: EngineFailures = {
   passing: ['55P03', '40P01', '40001'],
   stopped: ['57014'],
   duplicates: ['42P06', '42P07', '42701', '42710', '42723'],
+  missing: ['42703', '42P01'],
   // Not NULL, a foreign key, a unique key, a check, an exclusion; a text that is too long or no value of the type.
   rows: ['23502', '23503', '23505', '23514', '23P01', '22001', '22P02', '22003'],
   names: (code, schema) =>

@@ -28,6 +28,8 @@ export interface EngineFailures {
   readonly stopped: readonly string[]
   /** The codes of an object that is there already. */
   readonly duplicates: readonly string[]
+  /** The codes of a column or a table that is not there. */
+  readonly missing: readonly string[]
   /** The codes of rows that a statement does not fit. */
   readonly rows: readonly string[]
   /** What to do about a name that is not found, by code. */

@@ -13,6 +13,12 @@ export type Progress =
       /** Tables of the framework that were created. */
       readonly created: readonly string[]
     }
+  | {
+      /** A generated search version that reads what is gone, and that another version makes unnecessary: it is not run. */
+      readonly kind: 'recorded'
+      readonly version: string
+      readonly text: string
+    }
   | { readonly kind: 'recovering'; readonly version: string; readonly text: string }
   | {
       readonly kind: 'file'

@@ -2,6 +2,7 @@ import type { Alteration, ChangeFile, Renamed } from '../dialects/catalog/change
 import type { LiveColumn, LiveTable } from '../dialects/catalog/live-table.js'
 import type { ColumnDefinition, TableDefinition } from '../dialects/catalog/table-definition.js'
 import { quoteTable } from '../dialects/quote-table.js'
+import { SEARCH_VECTOR } from '../dialects/search-predicate.js'
 import { freeName, indexName } from '../schema/index-name.js'
 import { tableText } from '../schema/table-name-of.js'
 import { differenceText } from './difference-text.js'
@@ -304,8 +305,13 @@ class TablePlanner {
     const { quote } = this.dialect
     const copied =
       to === undefined ? [] : [`UPDATE ${quoteTable(table, this.dialect)} SET ${column} = ${quote(to.name)}`]
+    const isSearched = this.live.columns.some(({ name: one }) => one === SEARCH_VECTOR)
     plan.drop.push({
       ...dropped,
+      up: [
+        ...(isSearched ? this.#sql.dropReader(table, { generated: SEARCH_VECTOR, reads: live.name }) : []),
+        ...dropped.up,
+      ],
       down: [...dropped.down, ...copied],
       allow: {
         rules: ['ban-drop-column'],

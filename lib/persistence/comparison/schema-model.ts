@@ -37,6 +37,8 @@ export interface SchemaChanges {
   readonly left: readonly string[]
   /** What no file is written for, one line each with what to do. */
   readonly byHand: readonly string[]
+  /** Stored search vectors that are of older sources and may read a column that the contract drops, likewise. */
+  readonly vectors: readonly string[]
 }
 
 /** The resources of a module as a schema that can be made, read and compared. Pass it to `migrate(…).diff`. */
@@ -98,6 +100,7 @@ export function schemaModel(entities: Readonly<Record<string, unknown>> | readon
       const all = definitions(dialect)
       const there = new Set(all.filter((_, at) => tables[at] !== undefined).map(tableText))
       const made: ChangeFile[] = []
+      const vectors: string[] = []
       const plans = all.map((table, at) => {
         const model = models[at] as ResourceModel
         const [live, want] = [tables[at], wanted.tables[at]]
@@ -106,7 +109,11 @@ export function schemaModel(entities: Readonly<Record<string, unknown>> | readon
         if (live !== undefined) {
           const others = isIndexed ? [SEARCH_VECTOR] : []
           const plan = planTable(table, live, tableDifferences(table, live, after, dialect, others), dialect)
-          if (isIndexed) plan.byHand.push(...vectorDifferences(table, live, vectorIn(after)))
+          const outdated = isIndexed ? vectorDifferences(table, live, vectorIn(after)) : []
+          plan.byHand.push(...outdated)
+          const [stored, wantedVector] = [vectorIn(live), vectorIn(after)]
+          if (stored !== undefined && stored !== wantedVector && plan.drop.length > 0)
+            vectors.push(...outdated)
           return plan
         }
         const { whole, later } = linked(table, there)
@@ -126,7 +133,7 @@ export function schemaModel(entities: Readonly<Record<string, unknown>> | readon
         return plan
       })
       const { expand, contract, left, byHand } = joined(made, plans)
-      return { expand: expand.map(versionOf), contract: contract.map(versionOf), left, byHand }
+      return { expand: expand.map(versionOf), contract: contract.map(versionOf), left, byHand, vectors }
     },
   }
 }

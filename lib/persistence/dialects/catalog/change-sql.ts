@@ -80,8 +80,16 @@ export interface ChangeSql {
   readonly mirror: (table: TableName, name: string, columns: Renamed) => readonly ChangeFile[]
   /** Ends that. */
   readonly unmirror: (table: TableName, name: string, columns: Renamed) => readonly ChangeFile[]
+  /** Drops a generated column, where it is there and reads another one: that one could not be dropped before. */
+  readonly dropReader: (table: TableName, reader: Reader) => readonly string[]
   /** Fills rows in chunks. @param where - leaves out the rows that need nothing. */
   readonly backfill: (table: TableName, set: string, where: string) => readonly ChangeFile[]
+}
+
+/** A column that the database computes, and one that it reads. */
+export interface Reader {
+  readonly generated: string
+  readonly reads: string
 }
 
 /** The two names of a column. */

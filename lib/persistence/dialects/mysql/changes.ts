@@ -176,6 +176,7 @@ export const mysqlChanges: ChangeSql = {
       up: [drop],
       down: [make],
     })),
+  dropReader: () => [],
   backfill: (table, set, where) => [
     {
       what: `fill_${table.name}`,

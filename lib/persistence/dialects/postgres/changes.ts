@@ -1,4 +1,4 @@
-import type { ChangeFile, ChangeSql, ColumnChange, Renamed } from '../catalog/change-sql.js'
+import type { ChangeFile, ChangeSql, ColumnChange, Reader, Renamed } from '../catalog/change-sql.js'
 import type { LiveColumn } from '../catalog/live-table.js'
 import type {
   ColumnDefinition,
@@ -84,6 +84,23 @@ const endMirror = (table: TableName, name: string): readonly string[] => [
   `DROP TRIGGER ${quote(name)} ON ${inSchema(table, table.name)}`,
   `DROP FUNCTION ${inSchema(table, name)}()`,
 ]
+
+const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`
+
+const dropReader = (table: TableName, { generated, reads }: Reader): string => {
+  const { schema, name } = table
+  return `DO $reader$
+BEGIN
+  IF EXISTS (
+    SELECT FROM information_schema.column_column_usage
+    WHERE table_schema = ${schema === undefined ? 'current_schema()' : literal(schema)} AND table_name = ${literal(name)}
+      AND column_name = ${literal(reads)} AND dependent_column = ${literal(generated)}
+  ) THEN
+    ALTER TABLE ${inSchema(table, name)} DROP COLUMN ${quote(generated)};
+  END IF;
+END
+$reader$`
+}
 
 /** Most changes of the catalog hold their lock for a moment; what reads every row is split off and runs without it. */
 export const postgresChanges: ChangeSql = {
@@ -215,6 +232,7 @@ export const postgresChanges: ChangeSql = {
       down: makeMirror(table, name, columns),
     },
   ],
+  dropReader: (table, reader) => [dropReader(table, reader)],
   backfill: (table, set, where) => [
     {
       what: `fill_${table.name}`,

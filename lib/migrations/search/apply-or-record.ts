@@ -1,0 +1,56 @@
+import { MigrationError } from '../../errors.js'
+import type { Migration } from '../files/migration-files.js'
+import type { ResolvedOptions } from '../session/options.js'
+import type { Session } from '../session/session.js'
+import { recordedRow, writeVersion } from '../session/version-table.js'
+import type { Script } from '../sql/statements.js'
+import { isSearchVersion, whyNotNeeded } from './search-versions.js'
+
+interface Version extends Migration {
+  readonly script: Script
+}
+
+interface Applying {
+  readonly session: Session
+  readonly options: ResolvedOptions
+  readonly migration: Version
+  /** The versions of the files. */
+  readonly all: readonly Version[]
+  /** Whether it is the index of a vector that was not made. */
+  readonly lacksVector: boolean
+}
+
+/**
+ * Applies a version. A generated search version that reads what is gone, and need not run, is recorded instead.
+ * @param apply - false when the version turned out to be applied.
+ * @throws what `apply` throws, else.
+ */
+export async function applyOrRecord(
+  { session, options, migration, all, lacksVector }: Applying,
+  apply: () => Promise<boolean>,
+): Promise<'applied' | 'recorded' | 'unchanged'> {
+  const why = whyNotNeeded(migration, all)
+  const record = async (what: string) => {
+    await writeVersion(session, recordedRow(migration))
+    options.report({ kind: 'recorded', version: migration.name, text: `${what}, and ${why ?? ''}` })
+    return 'recorded' as const
+  }
+  if (why !== undefined && lacksVector) return record('the vector before it was not made')
+  try {
+    return (await apply()) ? 'applied' : 'unchanged'
+  } catch (error) {
+    const { missing } = options.engine.failures
+    if (!(error instanceof MigrationError) || !missing.includes(error.sqlState ?? '')) throw error
+    if (why !== undefined) return record('what it reads is not there any more')
+    throw isSearchVersion(migration) ? withAdvice(error) : error
+  }
+}
+
+const withAdvice = ({ stop, message, version, sqlState }: MigrationError): MigrationError =>
+  new MigrationError(
+    stop,
+    `${message.replace(/^migrations: /, '')}. Where another file drops what it reads, leave this one as it is: ` +
+      'ashlar search generate writes the vector without it, and the next run then records this version without running it',
+    version,
+    sqlState,
+  )

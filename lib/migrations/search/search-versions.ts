@@ -1,0 +1,124 @@
+import { FIRST_GENERATED } from '../files/search-migrations.js'
+import type { AppliedVersion } from '../session/version-table.js'
+import {
+  addedColumns,
+  alterTable,
+  createIndex,
+  createTable,
+  dropped,
+  droppedColumn,
+} from '../sql/statement-shape.js'
+import { type Script, type Statement, splitStatements } from '../sql/statements.js'
+import type { Syntax } from '../sql/syntax.js'
+
+const VECTOR = 'search_vector'
+
+interface Named {
+  readonly version: number
+  /** `9001_notes_search_vector`. */
+  readonly name: string
+}
+
+interface Version extends Named {
+  readonly script: Script
+}
+
+/** The statement with which a generated version sets the stored vector of a table. */
+interface VectorStatement {
+  readonly table: string
+  readonly text: string
+  /** Whether it drops the vector that is there. */
+  readonly replaces: boolean
+}
+
+/**
+ * Why a version that `search generate` wrote need not run where what it reads is gone: a later version sets the vector of
+ * the table anew, or an earlier one has dropped the table. Undefined where it has to run.
+ */
+export function whyNotNeeded(version: Version, all: readonly Version[]): string | undefined {
+  const table = searchTableOf(version)
+  if (table === undefined) return undefined
+  const later = all
+    .filter((one) => one.version > version.version)
+    .find((one) => vectorIn(one)?.table === table && vectorIn(one)?.replaces === true)
+  if (later !== undefined) return `${later.name} replaces it`
+  const dropping = droppedBy(
+    table,
+    all.filter((one) => one.version < FIRST_GENERATED),
+  )
+  return dropping === undefined ? undefined : `${dropping} drops its table`
+}
+
+/** Whether `search generate` wrote a version, by its name. */
+export const isSearchVersion = (version: Named): boolean => isVector(version) || isSearchIndex(version)
+
+/** Whether a version makes the index of a stored vector. The vector is made by the version before. */
+export const isSearchIndex = ({ version, name }: Named): boolean =>
+  version > FIRST_GENERATED && name.endsWith('_search_gin')
+
+/**
+ * Other ways to roll a stored vector back, for where the columns of the vector before it are gone: to an earlier vector of the
+ * table, the latest first; at last to none.
+ * @param down - the statements of its way down.
+ * @param rows - the applied versions.
+ */
+export function otherWaysDown(
+  version: Named,
+  down: readonly Statement[],
+  rows: readonly AppliedVersion[],
+  syntax: Syntax,
+): readonly string[] {
+  const [first, ...indexes] = down
+  const vector = isVector(version) && first !== undefined ? vectorOf(first) : undefined
+  const target = TARGET.exec(vector?.text ?? '')?.[1]
+  if (vector === undefined || target === undefined) return []
+  const drop = `ALTER TABLE IF EXISTS ${target} DROP COLUMN IF EXISTS "${VECTOR}"`
+  const earlier = rows
+    .filter((row) => row.version < version.version && isVector(row))
+    .sort((a, b) => b.version - a.version)
+    .flatMap(({ upSql = '' }) => splitStatements(upSql, syntax).statements.slice(0, 1))
+    .filter((statement) => vectorOf(statement)?.table === vector.table)
+  return [
+    ...earlier.map((statement) => [drop, ...[statement, ...indexes].map(({ text }) => text)]),
+    [drop],
+  ].map((statements) => statements.map((text) => `${text};\n`).join(''))
+}
+
+/** The table of an ALTER TABLE as it is written. */
+const TARGET = /^ALTER TABLE ((?:"(?:[^"]|"")*"\.)?"(?:[^"]|"")*") /
+
+const isVector = ({ version, name }: Named): boolean =>
+  version >= FIRST_GENERATED && name.endsWith(`_${VECTOR}`)
+
+function searchTableOf(version: Version): string | undefined {
+  const [first] = version.script.statements
+  return first !== undefined && isSearchIndex(version) ? createIndex(first)?.table : vectorIn(version)?.table
+}
+
+function vectorIn(version: Version): VectorStatement | undefined {
+  const [first] = version.script.statements
+  return first !== undefined && isVector(version) ? vectorOf(first) : undefined
+}
+
+function vectorOf(statement: Statement): VectorStatement | undefined {
+  const { syntax, text } = statement
+  const alter = alterTable(statement)
+  if (alter === undefined) return undefined
+  const replaces = alter.actions.some((action) => droppedColumn(action, syntax) === VECTOR)
+  const adds = alter.actions.some((action) =>
+    addedColumns(action, syntax).some(({ name }) => name === VECTOR),
+  )
+  return replaces || adds ? { table: alter.table, text, replaces } : undefined
+}
+
+/** The version that drops the table, which none of them makes again. */
+function droppedBy(table: string, versions: readonly Version[]): string | undefined {
+  let dropping: string | undefined
+  for (const { name, script } of versions)
+    for (const statement of script.statements) {
+      const drop = dropped(statement)
+      if (drop?.what === 'TABLE' && drop.names.includes(table)) dropping = name
+      if (createTable(statement)?.table === table) dropping = undefined
+    }
+  return dropping
+}
