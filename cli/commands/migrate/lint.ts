@@ -19,12 +19,14 @@ Exits with 1 when a statement is refused or dangerous.`
       summary: 'The engine. Default: every engine with a folder, else PostgreSQL.',
       options: DIALECTS,
     })(),
-    strict: Flags.boolean({ summary: 'Exit with 1 on advice, too.' }),
+    strict: Flags.boolean({
+      summary: 'Exit with 1 on advice, too, except about files of search generate, which are not edited.',
+    }),
   }
 
   override async run(): Promise<readonly FolderFinding[]> {
     const { flags } = await this.parse(Lint)
-    const [{ lintFolder }, { findingLines }, { emptyFolder, emptyText }] = await Promise.all([
+    const [{ lintFolder }, { findingLines, isOfGenerated }, { emptyFolder, emptyText }] = await Promise.all([
       import('../../migrate/lint-folder.js'),
       import('../../migrate/lines/finding-lines.js'),
       import('../../migrate/next-files.js'),
@@ -34,7 +36,9 @@ Exits with 1 when a statement is refused or dangerous.`
     const empty = new Set(dialects.flatMap((one) => emptyFolder(flags.files, one) ?? []))
     this.note([...empty].map(emptyText))
     this.say(findingLines(findings, this.paint))
-    if (findings.some(({ level }) => flags.strict || level !== 'advice')) this.endWith('differs')
+    const isFault = (finding: FolderFinding) =>
+      finding.level !== 'advice' || (flags.strict && !isOfGenerated(finding))
+    if (findings.some(isFault)) this.endWith('differs')
     return findings
   }
 }

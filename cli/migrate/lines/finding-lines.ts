@@ -1,15 +1,24 @@
 import type { Finding } from '../../../lib/migrations/index.js'
+import { basename } from 'node:path'
+import { GENERATED } from '../../search/file-changes.js'
 import type { Paint } from '../../output/paint.js'
 
 /** What no comment accepts: it is about comments. */
 const NOT_ACCEPTED = ['empty-down', 'unknown-rule']
+
+/** Whether it is advice about a file that `search generate` wrote, and that nobody edits. */
+export const isOfGenerated = ({ level, file }: Pick<Finding, 'level' | 'file'>): boolean =>
+  level === 'advice' && GENERATED.test(basename(file))
 
 /** One line for each finding, in the format of compilers, one with their number, and the comments that accept them. */
 export function findingLines(findings: readonly Finding[], paint: Paint): readonly string[] {
   if (findings.length === 0) return [paint.good('lint: nothing')]
   const colour = { refuse: paint.bad, danger: paint.warn, advice: paint.dim }
   const of = (level: Finding['level']) => findings.filter((finding) => finding.level === level).length
-  const accepted = findings.filter(({ level, rule }) => level !== 'refuse' && !NOT_ACCEPTED.includes(rule))
+  const accepted = findings.filter(
+    (finding) =>
+      finding.level !== 'refuse' && !NOT_ACCEPTED.includes(finding.rule) && !isOfGenerated(finding),
+  )
   const rulesOf = (name: string) => [
     ...new Set(accepted.filter(({ file }) => file === name).map(({ rule }) => rule)),
   ]
@@ -21,7 +30,7 @@ export function findingLines(findings: readonly Finding[], paint: Paint): readon
     `${of('refuse')} refused, ${of('danger')} dangerous, ${of('advice')} advised`,
     ...[...new Set(accepted.map(({ file }) => file))].map(
       (file) =>
-        `where it is meant, write this line into ${file}: -- ashlar:allow ${rulesOf(file).join(', ')}`,
+        `where it is meant, write this line into ${file} before a database applies it: -- ashlar:allow ${rulesOf(file).join(', ')}`,
     ),
   ]
 }

@@ -51,7 +51,7 @@ function newPair(version: number, table: SearchTable, before: string | undefined
   const vectorFile = `${String(version)}_${inFileName(table.table)}_search_vector`
   const indexFile = `${String(version + 1)}_${inFileName(table.table)}_search_gin`
   return {
-    [`${vectorFile}.up.sql`]: `ALTER TABLE ${name} ${before === undefined ? '' : `${drop}, `}${add(table.vector)};\n`,
+    [`${vectorFile}.up.sql`]: `${ALLOWED}ALTER TABLE ${name} ${before === undefined ? '' : `${drop}, `}${add(table.vector)};\n`,
     [`${vectorFile}.down.sql`]:
       before === undefined
         ? `ALTER TABLE ${name} ${drop};\n`
@@ -60,6 +60,10 @@ function newPair(version: number, table: SearchTable, before: string | undefined
     [`${indexFile}.down.sql`]: `DROP INDEX CONCURRENTLY IF EXISTS ${there};\n`,
   }
 }
+
+const ALLOWED =
+  '-- ashlar:allow adding-search-vector\n' +
+  '-- the table is written anew under a lock: on a large one in a quiet hour, with a longer statement timeout\n'
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
 

@@ -116,6 +116,17 @@ describe('ashlar migrate', () => {
       ])
     })
 
+    it('does not ask anybody to edit a file of search generate', async () => {
+      write(
+        'migrations/9001_a_search_vector.up.sql',
+        `ALTER TABLE a ADD COLUMN search_vector tsvector GENERATED ALWAYS AS (to_tsvector('simple', b)) STORED`,
+      )
+      write('migrations/9001_a_search_vector.down.sql', 'ALTER TABLE a DROP COLUMN search_vector')
+      const { exit, stdout } = await run('lint', '--strict')
+      expect(exit).to.equal(0)
+      expect(stdout).to.include('[adding-search-vector]').and.not.include('write this line')
+    })
+
     it('names the folder of the engine whose files are wrong', async () => {
       write('migrations/postgres/0002_a.up.sql', 'SELECT 1')
       write('migrations/postgres/0002_a.down.sql', '-- nothing')
