@@ -51,10 +51,10 @@ describe('the test run', function () {
     expect(printed).to.include('no test file has secrts in its path')
   })
 
-  it('names the files that took longest, and how much of that the test process computed', () => {
+  it('names the files that took longest, and how much of that they computed', () => {
     const times = Array.from({ length: 30 }, (_, n) => ({ file: `${n}`, wallMs: n * 1000, cpuMs: n * 250 }))
     const [sum, first, ...rest] = slowest(times)
-    expect(sum).to.equal('30 files took 435.0 s, of which the test processes computed 108.8 s')
+    expect(sum).to.equal('30 files took 435.0 s, of which they computed 108.8 s')
     expect(first).to.equal('slowest: 29.0 s, 25 % CPU: 29')
     expect(rest).to.have.length(19)
     expect(slowest(times.slice(0, 1))).to.deep.equal([])

@@ -9,6 +9,7 @@ import { compiled, root } from './root.js'
 import { ABSENT, type Service, SERVICES } from './running/services.js'
 import { slowest } from './running/slowest.js'
 import { startServices } from './running/start-services.js'
+import { memoryFolder } from './running/memory-folder.js'
 import { summaryIn } from './running/summary.js'
 import { runFiles } from './running/test-process.js'
 
@@ -21,6 +22,8 @@ const asked = process.argv.slice(2)
 const filters = asked.filter((argument) => !argument.startsWith('--'))
 const isDrill = asked.includes('--drill')
 const backends = askedBackends()
+
+process.env.TMPDIR ??= memoryFolder() ?? tmpdir()
 
 const files = testFiles()
 const missing: string[] = []

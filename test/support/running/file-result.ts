@@ -1,4 +1,4 @@
-/** How long a file took, and what the test process did of that itself; the rest it waited, or others did. */
+/** How long a file took, and how much of that its process and the processes that it started computed. */
 export interface FileTime {
   readonly file: string
   readonly wallMs: number

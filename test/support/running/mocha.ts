@@ -3,6 +3,7 @@ import { join, relative } from 'node:path'
 import Mocha from 'mocha'
 import { RequestContext } from '../../../lib/context.js'
 import { FILE_ENDS, type FileResult, NOTHING_RUN } from './file-result.js'
+import { processorMs } from './processor-time.js'
 import { compiled, root } from '../root.js'
 
 /**
@@ -17,7 +18,7 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as
 
 async function run(file: string): Promise<FileResult> {
   const began = performance.now()
-  const cpu = process.cpuUsage()
+  const cpuBegan = processorMs()
   const mocha = new Mocha({ ...manifest.mocha, reporter: 'spec', color: process.stdout.isTTY === true })
   mocha.addFile(file)
   await mocha.loadFilesAsync()
@@ -25,11 +26,10 @@ async function run(file: string): Promise<FileResult> {
   return new Promise((resolve) => {
     const runner = mocha.run((failed) => {
       const { passes = 0, pending = 0 } = runner.stats ?? {}
-      const { user, system } = process.cpuUsage(cpu)
       const time = {
         file: relative(join(compiled, 'test'), file),
         wallMs: performance.now() - began,
-        cpuMs: (user + system) / 1000,
+        cpuMs: processorMs() - cpuBegan,
       }
       resolve({ passed: passes, failed, skipped: pending, failures, times: [time] })
     })

@@ -130,7 +130,7 @@ const RECIPES: Readonly<Record<Service, Recipe>> = {
       ...['-D', join(folder, 'data'), '-p', String(port), '-k', folder, '-h', '127.0.0.1'],
       // A deadlock is looked for sooner than after a second: races that end in one are run many times.
       ...[
-        ...['fsync=off', 'full_page_writes=off', 'max_wal_size=4GB', 'max_connections=300'],
+        ...['fsync=off', 'full_page_writes=off', 'max_wal_size=1GB', 'max_connections=300'],
         'deadlock_timeout=100ms',
       ].flatMap((setting) => ['-c', setting]),
     ],
