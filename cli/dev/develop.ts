@@ -38,7 +38,9 @@ export async function develop(options: DevelopOptions): Promise<void> {
   const changed = new Set<string>()
   let isStarted = false
   let isRunning = false
+  /** When this command generated code, and when generated code was seen to change, whoever wrote it. */
   let generatedAt = -Infinity
+  let codeChangedAt = -Infinity
   let compilingSince: number | undefined
   let compiles: () => void = () => undefined
   let compilations = 0
@@ -102,6 +104,7 @@ export async function develop(options: DevelopOptions): Promise<void> {
     if (sources.length === 0) return
     for (const path of sources) changed.add(path)
     const written = sources.filter((path) => !/(^|[\\/])gen[\\/]/.test(path))
+    if (written.length < sources.length) codeChangedAt = performance.now()
     if (written.length === 0) return
     since = performance.now()
     say(written.map((path) => `${paint.dim('changed')} ${path}`))
@@ -122,7 +125,8 @@ export async function develop(options: DevelopOptions): Promise<void> {
         const take = async () => {
           // What it misses of code that was generated meanwhile is no mistake: another compilation follows.
           const isLast = () => compilation === compilations && compilingSince === undefined
-          if (startedAt < generatedAt && isLast())
+          const codeAt = errors.length === 0 ? generatedAt : Math.max(generatedAt, codeChangedAt)
+          if (startedAt < codeAt && isLast())
             await Promise.race([
               new Promise<void>((resolve) => (compiles = resolve)),
               setTimeout(NOTICED_MS, undefined, { signal, ref: false }).catch(() => undefined),

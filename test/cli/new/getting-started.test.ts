@@ -16,6 +16,7 @@ import {
   type LinkedProject,
   linkedProject,
   linkPackage,
+  OWN_TSC,
 } from '../../support/projects/linked-project.js'
 import { compiled } from '../../support/root.js'
 import { askedBackends } from '../../support/running/asked.js'
@@ -133,7 +134,7 @@ describe('the page Getting started', function () {
   it('makes a project, starts it, and creates a resource', async () => {
     const lines = block('ashlar new')
     const [, name = '', choices = ''] = /^npx ashlar new (\w+) (.*)$/.exec(lines[0] ?? '') ?? []
-    project = await linkedProject(name, choices.split(' '))
+    project = await linkedProject(name, choices.split(' '), {}, OWN_TSC)
     begin(lines.at(-1) ?? '')
     await ready()
     expect(run(block('project_id=apollo'))).to.include('"title":"Apollo"')

@@ -5,18 +5,21 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type Ran, runCli } from '../run-cli.js'
 import { root } from '../root.js'
-import { compiledProject } from './compiled-project.js'
+import { enginesFolder } from '../databases/better-sqlite3.js'
+import { compiledProject, NATIVE_TSC } from './compiled-project.js'
 
-const ENGINES = join(root, 'test/support/engines/node_modules')
+const ENGINES = join(enginesFolder, 'node_modules')
 /** The program of buf. */
 export const BUF = join(ENGINES, '@bufbuild/buf-linux-x64/bin/buf')
 /** What development dependencies of a project run. */
 const PROGRAMS = {
   buf: BUF,
   'protoc-gen-es': join(ENGINES, '.bin/protoc-gen-es'),
-  tsc: join(root, 'node_modules/typescript/bin/tsc'),
   ashlar: join(root, 'bin/ashlar.js'),
 }
+
+/** The compiler that a new project names. `ashlar dev` needs it: that of TypeScript 7 is a process behind a process, which outlives the first. */
+export const OWN_TSC = join(root, 'node_modules/typescript/bin/tsc')
 
 /** A project of `ashlar new`, with the packages of this repository in the place of installed ones. */
 export interface LinkedProject {
@@ -37,12 +40,13 @@ export async function linkedProject(
   name: string,
   choices: readonly string[],
   env: NodeJS.ProcessEnv = {},
+  tsc = NATIVE_TSC,
 ): Promise<LinkedProject> {
   const parent = mkdtempSync(join(tmpdir(), 'ashlar-project-'))
   const folder = join(parent, name)
   const { exit, stderr } = await runCli('ashlar', ['new', name, ...choices], { cwd: parent })
   expect([exit, stderr]).to.deep.equal([0, ''])
-  link(folder)
+  link(folder, tsc)
   const { NODE_OPTIONS: _, NODE_ENV: __, ...outer } = process.env
   const all = { ...outer, ...env, PATH: `${join(folder, 'node_modules/.bin')}:${process.env['PATH'] ?? ''}` }
   return {
@@ -57,13 +61,14 @@ export async function linkedProject(
   }
 }
 
-function link(folder: string): void {
+function link(folder: string, tsc: string): void {
   const { dependencies, devDependencies } = JSON.parse(
     readFileSync(join(folder, 'package.json'), 'utf8'),
   ) as Readonly<Record<'dependencies' | 'devDependencies', Readonly<Record<string, string>>>>
   for (const name of Object.keys({ ...dependencies, ...devDependencies }))
     if (name !== '@bufbuild/buf' && name !== '@bufbuild/protoc-gen-es') linkPackage(folder, name)
-  for (const [name, program] of Object.entries(PROGRAMS)) linkModule(folder, `.bin/${name}`, program)
+  for (const [name, program] of Object.entries({ ...PROGRAMS, tsc }))
+    linkModule(folder, `.bin/${name}`, program)
 }
 
 /** What `npm install <name>` does in a linked project. */

@@ -13,7 +13,11 @@ function childrenMs(): number {
   try {
     const stat = readFileSync('/proc/self/stat', 'latin1')
     // The second field is the name of the program, in parentheses; user and system time of children are 16 and 17.
-    const [user, system] = stat.slice(stat.lastIndexOf(')') + 2).split(' ').slice(13, 15).map(Number)
+    const [user, system] = stat
+      .slice(stat.lastIndexOf(')') + 2)
+      .split(' ')
+      .slice(13, 15)
+      .map(Number)
     return ((user ?? 0) + (system ?? 0)) * TICK_MS
   } catch {
     return 0
