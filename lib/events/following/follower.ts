@@ -41,7 +41,7 @@ export interface WorkerStatus {
   readonly isLeading: boolean
   /** The log position of the last event that is done. */
   readonly position: number
-  /** Events behind it. */
+  /** Events behind it that are still to be done. */
   readonly lag: number
 }
 
@@ -103,7 +103,7 @@ export class Follower {
     const { name, log } = this.following
     const position = await this.#cursors.open(name)
     const lag = await log.behind(position)
-    return { name, isLeading: this.#lease.isHeld, position, lag: Math.max(0, lag) }
+    return { name, isLeading: this.#lease.isHeld, position, lag }
   }
 
   async #run(): Promise<void> {

@@ -1,4 +1,5 @@
 import { AshlarError } from '../../errors.js'
+import { eventsBehind } from '../log/event-log.js'
 import { consumerIn, CONSUMER_CURSOR, STREAM_CURSOR } from '../log/cursor-names.js'
 import type { DeadLetter } from '../store/dead-letters.js'
 import { type OutboxOwner, type OutboxStore, outboxStoreOf } from '../store/outbox-store.js'
@@ -61,14 +62,14 @@ export class Outbox {
   async status(): Promise<OutboxStatus> {
     const { cursors: known, letters: given, log } = this.#store
     const [cursors, letters] = [await known.all(), await given.counts()]
-    const [unsequenced, last] = [await log.unsequenced(), await log.last()]
+    const [unsequenced, ends] = [await log.unsequenced(), await log.ends()]
     return {
       unsequenced,
-      last,
+      last: ends.last,
       cursors: cursors.map(({ name, position, leaseMs }) => ({
         name,
         position,
-        lag: name.startsWith(STREAM_CURSOR) ? undefined : Math.max(0, last - position),
+        lag: name.startsWith(STREAM_CURSOR) ? undefined : eventsBehind(ends, position),
         deadLetters: letters.get(name) ?? 0,
         isRunning: leaseMs !== undefined && leaseMs > 0,
         lastSeen: leaseMs === undefined ? undefined : new Date(Date.now() + Math.min(0, leaseMs)),

@@ -24,6 +24,18 @@ export interface LoggedEvent {
 export interface EventLog {
   /** The events behind a position. Waits for more until the signal aborts. @throws what reading throws: the reader begins again. */
   read(after: number, signal: AbortSignal): AsyncIterable<LoggedEvent>
-  /** How many events are behind a position, at most. */
+  /** How many events are behind a position and can still be read, at most. */
   behind(position: number): Promise<number>
 }
+
+/** Where a log begins and ends. */
+export interface LogEnds {
+  /** The position of the first event that is not removed; undefined where all are. */
+  readonly first: number | undefined
+  /** The position of the last event, which may be removed. */
+  readonly last: number
+}
+
+/** The events behind a position, without those that were removed. Positions have no gaps, and the oldest events are removed first. */
+export const eventsBehind = ({ first, last }: LogEnds, position: number): number =>
+  first === undefined ? 0 : Math.max(0, last - Math.max(position, first - 1))

@@ -1,5 +1,5 @@
 import type { MemoryEvent, MemoryOutbox } from '../../persistence/memory/memory-outbox.js'
-import type { LoggedEvent } from './event-log.js'
+import { eventsBehind, type LogEnds, type LoggedEvent } from './event-log.js'
 import { STREAM_CURSOR } from './cursor-names.js'
 import { Poll } from './poll.js'
 import type { OutboxLog } from './outbox-log.js'
@@ -35,12 +35,12 @@ export class MemoryLog implements Pick<OutboxLog, keyof OutboxLog> {
     return Promise.resolve()
   }
 
-  last(): Promise<number> {
-    return Promise.resolve(this.outbox.last)
+  ends(): Promise<LogEnds> {
+    return Promise.resolve({ first: this.outbox.committed(0)[0]?.position, last: this.outbox.last })
   }
 
-  behind(position: number): Promise<number> {
-    return Promise.resolve(this.outbox.last - position)
+  async behind(position: number): Promise<number> {
+    return eventsBehind(await this.ends(), position)
   }
 
   unsequenced(): Promise<number> {

@@ -3,7 +3,7 @@ import type { Database, Row, Statement } from '../../persistence/engines/executo
 import { bytesOf, sqlText } from '../../persistence/engines/sql-text.js'
 import { WakeUp } from '../../persistence/outbox/sql/wake-up.js'
 import { atomically } from '../../persistence/sql/transaction.js'
-import type { EventLog, LoggedEvent } from './event-log.js'
+import { type EventLog, eventsBehind, type LogEnds, type LoggedEvent } from './event-log.js'
 import { STREAM_CURSOR } from './cursor-names.js'
 import { prepareLog } from './log-tables.js'
 import { Poll } from './poll.js'
@@ -60,16 +60,17 @@ export class OutboxLog implements EventLog {
       )
   }
 
-  /** The position of the last event. */
-  async last(): Promise<number> {
+  async ends(): Promise<LogEnds> {
     await prepareLog(this.database)
-    return (await this.#number(this.#statements.last)) ?? 0
+    const { first, last } = this.#statements
+    // In this order no event is before the first one.
+    return { first: await this.#number(first), last: (await this.#number(last)) ?? 0 }
   }
 
   async behind(position: number): Promise<number> {
     // In this order nothing is missed that gets its place meanwhile.
     const unsequenced = await this.unsequenced()
-    return (await this.last()) + unsequenced - position
+    return eventsBehind(await this.ends(), position) + unsequenced
   }
 
   /** How many events are committed and not sequenced yet. */

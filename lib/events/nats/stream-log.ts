@@ -1,7 +1,7 @@
 import type { JsMsg } from '@nats-io/jetstream'
 import { Unavailable } from '../../errors.js'
 import { eventIn } from '../log/event-in.js'
-import type { EventLog, LoggedEvent } from '../log/event-log.js'
+import { type EventLog, eventsBehind, type LoggedEvent } from '../log/event-log.js'
 import type { NatsStream, StreamConnection } from './connection.js'
 import { HEADERS } from './nats-sink.js'
 import { type EventSubject, subjectFilter, subjectOf } from './subjects.js'
@@ -80,8 +80,10 @@ export class StreamLog implements EventLog {
   async behind(position: number): Promise<number> {
     const { manager } = await this.stream.open()
     const filter = subjectFilter(this.stream.prefix, this.subject)
+    const { state } = await manager.streams.info(this.stream.name)
     const message = await manager.streams.getMessage(this.stream.name, { last_by_subj: filter })
-    return Math.max(0, (message?.seq ?? 0) - position)
+    const isNew = state.last_seq < position
+    return eventsBehind({ first: state.first_seq, last: message?.seq ?? 0 }, isNew ? 0 : position)
   }
 
   /** Who may send to the subjects of one tenant must not write events of another. */

@@ -217,6 +217,32 @@ describeOn('a consumer', databases, (backend) => {
           expect(holder.failures.filter((text) => text.includes('is no event of'))).to.have.length(2)
         })
 
+      it('has nothing to do where all that was written is removed, and then what comes', async () => {
+        const { dataSource, database, tell } = holder.subject
+        const outbox = new Outbox(dataSource)
+        const sink = { deliver: () => Promise.resolve(), close: () => Promise.resolve() }
+        const others = relay({ dataSource, sink, name: 'others', leaseMs: 2000 })
+        others.start()
+        try {
+          for (let at = 0; at < 4; at++) await tell(`k${at}`)
+          await until(async () => (await column(database, 'SELECT position FROM outbox')).length === 0)
+          if (source === 'a stream') await holder.purged(4)
+          const late = holder.consumer({})
+          expect(await late.status()).to.include({ position: 0, lag: 0 })
+          const lag = async () => (await outbox.status()).cursors.find(({ name }) => name === cursor)?.lag
+          expect(await lag()).to.equal(source === 'a stream' ? undefined : 0)
+          await others.drain()
+          await tell('late')
+          await until(() => holder.events.length === 1)
+          await until(async () => (await late.status()).lag === 0)
+          await tell('later')
+          await until(() => holder.events.length === 2)
+          expect(keys()).to.deep.equal(['late', 'later'])
+        } finally {
+          await others.drain()
+        }
+      })
+
       it('refuses options that mean nothing', () => {
         const { dataSource } = holder.subject
         const given = (options: Partial<ConsumerOptions>) => () =>
@@ -265,6 +291,8 @@ interface Holder {
   /** Everything that a handler was given, attempts that failed included. */
   readonly events: ReceivedEvent[]
   readonly failures: string[]
+  /** Removes so many messages of the stream, when they are there. */
+  purged(count: number): Promise<void>
   /** Starts one. */
   consumer(options: Partial<ConsumerOptions>, handler?: EventHandler): EventWorker
 }
@@ -272,6 +300,12 @@ interface Holder {
 function subjectOn(backend: Backend, source: (typeof SOURCES)[number]): Holder {
   const workers: EventWorker[] = []
   const holder = {
+    purged: async (count: number) => {
+      const { manager, options } = holder.stream
+      const info = () => manager.streams.info(options.stream).catch(() => undefined)
+      await until(async () => (await info())?.state.messages === count)
+      await manager.streams.purge(options.stream)
+    },
     consumer: (options: Partial<ConsumerOptions>, handler: EventHandler = () => Promise.resolve()) => {
       const made = consumer(
         {

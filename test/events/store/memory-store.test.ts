@@ -198,6 +198,19 @@ describe('relays and consumers of a database in memory', () => {
     )
   })
 
+  it('count nothing that was removed before a consumer was new', async () => {
+    const sink = { deliver: nothing, close: nothing }
+    const first = begun(relay({ dataSource: database, sink }))
+    for (const key of ['a', 'b']) await tell(key)
+    await caughtUp(first)
+    await until(() => database.outbox.events.size === 0)
+    const worker = consuming(nothing)
+    await caughtUp(worker)
+    await tell('c')
+    await caughtUp(worker)
+    expect(told()).to.deep.equal(['thing.told c'])
+  })
+
   it('say who is behind', async () => {
     const worker = consumer({ name: 'idle', dataSource: database }, nothing)
     await tell('a')
