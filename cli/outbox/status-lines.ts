@@ -1,4 +1,5 @@
 import type { DeadLetter, OutboxStatus } from '../../lib/events/index.js'
+import { counted } from '../output/counted.js'
 import type { Paint } from '../output/paint.js'
 import { terminalLine } from '../output/terminal-line.js'
 
@@ -8,11 +9,11 @@ const IN_STREAM = 'follows a stream of NATS, whose backlog is not in this databa
 /** For people. */
 export function statusLines({ last, unsequenced, cursors }: OutboxStatus, paint: Paint): string[] {
   return [
-    `${last} events so far, ${unsequenced} not sequenced yet`,
+    `${counted(last, 'event')} so far, ${unsequenced} not sequenced yet`,
     ...cursors.map(({ name, position, lag, deadLetters, isRunning, lastSeen }) => {
       const behind =
         lag === undefined ? IN_STREAM : lag === 0 ? paint.good('all done') : paint.warn(`${lag} behind`)
-      const letters = deadLetters === 0 ? '' : `, ${paint.bad(`${deadLetters} dead letters`)}`
+      const letters = deadLetters === 0 ? '' : `, ${paint.bad(counted(deadLetters, 'dead letter'))}`
       const seen = lastSeen === undefined ? 'never run' : `last seen ${lastSeen.toISOString()}`
       return `${terminalLine(name)}: at ${position}, ${behind}${letters}, ${isRunning ? 'running' : seen}`
     }),

@@ -24,15 +24,19 @@ export default class DeadLetters extends Verb {
 
   override async run(): Promise<readonly DeadLetter[]> {
     const { flags } = await this.parse(DeadLetters)
-    const [{ withDataSource }, { Outbox }, { deadLetterLines }] = await Promise.all([
+    const [{ withDataSource }, { Outbox }, { cursorIn }, { deadLetterLines }] = await Promise.all([
       import('../../outbox/with-outbox.js'),
       import('../../../lib/events/index.js'),
+      import('../../outbox/cursor-in.js'),
       import('../../outbox/status-lines.js'),
     ])
     const { cursor, limit } = flags
-    const letters = await withDataSource(flags, (dataSource) =>
-      new Outbox(dataSource).deadLetters({ limit, ...(cursor === undefined ? {} : { cursor }) }),
-    )
+    const letters = await withDataSource(flags, async (dataSource) => {
+      const outbox = new Outbox(dataSource)
+      if (cursor === undefined) return outbox.deadLetters({ limit })
+      cursorIn(await outbox.status(), cursor)
+      return outbox.deadLetters({ limit, cursor })
+    })
     this.say(deadLetterLines(letters))
     return letters
   }

@@ -21,15 +21,21 @@ export default class Replay extends Verb {
 
   override async run(): Promise<{ readonly replayed: number }> {
     const { flags } = await this.parse(Replay)
-    const [{ withDataSource }, { Outbox }, { Failure }] = await Promise.all([
+    const [{ withDataSource }, { Outbox }, { cursorIn }, { counted }, { Failure }] = await Promise.all([
       import('../../outbox/with-outbox.js'),
       import('../../../lib/events/index.js'),
+      import('../../outbox/cursor-in.js'),
+      import('../../output/counted.js'),
       import('../../errors/failure.js'),
     ])
     const { cursor = '', id } = flags
-    const replayed = await withDataSource(flags, (dataSource) => new Outbox(dataSource).replay(cursor, id))
+    const replayed = await withDataSource(flags, async (dataSource) => {
+      const outbox = new Outbox(dataSource)
+      cursorIn(await outbox.status(), cursor)
+      return outbox.replay(cursor, id)
+    })
     if (replayed === 0 && id !== undefined) throw new Failure('input', `${cursor} has no dead letter ${id}`)
-    this.say([`${replayed} dead letters are tried again`])
+    this.say([`${counted(replayed, 'dead letter')} ${replayed === 1 ? 'is' : 'are'} tried again`])
     return { replayed }
   }
 }

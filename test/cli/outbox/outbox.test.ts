@@ -122,10 +122,16 @@ describeOn('ashlar outbox', servers, (backend) => {
     expect(listed.stdout).to.match(/^\d+ relay:nats thing\.told [0-9a-f-]{36}: .*exceeds maximum/)
 
     await stream.manager.streams.update(name, { max_msg_size: -1 })
+    expect((await outbox(['status'])).stdout).to.include(', 1 dead letter, running')
+    for (const command of ['replay', 'dead-letters']) {
+      const unknown = await outbox([command, '--cursor', 'relay:natz'])
+      expect([unknown.exit, unknown.stdout]).to.deep.equal([2, ''])
+      expect(unknown.stderr).to.include('relay:natz has no cursor: there are relay:nats')
+    }
     const missing = await outbox(['replay', '--cursor', 'relay:nats', '--id', '999'])
     expect([missing.exit, missing.stdout]).to.deep.equal([2, ''])
     const replayed = await outbox(['replay', '--cursor', 'relay:nats'])
-    expect([replayed.exit, replayed.stdout]).to.deep.equal([0, '1 dead letters are tried again\n'])
+    expect([replayed.exit, replayed.stdout]).to.deep.equal([0, '1 dead letter is tried again\n'])
     await until(async () => (await count()) === 1)
     await until(async () => (await letters.list(1)).length === 0)
     child?.kill('SIGINT')
