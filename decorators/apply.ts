@@ -1,23 +1,35 @@
 import 'reflect-metadata'
 import { DeclarationError } from '../lib/errors.js'
+import { declareCall } from './metadata.js'
 
 /**
  * Makes a class decorator. TypeORM's decorators, and so these, are TypeScript's experimental decorators. A standard
  * decorator is called with a context object and is refused.
+ * @param given - what the decorator was called with, which the resource model checks.
  */
 export const onClass =
-  (name: string, apply: (entity: object & { readonly prototype: unknown }) => void): ClassDecorator =>
+  (
+    name: string,
+    given: readonly unknown[],
+    apply: (entity: object & { readonly prototype: unknown }) => void,
+  ): ClassDecorator =>
   (entity, ...rest: readonly unknown[]) => {
     refuseStandard(`@${name}()`, rest[0])
     apply(entity)
+    declareCall(entity, { decorator: name, property: undefined, given })
   }
 
 /** Makes a property decorator, likewise. */
 export const onProperty =
-  (name: string, apply: (prototype: object, property: string) => void): PropertyDecorator =>
+  (
+    name: string,
+    given: readonly unknown[],
+    apply: (prototype: object, property: string) => void,
+  ): PropertyDecorator =>
   (prototype, property) => {
     refuseStandard(`@${name}()`, property)
     apply(prototype, String(property))
+    declareCall(prototype.constructor, { decorator: name, property: String(property), given })
   }
 
 /** @throws DeclarationError when the second argument of a decorator is the context of a standard one. */

@@ -19,7 +19,7 @@ import { declareProperty } from './metadata.js'
 export const Computed = <E extends object>(
   compute: (entity: E) => unknown,
 ): ((prototype: E, property: string | symbol) => void) =>
-  onProperty('Computed', (prototype, property) => {
+  onProperty('Computed', [], (prototype, property) => {
     declareProperty(prototype, property, {
       role: 'computed',
       compute: compute as (entity: object) => unknown,

@@ -37,8 +37,8 @@ export const CREDENTIAL_PARTS = ['public_id', 'salt', 'hash', 'hashspec'] as con
  * }
  * ```
  */
-export const Credential = (): PropertyDecorator =>
-  onProperty('Credential', (prototype, name) => {
+export const Credential: () => PropertyDecorator = (...given: readonly unknown[]) =>
+  onProperty('Credential', given, (prototype, name) => {
     declareProperty(prototype, name, { role: 'credential' })
     for (const part of CREDENTIAL_PARTS)
       Column({ type: String, nullable: true, name: `${snakeCase(name)}_${part}` })(

@@ -16,6 +16,6 @@ import { declareProperty } from './metadata.js'
  * ```
  */
 export const Default = (make: () => unknown): PropertyDecorator =>
-  onProperty('Default', (prototype, property) => {
+  onProperty('Default', [], (prototype, property) => {
     declareProperty(prototype, property, { default: make })
   })

@@ -47,16 +47,17 @@ const INCLUDED: readonly string[] = ['before', 'changed']
  */
 export function Emits(options: EmitsOptions = {}): ClassDecorator {
   const { on = CHANGES, include, source } = options
-  const unknown = on.filter((change) => !CHANGES.includes(change))
+  const isList = Array.isArray(on as unknown)
+  const unknown = isList ? on.filter((change) => !CHANGES.includes(change)) : on
   if (unknown.length > 0 || on.length === 0)
     throw new RangeError(
-      `@Emits: on is ${on.length === 0 ? 'empty' : JSON.stringify(unknown)}: name one or more of ${CHANGES.join(', ')}`,
+      `@Emits: on is ${on.length === 0 ? 'empty' : JSON.stringify(unknown)}: name in a list one or more of ${CHANGES.join(', ')}`,
     )
   if (include !== undefined && !INCLUDED.includes(include))
     throw new RangeError(`@Emits: include is ${JSON.stringify(include)}: write 'before' or 'changed'`)
   if (source !== undefined && !/^[^\s\p{C}]{1,255}$/u.test(source))
     throw new RangeError('@Emits: source is a URI reference of 1 to 255 characters without spaces')
-  return onClass('Emits', (entity) => {
+  return onClass('Emits', [options], (entity) => {
     declare(entity, 'Emits', { emits: { on: new Set(on), include, source } })
   })
 }

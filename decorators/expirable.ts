@@ -32,7 +32,7 @@ const LONGEST_MS = 365_000 * 86_400_000
  */
 export function Expirable(options: ExpirableOptions = {}): ClassDecorator {
   const ttlMs = options.ttl === undefined ? undefined : toMilliseconds(options.ttl)
-  return onClass('Expirable', (entity) => {
+  return onClass('Expirable', [options], (entity) => {
     declare(entity, 'Expirable', { expirable: { ttlMs } })
   })
 }

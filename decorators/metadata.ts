@@ -31,6 +31,14 @@ export interface EmittedChanges {
   readonly source: string | undefined
 }
 
+/** What a decorator was called with. */
+export interface DecoratorCall {
+  readonly decorator: string
+  /** Undefined on a class. */
+  readonly property: string | undefined
+  readonly given: readonly unknown[]
+}
+
 /** What the decorators of one class declare. */
 export interface EntityFacts {
   resource?: ResourceOptions
@@ -41,6 +49,7 @@ export interface EntityFacts {
   searchable?: SearchableOptions
   emits?: EmittedChanges
   readonly properties: Map<string, PropertyFacts>
+  readonly calls: DecoratorCall[]
 }
 
 const store = new WeakMap<object, EntityFacts>()
@@ -50,10 +59,12 @@ const ofAllCopies: WeakMap<object, string> = ((globalThis as Record<symbol, unkn
   Symbol.for('ashlar.resources')
 ] ??= new WeakMap()) as WeakMap<object, string>
 
+const noFacts = (): EntityFacts => ({ properties: new Map(), calls: [] })
+
 /** The facts of exactly this class, created when there are none yet. */
 export function factsOf(entity: object): EntityFacts {
   let facts = store.get(entity)
-  if (facts === undefined) store.set(entity, (facts = { properties: new Map() }))
+  if (facts === undefined) store.set(entity, (facts = noFacts()))
   return facts
 }
 
@@ -71,10 +82,11 @@ export function lineage(entity: object): object[] {
 
 /** The facts of a class with those of its ancestors; the nearest wins. */
 export function inheritedFacts(entity: object): EntityFacts {
-  const merged: EntityFacts = { properties: new Map() }
+  const merged = noFacts()
   for (const ancestor of lineage(entity).reverse()) {
-    const { properties, ...own } = store.get(ancestor) ?? { properties: new Map<string, PropertyFacts>() }
+    const { properties, calls, ...own } = store.get(ancestor) ?? noFacts()
     Object.assign(merged, own)
+    merged.calls.push(...calls)
     for (const [name, facts] of properties) merged.properties.set(name, facts)
   }
   return merged
@@ -84,7 +96,7 @@ export function inheritedFacts(entity: object): EntityFacts {
 export function declare(
   entity: object,
   decorator: string,
-  facts: Partial<Omit<EntityFacts, 'properties'>>,
+  facts: Partial<Omit<EntityFacts, 'properties' | 'calls'>>,
 ): void {
   const own = factsOf(entity)
   if (own.resource !== undefined)
@@ -99,6 +111,11 @@ export function declare(
 export function otherCopyOf(entity: object): { readonly its: string; readonly ours: string } | undefined {
   const its = ofAllCopies.get(entity)
   return its === undefined || store.has(entity) ? undefined : { its, ours: import.meta.url }
+}
+
+/** Records what a decorator was called with. */
+export function declareCall(entity: object, call: DecoratorCall): void {
+  factsOf(entity).calls.push(call)
 }
 
 /** Records the role of a property. A property has one role. */

@@ -11,6 +11,6 @@ export interface OutputOnlyOptions {
  * Only the server writes the field: values that a client sends are dropped (AIP-203). Use it together with `@Column`.
  */
 export const OutputOnly = (options: OutputOnlyOptions = {}): PropertyDecorator =>
-  onProperty('OutputOnly', (prototype, property) => {
-    declareProperty(prototype, property, { role: 'outputOnly', ...options })
+  onProperty('OutputOnly', [options], (prototype, property) => {
+    declareProperty(prototype, property, { role: 'outputOnly', filterable: options.filterable === true })
   })

@@ -17,6 +17,6 @@ import { declareProperty } from './metadata.js'
  * ```
  */
 export const RenamedFrom = (column: string): PropertyDecorator =>
-  onProperty('RenamedFrom', (prototype, property) => {
-    declareProperty(prototype, property, { renamedFrom: column })
+  onProperty('RenamedFrom', [], (prototype, property) => {
+    declareProperty(prototype, property, { renamedFrom: (column as string | undefined) ?? '' })
   })

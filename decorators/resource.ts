@@ -41,7 +41,7 @@ export interface ResourceOptions {
  */
 export function Resource(options: ResourceOptions = {}): ClassDecorator {
   wordStandardProperties()
-  return onClass('Resource', (entity) => {
+  return onClass('Resource', [options], (entity) => {
     const prototype = entity.prototype as object
     const facts = inheritedFacts(entity)
     const nullableTime = { type: Date, nullable: true } as const

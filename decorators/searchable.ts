@@ -1,5 +1,5 @@
 import { refuseStandard } from './apply.js'
-import { declare, declareSearchable } from './metadata.js'
+import { declare, declareCall, declareSearchable } from './metadata.js'
 
 /**
  * A source of searchable text: a property, or an expression. `sql.postgres` is raw SQL over the table's columns. `cel`
@@ -39,7 +39,13 @@ export interface SearchableOptions {
 export function Searchable(options: SearchableOptions = {}): ClassDecorator & PropertyDecorator {
   return (target: object, property?: string | symbol) => {
     refuseStandard('@Searchable()', property)
-    if (property === undefined) declare(target, 'Searchable', { searchable: options })
-    else declareSearchable(target, property)
+    const call = { decorator: 'Searchable', given: [options] }
+    if (property === undefined) {
+      declare(target, 'Searchable', { searchable: options })
+      declareCall(target, { ...call, property: undefined })
+    } else {
+      declareSearchable(target, property)
+      declareCall(target.constructor, { ...call, property: String(property) })
+    }
   }
 }

@@ -28,8 +28,8 @@ export type IsSecret<T> = 0 extends 1 & T ? false : typeof kind extends keyof T 
  * }
  * ```
  */
-export const Secret = (): PropertyDecorator =>
-  onProperty('Secret', (prototype, name) => {
+export const Secret: () => PropertyDecorator = (...given: readonly unknown[]) =>
+  onProperty('Secret', given, (prototype, name) => {
     declareProperty(prototype, name, { role: 'secret' })
     const column = (part: string) => ({ nullable: true, name: `${snakeCase(name)}_${part}` })
     Column({ type: String, ...column('hash') })(prototype, `${name}_hash`)

@@ -4,8 +4,8 @@ import { declareProperty } from './metadata.js'
 import type { OutputOnlyOptions } from './output-only.js'
 
 /** A token that changes with every write, so that If-Match can refuse a stale one (AIP-154). */
-export const ETag = (): PropertyDecorator =>
-  onProperty('ETag', (prototype, property) => {
+export const ETag: () => PropertyDecorator = (...given: readonly unknown[]) =>
+  onProperty('ETag', given, (prototype, property) => {
     declareProperty(prototype, property, { role: 'etag' })
     Column({ type: String, length: 64 })(prototype, property)
   })
@@ -16,11 +16,8 @@ export const CreateTime = (options: OutputOnlyOptions = {}): PropertyDecorator =
 /** Set at every write (AIP-148). `filterable` lets filter and order_by name it. */
 export const UpdateTime = (options: OutputOnlyOptions = {}): PropertyDecorator => time('updateTime', options)
 
-const time = (
-  role: 'createTime' | 'updateTime',
-  { filterable = false }: OutputOnlyOptions,
-): PropertyDecorator =>
-  onProperty(role === 'createTime' ? 'CreateTime' : 'UpdateTime', (prototype, property) => {
-    declareProperty(prototype, property, { role, filterable })
+const time = (role: 'createTime' | 'updateTime', options: OutputOnlyOptions): PropertyDecorator =>
+  onProperty(role === 'createTime' ? 'CreateTime' : 'UpdateTime', [options], (prototype, property) => {
+    declareProperty(prototype, property, { role, filterable: options.filterable === true })
     Column({ type: Date })(prototype, property)
   })

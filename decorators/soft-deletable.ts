@@ -2,7 +2,7 @@ import { onClass } from './apply.js'
 import { declare } from './metadata.js'
 
 /** Delete keeps the row and sets `delete_time`; Undelete clears it (AIP-164). */
-export const SoftDeletable = (): ClassDecorator =>
-  onClass('SoftDeletable', (entity) => {
+export const SoftDeletable: () => ClassDecorator = (...given: readonly unknown[]) =>
+  onClass('SoftDeletable', given, (entity) => {
     declare(entity, 'SoftDeletable', { softDeletable: true })
   })

@@ -8,6 +8,7 @@ import { checkValue } from './values/check-values.js'
 import { type Conversions, conversionsOf } from './values/conversions.js'
 import { computing, readComputed } from './computed.js'
 import type { Column, Columns, Field, Role } from './fields/field.js'
+import { decoratorProblems } from './decorator-options.js'
 import { isZero } from './defaults.js'
 import { eventProblems, eventsModel } from './events-model.js'
 import { readFields } from './fields.js'
@@ -37,6 +38,8 @@ function build(entity: EntityClass<object>): ResourceModel {
   const table = new DefaultNamingStrategy().tableName(entity.name, declaredTable?.name)
   if (facts.resource === undefined)
     throw new DeclarationError(entity.name, ['it is no resource: write @Resource() above the class'])
+  const ofDecorators = decoratorProblems(facts.calls)
+  if (ofDecorators.length > 0) throw new DeclarationError(entity.name, ofDecorators)
   const message = facts.resource.message
   const { fields, name, relations, problems, refused } = readFields(entity, facts, message)
   const all = [...problems, ...ownershipProblems(facts, fields, message)]

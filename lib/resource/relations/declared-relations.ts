@@ -153,8 +153,6 @@ function* problemsOf(
         yield `${property}: the relation option ${option} belongs to the side that holds the reference: write it there`
   if (relationType === 'one-to-many' && joins.length > 0)
     yield `${property}: @JoinColumn() belongs to the side that holds the reference: write it there`
-  if (options.onDelete === 'DEFAULT')
-    yield `${property}: the relation option onDelete: 'DEFAULT' is not supported: write 'RESTRICT', 'CASCADE' or 'SET NULL'`
   const tenant = columns.find(({ propertyName }) => propertyName === TENANT)?.options.name
   const [first, ...others] = joins.filter(({ referencedColumnName }) => referencedColumnName !== TENANT)
   if (others.length > 0 || (joins.length > 0 && first === undefined))

@@ -1,6 +1,9 @@
 import { getMetadataArgsStorage } from 'typeorm'
 import { lineage } from '../../../decorators/metadata.js'
+import { nearestNames } from '../../text/nearest-names.js'
+import { wrongValue } from '../../text/shown-value.js'
 import {
+  type AnyOptionRule,
   type ArgsOf,
   COLUMN_OPTIONS,
   DECLARATIONS,
@@ -101,19 +104,30 @@ const namesOf = (columns: ArgsOf<'indices'>['columns']): string =>
 
 function* refusedOptions(
   options: object,
-  rules: Readonly<Record<string, Rule<OptionRule>>>,
+  rules: Readonly<Record<string, AnyOptionRule>>,
   subject: string,
   kind: string,
 ): Generator<string> {
   for (const [name, value] of Object.entries(options) as [string, unknown][]) {
-    const rule = Object.hasOwn(rules, name) ? rules[name] : UNKNOWN
-    if (rule === undefined || typeof rule === 'string' || !(rule.asks ?? isSaid)(value)) continue
-    const said = value === false ? `${name}: false` : name
-    yield `${subject}: the ${kind} ${said} is not supported: ${rule.instead}`
+    const rule = Object.hasOwn(rules, name) ? rules[name] : unknownOption(name, Object.keys(rules))
+    if (rule === undefined || typeof rule === 'string') continue
+    if ('values' in rule) {
+      if (value !== undefined && !rule.values.includes(value))
+        yield `${subject}: the ${kind} ${name} is ${wrongValue(value, rule.values)}`
+    } else if ((rule.asks ?? isSaid)(value)) {
+      const said = value === false ? `${name}: false` : name
+      yield `${subject}: the ${kind} ${said} is not supported: ${rule.instead}`
+    }
   }
 }
 
 const isSaid = (value: unknown): boolean => value !== undefined && value !== null && value !== false
 
-/** An option that a newer TypeORM has and this table lacks. */
-const UNKNOWN: OptionRule = { instead: 'drop it: this version does not know it' }
+/** One that is misspelt, or that a newer TypeORM has and the table lacks. */
+function unknownOption(name: string, known: readonly string[]): OptionRule {
+  const [near] = nearestNames(name, known)
+  return {
+    asks: (value) => value !== undefined,
+    instead: near === undefined ? 'drop it: this version does not know it' : `did you mean ${near}?`,
+  }
+}

@@ -32,6 +32,14 @@ export interface OptionRule {
 const CARRIED_OUT = 'carried out'
 export type Rule<R> = typeof CARRIED_OUT | R
 
+/** The values with which an option is carried out. */
+export interface OptionValues {
+  readonly values: readonly unknown[]
+}
+export type AnyOptionRule = Rule<OptionRule | OptionValues>
+
+const YES_OR_NO: OptionValues = { values: [true, false] }
+
 const OWN_KEY = "keep the other resource's key in a column of its own, such as @Column() ownerId!: string"
 const BY_MIGRATION = 'drop it, and add the constraint in a migration'
 
@@ -111,13 +119,13 @@ const NO_SQL_DEFAULT =
   'a function here is SQL, which differs between databases: give the value itself, or write @Default(() => value)'
 
 /** For @Column() and @PrimaryColumn(), in addition to the checks of the field's type. */
-export const COLUMN_OPTIONS: Readonly<Record<keyof ColumnOptions | 'generated', Rule<OptionRule>>> = {
+export const COLUMN_OPTIONS: Readonly<Record<keyof ColumnOptions | 'generated', AnyOptionRule>> = {
   type: CARRIED_OUT, // By the field's kind.
   name: CARRIED_OUT,
   length: CARRIED_OUT, // By the field's kind.
-  nullable: CARRIED_OUT,
-  primary: CARRIED_OUT,
-  unique: CARRIED_OUT,
+  nullable: YES_OR_NO,
+  primary: YES_OR_NO,
+  unique: YES_OR_NO,
   generated: CARRIED_OUT, // By `generations`.
   unsigned: CARRIED_OUT, // By the field's kind.
   precision: CARRIED_OUT, // By the field's kind.
@@ -161,10 +169,10 @@ export const COLUMN_OPTIONS: Readonly<Record<keyof ColumnOptions | 'generated', 
 }
 
 /** For @Entity(), as TypeORM stores them. */
-export const ENTITY_OPTIONS: Readonly<Record<keyof EntityOptions, Rule<OptionRule>>> = {
+export const ENTITY_OPTIONS: Readonly<Record<keyof EntityOptions, AnyOptionRule>> = {
   name: CARRIED_OUT,
   schema: CARRIED_OUT,
-  synchronize: CARRIED_OUT,
+  synchronize: YES_OR_NO,
   database: CARRIED_OUT,
   orderBy: { instead: 'drop it: a list is ordered by order_by, and by its key' },
   engine: {
@@ -178,9 +186,9 @@ export const ENTITY_OPTIONS: Readonly<Record<keyof EntityOptions, Rule<OptionRul
 const ASK_WHERE_READ = 'drop it, and name the relation where you read'
 
 /** For @ManyToOne(), @OneToMany() and @OneToOne(). */
-export const RELATION_OPTIONS: Readonly<Record<keyof RelationOptions, Rule<OptionRule>>> = {
-  nullable: CARRIED_OUT,
-  onDelete: CARRIED_OUT,
+export const RELATION_OPTIONS: Readonly<Record<keyof RelationOptions, AnyOptionRule>> = {
+  nullable: YES_OR_NO,
+  onDelete: { values: ['RESTRICT', 'CASCADE', 'SET NULL', 'NO ACTION'] },
   cascade: {
     asks: (value) => value === true || (Array.isArray(value) && value.length > 0),
     instead: 'drop it, and write each resource by its own repository',
@@ -198,7 +206,7 @@ export const RELATION_OPTIONS: Readonly<Record<keyof RelationOptions, Rule<Optio
 }
 
 /** For @JoinColumn(). */
-export const JOIN_COLUMN_OPTIONS: Readonly<Record<keyof JoinColumnOptions, Rule<OptionRule>>> = {
+export const JOIN_COLUMN_OPTIONS: Readonly<Record<keyof JoinColumnOptions, AnyOptionRule>> = {
   name: CARRIED_OUT,
   referencedColumnName: CARRIED_OUT, // By declaredRelations and relationGraph.
   foreignKeyConstraintName: { instead: CONSTRAINT_NAMES },
@@ -209,8 +217,8 @@ type OptionsOf<K extends Declared> = Exclude<keyof ArgsOf<K>, 'target' | 'column
 const PLAIN_INDEX = 'drop it, or make the index in a migration instead of here'
 
 /** For @Index(), as TypeORM stores them; `name` is the first argument. */
-export const INDEX_OPTIONS: Readonly<Record<OptionsOf<'indices'>, Rule<OptionRule>>> = {
-  unique: CARRIED_OUT,
+export const INDEX_OPTIONS: Readonly<Record<OptionsOf<'indices'>, AnyOptionRule>> = {
+  unique: YES_OR_NO,
   name: CARRIED_OUT,
   where: { instead: 'the index would hold for all rows; make it in a migration instead of here' },
   synchronize: { asks: no, instead: 'drop the decorator: the index is made elsewhere' },
@@ -229,7 +237,7 @@ export const INDEX_OPTIONS: Readonly<Record<OptionsOf<'indices'>, Rule<OptionRul
 }
 
 /** For @Unique(), as TypeORM stores them; `name` is the first argument. */
-export const UNIQUE_OPTIONS: Readonly<Record<OptionsOf<'uniques'>, Rule<OptionRule>>> = {
+export const UNIQUE_OPTIONS: Readonly<Record<OptionsOf<'uniques'>, AnyOptionRule>> = {
   name: CARRIED_OUT,
   deferrable: { instead: 'drop it: uniqueness is checked at every write' },
 }

@@ -123,7 +123,22 @@ describe('the relations of a resource', () => {
     [
       "onDelete: 'DEFAULT'",
       (prototype) => ManyToOne(() => Venture, { onDelete: 'DEFAULT' })(prototype, 'venture'),
-      "venture: the relation option onDelete: 'DEFAULT' is not supported: write 'RESTRICT', 'CASCADE' or 'SET NULL'",
+      'venture: the relation option onDelete is "DEFAULT"; valid: RESTRICT, CASCADE, SET NULL, NO ACTION',
+    ],
+    [
+      'an onDelete that is misspelt',
+      (prototype) => ManyToOne(() => Venture, { onDelete: 'CASCADES' as 'CASCADE' })(prototype, 'venture'),
+      'venture: the relation option onDelete is "CASCADES"; did you mean CASCADE?',
+    ],
+    [
+      'an option that is misspelt',
+      (prototype) => ManyToOne(() => Venture, { nulable: false } as object)(prototype, 'venture'),
+      'venture: the relation option nulable: false is not supported: did you mean nullable?',
+    ],
+    [
+      'a nullable that is neither true nor false',
+      (prototype) => ManyToOne(() => Venture, { nullable: 'no' as never })(prototype, 'venture'),
+      'venture: the relation option nullable is "no"; valid: true, false',
     ],
     [
       'onDelete on the other side',

@@ -1,0 +1,112 @@
+import type { DecoratorCall } from '../../decorators/metadata.js'
+import type {
+  EmitsOptions,
+  ExpirableOptions,
+  OutputOnlyOptions,
+  ResourceOptions,
+  SearchableOptions,
+} from '../../decorators/index.js'
+import { didYouMean } from '../text/nearest-names.js'
+import { shownValue, wrongValue } from '../text/shown-value.js'
+
+/** The values that an option can have; or what it has to be where a value is none of it. */
+type OptionRule = readonly unknown[] | ((value: unknown) => string | undefined)
+type RulesOf<Options> = { readonly [Name in keyof Required<Options>]: OptionRule }
+
+const YES_OR_NO = [true, false] as const
+const text: OptionRule = (value) => (typeof value === 'string' ? undefined : 'a text')
+/** The decorator itself refuses what it cannot be. */
+const anything: OptionRule = () => undefined
+
+const RESOURCE: RulesOf<ResourceOptions> = {
+  message: (value) =>
+    (value as { readonly kind?: unknown } | null)?.kind === 'message'
+      ? undefined
+      : 'the schema of a message, such as TaskSchema of the generated code',
+  type: (value) =>
+    typeof value === 'string' && value !== '' ? undefined : 'a name, such as "task" or "archived_task"',
+  shared: YES_OR_NO,
+  shape: ['gorm', 'ent'],
+}
+const SEARCHABLE: RulesOf<SearchableOptions> = {
+  sources: (value) => (Array.isArray(value) && value.every(isSource) ? undefined : SOURCES),
+  strategy: ['JIT', 'INDEXED'],
+  textConfig: text,
+}
+const EXPIRABLE: RulesOf<ExpirableOptions> = { ttl: anything }
+const EMITS: RulesOf<EmitsOptions> = { on: anything, include: anything, source: anything }
+const OUTPUT_ONLY: RulesOf<OutputOnlyOptions> = { filterable: YES_OR_NO }
+
+const SOURCES =
+  'a list of sources: each is the name of a property, { sql: { postgres: "…" } } with or without cel, or { cel: "…" }'
+
+const isSource = (source: unknown): boolean => {
+  if (typeof source === 'string') return true
+  if (typeof source !== 'object' || source === null) return false
+  const { sql, cel, ...others } = source as { readonly sql?: unknown; readonly cel?: unknown }
+  const isSql = sql === undefined || isPostgres(sql)
+  const isCel = cel === undefined || typeof cel === 'string'
+  return isSql && isCel && (sql !== undefined || cel !== undefined) && Object.keys(others).length === 0
+}
+
+const isPostgres = (sql: unknown): boolean =>
+  typeof sql === 'object' &&
+  sql !== null &&
+  Object.keys(sql).join() === 'postgres' &&
+  typeof (sql as { readonly postgres: unknown }).postgres === 'string'
+
+/** The options of each decorator that has some. Those that are not here have none. */
+const OPTIONS: Readonly<Record<string, Readonly<Record<string, OptionRule>>>> = {
+  Resource: RESOURCE,
+  Searchable: SEARCHABLE,
+  Expirable: EXPIRABLE,
+  Emits: EMITS,
+  OutputOnly: OUTPUT_ONLY,
+  CreateTime: OUTPUT_ONLY,
+  UpdateTime: OUTPUT_ONLY,
+}
+
+/** What decorators were given and do not carry out: options that there are none of, and values that an option cannot have. */
+export const decoratorProblems = (calls: readonly DecoratorCall[]): string[] => [
+  ...new Set(calls.flatMap((call) => [...problemsOf(call)])),
+]
+
+function* problemsOf({ decorator, property, given: [options] }: DecoratorCall): Generator<string> {
+  const subject = `${property === undefined ? '' : `${property}: `}@${decorator}`
+  const rules = OPTIONS[decorator]
+  if (options === undefined) return
+  if (rules === undefined) {
+    yield `${subject} has no options: write @${decorator}()`
+    return
+  }
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    yield `${subject} takes an object of options, and not ${shownValue(options)}${didYouMean('', Object.keys(rules))}`
+    return
+  }
+  const said = Object.entries(options).filter(([, value]) => value !== undefined)
+  if (decorator === 'Searchable' && property !== undefined) {
+    if (said.length > 0) yield `${subject} marks a property and has no options: write them on the class`
+    return
+  }
+  for (const [name, value] of said) {
+    const rule = Object.hasOwn(rules, name) ? rules[name] : undefined
+    const problem =
+      rule === undefined
+        ? `there is no option ${name}${hintFor(decorator, name) ?? didYouMean(name, Object.keys(rules))}`
+        : valueProblem(rule, name, value)
+    if (problem !== undefined) yield `${subject}: ${problem}`
+  }
+}
+
+const hintFor = (decorator: string, name: string): string | undefined =>
+  decorator === 'Searchable' && (name === 'sql' || name === 'cel')
+    ? `: it is part of a source: write sources: [{ ${name}: … }]`
+    : undefined
+
+function valueProblem(rule: OptionRule, name: string, value: unknown): string | undefined {
+  if (typeof rule === 'function') {
+    const expected = rule(value)
+    return expected === undefined ? undefined : `${name} is ${shownValue(value)}, and has to be ${expected}`
+  }
+  return rule.includes(value) ? undefined : `${name} is ${wrongValue(value, rule)}`
+}
