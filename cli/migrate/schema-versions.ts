@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import type { DiffResult, Dialect } from '../../lib/migrations/index.js'
 import type { SchemaChanges, SchemaVersion } from '../../lib/persistence/index.js'
 import { Failure } from '../errors/failure.js'
-import { fromEntities, noEntities } from '../loading/entities.js'
+import { fromEntities, noEntities, onOneLine } from '../loading/entities.js'
 import { connectionString } from './connection-string.js'
 import type { Migrator, VersionStatus } from '../../lib/migrations/index.js'
 import { namesText } from './lines/names-text.js'
@@ -119,9 +119,10 @@ export async function schemaChanges(
     if (tableMigrations(exports).length === 0) throw noEntities(entities)
     return schemaModel(exports)
   })
-  return migrator.diff(model, {
-    live,
-    ...(scratch === undefined ? {} : { scratch: await connectionString(scratch) }),
+  const address = scratch === undefined ? {} : { scratch: await connectionString(scratch) }
+  return migrator.diff(model, { live, ...address }).catch((error: unknown) => {
+    if (!(error instanceof Error) || !error.message.startsWith('entities: ')) throw error
+    throw new Failure('input', `${entities}: ${onOneLine(error.message)}`, { cause: error })
   })
 }
 

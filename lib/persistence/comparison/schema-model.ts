@@ -15,6 +15,7 @@ import { type SchemaVersion, versionOf } from '../schema/schema-version.js'
 import { tableNameOf, tableText } from '../schema/table-name-of.js'
 import { tableMigrations } from '../schema/table-migrations.js'
 import { tableOf } from '../schema/table-of.js'
+import { didYouMean } from '../../text/nearest-names.js'
 import type { ComparedDialect } from './expected-table.js'
 import { joined, planTable } from './plan-changes.js'
 import { tableDifferences } from './table-differences.js'
@@ -50,6 +51,7 @@ export interface SchemaModel {
   /**
    * What leads from the first tables to the second.
    * @param wanted - read where `make` has made them, on the same engine.
+   * @throws DeclarationError where `@RenamedFrom` names a column that is not there.
    */
   readonly changes: (from: SchemaTables, wanted: SchemaTables) => SchemaChanges
 }
@@ -98,6 +100,8 @@ export function schemaModel(entities: Readonly<Record<string, unknown>> | readon
     },
     changes: ({ dialect, tables }, wanted) => {
       const all = definitions(dialect)
+      const unknown = all.flatMap((table, at) => unknownOldNames(table, tables[at]))
+      if (unknown.length > 0) throw new DeclarationError('entities', unknown)
       const there = new Set(all.filter((_, at) => tables[at] !== undefined).map(tableText))
       const made: ChangeFile[] = []
       const vectors: string[] = []
@@ -154,6 +158,17 @@ const NOTHING: LiveTable = {
   triggers: [],
   faults: [],
 }
+
+/** Old names that no column has, although the new one is not there: the values would be left behind. */
+const unknownOldNames = (table: TableDefinition, live: LiveTable | undefined): readonly string[] =>
+  table.columns.flatMap(({ name, renamedFrom }) => {
+    if (live === undefined || renamedFrom === undefined) return []
+    const names = live.columns.map((column) => column.name)
+    if (names.includes(name) || names.includes(renamedFrom)) return []
+    return [
+      `${tableText(table)}.${name}: @RenamedFrom(${JSON.stringify(renamedFrom)}) takes the old name of the column in the database, and there is no such column${didYouMean(renamedFrom, names)}`,
+    ]
+  })
 
 /** A table with its foreign keys to tables that are there, and those that have to wait. */
 function linked(table: TableDefinition, there: ReadonlySet<string>) {

@@ -13,6 +13,7 @@ import { runCommand, type RunOptions } from '../../support/run-command.js'
 
 const entities = (name: string) => join(compiled, 'test', 'cli', 'migrate', 'hosts', `${name}.js`)
 const [BEFORE, AFTER, REQUIRED] = [entities('before'), entities('after'), entities('required')]
+const MISNAMED = entities('misnamed')
 
 onEachEngine('ashlar migrate diff', (database, dialect) => {
   let folder: string
@@ -121,6 +122,18 @@ onEachEngine('ashlar migrate diff', (database, dialect) => {
     const names = await database().rows('SELECT title FROM tasks ORDER BY id')
     expect(names.map(({ title }) => title)).to.deep.equal(['build', 'rest', 'ship'])
     expect(await scratches()).to.deep.equal([])
+  })
+
+  it('refuses an old name that no column has', async () => {
+    await migrate(['diff', 'tasks', '--entities', BEFORE])
+    for (const command of [['diff', 'shade'], ['new', 'shade'], ['check']]) {
+      const { exit, stderr } = await migrate([...command, '--entities', MISNAMED])
+      expect([command[0], exit]).to.deep.equal([command[0], 2])
+      expect(stderr).to.include(
+        `${MISNAMED}: entities: 1 problem(s): tasks.shade: @RenamedFrom("Co_lour") takes the old name of the column in the database, and there is no such column; did you mean colour?`,
+      )
+    }
+    expect(files()).to.have.length(2)
   })
 
   it('says what a new required column waits for, in the words of verify', async () => {
