@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Failure } from '../../errors/failure.js'
+import { terminalLine } from '../../output/terminal-line.js'
 
 export type ImageName = 'old' | 'new'
 
@@ -23,16 +24,19 @@ export interface ImageOptions {
   readonly databaseUrl: string
   /** The path that responds with 200 once it takes calls. */
   readonly ready: string
+  /** How long it may take until then. */
+  readonly longestStartMs?: number
 }
 
 const LONGEST_START_MS = 60_000
 const LONGEST_END_MS = 30_000
 const BETWEEN_PROBES_MS = 100
+const MOST_SHOWN = 300
 
 /** Starts an image and waits until it is ready. @throws {Failure} when it ends or is not ready within a minute. */
 export async function startImage(
   name: ImageName,
-  { command, databaseUrl, ready }: ImageOptions,
+  { command, databaseUrl, ready, longestStartMs = LONGEST_START_MS }: ImageOptions,
 ): Promise<Image> {
   const port = await freePort()
   const child = spawn(command.replaceAll('{port}', String(port)), {
@@ -61,7 +65,7 @@ export async function startImage(
   const url = `http://127.0.0.1:${port}`
   const ending = new AbortController()
   try {
-    await Promise.race([untilReady(name, url + ready, ending.signal), broken])
+    await Promise.race([untilReady(name, url + ready, longestStartMs, ending.signal), broken])
   } catch (error) {
     await stop()
     throw error
@@ -71,21 +75,38 @@ export async function startImage(
   return { name, url, broken, stop }
 }
 
-async function untilReady(name: ImageName, url: string, ending: AbortSignal): Promise<void> {
-  const end = performance.now() + LONGEST_START_MS
+async function untilReady(
+  name: ImageName,
+  url: string,
+  longestMs: number,
+  ending: AbortSignal,
+): Promise<void> {
+  const end = performance.now() + longestMs
   while (!ending.aborted) {
-    const status = await fetch(url, { signal: AbortSignal.timeout(1_000) }).then(
-      (response) => response.body?.cancel().then(() => response.status) ?? response.status,
-      () => 0,
-    )
-    if (status === 200) return
+    const response = await fetch(url, { signal: AbortSignal.timeout(1_000) }).catch(() => undefined)
+    if (response?.status === 200) return void (await response.body?.cancel())
+    const answer =
+      response === undefined
+        ? 'does not respond: it has to listen on PORT'
+        : `responds with ${[response.status, await beginningOf(response).catch(() => '')].filter((part) => part !== '').join(': ')}; --ready names another path`
     if (performance.now() > end)
       throw new Failure(
         'differs',
-        `the ${name} image is not ready after ${LONGEST_START_MS / 1_000} s: ${url} ${status === 0 ? 'does not respond' : `responds with ${status}`}; it listens on PORT, and --ready names another path`,
+        `the ${name} image is not ready after ${longestMs / 1_000} s: ${url} ${answer}`,
       )
     await pause(BETWEEN_PROBES_MS)
   }
+}
+
+/** What an image says of itself, on one line. The rest of a longer text is not read. */
+async function beginningOf({ body }: Response): Promise<string> {
+  let text = ''
+  const decoder = new TextDecoder()
+  for await (const chunk of body ?? []) {
+    text += decoder.decode(chunk as Uint8Array, { stream: true })
+    if (text.length > MOST_SHOWN) break
+  }
+  return terminalLine(text, MOST_SHOWN)
 }
 
 function signal({ pid }: ChildProcess, name: NodeJS.Signals): void {

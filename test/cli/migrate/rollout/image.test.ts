@@ -1,0 +1,36 @@
+import { expect } from 'chai'
+import { startImage } from '../../../../cli/migrate/rollout/image.js'
+import { failureOf } from '../../../migrations/each-engine.js'
+
+/** A program that responds with 503 and a body. */
+const responding = (body: string) =>
+  `"${process.execPath}" -e "require('http').createServer((_, r) => { r.statusCode = 503; r.end(${body}) }).listen(process.env.PORT, '127.0.0.1')"`
+
+const start = (command: string) =>
+  failureOf(
+    startImage('new', {
+      command,
+      databaseUrl: 'postgres://nowhere',
+      ready: '/readyz',
+      longestStartMs: 2_000,
+    }),
+  )
+
+describe('an image that does not get ready', () => {
+  it('is reported with what it says of itself', async () => {
+    const { message } = await start(responding(`JSON.stringify({ failing: ['schema'] }, null, 2)`))
+    expect(message).to.match(
+      /^the new image is not ready after 2 s: http:\S+\/readyz responds with 503: \{ "failing": \[ "schema" \] \}; --ready names another path$/,
+    )
+  })
+
+  it('is quoted with its first words only', async () => {
+    const { message } = await start(responding(`'x'.repeat(100000)`))
+    expect(message).to.match(/responds with 503: x{299}…; /)
+  })
+
+  it('is told to listen where it does not respond', async () => {
+    const { message } = await start(`"${process.execPath}" -e "setTimeout(() => {}, 60000)"`)
+    expect(message).to.match(/does not respond: it has to listen on PORT$/)
+  })
+})
