@@ -119,6 +119,9 @@ export const NOTHING_DONE: Remains = {
   correct: 'correct it and run again',
 }
 
+const APPLIED_ELSEWHERE =
+  '. A database that has applied the file then refuses the edit: ashlar migrate repair accepts it there'
+
 /** What failed and where, what the file left behind, and what to do. `at` is undefined for the COMMIT. */
 export function failureOf(
   step: Step,
@@ -143,7 +146,7 @@ export function failureOf(
       ? rowsBreak(at === undefined ? undefined : step.statements[at])
       : isOurs
         ? 'put that right and run again'
-        : correct + orResolve
+        : correct + orResolve + (step.direction === 'up' ? APPLIED_ELSEWHERE : '')
   // The file is right, and the advice says when to run it again.
   const isBlocked = options.engine.failures.lockTimeouts.includes(code)
   // It is unknown whether a COMMIT was done. The same holds for a statement that the server commits by itself.
