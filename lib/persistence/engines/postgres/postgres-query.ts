@@ -1,19 +1,12 @@
 import type { Result, Row, Sent } from '../executor/executor.js'
+import { PostgresMessages } from './postgres-messages.js'
 import { toPostgres } from './postgres-value.js'
 
 /** The interface that `pg` gives to a query that submits itself, as pg-cursor does. */
 export interface Connection {
-  readonly stream: { cork(): void; uncork(): void; destroy(): void }
+  readonly stream: { readonly writable: boolean; write(bytes: Buffer): void; destroy(): void }
   readonly parsedStatements: Record<string, string | undefined>
   readonly submittedNamedStatements: Record<string, string | undefined>
-  parse(statement: { readonly name: string; readonly text: string }): void
-  bind(portal: {
-    readonly statement: string
-    readonly values: readonly unknown[]
-    readonly valueMapper: (value: unknown) => string | Buffer | null
-  }): void
-  execute(portal: object): void
-  close(statement: { readonly type: 'S'; readonly name: string }): void
   sync(): void
   sendCopyFail(reason: string): void
 }
@@ -35,7 +28,6 @@ export class PostgresQuery {
   readonly #prepared: boolean[] = []
   readonly #results: Result[] = []
   #rows: Row[] = []
-  #failure: unknown
 
   /** @param done - called once, with the error or the results. */
   constructor(parts: readonly QueryPart[], done: (error: unknown, results?: readonly Result[]) => void) {
@@ -57,28 +49,29 @@ export class PostgresQuery {
     return this.#prepared[this.#results.length] === true
   }
 
-  submit(connection: Connection): Error | null {
-    const { stream } = connection
-    stream.cork()
+  /** In one write. Returns the error of values that are too large for a message. */
+  submit({ stream, parsedStatements, submittedNamedStatements }: Connection): Error | null {
+    const messages = new PostgresMessages()
     try {
       for (const { name, statement, values } of this.#parts) {
-        const wasPrepared = name !== '' && connection.parsedStatements[name] !== undefined
+        const wasPrepared = name !== '' && parsedStatements[name] !== undefined
         this.#prepared.push(wasPrepared)
         if (!wasPrepared) {
           // The server may have a statement of this name: one that `pg` was told to forget, or another client's behind a
           // pooler.
-          if (name !== '') connection.close({ type: 'S', name })
-          connection.parse({ name, text: statement.text })
-          if (name !== '') connection.submittedNamedStatements[name] = statement.text
+          if (name !== '') messages.close(name)
+          messages.parse(name, statement.text)
         }
-        connection.bind({ statement: name, values, valueMapper: toPostgres })
-        connection.execute(EVERY_ROW)
+        messages.bind(name, values.map(toPostgres))
+        messages.execute()
       }
     } catch (error) {
-      this.#failure = error // Values too large for one message. The parts that were already sent must get a response.
+      return error as Error
     }
-    connection.sync()
-    stream.uncork()
+    messages.sync()
+    for (const [i, { name, statement }] of this.#parts.entries())
+      if (name !== '' && this.#prepared[i] === false) submittedNamedStatements[name] = statement.text
+    if (stream.writable) stream.write(messages.bytes)
     return null
   }
 
@@ -93,8 +86,7 @@ export class PostgresQuery {
   }
 
   handleReadyForQuery(): void {
-    if (this.#failure !== undefined) this.callback(this.#failure)
-    else this.callback(null, this.#results)
+    this.callback(null, this.#results)
   }
 
   handleError(error: unknown): void {
@@ -122,5 +114,3 @@ export class PostgresQuery {
     return (this.#parts[this.#results.length] ?? this.#parts.at(-1)) as QueryPart
   }
 }
-
-const EVERY_ROW = {}

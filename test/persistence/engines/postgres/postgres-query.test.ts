@@ -45,6 +45,23 @@ describeOn('a query without a description of its rows', onPostgres, (backend) =>
     return made
   }
 
+  it('sends texts and bytes of every length, and NULL', async () => {
+    const texts = ['', 'a', 'é€😀', '😀'.repeat(1000), 'x'.repeat(300_000)]
+    const { rows } = await lease.run(
+      statement('SELECT ?::text, ?::text, ?::text, ?::text, ?::text', 'postgres'),
+      texts,
+    )
+    expect(rows).to.deep.equal([texts])
+    const bytes = Buffer.alloc(5000, 'ab')
+    const made = statement(
+      "SELECT encode(?::bytea, 'hex'), ?::text IS NULL, octet_length(?::bytea)",
+      'postgres',
+    )
+    expect((await lease.run(made, [bytes, null, Buffer.alloc(0)])).rows).to.deep.equal([
+      [bytes.toString('hex'), 't', '0'],
+    ])
+  })
+
   describe('that was prepared', () => {
     it('works after the type of a column changed', async () => {
       const made = await prepared('SELECT name FROM stone ORDER BY id')
