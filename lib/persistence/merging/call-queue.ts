@@ -7,6 +7,8 @@ const SLOW_MS = 20
 /** A statement that is in flight. */
 export interface Slot {
   readonly since: number
+  /** How many calls it carries. */
+  calls: number
 }
 
 export interface QueueClock {
@@ -100,15 +102,20 @@ export class CallQueue<C extends WaitingCall> {
 
   #take(): Slot | undefined {
     const since = this.clock.now()
-    if (this.#isLone && this.#lone === undefined) this.#slots.push((this.#lone = { since }))
-    const limit = this.#roundTrip.limit(this.connections())
-    if (this.#slots.length >= limit) {
+    if (this.#isLone && this.#lone === undefined) this.#slots.push((this.#lone = { since, calls: 1 }))
+    if (!this.#hasRoom()) {
       this.#slots = this.#slots.filter((slot) => since - slot.since < SLOW_MS)
-      if (this.#slots.length >= limit) return undefined
+      if (!this.#hasRoom()) return undefined
     }
-    const slot = { since }
+    const slot = { since, calls: 1 }
     this.#slots.push(slot)
     return slot
+  }
+
+  #hasRoom(): boolean {
+    let calls = 0
+    for (const slot of this.#slots) calls += slot.calls
+    return this.#roundTrip.hasRoom(this.#slots.length, calls, this.connections())
   }
 
   #sendWaiting(): void {
@@ -116,6 +123,7 @@ export class CallQueue<C extends WaitingCall> {
       const slot = this.#take()
       if (slot === undefined) return this.#watch()
       const calls = this.#next()
+      slot.calls = calls.length
       void this.send(calls).then((succeeded) => {
         this.#measure(slot, succeeded ? calls.length : undefined)
         // Callers that call again at once do so together.

@@ -4,9 +4,13 @@ const WINDOW = 128
 /** What a further call adds to the time of a statement, at least. */
 const PER_CALL_MS = 0.01
 
-/** Below these, fewer statements with more calls each are faster. Above, slots that stay empty cost throughput. */
+/** Below it, few statements are faster. Above, slots that stay empty cost throughput. */
 const NEAR_MS = 0.5
+const NEAR_STATEMENTS = 4
+
+/** Below it, few statements with many calls each are faster: what a statement costs both sides is more than a call adds to it. */
 const NEAREST_MS = 0.25
+const NEAREST_CALLS = 3
 
 /**
  * How far away the database is, and so how many statements of a shape are worth sending at once. It is measured by the fastest of
@@ -26,10 +30,14 @@ export class RoundTrip {
     this.#fastest = Number.POSITIVE_INFINITY
   }
 
-  /** @param connections - how many the pool may have. */
-  limit(connections: number): number {
+  /**
+   * Whether one more statement is to be sent.
+   * @param statements - that are in flight. @param calls - that they carry. @param connections - how many the pool may have.
+   */
+  hasRoom(statements: number, calls: number, connections: number): boolean {
     const ms = Math.min(this.#fastest, this.#fastestBefore)
-    if (ms >= NEAR_MS) return connections
-    return Math.min(connections, ms < NEAREST_MS ? 2 : 4)
+    if (statements >= connections) return false
+    if (ms < NEAREST_MS) return calls < NEAREST_CALLS
+    return ms >= NEAR_MS || statements < NEAR_STATEMENTS
   }
 }

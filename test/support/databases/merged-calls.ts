@@ -32,7 +32,7 @@ export function mergeEach(): () => void {
  */
 export function mergeInCrowds(): () => void {
   const { run, isSole } = MergedCalls.prototype as MergedCalls<Sought, unknown>
-  const { limit } = RoundTrip.prototype
+  const { hasRoom } = RoundTrip.prototype
   const wrong: unknown[] = []
   const start = function (this: MergedCalls<Sought, unknown>, crowd: readonly Sought[], { signal }: Run) {
     for (const sought of crowd) {
@@ -47,7 +47,7 @@ export function mergeInCrowds(): () => void {
       void checked().catch((error: unknown) => wrong.push(error))
     }
   }
-  RoundTrip.prototype.limit = () => 1
+  RoundTrip.prototype.hasRoom = (statements) => statements === 0
   MergedCalls.prototype.isSole = () => false
   MergedCalls.prototype.run = function (sought: Sought, options) {
     const crowd = crowdOf(sought)
@@ -58,7 +58,7 @@ export function mergeInCrowds(): () => void {
   }
   return () => {
     Object.assign(MergedCalls.prototype, { run, isSole })
-    RoundTrip.prototype.limit = limit
+    RoundTrip.prototype.hasRoom = hasRoom
     if (wrong.length > 0) throw wrong[0]
   }
 }
