@@ -10,6 +10,8 @@ import { drill } from '../../support/drill.js'
 
 const CALLERS = 64
 const SECONDS = drill(2, 600)
+/** Statements of several calls. A busy machine takes longer for as many. */
+const SHARING = 10
 const TENANTS = ['acme', 'globex', 'initech', 'umbrella']
 /** The key of a row that all callers of a tenant write; every tenant has one. */
 const SHARED = 'shared'
@@ -105,17 +107,19 @@ describeOn('merged reads beside writes', postgres, (backend) => {
   })
   after(() => subject?.close())
 
-  it(`return what was written before, and nothing of others: ${CALLERS} callers, ${SECONDS} s`, async () => {
-    const carried: number[] = []
-    const stop = watchStatements(subject.dataSource as DataSource, ({ calls }) => carried.push(calls))
+  it(`return what was written before, and nothing of others: ${CALLERS} callers, ${SECONDS} s at least`, async () => {
+    let sharing = 0
+    const stop = watchStatements(subject.dataSource as DataSource, ({ calls }) => {
+      if (calls > 1) sharing++
+    })
     const committed = new Map<string, number>()
     const end = Date.now() + SECONDS * 1000
     const calling = Array.from({ length: CALLERS }, async (_, number) => {
       const caller = new Caller(subject, number, committed)
-      while (Date.now() < end) await caller.step()
+      while (Date.now() < end || sharing < SHARING) await caller.step()
     })
     await Promise.all(calling)
     stop()
-    expect(carried.filter((calls) => calls > 1)).to.have.length.greaterThan(10)
+    expect(sharing).to.be.at.least(SHARING)
   }).timeout((SECONDS + 60) * 1000)
 })
