@@ -9,18 +9,6 @@ import { differenceText } from './difference-text.js'
 import type { ComparedDialect } from './expected-table.js'
 import type { Difference } from './table-differences.js'
 
-/** What makes a database what the model says, in two deployments. */
-export interface SchemaPlan {
-  /** For images of both versions: safe while the old one runs. */
-  readonly expand: readonly ChangeFile[]
-  /** For the time when no old image runs any more. */
-  readonly contract: readonly ChangeFile[]
-  /** What the contract is for, one line each with what to do. */
-  readonly left: readonly string[]
-  /** What no file is written for, likewise. */
-  readonly byHand: readonly string[]
-}
-
 /** The steps of one table, by what has to come first. */
 export interface TablePlan {
   readonly alter: ChangeFile[]
@@ -62,17 +50,6 @@ export function planTable(
   for (const difference of differences) planner.add(difference)
   planner.end()
   return plan
-}
-
-/** All tables together: what a step needs of another table is there before it. */
-export function joined(made: readonly ChangeFile[], tables: readonly TablePlan[]): SchemaPlan {
-  const all = (step: Exclude<keyof TablePlan, 'left' | 'byHand'>) => tables.flatMap((table) => table[step])
-  return {
-    expand: [...made, ...all('alter'), ...all('copy'), ...all('index'), ...all('link')],
-    contract: [...all('unlink'), ...all('unindex'), ...all('settle'), ...all('drop'), ...all('relink')],
-    left: tables.flatMap(({ left }) => left),
-    byHand: tables.flatMap(({ byHand }) => byHand),
-  }
 }
 
 class TablePlanner {
@@ -302,9 +279,10 @@ class TablePlanner {
       { up: `DROP COLUMN ${column}`, down: `ADD COLUMN ${this.#sql.liveText(this.#restored(live))}` },
     ])
     if (dropped === undefined) return
-    const { quote } = this.dialect
     const copied =
-      to === undefined ? [] : [`UPDATE ${quoteTable(table, this.dialect)} SET ${column} = ${quote(to.name)}`]
+      to === undefined
+        ? []
+        : [`UPDATE ${quoteTable(table, this.dialect)} SET ${column} = ${this.dialect.quote(to.name)}`]
     const isSearched = this.live.columns.some(({ name: one }) => one === SEARCH_VECTOR)
     plan.drop.push({
       ...dropped,

@@ -1,0 +1,25 @@
+import type { ChangeFile } from '../dialects/catalog/change-sql.js'
+import type { TablePlan } from './plan-changes.js'
+
+/** What makes a database what the model says, in two deployments. */
+export interface SchemaPlan {
+  /** For images of both versions: safe while the old one runs. */
+  readonly expand: readonly ChangeFile[]
+  /** For the time when no old image runs any more. */
+  readonly contract: readonly ChangeFile[]
+  /** What the contract is for, one line each with what to do. */
+  readonly left: readonly string[]
+  /** What no file is written for, likewise. */
+  readonly byHand: readonly string[]
+}
+
+/** All tables together: what a step needs of another table is there before it. */
+export function joined(made: readonly ChangeFile[], tables: readonly TablePlan[]): SchemaPlan {
+  const all = (step: Exclude<keyof TablePlan, 'left' | 'byHand'>) => tables.flatMap((table) => table[step])
+  return {
+    expand: [...made, ...all('alter'), ...all('copy'), ...all('index'), ...all('link')],
+    contract: [...all('unlink'), ...all('unindex'), ...all('settle'), ...all('drop'), ...all('relink')],
+    left: tables.flatMap(({ left }) => left),
+    byHand: tables.flatMap(({ byHand }) => byHand),
+  }
+}
