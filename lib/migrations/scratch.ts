@@ -53,6 +53,8 @@ function onTheServer(options: ResolvedOptions): Scratch {
       made.pathname = `/${encodeURIComponent(name)}`
       try {
         return await work({ ...quiet(options), url: made.href, isScratch: true })
+      } catch (error) {
+        throw pooled(error)
       } finally {
         // What is still there afterwards is a leftover.
         await withSession(unstoppable(options), 'read', (session) => session.rows(scratch.drop(name))).catch(
@@ -88,6 +90,21 @@ function inDatabase(options: ResolvedOptions, url: string): Scratch {
     leftovers: () => Promise.resolve([]),
   }
 }
+
+/** A database that was just made and is not reached as the server is: what is between them does not know it. */
+function pooled(error: unknown): unknown {
+  if (!(error instanceof MigrationError) || !POOLED.some((sign) => sign(error))) return error
+  const { stop, message, version, sqlState } = error
+  const advice =
+    'The comparison makes databases of its own, which a pooler such as PgBouncer does not know: give check, diff and new --entities ' +
+    'the address of the server itself, or name an empty database with --scratch'
+  return new MigrationError(stop, `${message.replace(/^migrations: /, '')}. ${advice}`, version, sqlState)
+}
+
+const POOLED: readonly ((error: MigrationError) => boolean)[] = [
+  ({ stop }) => stop === 'pooler',
+  ({ stop, message }) => stop === 'connection' && message.includes('no connection to '),
+]
 
 const denied =
   (right: string) =>

@@ -67,6 +67,15 @@ onEachEngine(
       expect(await migrate({ url, files: {} }).verify()).to.deep.equal([])
     })
 
+    it('is named where a comparison makes databases that it does not know', async function () {
+      const pooler = serviceUrl('pgbouncer')
+      if (pooler === undefined) return this.skip()
+      const url = Object.assign(new URL(pooler), { pathname: `/${database().name}` }).href
+      const { message } = await failureOf(migrate({ url, files: tables(2) }).tryDowns())
+      expect(message).to.match(/ashlar_scratch|transaction pooler/)
+      expect(message).to.include('the address of the server itself, or name an empty database with --scratch')
+    })
+
     it('is welcome in session mode', () =>
       through('session', async (url) => {
         expect((await migrate({ url, files: tables(2) }).up()).applied).to.deep.equal(['0002_t2'])
