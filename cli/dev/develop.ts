@@ -38,7 +38,7 @@ export async function develop(options: DevelopOptions): Promise<void> {
   const changed = new Set<string>()
   let isStarted = false
   let isRunning = false
-  /** When this command generated code, and when generated code was seen to change, whoever wrote it. */
+  /** When this command generated code, and when generated code was last seen to change: `ashlar generate` writes it, too. */
   let generatedAt = -Infinity
   let codeChangedAt = -Infinity
   let compilingSince: number | undefined
