@@ -1,6 +1,6 @@
 import { MigrationError } from '../errors.js'
-import { completeFramework } from './histories/adopt.js'
-import { FRAMEWORK, isOfFramework, isUpgrade, unknownVersion } from './files/migration-files.js'
+import { completeFramework, takenOver } from './histories/adopt.js'
+import { FRAMEWORK, isOfFramework, unknownVersion } from './files/migration-files.js'
 import { BACKFILL_TABLE } from './files/names.js'
 import { withLock } from './session/lock.js'
 import { type Planned, readSet } from './migration-set.js'
@@ -8,7 +8,6 @@ import { withSession } from './open-session.js'
 import { forgetPosition } from './session/backfill-position.js'
 import type { ResolvedOptions } from './session/options.js'
 import type { Session } from './session/session.js'
-import { createTable } from './sql/statement-shape.js'
 import {
   type AppliedVersion,
   appliedRow,
@@ -56,9 +55,7 @@ export function baseline(options: ResolvedOptions, to: number): Promise<readonly
         `${there.map((row) => `${row.name} ${standingOf(row)}`).join(', ')}: a baseline is for a database without versions; ` +
           'ashlar migrate resolve --applied records one more',
       )
-    const versions: Planned[] = []
-    for (const one of migrations.filter(({ version }) => version <= to))
-      if (!isUpgrade(one.version) || (await hasTablesOf(session, one))) versions.push(one)
+    const versions = await takenOver(session, to, migrations)
     const made = await completeFramework(session, options, versions[0])
     // What has really run keeps the time at which it did.
     const missing = versions.filter(
@@ -157,15 +154,6 @@ export function repair(options: ResolvedOptions): Promise<readonly EditedVersion
     })
     return found.map(toEdited)
   })
-}
-
-/** Whether the tables that a file makes are there. */
-async function hasTablesOf(session: Session, { script }: Planned): Promise<boolean> {
-  for (const statement of script.statements) {
-    const table = createTable(statement)?.table
-    if (table !== undefined && !(await session.hasTable(table))) return false
-  }
-  return true
 }
 
 /** Runs `work` as the only one that migrates, and all of it or nothing. */

@@ -1,5 +1,5 @@
 import { MigrationError } from '../errors.js'
-import { refuseUnusable } from './histories/adopt.js'
+import { refuseUnusable, takenOver } from './histories/adopt.js'
 import { refuseMoved } from './histories/adopted-head.js'
 import { refuseForeign } from './histories/foreign.js'
 import { type MigrationSet, refuseBadFiles } from './migration-set.js'
@@ -28,7 +28,7 @@ export interface Preflight extends VersionsNow {
 export async function preflight(session: Session, set: MigrationSet, without?: number): Promise<Preflight> {
   const found = await readVersionsNow(session)
   const now = { ...found, rows: found.rows.filter(({ version }) => version !== without) }
-  const isSettled = await settledIn(session, now.rows)
+  const isSettled = await settledIn(session, set, now.rows)
   refuseBadFiles(set, isSettled)
   await refuseMoved(
     session,
@@ -49,13 +49,14 @@ export async function preflight(session: Session, set: MigrationSet, without?: n
 /** Whether a version does not run any more, by what is recorded here or by another tool. */
 export async function settledIn(
   session: Session,
+  { migrations }: Pick<MigrationSet, 'migrations'>,
   rows?: readonly AppliedVersion[],
 ): Promise<(version: number) => boolean> {
   const there = rows ?? (await readVersions(session))
   const adopted = there.length === 0 ? await readAdopted(session) : undefined
-  return adopted === undefined
-    ? (version) => there.some((row) => row.version === version && !row.dirty)
-    : (version) => version <= adopted.version
+  if (adopted === undefined) return (version) => there.some((row) => row.version === version && !row.dirty)
+  const taken = await takenOver(session, adopted.version, migrations)
+  return (version) => taken.some((one) => one.version === version)
 }
 
 /** @throws {MigrationError} with every applied file that was edited. */

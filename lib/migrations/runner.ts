@@ -73,7 +73,7 @@ export async function up(options: ResolvedOptions, to = Infinity): Promise<UpRes
   if (set.findings.some(({ level }) => level === 'refuse'))
     refuseBadFiles(
       set,
-      await withSession(options, 'read', (session) => settledIn(session)).catch(() => () => false),
+      await withSession(options, 'read', (session) => settledIn(session, set)).catch(() => () => false),
     )
   return withSession(options, 'change', async (session) => {
     const { rows, working } = await preflight(session, set)

@@ -1,5 +1,5 @@
 import { MigrationError } from '../../errors.js'
-import { FRAMEWORK, type Migration, toFileNumber } from '../files/migration-files.js'
+import { FRAMEWORK, isUpgrade, type Migration, toFileNumber } from '../files/migration-files.js'
 import { ADOPTED_TABLE } from '../files/names.js'
 import type { ResolvedOptions } from '../session/options.js'
 import type { Session } from '../session/session.js'
@@ -23,7 +23,7 @@ export async function adopt(
   const adopted = await readAdopted(session)
   if (adopted === undefined) return
   refuseUnusable(adopted, migrations)
-  const versions = migrations.filter(({ version }) => version <= adopted.version)
+  const versions = await takenOver(session, adopted.version, migrations)
   const { hasTransactionalDdl } = session.engine
   try {
     if (hasTransactionalDdl) await session.run('START TRANSACTION', 0)
@@ -40,6 +40,30 @@ export async function adopt(
     const { message, code } = error
     throw new MigrationError('failed', `${ADOPTED_TABLE} cannot be taken over: ${message}`, undefined, code)
   }
+}
+
+/**
+ * The versions up to `to` that count as applied without running. An upgrade of the framework's tables is not among them where
+ * its tables are missing: `up` runs it.
+ */
+export async function takenOver<T extends Migration>(
+  session: Session,
+  to: number,
+  migrations: readonly T[],
+): Promise<readonly T[]> {
+  const versions: T[] = []
+  for (const one of migrations.filter(({ version }) => version <= to))
+    if (!isUpgrade(one.version) || (await hasTablesOf(session, one))) versions.push(one)
+  return versions
+}
+
+/** Whether the tables that a file makes are there. */
+async function hasTablesOf(session: Session, { up }: Migration): Promise<boolean> {
+  for (const statement of splitStatements(up, session.engine.syntax).statements) {
+    const table = createTable(statement)?.table
+    if (table !== undefined && !(await session.hasTable(table))) return false
+  }
+  return true
 }
 
 /**

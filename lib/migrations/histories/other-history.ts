@@ -4,7 +4,7 @@ import { ADOPTED_TABLE } from '../files/names.js'
 import type { Session } from '../session/session.js'
 import { type AppliedVersion, readAdopted } from '../session/version-table.js'
 import type { Script } from '../sql/statements.js'
-import { refuseUnusable } from './adopt.js'
+import { refuseUnusable, takenOver } from './adopt.js'
 import { refuseMoved } from './adopted-head.js'
 
 /** What the history of another tool means for the next `up`. */
@@ -36,9 +36,10 @@ export async function otherHistory(
     }
   }
   if (adopted === undefined) return undefined
-  const taken = migrations.map(({ version }) => version).filter((version) => version <= adopted.version)
+  const taken = await takenOver(session, adopted.version, migrations)
+  const numbers = toFileNumbers(taken.map(({ version }) => version))
   return {
-    text: `${ADOPTED_TABLE} is at ${toFileNumber(adopted.version)}: up takes over ${toFileNumbers(taken)} without running them`,
+    text: `${ADOPTED_TABLE} is at ${toFileNumber(adopted.version)}: up takes over ${numbers} without running them`,
     isRefused: false,
   }
 }

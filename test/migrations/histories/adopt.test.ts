@@ -61,6 +61,18 @@ onEachEngine(
       expect(kept.map(({ version }) => Number(version))).to.deep.equal([2])
     })
 
+    it('runs upgrades of the framework whose tables are missing, also below the version of the other tool', async () => {
+      await migratedTo(9001)
+      await database().rows('CREATE TABLE t9001 (id bigint PRIMARY KEY)')
+      const files = { ...tables(2), ...tables(9001) }
+      expect((await migrator(files).otherHistory())?.text).to.equal(
+        'schema_migrations is at 9001: up takes over 0001 to 0002 and 9001 without running them',
+      )
+      expect((await migrator(files).plan()).map(({ name }) => name)).to.deep.equal(['8001_outbox_log'])
+      expect((await migrator(files).up()).applied).to.deep.equal(['8001_outbox_log'])
+      expect(await database().tables()).to.include('outbox_leases')
+    })
+
     it('gets the tables of the framework that the other tool did not make, with their indexes', async () => {
       await migratedTo(2)
       const made = await indexesOf()
