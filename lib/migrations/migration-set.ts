@@ -12,8 +12,8 @@ export interface Planned extends Migration {
 
 /** A module's versions, and the findings of lint. */
 export interface MigrationSet {
-  /** What an error of its files is about. */
-  readonly subject: string
+  /** What an error of its files is about. Looks at the folder. */
+  readonly subject: () => string
   readonly migrations: readonly Planned[]
   readonly findings: readonly Finding[]
 }
@@ -32,7 +32,7 @@ export async function readSet(
     ...lintFile({ name: file, engine: engine.lint, direction: 'up', script, statementTimeoutMs }),
     ...(down === undefined ? [missingDown(name)] : lintDown(name, down, engine, statementTimeoutMs)),
   ])
-  return { subject: subjectOf(source, engine.dialect), migrations, findings }
+  return { subject: () => subjectOf(source, engine.dialect), migrations, findings }
 }
 
 /** The findings in a way down. */
@@ -63,7 +63,7 @@ export function refuseBadFiles(
   const refused = findings.filter(
     ({ level, file }) => level === 'refuse' && !names.includes(file.replace(/\.(up|down)\.\w+$/, '')),
   )
-  if (refused.length > 0) throw new DeclarationError(subject, refused.map(toProblem))
+  if (refused.length > 0) throw new DeclarationError(subject(), refused.map(toProblem))
 }
 
 export const toProblem = ({ file, line, rule, text }: Finding): string => `${file}:${line}: ${text} (${rule})`
