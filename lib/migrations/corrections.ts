@@ -32,17 +32,24 @@ export interface EditedVersion {
   readonly now: string
 }
 
+/** What `baseline` did with each version. */
+export interface BaselineResult {
+  /** The framework's first version where its tables were missing and were made: what of it was missing has run. */
+  readonly applied: readonly string[]
+  /** Versions that count as applied from now on. No statement of them has run. */
+  readonly recorded: readonly string[]
+}
+
 /** Which way a version was put right by hand. */
 export type Resolution = 'applied' | 'rolledBack'
 
 /**
  * Records every version up to `to` as applied without running its file: the database has what they make. Tables of the
  * framework's first version that it lacks are made. Upgrades of the framework's tables that it lacks are left to `up`.
- * @returns the names of the versions that were recorded.
  * @throws {RangeError} when the files have no version `to`.
  * @throws {MigrationError} `dirty` when a version was run in this database before.
  */
-export function baseline(options: ResolvedOptions, to: number): Promise<readonly string[]> {
+export function baseline(options: ResolvedOptions, to: number): Promise<BaselineResult> {
   return correcting(options, async (session, migrations) => {
     if (!migrations.some(({ version }) => version === to)) throw unknownVersion(to, migrations)
     await session.makeSchema()
@@ -61,13 +68,18 @@ export function baseline(options: ResolvedOptions, to: number): Promise<readonly
     const missing = versions.filter(
       ({ version }) => !rows.some((row) => row.version === version && !row.dirty),
     )
+    const isMade = ({ version }: Planned) => version === FRAMEWORK && made.length > 0
     await together(session, async () => {
       for (const migration of missing)
-        if (migration.version === FRAMEWORK && made.length > 0)
+        if (isMade(migration))
           await writeVersion(session, appliedRow(migration, migration.script.statements.length))
         else await record(session, migration, undefined)
     })
-    return missing.map(({ name }) => name)
+    const namesOf = (some: readonly Planned[]) => some.map(({ name }) => name)
+    return {
+      applied: namesOf(missing.filter(isMade)),
+      recorded: namesOf(missing.filter((one) => !isMade(one))),
+    }
   })
 }
 

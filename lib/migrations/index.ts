@@ -1,5 +1,5 @@
 export { DeclarationError, MigrationError, type MigrationStop } from '../errors.js'
-export type { EditedVersion, Resolution } from './corrections.js'
+export type { BaselineResult, EditedVersion, Resolution } from './corrections.js'
 export { createdTables } from './created-tables.js'
 export type { ComparedModel, DiffOptions, DiffResult } from './diff.js'
 export type { TriedVersion } from './dry-run.js'

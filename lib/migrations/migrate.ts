@@ -1,6 +1,7 @@
 import { engineOf } from './engines.js'
 import {
   baseline,
+  type BaselineResult,
   checkResolution,
   edited,
   type EditedVersion,
@@ -22,7 +23,16 @@ import type { DatabaseAddress } from './session/engine.js'
 import { withSession } from './open-session.js'
 import type { MigrateOptions, ResolvedOptions } from './session/options.js'
 import { addressOf } from './session/session.js'
-import { down, type DownResult, redo, type RollBack, rollBacks, up, type UpResult } from './runner.js'
+import {
+  checkRedo,
+  down,
+  type DownResult,
+  redo,
+  type RollBack,
+  rollBacks,
+  up,
+  type UpResult,
+} from './runner.js'
 import { tryDowns } from './try-downs.js'
 import type { OtherHistory } from './histories/other-history.js'
 import {
@@ -55,13 +65,14 @@ export interface Migrator {
   rollBacks(to?: number): Promise<readonly RollBack[]>
   /** Rolls the last applied version of the module back and applies it again, as its file is now. */
   redo(): Promise<DownResult & UpResult>
+  /** What `redo` would roll back. Refuses what `redo` would refuse, so that nobody is asked before. Changes nothing. */
+  checkRedo(): Promise<readonly RollBack[]>
   /**
    * Records every version up to `to` as applied without running its file, in a database that has what they make. Makes the
    * framework's own tables of 0001 that are missing, and leaves its upgrades to `up` where their tables are missing.
-   * @returns the names of the versions.
    * @throws {MigrationError} `dirty` when a version ran in this database before.
    */
-  baseline(to: number): Promise<readonly string[]>
+  baseline(to: number): Promise<BaselineResult>
   /**
    * Records how a person put a version right, and runs nothing: `applied` for one that is dirty or missing and is done by
    * hand, `rolledBack` for a dirty one of which nothing is left.
@@ -141,6 +152,7 @@ export function migrate(options: MigrateOptions): Migrator {
     down: (to) => down(resolved, to),
     rollBacks: (to) => rollBacks(resolved, to),
     redo: () => redo(resolved),
+    checkRedo: () => checkRedo(resolved),
     baseline: (to) => baseline(resolved, to),
     resolve: (version, as) => resolve(resolved, version, as),
     checkResolution: (version, as) => checkResolution(resolved, version, as),

@@ -99,7 +99,7 @@ export function downStep(
 }
 
 /** A corrected file takes precedence over the stored SQL, if it belongs to the way up that was applied. */
-export function downOf(row: AppliedVersion, shipped: Migration | undefined): string {
+function downOf(row: AppliedVersion, shipped: Migration | undefined): string {
   const isSame = row.checksum === undefined || row.dirty || shipped?.checksum === row.checksum
   const sql = (isSame ? shipped?.down : undefined) ?? row.downSql
   if (sql !== undefined) return sql

@@ -18,7 +18,7 @@ import { type Lost, notBroughtBack } from './sql/losses.js'
 import { type Loss, lossesOf } from './session/effect.js'
 import { splitStatements } from './sql/statements.js'
 import { backfillOf } from './sql/backfill.js'
-import { downOf, endRollBack, rollBack } from './recover.js'
+import { downStep, endRollBack, rollBack } from './recover.js'
 import { applyOrRecord } from './search/apply-or-record.js'
 import { isSearchIndex } from './search/search-versions.js'
 import type { Session } from './session/session.js'
@@ -132,7 +132,7 @@ export async function rollBacks(options: ResolvedOptions, to?: number): Promise<
     const found: RollBack[] = []
     for (const row of rowsAbove(await readVersions(session), to)) {
       const shippedNow = shipped.get(row.version)
-      const { statements } = splitStatements(downOf(row, shippedNow), session.engine.syntax)
+      const { statements } = downStep(session, options, row, shippedNow)
       const up = splitStatements(row.upSql ?? shippedNow?.up ?? '', session.engine.syntax)
       const leavesNothing = row.dirty && !isGoingDown(row) && options.engine.leavesNothing(row)
       found.push({
@@ -170,17 +170,34 @@ function rowsAbove(rows: readonly AppliedVersion[], to: number | undefined): rea
  * @throws {RangeError} when these files do not have it: then nothing is rolled back.
  */
 export async function redo(options: ResolvedOptions): Promise<DownResult & UpResult> {
-  const [last] = await rollBacks(options)
+  const { again } = await redone(options)
+  if (again === undefined) return { rolledBack: [], applied: [], ahead: [] }
+  const { rolledBack } = await down(options)
+  return { rolledBack, ...(await up(options, again.version)) }
+}
+
+/**
+ * What `redo` would roll back. Changes nothing.
+ * @throws {RangeError | DeclarationError | MigrationError} what `redo` would refuse.
+ */
+export async function checkRedo(options: ResolvedOptions): Promise<readonly RollBack[]> {
+  return (await redone(options)).found
+}
+
+async function redone(
+  options: ResolvedOptions,
+): Promise<{ readonly found: readonly RollBack[]; readonly again: Planned | undefined }> {
+  const found = await rollBacks(options)
+  const [last] = found
   const set = await readSet(options.files, options.engine, options.statementTimeoutMs)
   const again = set.migrations.find(({ name }) => name === last?.name)
   if (last !== undefined && again === undefined)
     throw new RangeError(
       `migrations: ${last.name} was applied last, and these files do not have it: use the files that do, or roll it back with ashlar migrate down`,
     )
-  if (again === undefined) return { rolledBack: [], applied: [], ahead: [] }
-  await withSession(options, 'read', (session) => preflight(session, set, again.version))
-  const { rolledBack } = await down(options)
-  return { rolledBack, ...(await up(options, again.version)) }
+  if (again !== undefined)
+    await withSession(options, 'read', (session) => preflight(session, set, again.version))
+  return { found, again }
 }
 
 async function applyMissing(

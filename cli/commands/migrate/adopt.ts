@@ -1,14 +1,14 @@
+import type { BaselineResult } from '../../../lib/migrations/index.js'
 import { Failure } from '../../errors/failure.js'
 import { pathFlag } from '../../loading/path-flag.js'
 import { databaseFlags, timeoutFlags } from '../../migrate/database-flags.js'
 import type { OnDatabase } from '../../migrate/database-verb.js'
 import { MigratingVerb } from '../../migrate/migrating-verb.js'
 
-interface Adopted extends OnDatabase {
+interface Adopted extends BaselineResult, OnDatabase {
   readonly tool: string
   readonly dumpCommand: string
   readonly files: readonly string[]
-  readonly recorded: readonly string[]
 }
 
 export default class Adopt extends MigratingVerb {
@@ -49,19 +49,20 @@ With --dump it writes the statements of the dump into 0002_adopted_<tool>, makes
         `${dumpCommand} > schema.sql`,
         nextLine(['adopt', '--dump', 'schema.sql']),
       ])
-      return this.onDatabase({ tool, dumpCommand, files: [], recorded: [] })
+      return this.onDatabase({ tool, dumpCommand, files: [], applied: [], recorded: [] })
     }
     const version = await adoptedVersion(found, dump.text, dump.file)
     const { files } = writeNextFiles(flags.files, found.dialect, [version])
-    const recorded = await this.migrating(flags, (migrator) => migrator.baseline(2)).catch(
-      (error: unknown) => {
-        removeFiles(files)
-        throw error
-      },
-    )
+    const result = await this.migrating(flags, (migrator) => migrator.baseline(2)).catch((error: unknown) => {
+      removeFiles(files)
+      throw error
+    })
     const { recordedLines } = await import('../../migrate/lines/recorded-lines.js')
-    const lines = await recordedLines(recorded, await this.connected(flags), this.paint)
-    this.say([...files.map((file) => `${this.paint.good('written')} ${file}`), ...lines, nextLine(['up'])])
-    return this.onDatabase({ tool, dumpCommand, files, recorded })
+    this.say([
+      ...files.map((file) => `${this.paint.good('written')} ${file}`),
+      ...recordedLines(result, this.paint),
+      nextLine(['up']),
+    ])
+    return this.onDatabase({ tool, dumpCommand, files, ...result })
   }
 }

@@ -1,4 +1,5 @@
 import { Flags } from '@oclif/core'
+import type { BaselineResult } from '../../../lib/migrations/index.js'
 import { databaseFlags, timeoutFlags, versionOptions } from '../../migrate/database-flags.js'
 import type { OnDatabase } from '../../migrate/database-verb.js'
 import { MigratingVerb } from '../../migrate/migrating-verb.js'
@@ -15,15 +16,14 @@ Nothing compares the files with the database: run migrate verify --entities afte
     ...timeoutFlags,
   }
 
-  override async run(): Promise<{ readonly recorded: readonly string[] } & OnDatabase> {
+  override async run(): Promise<BaselineResult & OnDatabase> {
     const { flags } = await this.parse(Baseline)
-    const recorded = await this.migrating(flags, (migrator) => migrator.baseline(flags.to))
+    const result = await this.migrating(flags, (migrator) => migrator.baseline(flags.to))
     const [{ nextLine }, { recordedLines }] = await Promise.all([
       import('../../migrate/lines/next-line.js'),
       import('../../migrate/lines/recorded-lines.js'),
     ])
-    const lines = await recordedLines(recorded, await this.connected(flags), this.paint)
-    this.say([...lines, nextLine(['up'])])
-    return this.onDatabase({ recorded })
+    this.say([...recordedLines(result, this.paint), nextLine(['up'])])
+    return this.onDatabase(result)
   }
 }

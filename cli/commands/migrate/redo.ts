@@ -25,7 +25,7 @@ It asks first when the way down loses values, like migrate down. Without a termi
       import('../../migrate/lines/losses-question.js'),
       import('../../migrate/lines/applied-lines.js'),
     ])
-    const rollBacks = await this.migrating(flags, (migrator) => migrator.rollBacks())
+    const rollBacks = await this.migrating(flags, (migrator) => migrator.checkRedo())
     this.note([...staysLostLines(rollBacks), ...refillLines(rollBacks)])
     const question = lossesQuestion(rollBacks, false)
     if (!flags.yes && question !== undefined) await this.confirm(question, 'nothing is rolled back')

@@ -271,7 +271,13 @@ onEachEngine('the commands of an operator', (database, dialect) => {
     const redo = await run('redo', '--yes')
     expect([redo.exit, redo.stdout]).to.deep.equal([6, ''])
     expect(redo.stderr).to.include('0002_t2.up.sql was edited').and.not.include('rolling back')
+    const asked = await run('redo')
+    expect([asked.exit, asked.stderr]).to.deep.equal([6, redo.stderr])
     expect((await run('down', '--yes')).stdout).to.equal('rolled back 0004_t4\n')
+    ship({ '0003_t3.down.sql': 'DROP TABLE t3; COMMIT' })
+    const down = await run('down')
+    expect([down.exit, down.stdout]).to.deep.equal([2, ''])
+    expect(down.stderr).to.include('0003_t3.down.sql:1: ').and.not.include('asks first')
     const resolve = await run('resolve', '--applied', '2')
     expect(resolve.exit).to.equal(6)
     expect(resolve.stderr).to.include('0002_t2 is applied already').and.not.include('asks first')
@@ -300,7 +306,7 @@ onEachEngine('the commands of an operator', (database, dialect) => {
     await database().rows('CREATE TABLE t2 (id bigint PRIMARY KEY)')
     ship({ ...tables(2), ...file('0003_t3', 'CREATE TABLE t3 (id nonsense)', 'DROP TABLE t3') })
     expect((await run('baseline', '--to', '2')).stdout).to.equal(
-      'recorded 0002_t2\nNext: ashlar migrate up\n',
+      'recorded 0002_t2 as applied: nothing of it was run\nNext: ashlar migrate up\n',
     )
     expect((await run('status')).stdout)
       .to.match(/^0002_t2 +applied, recorded at \S+Z$/m)
@@ -344,6 +350,9 @@ onEachEngine('the commands of an operator', (database, dialect) => {
         new RegExp(
           `^0002_c\n  ${stopped.replaceAll(/[()]/g, '.')}, and then applies the file again\n  rollback, statement 2: INSERT INTO nowhere [^]*  rollback, statement 3: DROP TABLE c2\n[^]*loses table c2[^]*line 1: CREATE TABLE c1 `,
         ),
+      )
+      expect((await run('dry-run')).stderr).to.match(
+        /: This first finishes the rollback of 0002_c, which stopped, and then applies 0002_c to it, so it has to be a copy\.\n$/,
       )
       expect((await run('resolve', '--rolled-back', '2')).stderr).to.match(
         /Of its rollback, statements 2 to 3 of 3 may not be done: do that by hand before\.\n$/,
