@@ -42,6 +42,11 @@ export interface VersionStatus {
   readonly unfinished: Unfinished | undefined
   /** False when another tool applied it: then it is unknown whether the file was edited. */
   readonly isChecked: boolean
+  /**
+   * Whether these files have it and the database lacks it: it is pending, a session works on it, or its step failed. Not so where
+   * a rollback failed and took nothing away.
+   */
+  readonly isMissing: boolean
   /** Whether its files are those of the framework. */
   readonly isFramework: boolean
 }
@@ -106,11 +111,8 @@ export async function verify(
 
 /** Names of the versions that these files have and the database lacks. Includes versions whose step runs or failed. */
 export async function pendingVersions(options: MigrateOptions): Promise<readonly string[]> {
-  const states = await status(resolveOptions(options))
-  return states.filter(({ state }) => PENDING.includes(state)).map(({ name }) => name)
+  return (await status(resolveOptions(options))).filter(({ isMissing }) => isMissing).map(({ name }) => name)
 }
-
-const PENDING: readonly VersionState[] = ['pending', 'running', 'dirty']
 
 /** The database and files that `schemaIsCurrent` compares. */
 export interface SchemaCheckOptions extends Omit<MigrateOptions, 'url'> {
@@ -180,6 +182,7 @@ function statusOf(
         error: undefined,
         unfinished: undefined,
         isChecked: true,
+        isMissing: true,
         isFramework: isOfFramework(version),
       }
     })
@@ -188,6 +191,7 @@ function statusOf(
     const isRunning =
       (working !== undefined && isUnfinished(row)) ||
       (row.dirty ? isAtWork(version, 'up', 'down') : isAtWork(version, 'down'))
+    const unfinished = unfinishedOf(row, engine)
     return {
       version,
       name,
@@ -196,8 +200,9 @@ function statusOf(
       isRecorded: isRecorded(row),
       holder: isRunning ? holder : undefined,
       error: isRunning ? undefined : row.error,
-      unfinished: isRunning ? undefined : unfinishedOf(row, engine),
+      unfinished: isRunning ? undefined : unfinished,
       isChecked: row.checksum !== undefined,
+      isMissing: files.has(version) && (isRunning || (row.dirty && unfinished?.staysApplied !== true)),
       isFramework: isOfFramework(version),
     }
   })

@@ -196,6 +196,19 @@ onEachEngine('the state of a schema', (database, dialect) => {
     expect(await pendingVersions(optionsOf(tables(2)))).to.deep.equal(['0002_t2'])
     await migrate(optionsOf(tables(2, 3))).up()
     await schemaIsCurrent(optionsOf(tables(2)))()
+    const newer = { ...tables(2, 3), ...file('0004_n', 'CREATE TABLE n (id bigint); nonsense', '-- no') }
+    await failureOf(migrate(optionsOf(newer)).up())
+    expect(await pendingVersions(optionsOf(tables(2, 3)))).to.deep.equal([])
+    expect(await pendingVersions(optionsOf(newer))).to.deep.equal(['0004_n'])
+  })
+
+  it('is enough where a rollback failed and took nothing away', async () => {
+    const files = file('0002_r', 'CREATE TABLE r (id bigint)', 'DROP TABLE r; INSERT INTO nowhere VALUES (1)')
+    await migrate(optionsOf(files)).up()
+    await failureOf(migrate(optionsOf(files)).down())
+    // MySQL has dropped the table.
+    const missing = dialect === 'postgres' ? [] : ['0002_r']
+    expect(await pendingVersions(optionsOf(files))).to.deep.equal(missing)
   })
 
   it('says when a version was applied, which is when its file had ended', async () => {

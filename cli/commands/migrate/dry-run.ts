@@ -2,7 +2,7 @@ import { Flags } from '@oclif/core'
 import type { TriedVersion } from '../../../lib/migrations/index.js'
 import { databaseFlags, timeoutFlags } from '../../migrate/database-flags.js'
 import { MigratingVerb } from '../../migrate/migrating-verb.js'
-import { missingVersions } from '../../migrate/missing-versions.js'
+import { appliesText } from '../../migrate/missing-versions.js'
 
 export default class DryRun extends MigratingVerb {
   static override summary = 'Apply the missing versions to a copy, and measure what others notice.'
@@ -20,22 +20,17 @@ Locks are measured on PostgreSQL, for files that run in a transaction; on MySQL,
 
   override async run(): Promise<readonly TriedVersion[]> {
     const { flags } = await this.parse(DryRun)
-    const [{ namesText }, { nextLine }, { triedLines, unmeasuredLines }] = await Promise.all([
-      import('../../migrate/lines/names-text.js'),
+    const [{ nextLine }, { triedLines, unmeasuredLines }] = await Promise.all([
       import('../../migrate/lines/next-line.js'),
       import('../../migrate/lines/tried-lines.js'),
     ])
     await this.noteEmpty(flags)
-    const missing = await this.migrating(flags, missingVersions)
-    if (missing.length === 0) {
+    const applies = appliesText(await this.migrating(flags, (migrator) => migrator.status()))
+    if (applies === '') {
       this.say(['nothing to do: the schema is current'])
       return []
     }
-    if (!flags.yes)
-      await this.confirm(
-        `This applies ${namesText(missing)} to it, so it has to be a copy.`,
-        'nothing is applied',
-      )
+    if (!flags.yes) await this.confirm(`This ${applies} to it, so it has to be a copy.`, 'nothing is applied')
     const versions = await this.migrating(flags, (migrator) =>
       migrator.dryRun((version) => {
         this.#tried.push(version)

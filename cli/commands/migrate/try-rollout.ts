@@ -3,7 +3,7 @@ import { pathFlag } from '../../loading/path-flag.js'
 import { databaseFlags, timeoutFlags } from '../../migrate/database-flags.js'
 import type { OnDatabase } from '../../migrate/database-verb.js'
 import { MigratingVerb } from '../../migrate/migrating-verb.js'
-import { missingVersions } from '../../migrate/missing-versions.js'
+import { appliesText } from '../../migrate/missing-versions.js'
 import type { Rollout } from '../../migrate/rollout/rollout.js'
 
 export default class TryRollout extends MigratingVerb {
@@ -53,22 +53,20 @@ An image is a command line for the shell. It listens on the port of PORT, which 
 
   override async run(): Promise<Rollout & OnDatabase> {
     const { flags } = await this.parse(TryRollout)
-    const [{ connectionString }, { namesText }, { nextLine }, { rolloutLines }, { callOf, tryRollout }] =
-      await Promise.all([
-        import('../../migrate/connection-string.js'),
-        import('../../migrate/lines/names-text.js'),
-        import('../../migrate/lines/next-line.js'),
-        import('../../migrate/lines/rollout-lines.js'),
-        import('../../migrate/rollout/rollout.js'),
-      ])
+    const [{ connectionString }, { nextLine }, { rolloutLines }, { callOf, tryRollout }] = await Promise.all([
+      import('../../migrate/connection-string.js'),
+      import('../../migrate/lines/next-line.js'),
+      import('../../migrate/lines/rollout-lines.js'),
+      import('../../migrate/rollout/rollout.js'),
+    ])
     const call = await callOf(flags.load)
     const databaseUrl = await connectionString(flags.url)
     await this.noteEmpty(flags)
     if (!flags.yes) {
-      const missing = await this.migrating(flags, missingVersions)
-      const applied = missing.length === 0 ? 'lets' : `applies ${namesText(missing)} to it and lets`
+      const applies = appliesText(await this.migrating(flags, (migrator) => migrator.status()))
+      const does = applies === '' ? 'lets' : `${applies} to it and lets`
       await this.confirm(
-        `This ${applied} both images write to it, so it has to be a copy.`,
+        `This ${does} both images write to it, so it has to be a copy.`,
         'nothing is applied',
       )
     }
