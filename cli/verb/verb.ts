@@ -43,7 +43,7 @@ export abstract class Verb extends Command {
       const exit = error instanceof Failure ? error.exit : 'oclif' in error ? 'input' : 'bug'
       const message = error instanceof Errors.CLIError ? await this.#usage(error) : error.message
       this.logJson({
-        error: { message: terminalLine(message), exit: EXIT_CODES[exit] },
+        error: { message: terminalLine(message, 1_000), exit: EXIT_CODES[exit] },
         ...this.beforeFailure(),
       })
     }

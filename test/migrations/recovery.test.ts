@@ -97,7 +97,7 @@ onEachEngine('a failed migration', (database, dialect) => {
     await database().rows('INSERT INTO t2 (id, n) VALUES (1, 1), (2, 1)')
     const files = { ...tables(2), ...file('0003_u', 'ALTER TABLE t2 ADD CONSTRAINT u UNIQUE (n)', '-- no') }
     expect((await failureOf(migrator(files).up())).message).to.match(
-      /: rows break it: correct them \(the file needs no change\) and run again$/,
+      /: rows break it: correct them \(the file needs no change\) and run again\. This finds them: SELECT n, count\(\*\) FROM t2 /,
     )
     await database().rows('UPDATE t2 SET n = id')
     expect((await migrator(files).up()).applied).to.deep.equal(['0003_u'])
@@ -106,6 +106,41 @@ onEachEngine('a failed migration', (database, dialect) => {
       /: rows break it: correct them, or what the file writes, and run again$/,
     )
   })
+
+  const changed = dialect === 'postgres' ? 'ALTER COLUMN a TYPE' : 'MODIFY a'
+  const required = dialect === 'postgres' ? 'ALTER COLUMN n SET NOT NULL' : 'MODIFY n int NOT NULL'
+  const where = dialect === 'postgres' ? ' WHERE a IS NOT NULL' : ''
+  for (const sql of [
+    `CREATE UNIQUE INDEX u ON r (a DESC, m)${where}`,
+    'ALTER TABLE r ADD CONSTRAINT u UNIQUE (a, m)',
+    'ALTER TABLE r ADD COLUMN more int, ADD CONSTRAINT f FOREIGN KEY (p) REFERENCES t2 (id)',
+    'ALTER TABLE r ADD CONSTRAINT c CHECK (m > 0)',
+    `ALTER TABLE r ${required}`,
+    `ALTER TABLE r ${changed} varchar(3)`,
+    ...(dialect === 'postgres'
+      ? [
+          'CREATE UNIQUE INDEX CONCURRENTLY u ON r (lower(a))',
+          'ALTER TABLE r ADD CONSTRAINT c CHECK (m > 0) NOT VALID; ALTER TABLE r VALIDATE CONSTRAINT c',
+        ]
+      : ['ALTER TABLE r ADD UNIQUE KEY u (a(2))']),
+  ])
+    it(`says which query finds the rows that break ${sql}`, async () => {
+      const made = 'CREATE TABLE r (id bigint PRIMARY KEY, a varchar(9), n int, m int, p bigint)'
+      const files = { ...tables(2), ...file('0003_r', made, 'DROP TABLE r') }
+      await migrator(files).up()
+      await database().rows(
+        "INSERT INTO r VALUES (1, 'same', 1, 0, NULL), (2, 'same', NULL, 0, 7), (3, 'b', 1, 1, NULL), (4, NULL, 1, 1, NULL), (5, NULL, 1, 1, NULL)",
+      )
+      const { message } = await failureOf(migrator({ ...files, ...file('0004_x', sql, '-- no') }).up())
+      expect(message).to.not.include('same')
+      const [, query = ''] = message.split('. This finds them: ')
+      const found = await database().rows(query)
+      expect(found, query).to.have.length.within(1, 2)
+      expect(
+        found.every((row) => row.a !== 'b'),
+        query,
+      ).to.equal(true)
+    })
 
   it('can be rolled back when nothing of it stays', async () => {
     await failureOf(migrator({ ...tables(2), ...wrong(3) }).up())

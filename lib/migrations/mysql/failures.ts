@@ -16,8 +16,11 @@ export const mysqlFailures: EngineFailures = {
   stopped: ['1317', '1969'],
   duplicates: ['1050', '1060', '1061', '1068', '1304', '1359', '1826'],
   missing: ['1054', '1146'],
-  // A unique key, a value that does not fit, a text that is too long, NULL, a foreign key, a check of MySQL and of MariaDB.
-  rows: ['1062', '1265', '1406', '1048', '1138', '1264', '1366', '1452', '3819', '4025'],
+  rows: {
+    ...{ 1062: 'unique', 1452: 'foreign', 1406: 'column', 1048: 'column', 1138: 'column', 1265: 'column' },
+    // A check of MySQL and of MariaDB; what is no value of the type.
+    ...{ 3819: 'check', 4025: 'check', 1264: 'other', 1366: 'other' },
+  },
   names: () => '',
   writable:
     'The server takes no writes: hand over the address of the primary, or turn read_only and transaction_read_only off',

@@ -14,8 +14,11 @@ export const postgresFailures: EngineFailures = {
   stopped: ['57014'],
   duplicates: ['42P06', '42P07', '42701', '42710', '42723'],
   missing: ['42703', '42P01'],
-  // Not NULL, a foreign key, a unique key, a check, an exclusion; a text that is too long or no value of the type.
-  rows: ['23502', '23503', '23505', '23514', '23P01', '22001', '22P02', '22003'],
+  rows: {
+    ...{ 23502: 'column', 23503: 'foreign', 23505: 'unique', 23514: 'check', 22001: 'column' },
+    // An exclusion; what is no value of the type.
+    ...{ '23P01': 'other', '22P02': 'other', 22003: 'other' },
+  },
   names: (code, schema) =>
     /^(42P01|3F000)$/.test(code)
       ? `A name without a schema is looked for in the schema ${schema} of the module, and among extensions: --module or --schema names another schema`

@@ -1,4 +1,5 @@
 import type { MigrationStop } from '../../errors.js'
+import type { Broken } from '../sql/breaking-rows.js'
 
 /** Why a statement of a session failed. `failed` is any error that the statement itself may have caused. */
 export type SessionFailure = Extract<
@@ -30,8 +31,8 @@ export interface EngineFailures {
   readonly duplicates: readonly string[]
   /** The codes of a column or a table that is not there. */
   readonly missing: readonly string[]
-  /** The codes of rows that a statement does not fit. */
-  readonly rows: readonly string[]
+  /** What rows break that a statement does not fit, by code. */
+  readonly rows: Readonly<Record<string, Broken>>
   /** What to do about a name that is not found, by code. */
   readonly names: (code: string, schema: string) => string
   /** What to do about a read-only database. */

@@ -8,6 +8,7 @@ import type { Session } from './session.js'
 import { SessionError } from './session-error.js'
 import type { Backfill } from '../sql/backfill.js'
 import { isWord } from '../sql/cursor.js'
+import { type Broken, findingRows } from '../sql/breaking-rows.js'
 import { type Statement, summaryOf } from '../sql/statements.js'
 
 /** One direction of one version, as it runs. */
@@ -139,11 +140,11 @@ export function failureOf(
   const orResolve = isThere
     ? `; or, where all that the file makes is there already, ashlar migrate resolve --applied ${version} records it without running it`
     : ''
-  const isOfRows = options.engine.failures.rows.includes(code)
+  const broken = options.engine.failures.rows[code]
   const todo = isFine
     ? 'run again'
-    : isOfRows
-      ? rowsBreak(at === undefined ? undefined : step.statements[at])
+    : broken !== undefined
+      ? rowsBreak(step, at, broken)
       : isOurs
         ? 'put that right and run again'
         : correct + orResolve + (step.direction === 'up' ? APPLIED_ELSEWHERE : '')
@@ -163,11 +164,16 @@ export function failureOf(
 }
 
 /** The rows that are there break a change of a table. What a statement writes itself may be wrong in the file, too. */
-function rowsBreak(statement: Statement | undefined): string {
+function rowsBreak({ statements, options }: Step, at: number | undefined, broken: Broken): string {
+  const statement = at === undefined ? undefined : statements[at]
   const isChange = ['ALTER', 'CREATE', 'REINDEX'].some((verb) => isWord(statement?.tokens[0], verb))
-  return isChange
-    ? 'rows break it: correct them (the file needs no change) and run again'
-    : 'rows break it: correct them, or what the file writes, and run again'
+  if (statement === undefined || !isChange)
+    return 'rows break it: correct them, or what the file writes, and run again'
+  const { schema } = options
+  const prefix = ['', 'public'].includes(schema) ? '' : `"${schema.replaceAll('"', '""')}".`
+  const query = findingRows(statement, statements.slice(0, at), broken, prefix)
+  const find = query === undefined ? '' : `. This finds them: ${query}`
+  return `rows break it: correct them (the file needs no change) and run again${find}`
 }
 
 function placeOf({ version, statements }: Step, at: number | undefined): string {

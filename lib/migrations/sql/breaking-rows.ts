@@ -1,0 +1,164 @@
+import { Cursor, hasWords, indexOfWords, isWord, listOf } from './cursor.js'
+import { addedConstraint, alterTable } from './statement-shape.js'
+import type { Statement } from './statements.js'
+import type { Token } from './tokens.js'
+
+/** What rows break; `column` is NOT NULL and a length, `other` is what no query is known for, such as a value that is no number. */
+export type Broken = 'unique' | 'foreign' | 'check' | 'column' | 'other'
+
+/** A query for the rows that break a rule. */
+interface Finder {
+  readonly broken: Broken
+  readonly query: string
+}
+
+/**
+ * A query that finds the rows that break a change of a table; undefined where its text does not show it.
+ * @param before - the statements of its file before it.
+ * @param prefix - of a table that is named without a schema, such as `inventory.`.
+ */
+export function findingRows(
+  statement: Statement,
+  before: readonly Statement[],
+  broken: Broken,
+  prefix: string,
+): string | undefined {
+  const found = findersOf(statement, before, prefix).filter((one) => one.broken === broken)
+  return found.length === 1 ? found[0]?.query : undefined
+}
+
+function findersOf(statement: Statement, before: readonly Statement[], prefix: string): readonly Finder[] {
+  const index = uniqueIndex(statement.tokens)
+  if (index !== undefined) return duplicates(placed(index.table, prefix), index.columns, index.where)
+  const altered = alterTable(statement)
+  if (altered === undefined) return []
+  const table = placed(tableOf(statement.tokens), prefix)
+  return altered.actions.flatMap((action) => {
+    const validated = constraintOf(action, 'VALIDATE')
+    const added = validated === undefined ? action : earlier(before, altered.table, validated)
+    return [...ofConstraint(table, added, prefix), ...ofColumn(table, added)]
+  })
+}
+
+/** The action that added a constraint without looking at the rows. */
+const earlier = (before: readonly Statement[], table: string, name: string): readonly Token[] =>
+  before
+    .flatMap((one) => alterTable(one) ?? [])
+    .filter((one) => one.table === table)
+    .flatMap(({ actions }) => actions)
+    .find((action) => constraintOf(action, 'ADD') === name) ?? []
+
+function uniqueIndex(
+  tokens: readonly Token[],
+): { readonly table: string; readonly columns: readonly Token[]; readonly where: string } | undefined {
+  const on = indexOfWords(tokens, 'ON')
+  if (!isWord(tokens[0], 'CREATE') || !hasWords(tokens.slice(0, on), 'UNIQUE', 'INDEX')) return undefined
+  const cursor = new Cursor(tokens.slice(on + 1))
+  cursor.take('ONLY')
+  const table = writtenName(cursor)
+  if (cursor.take('USING')) cursor.name()
+  const columns = cursor.inParentheses()
+  if (columns === undefined || hasWords(cursor.rest, 'NOT', 'DISTINCT')) return undefined
+  const where = indexOfWords(cursor.rest, 'WHERE')
+  return { table, columns, where: where < 0 ? '' : textOf(cursor.rest.slice(where + 1)) }
+}
+
+function ofConstraint(table: string, action: readonly Token[], prefix: string): readonly Finder[] {
+  const added = addedConstraint(action)
+  if (added === undefined) return []
+  const cursor = new Cursor(added.definition)
+  cursor.take(added.kind)
+  if (added.kind === 'CHECK') {
+    const inside = cursor.inParentheses()
+    return inside === undefined
+      ? []
+      : [{ broken: 'check', query: `SELECT * FROM ${table} WHERE NOT (${textOf(inside)})` }]
+  }
+  if (added.kind === 'EXCLUDE') return []
+  cursor.skip('KEY', 'INDEX')
+  if (!cursor.sees('(')) cursor.name()
+  const columns = cursor.inParentheses()
+  if (columns === undefined) return []
+  if (added.kind !== 'FOREIGN') return duplicates(table, columns, '')
+  if (!cursor.take('REFERENCES')) return []
+  const parent = placed(writtenName(cursor), prefix)
+  const theirs = cursor.inParentheses()
+  if (theirs === undefined) return []
+  const [own, keys] = [listOf(columns).map(textOf), listOf(theirs).map(textOf)]
+  const isSet = own.map((column) => `c.${column} IS NOT NULL`).join(' AND ')
+  const isSame = own.map((column, at) => `p.${keys[at] ?? ''} = c.${column}`).join(' AND ')
+  const query = `SELECT c.* FROM ${table} AS c WHERE ${isSet} AND NOT EXISTS (SELECT 1 FROM ${parent} AS p WHERE ${isSame})`
+  return [{ broken: 'foreign', query }]
+}
+
+/** `ALTER COLUMN a SET NOT NULL` and `ALTER COLUMN a TYPE varchar(5)`, or MODIFY and CHANGE. */
+function ofColumn(table: string, action: readonly Token[]): readonly Finder[] {
+  const cursor = new Cursor(action)
+  const isChanged = cursor.take('CHANGE')
+  if (!isChanged && !cursor.take('MODIFY') && !cursor.take('ALTER')) return []
+  cursor.take('COLUMN')
+  const name = cursor.rest[0]?.text ?? ''
+  const definition = cursor.rest.slice(isChanged ? 2 : 1)
+  const length = LENGTH.exec(textOf(definition))?.[1]
+  const conditions = [
+    ...(hasWords(definition, 'NOT', 'NULL') ? [`${name} IS NULL`] : []),
+    ...(length === undefined ? [] : [`char_length(${name}) > ${length}`]),
+  ]
+  return conditions.length === 0
+    ? []
+    : [{ broken: 'column', query: `SELECT * FROM ${table} WHERE ${conditions.join(' OR ')}` }]
+}
+
+const LENGTH = /^(?:SET DATA )?(?:TYPE )?(?:character varying|varchar|character|char)\s*\(\s*(\d+)\s*\)/i
+
+/** Rows that are twice there. NULLs are no duplicates. */
+function duplicates(table: string, columns: readonly Token[], where: string): readonly Finder[] {
+  const keys = listOf(columns).map(keyOf)
+  if (keys.includes(undefined)) return []
+  const names = keys.join(', ')
+  const isSet = keys.map((key) => `${key ?? ''} IS NOT NULL`)
+  const conditions = [...(where === '' ? [] : [`(${where})`]), ...isSet].join(' AND ')
+  const query = `SELECT ${names}, count(*) FROM ${table} WHERE ${conditions} GROUP BY ${names} HAVING count(*) > 1`
+  return [{ broken: 'unique', query }]
+}
+
+/** A column of an index as an expression; undefined for what is none, such as one with an operator class. */
+function keyOf(tokens: readonly Token[]): string | undefined {
+  const end = tokens.findIndex((token) => ['ASC', 'DESC', 'NULLS'].some((word) => isWord(token, word)))
+  const [first, open, length, ...more] = end < 0 ? tokens : tokens.slice(0, end)
+  if (first === undefined) return undefined
+  const isName = first.kind === 'word' || first.kind === 'quoted'
+  if (open === undefined) return isName ? first.text : undefined
+  if (isName && isWord(open, '(') && length?.kind === 'number' && more.length === 1)
+    return `LEFT(${first.text}, ${length.text})`
+  const text = textOf(end < 0 ? tokens : tokens.slice(0, end))
+  return isWord(first, '(') || isWord(open, '(') || isWord(open, 'COLLATE') ? text : undefined
+}
+
+/** The constraint that an action of ALTER TABLE adds or validates. */
+function constraintOf(action: readonly Token[], verb: 'ADD' | 'VALIDATE'): string | undefined {
+  const cursor = new Cursor(action)
+  return cursor.take(verb, 'CONSTRAINT') ? cursor.name() : undefined
+}
+
+/** The name behind ALTER TABLE, as written. */
+function tableOf(tokens: readonly Token[]): string {
+  const cursor = new Cursor(tokens)
+  cursor.skip('ALTER', 'ONLINE', 'IGNORE', 'FOREIGN', 'TABLE', 'IF', 'EXISTS', 'ONLY')
+  return writtenName(cursor)
+}
+
+/** Takes a name, and returns it with its quotes. */
+function writtenName(cursor: Cursor): string {
+  const { rest } = cursor
+  cursor.path()
+  return textOf(rest.slice(0, rest.length - cursor.rest.length))
+}
+
+const placed = (table: string, prefix: string): string => (table.includes('.') ? table : prefix + table)
+
+/** As written, on one line. */
+const textOf = (tokens: readonly Token[]): string =>
+  tokens
+    .map(({ text, start }, at) => (at > 0 && start > (tokens[at - 1]?.end ?? 0) ? ` ${text}` : text))
+    .join('')
