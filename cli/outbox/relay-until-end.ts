@@ -21,7 +21,7 @@ export async function relayUntilEnd(dataSource: DataSource, flags: RelayFlags): 
   const [problem] = await worker.startUpCheck()
   if (problem !== undefined) throw new Failure('input', problem)
   worker.start()
-  process.stderr.write('relaying\n')
+  process.stderr.write('relaying until SIGINT or SIGTERM; NATS is connected with the first event\n')
   await ended()
   await worker.drain()
 }
@@ -33,7 +33,8 @@ const said = (flags: object): object =>
 /** The second signal ends the process at once. */
 const ended = (): Promise<void> =>
   new Promise((resolve) => {
-    const hear = () => {
+    const hear = (signal: NodeJS.Signals) => {
+      process.stderr.write(`${signal}: finishing what it has begun; once more ends at once\n`)
       for (const signal of SIGNALS) process.removeListener(signal, hear)
       resolve()
     }

@@ -15,6 +15,7 @@ export async function withDataSource<T>(
   { url, schema }: OutboxFlags,
   work: (dataSource: DataSource) => Promise<T>,
 ): Promise<T> {
+  await sayDatabase({ url, schema })
   const { HotDataSource } = await import('../../lib/persistence/index.js')
   const dataSource = await attempt('input', () =>
     Promise.resolve(
@@ -27,6 +28,25 @@ export async function withDataSource<T>(
     return await attempt('database', () => work(dataSource))
   } finally {
     await dataSource.destroy()
+  }
+}
+
+/** The first line on stderr. SQLite has no address; and what is no URL is refused where it is used. */
+async function sayDatabase({ url, schema }: OutboxFlags): Promise<void> {
+  const [{ migrate }, { connectionString }, { databaseText }, { terminalLine }] = await Promise.all([
+    import('../../lib/migrations/index.js'),
+    import('../migrate/connection-string.js'),
+    import('../migrate/headings.js'),
+    import('../output/terminal-line.js'),
+  ])
+  try {
+    const { database } = migrate({ url: await connectionString(url), files: {} })
+    if (database === undefined) return
+    const { dialect, name, server } = database
+    const text = databaseText({ dialect, name, server, ...(schema !== undefined && { schema }) })
+    process.stderr.write(`${terminalLine(text)}\n`)
+  } catch {
+    // Refused below, or SQLite.
   }
 }
 
