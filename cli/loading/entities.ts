@@ -30,4 +30,7 @@ export const noEntities = (module: string): Failure =>
 
 /** Joins the lines of a message. */
 export const onOneLine = (message: string): string =>
-  message.replaceAll(/\n {2}- /g, '; ').replace(' problem(s);', ' problem(s):')
+  message
+    .replaceAll(/\n {2}- /g, '; ')
+    .replace(/: 1 problem\(s\); /, ': ')
+    .replace(' problem(s);', ' problems:')

@@ -75,9 +75,13 @@ export abstract class DatabaseVerb extends MigrateVerb {
     const name = versions.find((version) => version.name.startsWith(`${digits ?? ''}_`))?.name
     return super.catch(
       error instanceof Failure && name !== undefined
-        ? new Failure(error.exit, `${error.message}; this database has applied ${name}`, {
-            cause: error.cause,
-          })
+        ? new Failure(
+            error.exit,
+            `${error.message}; this database has applied ${name}: renumber the other one`,
+            {
+              cause: error.cause,
+            },
+          )
         : error,
     )
   }

@@ -8,6 +8,9 @@ import type { DatabaseFlags } from './migrator-of.js'
 const SIGNALS = { SIGINT: 'interrupted', SIGTERM: 'terminated' } as const satisfies Readonly<
   Partial<Record<NodeJS.Signals, Exit>>
 >
+const BEGINNINGS = new Set<Progress['kind']>(['adopted', 'recovering', 'file'])
+/** Also where there was no connection. */
+const SAYS_SO = /nothing (is changed|was changed|has taken effect)|no connection/i
 type EndingSignal = keyof typeof SIGNALS
 
 /**
@@ -15,11 +18,15 @@ type EndingSignal = keyof typeof SIGNALS
  * told to end.
  */
 export abstract class MigratingVerb extends DatabaseVerb {
+  /** Whether a failure says that nothing is changed, where no version was begun. */
+  protected readonly mayChange: boolean = false
+
   /** @throws {Failure} */
   protected async migrating<T>(flags: DatabaseFlags, work: (migrator: Migrator) => Promise<T>): Promise<T> {
     const { attempt } = await import('./attempt.js')
     const ending = new AbortController()
     let heard: EndingSignal | undefined
+    const run = { hasBegun: false }
     const hear = (signal: EndingSignal) => {
       // From now on either signal ends the process at once.
       stopListening()
@@ -34,14 +41,23 @@ export abstract class MigratingVerb extends DatabaseVerb {
     }
     for (const signal of Object.keys(SIGNALS)) process.on(signal, hear)
     try {
+      const report = await this.progress()
       const migrator = await this.connected(flags, {
-        onProgress: await this.progress(),
+        onProgress: (event) => {
+          run.hasBegun ||= BEGINNINGS.has(event.kind)
+          report(event)
+        },
         signal: ending.signal,
       })
       return await attempt(() => work(migrator))
     } catch (error) {
-      if (heard === undefined || !(error instanceof Failure)) throw error
-      throw new Failure(SIGNALS[heard], error.message, { cause: error })
+      if (!(error instanceof Failure)) throw error
+      const isUnsaid = this.mayChange && !run.hasBegun && !SAYS_SO.test(error.message)
+      throw new Failure(
+        heard === undefined ? error.exit : SIGNALS[heard],
+        isUnsaid ? `${error.message}. Nothing is changed` : error.message,
+        { cause: heard === undefined ? error.cause : error },
+      )
     } finally {
       stopListening()
     }

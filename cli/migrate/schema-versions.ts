@@ -95,7 +95,7 @@ async function refusePending(migrator: Migrator): Promise<void> {
   if (pending.length === 0) return
   throw new Failure(
     'differs',
-    `nothing is written: ${namesText(pending)} ${pending.length === 1 ? 'is' : 'are'} pending, and would be written a second time: run ashlar migrate up first, or ashlar migrate baseline where the database has what they make`,
+    `nothing is written: ${namesText(pending)} ${pending.length === 1 ? 'is' : 'are'} pending, and would be written a second time: run ashlar migrate up first; where the database has what they make, record that with ashlar migrate resolve --applied, or with ashlar migrate baseline where no version is applied`,
   )
 }
 

@@ -1,4 +1,4 @@
-import { isOfFramework } from './files/migration-files.js'
+import { FRAMEWORK, isOfFramework } from './files/migration-files.js'
 import { type Planned, readSet } from './migration-set.js'
 import { withSession } from './open-session.js'
 import { preflight, refuseEdited } from './preflight.js'
@@ -86,6 +86,9 @@ export async function plan(options: ResolvedOptions): Promise<readonly PlannedVe
         versions.push({ name, chunk: undefined, isFramework, done: 0, rollBack, statements: [] })
       if (isSettled(version) || rollBack?.staysApplied === true) {
         before.push(...script.statements)
+        // The run makes what another tool left out.
+        if (rows.length === 0 && version === FRAMEWORK)
+          for (const one of script.statements) await made.note(one)
         continue
       }
       const done = row === undefined || isGoingDown(row) ? 0 : row.statementsDone

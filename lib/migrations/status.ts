@@ -225,7 +225,7 @@ function differenceOf({ name, state, error, unfinished, holder }: VersionStatus)
       ]
     case 'dirty':
       return [
-        `${name} is dirty: ${[unfinished?.text, error].filter((part) => part !== undefined).join('. ')}`,
+        `${name} is dirty: ${[unfinished?.text, error?.replace(/^migrations: /, '')].filter((part) => part !== undefined).join('. ')}`,
       ]
     case 'edited':
       return [

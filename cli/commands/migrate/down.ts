@@ -27,6 +27,8 @@ It asks first when a way down drops a table or a column, or deletes rows, and sa
     ...timeoutFlags,
   }
 
+  protected override readonly mayChange = true
+
   override async run(): Promise<DownResult & OnDatabase> {
     const { flags } = await this.parse(Down)
     const { lossesQuestion, refillLines, staysLostLines, staysDoneLines } =

@@ -25,7 +25,17 @@ It goes by the text of a statement and the rules of the engine. What they do not
     await this.noteEmpty(flags)
     const versions = await attempt(() => migrator.plan())
     const states = await attempt(() => migrator.status())
+    const other = await attempt(() => migrator.otherHistory())
     if (versions.length > 0) await this.noteElsewhere(migrator, states)
+    const failed = states.filter(
+      ({ state, isMissing, unfinished }) => state === 'dirty' && isMissing && unfinished?.direction === 'up',
+    )
+    this.note([
+      ...(other === undefined ? [] : [other.text]),
+      ...failed.map(
+        ({ name }) => `${name} did not come to its end in an earlier run: ashlar migrate status says why`,
+      ),
+    ])
     const running = states.filter(({ state }) => state === 'running')
     this.note(
       running.map(

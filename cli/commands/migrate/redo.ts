@@ -19,6 +19,8 @@ It asks first when the way down loses values, like migrate down. Without a termi
     ...timeoutFlags,
   }
 
+  protected override readonly mayChange = true
+
   override async run(): Promise<DownResult & UpResult & OnDatabase> {
     const { flags } = await this.parse(Redo)
     const [{ lossesQuestion, refillLines, staysLostLines }, { appliedLines }] = await Promise.all([

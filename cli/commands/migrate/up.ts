@@ -26,6 +26,8 @@ The connection must reach the database itself or a pool in session mode: a trans
     ...timeoutFlags,
   }
 
+  protected override readonly mayChange = true
+
   override async run(): Promise<UpResult & OnDatabase> {
     const { flags } = await this.parse(Up)
     await this.noteEmpty(flags)

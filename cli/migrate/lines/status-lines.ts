@@ -4,7 +4,12 @@ import { terminalLine } from '../../output/terminal-line.js'
 
 const RECORDED = 'recorded: it counts as applied, and its file was not run here'
 const EDITED =
-  'edited: up refuses it; put the file back, or accept the edit with ashlar migrate repair, which shows it'
+  'edited: up refuses it; put the file back, or accept the edit with ashlar migrate repair, which shows it; where these are the files of another database, name the right folder with --files'
+const RUNNING =
+  'running: look again when it has ended; where its process is gone, the server ends the session with its statement, unless you end it before'
+const DIRTY = 'dirty: ashlar migrate up runs it again, once what it says is put right'
+const DIRTY_ELSEWHERE =
+  'dirty, and not in these files: run ashlar migrate up with the files that have it, or, where nothing of it is done, roll it back with ashlar migrate down'
 const AHEAD = 'ahead: these files do not have it; a newer release applied it, or its file was removed'
 
 /**
@@ -38,9 +43,16 @@ export function statusLines(
     const framework = isFramework ? paint.dim(' (of the framework)') : ''
     return `${name.padEnd(width)} ${colour[state](state)}${since}${adopted}${framework}${by}${why}`
   })
+  // Of a rollback that failed, its own line says what comes next.
+  const failed = versions.filter(
+    ({ state, unfinished }) => state === 'dirty' && unfinished?.direction !== 'down',
+  )
   const notes = [
     ...(versions.some(({ isRecorded }) => isRecorded) ? [RECORDED] : []),
     ...(versions.some(({ state }) => state === 'edited') ? [EDITED] : []),
+    ...(versions.some(({ state }) => state === 'running') ? [RUNNING] : []),
+    ...(failed.some(({ isMissing }) => isMissing) ? [DIRTY] : []),
+    ...(failed.some(({ isMissing }) => !isMissing) ? [DIRTY_ELSEWHERE] : []),
     ...(versions.some(({ state }) => state === 'ahead') ? [AHEAD] : []),
   ]
   return [...lines, summaryOf(versions, isOurs), ...notes]
@@ -52,7 +64,11 @@ export const whyDirty = ({ unfinished, error }: VersionStatus): string =>
     [unfinished?.text ?? '', error?.replace(/^migrations: /, '') ?? '']
       .filter((one) => one !== '')
       .join('. '),
+    LONGEST_REASON,
   )
+
+/** It may end with a query. */
+const LONGEST_REASON = 1_000
 
 const STATES = ['applied', 'pending', 'running', 'dirty', 'edited', 'ahead'] as const
 

@@ -208,11 +208,10 @@ function paired(files: Files, problems: string[], nameQuote: string): readonly M
     if (text.includes('\0')) problems.push(`${file}: has a NUL character`)
     const name = `${digits}_${description}`
     const pair = found.get(version) ?? { name }
-    if (pair.name !== name)
-      problems.push(
-        `${file}: ${pair.name} has the number ${digits} already: give the one that no database has applied the next number, by ashlar migrate renumber ${pair.name} or ${name}`,
-      )
-    else if (direction === 'down') pair.down = text
+    if (pair.name !== name) {
+      const twice = `${name}: ${pair.name} has the number ${digits} already: give the one that no database has applied the next number, by ashlar migrate renumber ${pair.name} or ${name}`
+      if (!problems.includes(twice)) problems.push(twice)
+    } else if (direction === 'down') pair.down = text
     else if (pair.up !== undefined) problems.push(`${file}: ${pair.up.file} is the way up already`)
     else pair.up = { file, fill, up: fill === undefined ? text : sqlOfBackfill(fill, text, nameQuote) }
     found.set(version, pair)

@@ -69,8 +69,9 @@ function isNeverApplied(row: AppliedVersion): boolean {
   if (statements.length === 1) return false
   throw new MigrationError(
     'dirty',
-    `${row.name}: ${row.statementsDone} of ${statements.length} statements are done and MySQL cannot undo them: ` +
-      'run up first, with the file as it was or corrected, then roll back',
+    `${row.name}: ${row.statementsDone} of ${statements.length} statements are done, which MySQL cannot undo: ` +
+      'run ashlar migrate up first, with the file as it was or corrected, and then roll back; or undo them by hand, and ' +
+      `run ashlar migrate resolve --rolled-back ${row.version}`,
     row.name,
   )
 }

@@ -107,11 +107,9 @@ function writtenText({ written }: BackfillPosition): string {
 
 /** An error of a chunk, with what is done before it and the key behind which it begins. */
 function failedChunk({ step, table }: Walk, position: BackfillPosition, error: unknown): Error {
-  const columns = table.key.map(({ column }) => column).join(', ')
-  const chunk =
-    position.end === undefined
-      ? 'the first chunk failed'
-      : `the chunk behind ${columns} ${position.end.join(', ')} failed`
+  const { end } = position
+  const key = table.key.map(({ column }, at) => `${column} ${end?.[at] ?? ''}`).join(', ')
+  const chunk = end === undefined ? 'the first chunk failed' : `the chunk behind ${key} failed`
   const stays = `${writtenText(position)}; ${chunk}`
   if (error instanceof MigrationError)
     return new MigrationError(

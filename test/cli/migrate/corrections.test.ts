@@ -271,6 +271,7 @@ onEachEngine('the commands of an operator', (database, dialect) => {
     const redo = await run('redo', '--yes')
     expect([redo.exit, redo.stdout]).to.deep.equal([6, ''])
     expect(redo.stderr).to.include('0002_t2.up.sql was edited').and.not.include('rolling back')
+    expect(redo.stderr).to.match(/\. Nothing is changed\n$/)
     const asked = await run('redo')
     expect([asked.exit, asked.stderr]).to.deep.equal([6, redo.stderr])
     expect((await run('down', '--yes')).stdout).to.equal('rolled back 0004_t4\n')
@@ -289,7 +290,7 @@ onEachEngine('the commands of an operator', (database, dialect) => {
     ship(file('0002_z', 'SELECT 1', '-- nothing'))
     for (const verb of ['status', 'up'])
       expect((await run(verb)).stderr).to.match(
-        /has the number 0002 already: .*; this database has applied 0002_t2\n$/,
+        /has the number 0002 already: .*; this database has applied 0002_t2: renumber the other one(\. Nothing is changed)?\n$/,
       )
   })
 
@@ -358,6 +359,22 @@ onEachEngine('the commands of an operator', (database, dialect) => {
         /Of its rollback, statements 2 to 3 of 3 may not be done: do that by hand before\.\n$/,
       )
     }
+  })
+
+  it('say of a version that failed what comes next, also where the files do not have it', async () => {
+    const broken = 'CREATE TABLE t3 (id bigint);\nnonsense'
+    ship({ ...tables(2), ...file('0003_t3', broken, 'DROP TABLE t3') })
+    await run('up')
+    expect((await run('plan')).stderr).to.include(
+      'note: 0003_t3 did not come to its end in an earlier run: ashlar migrate status says why\n',
+    )
+    expect((await run('status')).stdout).to.match(/\ndirty: ashlar migrate up runs it again, once [^\n]*\n$/)
+    for (const way of ['up', 'down']) rmSync(join(folder, 'migrations', dialect, `0003_t3.${way}.sql`))
+    expect((await run('status')).stdout).to.match(/\ndirty, and not in these files: run ashlar migrate up /)
+    const down = await run('down')
+    if (dialect === 'mysql')
+      expect(down.stderr).to.match(/or undo .* resolve --rolled-back 3\. Nothing is changed\n$/)
+    else expect(down.stdout).to.match(/^rolled back 0003_t3\n/)
   })
 
   it('say that a version is migrated now, and by whom', async () => {

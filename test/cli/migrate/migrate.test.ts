@@ -133,18 +133,14 @@ describe('ashlar migrate', () => {
       write('migrations/mysql/0003_a.up.sql', 'SELECT 1')
       const { exit, stderr } = await run('lint')
       expect(exit).to.equal(2)
-      expect(stderr).to.match(
-        /^ashlar: migrations in \S+\/migrations\/mysql: 1 problem\(s\): 0002 is missing/,
-      )
+      expect(stderr).to.match(/^ashlar: migrations in \S+\/migrations\/mysql: 0002 is missing/)
     })
 
     it('exits with 2 on files that are none', async () => {
       write('migrations/2_a.up.sql', '')
       const { exit, stderr } = await run('lint')
       expect(exit).to.equal(2)
-      expect(stderr).to.match(
-        /^ashlar: migrations in \S+: 1 problem\(s\): 2_a\.up\.sql: the number has four digits/,
-      )
+      expect(stderr).to.match(/^ashlar: migrations in \S+: 2_a\.up\.sql: the number has four digits/)
       expect((await run('lint', '--files', 'nowhere')).stderr).to.match(
         /the folder \/\S+\/nowhere cannot be read \(ENOENT\): name the one with the \.sql files with --files/,
       )
@@ -299,7 +295,7 @@ onEachEngine('ashlar migrate', (database, dialect) => {
     expect(failed).to.have.nested.property('database.name', database().name)
     expect(stderr).to.match(/ashlar: migrations: 0002_t2\.up\.sql, statement 1 of 1 \(line 1\): /)
     expect((await run('status')).stdout).to.match(
-      /0002_t2 +dirty: 0002_t2\.up\.sql.*\n.*\n3 versions: 2 applied, 1 dirty\n$/,
+      /0002_t2 +dirty: 0002_t2\.up\.sql.*\n.*\n3 versions: 2 applied, 1 dirty\ndirty: ashlar migrate up .*runs it again, once what it says is put right\n$/,
     )
   })
 

@@ -73,6 +73,16 @@ onEachEngine(
       expect(await database().tables()).to.include('outbox_leases')
     })
 
+    it('is planned as it runs: tables that are made while it is taken over are new', async () => {
+      await database().rows(
+        'CREATE TABLE schema_migrations (version bigint NOT NULL PRIMARY KEY, dirty boolean NOT NULL)',
+      )
+      await database().rows('INSERT INTO schema_migrations VALUES (1, false)')
+      const [upgrade, ...more] = await migrator({}).plan()
+      expect([upgrade?.name, more]).to.deep.equal(['8001_outbox_log', []])
+      expect(upgrade?.statements.flatMap(({ tables: touched }) => touched)).to.deep.equal([])
+    })
+
     it('gets the tables of the framework that the other tool did not make, with their indexes', async () => {
       await migratedTo(2)
       const made = await indexesOf()
