@@ -41,7 +41,9 @@ The connection must reach the database itself or a pool in session mode: a trans
     const whyOf = new Map(states.map((version) => [version.name, whyDirty(version)]))
     this.say([
       ...appliedLines(result, this.paint),
-      ...(result.applied.length === 0 ? [`nothing to do: the schema ${standing(result, flags.to)}`] : []),
+      ...([...result.applied, ...(result.recorded ?? [])].length === 0
+        ? [`nothing to do: the schema ${standing(result, flags.to)}`]
+        : []),
       ...result.ahead.map(
         (name) =>
           `${name} is applied and stays; these files do not have it: a newer release applied it, or its file was removed`,
