@@ -82,7 +82,7 @@ onEachEngine(`a command of ${PAGE}`, (database, dialect) => {
     'ashlar migrate diff parcels --entities dist/entities.js': /parcels/,
     'ashlar migrate up': /./,
     'node dist/ship.js': /^$/,
-    'ashlar outbox status': /events so far/,
+    'ashlar outbox status': /events? so far/,
     'ashlar outbox status --most-lag 1000': /relay:nats: at 1, all done[^]*stream:mails: at 1/,
     'ashlar outbox dead-letters': /^no dead letters\n/m,
     'ashlar outbox replay --cursor stream:mails': /^0 dead letters are tried again\n/m,
