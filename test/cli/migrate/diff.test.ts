@@ -130,7 +130,7 @@ onEachEngine('ashlar migrate diff', (database, dialect) => {
       const { exit, stderr } = await migrate([...command, '--entities', MISNAMED])
       expect([command[0], exit]).to.deep.equal([command[0], 2])
       expect(stderr).to.include(
-        `${MISNAMED}: entities: 1 problem(s): tasks.shade: @RenamedFrom("Co_lour") takes the old name of the column in the database, and there is no such column; did you mean colour?`,
+        `${MISNAMED}: entities: tasks.shade: @RenamedFrom("Co_lour") takes the old name of the column in the database, and there is no such column; did you mean colour?`,
       )
     }
     expect(files()).to.have.length(2)
