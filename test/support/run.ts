@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { askedBackends, inCi, servicesFor } from './running/asked.js'
@@ -23,21 +23,23 @@ const filters = asked.filter((argument) => !argument.startsWith('--'))
 const isDrill = asked.includes('--drill')
 const backends = askedBackends()
 
-process.env.TMPDIR ??= memoryFolder() ?? tmpdir()
-
 const files = testFiles()
 const missing: string[] = []
 installEngines()
 
+/** Has all temporary files of the run, and goes with them. Servers read it as another user. */
+const folder = mkdtempSync(join(process.env.TMPDIR ?? memoryFolder() ?? tmpdir(), 'ashlar-test-'))
+chmodSync(folder, 0o755)
+process.env.TMPDIR = folder
+
 const wanted = servicesFor(backends)
 const started = await startServices(wanted, filters.length === 0)
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-  process.once(signal, () => void started.stop().then(() => process.exit(130)))
+  process.once(signal, () => void end().then(() => process.exit(130)))
 missing.push(...started.missing.map(({ service, why }) => `${service}: ${why}`))
 for (const note of started.notes) console.log(note)
 for (const line of missing) console.log(`CANNOT BE HAD ${line}`)
 
-const folder = mkdtempSync(join(tmpdir(), 'ashlar-test-'))
 try {
   const { passed, failed, skipped, failures: titles, times } = await runAll()
   const summary = summaryIn(join(folder, 'summary'))
@@ -50,8 +52,12 @@ try {
   console.log(`${passed} passed, ${failures} failed${skipped === 0 ? '' : `, ${skipped} skipped`}`)
   process.exitCode = failures === 0 ? 0 : 1
 } finally {
-  rmSync(folder, { recursive: true, force: true })
+  await end()
+}
+
+async function end(): Promise<void> {
   await started.stop()
+  rmSync(folder, { recursive: true, force: true })
 }
 
 /** Compiled tests whose source still exists: a stale file in `dist` is nobody's test. */
