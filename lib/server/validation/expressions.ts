@@ -13,12 +13,15 @@ import { reflect } from '@bufbuild/protobuf/reflect'
 import { FileDescriptorProtoSchema, MessageOptionsSchema } from '@bufbuild/protobuf/wkt'
 import type * as Rules from 'ashlar-annotations/buf/validate/validate_pb.js'
 import { filesOf } from './declared-rules.js'
+import { withFields } from './named-fields.js'
 
 /** A CEL expression, and where it is declared. */
 export interface Expression {
   readonly at: string
   readonly id: string
   readonly text: string
+  /** What `this` is, where that is a message with fields. */
+  readonly self: DescMessage | undefined
 }
 
 /** The expressions that rules of the messages, and predefined rules of the services, are written in. */
@@ -28,22 +31,22 @@ export const expressionsOf = (
   rules: typeof Rules,
 ): Expression[] => {
   const found: Expression[] = []
-  const collect = (at: string, options: Message, desc: DescMessage): void => {
+  const collect = (at: string, options: Message, desc: DescMessage, self?: DescMessage): void => {
     for (const message of ruleMessages(desc, options)) {
       if (message.$typeName === rules.RuleSchema.typeName) {
         const { id, expression } = message as Rules.Rule
-        found.push({ at, id, text: expression })
+        found.push({ at, id, text: expression, self })
       }
       for (const text of (message as { readonly celExpression?: readonly string[] }).celExpression ?? [])
-        found.push({ at, id: text, text })
+        found.push({ at, id: text, text, self })
     }
   }
   for (const desc of messages) {
     if (hasOption(desc, rules.message))
-      collect(desc.typeName, getOption(desc, rules.message), rules.MessageRulesSchema)
+      collect(desc.typeName, getOption(desc, rules.message), rules.MessageRulesSchema, withFields(desc))
     for (const field of desc.fields)
       if (hasOption(field, rules.field))
-        collect(nameOf(field), getOption(field, rules.field), rules.FieldRulesSchema)
+        collect(nameOf(field), getOption(field, rules.field), rules.FieldRulesSchema, selfOf(field))
   }
   for (const file of filesOf(services))
     for (const extension of file.extensions)
@@ -51,6 +54,9 @@ export const expressionsOf = (
         collect(extension.typeName, getOption(extension, rules.predefined), rules.PredefinedRulesSchema)
   return found
 }
+
+const selfOf = (field: DescField): DescMessage | undefined =>
+  field.fieldKind === 'message' ? withFields(field.message) : undefined
 
 const nameOf = (field: DescField): string => `${field.parent.typeName}.${field.name}`
 

@@ -9,6 +9,7 @@ import { hasMoreElements } from './element-count.js'
 import { expressionsOf, probesOf } from './expressions.js'
 import type { FieldCheck } from './field-behavior.js'
 import { isAsked } from './masked-path.js'
+import { unknownFieldIn } from './named-fields.js'
 
 /** The rules of `buf.validate` that a server's messages declare. */
 export interface MessageRules {
@@ -49,8 +50,9 @@ export const loadMessageRules = async (
   // What the library says of a rule is the same in each message that holds its own.
   const told = new Set<string>()
   for (const [index, probe] of probesOf(expressions, rules).entries()) {
-    const problem = compilationError(all, probe)
-    const { at, id } = expressions[index] as (typeof expressions)[number]
+    const { at, id, text, self } = expressions[index] as (typeof expressions)[number]
+    const problem =
+      compilationError(all, probe) ?? (self === undefined ? undefined : unknownFieldIn(text, self))
     if (problem === undefined) continue
     problems.push(`${at}: the rule ${id} of buf.validate cannot be used: ${problem}`)
     told.add(problem)

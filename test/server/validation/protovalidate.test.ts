@@ -264,6 +264,15 @@ describe('rules of buf.validate', () => {
       expect(problems[0]).to.include('tickets.v1.Place').and.to.include('row')
     })
 
+    it('name a field that the message of an expression does not have', async () => {
+      const { problems } = await load(
+        withOption(TicketService, 'Ticket.place', rulesOption, cel("this.row == 0 || this.hal != ''")),
+      )
+      expect(problems).to.deep.equal([
+        'tickets.v1.Ticket.place: the rule own.rule of buf.validate cannot be used: `hal` is not in Place; did you mean `hall`?',
+      ])
+    })
+
     it('log what only fails on an empty message', async () => {
       logger.records.length = 0
       const { problems } = await load(
