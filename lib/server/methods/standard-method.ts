@@ -2,6 +2,7 @@ import { type DescField, type DescMessage, type DescMethod, ScalarType } from '@
 import { boolReader, stringReader } from '../../resource/messages/field-readers.js'
 import { fieldNamed } from '../../resource/messages/field-readers.js'
 import type { NamePattern, NameVariable } from '../../resource/names/name-pattern.js'
+import { nearestNames } from '../../text/nearest-names.js'
 import { nameField, nameProblem } from './scope/names-in-requests.js'
 import { type ScopeField, scopeFields } from './scope/path-scope.js'
 
@@ -296,9 +297,14 @@ const expectOutput = (output: DescMessage, typeName: string): void => {
 }
 
 const nothingBut = (message: DescMessage, known: readonly string[]): void => {
-  const stray = message.fields.filter((field) => !known.includes(field.name)).map((field) => field.name)
-  if (stray.length > 0)
-    throw new ShapeMismatch(`a repository would ignore ${stray.join(', ')} of ${message.name}`)
+  const names = message.fields.map(({ name }) => name)
+  const stray = names.filter((name) => !known.includes(name))
+  if (stray.length > 0) {
+    const others = known.filter((name) => !names.includes(name))
+    const [near] = stray.flatMap((name) => nearestNames(name, others))
+    const hint = near === undefined ? '' : `; did you mean ${near}?`
+    throw new ShapeMismatch(`a repository would ignore ${stray.join(', ')} of ${message.name}${hint}`)
+  }
   for (const { name } of message.fields) {
     const [type, reader] = TYPED_EXTRAS[name] ?? []
     if (reader !== undefined && known.includes(name) && reader(message, name) === undefined)

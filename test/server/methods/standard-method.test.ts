@@ -46,6 +46,15 @@ describe('standardMethod', () => {
       'a repository would ignore view of GetWidgetRequest',
     ],
     [
+      'a misspelt standard field',
+      'ListWidgets',
+      (proto) => {
+        proto.removeField('ListWidgetsRequest', 'page_size')
+        proto.addField('ListWidgetsRequest', 'pagesize', Type.INT32)
+      },
+      'a repository would ignore pagesize of ListWidgetsRequest; did you mean page_size?',
+    ],
+    [
       'a validate_only that is no bool',
       'DeleteWidget',
       (proto) => proto.addField('DeleteWidgetRequest', 'validate_only', Type.INT32),
