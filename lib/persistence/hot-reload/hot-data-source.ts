@@ -154,6 +154,16 @@ export class HotDataSource extends DataSource {
     await super.destroy()
   }
 
+  /**
+   * The connection string with which a session would be opened now, with its password: of the file as it is, and of the password
+   * callback. For what opens sessions by itself, such as `schemaIsCurrent`.
+   * @throws Unavailable when the file cannot be read, or the callback fails.
+   */
+  async connectionString(): Promise<string> {
+    const { dsn, password } = this.#settings
+    return askingFor(password)((await resolveDsn(dsn)).dsn)
+  }
+
   /** Calls back at every event of the kind. @returns a function that ends this. */
   on<E extends keyof HotEvents>(event: E, listener: (event: HotEvents[E]) => void): () => void {
     this.#listeners[event].add(listener)

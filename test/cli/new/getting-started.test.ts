@@ -158,6 +158,10 @@ describe('the page Getting started', function () {
     file('web/tasks.ts')
     writeFileSync(join(project.folder, 'web/tsconfig.json'), WEB)
     expect(compiledProject(join(project.folder, 'web'))).to.deep.equal([])
+    const { include } = JSON.parse(readFileSync(join(project.folder, 'tsconfig.json'), 'utf8')) as {
+      include: string[]
+    }
+    expect(include).to.include('web')
     if (browser === undefined) return this.skip()
     const page = await browser.newPage({ viewport: { width: 700, height: 420 } })
     const complaints: string[] = []

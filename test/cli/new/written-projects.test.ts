@@ -77,6 +77,8 @@ for (const { backend, choices } of PROJECTS)
 
     it('compiles, and its tests pass', () => {
       expect(project.build()).to.deep.equal([])
+      // Nor are files of packages linted.
+      execFileSync('buf', ['lint'], { cwd: project.folder, env: project.env, stdio: 'inherit' })
       // What the compiler made of a test that was deleted.
       writeFileSync(join(project.folder, 'dist/test/old.test.js'), `throw new Error('it is gone')`)
       const output = project.test()
@@ -174,6 +176,19 @@ for (const { backend, choices } of PROJECTS)
       // Nest ends by the signal itself.
       expect(await started.stop()).to.equal(backend === 'postgres' ? null : 0)
     })
+
+    if (backend === 'postgres')
+      it('checks the schema of a DataSource that follows a file, too', () => {
+        const script = `
+          import { HotDataSource } from 'ashlar'
+          import { dataSourceFor, schemaCheck } from './dist/src/data-source.js'
+          const hot = new HotDataSource({ dsn: process.env.ASHLAR_DATABASE_URL, entities: [] })
+          for (const dataSource of [hot, dataSourceFor()]) await schemaCheck(dataSource)()`
+        execFileSync(process.execPath, ['--input-type=module', '-e', script], {
+          cwd: project.folder,
+          env: project.env,
+        })
+      })
 
     if (backend === 'postgres')
       it('names the commands that write a migration where no database is named', async () => {

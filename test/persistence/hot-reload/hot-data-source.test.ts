@@ -295,6 +295,17 @@ for (const engine of ['postgres', 'mysql'] as const)
       await rejection(dataSource.initialize(), TypeError, new RegExp(`^DSN: one for ${engine} begins with`))
     })
 
+    it('tells what opens sessions by itself the string of the file', async () => {
+      secret = new HotSecret(a)
+      dataSource = new HotDataSource({ dsn: secret.dsn(engine), password: () => 'a token' })
+      const told = new URL(await dataSource.connectionString())
+      expect([told.username, told.password]).to.deep.equal([new URL(a).username, 'a%20token'])
+      dataSource = new HotDataSource({ dsn: secret.dsn(engine) })
+      expect(await dataSource.connectionString()).to.equal(a)
+      secret.rewrite(b)
+      expect(await dataSource.connectionString()).to.equal(b)
+    })
+
     it('takes a DSN itself, and is ready', async () => {
       secret = new HotSecret(a)
       dataSource = await new HotDataSource({ dsn: a }).initialize()
