@@ -1,8 +1,10 @@
+import type { DescMessage } from '@bufbuild/protobuf'
 import { AshlarError } from '../../errors.js'
 import { FAULTS } from '../observability/server-faults.js'
 import type { Call } from '../chain/call.js'
 import type { Interceptor, Passed } from '../chain/interceptor.js'
 import type { Logger } from '../observability/logger.js'
+import { refusalOf } from '../observability/refusal.js'
 import { untilSettled } from '../chain/reply.js'
 import type { Verified } from './authentication.js'
 import { isNobody } from '../authz/is-nobody.js'
@@ -14,10 +16,10 @@ import type { Traced } from './tracing.js'
 /** Logs one record per rpc, from outside the chain, with the code that the caller got. */
 export const logging =
   (logger: Logger): Interceptor<unknown, Passed<'tracing'>> =>
-  (next) =>
+  (next, { method }) =>
   (call) => {
     const startedAt = performance.now()
-    return untilSettled(call, next, (error) => record(logger, call, startedAt, error))
+    return untilSettled(call, next, (error) => record(logger, call, startedAt, error, method.desc.input))
   }
 
 const record = (
@@ -25,6 +27,7 @@ const record = (
   call: Call & Partial<Traced & RequestId & TenantHint & Verified & Derived>,
   since: number,
   error: unknown,
+  input: DescMessage,
 ): void => {
   const code = error === undefined ? 'OK' : error instanceof AshlarError ? error.code : 'INTERNAL'
   const isFault = FAULTS.has(code)
@@ -35,6 +38,7 @@ const record = (
   const fields = {
     method: call.path,
     code,
+    ...(error !== undefined && refusalOf(error, input)),
     ...(call.denial !== undefined && { denial: call.denial }),
     durationMs: Math.round((performance.now() - since) * 1000) / 1000,
     requestId: call.requestId,

@@ -170,6 +170,18 @@ describe('a payload in the log', () => {
     ])
   })
 
+  it('is not needed to know why a call was refused: the record of the call has the reason and the field', async () => {
+    const body = { method: 'POST', headers: { ...ALICE, 'content-type': 'application/json' } }
+    const { status } = await fetch(`${running.http}/v1/specimens`, {
+      ...body,
+      body: JSON.stringify({ count: 'hunter2' }),
+    })
+    expect(status).to.equal(400)
+    const { violations } = of('rpc') as { violations: readonly { field?: string }[] }
+    expect(violations.map(({ field }) => field)).to.include('specimen.count')
+    expect(logs.text()).not.to.include('hunter2')
+  })
+
   it('fails no call, whatever a handler returns', async () => {
     const at = create(TimestampSchema)
     answered = create(EchoResponseSchema, { text: 'out', request: { at } })

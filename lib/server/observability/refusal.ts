@@ -1,0 +1,68 @@
+import type { DescMessage } from '@bufbuild/protobuf'
+import { AshlarError } from '../../errors.js'
+
+/** Why a call failed, as the details of its error tell the caller. */
+export interface Refusal {
+  readonly reason?: string
+  /** `ETAG`, `UNIQUE` and the like. */
+  readonly precondition?: string
+  readonly violations?: readonly { readonly field?: string; readonly reason?: string }[]
+}
+
+const MOST_VIOLATIONS = 10
+
+/**
+ * What a log may have of an error: reasons, and names of fields. Nothing in it is a value: of a path only the part that is declared is taken,
+ * without keys of maps, because callers choose the rest.
+ * @param input - of the method.
+ */
+export function refusalOf(error: unknown, input: DescMessage): Refusal {
+  if (!(error instanceof AshlarError)) return {}
+  let [reason, precondition]: (string | undefined)[] = []
+  const violations: { field?: string; reason?: string }[] = []
+  for (const detail of error.details) {
+    if (detail.kind === 'errorInfo') reason = detail.reason
+    if (detail.kind === 'preconditionFailure') precondition = detail.type
+    if (detail.kind !== 'badRequest') continue
+    for (const one of detail.violations.slice(0, MOST_VIOLATIONS)) {
+      const field = declaredPart(one.field, input)
+      violations.push({
+        ...(field !== '' && { field }),
+        ...(one.reason !== undefined && { reason: one.reason }),
+      })
+    }
+  }
+  return {
+    ...(reason !== undefined && { reason }),
+    ...(precondition !== undefined && { precondition }),
+    ...(violations.length > 0 && { violations }),
+  }
+}
+
+const STEP = /(?:^|\.)([A-Za-z_]\w*)(?:\[(\d+|"(?:[^"\\]|\\.)*")\])?/y
+
+/** Repositories name fields of their resource, which is in a field of the request. */
+function declaredPart(path: string, input: DescMessage): string {
+  const own = partIn(path, input)
+  if (own !== '') return own
+  for (const field of input.fields)
+    if (field.fieldKind === 'message') {
+      const part = partIn(path, field.message)
+      if (part !== '') return part
+    }
+  return ''
+}
+
+function partIn(path: string, desc: DescMessage): string {
+  let kept = ''
+  let at: DescMessage | undefined = desc
+  STEP.lastIndex = 0
+  while (at !== undefined) {
+    const [step, name = '', key] = STEP.exec(path) ?? []
+    const field: DescMessage['fields'][number] | undefined = at.fields.find((one) => one.name === name)
+    if (step === undefined || field === undefined) break
+    kept += `${kept === '' ? '' : '.'}${name}${key === undefined ? '' : /^\d/.test(key) && field.fieldKind === 'list' ? `[${key}]` : '[*]'}`
+    at = 'message' in field ? field.message : undefined
+  }
+  return kept
+}
