@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import ts from 'typescript'
 import { type Block, blocksOf, examplesOf, pages, textOf } from './support/sources/documents.js'
 import { packageJson } from '../cli/new/package-json.js'
+import * as decorators from '../decorators/index.js'
+import { decoratorProblems } from '../lib/resource/decorator-options.js'
 import { root } from './support/root.js'
 import { projectFiles } from './support/sources/source-files.js'
 
@@ -23,6 +25,28 @@ describe('README.md and docs', () => {
   it('compiles in every ts block', function () {
     this.timeout(120_000)
     expect(problemsOf(blocks.filter(({ language }) => language === 'ts'))).to.deep.equal([])
+  })
+
+  it('names only options of our decorators that there are, also inside of a line', () => {
+    const samples = pages().flatMap((page) =>
+      [...textOf(page).matchAll(/`[^`\n]*?@([A-Z]\w+)\((\{[^`\n]*?\})\)[^`\n]*`/g)].map(
+        ([, name = '', options = '']) => ({ page, name, options }),
+      ),
+    )
+    expect(samples.length).to.be.above(10)
+    const wrong = samples.flatMap(({ page, name, options }) => {
+      if (!(name in decorators)) return []
+      const { statements } = ts.createSourceFile('sample.ts', `(${options})`, ts.ScriptTarget.ES2022)
+      const [statement] = statements
+      const object = statement as ts.ExpressionStatement
+      const { properties } = (object.expression as ts.ParenthesizedExpression)
+        .expression as ts.ObjectLiteralExpression
+      const given = Object.fromEntries(properties.map((one) => [(one.name as ts.Identifier).text, 'x']))
+      return decoratorProblems([{ decorator: name, property: undefined, given: [given] }])
+        .filter((problem) => /no options?\b/.test(problem))
+        .map((problem) => `${page}: ${problem}`)
+    })
+    expect(wrong).to.deep.equal([])
   })
 
   it('names only scripts that package.json has', () => {
