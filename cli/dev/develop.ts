@@ -10,7 +10,7 @@ import { watchedPaths } from './changed-paths.js'
 import { watchingCompiler } from './compiler.js'
 import { generatedCode } from './generated-code.js'
 import { Service } from './service.js'
-import { errorLines, type SourceError } from './source-error.js'
+import { errorLines, missesWhatIsThere, type SourceError } from './source-error.js'
 
 export interface DevelopOptions {
   readonly folder: string
@@ -126,7 +126,8 @@ export async function develop(options: DevelopOptions): Promise<void> {
           // What it misses of code that was generated meanwhile is no mistake: another compilation follows.
           const isLast = () => compilation === compilations && compilingSince === undefined
           const codeAt = errors.length === 0 ? generatedAt : Math.max(generatedAt, codeChangedAt)
-          if (startedAt < codeAt && isLast())
+          const isOld = startedAt < codeAt || errors.some((error) => missesWhatIsThere(error, folder))
+          if (isOld && isLast())
             await Promise.race([
               new Promise<void>((resolve) => (compiles = resolve)),
               setTimeout(NOTICED_MS, undefined, { signal, ref: false }).catch(() => undefined),

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { sourceLine, terminalLine } from '../output/terminal-line.js'
 import type { Paint } from '../output/paint.js'
 
@@ -17,6 +17,12 @@ export function typescriptError(line: string): SourceError | undefined {
   return path === undefined || message === undefined
     ? undefined
     : { path, line: Number(at), column: Number(column), message }
+}
+
+/** Whether it says that a module is missing which is there by now: the compiler has not heard of it yet. */
+export function missesWhatIsThere({ path, message }: SourceError, folder: string): boolean {
+  const [, module] = /^TS2307: Cannot find module '(\.[^']+)\.js'/.exec(message) ?? []
+  return module !== undefined && existsSync(`${resolve(folder, dirname(path), module)}.ts`)
 }
 
 /** `proto/a.proto:3:5:syntax error` of buf. Undefined for another line. */

@@ -27,9 +27,9 @@ const files = testFiles()
 const missing: string[] = []
 installEngines()
 
-/** Has all temporary files of the run, and goes with them. Servers read it as another user. */
+/** Has all temporary files of the run, and goes with them. Servers write theirs as another user. */
 const folder = mkdtempSync(join(process.env.TMPDIR ?? memoryFolder() ?? tmpdir(), 'ashlar-test-'))
-chmodSync(folder, 0o755)
+chmodSync(folder, 0o1777)
 process.env.TMPDIR = folder
 
 const wanted = servicesFor(backends)

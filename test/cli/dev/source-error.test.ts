@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { errorLines, protoError, typescriptError } from '../../../cli/dev/source-error.js'
+import { errorLines, missesWhatIsThere, protoError, typescriptError } from '../../../cli/dev/source-error.js'
 import { paintFor } from '../../../cli/output/paint.js'
 
 const PLAIN = paintFor({})
@@ -30,6 +30,19 @@ describe('a mistake in a source', () => {
     })
     expect(typescriptError('12:00:00 - Found 0 errors. Watching for file changes.')).to.equal(undefined)
     expect(protoError('Failure: no such file')).to.equal(undefined)
+  })
+
+  it('is of an old state where it misses a module that is there', () => {
+    const missing = (module: string) => ({
+      path: 'src/b.ts',
+      line: 1,
+      column: 1,
+      message: `TS2307: Cannot find module '${module}' or its corresponding type declarations.`,
+    })
+    expect(missesWhatIsThere(missing('../a.js'), folder)).to.equal(true)
+    for (const module of ['./a.js', '../c.js', 'a', 'typeorm'])
+      expect(missesWhatIsThere(missing(module), folder), module).to.equal(false)
+    expect(missesWhatIsThere({ ...missing('../a.js'), message: 'TS2304: ../a.js' }, folder)).to.equal(false)
   })
 
   it('is shown at its place', () => {
