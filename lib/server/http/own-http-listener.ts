@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { ServerHttp2Session } from 'node:http2'
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net'
-import { type SecureContextOptions, Server as TlsServer } from 'node:tls'
+import type { SecureContextOptions, Server as TlsServer } from 'node:tls'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { IncomingMessage, RequestListener, Server as HttpServer, ServerResponse } from 'node:http'
 import { createHttpServer, type HttpServerOptions } from '../../gateway/http/http-server.js'
@@ -54,7 +54,7 @@ export class OwnHttpListener {
 
   /** Connections that are made from now on get this certificate. */
   renew(context: SecureContextOptions): void {
-    if (this.#server instanceof TlsServer) this.#server.setSecureContext(context)
+    if (speaksTls(this.#server)) this.#server.setSecureContext(context)
   }
 
   /**
@@ -100,6 +100,9 @@ export class OwnHttpListener {
     })
   }
 }
+
+/** Not with the class: an import of node:tls reads all that it exports, and so the certificates of every authority. */
+const speaksTls = (server: HttpServer): server is HttpServer & TlsServer => 'setSecureContext' in server
 
 function sayLast(response: ServerResponse): void {
   if (!response.headersSent) response.setHeader('connection', 'close')
