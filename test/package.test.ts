@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { build, type Metafile, type PluginBuild } from 'esbuild'
 import { type ChildProcess, spawn } from 'node:child_process'
 import {
   cpSync,
@@ -30,6 +31,8 @@ interface Manifest {
 }
 
 const HTTP_PORT = await freePort()
+/** The name of a package that a bundle imports: no file of the bundle's own, and none of Node's modules. */
+const STATIC_IMPORT = /^(?:import|export)\b[^;'"]*"(?!node:)((?:@[\w-]+\/)?[\w-]+)[^"]*";$/gm
 
 describe('the package', function () {
   this.timeout(300_000)
@@ -44,6 +47,11 @@ describe('the package', function () {
     project = join(folder, 'project')
     ;({ ashlar: packed, annotations } = packedInto(folder))
   })
+
+  const bundles = (): readonly string[] =>
+    packed.files
+      .filter(({ path }) => /^dist\/.*\.js$/.test(path))
+      .map(({ path }) => readFileSync(join(folder!, 'tree', path), 'utf8'))
 
   after(() => {
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true })
@@ -79,6 +87,20 @@ describe('the package', function () {
     }
     expect(holders.size).to.be.greaterThan(500)
     expect([...holders].filter(([, bundles]) => bundles.length > 1)).to.deep.equal([])
+  })
+
+  it('holds bundles of ASCII, of which Node keeps a byte per character', () => {
+    expect(bundles().filter((text) => /[^\x00-\x7f]/.test(text))).to.deep.equal([])
+  })
+
+  it('imports no package of CommonJS, which Node would search for names', () => {
+    const imported = bundles().flatMap((text) =>
+      [...text.matchAll(STATIC_IMPORT)].map(([, name = '']) => name),
+    )
+    expect(imported).to.include.members(['@bufbuild/protobuf', 'jose'])
+    const others = [...new Set(imported)].filter((name) => manifestOf(name).type !== 'module')
+    // Its version 12 is no CommonJS.
+    expect(others).to.deep.equal(['@nestjs/common'])
   })
 
   it('holds the documentation and the examples, and what their links lead to', () => {
@@ -134,6 +156,27 @@ describe('the package', function () {
       const program = `import { createRequire } from 'node:module'; import { ErrNotFound } from 'ashlar/persistence'
         console.log(createRequire(import.meta.url)('ashlar').ErrNotFound === ErrNotFound)`
       expect(evaluate(project, program, 'mjs')).to.equal('true')
+    })
+
+    it('can be bundled into an application, with the one copy of TypeORM that the application imports', async () => {
+      const { metafile } = await build({
+        stdin: { contents: `import 'typeorm'; import 'ashlar'`, resolveDir: project },
+        absWorkingDir: project,
+        bundle: true,
+        ignoreAnnotations: true,
+        platform: 'node',
+        format: 'esm',
+        write: false,
+        metafile: true,
+        plugins: [{ name: 'others', setup: leaveOthers }],
+      })
+      const [{ imports }] = Object.values(metafile.outputs) as [Metafile['outputs'][string]]
+      const left = imports.filter(({ external }) => external).map(({ path }) => path)
+      expect(left).to.include('@grpc/grpc-js').and.not.include('typeorm')
+      expect(metafile.inputs).to.include.keys(
+        'node_modules/typeorm/index.js',
+        'node_modules/typeorm/index.mjs',
+      )
     })
 
     it('keeps the names of its classes', () => {
@@ -228,7 +271,8 @@ describe('the package', function () {
         expect([...packages]).to.include.members(['ashlar', 'typeorm', 'nice-grpc'])
         for (const lazy of ['jose', 'node-vault', 'chokidar', 'yaml', '@opentelemetry/api'])
           expect([...packages], lazy).to.not.include(lazy)
-        const sources = bundles.flatMap(
+        const modules = bundles.filter((path) => path.endsWith('.js'))
+        const sources = modules.flatMap(
           (path) => (JSON.parse(readFileSync(`${path}.map`, 'utf8')) as SourceMap).sources,
         )
         expect(sources.filter((source) => source.endsWith('/token-verifier.ts'))).to.deep.equal([])
@@ -266,9 +310,16 @@ function writeConsumer(project: string): void {
     )
 }
 
-const versionOf = (name: string): string =>
-  (JSON.parse(readFileSync(join(root, 'node_modules', name, 'package.json'), 'utf8')) as { version: string })
-    .version
+const manifestOf = (name: string): { readonly version: string; readonly type?: string } =>
+  JSON.parse(readFileSync(join(root, 'node_modules', name, 'package.json'), 'utf8')) as never
+
+const versionOf = (name: string): string => manifestOf(name).version
+
+/** Leaves out every package but TypeORM and this one. */
+const leaveOthers = ({ onResolve }: PluginBuild): void =>
+  onResolve({ filter: /^[^./]/ }, ({ path }) =>
+    /^(typeorm|ashlar)$/.test(path) ? undefined : { path, external: true },
+  )
 
 function evaluate(project: string, text: string, extension: 'mjs' | 'cjs'): string {
   const path = join(project, `evaluate.${extension}`)

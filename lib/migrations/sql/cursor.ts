@@ -45,7 +45,7 @@ export class Cursor {
     return parts
   }
 
-  /** Takes `( … )` and returns what is between; undefined when no parenthesis comes next. */
+  /** Takes `( ... )` and returns what is between; undefined when no parenthesis comes next. */
   inParentheses(): readonly Token[] | undefined {
     if (!this.sees('(')) return undefined
     const end = closing(this.tokens, this.#at)

@@ -275,7 +275,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
 
   /**
    * The repository inside of a transaction that TypeORM has begun: `dataSource.transaction((manager) =>
-   * widgets.withManager(manager).create(…))`. Nothing else makes it join one.
+   * widgets.withManager(manager).create(...))`. Nothing else makes it join one.
    * @throws TypeError when the manager has no transaction open, or is of another DataSource.
    */
   withManager(manager: EntityManager): this {
