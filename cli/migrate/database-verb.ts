@@ -1,4 +1,5 @@
 import type { DatabaseAddress, MigrateOptions, Migrator, VersionStatus } from '../../lib/migrations/index.js'
+import { shellWord } from '../../lib/text/shell-word.js'
 import { Failure } from '../errors/failure.js'
 import { terminalLine } from '../output/terminal-line.js'
 import { databaseText, type Heading } from './headings.js'
@@ -49,15 +50,25 @@ export abstract class DatabaseVerb extends MigrateVerb {
     return { ...result, ...(this.#database !== undefined && { database: this.#database }) }
   }
 
-  /** Says when another schema of the database has versions and this one has none: it may be the wrong one. */
-  protected async noteElsewhere(migrator: Migrator, versions: readonly VersionStatus[]): Promise<void> {
+  /**
+   * Says when another schema of the database has versions and this one has none: it may be the wrong one.
+   * @returns the line to end with then, which names the other schema; empty where a flag names this one. Undefined otherwise.
+   */
+  protected async noteElsewhere(
+    migrator: Migrator,
+    versions: readonly VersionStatus[],
+  ): Promise<string | undefined> {
     const here = migrator.database?.schema
-    if (here === undefined || versions.some(({ state }) => state !== 'pending')) return
+    if (here === undefined || versions.some(({ state }) => state !== 'pending')) return undefined
     const there: readonly string[] = await migrator.versionedSchemas().catch(() => [])
-    if (there.length > 0 && !there.includes(here))
-      this.note([
-        `no version is applied in the schema ${here}, and ${there.join(', ')} has versions: --module or --schema names another schema`,
-      ])
+    const [first] = there
+    if (first === undefined || there.includes(here)) return undefined
+    this.note([
+      `no version is applied in the schema ${here}, and ${there.join(', ')} has versions: --module or --schema names another schema`,
+    ])
+    if (this.#flags?.module !== undefined || this.#flags?.schema !== undefined) return ''
+    const { nextLine } = await import('./lines/next-line.js')
+    return nextLine(['status', '--schema', shellWord(first)], `unless ${here} is meant`)
   }
 
   /** Says when the folder has no version, because it may be the wrong one. */

@@ -5,6 +5,19 @@ import { namesText } from './lines/names-text.js'
 export const missingAmong = (versions: readonly VersionStatus[]): readonly string[] =>
   versions.filter(({ isMissing }) => isMissing).map(({ name }) => name)
 
+/** Why there is nothing to do. It names the versions that these files lack: they may be those of another database. */
+export function nothingText(
+  versions: readonly Pick<VersionStatus, 'name' | 'state' | 'isMissing'>[],
+  nothing = 'nothing to do',
+): string {
+  const ahead = versions.filter(({ state }) => state === 'ahead').map(({ name }) => name)
+  const dirty = versions.filter(({ state, isMissing }) => state === 'dirty' && !isMissing)
+  if (ahead.length + dirty.length === 0) return `${nothing}: the schema is current`
+  const lacked = ahead.length === 0 ? '' : `, and ${namesText(ahead)}, which they lack`
+  const failed = dirty.map(({ name }) => `; ${name} is dirty: ashlar migrate status says what to do`).join('')
+  return `${nothing}: the database has every version of these files${lacked}${failed}`
+}
+
 /** `applies 0003_c`, with the rollback that is finished before; empty where nothing is missing. */
 export function appliesText(versions: readonly VersionStatus[]): string {
   const missing = missingAmong(versions)

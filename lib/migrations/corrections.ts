@@ -147,10 +147,13 @@ async function resolvable(
   return { row, migration }
 }
 
-/** The applied versions whose files were edited since. Changes nothing. */
+/**
+ * The applied versions whose files were edited since. Changes nothing.
+ * @throws {MigrationError} where a file has another name than what was applied.
+ */
 export async function edited(options: ResolvedOptions): Promise<readonly EditedVersion[]> {
   const { migrations } = await readSet(options.files, options.engine, options.statementTimeoutMs)
-  return editedAmong(migrations, await withSession(options, 'read', readVersions)).map(toEdited)
+  return acceptable(migrations, await withSession(options, 'read', readVersions)).map(toEdited)
 }
 
 /**
@@ -160,7 +163,7 @@ export async function edited(options: ResolvedOptions): Promise<readonly EditedV
  */
 export function repair(options: ResolvedOptions): Promise<readonly EditedVersion[]> {
   return correcting(options, async (session, migrations) => {
-    const found = editedAmong(migrations, await readVersions(session))
+    const found = acceptable(migrations, await readVersions(session))
     await together(session, async () => {
       for (const { migration } of found) await keepFile(session, migration)
     })
@@ -219,6 +222,19 @@ function editedAmong(migrations: readonly Planned[], rows: readonly AppliedVersi
       row !== undefined && !row.dirty && row.checksum !== undefined && row.checksum !== migration.checksum
     return isEdited ? [{ row, migration }] : []
   })
+}
+
+/** @throws {MigrationError} where a file has another name than what was applied: it is no edit of that. */
+function acceptable(migrations: readonly Planned[], rows: readonly AppliedVersion[]): readonly Edit[] {
+  const found = editedAmong(migrations, rows)
+  const other = found.find(({ row, migration }) => row.name !== migration.name)
+  if (other === undefined) return found
+  throw new MigrationError(
+    'edited',
+    `${other.migration.name} is not ${other.row.name}, which was applied: these may be the files of another database or module: name the right folder with --files; ` +
+      `where the file was renamed, give it its name back. Nothing is changed`,
+    other.row.name,
+  )
 }
 
 const toEdited = ({ row, migration }: Edit): EditedVersion => ({

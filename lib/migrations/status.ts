@@ -49,6 +49,8 @@ export interface VersionStatus {
   readonly isMissing: boolean
   /** Whether its files are those of the framework. */
   readonly isFramework: boolean
+  /** Of an edited version, its name in these files where it is another one: they may be the files of another database. */
+  readonly otherName?: string
 }
 
 /**
@@ -192,10 +194,12 @@ function statusOf(
       (working !== undefined && isUnfinished(row)) ||
       (row.dirty ? isAtWork(version, 'up', 'down') : isAtWork(version, 'down'))
     const unfinished = unfinishedOf(row, engine)
+    const state = isRunning ? 'running' : stateOf(row, files.get(version)?.checksum)
+    const fileName = files.get(version)?.name
     return {
       version,
       name,
-      state: isRunning ? 'running' : stateOf(row, files.get(version)?.checksum),
+      state,
       appliedAt: row.dirty && !isGoingDown(row) ? undefined : row.appliedAt,
       isRecorded: isRecorded(row),
       holder: isRunning ? holder : undefined,
@@ -204,6 +208,7 @@ function statusOf(
       isChecked: row.checksum !== undefined,
       isMissing: files.has(version) && (isRunning || (row.dirty && unfinished?.staysApplied !== true)),
       isFramework: isOfFramework(version),
+      ...(state === 'edited' && fileName !== undefined && fileName !== name && { otherName: fileName }),
     }
   })
   return [...pending, ...known].sort((a, b) => a.version - b.version)
@@ -215,7 +220,14 @@ function stateOf(row: AppliedVersion, shipped: string | undefined): VersionState
   return row.checksum === undefined || row.checksum === shipped ? 'applied' : 'edited'
 }
 
-function differenceOf({ name, state, error, unfinished, holder }: VersionStatus): readonly string[] {
+function differenceOf({
+  name,
+  state,
+  error,
+  unfinished,
+  holder,
+  otherName,
+}: VersionStatus): readonly string[] {
   switch (state) {
     case 'pending':
       return [`${name} is not applied: run ashlar migrate up`]
@@ -228,6 +240,10 @@ function differenceOf({ name, state, error, unfinished, holder }: VersionStatus)
         `${name} is dirty: ${[unfinished?.text, error?.replace(/^migrations: /, '')].filter((part) => part !== undefined).join('. ')}`,
       ]
     case 'edited':
+      if (otherName !== undefined)
+        return [
+          `${name} is applied, and these files have ${otherName}: they are those of another database or module, or the file was renamed: name the right folder with --files, or put the file back`,
+        ]
       return [
         `${name} was edited after it was applied: put back what it said and make the change in a new file; ashlar migrate repair shows the edit, and can accept it`,
       ]

@@ -2,7 +2,7 @@ import { Flags } from '@oclif/core'
 import type { TriedVersion } from '../../../lib/migrations/index.js'
 import { databaseFlags, timeoutFlags } from '../../migrate/database-flags.js'
 import { MigratingVerb } from '../../migrate/migrating-verb.js'
-import { appliesText } from '../../migrate/missing-versions.js'
+import { appliesText, nothingText } from '../../migrate/missing-versions.js'
 
 export default class DryRun extends MigratingVerb {
   static override summary = 'Apply the missing versions to a copy, and measure what others notice.'
@@ -25,9 +25,10 @@ Locks are measured on PostgreSQL, for files that run in a transaction; on MySQL,
       import('../../migrate/lines/tried-lines.js'),
     ])
     await this.noteEmpty(flags)
-    const applies = appliesText(await this.migrating(flags, (migrator) => migrator.status()))
+    const states = await this.migrating(flags, (migrator) => migrator.status())
+    const applies = appliesText(states)
     if (applies === '') {
-      this.say(['nothing to do: the schema is current'])
+      this.say([nothingText(states)])
       return []
     }
     if (!flags.yes) await this.confirm(`This ${applies} to it, so it has to be a copy.`, 'nothing is applied')

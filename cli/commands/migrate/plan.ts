@@ -1,6 +1,7 @@
 import type { PlannedVersion } from '../../../lib/migrations/index.js'
 import { databaseFlags } from '../../migrate/database-flags.js'
 import { DatabaseVerb } from '../../migrate/database-verb.js'
+import { nothingText } from '../../migrate/missing-versions.js'
 
 export default class Plan extends DatabaseVerb {
   static override summary = 'Show what migrate up would do to others, and change nothing.'
@@ -47,7 +48,7 @@ It goes by the text of a statement and the rules of the engine. What they do not
     this.say(
       versions.length > 0
         ? planLines(versions, names, migrator.lockWaits, this.paint)
-        : [names.length > 0 ? `nothing to do beside that` : 'nothing to do: the schema is current'],
+        : [names.length > 0 ? `nothing to do beside that` : nothingText(states)],
     )
     return versions
   }

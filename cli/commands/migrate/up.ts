@@ -3,9 +3,7 @@ import type { UpResult } from '../../../lib/migrations/index.js'
 import { databaseFlags, timeoutFlags, versionOptions } from '../../migrate/database-flags.js'
 import type { OnDatabase } from '../../migrate/database-verb.js'
 import { MigratingVerb } from '../../migrate/migrating-verb.js'
-
-const UNKNOWN_AND_DIRTY =
-  'these files do not have it; run up with the files that do, or, where nothing of it is done, roll it back with ashlar migrate down'
+import { nothingText } from '../../migrate/missing-versions.js'
 
 export default class Up extends MigratingVerb {
   static override summary = 'Apply every version that the database lacks.'
@@ -32,33 +30,39 @@ The connection must reach the database itself or a pool in session mode: a trans
     const { flags } = await this.parse(Up)
     await this.noteEmpty(flags)
     const result = await this.migrating(flags, (migrator) => migrator.up(flags.to))
-    const [{ appliedLines }, { whyDirty }] = await Promise.all([
+    const [{ appliedLines }, { wayOut, whyDirty }] = await Promise.all([
       import('../../migrate/lines/applied-lines.js'),
       import('../../migrate/lines/status-lines.js'),
     ])
     const dirty = result.dirty ?? []
     const states = dirty.length === 0 ? [] : await (await this.connected(flags)).status().catch(() => [])
-    const whyOf = new Map(states.map((version) => [version.name, whyDirty(version)]))
+    const outOf = dirty.map((name) => {
+      const version = states.find((one) => one.name === name)
+      const why = version === undefined ? '' : whyDirty(version)
+      const out = `${name} is ${this.paint.bad('dirty')}: these files do not have it; ${wayOut(version)}`
+      return `${out}${why === '' ? '' : `. What is known: ${why}`}`
+    })
     this.say([
+      ...outOf,
       ...appliedLines(result, this.paint),
-      ...([...result.applied, ...(result.recorded ?? [])].length === 0
-        ? [`nothing to do: the schema ${standing(result, flags.to)}`]
-        : []),
+      ...([...result.applied, ...(result.recorded ?? [])].length === 0 ? [standing(result, flags.to)] : []),
       ...result.ahead.map(
         (name) =>
           `${name} is applied and stays; these files do not have it: a newer release applied it, or its file was removed`,
       ),
-      ...dirty.map((name) => {
-        const why = whyOf.get(name) ?? ''
-        return `${name} is ${this.paint.bad('dirty')}: ${UNKNOWN_AND_DIRTY}${why === '' ? '' : `. What is known: ${why}`}`
-      }),
     ])
     if (flags.to !== undefined) await this.nextUp(flags)
     return this.onDatabase(result)
   }
 }
 
-function standing({ dirty }: UpResult, to: number | undefined): string {
-  if (to !== undefined) return `has every version up to ${to}`
-  return dirty === undefined ? 'is current' : 'has every version of these files'
+function standing({ ahead, dirty }: UpResult, to: number | undefined): string {
+  const nothing = dirty === undefined ? 'nothing to do' : 'nothing is applied'
+  if (to !== undefined) return `${nothing}: the schema has every version up to ${to}`
+  if (dirty !== undefined && ahead.length === 0)
+    return `${nothing}: the database has every version of these files`
+  return nothingText(
+    ahead.map((name) => ({ name, state: 'ahead', isMissing: false })),
+    nothing,
+  )
 }

@@ -7,6 +7,9 @@ import { DatabaseVerb, type OnDatabase } from '../../migrate/database-verb.js'
 const BY_HAND =
   'which writes or names what is to be done; where it does neither, the tables were changed by hand: change them back, or add --live to write the changes that are missing'
 
+/** Of a schema that may be the wrong one. */
+const withoutUp = (difference: string): string => difference.replace(/: run ashlar migrate up$/, '')
+
 /** Whether all that is left to do for a difference is in the contract. */
 const isContract = (difference: string): boolean =>
   difference.includes('ashlar migrate diff NAME --contract') &&
@@ -40,7 +43,7 @@ A version that another tool applied is accepted: the content of its file at that
       differences: await migrator.verify(compare),
       versions: await migrator.status(),
     }))
-    await this.noteElsewhere(migrator, versions)
+    const elsewhere = await this.noteElsewhere(migrator, versions)
     const other = await attempt(() => migrator.otherHistory())
     if (other?.isRefused === false) this.note([other.text])
     const unchecked = versions.filter(({ isChecked }) => !isChecked).map(({ name }) => name)
@@ -52,8 +55,10 @@ A version that another tool applied is accepted: the content of its file at that
       compare === undefined
         ? 'every version is applied, and none was edited since; --entities compares the tables, too'
         : 'the database is as the files and the entities say'
-    this.say(differences.length > 0 ? differences : [this.paint.good(equal)])
-    if (ofTables.length > 0)
+    const lines = elsewhere === undefined ? differences : differences.map(withoutUp)
+    this.say(lines.length > 0 ? lines : [this.paint.good(equal)])
+    if (elsewhere !== undefined && elsewhere !== '') this.say([elsewhere])
+    if (ofTables.length > 0 && elsewhere === undefined)
       this.say([await this.#nextOf(versions, ofTables.every(isContract), flags.entities)])
     if (differences.length > 0) this.endWith('differs')
     return this.onDatabase({ differences })

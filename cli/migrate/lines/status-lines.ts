@@ -4,12 +4,15 @@ import { terminalLine } from '../../output/terminal-line.js'
 
 const RECORDED = 'recorded: it counts as applied, and its file was not run here'
 const EDITED =
-  'edited: up refuses it; put the file back, or accept the edit with ashlar migrate repair, which shows it; where these are the files of another database, name the right folder with --files'
+  'edited: up refuses it; put the file back, or accept the edit with ashlar migrate repair, which shows it'
+const OTHER_NAME =
+  'edited, and called otherwise in these files: they are those of another database or module, or the file was renamed: name the right folder with --files, or put the file back'
 const RUNNING =
   'running: look again when it has ended; where its process is gone, the server ends the session with its statement, unless you end it before'
-const DIRTY = 'dirty: ashlar migrate up runs it again, once what it says is put right'
+const DIRTY =
+  'dirty: ashlar migrate up runs it again, once what it says is put right; ashlar migrate down gives it up where nothing of it is done'
 const DIRTY_ELSEWHERE =
-  'dirty, and not in these files: run ashlar migrate up with the files that have it, or, where nothing of it is done, roll it back with ashlar migrate down'
+  'dirty, and not in these files: run ashlar migrate up with the files that have it, or, where nothing of it is done, roll it back with ashlar migrate down; where statements of it are done, undo them by hand and record that with ashlar migrate resolve --rolled-back'
 const AHEAD = 'ahead: these files do not have it; a newer release applied it, or its file was removed'
 
 /**
@@ -23,7 +26,7 @@ export function statusLines(
 ): readonly string[] {
   const width = Math.max(...versions.map(({ name }) => name.length))
   const lines = versions.map((version) => {
-    const { name, state, appliedAt, isRecorded, holder, isChecked, isFramework } = version
+    const { name, state, appliedAt, isRecorded, holder, isChecked, isFramework, otherName } = version
     const colour = {
       applied: paint.good,
       pending: paint.warn,
@@ -36,26 +39,39 @@ export function statusLines(
     const how = isRecorded ? 'recorded' : 'applied'
     const at = state === 'applied' && !isRecorded ? ' at' : `, ${how} at`
     const since = appliedAt === undefined ? '' : paint.dim(`${at} ${time}`)
+    const other = otherName === undefined ? '' : `: these files have ${otherName}`
     const by = holder === undefined ? '' : `: by ${terminalLine(holder)}`
     const reason = whyDirty(version)
     const why = reason === '' ? '' : `: ${reason}`
     const adopted = isChecked ? '' : paint.dim(' (by another tool)')
     const framework = isFramework ? paint.dim(' (of the framework)') : ''
-    return `${name.padEnd(width)} ${colour[state](state)}${since}${adopted}${framework}${by}${why}`
+    return `${name.padEnd(width)} ${colour[state](state)}${since}${adopted}${framework}${by}${other}${why}`
   })
   // Of a rollback that failed, its own line says what comes next.
   const failed = versions.filter(
     ({ state, unfinished }) => state === 'dirty' && unfinished?.direction !== 'down',
   )
+  const edited = versions.filter(({ state }) => state === 'edited')
   const notes = [
     ...(versions.some(({ isRecorded }) => isRecorded) ? [RECORDED] : []),
-    ...(versions.some(({ state }) => state === 'edited') ? [EDITED] : []),
+    ...(edited.some(({ otherName }) => otherName === undefined) ? [EDITED] : []),
+    ...(edited.some(({ otherName }) => otherName !== undefined) ? [OTHER_NAME] : []),
     ...(versions.some(({ state }) => state === 'running') ? [RUNNING] : []),
     ...(failed.some(({ isMissing }) => isMissing) ? [DIRTY] : []),
     ...(failed.some(({ isMissing }) => !isMissing) ? [DIRTY_ELSEWHERE] : []),
     ...(versions.some(({ state }) => state === 'ahead') ? [AHEAD] : []),
   ]
   return [...lines, summaryOf(versions, isOurs), ...notes]
+}
+
+/** What to do about a dirty version that the files do not have. MySQL keeps the statements that are done. */
+export function wayOut(version: VersionStatus | undefined): string {
+  const done = version?.unfinished?.direction === 'up' ? version.unfinished.done : 0
+  const files =
+    'run ashlar migrate up with the files that have it, such as those of the release that began it'
+  return done === 0
+    ? `${files}; or, where nothing of it is done, roll it back with ashlar migrate down`
+    : `${files}; without them undo by hand what is done (${done === 1 ? 'statement 1' : `statements 1 to ${done}`}), and record that with ashlar migrate resolve --rolled-back ${version?.version ?? ''}`
 }
 
 /** What is known of a dirty version; empty for any other. */

@@ -253,7 +253,7 @@ onEachEngine('ashlar migrate', (database, dialect) => {
     await run('up')
     for (const way of ['up', 'down']) rmSync(join(folder, `0003_t3.${way}.sql`))
     expect((await run('up')).stdout).to.equal(
-      'nothing to do: the schema is current\n' +
+      'nothing to do: the database has every version of these files, and 0003_t3, which they lack\n' +
         '0003_t3 is applied and stays; these files do not have it: a newer release applied it, or its file was removed\n',
     )
     expect((await run('status')).stdout).to.match(
