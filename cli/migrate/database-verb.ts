@@ -81,14 +81,16 @@ export abstract class DatabaseVerb extends MigrateVerb {
 
   /** Of two files with one number, says which one the database has. */
   protected override async catch(error: Error): Promise<never> {
-    const digits = error instanceof Failure ? DOUBLED.exec(error.message)?.[1] : undefined
+    const [, second = '', first = '', digits] =
+      (error instanceof Failure ? DOUBLED.exec(error.message) : undefined) ?? []
     const versions = digits === undefined ? [] : await this.#versionsThere()
     const name = versions.find((version) => version.name.startsWith(`${digits ?? ''}_`))?.name
+    const command = `ashlar migrate renumber ${name === first ? second : first}`
     return super.catch(
       error instanceof Failure && name !== undefined
         ? new Failure(
             error.exit,
-            `${error.message}; this database has applied ${name}: renumber the other one`,
+            `${error.message.replace(`ashlar migrate renumber ${first} or ${second}`, command)}; this database has applied ${name}: ${command}`,
             {
               cause: error.cause,
             },
@@ -115,5 +117,5 @@ export abstract class DatabaseVerb extends MigrateVerb {
   }
 }
 
-const DOUBLED = /has the number (\d{4}) already/
+const DOUBLED = /(\S+): (\S+) has the number (\d{4}) already/
 const LONGEST_QUESTION = 2_000

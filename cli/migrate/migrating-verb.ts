@@ -76,8 +76,13 @@ export abstract class MigratingVerb extends DatabaseVerb {
    */
   protected async appliedNext(flags: DatabaseFlags): Promise<string> {
     const { namesText } = await import('./lines/names-text.js')
+    return namesText(await this.planned(flags))
+  }
+
+  /** Those versions, one by one. */
+  protected async planned(flags: DatabaseFlags): Promise<readonly string[]> {
     const migrator = await this.connected(flags)
-    return namesText((await migrator.plan().catch(() => [])).map(({ name }) => name))
+    return (await migrator.plan().catch(() => [])).map(({ name }) => name)
   }
 
   protected async progress(): Promise<(event: Progress) => void> {

@@ -91,11 +91,16 @@ async function refuseOtherFolder(migrator: Migrator, folder: string): Promise<vo
  * @throws {Failure} where a hand-written version is not applied.
  */
 async function refusePending(migrator: Migrator): Promise<void> {
-  const pending = missingAmong(await knownVersions(migrator)).filter(isByHand)
+  const versions = await knownVersions(migrator)
+  const pending = missingAmong(versions).filter(isByHand)
   if (pending.length === 0) return
+  const isBegun = versions.some(({ name, state }) => isByHand(name) && state !== 'pending')
+  const record = isBegun
+    ? `ashlar migrate resolve --applied ${Number(pending[0]?.slice(0, 4))}`
+    : `ashlar migrate baseline --to ${Number(pending.at(-1)?.slice(0, 4))}`
   throw new Failure(
     'differs',
-    `nothing is written: ${namesText(pending)} ${pending.length === 1 ? 'is' : 'are'} pending, and would be written a second time: run ashlar migrate up first; where the database has what they make, record that with ashlar migrate resolve --applied, or with ashlar migrate baseline where no version is applied`,
+    `nothing is written: ${namesText(pending)} ${pending.length === 1 ? 'is' : 'are'} pending, and would be written a second time: run ashlar migrate up first; where the database has what they make, record that with ${record}`,
   )
 }
 

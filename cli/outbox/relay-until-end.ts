@@ -1,5 +1,7 @@
 import type { DataSource } from 'typeorm'
+import { connect } from 'node:net'
 import { Failure } from '../errors/failure.js'
+import { terminalLine } from '../output/terminal-line.js'
 import { type NatsOptions, natsSink, relay } from '../../lib/events/index.js'
 
 /** The parsed flags of `outbox relay`. */
@@ -20,10 +22,47 @@ export async function relayUntilEnd(dataSource: DataSource, flags: RelayFlags): 
   const worker = relay({ dataSource, sink: natsSink(options), ...said({ tries, leaseMs, listenDsn }) })
   const [problem] = await worker.startUpCheck()
   if (problem !== undefined) throw new Failure('input', problem)
+  const ending = ended()
   worker.start()
   process.stderr.write('relaying until SIGINT or SIGTERM; NATS is connected with the first event\n')
-  await ended()
+  await Promise.race([ending, sayUnreached(nats.split(','))])
+  await ending
   await worker.drain()
+}
+
+/** Says which servers take no connection now. The relay tries them again with each event. */
+async function sayUnreached(servers: readonly string[]): Promise<void> {
+  const reached = await Promise.all(servers.map(isReached))
+  const names = servers.map((server) => addressOf(server).host).join(', ')
+  if (reached.some(Boolean)) return
+  process.stderr.write(
+    `${terminalLine(`NATS at ${names} is not reached yet: events wait, and each is tried again`)}\n`,
+  )
+}
+
+function isReached(server: string): Promise<boolean> {
+  const { hostname, port } = addressOf(server)
+  return new Promise((resolve) => {
+    const socket = connect({ host: hostname.replaceAll(/[[\]]/g, ''), port: Number(port), timeout: REACH_MS })
+    const end = (isThere: boolean) => () => {
+      socket.destroy()
+      resolve(isThere)
+    }
+    socket.once('connect', end(true)).once('error', end(false)).once('timeout', end(false))
+  })
+}
+
+const REACH_MS = 2_000
+
+/** Without user and password. */
+function addressOf(server: string): {
+  readonly hostname: string
+  readonly port: string
+  readonly host: string
+} {
+  const { hostname, port } = new URL(server.includes('://') ? server.trim() : `nats://${server.trim()}`)
+  const number = port === '' ? '4222' : port
+  return { hostname, port: number, host: `${hostname}:${number}` }
 }
 
 /** Without the flags that were left out. */

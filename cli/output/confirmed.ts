@@ -18,9 +18,12 @@ export async function confirmed(question: string): Promise<boolean> {
     lines.once('close', () => resolve(''))
   })
   try {
-    return (
-      (await Promise.race([lines.question(`${question} Type yes to go on: `), interrupted])).trim() === 'yes'
-    )
+    const answer = (
+      await Promise.race([lines.question(`${question} Type yes to go on: `), interrupted])
+    ).trim()
+    if (/^y(es)?$/i.test(answer) && answer !== 'yes')
+      output.write(`${answer} counts as no: only yes in full and in small letters goes on\n`)
+    return answer === 'yes'
   } finally {
     lines.close()
   }

@@ -140,8 +140,8 @@ async function resolvable(
     throw new MigrationError(
       'dirty',
       row === undefined
-        ? `${name} is not applied: there is nothing to resolve`
-        : `${name} is applied already: there is nothing to resolve. ashlar migrate down --to rolls it back, with all that came after`,
+        ? `${name} is not applied: there is nothing to resolve, and nothing is changed`
+        : `${name} is applied already: nothing is changed`,
       name,
     )
   return { row, migration }

@@ -1,8 +1,8 @@
 import { engineOf } from './engines.js'
 import type { Dialect } from './files/dialect.js'
-import { type FileSource, readMigrations } from './files/migration-files.js'
+import { type FileSource, isOfFramework, readMigrations } from './files/migration-files.js'
 import { splitStatements } from './sql/statements.js'
-import { createTable, dropped } from './sql/statement-shape.js'
+import { addedColumns, alterTable, createTable, dropped } from './sql/statement-shape.js'
 
 /**
  * The tables that exist once a module's files are applied, each with the version that creates it (`0002_widgets`). When
@@ -32,6 +32,40 @@ export async function createdTables(
     if (version !== undefined) found.set(table, version)
   }
   return found
+}
+
+/**
+ * The columns that statements of the files add, as `widgets.colour`, each with the version that does; tables without their
+ * schemas. A column that a later file drops is among them.
+ */
+export async function addedByVersion(
+  files: FileSource,
+  dialect: Dialect,
+): Promise<ReadonlyMap<string, string>> {
+  const added = new Map<string, string>()
+  const engine = engineOf(dialect)
+  for (const { name, up } of await readMigrations(files, engine))
+    for (const statement of splitStatements(up, engine.syntax).statements) {
+      const made = createTable(statement)
+      const altered = alterTable(statement)
+      const table = withoutSchema(made?.table ?? altered?.table ?? '')
+      if (made !== undefined) added.set(table, name)
+      const columns = [
+        ...(made?.columns ?? []),
+        ...(altered?.actions ?? []).flatMap((action) => addedColumns(action, engine.syntax)),
+      ]
+      for (const column of columns) added.set(`${table}.${column.name}`, name)
+    }
+  return added
+}
+
+/** The versions of the module whose way down has no statement, so that what they make stays. */
+export async function withoutWayDown(files: FileSource, dialect: Dialect): Promise<readonly string[]> {
+  const engine = engineOf(dialect)
+  return (await readMigrations(files, engine))
+    .filter(({ version }) => !isOfFramework(version))
+    .filter(({ down = '' }) => splitStatements(down, engine.syntax).statements.length === 0)
+    .map(({ name }) => name)
 }
 
 /** The name under which a table was created: the same name, or the one with or without its schema. */

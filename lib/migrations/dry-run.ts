@@ -13,6 +13,8 @@ export interface TriedVersion {
   readonly isApplied: boolean
   /** Rows of a chunk, for a backfill. */
   readonly chunk: number | undefined
+  /** Rows that it wrote, for a backfill. */
+  readonly filled?: number
   /** How long its file ran, as the progress says at its end. */
   readonly ms: number
   /** The longest read and the longest write of a table beside it, in milliseconds; undefined where no table was probed. */
@@ -69,9 +71,11 @@ export async function dryRun(
       }
       let started = performance.now()
       let ms: number | undefined
+      let filled: number | undefined
       const report: ResolvedOptions['report'] = (event) => {
         if (event.kind === 'file') started = performance.now()
         if (event.kind === 'done') ms = event.ms
+        if (event.kind === 'filled') filled = event.rows - event.earlier
         options.report(event)
       }
       const [failure] = await up({ ...options, inspect, report }, Number(name.slice(0, NUMBER_LENGTH))).then(
@@ -88,6 +92,7 @@ export async function dryRun(
         name,
         isApplied: failure === undefined,
         chunk,
+        ...(filled !== undefined && { filled }),
         ms,
         longestReadMs: longestOf(probes, 'read'),
         longestWriteMs: longestOf(probes, 'write'),

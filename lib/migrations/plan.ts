@@ -7,7 +7,8 @@ import type { ResolvedOptions } from './session/options.js'
 import type { Session } from './session/session.js'
 import { type AppliedVersion, isGoingDown } from './session/version-table.js'
 import { backfillOf } from './sql/backfill.js'
-import { createTable, dropped } from './sql/statement-shape.js'
+import { hasWords } from './sql/cursor.js'
+import { alteredColumn, alterTable, createTable, dropped } from './sql/statement-shape.js'
 import { type Script, type Statement, summaryOf } from './sql/statements.js'
 import { lintFile } from './lint/lint.js'
 import { type Effect, type Loss, lossesOf, NO_EFFECT, type TableSize } from './session/effect.js'
@@ -148,9 +149,22 @@ function breakingIn(
     statementTimeoutMs,
   })
   return statements.map(
-    ({ line }) =>
-      findings.find((one) => one.line === line && BREAKING.includes(one.rule))?.text.split(': ')[0],
+    (statement) =>
+      findings
+        .find((one) => one.line === statement.line && BREAKING.includes(one.rule))
+        ?.text.split(': ')[0] ?? withoutDefault(statement),
   )
+}
+
+/** Lint has nothing against it: it is how a contract ends. */
+function withoutDefault(statement: Statement): string | undefined {
+  const columns = (alterTable(statement)?.actions ?? []).flatMap((action) => {
+    const altered = alteredColumn(action)
+    return altered !== undefined && hasWords(altered.change, 'DROP', 'DEFAULT') ? [altered.name] : []
+  })
+  return columns.length === 0
+    ? undefined
+    : `code whose INSERT leaves out ${columns.join(', ')} fails, unless the column takes NULL`
 }
 
 const BREAKING = [

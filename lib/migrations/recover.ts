@@ -146,7 +146,7 @@ export function unfinishedOf(row: AppliedVersion, engine: Engine): Unfinished | 
       ? ONLY_CLEARS
       : isUndone === undefined
         ? 'its rollback stopped: down finishes it; up looks whether it is done, and applies the version again where it is'
-        : `its rollback stopped; ${doneText(done, of)}: down finishes it, up finishes it and applies the version again`
+        : `its rollback stopped; ${doneText(done, of)}: down finishes it, up finishes it and applies the version again; both ask first where that loses values (--yes)`
   return { direction: 'down', done, of, staysApplied: isUndone === false, text }
 }
 

@@ -136,7 +136,7 @@ onEachEngine('a correction by hand', (database) => {
   it('resolves nothing that needs no resolution', async () => {
     await migrator(tables(2)).up()
     const { message } = await failureOf(migrator(tables(2)).resolve(2, 'rolledBack'))
-    expect(message).to.include('0002_t2 is applied already: there is nothing to resolve')
+    expect(message).to.include('0002_t2 is applied already: nothing is changed')
     expect((await failureOf(migrator(tables(2)).resolve(2, 'applied'))).message).to.include('applied already')
     expect((await failureOf(migrator(tables(2, 3)).resolve(3, 'rolledBack'))).message).to.include(
       'not applied',

@@ -282,7 +282,7 @@ onEachEngine('a failed migration', (database, dialect) => {
       const [, dirty] = await migrator(files).status()
       expect(dirty?.unfinished).to.deep.equal({
         ...{ direction: 'down', done: 1, of: 3, staysApplied: false },
-        text: 'its rollback stopped; statement 1 of 3 is done: down finishes it, up finishes it and applies the version again',
+        text: 'its rollback stopped; statement 1 of 3 is done: down finishes it, up finishes it and applies the version again; both ask first where that loses values (--yes)',
       })
       expect(await migrator(files).verify()).to.deep.equal([
         `0002_a is dirty: ${dirty?.unfinished?.text}. ${failure.message.replace('migrations: ', '')}`,

@@ -4,6 +4,7 @@ import { pathFlag } from '../../loading/path-flag.js'
 import { databaseFlags, timeoutFlags } from '../../migrate/database-flags.js'
 import type { OnDatabase } from '../../migrate/database-verb.js'
 import { MigratingVerb } from '../../migrate/migrating-verb.js'
+import type { DatabaseFlags } from '../../migrate/migrator-of.js'
 
 interface Adopted extends BaselineResult, OnDatabase {
   readonly tool: string
@@ -28,12 +29,15 @@ With --dump it writes the statements of the dump into 0002_adopted_<tool>, makes
 
   override async run(): Promise<Adopted> {
     const { flags } = await this.parse(Adopt)
-    const [{ adoptedVersion, dumpIn, refuseVersions }, { nextLine }, { removeFiles, writeNextFiles }] =
-      await Promise.all([
-        import('../../migrate/adopted-version.js'),
-        import('../../migrate/lines/next-line.js'),
-        import('../../migrate/next-files.js'),
-      ])
+    const [
+      { adoptedVersion, dumpIn, refuseVersions },
+      { nextLine, UNCOMPARED },
+      { removeFiles, writeNextFiles },
+    ] = await Promise.all([
+      import('../../migrate/adopted-version.js'),
+      import('../../migrate/lines/next-line.js'),
+      import('../../migrate/next-files.js'),
+    ])
     const dump = flags.dump === undefined ? undefined : { file: flags.dump, text: dumpIn(flags.dump) }
     const found = await this.migrating({ ...flags, mayBegin: true }, (migrator) => migrator.foreignTool())
     if (found === undefined)
@@ -41,8 +45,13 @@ With --dump it writes the statements of the dump into 0002_adopted_<tool>, makes
         'database',
         'no history of another tool is known here. For an empty schema, use ashlar migrate new and up; for one that has tables, write what it has into 0002, and run ashlar migrate baseline --to 2',
       )
-    refuseVersions(flags.files, found.dialect)
     const { tool, table, head, dump: dumpCommand } = found
+    const recorded = await this.#adoptedBefore(flags)
+    if (dump !== undefined && recorded !== undefined) {
+      this.say([`${recorded} is recorded already: nothing to do`])
+      return this.onDatabase({ tool, dumpCommand, files: [], applied: [], recorded: [] })
+    }
+    refuseVersions(flags.files, found.dialect)
     if (dump === undefined) {
       this.say([
         `${tool} migrates this schema: its table ${table} lists ${head.count === 1 ? '1 migration' : `${head.count} migrations`}. This dumps the schema without the tables of ${tool}:`,
@@ -61,8 +70,17 @@ With --dump it writes the statements of the dump into 0002_adopted_<tool>, makes
     this.say([
       ...files.map((file) => `${this.paint.good('written')} ${file}`),
       ...recordedLines(result, this.paint),
-      nextLine(['up']),
+      nextLine(['up'], UNCOMPARED),
     ])
     return this.onDatabase({ tool, dumpCommand, files, ...result })
+  }
+
+  /** The version of an earlier call; undefined where there was none. */
+  async #adoptedBefore(flags: DatabaseFlags): Promise<string | undefined> {
+    const migrator = await this.connected({ ...flags, mayBegin: true })
+    const states = await migrator.status().catch(() => [])
+    return states.find(
+      ({ name, isRecorded, state }) => isRecorded && state === 'applied' && name.startsWith('0002_adopted_'),
+    )?.name
   }
 }

@@ -19,11 +19,11 @@ Nothing compares the files with the database: run migrate verify --entities afte
   override async run(): Promise<BaselineResult & OnDatabase> {
     const { flags } = await this.parse(Baseline)
     const result = await this.migrating(flags, (migrator) => migrator.baseline(flags.to))
-    const [{ nextLine }, { recordedLines }] = await Promise.all([
+    const [{ nextLine, UNCOMPARED }, { recordedLines }] = await Promise.all([
       import('../../migrate/lines/next-line.js'),
       import('../../migrate/lines/recorded-lines.js'),
     ])
-    this.say([...recordedLines(result, this.paint), nextLine(['up'])])
+    this.say([...recordedLines(result, this.paint), nextLine(['up'], UNCOMPARED)])
     return this.onDatabase(result)
   }
 }

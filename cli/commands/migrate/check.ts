@@ -1,3 +1,4 @@
+import type { Dialect } from '../../../lib/migrations/index.js'
 import { shellWord } from '../../../lib/text/shell-word.js'
 import { Failure } from '../../errors/failure.js'
 import { entitiesFlag } from '../../loading/entities.js'
@@ -59,12 +60,23 @@ A way down that has only a comment says why nothing is undone, and is not tried.
     const downs = await this.migrating(flags, (migrator) => migrator.tryDowns(scratch))
     const tried =
       empty === undefined
-        ? 'every version goes up, down and up again'
+        ? `every version goes up, down and up again${await this.#untried(flags, dialect)}`
         : `no version to check: ${empty} has no .sql file`
     this.say(downs.length > 0 ? downs.map((line) => this.paint.bad(line)) : [this.paint.good(tried)])
     const compared = await this.#compared(flags, downs.length > 0)
     if (findings.some(({ level }) => level !== 'advice') || downs.length > 0) this.endWith('differs')
     return this.onDatabase({ findings, downs, ...compared })
+  }
+
+  /** Which versions were not rolled back, because they have only a comment for that; empty for none. */
+  async #untried({ files }: DatabaseFlags, dialect: Dialect | undefined): Promise<string> {
+    if (dialect === undefined) return ''
+    const [{ withoutWayDown }, { namesText }] = await Promise.all([
+      import('../../../lib/migrations/created-tables.js'),
+      import('../../migrate/lines/names-text.js'),
+    ])
+    const names = namesText(await withoutWayDown(files, dialect))
+    return names === '' ? '' : `, but for ${names}: their ways down have no statement, and are not tried`
   }
 
   /** Compares the files with the entities, and says what differs. */

@@ -46,9 +46,22 @@ It asks first when a way down drops a table or a column, or deletes rows, and sa
       ...(flags.to === 0 ? [] : staysDoneLines(done)),
       ...(result.rolledBack.length === 0 ? [await this.#nothingToDo(flags)] : []),
     ])
-    if (result.rolledBack.length > 0 && flags.to !== 0) await this.nextUp(flags)
+    if (result.rolledBack.length > 0 && flags.to !== 0) await this.#sayPending(flags, result)
     return this.onDatabase(result)
   }
+
+  /** It is no advice: the next deployment does it, wanted or not. */
+  async #sayPending(flags: DatabaseFlags, { rolledBack }: DownResult): Promise<void> {
+    const { namesText } = await import('../../migrate/lines/names-text.js')
+    const pending = await this.planned(flags)
+    if (pending.length === 0) return
+    const [are, them] = pending.length === 1 ? ['is', 'it'] : ['are', 'them']
+    const again = pending.every((name) => rolledBack.includes(name)) ? ' again' : ''
+    this.say([
+      `${namesText(pending)} ${are} pending: the next ashlar migrate up, also that of a deployment, applies ${them}${again}`,
+    ])
+  }
+
   async #nothingToDo(flags: DatabaseFlags & { readonly to?: number | undefined }): Promise<string> {
     const versions = await this.migrating(flags, (migrator) => migrator.status())
     if (versions.every(({ state }) => state === 'pending')) return 'nothing to do: no version is applied'

@@ -29,7 +29,9 @@ It asks first when the way down loses values, like migrate down. Without a termi
     ])
     const rollBacks = await this.migrating(flags, (migrator) => migrator.checkRedo())
     this.note([...staysLostLines(rollBacks), ...refillLines(rollBacks)])
-    const question = lossesQuestion(rollBacks, false)
+    const pending = await this.appliedNext(flags)
+    const stays = pending === '' ? '' : `; ${pending} ${pending.includes(',') ? 'stay' : 'stays'} pending`
+    const question = lossesQuestion(rollBacks, false, `, and applies it again, as its file is now${stays}`)
     if (!flags.yes && question !== undefined) await this.confirm(question, 'nothing is rolled back')
     const result = await this.migrating(flags, (migrator) => migrator.redo())
     this.say([

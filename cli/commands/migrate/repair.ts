@@ -18,6 +18,8 @@ Without a terminal it needs --yes.`
     ...timeoutFlags,
   }
 
+  protected override readonly mayChange = true
+
   override async run(): Promise<{ readonly repaired: readonly string[] } & OnDatabase> {
     const { flags } = await this.parse(Repair)
     const [{ editedLines }, { namesText }] = await Promise.all([

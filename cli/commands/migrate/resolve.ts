@@ -6,9 +6,8 @@ import type { OnDatabase } from '../../migrate/database-verb.js'
 import { MigratingVerb } from '../../migrate/migrating-verb.js'
 
 const QUESTIONS = {
-  applied: 'is recorded as applied, and none of its statements runs: what they do has to be there already.',
-  rolledBack:
-    'is recorded as not applied, and migrate up runs it from its first statement: nothing of it may be left.',
+  applied: 'as applied, without running it: what its statements do has to be there already.',
+  rolledBack: 'as not applied, and migrate up runs it from its first statement: nothing of it may be left.',
 } as const
 
 const VERIFIES = 'which compares the tables with the entities'
@@ -30,6 +29,8 @@ export default class Resolve extends MigratingVerb {
     ...timeoutFlags,
   }
 
+  protected override readonly mayChange = true
+
   override async run(): Promise<{ readonly version: number; readonly as: string } & OnDatabase> {
     const { flags } = await this.parse(Resolve)
     const { attempt } = await import('../../migrate/attempt.js')
@@ -43,9 +44,9 @@ export default class Resolve extends MigratingVerb {
     const number = String(version).padStart(4, '0')
     if (!flags.yes) {
       const states = await attempt(() => migrator.status())
-      const { unfinished } = states.find((one) => one.version === version) ?? {}
-      const todo = as === 'rolledBack' ? leftText(unfinished) : ''
-      await this.confirm(`Version ${number} ${QUESTIONS[as]}${todo}`, 'nothing is recorded')
+      const { unfinished, name = number } = states.find((one) => one.version === version) ?? {}
+      const todo = as === 'rolledBack' ? leftText(unfinished) : doneText(unfinished)
+      await this.confirm(`This would record ${name} ${QUESTIONS[as]}${todo}`, 'nothing is recorded')
     }
     await this.migrating(flags, (migrator) => migrator.resolve(version, as))
     const said = as === 'applied' ? 'applied' : 'not applied'
@@ -60,18 +61,25 @@ export default class Resolve extends MigratingVerb {
   }
 }
 
+/** On MySQL, which statements are known to be done. */
+const doneText = (unfinished: Unfinished | undefined): string =>
+  unfinished?.direction === 'up' && unfinished.done > 0
+    ? ` S${statementsText(1, unfinished.done).slice(1)} of ${unfinished.of} ${unfinished.done === 1 ? 'is' : 'are'} recorded as done.`
+    : ''
+
+const statementsText = (first: number, last: number): string =>
+  first === last ? `statement ${first}` : `statements ${first} to ${last}`
+
 /** What of a version is recorded as done, and is to be undone before it counts as rolled back. */
 function leftText(unfinished: Unfinished | undefined): string {
   if (unfinished === undefined) return ''
   const { direction, done, of, staysApplied } = unfinished
   if (staysApplied) return ' Its rollback took nothing away: all of it is there, undo it by hand before.'
-  const numbers = (first: number, last: number) =>
-    first === last ? `statement ${first}` : `statements ${first} to ${last}`
   if (direction === 'down')
     return done < of
-      ? ` Of its rollback, ${numbers(done + 1, of)} of ${of} may not be done: do that by hand before.`
+      ? ` Of its rollback, ${statementsText(done + 1, of)} of ${of} may not be done: do that by hand before.`
       : ''
   if (done === 0) return ''
   const [are, them] = done === 1 ? ['is', 'it'] : ['are', 'them']
-  return ` S${numbers(1, done).slice(1)} ${are} recorded as done: undo ${them} by hand before.`
+  return ` S${statementsText(1, done).slice(1)} ${are} recorded as done: undo ${them} by hand before.`
 }

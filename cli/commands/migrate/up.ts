@@ -3,13 +3,14 @@ import type { UpResult } from '../../../lib/migrations/index.js'
 import { databaseFlags, timeoutFlags, versionOptions } from '../../migrate/database-flags.js'
 import type { OnDatabase } from '../../migrate/database-verb.js'
 import { MigratingVerb } from '../../migrate/migrating-verb.js'
+import type { DatabaseFlags } from '../../migrate/migrator-of.js'
 import { nothingText } from '../../migrate/missing-versions.js'
 
 export default class Up extends MigratingVerb {
   static override summary = 'Apply every version that the database lacks.'
   static override description = `Any number of hosts can run this at once: one works, the others wait and report for which host, and then find nothing left to do. Files that cannot be run are refused before anything is changed. A file that fails is undone, and the next run starts with the corrected file. MySQL commits each DDL statement by itself: there, the next run continues with the statement that failed. A backfill continues with the chunk that failed.
 
-It asks nothing, also where a file drops a table or a column: migrate plan shows before what is lost.
+A file that drops a table or a column is not asked about: migrate plan shows before what is lost. Only where a rollback stopped half-way, which can happen on MySQL, and what is left of it loses values, up asks before it finishes that; without a terminal it then needs --yes.
 
 The connection must reach the database itself or a pool in session mode: a transaction pooler is refused.`
   static override examples = [
@@ -20,6 +21,7 @@ The connection must reach the database itself or a pool in session mode: a trans
   ]
   static override flags = {
     to: Flags.integer(versionOptions('The last version to apply. Default: all.')),
+    yes: Flags.boolean({ summary: 'Confirms what a rollback that stopped still loses, without a question.' }),
     ...databaseFlags,
     ...timeoutFlags,
   }
@@ -29,6 +31,7 @@ The connection must reach the database itself or a pool in session mode: a trans
   override async run(): Promise<UpResult & OnDatabase> {
     const { flags } = await this.parse(Up)
     await this.noteEmpty(flags)
+    if (!flags.yes) await this.#confirmRollBack(flags)
     const result = await this.migrating(flags, (migrator) => migrator.up(flags.to))
     const [{ appliedLines }, { wayOut, whyDirty }] = await Promise.all([
       import('../../migrate/lines/applied-lines.js'),
@@ -53,6 +56,19 @@ The connection must reach the database itself or a pool in session mode: a trans
     ])
     if (flags.to !== undefined) await this.nextUp(flags)
     return this.onDatabase(result)
+  }
+
+  /** What cannot be known is left to the run, which refuses in its own words. */
+  async #confirmRollBack(flags: DatabaseFlags & { readonly to?: number | undefined }): Promise<void> {
+    const migrator = await this.connected(flags)
+    const states = await migrator.status().catch(() => [])
+    if (states.every(({ isMissing, unfinished }) => !isMissing || unfinished?.direction !== 'down')) return
+    const { finishQuestion } = await import('../../migrate/lines/losses-question.js')
+    const planned = await migrator.plan().catch(() => [])
+    const question = finishQuestion(
+      planned.filter(({ name }) => Number(name.slice(0, 4)) <= (flags.to ?? Infinity)),
+    )
+    if (question !== undefined) await this.confirm(question, 'nothing is applied')
   }
 }
 

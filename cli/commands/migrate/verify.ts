@@ -1,4 +1,4 @@
-import type { SchemaComparison, VersionStatus } from '../../../lib/migrations/index.js'
+import type { Migrator, SchemaComparison, VersionStatus } from '../../../lib/migrations/index.js'
 import { shellWord } from '../../../lib/text/shell-word.js'
 import { entitiesFlag } from '../../loading/entities.js'
 import { databaseFlags } from '../../migrate/database-flags.js'
@@ -6,6 +6,9 @@ import { DatabaseVerb, type OnDatabase } from '../../migrate/database-verb.js'
 
 const BY_HAND =
   'which writes or names what is to be done; where it does neither, the tables were changed by hand: change them back, or add --live to write the changes that are missing'
+
+/** What `verify` says of a table or column that is not there. */
+const MISSING = /^(\S+) is missing: ashlar migrate diff NAME writes it/
 
 /** Of a schema that may be the wrong one. */
 const withoutUp = (difference: string): string => difference.replace(/: run ashlar migrate up$/, '')
@@ -55,19 +58,51 @@ A version that another tool applied is accepted: the content of its file at that
       compare === undefined
         ? 'every version is applied, and none was edited since; --entities compares the tables, too'
         : 'the database is as the files and the entities say'
-    const lines = elsewhere === undefined ? differences : differences.map(withoutUp)
+    const byHand = ofTables.length === 0 ? [] : await this.#removedByHand(migrator, versions, ofTables, flags)
+    const lines = differences.map((difference) => {
+      const removed = byHand.find((one) => one.difference === difference)
+      return removed?.text ?? (elsewhere === undefined ? difference : withoutUp(difference))
+    })
     this.say(lines.length > 0 ? lines : [this.paint.good(equal)])
     if (elsewhere !== undefined && elsewhere !== '') this.say([elsewhere])
     if (ofTables.length > 0 && elsewhere === undefined)
-      this.say([await this.#nextOf(versions, ofTables.every(isContract), flags.entities)])
+      this.say([await this.#nextOf(versions, ofTables.every(isContract), byHand.length > 0, flags.entities)])
     if (differences.length > 0) this.endWith('differs')
     return this.onDatabase({ differences })
+  }
+
+  /** Tables and columns that are missing although a version that is applied adds them. */
+  async #removedByHand(
+    migrator: Migrator,
+    versions: readonly VersionStatus[],
+    differences: readonly string[],
+    { files }: { readonly files: string },
+  ): Promise<readonly { readonly difference: string; readonly text: string }[]> {
+    const { dialect } = migrator.database ?? {}
+    if (dialect === undefined || !differences.some((line) => MISSING.test(line))) return []
+    const { addedByVersion } = await import('../../../lib/migrations/created-tables.js')
+    const added = await addedByVersion(files, dialect).catch(() => new Map<string, string>())
+    const applied = new Set(versions.filter(({ state }) => state === 'applied').map(({ name }) => name))
+    return differences.flatMap((difference) => {
+      const path = MISSING.exec(difference)?.[1] ?? ''
+      const of = (parts: number) => added.get(path.split('.').slice(-parts).join('.'))
+      const name = of(2) ?? of(1)
+      return name === undefined || !applied.has(name)
+        ? []
+        : [
+            {
+              difference,
+              text: `${path} is missing, although ${name} makes it and is applied: it was removed by hand, or by a later version. ashlar migrate diff NAME --live writes it, where it was by hand`,
+            },
+          ]
+    })
   }
 
   /** What to do about tables that differ: a version that is missing may be the reason. */
   async #nextOf(
     versions: readonly VersionStatus[],
     isContractLeft: boolean,
+    isByHand: boolean,
     entities = 'MODULE',
   ): Promise<string> {
     const [{ nextLine }, { namesText }, { missingAmong }] = await Promise.all([
@@ -77,6 +112,8 @@ A version that another tool applied is accepted: the content of its file at that
     ])
     const missing = missingAmong(versions)
     const diff = ['diff', 'NAME', '--entities', shellWord(entities)]
+    if (missing.length === 0 && isByHand)
+      return nextLine([...diff, '--live'], 'which writes what was removed by hand, or put it back by hand')
     if (missing.length === 0)
       return isContractLeft
         ? nextLine([...diff, '--contract'], 'once no process with the older code runs')

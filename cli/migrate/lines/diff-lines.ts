@@ -40,7 +40,8 @@ export function diffLines(
   ]
 }
 
-const NOTHING_MISSING = 'nothing is written: the files make what the entities need'
+const NOTHING_MISSING =
+  'nothing is written: the files make what the entities need (the live database is not compared: ashlar migrate verify --entities does)'
 const NOTHING_MISSING_LIVE = 'nothing is written: the database has what the entities need'
 const NOTHING_LEFT = 'nothing is written: nothing is left for the contract'
 const NOTHING_BUT = 'nothing is written: no file is generated for what differs'

@@ -12,7 +12,7 @@ export const isOfGenerated = ({ level, file }: Pick<Finding, 'level' | 'file'>):
 
 /** One line for each finding, in the format of compilers, one with their number, and the comments that accept them. */
 export function findingLines(findings: readonly Finding[], paint: Paint): readonly string[] {
-  if (findings.length === 0) return [paint.good('lint: nothing')]
+  if (findings.length === 0) return [paint.good('lint: nothing found')]
   const colour = { refuse: paint.bad, danger: paint.warn, advice: paint.dim }
   const of = (level: Finding['level']) => findings.filter((finding) => finding.level === level).length
   const accepted = findings.filter(

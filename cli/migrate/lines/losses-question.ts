@@ -1,25 +1,40 @@
-import type { RollBack } from '../../../lib/migrations/index.js'
+import type { PlannedVersion, RollBack } from '../../../lib/migrations/index.js'
 import { namesText } from './names-text.js'
-import { lossText } from './plan-lines.js'
+import { isThere, lossText } from './plan-lines.js'
 
 /**
  * What is asked before versions are rolled back whose way down loses values; undefined where nothing is lost.
  * @param takesFramework - whether the framework's own tables are dropped as well.
+ * @param then - what is done after it, such as `, and applies it again`.
  */
-export function lossesQuestion(rollBacks: readonly RollBack[], takesFramework: boolean): string | undefined {
+export function lossesQuestion(
+  rollBacks: readonly RollBack[],
+  takesFramework: boolean,
+  then = '',
+): string | undefined {
   const losses = rollBacks
     .filter(({ isFramework, loses }) => loses.length > 0 && !(takesFramework && isFramework))
     .map(({ name, loses }) => `${name} loses ${loses.map((loss) => lossText(loss)).join(', ')}`)
   if (rollBacks.length === 0 || (losses.length === 0 && !takesFramework)) return undefined
   const framework = ' and drops the framework’s own tables, with what is in them'
   return [
-    `This rolls back ${namesText(rollBacks.map(({ name }) => name))}${takesFramework ? framework : ''}.`,
+    `This rolls back ${namesText(rollBacks.map(({ name }) => name))}${takesFramework ? framework : ''}${then}.`,
     ...(losses.length === 0
       ? []
       : [
           `What ${rollBacks.length === 1 && !takesFramework ? 'it loses' : 'they lose'} is gone for good: ${losses.join('; ')}.`,
         ]),
   ].join(' ')
+}
+
+/** What is asked before `up` finishes rollbacks that stopped; undefined where they lose nothing more. */
+export function finishQuestion(versions: readonly PlannedVersion[]): string | undefined {
+  const losing = versions.flatMap(({ name, rollBack }) => {
+    const losses = (rollBack?.statements ?? []).flatMap(({ loses }) => loses).filter(isThere)
+    return losses.length === 0 ? [] : [{ name, text: losses.map((loss) => lossText(loss)).join(', ') }]
+  })
+  if (losing.length === 0) return undefined
+  return `This first finishes the rollback of ${namesText(losing.map(({ name }) => name))}, which stopped. What that loses is gone for good: ${losing.map(({ name, text }) => `${name} loses ${text}`).join('; ')}.`
 }
 
 /** Of which versions everything stays although they count as rolled back, one line each. */

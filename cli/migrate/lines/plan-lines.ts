@@ -56,14 +56,20 @@ function rollBackLines(
     return [
       '  its rollback stopped: up looks whether it is done, and where it is not, the version stays applied',
     ]
+  const asks = statements.some(({ loses }) => loses.some(isThere))
   const stopped = done === 0 ? 'in statement 1' : `after statement ${done}`
   const numbers = of - done === 1 ? `statement ${of}` : `statements ${done + 1} to ${of}`
-  const rest = done === of ? 'only its row is left' : `up first finishes it (${numbers})`
+  const rest =
+    done === of
+      ? 'only its row is left'
+      : `up first finishes it (${numbers})${asks ? ' and asks before (--yes)' : ''}`
   return [
     paint.bad(`  its rollback stopped ${stopped} of ${of}: ${rest}, and then applies the file again`),
     ...statements.flatMap((statement, at) => [
       `  rollback, statement ${done + at + 1}: ${terminalLine(statement.text)}`,
-      ...effectLines(statement, paint).map((line) => `    ${line}`),
+      ...effectLines({ ...statement, loses: statement.loses.filter(isThere) }, paint, GONE).map(
+        (line) => `    ${line}`,
+      ),
     ]),
   ]
 }
@@ -77,7 +83,14 @@ const WAITED_FOR = new Set<PlannedStatement['blocks']>([
 
 const GIVES_UP = 'up gives up after --lock-timeout (by default 2000 ms), and can then be run again.'
 
-function effectLines(statement: PlannedStatement, paint: Paint): readonly string[] {
+/** Whether there is something to lose. */
+export const isThere = ({ what, size }: Loss): boolean => what === 'schema' || size !== undefined
+
+function effectLines(
+  statement: PlannedStatement,
+  paint: Paint,
+  missing: string = NOT_YET,
+): readonly string[] {
   const { lock, blocks, rows, tables, isNew, loses, breaks } = statement
   if (isNew) return ['a new table: nobody waits for it']
   const colour = {
@@ -92,7 +105,7 @@ function effectLines(statement: PlannedStatement, paint: Paint): readonly string
   const what = lock === '' ? 'no lock on a table' : `lock ${lock}, ${blocking}`
   return [
     `${what}; ${ROWS[rows]}`,
-    ...tables.map(tableText),
+    ...tables.map((table) => tableText(table, IF_EXISTS.test(statement.text) ? NOT_THERE : missing)),
     ...loses.map((loss) => paint.bad(`loses ${lossText(loss)}: the values are gone for good`)),
     ...(breaks === undefined ? [] : [paint.bad(`breaks: ${breaks}`)]),
   ]
@@ -106,8 +119,13 @@ const ROWS: Readonly<Record<PlannedStatement['rows'], string>> = {
   unknown: 'what it does with the rows is unknown',
 }
 
-export function tableText({ name, size }: PlannedTable): string {
-  if (size === undefined) return `${terminalLine(name)}: not there yet`
+const NOT_YET = 'not there yet'
+const NOT_THERE = 'not there'
+const GONE = 'not there: this statement fails'
+const IF_EXISTS = /\bIF EXISTS\b/i
+
+export function tableText({ name, size }: PlannedTable, missing = NOT_YET): string {
+  if (size === undefined) return `${terminalLine(name)}: ${missing}`
   return `${terminalLine(name)}: ${sizesText(size).join(', ')}`
 }
 
@@ -132,7 +150,7 @@ const sizesText = (size: TableSize): readonly string[] => [
 const SMALLEST_ROW_BYTES = 16
 
 export const rowsText = ({ rows }: TableSize): string =>
-  rows === undefined ? 'rows not counted' : `about ${rows} rows`
+  rows === undefined ? 'number of rows unknown: the server has no estimate' : `about ${rows} rows`
 
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB']
 

@@ -6,9 +6,9 @@ import { tableText } from './plan-lines.js'
 
 /** How a version went, and what others noticed of it. */
 export function triedLines(version: TriedVersion, paint: Paint): readonly string[] {
-  const { name, isApplied, ms, longestReadMs, longestWriteMs, locks, failures, rewritten } = version
+  const { name, isApplied, filled, ms, longestReadMs, longestWriteMs, locks, failures, rewritten } = version
   return [
-    `${paint.bold(name)}: ${isApplied ? `applied in ${ms} ms` : paint.bad(`failed after ${ms} ms`)}`,
+    `${paint.bold(name)}: ${isApplied ? `applied in ${ms} ms${filled === undefined ? '' : `, ${filled} rows written`}` : paint.bad(`failed after ${ms} ms`)}`,
     ...(longestReadMs === undefined ? [] : [`  longest read beside it: ${longestReadMs} ms`]),
     ...(longestWriteMs === undefined ? [] : [`  longest write beside it: ${longestWriteMs} ms`]),
     ...(locks ?? []).map((lock) => `  held ${lock}`),

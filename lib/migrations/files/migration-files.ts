@@ -139,7 +139,7 @@ async function readSource(source: FileSource, dialect: Dialect): Promise<Files> 
     if (error instanceof DeclarationError) throw error
     const { code = 'unknown' } = error as NodeJS.ErrnoException
     throw new DeclarationError('migrations', [
-      `the folder ${folder} cannot be read (${code}): name the one with the .sql files with --files; "ashlar migrate new" makes one`,
+      `the folder ${folder} cannot be read (${code}): name the one with the .sql files with --files; "ashlar migrate new NAME" makes one`,
     ])
   }
 }

@@ -14,7 +14,8 @@ import { nextStretch, rowsBetween, type Stretch, type WalkedTable } from './walk
 /** What a backfill leaves behind that fails. */
 export const ROWS_STAY: Remains = {
   stays: 'The chunks that are written stay',
-  correct: 'correct what it says and run again: it goes on with the chunk that failed',
+  correct:
+    'correct what it says and run again: it goes on with the chunk that failed, and rows that are written already keep what they got',
 }
 
 /** How often in a row a chunk may meet the lock of somebody else. */
@@ -75,7 +76,8 @@ export async function fillRows(step: Step, isResumed: boolean): Promise<void> {
       if (stretch !== undefined) position = await writeChunk(walk, position, stretch)
     } catch (error) {
       await session.run('ROLLBACK', 0).catch(() => undefined)
-      if (!isPassing(step, error) || ++blocked === MOST_ATTEMPTS) throw failedChunk(walk, position, error)
+      if (!isPassing(step, error) || ++blocked === MOST_ATTEMPTS)
+        throw failedChunk(walk, position, error, most)
       pace.blocked()
       continue
     }
@@ -106,10 +108,11 @@ function writtenText({ written }: BackfillPosition): string {
 }
 
 /** An error of a chunk, with what is done before it and the key behind which it begins. */
-function failedChunk({ step, table }: Walk, position: BackfillPosition, error: unknown): Error {
+function failedChunk({ step, table }: Walk, position: BackfillPosition, error: unknown, most: number): Error {
   const { end } = position
-  const key = table.key.map(({ column }, at) => `${column} ${end?.[at] ?? ''}`).join(', ')
-  const chunk = end === undefined ? 'the first chunk failed' : `the chunk behind ${key} failed`
+  const key = table.key.map(({ column }, at) => `${column} '${end?.[at] ?? ''}'`).join(', ')
+  const rows = end === undefined ? 'the first rows' : `the rows after ${key}`
+  const chunk = `${rows}, at most ${most}, failed`
   const stays = `${writtenText(position)}; ${chunk}`
   if (error instanceof MigrationError)
     return new MigrationError(

@@ -148,6 +148,7 @@ export function failureOf(
       : isOurs
         ? 'put that right and run again'
         : correct + orResolve + (step.direction === 'up' ? APPLIED_ELSEWHERE : '')
+  const isDown = step.direction === 'down' && options.isScratch !== true
   // The file is right, and the advice says when to run it again.
   const isBlocked = options.engine.failures.lockTimeouts.includes(code)
   // It is unknown whether a COMMIT was done. The same holds for a statement that the server commits by itself.
@@ -157,18 +158,18 @@ export function failureOf(
     adviceFor(failure, code, options, 'change', blockers, isConcurrent),
     options.isScratch === true
       ? ''
-      : `${isUnknown ? 'The next run finds out how far it came' : stays}${isBlocked ? '; the file needs no correction' : `: ${todo}`}`,
+      : `${isUnknown ? 'The next run finds out how far it came' : stays}${isBlocked ? '; the file needs no correction' : `: ${isDown ? todo.replace('run again', 'run ashlar migrate down again') : todo}`}`,
   ]
   const stop = failure === 'connection' || failure === 'cancelled' ? failure : 'failed'
   return new MigrationError(stop, said.filter((part) => part !== '').join('. '), name, code)
 }
 
 /** The rows that are there break a change of a table. What a statement writes itself may be wrong in the file, too. */
-function rowsBreak({ statements, options }: Step, at: number | undefined, broken: Broken): string {
+function rowsBreak({ statements, options, backfill }: Step, at: number | undefined, broken: Broken): string {
   const statement = at === undefined ? undefined : statements[at]
   const isChange = ['ALTER', 'CREATE', 'REINDEX'].some((verb) => isWord(statement?.tokens[0], verb))
   if (statement === undefined || !isChange)
-    return 'rows break it: correct them, or what the file writes, and run again'
+    return `rows break it: correct them, or what the file writes, and run again${backfill === undefined ? '' : '; rows that are written already keep what they got'}`
   const { schema } = options
   const prefix = ['', 'public'].includes(schema) ? '' : `"${schema.replaceAll('"', '""')}".`
   const query = findingRows(statement, statements.slice(0, at), broken, prefix)

@@ -279,7 +279,7 @@ onEachEngine('ashlar migrate with a file that holds the connection string', (dat
     expect((await run('verify')).exit).to.equal(0)
     const down = await run('down', '--to', '1', '--yes')
     expect(down.exit).to.equal(0)
-    expect(down.stdout).to.match(/^rolled back 0002_widgets\nNext: ashlar migrate up [^\n]*\n$/)
+    expect(down.stdout).to.match(/^rolled back 0002_widgets\n0002_widgets is pending: [^\n]*\n$/)
   })
 
   it('never shows a password of it', async () => {

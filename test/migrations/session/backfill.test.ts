@@ -159,10 +159,14 @@ onEachEngine('a backfill', (database, dialect) => {
     const failure = await failureOf(migrator(FILL).up())
     expect(failure.message)
       .to.include('0003_fill.up.sql')
-      .and.include('rows break it: correct them, or what the file writes, and run again')
+      .and.include(
+        'rows break it: correct them, or what the file writes, and run again; rows that are written already keep',
+      )
     const written = await count('writes = 1')
-    expect(failure.message).to.include(
-      `${written} rows are written and stay; the chunk behind id ${written - 1} failed: rows break it`,
+    expect(failure.message).to.match(
+      new RegExp(
+        `${written} rows are written and stay; the rows after id '${written - 1}', at most \\d+, failed: rows break it`,
+      ),
     )
     const states = await migrator(FILL).status()
     expect(states.find(({ version }) => version === 3)).to.include({ name: '0003_fill', state: 'dirty' })

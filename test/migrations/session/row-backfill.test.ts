@@ -154,7 +154,7 @@ onEachEngine('a backfill whose values a function computes', (database, dialect) 
     const written = await count('writes = 1')
     expect(written).to.be.within(1, 299)
     expect(failure.message).to.include(
-      `not this one. ${written} rows are written and stay; the chunk behind id `,
+      `not this one. ${written} rows are written and stay; the rows after id '`,
     )
     expect((await migrator().status()).find(({ version }) => version === 3)).to.include({ state: 'dirty' })
     shipFill(REVERSED)

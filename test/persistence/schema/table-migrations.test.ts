@@ -61,7 +61,7 @@ describeOn('tables made by the files of migrate new', databases.filter(isServer)
     expect(await migrator().verify(schemaComparison({ Specimen, Note, Widget }))).to.deep.equal([])
     expect(await migrator().verify(schemaComparison([Specimen, Note, Widget]))).to.deep.equal([])
     const lint = await runCommand(['migrate', 'lint', '--strict', '--files', folder])
-    expect(lint).to.include({ exit: 0, stdout: 'lint: nothing\n' })
+    expect(lint).to.include({ exit: 0, stdout: 'lint: nothing found\n' })
   })
 
   describe('keep a repository of everything a resource can have', () => {

@@ -9,6 +9,8 @@ export interface EngineLint {
   readonly rules: readonly Rule[]
   /** Whether the statement begins or ends a transaction in this engine's own syntax. */
   readonly controlsTransaction: (statement: Statement) => boolean
+  /** What commits what in a file, as the reason why a file does not say it itself. */
+  readonly commits: string
   /** The finding for a statement of the engine's command line client. */
   readonly clientCommand: (statement: Statement) => string | undefined
   /** The finding for a statement of this engine that reaches beyond the database. */

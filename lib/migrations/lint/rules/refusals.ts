@@ -12,8 +12,7 @@ export const REFUSALS: readonly Rule[] = [
     bothWays: true,
     check: (statement, { engine }) =>
       controlsTransaction(statement) || engine.controlsTransaction(statement)
-        ? 'a file runs in a transaction of its own: take the BEGIN, COMMIT, ROLLBACK, SAVEPOINT or LOCK TABLES out, ' +
-          'and put what must commit separately into a file of its own'
+        ? `${engine.commits}: take the BEGIN, COMMIT, ROLLBACK, SAVEPOINT or LOCK TABLES out, and put what must commit separately into a file of its own`
         : undefined,
   },
   {

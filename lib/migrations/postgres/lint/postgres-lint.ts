@@ -8,6 +8,7 @@ import { POSTGRES_RULES } from './postgres-rules.js'
 export const postgresLint: EngineLint = {
   syntax: postgresSyntax,
   rules: [...POSTGRES_RULES, ...LOCK_RULES],
+  commits: 'a file runs in a transaction of its own',
   controlsTransaction: ({ tokens }) => {
     const cursor = new Cursor(tokens)
     return cursor.sees('END') || cursor.sees('ABORT') || cursor.sees('PREPARE', 'TRANSACTION')

@@ -1,0 +1,87 @@
+import { expect } from 'chai'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { file, onEachEngine, tables } from '../../migrations/each-engine.js'
+import { compiled } from '../../support/root.js'
+import { runCommand } from '../../support/run-command.js'
+
+const AFTER = join(compiled, 'test', 'cli', 'migrate', 'hosts', 'after.js')
+
+onEachEngine('what ashlar migrate says to do next', (database, dialect) => {
+  let folder: string
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'ashlar-next-'))
+  })
+  afterEach(() => rmSync(folder, { recursive: true }))
+
+  const run = (...args: readonly string[]) =>
+    runCommand(['migrate', ...args], { cwd: folder, env: { ASHLAR_DATABASE_URL: database().url } })
+  const ship = (files: Readonly<Record<string, string>>) => {
+    mkdirSync(join(folder, 'migrations', dialect), { recursive: true })
+    for (const [name, text] of Object.entries(files))
+      writeFileSync(join(folder, 'migrations', dialect, name), text)
+  }
+
+  it('plans that a default which is dropped breaks an INSERT without the column', async () => {
+    ship({
+      ...file('0002_t', "CREATE TABLE t (id bigint PRIMARY KEY, q varchar(9) DEFAULT '' NOT NULL)", ''),
+      ...file('0003_q_end', 'ALTER TABLE t ALTER COLUMN q DROP DEFAULT', '-- no'),
+    })
+    await run('up', '--to', '2')
+    expect((await run('plan')).stdout).to.include(
+      'breaks: code whose INSERT leaves out q fails, unless the column takes NULL\n',
+    )
+  })
+
+  it('says of a column that is gone although its version is applied that it was removed by hand', async () => {
+    expect((await run('diff', 'tables', '--entities', AFTER)).exit).to.equal(0)
+    await run('up')
+    expect((await run('verify', '--entities', AFTER)).exit).to.equal(0)
+    await database().rows('DROP TABLE IF EXISTS widgets, tasks')
+    const { exit, stdout } = await run('verify', '--entities', AFTER)
+    expect(exit).to.equal(1)
+    expect(stdout)
+      .to.match(/is missing, although 0002_tables\w* makes it and is applied: it was removed by hand, or /)
+      .and.match(/\nNext: ashlar migrate diff NAME --entities \S+ --live, /)
+    expect((await run('diff', 'again', '--entities', AFTER)).stdout).to.match(
+      /the files make what the entities need \(the live database is not compared: ashlar migrate verify /,
+    )
+    expect((await run('diff', 'again', '--entities', AFTER, '--live')).exit).to.equal(0)
+    const twice = await run('diff', 'again', '--entities', AFTER, '--live')
+    expect(twice.stderr).to.match(/record that with ashlar migrate resolve --applied 3\n$/)
+  })
+
+  it('asks nothing again of what is recorded, and names the version', async () => {
+    ship(tables(2, 3))
+    await run('up', '--to', '2')
+    const again = await run('resolve', '--applied', '2', '--yes')
+    expect([
+      again.exit,
+      again.stderr.includes('0002_t2 is applied already: nothing is changed\n'),
+    ]).to.deep.equal([6, true])
+    const redo = await run('redo')
+    expect(redo.stderr).to.include(
+      'This rolls back 0002_t2, and applies it again, as its file is now; 0003_t3 stays pending. What it loses',
+    )
+  })
+
+  if (dialect === 'mysql')
+    it('asks before up finishes a rollback that loses values', async () => {
+      const up = 'CREATE TABLE c1 (id bigint);\nCREATE TABLE c2 (id bigint)'
+      ship(file('0002_c', up, 'DROP TABLE c1;\nDROP TABLE gone;\nDROP TABLE c2'))
+      await run('up')
+      expect((await run('down', '--yes')).stderr).to.include('and run ashlar migrate down again')
+      expect((await run('plan')).stdout)
+        .to.include('gone: not there: this statement fails\n')
+        .and.not.include('loses table gone')
+      const asked = await run('up')
+      expect([asked.exit, asked.stdout]).to.deep.equal([2, ''])
+      expect(asked.stderr).to.match(
+        /This first finishes the rollback of 0002_c, which stopped\. What that loses is gone for good: 0002_c loses table c2 \([^)]*\)\.\n$/,
+      )
+      expect(await database().rows("SHOW TABLES LIKE 'c2'")).to.have.length(1)
+      await database().rows('CREATE TABLE gone (id bigint)')
+      expect((await run('up', '--yes')).stdout).to.equal('applied 0002_c\n')
+    })
+})
