@@ -52,7 +52,7 @@ export abstract class DatabaseVerb extends MigrateVerb {
 
   /**
    * Says when another schema of the database has versions and this one has none: it may be the wrong one.
-   * @returns the line to end with then, which names the other schema; empty where a flag names this one. Undefined otherwise.
+   * @returns the line to end with then, which names the other schema; undefined otherwise, and where a flag names this one.
    */
   protected async noteElsewhere(
     migrator: Migrator,
@@ -66,7 +66,7 @@ export abstract class DatabaseVerb extends MigrateVerb {
     this.note([
       `no version is applied in the schema ${here}, and ${there.join(', ')} has versions: --module or --schema names another schema`,
     ])
-    if (this.#flags?.module !== undefined || this.#flags?.schema !== undefined) return ''
+    if (this.#flags?.module !== undefined || this.#flags?.schema !== undefined) return undefined
     const { nextLine } = await import('./lines/next-line.js')
     return nextLine(['status', '--schema', shellWord(first)], `unless ${here} is meant`)
   }

@@ -1,6 +1,6 @@
 export { DeclarationError, MigrationError, type MigrationStop } from '../errors.js'
 export type { BaselineResult, EditedVersion, Resolution } from './corrections.js'
-export { createdTables } from './created-tables.js'
+export { addedByVersion, createdTables, withoutWayDown } from './created-tables.js'
 export type { ComparedModel, DiffOptions, DiffResult } from './diff.js'
 export type { TriedVersion } from './dry-run.js'
 export { DIALECTS, type Dialect } from './files/dialect.js'

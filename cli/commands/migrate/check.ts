@@ -72,7 +72,7 @@ A way down that has only a comment says why nothing is undone, and is not tried.
   async #untried({ files }: DatabaseFlags, dialect: Dialect | undefined): Promise<string> {
     if (dialect === undefined) return ''
     const [{ withoutWayDown }, { namesText }] = await Promise.all([
-      import('../../../lib/migrations/created-tables.js'),
+      import('../../../lib/migrations/index.js'),
       import('../../migrate/lines/names-text.js'),
     ])
     const names = namesText(await withoutWayDown(files, dialect))

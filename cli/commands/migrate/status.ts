@@ -29,7 +29,7 @@ export default class Status extends DatabaseVerb {
     const other = await attempt(() => migrator.otherHistory())
     const elsewhere = await this.noteElsewhere(migrator, versions)
     this.say(statusLines(versions, this.paint, other === undefined && elsewhere === undefined))
-    if (elsewhere !== undefined && elsewhere !== '') this.say([elsewhere])
+    if (elsewhere !== undefined) this.say([elsewhere])
     this.note(other === undefined ? [] : [other.text])
     const differs = versions.some(({ state }) => state !== 'applied' && state !== 'ahead')
     if (flags.check && (differs || other?.isRefused === true)) this.endWith('differs')

@@ -64,7 +64,7 @@ A version that another tool applied is accepted: the content of its file at that
       return removed?.text ?? (elsewhere === undefined ? difference : withoutUp(difference))
     })
     this.say(lines.length > 0 ? lines : [this.paint.good(equal)])
-    if (elsewhere !== undefined && elsewhere !== '') this.say([elsewhere])
+    if (elsewhere !== undefined) this.say([elsewhere])
     if (ofTables.length > 0 && elsewhere === undefined)
       this.say([await this.#nextOf(versions, ofTables.every(isContract), byHand.length > 0, flags.entities)])
     if (differences.length > 0) this.endWith('differs')
@@ -80,7 +80,7 @@ A version that another tool applied is accepted: the content of its file at that
   ): Promise<readonly { readonly difference: string; readonly text: string }[]> {
     const { dialect } = migrator.database ?? {}
     if (dialect === undefined || !differences.some((line) => MISSING.test(line))) return []
-    const { addedByVersion } = await import('../../../lib/migrations/created-tables.js')
+    const { addedByVersion } = await import('../../../lib/migrations/index.js')
     const added = await addedByVersion(files, dialect).catch(() => new Map<string, string>())
     const applied = new Set(versions.filter(({ state }) => state === 'applied').map(({ name }) => name))
     return differences.flatMap((difference) => {

@@ -420,7 +420,7 @@ onEachEngine('the commands of an operator', (database, dialect) => {
     const good = await run('check', '--entities', BEFORE)
     expect([good.exit, good.stdout, good.stderr]).to.deep.equal([
       0,
-      'lint: nothing found\nevery version goes up, down and up again\nthe files make what the entities need\n',
+      `lint: nothing found\nevery version goes up, down and up again, but for ${dialect === 'postgres' ? '0006' : '0007'}_next_fill_tasks: their ways down have no statement, and are not tried\nthe files make what the entities need\n`,
       saidOf(database()).replace(
         /^(Database .* on (\S+?)(?:, schema public)?)\n$/,
         `Checks the files of migrations for ${dialect} in scratch databases on $2. $1: not changed\n`,
