@@ -420,7 +420,7 @@ onEachEngine('the commands of an operator', (database, dialect) => {
     const good = await run('check', '--entities', BEFORE)
     expect([good.exit, good.stdout, good.stderr]).to.deep.equal([
       0,
-      `lint: nothing found\nevery version goes up, down and up again, but for ${dialect === 'postgres' ? '0006' : '0007'}_next_fill_tasks: their ways down have no statement, and are not tried\nthe files make what the entities need\n`,
+      'lint: nothing found\nevery version goes up, down and up again\nthe files make what the entities need\n',
       saidOf(database()).replace(
         /^(Database .* on (\S+?)(?:, schema public)?)\n$/,
         `Checks the files of migrations for ${dialect} in scratch databases on $2. $1: not changed\n`,
@@ -442,7 +442,8 @@ onEachEngine('the commands of an operator', (database, dialect) => {
     )
     await run('diff', 'end', '--entities', AFTER, '--contract')
     const after = await run('check', '--entities', AFTER)
-    expect([after.exit, after.stdout]).to.deep.equal([0, good.stdout])
+    const untried = `up again, but for ${dialect === 'postgres' ? '0006' : '0007'}_next_fill_tasks: their ways down have no statement, and are not tried`
+    expect([after.exit, after.stdout]).to.deep.equal([0, good.stdout.replace('up again', untried)])
     expect(await database().tables()).to.not.include('tasks')
   })
 
