@@ -30,14 +30,13 @@ export async function relayUntilEnd(dataSource: DataSource, flags: RelayFlags): 
   await worker.drain()
 }
 
-/** Says which servers take no connection now. The relay tries them again with each event. */
+/** Says that no server takes a connection now. The relay goes on trying. An address that is no URL is left to the client of NATS. */
 async function sayUnreached(servers: readonly string[]): Promise<void> {
+  if (!servers.every((server) => URL.canParse(urlOf(server)))) return
   const reached = await Promise.all(servers.map(isReached))
   const names = servers.map((server) => addressOf(server).host).join(', ')
   if (reached.some(Boolean)) return
-  process.stderr.write(
-    `${terminalLine(`NATS at ${names} is not reached yet: events wait, and each is tried again`)}\n`,
-  )
+  process.stderr.write(`${terminalLine(`NATS at ${names} is not reached yet: events wait until it is`)}\n`)
 }
 
 function isReached(server: string): Promise<boolean> {
@@ -54,13 +53,15 @@ function isReached(server: string): Promise<boolean> {
 
 const REACH_MS = 2_000
 
+const urlOf = (server: string): string => (server.includes('://') ? server.trim() : `nats://${server.trim()}`)
+
 /** Without user and password. */
 function addressOf(server: string): {
   readonly hostname: string
   readonly port: string
   readonly host: string
 } {
-  const { hostname, port } = new URL(server.includes('://') ? server.trim() : `nats://${server.trim()}`)
+  const { hostname, port } = new URL(urlOf(server))
   const number = port === '' ? '4222' : port
   return { hostname, port: number, host: `${hostname}:${number}` }
 }

@@ -1,5 +1,6 @@
 import { Flags } from '@oclif/core'
 import type { UpResult } from '../../../lib/migrations/index.js'
+import type { Failure } from '../../errors/failure.js'
 import { databaseFlags, timeoutFlags, versionOptions } from '../../migrate/database-flags.js'
 import type { OnDatabase } from '../../migrate/database-verb.js'
 import { MigratingVerb } from '../../migrate/migrating-verb.js'
@@ -60,11 +61,16 @@ The connection must reach the database itself or a pool in session mode: a trans
 
   /** What cannot be known is left to the run, which refuses in its own words. */
   async #confirmRollBack(flags: DatabaseFlags & { readonly to?: number | undefined }): Promise<void> {
-    const migrator = await this.connected(flags)
-    const states = await migrator.status().catch(() => [])
+    const unless = (error: unknown) => {
+      const { exit, cause } = error as Failure
+      const { stop } = (cause ?? {}) as { readonly stop?: string }
+      if (exit === 'interrupted' || exit === 'terminated' || stop === 'connection') throw error
+      return []
+    }
+    const states = await this.migrating(flags, (migrator) => migrator.status()).catch(unless)
     if (states.every(({ isMissing, unfinished }) => !isMissing || unfinished?.direction !== 'down')) return
     const { finishQuestion } = await import('../../migrate/lines/losses-question.js')
-    const planned = await migrator.plan().catch(() => [])
+    const planned = await this.migrating(flags, (migrator) => migrator.plan()).catch(unless)
     const question = finishQuestion(
       planned.filter(({ name }) => Number(name.slice(0, 4)) <= (flags.to ?? Infinity)),
     )

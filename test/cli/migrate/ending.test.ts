@@ -285,6 +285,7 @@ onEachEngine(
         expect(asked.stdout).to.match(
           exit === 1 ? /ashlar: nothing is rolled back/ : /ashlar: nothing is changed/,
         )
+        if (answer === 'y\n') expect(asked.stdout).to.include('y counts as no: only yes in full')
         expect(asked.exit).to.equal(exit)
         expect((await migrate({ url: database().url, files: {} }).status())[0]).to.include({
           state: 'applied',

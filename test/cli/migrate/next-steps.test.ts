@@ -66,6 +66,22 @@ onEachEngine('what ashlar migrate says to do next', (database, dialect) => {
     )
   })
 
+  it('names the rows of a backfill on a copy, and what commits a file', async () => {
+    ship({
+      ...file('0002_t', 'CREATE TABLE t (id bigint PRIMARY KEY, n bigint)', 'DROP TABLE t'),
+      ...file('0003_fill', '-- ashlar:backfill\nUPDATE t SET n = 1 WHERE id < 3', '-- they stay'),
+    })
+    await run('up', '--to', '2')
+    await database().rows('INSERT INTO t (id) VALUES (1), (2), (3)')
+    expect((await run('dry-run', '--yes')).stdout).to.match(/^0003_fill: applied in \d+ ms, 2 rows written\n/)
+    ship(file('0004_x', 'BEGIN;\nUPDATE t SET n = 2', '-- no'))
+    expect((await run('lint')).stdout).to.include(
+      dialect === 'mysql'
+        ? 'MySQL commits each DDL statement by itself'
+        : 'a file runs in a transaction of its own',
+    )
+  })
+
   if (dialect === 'mysql')
     it('asks before up finishes a rollback that loses values', async () => {
       const up = 'CREATE TABLE c1 (id bigint);\nCREATE TABLE c2 (id bigint)'

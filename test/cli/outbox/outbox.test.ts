@@ -144,6 +144,24 @@ describeOn('ashlar outbox', servers, (backend) => {
     expect((await outbox(['dead-letters'])).stdout).to.equal('no dead letters\n')
   })
 
+  it('says that NATS is not reached, without its password, and ends when it is told to', async () => {
+    const unreached = 'NATS at 127.0.0.1:1 is not reached yet: events wait until it is\n'
+    let child: ChildProcess | undefined
+    let printed = ''
+    const relaying = runCli('ashlar', ['outbox', 'relay', '--nats', 'nats://u:secret@127.0.0.1:1'], {
+      env: environment(),
+      started: (one) => {
+        child = one
+        one.stderr?.on('data', (chunk: Buffer) => (printed += chunk.toString()))
+      },
+    })
+    await until(() => printed.includes(unreached))
+    child?.kill('SIGTERM')
+    const { exit, stderr } = await relaying
+    expect(exit).to.equal(0)
+    expect(stderr).to.not.contain('secret')
+  })
+
   it('refuses to relay without the packages of NATS, and names them', async () => {
     const { exit, stderr } = await relay({
       env: { NODE_OPTIONS: withoutPackages('@nats-io/') },
