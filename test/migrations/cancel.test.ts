@@ -31,7 +31,9 @@ onEachEngine('a run that its caller gives up', (database, dialect) => {
     expect(failure).to.have.property('code', 'CANCELLED')
     expect(failure.message)
       .to.match(place)
-      .and.to.match(/The run was cancelled, and the server has stopped the statement\. .*: run (again|ashlar migrate down again)$/)
+      .and.to.match(
+        /The run was cancelled, and the server has stopped the statement\. .*: run (again|ashlar migrate down again)$/,
+      )
   }
 
   const WIDER = file(
