@@ -26,14 +26,13 @@ onEachEngine('a run that its caller gives up', (database, dialect) => {
     ending.abort()
     return failure
   }
-  const expectCancelled = (failure: Error, place: RegExp): void => {
+  const expectCancelled = (failure: Error, place: RegExp, again = /: run again$/): void => {
     expect(failure).to.be.instanceOf(MigrationError).with.property('stop', 'cancelled')
     expect(failure).to.have.property('code', 'CANCELLED')
     expect(failure.message)
       .to.match(place)
-      .and.to.match(
-        /The run was cancelled, and the server has stopped the statement\. .*: run (again|ashlar migrate down again)$/,
-      )
+      .and.to.include('The run was cancelled, and the server has stopped the statement. ')
+      .and.to.match(again)
   }
 
   const WIDER = file(
@@ -68,6 +67,7 @@ onEachEngine('a run that its caller gives up', (database, dialect) => {
       expectCancelled(
         await givenUp(files, 'ALTER TABLE t2', 'down'),
         /0003_wider\.down\.sql, statement 1 of 2 \(line 1\)/,
+        /: run ashlar migrate down again$/,
       )
       await database().rows('ROLLBACK')
       if (next === 'up') await migrator(files).up()

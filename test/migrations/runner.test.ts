@@ -238,7 +238,7 @@ onEachEngine('a run of migrations', (database, dialect) => {
 
 onEachEngine(
   'the first run of migrations',
-  (database) => {
+  (database, dialect) => {
     const migrator = (files: MigrateOptions['files']) => migrate({ url: database().url, files })
 
     it('makes the baseline tables, with event_seq and event_epoch in the outbox, and then the module’s own', async () => {
@@ -254,7 +254,9 @@ onEachEngine(
       const failure = await failureOf(migrator(files).up())
       expect(failure).to.be.instanceOf(DeclarationError)
       expect(failure.message).to.match(
-        /0003_b\.up\.sql:1: (a file runs in a transaction of its own|MySQL commits each DDL statement by itself).*transaction-control/,
+        dialect === 'postgres'
+          ? /0003_b\.up\.sql:1: a file runs in a transaction of its own.*transaction-control/
+          : /0003_b\.up\.sql:1: MySQL commits each DDL statement by itself.*transaction-control/,
       )
       expect(await database().tables()).to.deep.equal([])
     })
