@@ -1,7 +1,7 @@
 import { engineOf } from './engines.js'
 import type { Dialect } from './files/dialect.js'
 import { type FileSource, isOfFramework, readMigrations } from './files/migration-files.js'
-import { splitStatements } from './sql/statements.js'
+import { type Statement, splitStatements } from './sql/statements.js'
 import { addedColumns, alterTable, createTable, dropped } from './sql/statement-shape.js'
 
 /**
@@ -17,14 +17,12 @@ export async function createdTables(
   tables: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
   const created = new Map<string, string>()
-  const engine = engineOf(dialect)
-  for (const { name, up } of await readMigrations(files, engine))
-    for (const statement of splitStatements(up, engine.syntax).statements) {
-      const made = createTable(statement)
-      if (made !== undefined && !made.isTemporary) created.set(made.table, name)
-      const drop = dropped(statement)
-      if (drop?.what === 'TABLE') for (const table of drop.names) created.delete(same(table, created) ?? '')
-    }
+  for (const { name, statement } of await upStatements(files, dialect)) {
+    const made = createTable(statement)
+    if (made !== undefined && !made.isTemporary) created.set(made.table, name)
+    const drop = dropped(statement)
+    if (drop?.what === 'TABLE') for (const table of drop.names) created.delete(same(table, created) ?? '')
+  }
   const found = new Map<string, string>()
   for (const table of tables) {
     const name = same(table, created)
@@ -43,20 +41,29 @@ export async function addedByVersion(
   dialect: Dialect,
 ): Promise<ReadonlyMap<string, string>> {
   const added = new Map<string, string>()
-  const engine = engineOf(dialect)
-  for (const { name, up } of await readMigrations(files, engine))
-    for (const statement of splitStatements(up, engine.syntax).statements) {
-      const made = createTable(statement)
-      const altered = alterTable(statement)
-      const table = withoutSchema(made?.table ?? altered?.table ?? '')
-      if (made !== undefined) added.set(table, name)
-      const columns = [
-        ...(made?.columns ?? []),
-        ...(altered?.actions ?? []).flatMap((action) => addedColumns(action, engine.syntax)),
-      ]
-      for (const column of columns) added.set(`${table}.${column.name}`, name)
-    }
+  for (const { name, statement } of await upStatements(files, dialect)) {
+    const made = createTable(statement)
+    const altered = alterTable(statement)
+    const table = withoutSchema(made?.table ?? altered?.table ?? '')
+    if (made !== undefined) added.set(table, name)
+    const columns = [
+      ...(made?.columns ?? []),
+      ...(altered?.actions ?? []).flatMap((action) => addedColumns(action, statement.syntax)),
+    ]
+    for (const column of columns) added.set(`${table}.${column.name}`, name)
+  }
   return added
+}
+
+/** Each statement of the files that goes up, in their order, with the name of its version. */
+async function upStatements(
+  files: FileSource,
+  dialect: Dialect,
+): Promise<readonly { readonly name: string; readonly statement: Statement }[]> {
+  const engine = engineOf(dialect)
+  return (await readMigrations(files, engine)).flatMap(({ name, up }) =>
+    splitStatements(up, engine.syntax).statements.map((statement) => ({ name, statement })),
+  )
 }
 
 /** The versions of the module whose way down has no statement, so that what they make stays. */
