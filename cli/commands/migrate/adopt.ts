@@ -46,8 +46,8 @@ With --dump it writes the statements of the dump into 0002_adopted_<tool>, makes
         'no history of another tool is known here. For an empty schema, use ashlar migrate new and up; for one that has tables, write what it has into 0002, and run ashlar migrate baseline --to 2',
       )
     const { tool, table, head, dump: dumpCommand } = found
-    const recorded = await this.#adoptedBefore(flags)
-    if (dump !== undefined && recorded !== undefined) {
+    const recorded = dump === undefined ? undefined : await this.#adoptedBefore(flags)
+    if (recorded !== undefined) {
       this.say([`${recorded} is recorded already: nothing to do`])
       return this.onDatabase({ tool, dumpCommand, files: [], applied: [], recorded: [] })
     }
