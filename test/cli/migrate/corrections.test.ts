@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { migrate } from '../../../lib/migrations/index.js'
 import { file, onEachEngine, saidOf, tables } from '../../migrations/each-engine.js'
 import { hold, untilRow, waitingForLock } from '../../migrations/fresh-database.js'
+import { operatorFolder } from '../../support/projects/operator-folder.js'
 import { compiled } from '../../support/root.js'
 import { lossText } from '../../../cli/migrate/lines/plan-lines.js'
 import { runCommand } from '../../support/run-command.js'
@@ -89,22 +90,9 @@ const pending = (name: string) =>
   `${name} is pending: the next ashlar migrate up, also that of a deployment, applies it again\n`
 
 onEachEngine('the commands of an operator', (database, dialect) => {
-  let folder: string
-  beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'ashlar-operator-'))
-  })
-  afterEach(() => rmSync(folder, { recursive: true }))
-
-  const run = (...args: readonly string[]) =>
-    runCommand(['migrate', ...args], {
-      cwd: folder,
-      env: { ASHLAR_DATABASE_URL: database().url },
-    })
-  const ship = (files: Readonly<Record<string, string>>) => {
-    mkdirSync(join(folder, 'migrations', dialect), { recursive: true })
-    for (const [name, text] of Object.entries(files))
-      writeFileSync(join(folder, 'migrations', dialect, name), text)
-  }
+  const place = operatorFolder(database)
+  const { run } = place
+  const ship = (files: Readonly<Record<string, string>>) => place.ship(files, `migrations/${dialect}`)
 
   it('go up to a version, and down by one once it is confirmed what is lost', async () => {
     ship(tables(2, 3))
@@ -366,7 +354,7 @@ onEachEngine('the commands of an operator', (database, dialect) => {
       'note: 0003_t3 did not come to its end in an earlier run: ashlar migrate status says why\n',
     )
     expect((await run('status')).stdout).to.match(/\ndirty: ashlar migrate up runs it again, once [^\n]*\n$/)
-    for (const way of ['up', 'down']) rmSync(join(folder, 'migrations', dialect, `0003_t3.${way}.sql`))
+    for (const way of ['up', 'down']) rmSync(join(place.path, 'migrations', dialect, `0003_t3.${way}.sql`))
     expect((await run('status')).stdout).to.match(/\ndirty, and not in these files: run ashlar migrate up /)
     const down = await run('down')
     if (dialect === 'mysql')
@@ -378,7 +366,7 @@ onEachEngine('the commands of an operator', (database, dialect) => {
     ship({ ...tables(2), ...file('0003_a', 'SELECT 1;\nALTER TABLE t2 ADD n int', 'ALTER TABLE t2 DROP n') })
     await run('up', '--to', '2')
     await hold(database(), 't2')
-    const files = join(folder, 'migrations')
+    const files = join(place.path, 'migrations')
     const running = migrate({ url: database().url, files, lockTimeoutMs: 60_000 }).up()
     await untilRow(database(), waitingForLock(database(), 'ALTER TABLE'))
     const { stdout, stderr } = await run('plan')
@@ -503,7 +491,7 @@ onEachEngine('the commands of an operator', (database, dialect) => {
   })
 
   it('say that there is no version to check, and try none that lint refuses', async () => {
-    mkdirSync(join(folder, 'migrations', dialect), { recursive: true })
+    mkdirSync(join(place.path, 'migrations', dialect), { recursive: true })
     const none = await run('check')
     expect([none.exit, none.stdout]).to.deep.equal([
       0,

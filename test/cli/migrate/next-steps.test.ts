@@ -1,27 +1,15 @@
 import { expect } from 'chai'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { file, onEachEngine, tables } from '../../migrations/each-engine.js'
+import { operatorFolder } from '../../support/projects/operator-folder.js'
 import { compiled } from '../../support/root.js'
-import { runCommand } from '../../support/run-command.js'
 
 const AFTER = join(compiled, 'test', 'cli', 'migrate', 'hosts', 'after.js')
 
 onEachEngine('what ashlar migrate says to do next', (database, dialect) => {
-  let folder: string
-  beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'ashlar-next-'))
-  })
-  afterEach(() => rmSync(folder, { recursive: true }))
-
-  const run = (...args: readonly string[]) =>
-    runCommand(['migrate', ...args], { cwd: folder, env: { ASHLAR_DATABASE_URL: database().url } })
-  const ship = (files: Readonly<Record<string, string>>) => {
-    mkdirSync(join(folder, 'migrations', dialect), { recursive: true })
-    for (const [name, text] of Object.entries(files))
-      writeFileSync(join(folder, 'migrations', dialect, name), text)
-  }
+  const place = operatorFolder(database)
+  const { run } = place
+  const ship = (files: Readonly<Record<string, string>>) => place.ship(files, `migrations/${dialect}`)
 
   it('plans that a default which is dropped breaks an INSERT without the column', async () => {
     ship({

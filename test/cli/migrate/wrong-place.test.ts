@@ -1,28 +1,18 @@
 import { expect } from 'chai'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { file, onEachEngine, tables } from '../../migrations/each-engine.js'
-import { runCommand } from '../../support/run-command.js'
+import { operatorFolder } from '../../support/projects/operator-folder.js'
 
 onEachEngine('the commands of ashlar migrate in the wrong place', (database, dialect) => {
-  let folder: string
-  beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'ashlar-wrong-'))
-  })
-  afterEach(() => rmSync(folder, { recursive: true }))
-
-  const run = (...args: readonly string[]) =>
-    runCommand(['migrate', ...args], { cwd: folder, env: { ASHLAR_DATABASE_URL: database().url } })
-  const ship = (files: Readonly<Record<string, string>>, under = 'migrations') => {
-    mkdirSync(join(folder, under), { recursive: true })
-    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, under, name), text)
-  }
+  const place = operatorFolder(database)
+  const { run } = place
+  const ship = (files: Readonly<Record<string, string>>, under = 'migrations') => place.ship(files, under)
 
   it('name the versions that the files lack, where there is nothing to do', async () => {
     ship(tables(2, 3))
     await run('up')
-    mkdirSync(join(folder, 'empty'))
+    mkdirSync(join(place.path, 'empty'))
     const nothing =
       'nothing to do: the database has every version of these files, and 0002_t2, 0003_t3, which they lack\n'
     for (const verb of ['up', 'plan', 'dry-run']) {
@@ -54,7 +44,7 @@ onEachEngine('the commands of ashlar migrate in the wrong place', (database, dia
   it('say how to get out of a version that failed and that the files do not have', async () => {
     ship({ ...tables(2), ...file('0003_t3', 'CREATE TABLE t3 (id bigint);\nnonsense', 'DROP TABLE t3') })
     await run('up')
-    mkdirSync(join(folder, 'empty'))
+    mkdirSync(join(place.path, 'empty'))
     const { stdout } = await run('up', '--files', 'empty')
     expect(stdout)
       .to.match(/^0003_t3 is dirty: these files do not have it; run ashlar migrate up --files empty with /)
