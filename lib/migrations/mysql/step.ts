@@ -91,7 +91,7 @@ const remainsOf = (done: number): Remains =>
     ? NOTHING_DONE
     : {
         stays: `S${doneBefore(done).slice(1)} done and cannot be undone, because MySQL commits each by itself`,
-        correct: `correct the file from statement ${done + 1} on and run again`,
+        correct: `correct the file from statement ${done + 1} on`,
       }
 
 /** What of a version is done whose step did not end, and where the next run goes on. */

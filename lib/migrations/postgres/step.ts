@@ -21,7 +21,7 @@ import {
 
 const CLEANED_UP_LATER = {
   stays: 'What it left behind is dropped by the next run',
-  correct: 'correct the file and run again',
+  correct: 'correct the file',
   isConcurrent: true,
 }
 

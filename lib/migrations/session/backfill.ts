@@ -7,15 +7,15 @@ import { Pace } from './backfill-pace.js'
 import { writeRows } from './backfill-rows.js'
 import { type BackfillPosition, forgetPosition, readPosition, writePosition } from './backfill-position.js'
 import { SessionError } from './session-error.js'
-import { failureOf, type Remains, type Step, watched } from './step.js'
+import { correction, failureOf, type Remains, type Step, watched } from './step.js'
 import { isAborted } from './stoppable.js'
 import { nextStretch, rowsBetween, type Stretch, type WalkedTable } from './walk.js'
 
 /** What a backfill leaves behind that fails. */
 export const ROWS_STAY: Remains = {
   stays: 'The chunks that are written stay',
-  correct:
-    'correct what it says and run again: it goes on with the chunk that failed, and rows that are written already keep what they got',
+  correct: 'correct what it says',
+  next: 'it goes on with the chunk that failed, and rows that are written already keep what they got',
 }
 
 /** How often in a row a chunk may meet the lock of somebody else. */
@@ -117,7 +117,7 @@ function failedChunk({ step, table }: Walk, position: BackfillPosition, error: u
   if (error instanceof MigrationError)
     return new MigrationError(
       error.stop,
-      `${error.message.replace(/^migrations: /, '')}. ${sentence(stays)}: ${ROWS_STAY.correct}`,
+      `${error.message.replace(/^migrations: /, '')}. ${sentence(stays)}: ${correction(ROWS_STAY)}`,
       error.version,
       error.sqlState,
     )

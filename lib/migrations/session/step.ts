@@ -109,7 +109,10 @@ export function endOf({ error }: Pick<AppliedVersion, 'error'>): string {
 /** What an unfinished file left behind, and how its author continues. */
 export interface Remains {
   readonly stays: string
+  /** What is to be corrected before it is run again. */
   readonly correct: string
+  /** What happens when it is run again, where that has to be said. */
+  readonly next?: string
   /** Whether the timeout for statements that build something beside others applied to it. */
   readonly isConcurrent?: boolean
 }
@@ -117,21 +120,28 @@ export interface Remains {
 /** Of a file whose statements are all undone, or of which none was done. */
 export const NOTHING_DONE: Remains = {
   stays: 'No statement of the file has taken effect',
-  correct: 'correct it and run again',
+  correct: 'correct it',
 }
 
 const APPLIED_ELSEWHERE =
   '. A database that has applied the file then refuses the edit: ashlar migrate repair accepts it there'
+
+const AGAIN = 'run again'
+
+/** What to do about a file with a mistake. */
+export const correction = ({ correct, next }: Remains, again = AGAIN): string =>
+  `${correct} and ${again}${next === undefined ? '' : `: ${next}`}`
 
 /** What failed and where, what the file left behind, and what to do. `at` is undefined for the COMMIT. */
 export function failureOf(
   step: Step,
   at: number | undefined,
   error: unknown,
-  { stays, correct, isConcurrent }: Remains,
+  remains: Remains,
 ): MigrationError {
   if (error instanceof MigrationError) return error
   const { version, name, file, options } = step
+  const { stays, isConcurrent } = remains
   const { message, code, failure, blockers } = error instanceof SessionError ? error : foreign(error)
   // Its files are in the package, where nobody reads or corrects them.
   const isOurs = isOfFramework(version)
@@ -141,14 +151,14 @@ export function failureOf(
     ? `; or, where all that the file makes is there already, ashlar migrate resolve --applied ${version} records it without running it`
     : ''
   const broken = options.engine.failures.rows[code]
+  const again = step.direction === 'down' ? 'run ashlar migrate down again' : AGAIN
   const todo = isFine
-    ? 'run again'
+    ? again
     : broken !== undefined
-      ? rowsBreak(step, at, broken)
+      ? rowsBreak(step, at, broken, again)
       : isOurs
-        ? 'put that right and run again'
-        : correct + orResolve + (step.direction === 'up' ? APPLIED_ELSEWHERE : '')
-  const isDown = step.direction === 'down' && options.isScratch !== true
+        ? `put that right and ${again}`
+        : correction(remains, again) + orResolve + (step.direction === 'up' ? APPLIED_ELSEWHERE : '')
   // The file is right, and the advice says when to run it again.
   const isBlocked = options.engine.failures.lockTimeouts.includes(code)
   // It is unknown whether a COMMIT was done. The same holds for a statement that the server commits by itself.
@@ -158,23 +168,28 @@ export function failureOf(
     adviceFor(failure, code, options, 'change', blockers, isConcurrent),
     options.isScratch === true
       ? ''
-      : `${isUnknown ? 'The next run finds out how far it came' : stays}${isBlocked ? '; the file needs no correction' : `: ${isDown ? todo.replace('run again', 'run ashlar migrate down again') : todo}`}`,
+      : `${isUnknown ? 'The next run finds out how far it came' : stays}${isBlocked ? '; the file needs no correction' : `: ${todo}`}`,
   ]
   const stop = failure === 'connection' || failure === 'cancelled' ? failure : 'failed'
   return new MigrationError(stop, said.filter((part) => part !== '').join('. '), name, code)
 }
 
 /** The rows that are there break a change of a table. What a statement writes itself may be wrong in the file, too. */
-function rowsBreak({ statements, options, backfill }: Step, at: number | undefined, broken: Broken): string {
+function rowsBreak(
+  { statements, options, backfill }: Step,
+  at: number | undefined,
+  broken: Broken,
+  again: string,
+): string {
   const statement = at === undefined ? undefined : statements[at]
   const isChange = ['ALTER', 'CREATE', 'REINDEX'].some((verb) => isWord(statement?.tokens[0], verb))
   if (statement === undefined || !isChange)
-    return `rows break it: correct them, or what the file writes, and run again${backfill === undefined ? '' : '; rows that are written already keep what they got'}`
+    return `rows break it: correct them, or what the file writes, and ${again}${backfill === undefined ? '' : '; rows that are written already keep what they got'}`
   const { schema } = options
   const prefix = ['', 'public'].includes(schema) ? '' : `"${schema.replaceAll('"', '""')}".`
   const query = findingRows(statement, statements.slice(0, at), broken, prefix)
   const find = query === undefined ? '' : `. This finds them: ${query}`
-  return `rows break it: correct them (the file needs no change) and run again${find}`
+  return `rows break it: correct them (the file needs no change) and ${again}${find}`
 }
 
 function placeOf({ version, statements }: Step, at: number | undefined): string {
