@@ -37,17 +37,21 @@ export async function rollBack(
 async function runDown(step: Step, row: AppliedVersion): Promise<void> {
   const { session, options } = step
   const { syntax, failures } = options.engine
-  const others = otherWaysDown(row, step.statements, await readVersions(session), syntax)
-  for (const sql of [undefined, ...others]) {
-    const way =
-      sql === undefined ? step : { ...step, sql, statements: splitStatements(sql, syntax).statements }
+  const failureOfMissing = async (way: Step): Promise<MigrationError | undefined> => {
     try {
-      return await options.engine.down(way, row)
+      return void (await options.engine.down(way, row))
     } catch (error) {
-      const isMissing = error instanceof MigrationError && failures.missing.includes(error.sqlState ?? '')
-      if (!isMissing || sql === others.at(-1)) throw error
+      if (error instanceof MigrationError && failures.missing.includes(error.sqlState ?? '')) return error
+      throw error
     }
   }
+  let failure = await failureOfMissing(step)
+  if (failure === undefined) return
+  for (const sql of otherWaysDown(row, step.statements, await readVersions(session), syntax)) {
+    failure = await failureOfMissing({ ...step, sql, statements: splitStatements(sql, syntax).statements })
+    if (failure === undefined) return
+  }
+  throw failure
 }
 
 /**
