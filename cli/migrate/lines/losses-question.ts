@@ -16,7 +16,11 @@ export function lossesQuestion(
     .filter(({ isFramework, loses }) => loses.length > 0 && !(takesFramework && isFramework))
     .map(({ name, loses }) => `${name} loses ${loses.map((loss) => lossText(loss)).join(', ')}`)
   if (rollBacks.length === 0 || (losses.length === 0 && !takesFramework)) return undefined
-  const framework = ' and drops the framework’s own tables, with what is in them'
+  const tables = rollBacks
+    .filter(({ isFramework }) => isFramework)
+    .flatMap(({ loses }) => loses.filter((loss) => loss.what === 'table' && isThere(loss)))
+    .map((loss) => lossText(loss))
+  const framework = ` and drops the framework’s own tables, with what is in them${tables.length === 0 ? '' : `: ${tables.join(', ')}`}`
   return [
     `This rolls back ${namesText(rollBacks.map(({ name }) => name))}${takesFramework ? framework : ''}${then}.`,
     ...(losses.length === 0

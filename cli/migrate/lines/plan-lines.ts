@@ -39,8 +39,14 @@ export function planLines(
   const areLocked = versions.some(({ rollBack, statements }) =>
     [...(rollBack?.statements ?? []), ...statements].some(({ blocks }) => WAITED_FOR.has(blocks)),
   )
-  return areLocked ? [...lines, '', `${lockWaits}. ${GIVES_UP}`] : lines
+  const notes = [
+    ...(lines.some((line) => line.includes('…')) ? [SHORTENED] : []),
+    ...(areLocked ? [`${lockWaits}. ${GIVES_UP}`] : []),
+  ]
+  return notes.length === 0 ? lines : [...lines, '', ...notes]
 }
+
+const SHORTENED = '… stands for a text in quotes, or for the rest of a long statement: the file has all of it.'
 
 /** What up does first with a rollback that stopped. */
 function rollBackLines(

@@ -16,7 +16,7 @@ import { setting } from './lint/mysql-rules.js'
 const METADATA = 'metadata'
 const MOMENT = 'reads and writes for a moment'
 /** The server takes the cheapest way that it knows; the text does not say which that is. */
-const CHOSEN = 'chosen by the server: say ALGORITHM and LOCK'
+const CHOSEN = 'chosen by the server, because the statement states no ALGORITHM'
 
 /** Objects whose CREATE, ALTER and DROP lock no table. */
 const NO_TABLES = ['FUNCTION', 'PROCEDURE', 'VIEW', 'EVENT', 'SEQUENCE']

@@ -21,7 +21,7 @@ export const mysqlFailures: EngineFailures = {
     // A check of MySQL and of MariaDB; what is no value of the type.
     ...{ 3819: 'check', 4025: 'check', 1264: 'other', 1366: 'other' },
   },
-  names: () => '',
+  hint: () => '',
   writable:
     'The server takes no writes: hand over the address of the primary, or turn read_only and transaction_read_only off',
   rights: (purpose) =>

@@ -19,10 +19,11 @@ export const postgresFailures: EngineFailures = {
     // An exclusion; what is no value of the type.
     ...{ '23P01': 'other', '22P02': 'other', 22003: 'other' },
   },
-  names: (code, schema) =>
-    /^(42P01|3F000)$/.test(code)
-      ? `A name without a schema is looked for in the schema ${schema} of the module, and among extensions: --module or --schema names another schema`
-      : '',
+  hint: (code, schema) => {
+    if (/^(42P01|3F000)$/.test(code))
+      return `A name without a schema is looked for in the schema ${schema} of the module, and among extensions: --module or --schema names another schema`
+    return code === NOT_SUPPORTED ? SEARCHED : ''
+  },
   writable:
     'The database takes no writes: hand over the address of the primary, or turn default_transaction_read_only off for this database and user',
   rights: (purpose, schema) =>
@@ -43,6 +44,10 @@ export const postgresFailures: EngineFailures = {
   ],
 }
 
+const NOT_SUPPORTED = '0A000'
+/** The most usual cause in a migration: another type of a column that the stored vector of a search reads. */
+const SEARCHED =
+  'Where search_vector reads the column, roll the versions of search back first (ashlar migrate down --to and the last version before them), and run up again: it makes the vector anew'
 const INSUFFICIENT_PRIVILEGE = '42501'
 const READ_ONLY_TRANSACTION = '25006'
 /** Connection errors, a shutdown or an administrator, an idle session or a transaction that was open for too long. */

@@ -34,5 +34,5 @@ export function adviceFor(
     return isConcurrent
       ? `It was ended by the timeout of ${concurrentTimeoutMs} ms for such statements, or by somebody: raise it with --concurrent-timeout`
       : `It was ended by the statement timeout of ${statementTimeoutMs} ms, or by somebody: raise it with --statement-timeout, or do it in smaller steps`
-  return failures.names(code, options.schema)
+  return failures.hint(code, options.schema)
 }

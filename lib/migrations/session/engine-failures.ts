@@ -33,8 +33,8 @@ export interface EngineFailures {
   readonly missing: readonly string[]
   /** What rows break that a statement does not fit, by code. */
   readonly rows: Readonly<Record<string, Broken>>
-  /** What to do about a name that is not found, by code. */
-  readonly names: (code: string, schema: string) => string
+  /** What is often meant by a code, and what to do; empty for most. */
+  readonly hint: (code: string, schema: string) => string
   /** What to do about a read-only database. */
   readonly writable: string
   /** What to do about a missing right to read or to change. */

@@ -14,7 +14,12 @@ type Files = Readonly<Record<string, string>>
 
 /** A resource `notes` with the columns `title` and others, all of them searched. */
 function notes(
-  columns: Readonly<Record<string, { readonly renamedFrom?: string; readonly isSearched?: boolean }>>,
+  columns: Readonly<
+    Record<
+      string,
+      { readonly renamedFrom?: string; readonly isSearched?: boolean; readonly length?: number }
+    >
+  >,
 ) {
   class Note {}
   const declare = (name: string, ...decorators: readonly PropertyDecorator[]) => {
@@ -23,10 +28,10 @@ function notes(
   }
   declare('id', PrimaryColumn())
   declare('accountId')
-  for (const [name, { renamedFrom, isSearched = true }] of Object.entries(columns))
+  for (const [name, { renamedFrom, isSearched = true, length = 100 }] of Object.entries(columns))
     declare(
       name,
-      Column({ length: 100 }),
+      Column({ length }),
       ...(isSearched ? [Searchable()] : []),
       ...(renamedFrom === undefined ? [] : [RenamedFrom(renamedFrom)]),
     )
@@ -174,6 +179,32 @@ onEachEngine(
         '9001_notes_search_vector',
         '9002_notes_search_gin',
       ])
+    })
+
+    it('are rolled back before a column that they read gets another type, and made anew by the next run', async () => {
+      const shorter = notes({ title: { length: 50 }, body: {} })
+      const first = searched((await differing({}, BEFORE, 'expand')).files, BEFORE)
+      await on(database(), first).up()
+      await database().rows(
+        `INSERT INTO notes (account_id, id, title, body) VALUES ('t', 'a', 'red', 'green')`,
+      )
+      const { files } = await differing(first, shorter, 'contract')
+      expect(searched(files, shorter)).to.deep.equal(files)
+
+      const { message } = await failureOf(on(database(), files).up())
+      expect(message)
+        .to.include('(0A000)')
+        .and.include('roll the versions of search back first (ashlar migrate down --to and the last version')
+      const { rolledBack } = await on(database(), files).down(2)
+      expect(rolledBack).to.include('9001_notes_search_vector').and.not.include('8001_outbox_log')
+      const fresh = await another()
+      for (const one of [database(), fresh]) {
+        await on(one, files).up()
+        expect(await verify(one, files, shorter)).to.deep.equal([])
+      }
+      expect(await database().rows(`SELECT id FROM notes WHERE search_vector @@ 'red'::tsquery`)).to.deep.equal(
+        [{ id: 'a' }],
+      )
     })
 
     it('come before the contract that drops a column which they read', async () => {
