@@ -19,8 +19,8 @@ export function lossesQuestion(
   const tables = rollBacks
     .filter(({ isFramework }) => isFramework)
     .flatMap(({ loses }) => loses.filter((loss) => loss.what === 'table' && isThere(loss)))
-    .map((loss) => lossText(loss))
-  const framework = ` and drops the framework’s own tables, with what is in them${tables.length === 0 ? '' : `: ${tables.join(', ')}`}`
+    .map(({ name }) => name)
+  const framework = ` and drops the framework’s own tables, with what is in them${tables.length === 0 ? '' : ` (${tables.join(', ')})`}`
   return [
     `This rolls back ${namesText(rollBacks.map(({ name }) => name))}${takesFramework ? framework : ''}${then}.`,
     ...(losses.length === 0

@@ -46,7 +46,8 @@ export function planLines(
   return notes.length === 0 ? lines : [...lines, '', ...notes]
 }
 
-const SHORTENED = '… stands for a text in quotes, or for the rest of a long statement: the file has all of it.'
+const SHORTENED =
+  '… stands for a text in quotes, or for the rest of a long statement: the file has all of it.'
 
 /** What up does first with a rollback that stopped. */
 function rollBackLines(

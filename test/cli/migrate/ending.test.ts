@@ -238,7 +238,7 @@ onEachEngine(
     beforeEach(() => migrate({ url: database().url, files: {} }).up())
 
     const QUESTION =
-      /This rolls back 8001_outbox_log, 0001_framework_init and drops the framework’s own tables, with what is in them: table outbox_leases \([^.]*\boutbox \([^.]*\.\n$/
+      /This rolls back 8001_outbox_log, 0001_framework_init and drops the framework’s own tables, with what is in them \(outbox_leases, operations, [^.]*, outbox\)\./
     const none = mkdtempSync(join(tmpdir(), 'ashlar-no-files-'))
     after(() => rmSync(none, { recursive: true, force: true }))
     const run = (args: readonly string[], options: RunOptions = {}) =>
@@ -283,7 +283,7 @@ onEachEngine(
       it(`asks at a terminal, and changes nothing when ${JSON.stringify(answer)} is typed`, async () => {
         const input = { text: answer, after: 'Type yes to go on: ' }
         const asked = await run(['0'], { under: AT_A_TERMINAL, input })
-        expect(asked.stdout).to.include(QUESTION)
+        expect(asked.stdout).to.match(QUESTION)
         expect(asked.stdout).to.match(
           exit === 1 ? /ashlar: nothing is rolled back/ : /ashlar: nothing is changed/,
         )

@@ -22,6 +22,15 @@ import { first, ManyWriters, type Parcel, type Parcels } from './many-writers.js
 const postgres = databases.filter(({ name }) => name === 'postgres')
 /** How often a connection is killed while writes are in flight. */
 const KILLS = drill(5, 500)
+/** The pool learns of a connection that the server has ended when it uses it next, at the latest; it has ten. */
+const again = async <T>(read: () => Promise<T>, left = 10): Promise<T> => {
+  try {
+    return await read()
+  } catch (error) {
+    if (!(error instanceof Unavailable) || left === 0) throw error
+    return again(read, left - 1)
+  }
+}
 const tick = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
 describeOn('merged writes', postgres, (backend) => {
@@ -182,7 +191,7 @@ describeOn('merged writes', postgres, (backend) => {
     const parcels = await writers.warm()
     const killer = new ConnectionKiller(writers.dataSource)
     for (let round = 0; round < KILLS; round++) {
-      const ids = await killer.handedOut(10)
+      const ids = await again(() => killer.handedOut(10))
       const updates = writers.all(({ key }) => parcels.update(key, { size: 100 + round }, ['size']))
       const creates = writers.all((asked, i) => parcels.create({ ...first(asked), title: `${round} ${i}` }))
       await killer.kill(ids[round % ids.length]!).catch(() => {})
@@ -191,13 +200,13 @@ describeOn('merged writes', postgres, (backend) => {
       await killer.idle().catch(() => {})
       for (const error of [...rejected(updated), ...rejected(created)])
         expect(error).to.be.instanceOf(Unavailable)
-      const stored = await writers.stored()
+      const stored = await again(() => writers.stored())
       for (const [i, outcome] of updated.entries())
         if (outcome.status === 'fulfilled')
           expect(stored[i]).to.deep.include({ size: 100 + round, etag: outcome.value.etag })
-      const titles = await column(writers.database, 'SELECT title FROM parcels WHERE title LIKE ?', [
-        `${round} %`,
-      ])
+      const titles = await again(() =>
+        column(writers.database, 'SELECT title FROM parcels WHERE title LIKE ?', [`${round} %`]),
+      )
       expect(new Set(titles).size).to.equal(titles.length)
       for (const [i, { status }] of created.entries())
         if (status === 'fulfilled') expect(titles).to.include(`${round} ${i}`)
