@@ -230,7 +230,12 @@ onEachEngine('the plan of a run', (database, dialect) => {
       ['ALTER TABLE t ADD d int, ALGORITHM=INSTANT', 'metadata', MOMENT, 'untouched'],
       ['ALTER TABLE t ADD KEY (c), ALGORITHM=INPLACE, LOCK=NONE', 'metadata', MOMENT, 'unknown'],
       ['ALTER TABLE t MODIFY c bigint, ALGORITHM=COPY', 'SHARED', 'writes', 'rewritten'],
-      ['ALTER TABLE t MODIFY c bigint', 'chosen by the server, because the statement states no ALGORITHM', 'unknown', 'unknown'],
+      [
+        'ALTER TABLE t MODIFY c bigint',
+        'chosen by the server, because the statement states no ALGORITHM',
+        'unknown',
+        'unknown',
+      ],
       ['CREATE INDEX i ON t (c)', 'metadata', MOMENT, 'read'],
       ['DROP TABLE t', 'metadata', 'reads and writes', 'untouched'],
       ['CREATE TABLE w (id bigint, FOREIGN KEY (id) REFERENCES t (id))', 'metadata', MOMENT, 'untouched'],

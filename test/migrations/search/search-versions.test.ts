@@ -15,10 +15,7 @@ type Files = Readonly<Record<string, string>>
 /** A resource `notes` with the columns `title` and others, all of them searched. */
 function notes(
   columns: Readonly<
-    Record<
-      string,
-      { readonly renamedFrom?: string; readonly isSearched?: boolean; readonly length?: number }
-    >
+    Record<string, { readonly renamedFrom?: string; readonly isSearched?: boolean; readonly length?: number }>
   >,
 ) {
   class Note {}
@@ -202,9 +199,9 @@ onEachEngine(
         await on(one, files).up()
         expect(await verify(one, files, shorter)).to.deep.equal([])
       }
-      expect(await database().rows(`SELECT id FROM notes WHERE search_vector @@ 'red'::tsquery`)).to.deep.equal(
-        [{ id: 'a' }],
-      )
+      expect(
+        await database().rows(`SELECT id FROM notes WHERE search_vector @@ 'red'::tsquery`),
+      ).to.deep.equal([{ id: 'a' }])
     })
 
     it('come before the contract that drops a column which they read', async () => {
