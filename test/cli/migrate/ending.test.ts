@@ -238,7 +238,7 @@ onEachEngine(
     beforeEach(() => migrate({ url: database().url, files: {} }).up())
 
     const QUESTION =
-      /This rolls back 8001_outbox_log, 0001_framework_init and drops the framework’s own tables, with what is in them \(outbox_leases, operations, [^.]*, outbox\)\./
+      'This rolls back 8001_outbox_log, 0001_framework_init and drops the framework’s own tables, with what is in them (outbox_leases, operations, tenant_event_policy, tenant_event_seq, tenant_fence, idempotency_keys, idempotency_markers, outbox_dead_letter, outbox_dispatch_cursor, outbox).'
     const none = mkdtempSync(join(tmpdir(), 'ashlar-no-files-'))
     after(() => rmSync(none, { recursive: true, force: true }))
     const run = (args: readonly string[], options: RunOptions = {}) =>
@@ -250,11 +250,9 @@ onEachEngine(
     it('needs --yes where there is no terminal', async () => {
       const refused = await run(['0'], { input: { text: 'yes\n', after: '' } })
       expect(refused).to.deep.include({ exit: 2, stdout: '' })
-      expect(refused.stderr)
-        .to.match(QUESTION)
-        .and.include(
-          `${saidOf(database())}ashlar: nothing is changed: this asks first, and there is no terminal to ask at; --yes confirms it. ${saidOf(database()).trim()}: This rolls back`,
-        )
+      expect(refused.stderr).to.equal(
+        `${saidOf(database())}ashlar: nothing is changed: this asks first, and there is no terminal to ask at; --yes confirms it. ${saidOf(database()).trim()}: ${QUESTION}\n`,
+      )
       expect(await database().tables()).to.not.deep.equal([])
       const said = await run(['0', '--yes'])
       expect(said).to.deep.include({
@@ -283,7 +281,7 @@ onEachEngine(
       it(`asks at a terminal, and changes nothing when ${JSON.stringify(answer)} is typed`, async () => {
         const input = { text: answer, after: 'Type yes to go on: ' }
         const asked = await run(['0'], { under: AT_A_TERMINAL, input })
-        expect(asked.stdout).to.match(QUESTION)
+        expect(asked.stdout).to.include(QUESTION)
         expect(asked.stdout).to.match(
           exit === 1 ? /ashlar: nothing is rolled back/ : /ashlar: nothing is changed/,
         )

@@ -162,6 +162,8 @@ describe('the page Getting started', function () {
       include: string[]
     }
     expect(include).to.include('web')
+    // The script belongs to the project, so that the service starts again.
+    await ready()
     if (browser === undefined) return this.skip()
     const page = await browser.newPage({ viewport: { width: 700, height: 420 } })
     const complaints: string[] = []
