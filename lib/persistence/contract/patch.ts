@@ -46,12 +46,14 @@ export async function patchesOf<E extends object>(
   scope: Scope,
 ): Promise<Patched[]> {
   const patches: Patched[] = []
+  const now = nowOf(sources)
+  const atOnce = { ...sources, now: () => now }
   for (const [index, { key, entity, fieldMask, touchOnly = false, ifMatch }] of items.entries())
     patches.push({
       key,
       index,
       ifMatch,
-      patch: await patchOf(model, entity, fieldMask, { touchOnly }, sources, scope),
+      patch: await patchOf(model, entity, fieldMask, { touchOnly }, atOnce, scope),
     })
   return patches
 }

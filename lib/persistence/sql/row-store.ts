@@ -192,9 +192,17 @@ export class RowStore<E extends object> {
       const found = await this.batchGet(on, keys, reach, run, { lock: FOR_WRITE })
       return keys.map((key) => found.find((one) => (one as Values)[this.model.key.property] === key))
     }
-    const columns = fields.map((field) => items.map(({ patch }) => this.encode(field, patch[field.property])))
-    const values = [...tenantValues(reach.tenant), items.map(({ key }) => key), ...columns]
-    const statement = this.statements.batchUpdate(fields, this.#predicate(reach, values))
+    const first = items[0]?.patch ?? {}
+    const isShared = ({ property }: Field) => items.every(({ patch }) => patch[property] === first[property])
+    const shared = fields.filter(isShared)
+    const own = fields.filter((field) => !shared.includes(field))
+    const values = [
+      ...tenantValues(reach.tenant),
+      items.map(({ key }) => key),
+      ...own.map((field) => items.map(({ patch }) => this.encode(field, patch[field.property]))),
+      ...shared.map((field) => this.encode(field, first[field.property])),
+    ]
+    const statement = this.statements.batchUpdate(own, shared, this.#predicate(reach, values))
     const { rows } = await on.run(statement, values, run)
     const updated = Array<E | undefined>(items.length).fill(undefined)
     for (const row of rows) updated[Number(row[0]) - 1] = this.hydrateBehind(row)

@@ -172,12 +172,22 @@ export class Statements {
 
   /**
    * Many rows with values of their own, in one statement (PostgreSQL). Values: [tenant], the keys in the order in which
-   * their rows are to be locked, then one array per field, [where]. Returns the position of each row's key, from 1, before its columns.
+   * their rows are to be locked, then one array per field, one value per field that all rows share, [where]. Returns the position
+   * of each row's key, from 1, before its columns.
    */
-  batchUpdate(fields: readonly Field[], { tenant, where }: RowPredicate): Statement {
+  batchUpdate(
+    fields: readonly Field[],
+    shared: readonly Field[],
+    { tenant, where }: RowPredicate,
+  ): Statement {
     const columns = fields.map((field) => field.column)
-    return this.#shape(`batchUpdate ${tenant} ${where} ${columns.join('\0')}`, () => {
-      const sets = fields.map((field, i) => `${this.#name(field)} = l.v${i}`)
+    const once = shared.map((field) => field.column)
+    return this.#shape(`batchUpdate ${tenant} ${where} ${columns.join('\0')}\0\0${once.join('\0')}`, () => {
+      const first = fields.length + (tenant ? 3 : 2)
+      const sets = [
+        ...fields.map((field, i) => `${this.#name(field)} = l.v${i}`),
+        ...shared.map((field, i) => `${this.#name(field)} = ${this.dialect.placeholder(field, first + i)}`),
+      ]
       return (
         `${this.#locked({ tenant, where }, fields)}UPDATE ${this.#table} t SET ${sets.join(', ')} FROM l ` +
         `WHERE ${this.#sameRow(tenant)} RETURNING l.o, ${this.#select(this.model.entityFields, 't.')}`

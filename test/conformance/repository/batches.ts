@@ -112,14 +112,34 @@ export const batches = (holder: Holder): void => {
         await rejection(notes.batchUpdate([touch('m'), touch('nobody')]), ErrNotFound)
       }))
 
+    const full = { ...EVERY_KIND, note: 'n', rank: 1 }
+    const mask = Object.keys(EVERY_KIND).map((name) =>
+      name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    )
+    const fieldMask = ['note', 'rank', 'webhook_secret', ...(mask as 'title'[])] as const
+
+    for (const [what, entity, stored] of [
+      ['values of every kind', full, full],
+      ['absent values', {}, { title: '', note: undefined, dueTime: undefined, labels: [], big: 0n }],
+    ] as const)
+      it(`BatchUpdate writes ${what} that all items share, at one time and each with an etag of its own`, () =>
+        inAcme(async () => {
+          await make('a', 'b', 'c')
+          const item = (key: string) => ({ key, entity, fieldMask })
+          const updated = await holder.subject.specimens.batchUpdate([item('c'), item('a')])
+          for (const [i, id] of ['c', 'a'].entries()) {
+            expect(updated[i]).to.deep.include({ id, ...stored })
+            expect(await holder.subject.specimens.get(id)).to.deep.equal(updated[i])
+          }
+          const [c, a] = updated
+          expect(c?.updateTime).to.deep.equal(a?.updateTime)
+          expect(c?.etag).not.to.equal(a?.etag)
+          expect(await counts()).to.deep.equal(['a:1', 'b:1', 'c:1'])
+        }))
+
     it('BatchUpdate writes every kind of value, absent ones included', () =>
       inAcme(async () => {
         await make('a', 'b', 'c')
-        const full = { ...EVERY_KIND, note: 'n', rank: 1 }
-        const mask = Object.keys(EVERY_KIND).map((name) =>
-          name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-        )
-        const fieldMask = ['note', 'rank', 'webhook_secret', ...(mask as 'title'[])] as const
         const [a, b, c] = await holder.subject.specimens.batchUpdate([
           { key: 'c', entity: { ...full, webhookSecret: 'hush' }, fieldMask },
           { key: 'a', entity: {}, fieldMask },

@@ -25,6 +25,9 @@ SELECT "name", "text", "stars" FROM "notes" WHERE "name" = ANY($1::text[]);
 -- batchUpdate
 WITH l AS MATERIALIZED (SELECT k.*, r.tenant FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(key, v0, o) CROSS JOIN LATERAL (SELECT 1 AS tenant FROM "notes" WHERE "name" = k.key FOR UPDATE) r) UPDATE "notes" t SET "text" = l.v0 FROM l WHERE t."name" = l.key RETURNING l.o, t."name", t."text", t."stars";
 
+-- batchUpdate, values shared
+WITH l AS MATERIALIZED (SELECT k.*, r.tenant FROM unnest($1::text[]) WITH ORDINALITY AS k(key, o) CROSS JOIN LATERAL (SELECT 1 AS tenant FROM "notes" WHERE "name" = k.key FOR UPDATE) r) UPDATE "notes" t SET "text" = $2 FROM l WHERE t."name" = l.key RETURNING l.o, t."name", t."text", t."stars";
+
 -- batchDelete
 WITH l AS MATERIALIZED (SELECT k.*, r.tenant FROM unnest($1::text[]) WITH ORDINALITY AS k(key, o) CROSS JOIN LATERAL (SELECT 1 AS tenant FROM "notes" WHERE "name" = k.key FOR UPDATE) r) DELETE FROM "notes" t USING l WHERE t."name" = l.key;
 

@@ -40,6 +40,9 @@ SELECT "id", "display_name", "description", "size", encode(float8send("price"), 
 -- batchUpdate
 WITH l AS MATERIALIZED (SELECT k.*, r.tenant FROM unnest($2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::timestamptz[]) WITH ORDINALITY AS k(key, v0, v1, v2, v3, o) CROSS JOIN LATERAL (SELECT "account_id" AS tenant FROM "widgets" WHERE "id" = k.key AND "account_id" = (SELECT $1::text) AND "deleted_at" IS NULL FOR UPDATE) r) UPDATE "widgets" t SET "display_name" = l.v0, "etag" = l.v1, "update_time" = l.v2, "deleted_at" = l.v3 FROM l WHERE t."id" = l.key AND t."account_id" = l.tenant RETURNING l.o, t."id", t."display_name", t."description", t."size", encode(float8send(t."price"), 'hex') AS "(hex)", t."state", t."tags", t."create_time", t."update_time", t."etag", t."account_id", t."deleted_at";
 
+-- batchUpdate, values shared
+WITH l AS MATERIALIZED (SELECT k.*, r.tenant FROM unnest($2::text[]) WITH ORDINALITY AS k(key, o) CROSS JOIN LATERAL (SELECT "account_id" AS tenant FROM "widgets" WHERE "id" = k.key AND "account_id" = (SELECT $1::text) AND "deleted_at" IS NULL FOR UPDATE) r) UPDATE "widgets" t SET "display_name" = $3, "etag" = $4, "update_time" = $5, "deleted_at" = $6 FROM l WHERE t."id" = l.key AND t."account_id" = l.tenant RETURNING l.o, t."id", t."display_name", t."description", t."size", encode(float8send(t."price"), 'hex') AS "(hex)", t."state", t."tags", t."create_time", t."update_time", t."etag", t."account_id", t."deleted_at";
+
 -- batchDelete
 WITH l AS MATERIALIZED (SELECT k.*, r.tenant FROM unnest($2::text[]) WITH ORDINALITY AS k(key, o) CROSS JOIN LATERAL (SELECT "account_id" AS tenant FROM "widgets" WHERE "id" = k.key AND "account_id" = (SELECT $1::text) AND "deleted_at" IS NULL FOR UPDATE) r) UPDATE "widgets" t SET "etag" = $3, "update_time" = $4, "deleted_at" = $5 FROM l WHERE t."id" = l.key AND t."account_id" = l.tenant;
 

@@ -141,7 +141,8 @@ function statementsOf(entity: EntityClass<object>, dialect: DialectName): Record
     }),
     ...(deleteTime !== undefined && { undelete: statements.undelete(serverSet, predicate) }),
     batchGet: statements.batchGet(2, predicate),
-    ...(isPostgres && { batchUpdate: statements.batchUpdate(patched, predicate) }),
+    ...(isPostgres && { batchUpdate: statements.batchUpdate(patched, [], predicate) }),
+    ...(isPostgres && { 'batchUpdate, values shared': statements.batchUpdate([], patched, predicate) }),
     ...(isPostgres && { batchDelete: statements.batchDelete(serverSet, predicate) }),
     ...Object.fromEntries(
       credentials.map(({ publicId }) => [
