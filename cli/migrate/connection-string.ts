@@ -22,7 +22,8 @@ export async function connectionString(dsn: string): Promise<string> {
   }
 }
 
-const inWords = (text: string): string =>
+/** A message about a DSN, in the words of the command line. */
+export const inWords = (text: string): string =>
   text.replace(/^DSN: /, 'connection string: ').replaceAll(/\bthe DSN\b/g, 'the connection string')
 
 const HAS_SCHEME = /^[a-z][a-z0-9+.-]*:/i

@@ -2,13 +2,11 @@ import type { CursorStatus, OutboxStatus } from '../../lib/events/index.js'
 import { Failure } from '../errors/failure.js'
 import { terminalLine } from '../output/terminal-line.js'
 
-/** @throws {Failure} where there is no cursor of that name. */
+/** @throws {Failure} where no relay and no consumer has that name. */
 export function cursorIn({ cursors }: OutboxStatus, name: string): CursorStatus {
   const found = cursors.find((one) => one.name === name)
   if (found !== undefined) return found
   const known = cursors.map((one) => one.name).join(', ')
-  throw new Failure(
-    'input',
-    terminalLine(`${name} has no cursor: there ${known === '' ? 'is none' : `are ${known}`}`),
-  )
+  const names = known === '' ? 'there is none' : `--cursor takes ${known}`
+  throw new Failure('input', terminalLine(`no relay and no consumer is called ${name} here: ${names}`))
 }

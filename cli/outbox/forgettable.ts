@@ -1,18 +1,49 @@
-import type { OutboxStatus } from '../../lib/events/index.js'
+import type { CursorStatus, OutboxStatus } from '../../lib/events/index.js'
 import { Failure } from '../errors/failure.js'
 import { counted } from '../output/counted.js'
 import { terminalLine } from '../output/terminal-line.js'
 import { cursorIn } from './cursor-in.js'
 
-/**
- * What is asked before a cursor is removed.
- * @throws {Failure} where there is none, or somebody works under its name.
- */
-export function forgettable(status: OutboxStatus, name: string): string {
-  const { isRunning, lag, deadLetters } = cursorIn(status, name)
-  if (isRunning) throw new Failure('input', `${name} is running: end it first`)
-  const todo =
-    lag === undefined ? 'follows a stream of NATS, and has' : `has ${counted(lag, 'event')} to do and`
-  const letters = counted(deadLetters, 'dead letter')
-  return terminalLine(`${name} ${todo} ${letters}. It is forgotten with its dead letters.`)
+/** What is forgotten. */
+export interface Forgettable {
+  /** What is asked before. */
+  readonly question: string
+  /** What is said after it. */
+  readonly done: string
 }
+
+/** @throws {Failure} where no relay and no consumer has the name, or one works under it. */
+export function forgettable(status: OutboxStatus, name: string): Forgettable {
+  const cursor = cursorIn(status, name)
+  const { isRunning, lag, deadLetters } = cursor
+  if (isRunning)
+    throw new Failure('input', terminalLine(`${name} is running, and nothing is forgotten: ${ENDED}`))
+  const todo = lag === undefined ? 'follows a stream of NATS' : `has ${counted(lag, 'event')} to do`
+  const letters =
+    deadLetters === 0
+      ? ''
+      : `, and ${counted(deadLetters, 'dead letter')} that ${deadLetters === 1 ? 'is' : 'are'} removed`
+  const begins = beginningOf(status, cursor)
+  return {
+    question: terminalLine(
+      `${name} is not running and ${todo}${letters}. Its position is forgotten. ${begins}`,
+    ),
+    done: terminalLine(
+      `${name} is forgotten${letters === '' ? '' : `, with ${counted(deadLetters, 'dead letter')}`}. ${begins}`,
+    ),
+  }
+}
+
+/** Where one of that name begins. */
+function beginningOf({ kept }: OutboxStatus, { lag }: CursorStatus): string {
+  if (lag === undefined) return `${AGAIN} the oldest event of its stream, and does again what it had done.`
+  if (kept === 0) return `${AGAIN} the next event, because the outbox is empty now.`
+  const events = kept === 1 ? 'the one event' : `the oldest of the ${kept} events`
+  return `${AGAIN} ${events} in the outbox, and does again what it had done of it.`
+}
+
+/** What is running is known by its lease alone. */
+const ENDED =
+  'end the processes that run it first. One that was killed counts as running until its lease is over, 15 seconds unless it has another one'
+
+const AGAIN = 'If it is started again, it begins with'

@@ -19,7 +19,9 @@ export interface RelayFlags {
 export async function relayUntilEnd(dataSource: DataSource, flags: RelayFlags): Promise<void> {
   const { nats, stream, prefix, replicas, tries, lease: leaseMs, 'listen-url': listenDsn } = flags
   const options = said({ servers: nats.split(','), stream, prefix, replicas }) as unknown as NatsOptions
-  const worker = relay({ dataSource, sink: natsSink(options), ...said({ tries, leaseMs, listenDsn }) })
+  const worker = inFlags(() =>
+    relay({ dataSource, sink: natsSink(options), ...said({ tries, leaseMs, listenDsn }) }),
+  )
   const [problem] = await worker.startUpCheck()
   if (problem !== undefined) throw new Failure('input', problem)
   const ending = ended()
@@ -28,6 +30,17 @@ export async function relayUntilEnd(dataSource: DataSource, flags: RelayFlags): 
   await Promise.race([ending, sayUnreached(nats.split(','))])
   await ending
   await worker.drain()
+}
+
+/** @throws {Failure} for options that mean nothing, by the names of their flags. */
+function inFlags<T>(made: () => T): T {
+  try {
+    return made()
+  } catch (error) {
+    if (!(error instanceof TypeError || error instanceof RangeError)) throw error
+    const message = error.message.replace(/^servers\b/, '--nats').replace(/^listenDsn\b/, '--listen-url')
+    throw new Failure('input', message, { cause: error })
+  }
 }
 
 /** Says that no server takes a connection now. The relay goes on trying. An address that is no URL is left to the client of NATS. */

@@ -1,28 +1,67 @@
-import type { DeadLetter, OutboxStatus } from '../../lib/events/index.js'
+import type { CursorStatus, OutboxStatus } from '../../lib/events/index.js'
 import { counted } from '../output/counted.js'
 import type { Paint } from '../output/paint.js'
 import { terminalLine } from '../output/terminal-line.js'
-
-/** The command has the database of the cursor, and no connection to NATS. */
-const IN_STREAM = 'follows a stream of NATS, whose backlog is not in this database'
+import { type KeptFlags, outboxCommand } from './outbox-command.js'
 
 /** For people. */
-export function statusLines({ last, unsequenced, cursors }: OutboxStatus, paint: Paint): string[] {
+export function statusLines(status: OutboxStatus, paint: Paint, flags: KeptFlags): string[] {
+  const { cursors } = status
   return [
-    `${counted(last, 'event')} so far, ${unsequenced} not sequenced yet`,
-    ...cursors.map(({ name, position, lag, deadLetters, isRunning, lastSeen }) => {
-      const behind =
-        lag === undefined ? IN_STREAM : lag === 0 ? paint.good('all done') : paint.warn(`${lag} behind`)
-      const letters = deadLetters === 0 ? '' : `, ${paint.bad(counted(deadLetters, 'dead letter'))}`
-      const seen = lastSeen === undefined ? 'never run' : `last seen ${lastSeen.toISOString()}`
-      return `${terminalLine(name)}: at ${position}, ${behind}${letters}, ${isRunning ? 'running' : seen}`
-    }),
+    eventsLine(status, paint),
+    ...cursors.map((cursor) => cursorLine(cursor, paint)),
+    ...(cursors.some(({ deadLetters }) => deadLetters > 0)
+      ? [`Next: ${outboxCommand('dead-letters', undefined, flags)}`]
+      : []),
   ]
 }
 
-export const deadLetterLines = (letters: readonly DeadLetter[]): string[] =>
-  letters.length === 0
-    ? ['no dead letters']
-    : letters.map(({ id, cursor, eventId, eventType, reason }) =>
-        terminalLine(`${id} ${cursor} ${eventType} ${eventId}: ${reason}`),
-      )
+/** Whether anybody is to do the events of this outbox. A consumer of a stream has others. */
+const isFollowed = ({ cursors }: OutboxStatus): boolean => cursors.some(({ lag }) => lag !== undefined)
+
+function eventsLine(status: OutboxStatus, paint: Paint): string {
+  const { last, kept, unsequenced } = status
+  const sofar = `${counted(last + unsequenced, 'event')} so far`
+  if (isFollowed(status)) return unsequenced === 0 ? sofar : `${sofar}, ${unsequenced} not sequenced yet`
+  const nobody = `${sofar}, ${kept} in the outbox; no relay and no consumer follows it`
+  if (kept === 0) return nobody
+  return paint.warn(`${nobody}, so that ${kept === 1 ? 'it waits' : 'they wait'} until one is started`)
+}
+
+function cursorLine(
+  { name, position, lag, deadLetters, isRunning, lastSeen }: CursorStatus,
+  paint: Paint,
+): string {
+  const todo = lag === undefined ? IN_STREAM : `${counted(lag, 'event')} to do`
+  const letters = counted(deadLetters, 'dead letter')
+  const seen = lastSeen === undefined ? 'never' : lastSeen.toISOString()
+  return [
+    `${terminalLine(name)}: at position ${position}`,
+    lag === 0 ? paint.good(todo) : lag === undefined ? todo : paint.warn(todo),
+    ...(deadLetters === 0 ? [] : [paint.bad(letters)]),
+    isRunning ? 'running' : `not running, last seen ${seen}`,
+  ].join(', ')
+}
+
+/** The command has the database of the cursor, and no connection to NATS. */
+const IN_STREAM = 'what is to do is in a stream of NATS, and not in this database'
+
+/** Why an outbox is not as `--most-lag` asks, one line each; none where it is. */
+export function reasonsOf(status: OutboxStatus, most: number): readonly string[] {
+  const above = (count: number) => count > most
+  const unfollowed =
+    !isFollowed(status) && above(status.kept)
+      ? [
+          `${counted(status.kept, 'event')} to do and nobody does ${status.kept === 1 ? 'it' : 'them'}: more than --most-lag ${most}; start a relay or a consumer`,
+        ]
+      : []
+  return [
+    ...unfollowed,
+    ...status.cursors.flatMap(({ name, lag = 0, deadLetters }) => [
+      ...(above(lag) ? [`${name} has ${counted(lag, 'event')} to do: more than --most-lag ${most}`] : []),
+      ...(deadLetters > 0
+        ? [`${name} has ${counted(deadLetters, 'dead letter')}: --most-lag allows none`]
+        : []),
+    ]),
+  ].map((line) => terminalLine(line))
+}

@@ -1,5 +1,10 @@
 import type { DataSource } from 'typeorm'
+import { shellWord } from '../../lib/text/shell-word.js'
 import { Failure } from '../errors/failure.js'
+import { inWords } from '../migrate/connection-string.js'
+import { databaseText } from '../migrate/headings.js'
+import { terminalLine } from '../output/terminal-line.js'
+import { type OutboxDatabase, outboxDatabase } from './outbox-database.js'
 
 /** The parsed flags of a command that looks at an outbox. */
 export interface OutboxFlags {
@@ -12,64 +17,99 @@ export interface OutboxFlags {
  * @throws {Failure} for a URL that cannot be used, and what the database refuses.
  */
 export async function withDataSource<T>(
-  { url, schema }: OutboxFlags,
+  flags: OutboxFlags,
   work: (dataSource: DataSource) => Promise<T>,
 ): Promise<T> {
-  await sayDatabase({ url, schema })
+  const { url, schema } = flags
+  const database = await outboxDatabase(url, schema)
+  sayDatabase(database, schema)
   const { HotDataSource } = await import('../../lib/persistence/index.js')
-  const dataSource = await attempt('input', () =>
+  const dataSource = await asFailure(database, () =>
     Promise.resolve(
       new HotDataSource({ dsn: url, entities: [], ...(schema === undefined ? {} : { schema }) }),
     ),
   )
-  await attempt('database', () => dataSource.initialize())
+  await dataSource.initialize().catch((error: unknown) => {
+    throw database.connectionFailed(error)
+  })
   try {
-    await attempt('database', () => checkOutbox(dataSource, schema))
-    return await attempt('database', () => work(dataSource))
+    return await asFailure(database, async () => {
+      await checkOutbox(dataSource, database, schema)
+      return work(dataSource)
+    })
   } finally {
     await dataSource.destroy()
   }
 }
 
-/** The first line on stderr. SQLite has no address; and what is no URL is refused where it is used. */
-async function sayDatabase({ url, schema }: OutboxFlags): Promise<void> {
-  const [{ migrate }, { connectionString }, { databaseText }, { terminalLine }] = await Promise.all([
-    import('../../lib/migrations/index.js'),
-    import('../migrate/connection-string.js'),
-    import('../migrate/headings.js'),
-    import('../output/terminal-line.js'),
-  ])
-  try {
-    const { database } = migrate({ url: await connectionString(url), files: {} })
-    if (database === undefined) return
-    const { dialect, name, server } = database
-    const text = databaseText({ dialect, name, server, ...(schema !== undefined && { schema }) })
-    process.stderr.write(`${terminalLine(text)}\n`)
-  } catch {
-    // Refused below, or SQLite.
-  }
+/** The first line on stderr. The schema is in it where a flag names it. */
+function sayDatabase({ address }: OutboxDatabase, schema: string | undefined): void {
+  if (address === undefined) return
+  const { dialect, name, server } = address
+  const text = databaseText({ dialect, name, server, ...(schema !== undefined && { schema }) })
+  process.stderr.write(`${terminalLine(text)}\n`)
 }
+
+const CURSORS = 'outbox_dispatch_cursor'
 
 /** @throws {Failure} where the tables are not there, or are older than this command. */
-async function checkOutbox(dataSource: DataSource, schema: string | undefined): Promise<void> {
-  const prefix = schema === undefined ? '' : `${dataSource.driver.escape(schema)}.`
+async function checkOutbox(
+  dataSource: DataSource,
+  database: OutboxDatabase,
+  schema: string | undefined,
+): Promise<void> {
+  const table = `${schema === undefined ? '' : `${dataSource.driver.escape(schema)}.`}${CURSORS}`
+  const select = (what: string) => dataSource.query(`SELECT ${what} FROM ${table} WHERE 1 = 0`)
   try {
-    await dataSource.query(`SELECT log_position FROM ${prefix}outbox_dispatch_cursor WHERE 1 = 0`)
+    await select('log_position')
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new Failure('database', `there is no outbox, or an older one: run ashlar migrate up (${reason})`)
+    if (database.failureOf(error) !== 'failed') throw error
+    const isOlder = await select('name').then(
+      () => true,
+      () => false,
+    )
+    const text = isOlder ? olderText(schema) : await missingText(dataSource, database, schema)
+    throw new Failure('database', terminalLine(text), { cause: error })
   }
 }
 
-async function attempt<T>(exit: 'input' | 'database', work: () => Promise<T>): Promise<T> {
+const olderText = (schema: string | undefined): string =>
+  `the outbox is of an older release than this command: ${upCommand(schema)} upgrades its tables`
+
+async function missingText(
+  dataSource: DataSource,
+  { address }: OutboxDatabase,
+  schema: string | undefined,
+): Promise<string> {
+  const up = `${upCommand(schema)} makes its tables`
+  if (address?.schema === undefined) return `there is no outbox in the database ${address?.name ?? ''}: ${up}`
+  const here = `there is no outbox in the schema ${address.schema}`
+  const rows: readonly { readonly name: string }[] = await dataSource.query(
+    `SELECT table_schema AS name FROM information_schema.tables WHERE table_name = '${CURSORS}' ORDER BY table_schema`,
+  )
+  const [first, ...others] = rows.map(({ name }) => name)
+  if (first === undefined) return `${here}, nor in another one that this user sees: ${up}`
+  const there = [first, ...others].join(', ')
+  return `${here}, and there is one in ${there}: name it with --schema ${shellWord(first)}`
+}
+
+const upCommand = (schema: string | undefined): string =>
+  `ashlar migrate up${schema === undefined ? '' : ` --schema ${shellWord(schema)}`}`
+
+/** The errors of `work`: of options, which come from flags, or of the database. */
+async function asFailure<T>(database: OutboxDatabase, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    if (error instanceof Failure) throw error
-    // Options that mean nothing come from flags.
-    const isInput = error instanceof TypeError || error instanceof RangeError
-    throw new Failure(isInput ? 'input' : exit, error instanceof Error ? error.message : String(error), {
-      cause: error,
-    })
+    if (error instanceof Failure || !(error instanceof Error)) throw error
+    const { message } = error
+    if (error instanceof TypeError || error instanceof RangeError)
+      throw new Failure('input', inWords(message), { cause: error })
+    const isDenied = database.failureOf(error) === 'denied'
+    throw new Failure('database', isDenied ? `${message}: ${RIGHTS}` : message, { cause: error })
   }
 }
+
+const RIGHTS =
+  'connect as the user of the service, or grant this one SELECT on outbox, outbox_dispatch_cursor, outbox_leases and outbox_dead_letter, ' +
+  'and INSERT, UPDATE and DELETE, too, for relay, replay and forget'

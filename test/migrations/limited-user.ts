@@ -11,7 +11,10 @@ export interface LimitedUser {
 let made = 0
 
 /** Makes a user and gives it `rights` one by one, with `USER` in the place of its name: `GRANT SELECT ON t TO USER`. */
-export async function limitedUser(database: FreshDatabase, rights: readonly string[]): Promise<LimitedUser> {
+export async function limitedUser(
+  database: Pick<FreshDatabase, 'url' | 'dialect' | 'rows'>,
+  rights: readonly string[],
+): Promise<LimitedUser> {
   const name = `ashlar_limited_${process.pid}_${++made}`
   const password = `hush-${name}`
   const url = new URL(database.url)

@@ -5,7 +5,7 @@ import { Verb } from '../../verb/verb.js'
 
 export default class DeadLetters extends Verb {
   static override summary = 'List the events that were given up, with the reason.'
-  static override description = `The oldest first. Their payload stays in the table outbox_dead_letter. replay has them tried again.`
+  static override description = `The oldest first, each with when it was given up and why. Their payload stays in the table outbox_dead_letter. None is tried again by itself: outbox replay has them tried again.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --cursor relay:nats --json',
@@ -28,7 +28,7 @@ export default class DeadLetters extends Verb {
       import('../../outbox/with-outbox.js'),
       import('../../../lib/events/index.js'),
       import('../../outbox/cursor-in.js'),
-      import('../../outbox/status-lines.js'),
+      import('../../outbox/dead-letter-lines.js'),
     ])
     const { cursor, limit } = flags
     const letters = await withDataSource(flags, async (dataSource) => {
@@ -37,7 +37,7 @@ export default class DeadLetters extends Verb {
       cursorIn(await outbox.status(), cursor)
       return outbox.deadLetters({ limit, cursor })
     })
-    this.say(deadLetterLines(letters))
+    this.say(deadLetterLines(letters, limit, flags))
     return letters
   }
 }

@@ -4,7 +4,7 @@ import { Verb } from '../../verb/verb.js'
 
 export default class Forget extends Verb {
   static override summary = 'Forget a relay or a consumer that you no longer run.'
-  static override description = `Removes its cursor, its dead letters and what it has noted of the events that it has done. Until then the outbox keeps every event that it has not done. Refuses one that is running. If it starts again, it begins with the oldest event that is there.
+  static override description = `Removes its position, its dead letters and what it has noted of the events that it has done. Until then the outbox keeps every event that it has not done. Refuses one that is running. If one of that name is started again, it begins with the oldest event in the outbox, for stream:<name> with the oldest one of its stream, and does again what it had done of these.
 
 Without a terminal it needs --yes.`
   static override examples = [
@@ -27,13 +27,14 @@ Without a terminal it needs --yes.`
       import('../../errors/failure.js'),
     ])
     const { cursor = '', yes } = flags
-    await withDataSource(flags, async (dataSource) => {
+    const done = await withDataSource(flags, async (dataSource) => {
       const outbox = new Outbox(dataSource)
-      const question = forgettable(await outbox.status(), cursor)
+      const { question, done } = forgettable(await outbox.status(), cursor)
       if (!yes && !(await confirmed(question))) throw new Failure('differs', 'nothing is forgotten')
       await outbox.forget(cursor)
+      return done
     })
-    this.say([`${cursor} is forgotten`])
+    this.say([done])
     return { forgotten: cursor }
   }
 }

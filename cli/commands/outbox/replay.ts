@@ -4,7 +4,7 @@ import { Verb } from '../../verb/verb.js'
 
 export default class Replay extends Verb {
   static override summary = 'Have dead letters tried again.'
-  static override description = `The relay or consumer that has given them up tries them again within seconds, once each; what fails again stays a dead letter. An event that succeeds comes after those of its resource that were done meanwhile.`
+  static override description = `The relay or consumer that has given them up tries them again, once each: within seconds where it runs, and otherwise when it is started. What fails again stays a dead letter. An event that succeeds comes after those of its resource that were done meanwhile.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> --cursor relay:nats',
     '<%= config.bin %> <%= command.id %> --cursor consumer:mail --id 7',
@@ -19,23 +19,23 @@ export default class Replay extends Verb {
     }),
   }
 
-  override async run(): Promise<{ readonly replayed: number }> {
+  override async run(): Promise<{ readonly replayed: number; readonly isRunning: boolean }> {
     const { flags } = await this.parse(Replay)
-    const [{ withDataSource }, { Outbox }, { cursorIn }, { counted }, { Failure }] = await Promise.all([
+    const [{ withDataSource }, { Outbox }, { cursorIn }, { replayedLines }, { Failure }] = await Promise.all([
       import('../../outbox/with-outbox.js'),
       import('../../../lib/events/index.js'),
       import('../../outbox/cursor-in.js'),
-      import('../../output/counted.js'),
+      import('../../outbox/dead-letter-lines.js'),
       import('../../errors/failure.js'),
     ])
     const { cursor = '', id } = flags
-    const replayed = await withDataSource(flags, async (dataSource) => {
+    const { isRunning, replayed } = await withDataSource(flags, async (dataSource) => {
       const outbox = new Outbox(dataSource)
-      cursorIn(await outbox.status(), cursor)
-      return outbox.replay(cursor, id)
+      const { isRunning } = cursorIn(await outbox.status(), cursor)
+      return { isRunning, replayed: await outbox.replay(cursor, id) }
     })
     if (replayed === 0 && id !== undefined) throw new Failure('input', `${cursor} has no dead letter ${id}`)
-    this.say([`${counted(replayed, 'dead letter')} ${replayed === 1 ? 'is' : 'are'} tried again`])
-    return { replayed }
+    this.say(replayedLines(replayed, cursor, isRunning, flags))
+    return { replayed, isRunning }
   }
 }

@@ -5,7 +5,11 @@ import { Verb } from '../../verb/verb.js'
 
 export default class Status extends Verb {
   static override summary = 'Show how far relays and consumers are.'
-  static override description = `One line for each cursor: its position in the log, how many events are behind it, and its dead letters. A consumer of a stream of NATS, stream:<name>, has its position and dead letters here and its backlog in NATS: status() of the worker and the metric ashlar.events.lag tell how far it is.`
+  static override description = `The first line says how many events there were, and how many wait where nobody follows the outbox. Then one line for each relay and consumer: its position in the log, how many events it has to do (also those that are not sequenced yet), its dead letters, and whether it runs. An event stays in the outbox until every one of them has done it.
+
+A consumer of a stream of NATS, stream:<name>, has its position and dead letters here and what is to do in NATS: status() of the worker and the metric ashlar.events.lag tell how far it is.
+
+With --most-lag, for monitoring, the exit status is 1 when one has more events to do, when there are dead letters, or when nobody follows an outbox that has more events; a line says why.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --most-lag 1000',
@@ -14,27 +18,26 @@ export default class Status extends Verb {
     ...outboxFlags,
     'most-lag': Flags.integer({
       summary:
-        'Exit with 1 when a cursor has more events of the outbox to do, or there are dead letters. Not the backlog of stream:<name>.',
+        'Exit with 1 when more events are to do, by one of them or because there is none, or when there are dead letters. Not counted: what stream:<name> has to do.',
       helpValue: '<events>',
       min: 0,
     }),
   }
 
-  override async run(): Promise<OutboxStatus> {
+  override async run(): Promise<OutboxStatus & { readonly reasons?: readonly string[] }> {
     const { flags } = await this.parse(Status)
-    const [{ withDataSource }, { Outbox }, { statusLines }] = await Promise.all([
+    const [{ withDataSource }, { Outbox }, { reasonsOf, statusLines }] = await Promise.all([
       import('../../outbox/with-outbox.js'),
       import('../../../lib/events/index.js'),
       import('../../outbox/status-lines.js'),
     ])
     const status = await withDataSource(flags, (dataSource) => new Outbox(dataSource).status())
-    this.say(statusLines(status, this.paint))
+    this.say(statusLines(status, this.paint, flags))
     const most = flags['most-lag']
-    const isBehind = status.cursors.some(
-      ({ lag, deadLetters }) =>
-        (lag !== undefined && lag + status.unsequenced > (most ?? 0)) || deadLetters > 0,
-    )
-    if (most !== undefined && isBehind) this.endWith('differs')
-    return status
+    if (most === undefined) return status
+    const reasons = reasonsOf(status, most)
+    this.say(reasons.map((reason) => `Exit status 1: ${reason}`))
+    if (reasons.length > 0) this.endWith('differs')
+    return { ...status, reasons }
   }
 }

@@ -10,10 +10,12 @@ const CONSUMERS = [CONSUMER_CURSOR, STREAM_CURSOR] as const
 
 /** What became of the events of an outbox. */
 export interface OutboxStatus {
-  /** Events that are committed and have no log position yet. */
+  /** Events that are committed and have no log position yet. A relay or a consumer that follows the outbox gives it to them. */
   readonly unsequenced: number
   /** The log position of the last event. */
   readonly last: number
+  /** Events that the outbox still has, also those without a log position. A new relay or consumer has all of them to do. */
+  readonly kept: number
   readonly cursors: readonly CursorStatus[]
 }
 
@@ -23,7 +25,7 @@ export interface CursorStatus {
   readonly name: string
   /** The position of the last event that is done. */
   readonly position: number
-  /** Events of the outbox that are still to be done; undefined for a cursor in a stream. */
+  /** Events of the outbox that are still to be done, also those without a log position; undefined for a cursor in a stream. */
   readonly lag: number | undefined
   readonly deadLetters: number
   /** Whether a process works under this name. */
@@ -66,10 +68,11 @@ export class Outbox {
     return {
       unsequenced,
       last: ends.last,
+      kept: eventsBehind(ends, 0) + unsequenced,
       cursors: cursors.map(({ name, position, leaseMs }) => ({
         name,
         position,
-        lag: name.startsWith(STREAM_CURSOR) ? undefined : eventsBehind(ends, position),
+        lag: name.startsWith(STREAM_CURSOR) ? undefined : eventsBehind(ends, position) + unsequenced,
         deadLetters: letters.get(name) ?? 0,
         isRunning: leaseMs !== undefined && leaseMs > 0,
         lastSeen: leaseMs === undefined ? undefined : new Date(Date.now() + Math.min(0, leaseMs)),

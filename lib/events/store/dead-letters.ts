@@ -15,6 +15,10 @@ export interface DeadLetter {
   readonly eventType: string
   /** Why it was given up. */
   readonly reason: string
+  /** When it was given up. */
+  readonly givenUpAt: Date
+  /** Whether somebody has asked for another try that its worker has not made yet. Nothing else has it tried again. */
+  readonly isWaiting: boolean
 }
 
 const MOST_REASON_CHARACTERS = 2000
@@ -107,9 +111,11 @@ const statementsFor = (
     Statement
   >
 > => {
-  const { bytesIn, now, statement, table } = sqlText(database)
+  const { bytesIn, msUntil, now, statement, table } = sqlText(database)
   const letters = table('outbox_dead_letter')
-  const list = `SELECT id, cursor_name, event_id, event_type, reason FROM ${letters}`
+  const list =
+    `SELECT id, cursor_name, event_id, event_type, reason, ${msUntil('created_time')} AS age_ms, ` +
+    `CASE WHEN recorded_at IS NULL THEN 1 ELSE 0 END AS is_waiting FROM ${letters}`
   return {
     insert: statement(
       `INSERT INTO ${letters} (cursor_name, event_id, event_type, reason, payload, created_time, recorded_at) ` +
@@ -130,12 +136,14 @@ const statementsFor = (
   }
 }
 
-const deadLetterOf = ([id, cursor, eventId, eventType, reason]: Row): DeadLetter => ({
+const deadLetterOf = ([id, cursor, eventId, eventType, reason, ageMs, isWaiting]: Row): DeadLetter => ({
   id: Number(id),
   cursor: String(cursor),
   eventId: String(eventId),
   eventType: String(eventType),
   reason: String(reason),
+  givenUpAt: new Date(Date.now() + Number(ageMs)),
+  isWaiting: Number(isWaiting) === 1,
 })
 
 /** What is kept of a reason. */

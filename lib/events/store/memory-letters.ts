@@ -4,8 +4,6 @@ import type { LetterStore } from './outbox-store.js'
 
 interface Letter extends DeadLetter {
   readonly event: LoggedEvent
-  /** To be tried again. */
-  readonly isWaiting: boolean
 }
 
 /** The dead letters of a database in memory. */
@@ -18,13 +16,13 @@ export class MemoryLetters implements LetterStore {
     const id = ++this.#last
     const eventType = `${event.resource}.${event.verb}`
     const facts = { id, cursor, eventId: event.id, eventType, reason: textOf(reason) }
-    this.#letters.set(id, { ...facts, event, isWaiting: false })
+    this.#letters.set(id, { ...facts, givenUpAt: new Date(), isWaiting: false, event })
     return Promise.resolve()
   }
 
   list(limit: number, cursor?: string): Promise<DeadLetter[]> {
     const found = this.#of(cursor).slice(0, limit)
-    return Promise.resolve(found.map(({ event: _, isWaiting: __, ...letter }) => letter))
+    return Promise.resolve(found.map(({ event: _, ...letter }) => letter))
   }
 
   counts(): Promise<ReadonlyMap<string, number>> {

@@ -1,11 +1,14 @@
 import { expect } from 'chai'
 import type { ChildProcess } from 'node:child_process'
 import { consumer } from '../../../lib/events/consumer/consumer.js'
+import type { LoggedEvent } from '../../../lib/events/log/event-log.js'
 import { Outbox } from '../../../lib/events/following/outbox.js'
 import { DeadLetters } from '../../../lib/events/store/dead-letters.js'
 import { backends, describeOn } from '../../support/databases/backends.js'
 import { needsNats, type TestStream, testStream } from '../../support/databases/on-nats.js'
+import type { Row } from '../../../lib/migrations/index.js'
 import { run } from '../../support/databases/statement.js'
+import { limitedUser } from '../../migrations/limited-user.js'
 import { type Ran, runCli, type RunOptions } from '../../support/run-cli.js'
 import { runCommand } from '../../support/run-command.js'
 import { openOutbox, type OutboxSubject } from '../../events/outbox-subject.js'
@@ -20,6 +23,7 @@ describeOn('ashlar outbox', servers, (backend) => {
   before(function () {
     needsNats(`ashlar outbox on ${backend.name}`, this)
   })
+  const hasSchemas = backend.name === 'postgres'
   beforeEach(async () => {
     ;[subject, stream] = [await openOutbox(backend), await testStream()]
   })
@@ -74,24 +78,50 @@ describeOn('ashlar outbox', servers, (backend) => {
     const status = await outbox(['status', '--most-lag', '0'])
     expect([status.exit, status.stdout.replace(TIME, 'T')]).to.deep.equal([
       0,
-      '5 events so far, 0 not sequenced yet\nrelay:nats: at 5, all done, last seen T\n',
+      '5 events so far\nrelay:nats: at position 5, 0 events to do, not running, last seen T\n',
     ])
     await subject.tell('more')
+    const reason = 'relay:nats has 1 event to do: more than --most-lag 0'
+    const late = await outbox(['status', '--most-lag', '0'])
+    expect([late.exit, late.stdout.replace(TIME, 'T')]).to.deep.equal([
+      1,
+      `6 events so far, 1 not sequenced yet\nrelay:nats: at position 5, 1 event to do, not running, last seen T\nExit status 1: ${reason}\n`,
+    ])
     const behind = await outbox(['status', '--most-lag', '0', '--json'])
     expect(behind.exit).to.equal(1)
-    expect(JSON.parse(behind.stdout.replace(TIME, 'T'))).to.deep.equal({
+    const { kept, ...told } = JSON.parse(behind.stdout.replace(TIME, 'T')) as { kept: number }
+    // Events that everybody has done are removed a little later.
+    expect(kept).to.be.within(1, 6)
+    expect(told).to.deep.equal({
       unsequenced: 1,
       last: 5,
-      cursors: [{ name: 'relay:nats', position: 5, lag: 0, deadLetters: 0, isRunning: false, lastSeen: 'T' }],
+      cursors: [{ name: 'relay:nats', position: 5, lag: 1, deadLetters: 0, isRunning: false, lastSeen: 'T' }],
+      reasons: [reason],
     })
+    expect((await outbox(['status', '--most-lag', '1'])).exit).to.equal(0)
 
     const asked = await outbox(['forget', '--cursor', 'relay:nats'])
     expect([asked.exit, asked.stdout]).to.deep.equal([2, ''])
-    expect(asked.stderr).to.include('relay:nats has 0 events to do and 0 dead letters').and.include('--yes')
+    const begins =
+      /If it is started again, it begins with the (oldest of the [2-6] events|one event) in the outbox, and does again what it had done of it\.$/m
+    expect(asked.stderr).to.include('--yes').and.include(`relay:nats is not running and has 1 event to do`)
+    expect(asked.stderr).to.match(begins)
     const forgotten = await outbox(['forget', '--cursor', 'relay:nats', '--yes'])
-    expect([forgotten.exit, forgotten.stdout]).to.deep.equal([0, 'relay:nats is forgotten\n'])
+    expect([forgotten.exit, forgotten.stdout.replace(begins, 'BEGINS')]).to.deep.equal([
+      0,
+      'relay:nats is forgotten. BEGINS\n',
+    ])
     const unknown = await outbox(['forget', '--cursor', 'relay:nats', '--yes'])
-    expect([unknown.exit, unknown.stderr.includes('relay:nats has no cursor')]).to.deep.equal([2, true])
+    expect([unknown.exit, unknown.stderr]).to.satisfy(
+      ([exit, text]: [number, string]) =>
+        exit === 2 && text.endsWith('no relay and no consumer is called relay:nats here: there is none\n'),
+    )
+
+    const unfollowed = await outbox(['status', '--most-lag', '0'])
+    expect(unfollowed.exit).to.equal(1)
+    expect(unfollowed.stdout).to.match(
+      /^6 events so far, ([1-6]) in the outbox; no relay and no consumer follows it, so that (it waits|they wait) until one is started\nExit status 1: \1 events? to do and nobody does (it|them): more than --most-lag 0; start a relay or a consumer\n$/,
+    )
   })
 
   it('says of a consumer of a stream that its backlog is elsewhere', async () => {
@@ -100,17 +130,29 @@ describeOn('ashlar outbox', servers, (backend) => {
     worker.start()
     const found = async () => (await new Outbox(dataSource).status()).cursors.length
     await until(async () => (await found()) === 1)
-    const line = /^stream:notices: at 0, follows a stream of NATS, whose backlog is not in this database, /m
+    const line =
+      /^stream:notices: at position 0, what is to do is in a stream of NATS, and not in this database, running$/m
     const running = await outbox(['status'])
     expect([running.exit, running.stdout]).to.satisfy(
       ([exit, text]: [number, string]) => exit === 0 && line.test(text),
     )
+    const refused = await outbox(['forget', '--cursor', 'stream:notices', '--yes'])
+    expect([refused.exit, refused.stdout]).to.deep.equal([2, ''])
+    expect(refused.stderr).to.include('stream:notices is running, and nothing is forgotten')
     await worker.drain()
-    // What its outbox has not sequenced is nothing that it has to do.
-    await subject.tell('more')
     expect((await outbox(['status', '--most-lag', '0'])).exit).to.equal(0)
+    // What its outbox has is nothing that it has to do, nor does anybody else do it.
+    await subject.tell('more')
+    const unfollowed = await outbox(['status', '--most-lag', '0'])
+    expect([unfollowed.exit, unfollowed.stdout.match(/^Exit .*$/gm)]).to.deep.equal([
+      1,
+      [
+        'Exit status 1: 1 event to do and nobody does it: more than --most-lag 0; start a relay or a consumer',
+      ],
+    ])
     const { stderr } = await outbox(['forget', '--cursor', 'stream:notices'])
-    expect(stderr).to.include('stream:notices follows a stream of NATS, and has 0 dead letters')
+    expect(stderr).to.include('stream:notices is not running and follows a stream of NATS. ')
+    expect(stderr).to.include('it begins with the oldest event of its stream')
   })
 
   it('lists dead letters, and has them tried again', async () => {
@@ -124,24 +166,52 @@ describeOn('ashlar outbox', servers, (backend) => {
     const listed = await outbox(['dead-letters', '--cursor', 'relay:nats'])
     expect(listed.exit).to.equal(0)
     expect(listed.stderr).to.match(/^Database \S+ on \S+\n$/)
-    expect(listed.stdout).to.match(/^\d+ relay:nats thing\.told [0-9a-f-]{36}: .*exceeds maximum/)
+    expect(listed.stdout).to.match(
+      /^\d+ relay:nats thing\.told [0-9a-f-]{36}, given up at \d{4}-[-\dT:.]+Z: .*exceeds maximum/,
+    )
+    expect(listed.stdout).to.match(/\nNext: ashlar outbox replay --cursor relay:nats\n$/)
+    const [letter] = await letters.list(1)
+    expect(letter?.givenUpAt.getTime()).to.be.closeTo(Date.now(), 60_000)
 
     await stream.manager.streams.update(name, { max_msg_size: -1 })
-    expect((await outbox(['status'])).stdout).to.include(', 1 dead letter, running')
+    const status = await outbox(['status', '--most-lag', '0'])
+    expect(status.stdout).to.include(', 1 dead letter, running')
+    expect([status.exit, status.stdout.split('\n').slice(-3)]).to.deep.equal([
+      1,
+      [
+        'Next: ashlar outbox dead-letters',
+        'Exit status 1: relay:nats has 1 dead letter: --most-lag allows none',
+        '',
+      ],
+    ])
     for (const command of ['replay', 'dead-letters']) {
       const unknown = await outbox([command, '--cursor', 'relay:natz'])
       expect([unknown.exit, unknown.stdout]).to.deep.equal([2, ''])
-      expect(unknown.stderr).to.include('relay:natz has no cursor: there are relay:nats')
+      expect(unknown.stderr).to.include(
+        'no relay and no consumer is called relay:natz here: --cursor takes relay:nats',
+      )
     }
     const missing = await outbox(['replay', '--cursor', 'relay:nats', '--id', '999'])
     expect([missing.exit, missing.stdout]).to.deep.equal([2, ''])
     const replayed = await outbox(['replay', '--cursor', 'relay:nats'])
-    expect([replayed.exit, replayed.stdout]).to.deep.equal([0, '1 dead letter is tried again\n'])
+    expect([replayed.exit, replayed.stdout]).to.deep.equal([
+      0,
+      'relay:nats tries 1 dead letter once more, within seconds. What fails again stays a dead letter.\nNext: ashlar outbox dead-letters --cursor relay:nats\n',
+    ])
     await until(async () => (await count()) === 1)
     await until(async () => (await letters.list(1)).length === 0)
     child?.kill('SIGINT')
     expect((await relaying).exit).to.equal(0)
     expect((await outbox(['dead-letters'])).stdout).to.equal('no dead letters\n')
+
+    const event = { id: 'e', resource: 'thing', verb: 'told', payload: Buffer.from('{}') } as LoggedEvent
+    await letters.record('relay:nats', event, new TypeError('no'))
+    expect((await outbox(['replay', '--cursor', 'relay:nats'])).stdout).to.include(
+      'relay:nats tries 1 dead letter once more, when relay:nats is started: it is not running now. ',
+    )
+    expect((await outbox(['dead-letters'])).stdout).to.match(
+      /^\d+ relay:nats thing\.told e, given up at \S+Z, is tried again when relay:nats runs: TypeError: no\n$/,
+    )
   })
 
   it('says that NATS is not reached, without its password, and ends when it is told to', async () => {
@@ -173,13 +243,64 @@ describeOn('ashlar outbox', servers, (backend) => {
   it('says what cannot be used, and shows no password', async () => {
     const wrong = await runCommand(['outbox', 'status', '--url', 'sqlite:some.db'])
     expect([wrong.exit, wrong.stdout]).to.deep.equal([2, ''])
+    const unreadable = await runCommand(['outbox', 'status', '--url', 'u:secret@h/x'])
+    expect([unreadable.exit, unreadable.stderr]).to.deep.equal([
+      2,
+      'ashlar: the connection string must start with postgres:// or mysql://\n',
+    ])
     const silent = await runCommand(['outbox', 'status', '--url', 'postgres://u:secret@127.0.0.1:1/x'])
     expect(silent.exit).to.equal(6)
     expect(silent.stderr).to.not.contain('secret')
-    const name = await outbox(['relay', '--nats', 'nats://127.0.0.1:4222', '--stream', 'a.b'])
-    expect([name.exit, name.stderr.includes('no name of a stream')]).to.deep.equal([2, true])
-    await run(subject.database, 'DROP TABLE outbox_dispatch_cursor')
-    const dropped = await outbox(['status'])
-    expect([dropped.exit, dropped.stderr.includes('run ashlar migrate up')]).to.deep.equal([6, true])
+    expect(silent.stderr).to.include('no connection to PostgreSQL at 127.0.0.1:1, database x: ')
+    const named = await outbox(['relay', '--nats', 'nats://127.0.0.1:4222', '--stream', 'a.b'])
+    expect([named.exit, named.stderr.includes('no name of a stream')]).to.deep.equal([2, true])
+    const nats = await outbox(['relay', '--nats', ':'])
+    expect([nats.exit, nats.stderr.includes('--nats holds no URL')]).to.deep.equal([2, true])
+  })
+
+  it('says where there is no outbox, and what to do', async () => {
+    const { database } = subject
+    const elsewhere = await outbox(['status', '--schema', 'elsewhere'])
+    expect([elsewhere.exit, elsewhere.stderr.trim().split('\n').at(-1)]).to.deep.equal(
+      hasSchemas
+        ? [
+            6,
+            'ashlar: there is no outbox in the schema elsewhere, and there is one in public: name it with --schema public',
+          ]
+        : [
+            2,
+            'ashlar: schema is for PostgreSQL: on MySQL each module has the database of its connection string',
+          ],
+    )
+    await run(database, 'ALTER TABLE outbox_dispatch_cursor DROP COLUMN log_position')
+    const older = await outbox(['status'])
+    expect([older.exit, older.stderr]).to.satisfy(
+      ([exit, text]: [number, string]) =>
+        exit === 6 &&
+        text.endsWith(
+          'the outbox is of an older release than this command: ashlar migrate up upgrades its tables\n',
+        ),
+    )
+    await run(database, 'DROP TABLE outbox_dispatch_cursor')
+    const none = await outbox(['status'])
+    expect([none.exit, none.stderr]).to.satisfy(
+      ([exit, text]: [number, string]) =>
+        exit === 6 &&
+        /there is no outbox in the .*: ashlar migrate up makes its tables\n$/.test(text) &&
+        !text.includes('outbox_dispatch_cursor'),
+    )
+  })
+
+  it('tells a missing right from a missing outbox', async () => {
+    const { ASHLAR_DATABASE_URL: url } = environment()
+    const rows = (text: string): Promise<Row[]> => subject.dataSource.query(text)
+    const dialect = hasSchemas ? 'postgres' : 'mysql'
+    const user = await limitedUser({ url, dialect, rows }, ['GRANT SELECT ON outbox TO USER'])
+    const { exit, stderr } = await runCommand(['outbox', 'status', '--url', user.url])
+    await user.drop()
+    expect(exit).to.equal(6)
+    expect(stderr).to.match(
+      /denied .*: connect as the user of the service, or grant this one SELECT on outbox,/,
+    )
   })
 })

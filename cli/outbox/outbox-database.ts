@@ -1,0 +1,50 @@
+import { Unimplemented } from '../../lib/errors.js'
+import type { DatabaseAddress } from '../../lib/migrations/index.js'
+import type { SessionFailure } from '../../lib/migrations/session/engine-failures.js'
+import { Failure } from '../errors/failure.js'
+import { onOneLine } from '../loading/entities.js'
+import { connectionString } from '../migrate/connection-string.js'
+
+/** Where an outbox is looked for, and what the errors of its server mean. */
+export interface OutboxDatabase {
+  /** Undefined where the connection string is no URL. Its schema is the one that is looked in, also where none was named. */
+  readonly address: DatabaseAddress | undefined
+  /** @returns what to do about it, too. */
+  readonly connectionFailed: (error: unknown) => Failure
+  readonly failureOf: (error: unknown) => SessionFailure
+}
+
+/** Opens no connection. @throws {Failure} for a URL or a schema that cannot be used. */
+export async function outboxDatabase(url: string, schema: string | undefined): Promise<OutboxDatabase> {
+  const [{ resolveOptions }, { addressOf, connectionFailed }, { sessionError }] = await Promise.all([
+    import('../../lib/migrations/resolve-options.js'),
+    import('../../lib/migrations/session/session.js'),
+    import('../../lib/migrations/session/session-error.js'),
+  ])
+  const said = { url: await connectionString(url), files: {}, ...(schema !== undefined && { schema }) }
+  const options = orFailure(() => resolveOptions(said))
+  const address = addressOf(options)
+  if (address?.name === '')
+    throw new Failure('input', 'the connection string names no database: mysql://host/database')
+  return {
+    address,
+    connectionFailed: (error) =>
+      new Failure('database', plain(connectionFailed(error, options)), { cause: error }),
+    failureOf: (error) => sessionError(error, options.engine.failures, options.url).failure,
+  }
+}
+
+function orFailure<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof Unimplemented) throw new Failure('input', NO_SQLITE, { cause: error })
+    throw error instanceof Error ? new Failure('input', plain(error), { cause: error }) : error
+  }
+}
+
+/** Without the name of the room that the message is from. */
+const plain = ({ message }: Error): string => onOneLine(message).replace(/^migrations: /, '')
+
+const NO_SQLITE =
+  'an outbox of SQLite is for development and tests, and has no commands: name PostgreSQL or MySQL, with postgres:// or mysql://'
