@@ -8,6 +8,7 @@ export default class OpenApi extends Verb {
   static override description = `The document describes the HTTP/JSON API of the gateway in OpenAPI 3.1: paths, parameters, schemas, statuses and security, as the server serves it at /openapi.json.
 
 The module exports a ServerBuilder or a Server, or a function that makes one, as builder, server or default; or it is generated code. Nothing is started. The same services give the same bytes, so that a review of a committed document shows what changed for clients.`
+  static override differs = '--check, and the document is not what would be written.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> dist/server.js --out openapi.json',
     '<%= config.bin %> <%= command.id %> dist/server.js --out openapi.json --check',

@@ -12,6 +12,7 @@ Then the service is started in this process, and called over gRPC and HTTP with 
 Methods for which no request can be generated are listed as not checked. The check writes to the service: use a disposable database. Values for resources (samples), requests of your own methods (requests) and methods to leave out (leaveOut) cannot be given here: they are options of securityCheck of ashlar/testing, which you call in a test.
 
 The module exports a ServerBuilder, or a function that makes one, as checked, builder, server or default. The function can be async, and its DataSource has to be initialized. A Server works too, when its authorizer grants everything to the groups of --group; a builder's authorizer decides for strangers only.`
+  static override differs = 'A fault was found.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> dist/src/server.js',
     '<%= config.bin %> <%= command.id %> dist/src/server.js --public /widgets.v1.WidgetService/Ping --group staff',

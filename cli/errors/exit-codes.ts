@@ -17,10 +17,7 @@ export type Exit = keyof typeof EXIT_CODES
 /** The sentence that the reference prints beside each number. */
 export const EXIT_MEANINGS: Readonly<Record<Exit, string>> = {
   done: 'Done, or nothing was left to do.',
-  differs:
-    '`--check`, `migrate check` or `verify` found a difference, `lint` a statement that is refused or dangerous (with `--strict` any), ' +
-    '`try-rollout` a failed call, `security-check` a fault; something else comes first, as before `diff --contract`; ' +
-    'a file that was edited stays as it is; a question was not confirmed.',
+  differs: 'What was asked for is not so, or a question was not confirmed: each command says it below.',
   input:
     'A flag, a file or folder that was read, or a route cannot be used, or no app was found; a question needs `--yes`, because there is no terminal.',
   daemon: 'The daemon is needed and not running, or its response is invalid.',

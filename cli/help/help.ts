@@ -16,9 +16,9 @@ export class ExampledHelp extends Help {
   }
 
   protected override formatCommand(command: Command.Loadable): string {
-    const rows = Object.entries(EXIT_CODES).map(([exit, code]): [string, string] => [
-      String(code),
-      EXIT_MEANINGS[exit as Exit].replaceAll('`', ''),
+    const rows = exitMeanings(command, this.config.bin).map(([exit, meaning]): [string, string] => [
+      String(EXIT_CODES[exit]),
+      meaning.replaceAll('`', ''),
     ])
     const statuses = this.renderList(rows, { indentation: 2, spacer: '\n' })
     return `${super.formatCommand(command)}\n\n${this.section('EXIT STATUS', statuses)}`
@@ -30,6 +30,20 @@ export class ExampledHelp extends Help {
     const lines = examples.map((line) => `$ ${line}`).join('\n')
     return `${text.trimEnd()}\n\n${this.section('EXAMPLES', lines)}`
   }
+}
+
+/** The exit statuses that a command can have. */
+function exitMeanings(command: Command.Loadable, bin: string): [Exit, string][] {
+  const { differs } = command as { readonly differs?: string }
+  const isOfDaemon = bin === 'idp' || command.id.startsWith('idp')
+  const has: Readonly<Partial<Record<Exit, boolean>>> = {
+    differs: differs !== undefined,
+    daemon: isOfDaemon,
+    conflict: isOfDaemon,
+    database: command.flags.url !== undefined,
+  }
+  const meanings = { ...EXIT_MEANINGS, ...(differs !== undefined && { differs }) }
+  return (Object.entries(meanings) as [Exit, string][]).filter(([exit]) => has[exit] !== false)
 }
 
 function firstExample(

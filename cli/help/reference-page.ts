@@ -55,6 +55,7 @@ function commandSection(
   { bin, topics }: { readonly bin: string; readonly topics: readonly Interfaces.Topic[] },
 ): string {
   const { id, summary, description, args, flags, examples } = command
+  const { differs } = command as { readonly differs?: string }
   const topic = topics.find(({ name }) => name === id.split(':').slice(0, -1).join(':'))
   return [
     `## ${spoken(id, bin)}`,
@@ -63,6 +64,7 @@ function commandSection(
     description ?? '',
     ...list('Arguments:', Object.values(args), argumentLine),
     ...list('Flags:', Object.values(flags), flagLine),
+    differs === undefined ? '' : `Exit status 1: ${differs}`,
     `\`\`\`sh\n${(examples ?? []).map((example) => exampleText(example, { bin, id })).join('\n')}\n\`\`\``,
   ]
     .filter((paragraph) => paragraph !== '')

@@ -10,6 +10,8 @@ import { terminalLine } from '../output/terminal-line.js'
  */
 export abstract class Verb extends Command {
   static override enableJsonFlag = true
+  /** What exit status 1 means for this command, where it has one. */
+  static differs: string | undefined
 
   protected readonly paint: Paint = paintFor(process.stdout)
 

@@ -6,6 +6,7 @@ import { Verb } from '../../verb/verb.js'
 export default class New extends Verb {
   static override summary = 'Show how to set up an identity provider, or write starter files for one.'
   static override description = `Without --emit nothing is written. --emit writes two files: devedge.yaml, which routes the provider's host to port 8080, and idp-clients.yaml, a sample of the sync's output. An edited file is kept, unless you give --force. Client secrets are guessable on purpose, dev-secret-<name>: never use the file outside development.`
+  static override differs = 'A file that was edited stays as it is.'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --emit --dir ./idp',

@@ -19,6 +19,7 @@ export default class Diff extends MigratingVerb {
 Without --contract it writes what is safe while processes with older code run: columns that may be NULL or have a default, indexes, foreign keys that are validated later, copies of renamed columns. What is not safe then is the contract: it drops columns, makes them required, and changes types. It is listed as left, and --contract writes it.
 
 Run --contract when every version of the folder is applied and no process with the older code runs any more. It writes nothing as long as something that is safe is missing. Its files are a deployment of their own. Tables that the entities do not have are left alone.`
+  static override differs = '--contract, and something has to expand first; --live, and a version is pending.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> add_colour --entities dist/entities.js',
     '<%= config.bin %> <%= command.id %> drop_colour --entities dist/entities.js --contract',

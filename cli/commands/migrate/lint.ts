@@ -9,6 +9,7 @@ export default class Lint extends MigrateVerb {
   static override description = `No database is needed. Statements that the engine cannot run are refused. Statements that lock a table for long, break running code or cannot be recovered are dangerous. Advice is about statements that work today and cause trouble later. A comment "-- ashlar:allow RULE" in a file accepts a danger or advice.
 
 Exits with 1 when a statement is refused or dangerous.`
+  static override differs = 'A statement is refused or dangerous; with --strict, any finding.'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --files ./migrations/mysql --dialect mysql --strict',

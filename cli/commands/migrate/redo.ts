@@ -9,6 +9,7 @@ export default class Redo extends MigratingVerb {
   static override description = `For the version that you are writing: edit its file, and run this. The way down that was stored when it was applied is used, if its way up was edited.
 
 It asks first when the way down loses values, like migrate down. Without a terminal it then needs --yes.`
+  static override differs = 'The question was not confirmed: nothing is changed.'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --yes',

@@ -8,6 +8,7 @@ export default class Repair extends MigratingVerb {
   static override description = `Shows what was edited, line by line, and asks. Then the checksums and the SQL of the files are recorded as what was applied. Nothing is run: an edit that changes what the file makes has to be in the database already.
 
 Without a terminal it needs --yes.`
+  static override differs = 'The question was not confirmed: nothing is recorded.'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --yes',

@@ -17,6 +17,7 @@ export default class Resolve extends MigratingVerb {
   static override description = `Rarely needed: migrate up runs a dirty version again by itself. This is for a version that you finished or undid by hand. It runs nothing and compares nothing.
 
 --applied takes a version that is dirty, or was never run. --rolled-back takes a dirty one of which nothing is left; migrate up applies it again. It asks first.`
+  static override differs = 'The question was not confirmed: nothing is recorded.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> --applied 7',
     '<%= config.bin %> <%= command.id %> --rolled-back 7 --yes',

@@ -6,6 +6,8 @@ import { DatabaseVerb } from '../../migrate/database-verb.js'
 export default class Status extends DatabaseVerb {
   static override summary = 'Show which versions the database has, and which it lacks.'
   static override description = `Applied, pending, running (a session works on it now), dirty (its step failed, and the next run resumes it), edited (the file differs from what was applied) or ahead (these files do not have it: a newer release applied it, or its file was removed). A version that was recorded and not run here says so. Changes nothing and takes no locks.`
+  static override differs =
+    '--check, and a version is pending, running, dirty or edited, or up would refuse it.'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --check',

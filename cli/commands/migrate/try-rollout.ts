@@ -12,6 +12,7 @@ export default class TryRollout extends MigratingVerb {
   static override description = `The database of --url is changed: name a copy. It starts the old image, applies the missing versions beside it, starts the new image, sends calls to both, ends the old one with SIGTERM once its calls are done, and goes on with the new one alone. Calls are made all the time by the function that the module of --load exports: export default async (url, { image, worker }) => { … }. It makes one call, or several, and rejects when one fails.
 
 An image is a command line for the shell. It listens on the port of PORT, which {port} stands for as well, uses the database of ASHLAR_DATABASE_URL, and is ready when --ready responds with 200. Exits with 1 when a call failed. It asks first; without a terminal it needs --yes.`
+  static override differs = 'A call failed, an image ended by itself, or the question was not confirmed.'
   static override examples = [
     `<%= config.bin %> <%= command.id %> --url postgres://localhost/copy --old 'node old/main.js' --new 'node dist/main.js' --load dist/load.js --yes`,
     `<%= config.bin %> <%= command.id %> --url postgres://localhost/copy --old 'docker run --rm --network host -e PORT -e ASHLAR_DATABASE_URL shop:1' --new 'docker run --rm --network host -e PORT -e ASHLAR_DATABASE_URL shop:2' --load dist/load.js`,

@@ -14,6 +14,8 @@ export default class Up extends MigratingVerb {
 A file that drops a table or a column is not asked about: migrate plan shows before what is lost. Only where a rollback stopped half-way, which can happen on MySQL, and what is left of it loses values, up asks before it finishes that; without a terminal it then needs --yes.
 
 The connection must reach the database itself or a pool in session mode: a transaction pooler is refused.`
+  static override differs =
+    'A rollback that is finished first would lose something, and its question was not confirmed.'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --to 5',

@@ -24,6 +24,7 @@ export default class Verify extends DatabaseVerb {
   static override description = `Reports versions that are missing, dirty, edited or not in these files, and INVALID indexes. --entities also compares the tables with the entities: columns, types, collations, NULLs, keys, unique and other indexes, stored search vectors. Each line says what to do. Changes nothing.
 
 A version that another tool applied is accepted: the content of its file at that time is unknown. A note names it; it is no difference.`
+  static override differs = 'A difference was found.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> --module widgets',
     '<%= config.bin %> <%= command.id %> --entities dist/entities.js',

@@ -7,6 +7,7 @@ export default class Forget extends Verb {
   static override description = `Removes its position, its dead letters and what it has noted of the events that it has done. Until then the outbox keeps every event that it has not done. Refuses one that is running. If one of that name is started again, it begins with the oldest event in the outbox, for stream:<name> with the oldest one of its stream, and does again what it had done of these.
 
 Without a terminal it needs --yes.`
+  static override differs = 'The question was not confirmed: nothing is forgotten.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> --cursor relay:old',
     '<%= config.bin %> <%= command.id %> --cursor consumer:mail --yes',

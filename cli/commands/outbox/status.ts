@@ -10,6 +10,8 @@ export default class Status extends Verb {
 A consumer of a stream of NATS, stream:<name>, has its position and dead letters here and what is to do in NATS: status() of the worker and the metric ashlar.events.lag tell how far it is.
 
 With --most-lag, for monitoring, the exit status is 1 when one has more events to do, when there are dead letters, or when nobody follows an outbox that has more events; a line says why.`
+  static override differs =
+    'With --most-lag: somebody is too far behind, nobody follows, or there are dead letters.'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --most-lag 1000',

@@ -7,6 +7,7 @@ export default class Check extends Verb {
   static override description = `Compares the .proto files of the folder proto with an earlier version by buf's rules WIRE_JSON: what old clients send and receive, binary and as JSON, keeps its meaning. A field keeps its number, name and a compatible type, and a removed one leaves both reserved; so do the values of enums. A removed method is not among these rules. A field of a request that is REQUIRED now, and was not, is reported too: old clients do not send it. Exits with 1 when something breaks.
 
 The earlier version is a branch, a tag or a commit, or the file of an image: npx buf build --output image.binpb. What buf.yaml leaves out of the rules stays out.`
+  static override differs = 'A breaking change was found.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> --against main',
     '<%= config.bin %> <%= command.id %> --against image.binpb',

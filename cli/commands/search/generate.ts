@@ -8,6 +8,7 @@ export default class Generate extends Verb {
   static override description = `For each entity with @Searchable({ strategy: 'INDEXED' }) it writes two files, numbered from 9001: one adds the column search_vector, the other its GIN index. Tables are sorted by name.
 
 A table whose vector is committed already keeps its files. A changed vector takes the next free pair, so that an applied file is never edited. The same entities and the same committed files give the same bytes.`
+  static override differs = '--check, and a file is missing or differs.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> --entities dist/entities.js --out migrations/postgres --migrations migrations/postgres',
     '<%= config.bin %> <%= command.id %> --entities dist/entities.js --out generated --migrations migrations/postgres --check',

@@ -6,6 +6,7 @@ import { Verb } from '../../verb/verb.js'
 export default class Sync extends Verb {
   static override summary = 'Copy generated search migrations to the folder of the applied files.'
   static override description = `Copies the files that search generate wrote, byte for byte, and nothing else. An existing file with another text is not replaced, because it may have been applied: generate again with that folder as --migrations, which takes the next free numbers.`
+  static override differs = '--check, and a file is missing or differs; or a file with another text is there.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> --from generated --to migrations/postgres',
     '<%= config.bin %> <%= command.id %> --from generated --to migrations/postgres --check',

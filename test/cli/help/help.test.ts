@@ -54,6 +54,19 @@ describe('--help', () => {
       expect(stdout).to.equal(await helpOf(program, ''))
     })
 
+  it('has the exit statuses that the command can end with, and what 1 means for it', async () => {
+    const statusesOf = async (words: string) =>
+      [...(await helpOf('ashlar', words)).replace(/[^]*EXIT STATUS/, '').matchAll(/^ {2}(\d+) +(.*)/gm)].map(
+        ([, code, meaning]) => `${code} ${meaning}`,
+      )
+    const ends = ['70', '130', '143']
+    const codes = async (words: string) => (await statusesOf(words)).map((row) => row.split(' ')[0])
+    expect(await codes('migrate renumber')).to.deep.equal(['0', '2', '5', ...ends])
+    expect(await codes('migrate verify')).to.deep.equal(['0', '1', '2', '5', '6', ...ends])
+    expect(await codes('idp up')).to.deep.equal(['0', '2', '3', '4', '5', ...ends])
+    expect(await statusesOf('migrate verify')).to.include('1 A difference was found.')
+  })
+
   it('shows every topic of ashlar', async () => {
     const text = await helpOf('ashlar', '')
     expect(text).to.match(/TOPICS[^]*\n  idp +Give a development identity provider/)

@@ -15,6 +15,7 @@ The file is replaced, never merged: a client whose app was not found is removed,
 The client secrets are guessable on purpose, dev-secret-<name>: never use the file outside development.
 
 A local file has the kind Config or Service (spec.routes, each with host, upstream, and if need be path, protocol and tile) or Shell (spec.host, spec.shellUpstream, spec.tile); metadata.name is the project. The keys of a tile are displayName, description, iconURL and launchURL. An unknown key is ignored, with a note that names the nearest known one.`
+  static override differs = '--check, and the file is not what would be written.'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --config shell.yaml --out ../idp/idp-clients.yaml',
