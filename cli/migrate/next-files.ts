@@ -1,12 +1,15 @@
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DEFAULT_DIALECT, type Dialect, DIALECTS } from '../../lib/migrations/files/dialect.js'
+import { nextSearchVersion } from '../../lib/migrations/files/search-migrations.js'
 import { Failure } from '../errors/failure.js'
 import { reasonOf } from '../output/whole-file.js'
 
 /** One version to write: its description, such as `add_colour`, and its SQL for each engine. */
 export interface NextVersion {
   readonly description: string
+  /** Whether it has the next number of `search generate`, and not that of hand-written files. */
+  readonly isSearch?: true
   readonly sqlFor: (dialect: Dialect) => { readonly up: string; readonly down: string }
 }
 
@@ -92,12 +95,10 @@ export function writeNextFiles(
 ): NextFiles {
   const folders = foldersOf(folder, dialect)
   const named = folders.flatMap((one) => {
-    const first = nextNumber(one.folder)
-    if (first + versions.length - 1 > LAST)
-      throw new Failure('input', `${LAST} was the last number there is for hand-written files`)
-    return versions.map(({ description, sqlFor }, index) => ({
+    const next = numbering(one.folder)
+    return versions.map(({ description, isSearch, sqlFor }) => ({
       ...one,
-      name: `${String(first + index).padStart(4, '0')}_${description}`,
+      name: `${String(next(isSearch === true)).padStart(4, '0')}_${description}`,
       sql: sqlFor(one.dialect),
     }))
   })
@@ -129,6 +130,16 @@ export function writeNextFiles(
 /** Takes back what was written. */
 export function removeFiles(files: readonly string[]): void {
   for (const file of files) unlinkSync(file)
+}
+
+/** The numbers of new files in a folder, one after another. */
+function numbering(folder: string): (isSearch: boolean) => number {
+  let [byHand, search] = [nextNumber(folder), nextSearchVersion(sqlIn(folder))]
+  return (isSearch) => {
+    if (!isSearch && byHand > LAST)
+      throw new Failure('input', `${LAST} was the last number there is for hand-written files`)
+    return isSearch ? search++ : byHand++
+  }
 }
 
 /** Each engine has numbers of its own without gaps: one may need a change that another does not. */

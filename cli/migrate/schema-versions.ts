@@ -144,7 +144,8 @@ function contractOf({ expand, contract, vectors }: SchemaChanges, live: boolean)
   )
 }
 
-const versionOf = (name: string, { what, up, down }: SchemaVersion, of: number): NextVersion => ({
-  description: of === 1 ? name : `${name}_${what}`,
+const versionOf = (name: string, { what, up, down, isSearch }: SchemaVersion, of: number): NextVersion => ({
+  description: isSearch === true ? what : of === 1 ? name : `${name}_${what}`,
+  ...(isSearch === true && { isSearch }),
   sqlFor: () => ({ up, down }),
 })

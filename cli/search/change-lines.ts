@@ -1,17 +1,74 @@
+import { existsSync } from 'node:fs'
+import { basename, dirname, resolve } from 'node:path'
+import { shellWord } from '../../lib/text/shell-word.js'
+import { nextLine } from '../migrate/lines/next-line.js'
+import { withKeptFlags } from '../migrate/lines/kept-flags.js'
 import type { Paint } from '../output/paint.js'
 import { terminalLine } from '../output/terminal-line.js'
 import { differs, type FileChanges } from './file-changes.js'
+import type { Generated, GenerateOptions } from './generate.js'
+import type { SyncOptions } from './sync.js'
 
-/** The changes as lines for a person. */
-export function changeLines(changes: FileChanges, paint: Paint): readonly string[] {
-  const { folder, written, removed, unchanged, checked } = changes
+/** The changes of `search generate` as lines for a person. */
+export function generatedLines(
+  generated: Generated,
+  options: GenerateOptions,
+  paint: Paint,
+): readonly string[] {
+  const { out, migrations, entities, check } = options
+  const isSame = resolve(out) === resolve(migrations)
+  if (generated.tables.length === 0 && generated.hasCommitted)
+    return [
+      ...changedLines(generated, paint),
+      `No search is INDEXED any more. What the files of ${terminalLine(migrations)} made stays until the contract drops it.`,
+      contractLine(entities, migrations),
+    ]
+  const lines = changeLines(generated, paint, 'needs no files: no search is INDEXED')
+  if (check || generated.tables.length === 0) return lines
+  const unnumbered =
+    isSame || existsSync(migrations)
+      ? []
+      : [`There is no folder ${terminalLine(migrations)}: the numbers begin with 9001`]
+  const sync = `Next: ashlar search sync --from ${shellWord(out)} --to ${shellWord(migrations)}`
+  return [...lines, ...unnumbered, ...(isSame ? planLines(generated) : generated.isCommitted ? [] : [sync])]
+}
+
+/** The changes of `search sync` as lines for a person. */
+export const syncedLines = (synced: FileChanges, { from }: SyncOptions, paint: Paint): readonly string[] => [
+  ...changeLines(synced, paint, `gets no files: ${terminalLine(from)} has none of search generate`),
+  ...(synced.checked ? [] : planLines(synced)),
+]
+
+/** @param nothing - where no file is wanted. */
+function changeLines(changes: FileChanges, paint: Paint, nothing: string): readonly string[] {
+  const { folder, unchanged, checked } = changes
   const place = paint.bold(terminalLine(folder))
-  if (!differs(changes)) {
-    return [unchanged === 0 ? `${place} needs no files: no search is INDEXED` : `${place} is up to date`]
-  }
+  if (!differs(changes)) return [`${place} ${unchanged === 0 ? nothing : 'is up to date'}`]
   return [
-    ...written.map((name) => `  ${paint.good(checked ? 'missing' : 'written')}  ${terminalLine(name)}`),
-    ...removed.map((name) => `  ${paint.bad(checked ? 'too many' : 'removed')} ${terminalLine(name)}`),
+    ...changedLines(changes, paint),
     ...(checked ? [`${place} differs: run the command without --check, and commit what it writes`] : []),
   ]
 }
+
+const changedLines = ({ written, removed, checked }: FileChanges, paint: Paint): readonly string[] => [
+  ...written.map((name) => `  ${paint.good(checked ? 'missing' : 'written')}  ${terminalLine(name)}`),
+  ...removed.map((name) => `  ${paint.bad(checked ? 'too many' : 'removed')} ${terminalLine(name)}`),
+]
+
+/** Of new files in the folder of the migrations. */
+const planLines = ({ folder, written }: FileChanges): readonly string[] =>
+  written.length === 0
+    ? []
+    : [withKeptFlags(nextLine(['plan'], 'and commit the files'), { files: filesOf(folder) })]
+
+const contractLine = (entities: string, migrations: string): string =>
+  withKeptFlags(
+    nextLine(
+      ['diff', 'NAME', '--entities', shellWord(entities), '--contract'],
+      'once no process that searches by it runs',
+    ),
+    { files: filesOf(migrations) },
+  )
+
+/** What `--files` is for a folder of PostgreSQL. */
+const filesOf = (folder: string): string => (basename(folder) === 'postgres' ? dirname(folder) : folder)

@@ -19,14 +19,16 @@ export interface FileChanges {
   readonly checked: boolean
 }
 
-/** The matching SQL files of a folder; none when the folder does not exist. @throws Failure when it cannot be read. */
-export function readFiles(folder: string, matching: RegExp, mustExist = false): Files {
-  if (!mustExist && !existsSync(folder)) return {}
+/** The matching SQL files of a folder; none when the folder does not exist. @throws {Failure} when it cannot be read. */
+export function readFiles(folder: string, matching: RegExp): Files {
+  if (!existsSync(folder)) return {}
   try {
     const names = readdirSync(folder).filter((name) => matching.test(name))
     return Object.fromEntries(names.sort().map((name) => [name, readFileSync(join(folder, name), 'utf8')]))
   } catch (error) {
-    throw new Failure('input', `${folder} cannot be read: ${(error as Error).message}`, { cause: error })
+    const isFile = (error as NodeJS.ErrnoException).code === 'ENOTDIR'
+    const why = isFile ? 'is a file: name the folder' : `cannot be read: ${reasonOf(error)}`
+    throw new Failure('input', `${folder} ${why}`, { cause: error })
   }
 }
 

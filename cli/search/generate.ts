@@ -13,11 +13,15 @@ export interface GenerateOptions {
 export interface Generated extends FileChanges {
   /** The tables with INDEXED search. */
   readonly tables: readonly string[]
+  /** Whether the folder of the committed files has them as well. */
+  readonly isCommitted: boolean
+  /** Whether that folder has files of search at all. */
+  readonly hasCommitted: boolean
 }
 
 /**
  * Writes the migrations of INDEXED search. Committed files keep their bytes. A generated file that is no longer needed
- * is removed from `out`, unless it is committed.
+ * is removed from `out`, unless it is committed with the same text.
  */
 export async function generateSearch({
   entities,
@@ -29,10 +33,15 @@ export async function generateSearch({
   const { searchMigrations } = await import('../../lib/migrations/index.js')
   const committed = readFiles(migrations, /\.sql$/)
   const wanted = searchMigrations(tables, committed)
-  const unwanted = Object.keys(readFiles(out, GENERATED)).filter(
-    (name) => !(name in wanted) && !(name in committed),
-  )
-  return { ...applyFiles(out, wanted, unwanted, check), tables: tables.map(({ table }) => table) }
+  const unwanted = Object.entries(readFiles(out, GENERATED))
+    .filter(([name, text]) => !(name in wanted) && committed[name] !== text)
+    .map(([name]) => name)
+  return {
+    ...applyFiles(out, wanted, unwanted, check),
+    tables: tables.map(({ table }) => table),
+    isCommitted: Object.entries(wanted).every(([name, text]) => committed[name] === text),
+    hasCommitted: Object.keys(committed).some((name) => GENERATED.test(name)),
+  }
 }
 
 async function tablesOf(entities: string) {

@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs'
+import { shellWord } from '../../lib/text/shell-word.js'
 import { Failure } from '../errors/failure.js'
-import { applyFiles, type FileChanges, GENERATED, readFiles } from './file-changes.js'
+import { applyFiles, type FileChanges, type Files, GENERATED, readFiles } from './file-changes.js'
 
 export interface SyncOptions {
   readonly from: string
@@ -9,17 +11,41 @@ export interface SyncOptions {
 
 /**
  * Copies generated files byte for byte, and removes nothing. It never replaces a file with another text, because that
- * file may have been applied.
- * @throws Failure
+ * file may have been applied, and never gives a number a second file.
+ * @throws {Failure}
  */
 export function syncSearch({ from, to, check }: SyncOptions): FileChanges {
-  const generated = readFiles(from, GENERATED, true)
+  if (!existsSync(from))
+    throw new Failure(
+      'input',
+      `there is no folder ${from}: name the one that ashlar search generate wrote; it writes none where no search is INDEXED`,
+    )
+  const generated = readFiles(from, GENERATED)
   const present = readFiles(to, /\.sql$/)
-  const edited = Object.keys(generated).filter((name) => name in present && present[name] !== generated[name])
-  if (edited.length > 0 && !check)
+  const refused = [...editedIn(generated, present), ...doubledIn(generated, present)]
+  if (refused.length > 0)
     throw new Failure(
       'differs',
-      `${edited.join(', ')}: ${to} has another text under this name, and an applied file is never edited; generate again with --migrations ${to}`,
+      `nothing is copied to ${to}: ${refused.join('; ')}. Generate again, which takes the next free numbers: ashlar search generate --entities MODULE --out ${shellWord(from)} --migrations ${shellWord(to)}`,
     )
   return applyFiles(to, generated, [], check)
 }
+
+const editedIn = (generated: Files, present: Files): readonly string[] => {
+  const names = Object.keys(generated).filter((name) => name in present && present[name] !== generated[name])
+  return names.length === 0
+    ? []
+    : [`it has another text in ${names.join(', ')}, and an applied file is never edited`]
+}
+
+/** Files whose number another version has. */
+function doubledIn(generated: Files, present: Files): readonly string[] {
+  const versions = (files: Files) => [...new Set(Object.keys(files).map((name) => name.replace(WAY, '')))]
+  return versions(generated).flatMap((name) => {
+    const other = versions(present).find((one) => one !== name && numberOf(one) === numberOf(name))
+    return other === undefined ? [] : [`it has ${other} at the number of ${name}`]
+  })
+}
+
+const WAY = /(?:\.(?:up|down))?\.sql$/
+const numberOf = (name: string): string | undefined => /^\d+(?=_)/.exec(name)?.[0]

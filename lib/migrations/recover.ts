@@ -47,12 +47,19 @@ async function runDown(step: Step, row: AppliedVersion): Promise<void> {
   }
   let failure = await failureOfMissing(step)
   if (failure === undefined) return
-  for (const sql of otherWaysDown(row, step.statements, await readVersions(session), syntax)) {
+  const ways = otherWaysDown(row, step.statements, await readVersions(session), syntax)
+  for (const [at, sql] of ways.entries()) {
+    const text = at === ways.length - 1 ? WITHOUT_VECTOR : EARLIER_VECTOR
+    options.report({ kind: 'recovering', version: row.name, text })
     failure = await failureOfMissing({ ...step, sql, statements: splitStatements(sql, syntax).statements })
     if (failure === undefined) return
   }
   throw failure
 }
+
+const GONE = 'this way down reads a column that is not there any more, and nothing of it is done'
+const EARLIER_VECTOR = `${GONE}: next is the vector before it`
+const WITHOUT_VECTOR = `${GONE}: the vector is left out, and the next search version that up applies makes it again`
 
 /**
  * Recovers a version whose rollback was interrupted. Returns the resulting state: `applied`, or `absent` when the

@@ -110,7 +110,10 @@ export interface RollBack {
   readonly isFramework: boolean
   /** What its way down takes away for good. Nothing for a version that failed and left nothing behind. */
   readonly loses: readonly Loss[]
-  /** What its way up took away and its way down does not bring back: columns and tables come back without their values. */
+  /**
+   * What its way up took away and its way down does not bring back: columns and tables come back without their values. Nothing for a
+   * version that was recorded without running it.
+   */
   readonly staysLost: readonly Lost[]
   /** Whether its way down has no statement, so that what its way up did stays. */
   readonly staysDone: boolean
@@ -139,7 +142,7 @@ export async function rollBacks(options: ResolvedOptions, to?: number): Promise<
         name: row.name,
         isFramework: isOfFramework(row.version),
         loses: leavesNothing ? [] : await lossesOf(session, statements),
-        staysLost: leavesNothing ? [] : notBroughtBack(up.statements, statements),
+        staysLost: leavesNothing || isRecorded(row) ? [] : notBroughtBack(up.statements, statements),
         refills: backfillOf(up) && { written: row.dirty ? await writtenBy(session, row.version) : undefined },
         staysDone: !leavesNothing && statements.length === 0 && backfillOf(up) === undefined,
       })

@@ -76,8 +76,13 @@ A way down that has only a comment says why nothing is undone, and is not tried.
       import('../../../lib/migrations/index.js'),
       import('../../migrate/lines/names-text.js'),
     ])
-    const names = namesText(await withoutWayDown(files, dialect))
-    return names === '' ? '' : `, but for ${names}: their ways down have no statement, and are not tried`
+    const found = await withoutWayDown(files, dialect)
+    if (found.length === 0) return ''
+    const ways =
+      found.length === 1
+        ? 'its way down has no statement, and is'
+        : 'their ways down have no statement, and are'
+    return `, but for ${namesText(found)}: ${ways} not tried`
   }
 
   /** Compares the files with the entities, and says what differs. */

@@ -7,7 +7,9 @@ export default class Generate extends Verb {
   static override summary = 'Write the migrations that INDEXED search needs on PostgreSQL.'
   static override description = `For each entity with @Searchable({ strategy: 'INDEXED' }) it writes two files, numbered from 9001: one adds the column search_vector, the other its GIN index. Tables are sorted by name.
 
-A table whose vector is committed already keeps its files. A changed vector takes the next free pair, so that an applied file is never edited. The same entities and the same committed files give the same bytes.`
+A table whose vector is committed already keeps its files. A changed vector takes the next free pair, so that an applied file is never edited. The same entities and the same committed files give the same bytes.
+
+Nothing is removed from a database where a search is not INDEXED any more: migrate diff --contract writes the file that drops its vector.`
   static override differs = '--check, and a file is missing or differs.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> --entities dist/entities.js --out migrations/postgres --migrations migrations/postgres',
@@ -29,14 +31,15 @@ A table whose vector is committed already keeps its files. A changed vector take
 
   override async run(): Promise<Generated> {
     const { flags } = await this.parse(Generate)
-    const [{ generateSearch }, { changeLines }, { differs }] = await Promise.all([
+    const [{ generateSearch }, { generatedLines }, { differs }] = await Promise.all([
       import('../../search/generate.js'),
       import('../../search/change-lines.js'),
       import('../../search/file-changes.js'),
     ])
     const { entities, out, migrations, check } = flags
-    const generated = await generateSearch({ entities, out, migrations, check })
-    this.say(changeLines(generated, this.paint))
+    const options = { entities, out, migrations, check }
+    const generated = await generateSearch(options)
+    this.say(generatedLines(generated, options, this.paint))
     if (check && differs(generated)) this.endWith('differs')
     return generated
   }

@@ -7,6 +7,7 @@ import type {
   PlannedVersion,
   TableSize,
 } from '../../../lib/migrations/index.js'
+import { counted } from '../../output/counted.js'
 import type { Paint } from '../../output/paint.js'
 import { terminalLine } from '../../output/terminal-line.js'
 
@@ -157,7 +158,7 @@ const sizesText = (size: TableSize): readonly string[] => [
 const SMALLEST_ROW_BYTES = 16
 
 export const rowsText = ({ rows }: TableSize): string =>
-  rows === undefined ? 'number of rows unknown: the server has no estimate' : `about ${rows} rows`
+  rows === undefined ? 'number of rows unknown: the server has no estimate' : `about ${counted(rows, 'row')}`
 
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB']
 

@@ -20,7 +20,7 @@ export type MigrationFiles = Readonly<Record<string, string>>
  */
 export function searchMigrations(tables: readonly SearchTable[], committed: MigrationFiles): MigrationFiles {
   const files: Record<string, string> = {}
-  let next = firstFree(committed)
+  let next = nextSearchVersion(Object.keys(committed))
   for (const table of [...tables].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))) {
     const isOnly = tables.every(
       (other) => other === table || inFileName(other.table) !== inFileName(table.table),
@@ -105,10 +105,10 @@ const pairAt = (version: number, committed: MigrationFiles): MigrationFiles =>
     Object.entries(committed).filter(([name]) => [version, version + 1].includes(Number(name.slice(0, 4)))),
   )
 
-function firstFree(committed: MigrationFiles): number {
-  const used = Object.keys(committed)
+/** The next number for generated files: numbers have no gaps. @param names - of the files that are there. */
+export function nextSearchVersion(names: readonly string[]): number {
+  const used = names
     .map((name) => Number(/^(\d{4})_/.exec(name)?.[1]))
     .filter((version) => version >= FIRST_GENERATED)
-  const last = Math.max(FIRST_GENERATED - 1, ...used)
-  return last % 2 === 0 ? last + 1 : last + 2
+  return Math.max(FIRST_GENERATED - 1, ...used) + 1
 }

@@ -63,7 +63,7 @@ export function lintFile({ name, script, ...facts }: LintedFile): readonly Findi
         1,
         'empty-down',
         'danger',
-        'is empty: say how the version is rolled back, or in a comment why nothing is to be done',
+        'is empty, so that a rollback forgets the version and leaves what it did: say how it is rolled back, or in a comment why nothing is to be done',
       ),
     ]
   const allowed = new Set(comments.flatMap(allowedBy))

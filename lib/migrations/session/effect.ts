@@ -29,16 +29,29 @@ export interface Loss extends Lost {
   readonly size: TableSize | undefined
 }
 
-/** What statements take away for good; each once. */
+/** What statements take away for good; each once. What the database computes can be computed again, and is no loss. */
 export async function lossesOf(session: Session, statements: readonly Statement[]): Promise<readonly Loss[]> {
   const { effects } = session.engine
   const lost = statements.flatMap(lostBy)
   const losses: Loss[] = []
   for (const one of new Map(lost.map((each) => [JSON.stringify(each), each])).values()) {
+    if (await isComputed(session, one)) continue
     const size = one.table === undefined ? undefined : await effects.sizeOf(session, one.table.split('.'))
     losses.push({ ...one, size })
   }
   return losses
+}
+
+async function isComputed(session: Session, { what, name, table = '' }: Lost): Promise<boolean> {
+  if (what !== 'column') return false
+  const [own = '', schema = session.schema] = table.split('.').reverse()
+  const [condition, values] = session.engine.versionTable.inSchema(schema)
+  const rows = await session.rows(
+    `SELECT 1 AS found FROM information_schema.columns
+     WHERE ${condition} AND table_name = ? AND column_name = ? AND generation_expression <> ''`,
+    [...values, own, name],
+  )
+  return rows.length > 0
 }
 
 export interface HeldLock {

@@ -1,6 +1,6 @@
 import { boundedUpdate } from './backfill.js'
-import { Cursor } from './cursor.js'
-import { alterTable, createTable, dropped, droppedColumn } from './statement-shape.js'
+import { Cursor, isWord } from './cursor.js'
+import { addedColumns, alterTable, createTable, dropped, droppedColumn } from './statement-shape.js'
 import type { Statement } from './statements.js'
 
 /** Values that a statement takes away for good. */
@@ -32,8 +32,8 @@ export function lostBy(statement: Statement): readonly Lost[] {
 }
 
 /**
- * What a way up takes away whose values the way down does not bring back. A way down that writes the column, or adds rows to
- * the table, brings them back from somewhere. What the way up makes itself holds nothing of others.
+ * What a way up takes away whose values the way down does not bring back. A way down that writes the column, makes it as one that the
+ * database computes, or adds rows to the table, brings them back from somewhere. What the way up makes itself holds nothing of others.
  */
 export function notBroughtBack(up: readonly Statement[], down: readonly Statement[]): readonly Lost[] {
   const made = new Set(up.flatMap((statement) => createTable(statement)?.table ?? []))
@@ -43,12 +43,24 @@ export function notBroughtBack(up: readonly Statement[], down: readonly Statemen
       return sets.map((column) => columnKey(table?.at(-1), column))
     }),
   )
+  for (const key of down.flatMap(computedBy)) filled.add(key)
   const added = new Set(down.flatMap((statement) => insertedInto(statement) ?? []))
   const lost = up.flatMap(lostBy).filter(({ what, name, table }) => {
     if (made.has(table ?? '') || added.has(table ?? '')) return false
     return what !== 'column' || !filled.has(columnKey(table?.split('.').at(-1), name))
   })
   return [...new Map(lost.map((one) => [JSON.stringify(one), one])).values()]
+}
+
+/** The columns that a statement adds and the database computes. */
+function computedBy(statement: Statement): readonly string[] {
+  const alter = alterTable(statement)
+  return (alter?.actions ?? [])
+    .flatMap((action) => addedColumns(action, statement.syntax))
+    .filter(({ definition }) =>
+      definition.some((token, at) => isWord(token, 'AS') && isWord(definition[at + 1], '(')),
+    )
+    .map(({ name }) => columnKey(alter?.table.split('.').at(-1), name))
 }
 
 const columnKey = (table: string | undefined, column: string): string => `${table ?? ''} ${column}`

@@ -1,6 +1,7 @@
 import { foreignKeyShape, shapeOf } from '../dialects/catalog/live-table.js'
 import type { TableDefinition } from '../dialects/catalog/table-definition.js'
 import { quoteTable } from '../dialects/quote-table.js'
+import { SEARCH_VECTOR } from '../dialects/search-predicate.js'
 import { tableText } from '../schema/table-name-of.js'
 import type { ComparedDialect } from './expected-table.js'
 import type { Difference } from './table-differences.js'
@@ -53,6 +54,8 @@ export function differenceText(
       const { live, to } = difference
       if (to !== undefined)
         return `${table}.${live.name} is called ${to.name} now: once every row is copied and no running image uses it, ${CONTRACT_DROPS}`
+      if (live.name === SEARCH_VECTOR && live.generated !== undefined)
+        return `${table}.${live.name} is of a search that is not INDEXED any more: once no running image searches by it, ${CONTRACT_DROPS}`
       return `${table}.${live.name} is not in the model: declare it; or, once no running image uses it, ${CONTRACT_DROPS}`
     }
     case 'primaryKey': {

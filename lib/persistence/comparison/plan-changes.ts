@@ -8,6 +8,7 @@ import { tableText } from '../schema/table-name-of.js'
 import { differenceText } from './difference-text.js'
 import type { ComparedDialect } from './expected-table.js'
 import type { Difference } from './table-differences.js'
+import { vectorRemoval } from './vector-removal.js'
 
 /** The steps of one table, by what has to come first. */
 export interface TablePlan {
@@ -266,6 +267,11 @@ class TablePlanner {
 
   #dropColumn(live: LiveColumn, to: ColumnDefinition | undefined): void {
     const { plan, table } = this
+    const vector = live.name === SEARCH_VECTOR ? vectorRemoval(table, this.live) : undefined
+    if (vector !== undefined) {
+      plan.drop.push(vector)
+      return
+    }
     const name = tableText(table)
     this.#letOut(live)
     if (to !== undefined) {

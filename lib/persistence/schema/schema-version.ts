@@ -6,21 +6,28 @@ export interface SchemaVersion {
   readonly what: string
   readonly up: string
   readonly down: string
+  /** Whether it is numbered among the files of `search generate`. Then `what` is the whole name. */
+  readonly isSearch?: true
 }
+
+const inWords = (what: string): string =>
+  what
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '_')
+    .replaceAll(/^_+|_+$/g, '')
+    .slice(0, LONGEST_NAME)
+    .replace(/_$/, '')
 
 const text = (statements: readonly string[]): string => statements.map((one) => `${one};\n`).join('\n')
 
 /** The texts of the files of a change. */
 export function versionOf(file: ChangeFile): SchemaVersion {
-  const { what, up, down, comments = '', isBackfill } = file
+  const { what, up, down, comments = '', isBackfill, isSearch } = file
   const chunks = isBackfill === true ? '-- ashlar:backfill chunk=1000\n' : ''
   return {
-    what: what
-      .toLowerCase()
-      .replaceAll(/[^a-z0-9]+/g, '_')
-      .replaceAll(/^_+|_+$/g, '')
-      .slice(0, LONGEST_NAME)
-      .replace(/_$/, ''),
+    ...(isSearch === true
+      ? { what: what.replaceAll(/[^A-Za-z0-9_-]/g, '_'), isSearch }
+      : { what: inWords(what) }),
     up: `${comments}${allowed(file.allow)}${chunks}${text(up)}`,
     down:
       down.length === 0

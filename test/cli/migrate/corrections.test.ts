@@ -430,7 +430,7 @@ onEachEngine('the commands of an operator', (database, dialect) => {
     )
     await run('diff', 'end', '--entities', AFTER, '--contract')
     const after = await run('check', '--entities', AFTER)
-    const untried = `up again, but for ${dialect === 'postgres' ? '0006' : '0007'}_next_fill_tasks: their ways down have no statement, and are not tried`
+    const untried = `up again, but for ${dialect === 'postgres' ? '0006' : '0007'}_next_fill_tasks: its way down has no statement, and is not tried`
     expect([after.exit, after.stdout]).to.deep.equal([0, good.stdout.replace('up again', untried)])
     expect(await database().tables()).to.not.include('tasks')
   })

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { writeNextFiles } from '../../../cli/migrate/next-files.js'
 import { generateSearch } from '../../../cli/search/generate.js'
 import { syncSearch } from '../../../cli/search/sync.js'
 import { expectGolden } from '../../support/golden.js'
@@ -11,6 +12,8 @@ import { runCommand } from '../../support/run-command.js'
 
 /** An entity whose text configuration is none. */
 const UNFIT = join(compiled, 'test', 'support', 'entities', 'unfit-contacts.js')
+/** Entities without INDEXED search. */
+const PLAIN = join(compiled, 'test', 'support', 'entities', 'specimen.js')
 const ENTITIES = join(compiled, 'test', 'support', 'entities', 'contacts.js')
 
 describe('ashlar search', () => {
@@ -61,7 +64,12 @@ describe('ashlar search', () => {
     expect((await sync('--check')).exit).to.equal(0)
 
     const again = await generate('--json')
-    expect(JSON.parse(again.stdout)).to.deep.include({ written: [], removed: [], unchanged: 8 })
+    expect(JSON.parse(again.stdout)).to.deep.include({
+      written: [],
+      removed: [],
+      unchanged: 8,
+      isCommitted: true,
+    })
     expect(filesIn('out')).to.deep.equal(files)
   })
 
@@ -100,11 +108,86 @@ describe('ashlar search', () => {
     mkdirSync(at('committed'))
     const name = '9001_articles_search_vector.up.sql'
     writeFileSync(join(at('committed'), name), '-- edited\n')
-    const { exit, stderr } = await sync()
-    expect(exit).to.equal(1)
-    expect(stderr).to.include(name).and.include('never edited')
+    for (const ran of [await sync(), await sync('--check')]) {
+      expect(ran.exit).to.equal(1)
+      expect(ran.stderr).to.include(name).and.include('never edited')
+    }
     expect(filesIn('committed')).to.deep.equal({ [name]: '-- edited\n' })
-    expect((await sync('--check')).exit).to.equal(1)
+    // What the refusal advises.
+    expect((await generate()).exit).to.equal(0)
+    expect((await sync()).exit).to.equal(0)
+    expect(filesIn('committed')[name]).to.equal('-- edited\n')
+    expect(Object.keys(filesIn('committed'))).to.include('9002_articles_search_vector.up.sql')
+  })
+
+  it('gives no number a second file, and takes the next free one', async () => {
+    await generateSearch(options())
+    mkdirSync(at('committed'))
+    writeFileSync(join(at('committed'), '9001_mine.up.sql'), 'SELECT 1;\n')
+    for (const ran of [await sync(), await sync('--check')])
+      expect([ran.exit, ran.stderr]).to.deep.equal([
+        1,
+        'ashlar: nothing is copied to committed: it has 9001_mine at the number of 9001_articles_search_vector. Generate again, which takes the next free numbers: ashlar search generate --entities MODULE --out out --migrations committed\n',
+      ])
+    expect(Object.keys(filesIn('committed'))).to.deep.equal(['9001_mine.up.sql'])
+    expect((await generate()).exit).to.equal(0)
+    const copied = await sync()
+    expect([copied.exit, copied.stdout.trim().split('\n').at(-1)]).to.deep.equal([
+      0,
+      'Next: ashlar migrate plan --files committed, and commit the files',
+    ])
+    const numbers = new Set(Object.keys(filesIn('committed')).map((name) => name.slice(0, 4)))
+    expect([...numbers]).to.deep.equal(['9001', '9002', '9003', '9004', '9005'])
+  })
+
+  it('says what is next, and what becomes of a search that is not INDEXED any more', async () => {
+    const last = ({ stdout }: Ran) => stdout.trim().split('\n').at(-1)
+    expect(last(await generate())).to.equal('Next: ashlar search sync --from out --to committed')
+    const whole = ['generate', '--entities', ENTITIES, '--out', 'm/postgres', '--migrations', 'm/postgres']
+    expect(last(await search(...whole))).to.equal('Next: ashlar migrate plan --files m, and commit the files')
+    expect(last(await search(...whole))).to.equal('m/postgres is up to date')
+    const off = await search('generate', '--entities', PLAIN, ...whole.slice(3))
+    expect([off.exit, off.stdout]).to.deep.equal([
+      0,
+      'No search is INDEXED any more. What the files of m/postgres made stays until the contract drops it.\n' +
+        `Next: ashlar migrate diff --files m NAME --entities ${PLAIN} --contract, once no process that searches by it runs\n`,
+    ])
+    expect(
+      (await search('generate', '--entities', PLAIN, '--out', 'o', '--migrations', 'o')).stdout,
+    ).to.equal('o needs no files: no search is INDEXED\n')
+  })
+
+  it('has its numbers for a file of the contract that drops a vector, too', () => {
+    mkdirSync(at('postgres'))
+    for (const name of [
+      '0002_a.up.sql',
+      '9001_contacts_search_vector.up.sql',
+      '9002_contacts_search_gin.up.sql',
+    ])
+      writeFileSync(join(at('postgres'), name), '--\n')
+    const sqlFor = () => ({ up: '', down: '' })
+    const { names } = writeNextFiles(folder, 'postgres', [
+      { description: 'contacts_search_vector', isSearch: true, sqlFor },
+      { description: 'drop_note', sqlFor },
+      { description: 'articles_search_vector', isSearch: true, sqlFor },
+    ])
+    expect(names).to.deep.equal([
+      '9003_contacts_search_vector',
+      '0003_drop_note',
+      '9004_articles_search_vector',
+    ])
+  })
+
+  it('refuses to copy from a folder that is not there, or that is a file', async () => {
+    const missing = await sync()
+    expect([missing.exit, missing.stderr]).to.deep.equal([
+      2,
+      'ashlar: there is no folder out: name the one that ashlar search generate wrote; it writes none where no search is INDEXED\n',
+    ])
+    writeFileSync(at('out'), '')
+    const file = await sync()
+    expect([file.exit, file.stderr]).to.deep.equal([2, 'ashlar: out is a file: name the folder\n'])
+    expect(readdirSync(folder)).to.deep.equal(['out'])
   })
 
   const refused: readonly (readonly [what: string, args: readonly string[], says: string])[] = [

@@ -6,6 +6,7 @@ import { Resource } from '../../../decorators/resource.js'
 import { Searchable } from '../../../decorators/searchable.js'
 import { TenantScoped } from '../../../decorators/tenant-scoped.js'
 import { migrate, type Progress, searchMigrations } from '../../../lib/migrations/index.js'
+import { nextSearchVersion } from '../../../lib/migrations/files/search-migrations.js'
 import { schemaComparison, schemaModel, searchTables } from '../../../lib/persistence/index.js'
 import { failureOf, file, onEachEngine } from '../each-engine.js'
 import { freshDatabase, type FreshDatabase } from '../fresh-database.js'
@@ -17,6 +18,7 @@ function notes(
   columns: Readonly<
     Record<string, { readonly renamedFrom?: string; readonly isSearched?: boolean; readonly length?: number }>
   >,
+  search: { readonly strategy?: 'INDEXED' } = { strategy: 'INDEXED' },
 ) {
   class Note {}
   const declare = (name: string, ...decorators: readonly PropertyDecorator[]) => {
@@ -32,8 +34,7 @@ function notes(
       ...(isSearched ? [Searchable()] : []),
       ...(renamedFrom === undefined ? [] : [RenamedFrom(renamedFrom)]),
     )
-  for (const decorate of [Searchable({ strategy: 'INDEXED' }), TenantScoped(), Entity('notes'), Resource()])
-    decorate(Note)
+  for (const decorate of [Searchable(search), TenantScoped(), Entity('notes'), Resource()]) decorate(Note)
   return { Note }
 }
 
@@ -63,8 +64,9 @@ onEachEngine(
           .map((name) => Number(name.slice(0, 4)))
           .filter((n) => n < 9000),
       )
-      const made = changes[part].map(({ what, up, down }, at) =>
-        file(`${String(first + 1 + at).padStart(4, '0')}_${what}`, up, down),
+      const next = nextSearchVersion(Object.keys(files))
+      const made = changes[part].map(({ what, up, down, isSearch }, at) =>
+        file(`${String((isSearch === true ? next : first + 1) + at).padStart(4, '0')}_${what}`, up, down),
       )
       return { files: Object.assign({ ...files }, ...made) as Files, changes }
     }
@@ -147,11 +149,50 @@ onEachEngine(
       expect([state?.state, state?.isRecorded]).to.deep.equal(['applied', true])
       expect(await on(database(), files).tryDowns()).to.deep.equal([])
 
-      await on(database(), files).down(9004)
+      const [rollBack] = (await on(database(), files).rollBacks(9004)).slice(-1)
+      expect([rollBack?.name, rollBack?.loses, rollBack?.staysLost]).to.deep.equal([
+        '9005_notes_search_vector',
+        [],
+        [],
+      ])
+      events.length = 0
+      await on(database(), files, (event) => events.push(event)).down(9004)
+      const text =
+        'this way down reads a column that is not there any more, and nothing of it is done: next is the vector before it'
+      const recovering = { kind: 'recovering', version: '9005_notes_search_vector', text }
+      expect(events.filter(({ kind }) => kind === 'recovering')).to.deep.equal([recovering, recovering])
       expect(await verify(database(), files, only)).to.deep.equal([
         '9005_notes_search_vector is not applied: run ashlar migrate up',
         '9006_notes_search_gin is not applied: run ashlar migrate up',
       ])
+    })
+
+    it('are ended by a file behind them where search is not INDEXED any more, and come back behind that', async () => {
+      const plain = notes({ title: {}, body: {} }, {})
+      const [first, , all] = await deployments(plain)
+      expect(Object.keys(all).filter((name) => !(name in first))).to.deep.equal([
+        '9003_notes_search_vector.up.sql',
+        '9003_notes_search_vector.down.sql',
+      ])
+      const fresh = await another()
+      await on(database(), first).up()
+      for (const one of [database(), fresh]) {
+        await on(one, all).up()
+        expect(await verify(one, all, plain)).to.deep.equal([])
+      }
+      expect((await on(database(), all).lint()).filter(({ level }) => level !== 'advice')).to.deep.equal([])
+      expect(await on(database(), all).tryDowns()).to.deep.equal([])
+      const [rollBack] = await on(fresh, all).rollBacks()
+      expect([rollBack?.loses, rollBack?.staysLost]).to.deep.equal([[], []])
+      await on(fresh, all).down()
+      expect(await verify(fresh, first, BEFORE)).to.deep.equal([])
+
+      const again = searched(all, BEFORE)
+      expect(Object.keys(again)).to.include('9004_notes_search_vector.up.sql')
+      for (const one of [database(), fresh, await another()]) {
+        await on(one, again).up()
+        expect(await verify(one, again, BEFORE)).to.deep.equal([])
+      }
     })
 
     it('are recorded where a file drops the table, and fail where nothing replaces them', async () => {

@@ -25,6 +25,8 @@ export interface ChangeFile {
   readonly comments?: string
   /** Its only statement runs in chunks: `-- ashlar:backfill`. */
   readonly isBackfill?: true
+  /** It changes what files of `search generate` make, and has the next of their numbers. */
+  readonly isSearch?: true
 }
 
 /** Text after ALTER TABLE, both ways. */
