@@ -10,6 +10,8 @@ export const mysqlFailures: EngineFailures = {
     const isOfServer = typeof errno === 'number' && errno > 0
     return !isOfServer || fatal === true || GONE.includes(code) ? 'connection' : 'failed'
   },
+  withoutValues: (message, code) =>
+    QUOTES_VALUES.includes(code) ? message.replace(VALUE, '').replace(/(\bfor value) .*/s, '$1') : message,
   lockTimeouts: ['1205'],
   passing: ['1205', '1213', '1020'],
   // The first is MySQL's, the second MariaDB's.
@@ -19,7 +21,7 @@ export const mysqlFailures: EngineFailures = {
   rows: {
     ...{ 1062: 'unique', 1452: 'foreign', 1406: 'column', 1048: 'column', 1138: 'column', 1265: 'column' },
     // A check of MySQL and of MariaDB; what is no value of the type.
-    ...{ 3819: 'check', 4025: 'check', 1264: 'other', 1366: 'other' },
+    ...{ 3819: 'check', 4025: 'check', 1264: 'other', 1292: 'other', 1366: 'other', 1411: 'other' },
   },
   hint: () => '',
   writable:
@@ -40,6 +42,11 @@ export const mysqlFailures: EngineFailures = {
     [/^PROTOCOL_/, 'check host and port, and that MySQL runs there'],
   ],
 }
+
+/** Up to the last place where the name of a key, a column or a function follows; else to the last quote. */
+const VALUE = /:? '.*'(?= (?:for (?:key|column|function)|value) )|:? '.*'|: ".*"/s
+/** Keys that are there twice, and values that are no number, time, text or JSON, or have no partition. */
+const QUOTES_VALUES = ['1062', '1292', '1300', '1366', '1367', '1411', '1525', '1526', '1586', '3140', '3141']
 
 /** Rights on commands, columns and routines, and special rights; SUPER for triggers and functions with a binary log. */
 const DENIED = ['1044', '1045', '1142', '1143', '1227', '1370', '1419', '1698']

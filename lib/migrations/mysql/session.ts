@@ -176,11 +176,14 @@ class MysqlSession implements Session {
   }
 
   async #reportWarnings(): Promise<void> {
-    for (const { Level: level, Message: message } of await this.rows('SHOW WARNINGS'))
+    for (const { Level: level, Code: code, Message: message } of await this.rows('SHOW WARNINGS'))
       this.options.report({
         kind: 'notice',
         severity: String(level).toUpperCase(),
-        text: hidePasswords(String(message), this.options.url),
+        text: hidePasswords(
+          this.engine.failures.withoutValues(String(message), String(code)),
+          this.options.url,
+        ),
       })
   }
 

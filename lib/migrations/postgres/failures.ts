@@ -9,6 +9,9 @@ export const postgresFailures: EngineFailures = {
     // An error without a severity does not come from the server. The server writes its severity in its own language.
     return severity === undefined || GONE.test(code) ? 'connection' : 'failed'
   },
+  // The server writes in its own language and with its own quotes: of a message about data, nothing that is quoted is kept.
+  withoutValues: (message, code) =>
+    code.startsWith('22') ? message.replace(QUOTED, '…').replaceAll(BYTES, '…') : message,
   lockTimeouts: ['55P03'],
   passing: ['55P03', '40P01', '40001'],
   stopped: ['57014'],
@@ -17,7 +20,7 @@ export const postgresFailures: EngineFailures = {
   rows: {
     ...{ 23502: 'column', 23503: 'foreign', 23505: 'unique', 23514: 'check', 22001: 'column' },
     // An exclusion; what is no value of the type.
-    ...{ '23P01': 'other', '22P02': 'other', 22003: 'other' },
+    ...{ '23P01': 'other', '22P02': 'other', 22003: 'other', 22007: 'other', 22008: 'other' },
   },
   hint: (code, schema) => {
     if (/^(42P01|3F000)$/.test(code))
@@ -44,6 +47,8 @@ export const postgresFailures: EngineFailures = {
   ],
 }
 
+const QUOTED = /["'`«„“‘].*["'`»“”’]/s
+const BYTES = /0x[\da-f]+(?: 0x[\da-f]+)*/gi
 const NOT_SUPPORTED = '0A000'
 /** The most usual cause in a migration: another type of a column that the stored vector of a search reads. */
 const SEARCHED =

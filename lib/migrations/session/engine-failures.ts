@@ -21,6 +21,8 @@ export interface EngineFailures {
   /** The server's name in messages. */
   readonly server: string
   readonly failureOf: (error: DriverError, code: string) => SessionFailure
+  /** The message of a code without the values of rows that it quotes. */
+  readonly withoutValues: (message: string, code: string) => string
   /** The codes of a lock timeout. */
   readonly lockTimeouts: readonly string[]
   /** The codes of a transaction that somebody else was in the way of: it may be tried again. */

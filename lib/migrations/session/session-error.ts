@@ -22,7 +22,7 @@ export class SessionError extends Error {
 export function sessionError(error: unknown, failures: EngineFailures, url: string): SessionError {
   const { code, errno, message } = error as DriverError
   const number = typeof errno === 'number' && errno > 0 ? String(errno) : typeof code === 'string' ? code : ''
-  const text = message.replace(/^(Duplicate entry) '.*' (for key)/s, '$1 $2')
+  const text = failures.withoutValues(message, number)
   return new SessionError(
     hidePasswords(text === '' ? number : text, url),
     number,

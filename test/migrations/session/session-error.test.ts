@@ -55,6 +55,64 @@ describe('sessionError', () => {
         expect(error.message).to.equal(message)
       })
 
+  for (const [dialect, fields, said, kept] of [
+    [
+      'postgres',
+      { code: '22P02' },
+      'invalid input syntax for type bigint: "a@b"',
+      'invalid input syntax for type bigint: …',
+    ],
+    [
+      'postgres',
+      { code: '22P02' },
+      'ungültige Eingabe für Typ bigint: »a@b«',
+      'ungültige Eingabe für Typ bigint: …',
+    ],
+    [
+      'postgres',
+      { code: '22003' },
+      'value "a@b" is out of range for type integer',
+      'value … is out of range for type integer',
+    ],
+    ['postgres', { code: '22007' }, 'invalid value "a@b" for "yyyy"', 'invalid value …'],
+    [
+      'postgres',
+      { code: '22021' },
+      'invalid byte sequence for encoding "UTF8": 0xa3 0x40',
+      'invalid byte sequence for encoding …: …',
+    ],
+    ['postgres', { code: '42703' }, 'column "a@b" does not exist', 'column "a@b" does not exist'],
+    [
+      'mysql',
+      { errno: 1292 },
+      "Truncated incorrect INTEGER value: 'a@b'",
+      'Truncated incorrect INTEGER value',
+    ],
+    [
+      'mysql',
+      { errno: 1366 },
+      "Incorrect integer value: 'a@b' for column 'n' at row 1",
+      "Incorrect integer value for column 'n' at row 1",
+    ],
+    [
+      'mysql',
+      { errno: 1366 },
+      "Incorrect integer value: 'x' for column 'a@b' for column `d`.`t`.`n` at row 1",
+      'Incorrect integer value for column `d`.`t`.`n` at row 1',
+    ],
+    ['mysql', { errno: 1526 }, 'Table has no partition for value 42', 'Table has no partition for value'],
+    [
+      'mysql',
+      { errno: 1406 },
+      "Data too long for column 'n' at row 1",
+      "Data too long for column 'n' at row 1",
+    ],
+  ] as const)
+    it(`keeps no value of: ${said}`, () => {
+      const error = Object.assign(new Error(said), { severity: 'ERROR' }, fields)
+      expect(sessionError(error, ENGINES[dialect].failures, `${dialect}://u@h/d`).message).to.equal(kept)
+    })
+
   it('repeats neither the password nor the values of a row', () => {
     const url = 'mysql://ada:correct-horse@db/app'
     const said = "Duplicate entry 'ada@example.com' for key 'mail' at mysql://ada:correct-horse@db/app"
