@@ -1,4 +1,10 @@
-import type { DatabaseAddress, MigrateOptions, Migrator, VersionStatus } from '../../lib/migrations/index.js'
+import type {
+  DatabaseAddress,
+  MigrateOptions,
+  Migrator,
+  VersionedSchema,
+  VersionStatus,
+} from '../../lib/migrations/index.js'
 import { shellWord } from '../../lib/text/shell-word.js'
 import { Failure } from '../errors/failure.js'
 import { terminalLine } from '../output/terminal-line.js'
@@ -58,17 +64,61 @@ export abstract class DatabaseVerb extends MigrateVerb {
     migrator: Migrator,
     versions: readonly VersionStatus[],
   ): Promise<string | undefined> {
-    const here = migrator.database?.schema
-    if (here === undefined || versions.some(({ state }) => state !== 'pending')) return undefined
-    const there: readonly string[] = await migrator.versionedSchemas().catch(() => [])
-    const [first] = there
-    if (first === undefined || there.includes(here)) return undefined
+    const { schemas, same, here, isKnown } = await this.#elsewhere(migrator)
+    const isHere = versions.some(({ state }) => state !== 'pending')
+    if (isHere && !this.#isPlaceNamed && same.length > 0)
+      this.note([
+        `${namesOf(same)} has versions of these files as well as ${here}: --schema names the one that is meant`,
+      ])
+    if (isHere || isKnown || schemas.length === 0) return undefined
     this.note([
-      `no version is applied in the schema ${here}, and ${there.join(', ')} has versions: --module or --schema names another schema`,
+      `no version is applied in the schema ${here}, and ${namesOf(schemas)} has versions: --module or --schema names another schema`,
     ])
-    if (this.#flags?.module !== undefined || this.#flags?.schema !== undefined) return undefined
+    const [meant] = same.length > 0 || this.#isPlaceNamed ? same : schemas
+    if (meant === undefined) return undefined
     const { nextLine } = await import('./lines/next-line.js')
-    return nextLine(['status', '--schema', shellWord(first)], `unless ${here} is meant`)
+    return nextLine(['status', '--schema', shellWord(meant.name)], `unless ${here} is meant`)
+  }
+
+  /**
+   * Asks before versions that another schema has are applied in one that has none: it may be the wrong one.
+   * @param isConfirmed - then it is only said.
+   */
+  protected async confirmPlace(
+    migrator: Migrator,
+    versions: readonly VersionStatus[],
+    isConfirmed: boolean,
+  ): Promise<void> {
+    if (versions.length === 0 || versions.some(({ state }) => state !== 'pending')) return
+    const { same, here, isKnown } = await this.#elsewhere(migrator)
+    const [meant] = same
+    if (meant === undefined || isKnown) return
+    const { namesText } = await import('./lines/names-text.js')
+    const text = `no version is applied in the schema ${here}, and ${meant.name} has ${namesText(meant.same)} of these files`
+    if (isConfirmed) return this.note([text])
+    await this.confirm(
+      `${text}: this makes all of them a second time, in ${here}. Where ${meant.name} is meant: ashlar migrate up --schema ${shellWord(meant.name)}.`,
+      'nothing is applied',
+    )
+  }
+
+  /** The other schemas that have versions, and those among them that have versions of these files. */
+  async #elsewhere(migrator: Migrator): Promise<{
+    readonly here: string
+    /** Whether this one has a version table: it was used before. */
+    readonly isKnown: boolean
+    readonly schemas: readonly VersionedSchema[]
+    readonly same: readonly VersionedSchema[]
+  }> {
+    const here = migrator.database?.schema ?? ''
+    const all: readonly VersionedSchema[] = await migrator.versionedSchemas().catch(() => [])
+    const schemas = all.filter(({ name }) => name !== here)
+    const isKnown = schemas.length < all.length
+    return { here, isKnown, schemas, same: schemas.filter(({ same }) => same.length > 0) }
+  }
+
+  get #isPlaceNamed(): boolean {
+    return this.#flags?.module !== undefined || this.#flags?.schema !== undefined
   }
 
   /** Says when the folder has no version, because it may be the wrong one. */
@@ -118,4 +168,5 @@ export abstract class DatabaseVerb extends MigrateVerb {
 }
 
 const DOUBLED = /(\S+): (\S+) has the number (\d{4}) already/
+const namesOf = (schemas: readonly VersionedSchema[]): string => schemas.map(({ name }) => name).join(', ')
 const LONGEST_QUESTION = 2_000

@@ -5,6 +5,7 @@ import { BACKFILL_TABLE } from './files/names.js'
 import { withLock } from './session/lock.js'
 import { type Planned, readSet } from './migration-set.js'
 import { withSession } from './open-session.js'
+import { refuseOtherNames } from './preflight.js'
 import { forgetPosition } from './session/backfill-position.js'
 import type { ResolvedOptions } from './session/options.js'
 import type { Session } from './session/session.js'
@@ -227,14 +228,11 @@ function editedAmong(migrations: readonly Planned[], rows: readonly AppliedVersi
 /** @throws {MigrationError} where a file has another name than what was applied: it is no edit of that. */
 function acceptable(migrations: readonly Planned[], rows: readonly AppliedVersion[]): readonly Edit[] {
   const found = editedAmong(migrations, rows)
-  const other = found.find(({ row, migration }) => row.name !== migration.name)
-  if (other === undefined) return found
-  throw new MigrationError(
-    'edited',
-    `${other.migration.name} is not ${other.row.name}, which was applied: these may be the files of another database or module: name the right folder with --files; ` +
-      `where the file was renamed, give it its name back. Nothing is changed`,
-    other.row.name,
+  refuseOtherNames(
+    migrations,
+    found.map(({ row }) => row),
   )
+  return found
 }
 
 const toEdited = ({ row, migration }: Edit): EditedVersion => ({

@@ -23,7 +23,8 @@ export type { Effect, Loss, TableSize } from './session/effect.js'
 export type { PlannedRollBack, PlannedStatement, PlannedTable, PlannedVersion } from './plan.js'
 export type { MigrateOptions } from './session/options.js'
 export type { Progress } from './session/progress.js'
-export type { DownResult, RollBack, UpResult } from './runner.js'
+export type { DownResult, RollBack } from './down.js'
+export type { UpResult } from './runner.js'
 export { type MigrationFiles, searchMigrations } from './files/search-migrations.js'
 export type { Lost } from './sql/losses.js'
 export type { Row } from './session/session.js'
@@ -36,3 +37,4 @@ export {
   type VersionState,
   type VersionStatus,
 } from './status.js'
+export type { VersionedSchema } from './versioned-schemas.js'

@@ -23,26 +23,12 @@ import type { DatabaseAddress } from './session/engine.js'
 import { withSession } from './open-session.js'
 import type { MigrateOptions, ResolvedOptions } from './session/options.js'
 import { addressOf } from './session/session.js'
-import {
-  checkRedo,
-  down,
-  type DownResult,
-  redo,
-  type RollBack,
-  rollBacks,
-  up,
-  type UpResult,
-} from './runner.js'
+import { down, type DownResult, type RollBack, rollBacks } from './down.js'
+import { checkRedo, redo, up, type UpResult } from './runner.js'
 import { tryDowns } from './try-downs.js'
 import type { OtherHistory } from './histories/other-history.js'
-import {
-  otherHistoryOf,
-  type SchemaComparison,
-  status,
-  verify,
-  versionedSchemas,
-  type VersionStatus,
-} from './status.js'
+import { otherHistoryOf, type SchemaComparison, status, verify, type VersionStatus } from './status.js'
+import { type VersionedSchema, versionedSchemas } from './versioned-schemas.js'
 
 /** A module's migrations for one database. Every call opens its own connection and closes it. */
 export interface Migrator {
@@ -99,7 +85,7 @@ export interface Migrator {
    */
   dryRun(onVersion?: (version: TriedVersion) => void): Promise<readonly TriedVersion[]>
   /** The schemas of the database that have versions of a module; empty on MySQL. Changes nothing. */
-  versionedSchemas(): Promise<readonly string[]>
+  versionedSchemas(): Promise<readonly VersionedSchema[]>
   /**
    * What another tool recorded before the first `up`, or has done since it was taken over, and whether `up` refuses the database
    * because of it; undefined for nothing. Changes nothing.

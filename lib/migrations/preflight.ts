@@ -1,6 +1,7 @@
-import { MigrationError } from '../errors.js'
+import { DeclarationError, MigrationError } from '../errors.js'
 import { refuseUnusable, takenOver } from './histories/adopt.js'
 import { refuseMoved } from './histories/adopted-head.js'
+import { isOfFramework, type Migration } from './files/migration-files.js'
 import { refuseForeign } from './histories/foreign.js'
 import { type MigrationSet, refuseBadFiles } from './migration-set.js'
 import type { Session } from './session/session.js'
@@ -30,6 +31,7 @@ export async function preflight(session: Session, set: MigrationSet, without?: n
   const now = { ...found, rows: found.rows.filter(({ version }) => version !== without) }
   const isSettled = await settledIn(session, set, now.rows)
   refuseBadFiles(set, isSettled)
+  refuseEmpty(set, now.rows)
   await refuseMoved(
     session,
     set.migrations.map(({ script }) => script),
@@ -59,6 +61,20 @@ export async function settledIn(
   return (version) => taken.some((one) => one.version === version)
 }
 
+/**
+ * Refuses a folder that has no version of the module where the database has some: it is the wrong one.
+ * @throws {DeclarationError}
+ */
+function refuseEmpty({ subject, migrations }: MigrationSet, rows: readonly AppliedVersion[]): void {
+  const names = rows.filter(({ version }) => !isOfFramework(version)).map(({ name }) => name)
+  if (names.length === 0 || migrations.some(({ version }) => !isOfFramework(version))) return
+  const some =
+    names.length > MOST_NAMED ? [...names.slice(0, MOST_NAMED), `${names.length - MOST_NAMED} more`] : names
+  throw new DeclarationError(subject(), [
+    `there is no version, and the database has ${some.join(', ')}: name the folder that has them with --files`,
+  ])
+}
+
 /** @throws {MigrationError} with every applied file that was edited. */
 export function refuseEdited(
   { migrations }: Pick<MigrationSet, 'migrations'>,
@@ -83,6 +99,26 @@ export function refuseEdited(
     'edited',
     `${texts.join('; ')}. ${advice}. If another module migrates this schema, give each module a schema of its own`,
   )
+}
+
+/**
+ * Refuses files of which one has the number of what is in the database and another name: its way down belongs to something else.
+ * @throws {MigrationError}
+ */
+export function refuseOtherNames(
+  migrations: readonly Pick<Migration, 'version' | 'name'>[],
+  rows: readonly Pick<AppliedVersion, 'version' | 'name'>[],
+): void {
+  for (const row of rows) {
+    const file = migrations.find(({ version }) => version === row.version)
+    if (file === undefined || file.name === row.name) continue
+    throw new MigrationError(
+      'edited',
+      `${file.name} is not ${row.name}, which the database has under this number: these may be the files of another database or module: ` +
+        `name the right folder with --files; where the file was renamed or renumbered, give it its name back. Nothing is changed`,
+      row.name,
+    )
+  }
 }
 
 /** So that what to do is not cut off behind a long list. */

@@ -145,10 +145,7 @@ export function unfinishedOf(row: AppliedVersion, engine: Engine): Unfinished | 
   const of = splitStatements(sql ?? '', engine.syntax).statements.length
   if (!isDown) {
     const progress = done === 0 ? '' : `; ${doneText(done, of)}`
-    const text =
-      row.error === undefined
-        ? `${NO_REPORT}${progress}: run ashlar migrate up with the files that have it`
-        : undefined
+    const text = row.error === undefined ? `${NO_REPORT}${progress}` : undefined
     return { direction: 'up', done, of, staysApplied: false, text }
   }
   const isUndone = engine.isKnownUndone(row)

@@ -1,24 +1,14 @@
-import { MigrationError } from '../errors.js'
 import { adopt } from './histories/adopt.js'
-import {
-  isOfFramework,
-  isUpgrade,
-  toFileNumber,
-  toFileNumbers,
-  unknownVersion,
-} from './files/migration-files.js'
-import { BACKFILL_TABLE } from './files/names.js'
-import { readPosition } from './session/backfill-position.js'
+import { beforeStep } from './before-step.js'
+import { down, type DownResult, type RollBack, rollBacks } from './down.js'
+import { unknownVersion } from './files/migration-files.js'
 import { withLock } from './session/lock.js'
 import { preflight, refuseEdited, settledIn } from './preflight.js'
 import { type MigrationSet, type Planned, readSet, refuseBadFiles } from './migration-set.js'
 import { withSession } from './open-session.js'
 import type { ResolvedOptions } from './session/options.js'
-import { type Lost, notBroughtBack } from './sql/losses.js'
-import { type Loss, lossesOf } from './session/effect.js'
-import { splitStatements } from './sql/statements.js'
 import { backfillOf } from './sql/backfill.js'
-import { downStep, endRollBack, rollBack } from './recover.js'
+import { endRollBack } from './recover.js'
 import { applyOrRecord } from './search/apply-or-record.js'
 import { isSearchIndex } from './search/search-versions.js'
 import type { Session } from './session/session.js'
@@ -53,12 +43,6 @@ export interface UpResult {
   readonly dirty?: readonly string[]
 }
 
-/** What `down` has reverted. */
-export interface DownResult {
-  /** Versions this run rolled back, in order. */
-  readonly rolledBack: readonly string[]
-}
-
 /**
  * Applies every missing version, in numeric order, up to `to`. A version that failed before runs again before all later
  * ones. One host works while the others wait and then find nothing left to do.
@@ -80,92 +64,6 @@ export async function up(options: ResolvedOptions, to = Infinity): Promise<UpRes
     if (isCurrent(set, rows, to)) return { applied: [], ...unknownTo(set, rows, working !== undefined) }
     return withLock(session, options, () => applyMissing(session, options, set, to))
   })
-}
-
-/**
- * Rolls back every version above `to`, the last applied first; 0 rolls everything back. Without `to` only the last applied
- * one. The upgrades of the framework's own tables stay, as their first version does, unless `to` is 0 or one of them.
- * @throws {RangeError} when `to` is neither 0 nor an applied version.
- */
-export async function down(options: ResolvedOptions, to?: number): Promise<DownResult> {
-  const { migrations } = await readSet(options.files, options.engine, options.statementTimeoutMs)
-  const shipped = new Map(migrations.map((migration) => [migration.version, migration]))
-  return withSession(options, 'change', (session) =>
-    withLock(session, options, async () => {
-      const above = rowsAbove(await readVersions(session), to)
-      for (const row of above) {
-        await beforeStep(session, options, 'down', row)
-        await rollBack(session, options, row, shipped.get(row.version))
-      }
-      return { rolledBack: above.map(({ name }) => name) }
-    }),
-  )
-}
-
-/** A version that `down` would roll back. */
-export interface RollBack {
-  /** `0002_widgets`. */
-  readonly name: string
-  /** Whether its files are those of the framework. */
-  readonly isFramework: boolean
-  /** What its way down takes away for good. Nothing for a version that failed and left nothing behind. */
-  readonly loses: readonly Loss[]
-  /**
-   * What its way up took away and its way down does not bring back: columns and tables come back without their values. Nothing for a
-   * version that was recorded without running it.
-   */
-  readonly staysLost: readonly Lost[]
-  /** Whether its way down has no statement, so that what its way up did stays. */
-  readonly staysDone: boolean
-  /**
-   * Whether it is a backfill, whose position is forgotten, so that `up` begins at the first row again; and how many rows it has
-   * written, where it has not come to its end.
-   */
-  readonly refills: { readonly written: number | undefined } | undefined
-}
-
-/**
- * What `down` would roll back. Changes nothing.
- * @throws {RangeError | MigrationError} as `down` does.
- */
-export async function rollBacks(options: ResolvedOptions, to?: number): Promise<readonly RollBack[]> {
-  const { migrations } = await readSet(options.files, options.engine, options.statementTimeoutMs)
-  const shipped = new Map(migrations.map((migration) => [migration.version, migration]))
-  return withSession(options, 'read', async (session) => {
-    const found: RollBack[] = []
-    for (const row of rowsAbove(await readVersions(session), to)) {
-      const shippedNow = shipped.get(row.version)
-      const { statements } = downStep(session, options, row, shippedNow)
-      const up = splitStatements(row.upSql ?? shippedNow?.up ?? '', session.engine.syntax)
-      const leavesNothing = row.dirty && !isGoingDown(row) && options.engine.leavesNothing(row)
-      found.push({
-        name: row.name,
-        isFramework: isOfFramework(row.version),
-        loses: leavesNothing ? [] : await lossesOf(session, statements),
-        staysLost: leavesNothing || isRecorded(row) ? [] : notBroughtBack(up.statements, statements),
-        refills: backfillOf(up) && { written: row.dirty ? await writtenBy(session, row.version) : undefined },
-        staysDone: !leavesNothing && statements.length === 0 && backfillOf(up) === undefined,
-      })
-    }
-    return found
-  })
-}
-
-/** How many rows a backfill has written that has not come to its end. */
-async function writtenBy(session: Session, version: number): Promise<number> {
-  return (await session.hasTable(BACKFILL_TABLE)) ? ((await readPosition(session, version))?.written ?? 0) : 0
-}
-
-/** The versions that are rolled back, the last applied first. */
-function rowsAbove(rows: readonly AppliedVersion[], to: number | undefined): readonly AppliedVersion[] {
-  const latest = [...rows].reverse()
-  if (to === undefined) return latest.filter(({ version }) => !isOfFramework(version)).slice(0, 1)
-  if (to !== 0 && !rows.some(({ version }) => version === to))
-    throw new RangeError(
-      `migrations: ${toFileNumber(to)} is not an applied version (applied: ${toFileNumbers(rows.map(({ version }) => version)) || 'none'}); 0 rolls everything back`,
-    )
-  const takesUpgrades = to === 0 || isUpgrade(to)
-  return latest.filter(({ version }) => version > to && (takesUpgrades || !isUpgrade(version)))
 }
 
 /**
@@ -291,18 +189,6 @@ async function apply(
     ms: Math.round(performance.now() - started),
   })
   return true
-}
-
-async function beforeStep(
-  session: Session,
-  { signal }: ResolvedOptions,
-  direction: 'up' | 'down',
-  { name, version }: Pick<AppliedVersion, 'name' | 'version'>,
-): Promise<void> {
-  if (signal?.aborted === true)
-    throw new MigrationError('cancelled', `cancelled before ${name}: what stands before it is done`, name)
-  await session.guard()
-  session.announce({ direction, version })
 }
 
 /** After a version is applied, its way down may be corrected; its way up may not. */

@@ -74,15 +74,6 @@ export async function otherHistoryOf(options: ResolvedOptions): Promise<OtherHis
   )
 }
 
-/** The schemas of the database that have versions of a module; empty on MySQL, which has none. Changes nothing. */
-export function versionedSchemas(options: ResolvedOptions): Promise<readonly string[]> {
-  const { schemas } = options.engine
-  if (schemas === undefined) return Promise.resolve([])
-  return withSession(options, 'read', async (session) =>
-    (await session.rows(schemas)).map(({ name }) => String(name)),
-  )
-}
-
 /** A database whose catalogs a comparison reads, on a read-only connection. */
 export type LiveSchema = Pick<Session, 'dialect' | 'schema' | 'rows'>
 
@@ -220,6 +211,9 @@ function stateOf(row: AppliedVersion, shipped: string | undefined): VersionState
   return row.checksum === undefined || row.checksum === shipped ? 'applied' : 'edited'
 }
 
+const GOES_ON = ': ashlar migrate up goes on with it'
+const NOT_HERE = ', and these files do not have it: run migrate up with --files and the folder that has it'
+
 function differenceOf({
   name,
   state,
@@ -227,6 +221,7 @@ function differenceOf({
   unfinished,
   holder,
   otherName,
+  isMissing,
 }: VersionStatus): readonly string[] {
   switch (state) {
     case 'pending':
@@ -237,7 +232,7 @@ function differenceOf({
       ]
     case 'dirty':
       return [
-        `${name} is dirty: ${[unfinished?.text, error?.replace(/^migrations: /, '')].filter((part) => part !== undefined).join('. ')}`,
+        `${name} is dirty: ${[unfinished?.text, error?.replace(/^migrations: /, '')].filter((part) => part !== undefined).join('. ')}${error === undefined && unfinished?.direction === 'up' ? (isMissing ? GOES_ON : NOT_HERE) : ''}`,
       ]
     case 'edited':
       if (otherName !== undefined)

@@ -67,7 +67,15 @@ onEachEngine('a correction by hand', (database) => {
   it('says that nothing is lost of a version that failed and left nothing behind', async () => {
     await failureOf(migrator({ ...tables(2), ...wrong }).up())
     expect(await migrator({}).rollBacks()).to.deep.equal([
-      { name: '0003_t3', isFramework: false, loses: [], staysLost: [], staysDone: false, refills: undefined },
+      {
+        name: '0003_t3',
+        isFramework: false,
+        loses: [],
+        staysLost: [],
+        staysDone: undefined,
+        appliedBefore: [],
+        refills: undefined,
+      },
     ])
     expect((await migrator({}).down()).rolledBack).to.deep.equal(['0003_t3'])
   })

@@ -102,11 +102,13 @@ onEachEngine('a run of migrations', (database, dialect) => {
     expect((await migrator({}).down(1)).rolledBack).to.deep.equal(['0002_t2'])
   })
 
-  it('does not roll a version back with the file of another one that has its number', async () => {
+  it('refuses to roll back with files that have another version under the same number', async () => {
     await migrator(tables(2)).up()
     const other = file('0002_other', 'CREATE TABLE other (id bigint)', 'DROP TABLE other')
-    expect((await migrator(other).down(1)).rolledBack).to.deep.equal(['0002_t2'])
-    expect(await database().tables()).to.deep.equal(BASELINE)
+    const failure = await failureOf(migrator(other).down(1))
+    expect(failure).to.include({ stop: 'edited' })
+    expect(failure.message).to.include('0002_other is not 0002_t2, which the database has under this number')
+    expect(await database().tables()).to.deep.equal([...BASELINE, 't2'].sort())
   })
 
   it('rolls an empty way down back without a statement', async () => {
@@ -119,7 +121,7 @@ onEachEngine('a run of migrations', (database, dialect) => {
     const failure = await failureOf(migrator(tables(2)).down(7))
     expect(failure).to.be.instanceOf(RangeError)
     expect(failure.message).to.match(
-      /0007 is not an applied version \(applied: 0001 to 0002 and 8001\); 0 rolls everything back/,
+      /0007 is not an applied version \(applied: 0001 to 0002 and 8001\): --to names the highest one to keep/,
     )
   })
 
@@ -185,6 +187,23 @@ onEachEngine('a run of migrations', (database, dialect) => {
       expect(text).to.not.include('pa55word')
     }
     expect(failure).to.not.have.property('cause')
+  })
+
+  it('keeps the values of rows out of the error of a change, and asks for other rows', async () => {
+    const change =
+      dialect === 'postgres'
+        ? 'ALTER TABLE a ALTER COLUMN b TYPE bigint USING b::bigint'
+        : 'UPDATE a SET n = CAST(b AS SIGNED)'
+    const made = file('0002_a', 'CREATE TABLE a (b varchar(99) PRIMARY KEY, n bigint)', 'DROP TABLE a')
+    await migrator(made).up()
+    await database().rows("INSERT INTO a (b) VALUES ('ada@example.com')")
+    const { message } = await failureOf(migrator({ ...made, ...file('0003_n', change, '-- no') }).up())
+    const [row] = await database().rows('SELECT error FROM ashlar_migrations WHERE version = 3')
+    for (const text of [message, String(row?.error)])
+      expect(text)
+        .to.match(/statement 1 of 1 \(line 1\): .*(bigint|INTEGER).* \((22P02|1292)\)/)
+        .and.include('rows break it: correct them')
+        .and.not.include('example')
   })
 
   const noPassword = (files: MigrateOptions['files']) => async (refused: unknown) => {

@@ -139,7 +139,7 @@ onEachEngine('the state of a schema', (database, dialect) => {
     const look = async () => {
       expect((await migrate(optionsOf(files)).status())[2]).to.include({ name: '0003_i', state: 'dirty' })
       expect(await migrate(optionsOf(files)).verify()).to.deep.equal([
-        '0003_i is dirty: the run ended without a report (process killed, session ended or host lost); statement 1 of 1 is done: run ashlar migrate up with the files that have it',
+        '0003_i is dirty: the run ended without a report (process killed, session ended or host lost); statement 1 of 1 is done: ashlar migrate up goes on with it',
       ])
     }
     if (dialect === 'postgres')

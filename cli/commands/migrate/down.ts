@@ -9,7 +9,7 @@ export default class Down extends MigratingVerb {
   static override summary = 'Roll back the last version, or every version above the given one.'
   static override description = `The last applied version is rolled back first. When this image lacks the SQL of a version, the copy in the database is used. Nothing rolls back by itself: an older image does not change a newer schema. The framework's own versions stay, unless --to is 0 or one of them.
 
-It asks first when a way down drops a table or a column, or deletes rows, and says which; and before --to 0, because that also drops the framework's own tables. Without a terminal it needs --yes. What a way up took away, such as a dropped column, comes back without its values: it says so before and after.`
+It asks first when a way down drops a table or a column, or deletes rows, and says which; when what a version wrote stays and would be written a second time; and before --to 0, because that also drops the framework's own tables. Without a terminal it needs --yes. What a way up took away, such as a dropped column, comes back without its values: it says so before and after.`
   static override differs = 'The question was not confirmed: nothing is changed.'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
@@ -32,10 +32,15 @@ It asks first when a way down drops a table or a column, or deletes rows, and sa
 
   override async run(): Promise<DownResult & OnDatabase> {
     const { flags } = await this.parse(Down)
-    const { lossesQuestion, refillLines, staysLostLines, staysDoneLines } =
+    const { lossesQuestion, orderLines, recordAgainLines, refillLines, staysLostLines, staysDoneLines } =
       await import('../../migrate/lines/losses-question.js')
     const rollBacks = await this.migrating(flags, (migrator) => migrator.rollBacks(flags.to))
-    this.note([...staysLostLines(rollBacks), ...refillLines(rollBacks)])
+    this.note([
+      ...(flags.to === undefined ? orderLines(rollBacks) : []),
+      ...staysLostLines(rollBacks),
+      ...refillLines(rollBacks),
+      ...staysDoneLines(rollBacks),
+    ])
     const question = lossesQuestion(rollBacks, flags.to === 0)
     if (!flags.yes && question !== undefined) await this.confirm(question, 'nothing is rolled back')
     const result = await this.migrating(flags, (migrator) => migrator.down(flags.to))
@@ -44,7 +49,7 @@ It asks first when a way down drops a table or a column, or deletes rows, and sa
       ...result.rolledBack.map((name) => `${this.paint.good('rolled back')} ${name}`),
       ...staysLostLines(done),
       ...refillLines(done),
-      ...(flags.to === 0 ? [] : staysDoneLines(done)),
+      ...(flags.to === 0 ? staysDoneLines(done) : recordAgainLines(done)),
       ...(result.rolledBack.length === 0 ? [await this.#nothingToDo(flags)] : []),
     ])
     if (result.rolledBack.length > 0 && flags.to !== 0) await this.#sayPending(flags, result)
@@ -65,6 +70,7 @@ It asks first when a way down drops a table or a column, or deletes rows, and sa
 
   async #nothingToDo(flags: DatabaseFlags & { readonly to?: number | undefined }): Promise<string> {
     const versions = await this.migrating(flags, (migrator) => migrator.status())
+    await this.noteElsewhere(await this.connected(flags), versions)
     if (versions.every(({ state }) => state === 'pending')) return 'nothing to do: no version is applied'
     return flags.to === undefined
       ? 'nothing to do: only the framework’s own versions are applied; --to 0 rolls them back'

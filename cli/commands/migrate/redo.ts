@@ -24,17 +24,19 @@ It asks first when the way down loses values, like migrate down. Without a termi
 
   override async run(): Promise<DownResult & UpResult & OnDatabase> {
     const { flags } = await this.parse(Redo)
-    const [{ lossesQuestion, refillLines, staysLostLines }, { appliedLines }] = await Promise.all([
-      import('../../migrate/lines/losses-question.js'),
-      import('../../migrate/lines/applied-lines.js'),
-    ])
+    const [{ lossesQuestion, refillLines, staysDoneLines, staysLostLines }, { appliedLines }] =
+      await Promise.all([
+        import('../../migrate/lines/losses-question.js'),
+        import('../../migrate/lines/applied-lines.js'),
+      ])
     const rollBacks = await this.migrating(flags, (migrator) => migrator.checkRedo())
-    this.note([...staysLostLines(rollBacks), ...refillLines(rollBacks)])
+    this.note([...staysLostLines(rollBacks), ...refillLines(rollBacks), ...staysDoneLines(rollBacks)])
     const pending = await this.appliedNext(flags)
     const stays = pending === '' ? '' : `; ${pending} ${pending.includes(',') ? 'stay' : 'stays'} pending`
     const question = lossesQuestion(rollBacks, false, `, and applies it again, as its file is now${stays}`)
     if (!flags.yes && question !== undefined) await this.confirm(question, 'nothing is rolled back')
     const result = await this.migrating(flags, (migrator) => migrator.redo())
+    if (result.rolledBack.length === 0) await this.noteElsewhere(await this.connected(flags), [])
     this.say([
       ...result.rolledBack.map((name) => `${this.paint.good('rolled back')} ${name}`),
       ...appliedLines(result, this.paint),

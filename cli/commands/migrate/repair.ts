@@ -30,6 +30,8 @@ Without a terminal it needs --yes.`
     const edited = await this.migrating(flags, (migrator) => migrator.edited())
     this.say(edited.flatMap((version) => editedLines(version, this.paint)))
     if (edited.length === 0) {
+      const migrator = await this.connected(flags)
+      await this.noteElsewhere(migrator, await this.migrating(flags, (one) => one.status()))
       this.say(['nothing to do: no applied file was edited'])
       return this.onDatabase({ repaired: [] })
     }

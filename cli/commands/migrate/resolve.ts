@@ -47,7 +47,7 @@ export default class Resolve extends MigratingVerb {
       const states = await attempt(() => migrator.status())
       const { unfinished, name = number } = states.find((one) => one.version === version) ?? {}
       const todo = as === 'rolledBack' ? leftText(unfinished) : doneText(unfinished)
-      await this.confirm(`This would record ${name} ${QUESTIONS[as]}${todo}`, 'nothing is recorded')
+      await this.confirm(`This records ${name} ${QUESTIONS[as]}${todo}`, 'nothing is recorded')
     }
     await this.migrating(flags, (migrator) => migrator.resolve(version, as))
     const said = as === 'applied' ? 'applied' : 'not applied'

@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core'
 import type { UpResult } from '../../../lib/migrations/index.js'
-import type { Failure } from '../../errors/failure.js'
+import { Failure } from '../../errors/failure.js'
 import { databaseFlags, timeoutFlags, versionOptions } from '../../migrate/database-flags.js'
 import type { OnDatabase } from '../../migrate/database-verb.js'
 import { MigratingVerb } from '../../migrate/migrating-verb.js'
@@ -11,7 +11,7 @@ export default class Up extends MigratingVerb {
   static override summary = 'Apply every version that the database lacks.'
   static override description = `Any number of hosts can run this at once: one works, the others wait and report for which host, and then find nothing left to do. Files that cannot be run are refused before anything is changed. A file that fails is undone, and the next run starts with the corrected file. MySQL commits each DDL statement by itself: there, the next run continues with the statement that failed. A backfill continues with the chunk that failed.
 
-A file that drops a table or a column is not asked about: migrate plan shows before what is lost. Only where a rollback stopped half-way, which can happen on MySQL, and what is left of it loses values, up asks before it finishes that; without a terminal it then needs --yes.
+A file that drops a table or a column is not asked about: migrate plan shows before what is lost. Only where a rollback stopped half-way, which can happen on MySQL, and what is left of it loses values, up asks before it finishes that; without a terminal it then needs --yes. It also asks before it applies, in a schema without versions, the files whose versions another schema has: --module or --schema may be missing or misspelt.
 
 The connection must reach the database itself or a pool in session mode: a transaction pooler is refused.`
   static override differs =
@@ -24,7 +24,7 @@ The connection must reach the database itself or a pool in session mode: a trans
   ]
   static override flags = {
     to: Flags.integer(versionOptions('The last version to apply. Default: all.')),
-    yes: Flags.boolean({ summary: 'Confirms what a rollback that stopped still loses, without a question.' }),
+    yes: Flags.boolean({ summary: 'Confirms what it asks about, without a question.' }),
     ...databaseFlags,
     ...timeoutFlags,
   }
@@ -34,7 +34,7 @@ The connection must reach the database itself or a pool in session mode: a trans
   override async run(): Promise<UpResult & OnDatabase> {
     const { flags } = await this.parse(Up)
     await this.noteEmpty(flags)
-    if (!flags.yes) await this.#confirmRollBack(flags)
+    await this.#confirm(flags)
     const result = await this.migrating(flags, (migrator) => migrator.up(flags.to))
     const [{ appliedLines }, { wayOut, whyDirty }] = await Promise.all([
       import('../../migrate/lines/applied-lines.js'),
@@ -45,11 +45,10 @@ The connection must reach the database itself or a pool in session mode: a trans
     const outOf = dirty.map((name) => {
       const version = states.find((one) => one.name === name)
       const why = version === undefined ? '' : whyDirty(version)
-      const out = `${name} is ${this.paint.bad('dirty')}: these files do not have it; ${wayOut(version)}`
+      const out = `${name} is dirty: these files do not have it; ${wayOut(version)}`
       return `${out}${why === '' ? '' : `. What is known: ${why}`}`
     })
     this.say([
-      ...outOf,
       ...appliedLines(result, this.paint),
       ...([...result.applied, ...(result.recorded ?? [])].length === 0 ? [standing(result, flags.to)] : []),
       ...result.ahead.map(
@@ -57,12 +56,15 @@ The connection must reach the database itself or a pool in session mode: a trans
           `${name} is applied and stays; these files do not have it: a newer release applied it, or its file was removed`,
       ),
     ])
+    if (outOf.length > 0) throw new Failure('database', outOf.join('; '))
     if (flags.to !== undefined) await this.nextUp(flags)
     return this.onDatabase(result)
   }
 
   /** What cannot be known is left to the run, which refuses in its own words. */
-  async #confirmRollBack(flags: DatabaseFlags & { readonly to?: number | undefined }): Promise<void> {
+  async #confirm(
+    flags: DatabaseFlags & { readonly to?: number | undefined; readonly yes: boolean },
+  ): Promise<void> {
     const unless = (error: unknown) => {
       const { exit, cause } = error as Failure
       const { stop } = (cause ?? {}) as { readonly stop?: string }
@@ -70,7 +72,12 @@ The connection must reach the database itself or a pool in session mode: a trans
       return []
     }
     const states = await this.migrating(flags, (migrator) => migrator.status()).catch(unless)
-    if (states.every(({ isMissing, unfinished }) => !isMissing || unfinished?.direction !== 'down')) return
+    await this.confirmPlace(await this.connected(flags), states, flags.yes)
+    if (
+      flags.yes ||
+      states.every(({ isMissing, unfinished }) => !isMissing || unfinished?.direction !== 'down')
+    )
+      return
     const { finishQuestion } = await import('../../migrate/lines/losses-question.js')
     const planned = await this.migrating(flags, (migrator) => migrator.plan()).catch(unless)
     const question = finishQuestion(

@@ -15,7 +15,8 @@ export function lossesQuestion(
   const losses = rollBacks
     .filter(({ isFramework, loses }) => loses.length > 0 && !(takesFramework && isFramework))
     .map(({ name, loses }) => `${name} loses ${loses.map((loss) => lossText(loss)).join(', ')}`)
-  if (rollBacks.length === 0 || (losses.length === 0 && !takesFramework)) return undefined
+  const written = rollBacks.filter(({ staysDone }) => staysDone === 'written').map(({ name }) => name)
+  if (rollBacks.length === 0 || (losses.length + written.length === 0 && !takesFramework)) return undefined
   const tables = rollBacks
     .filter(({ isFramework }) => isFramework)
     .flatMap(({ loses }) => loses.filter((loss) => loss.what === 'table' && isThere(loss)))
@@ -27,6 +28,11 @@ export function lossesQuestion(
       ? []
       : [
           `What ${rollBacks.length === 1 && !takesFramework ? 'it loses' : 'they lose'} is gone for good: ${losses.join('; ')}.`,
+        ]),
+    ...(written.length === 0
+      ? []
+      : [
+          `No statement rolls back ${namesText(written)}: what ${written.length === 1 ? 'it' : 'they'} wrote stays, and the next ashlar migrate up writes it a second time.`,
         ]),
   ].join(' ')
 }
@@ -43,11 +49,33 @@ export function finishQuestion(versions: readonly PlannedVersion[]): string | un
 
 /** Of which versions everything stays although they count as rolled back, one line each. */
 export const staysDoneLines = (rollBacks: readonly RollBack[]): readonly string[] =>
+  rollBacks.filter(({ staysDone }) => staysDone !== undefined).map(({ name }) => `${name} ${STAYS_DONE}`)
+
+/** The same afterwards, with what the next `up` does, and how each is recorded again in its place. */
+export const recordAgainLines = (rollBacks: readonly RollBack[]): readonly string[] =>
+  rollBacks.flatMap(({ name, staysDone }) => {
+    const record = `ashlar migrate resolve --applied ${Number(name.slice(0, 4))}`
+    switch (staysDone) {
+      case 'written':
+        return [
+          `${name} ${STAYS_DONE}: the next ashlar migrate up writes it a second time, unless ${record} records it before`,
+        ]
+      case 'made':
+        return [`${name} ${STAYS_DONE}: where migrate up fails because of that, ${record} records it again`]
+      case undefined:
+        return []
+    }
+  })
+
+const STAYS_DONE = 'has no statement to roll back, and what it did stays'
+
+/** Why the highest number is not the one that is rolled back. */
+export const orderLines = (rollBacks: readonly RollBack[]): readonly string[] =>
   rollBacks
-    .filter(({ staysDone }) => staysDone)
+    .filter(({ appliedBefore }) => appliedBefore.length > 0)
     .map(
-      ({ name }) =>
-        `${name} had no statement to roll back, and what it did stays: where migrate up fails because of that, ashlar migrate resolve --applied ${Number(name.slice(0, 4))} records it again`,
+      ({ name, appliedBefore }) =>
+        `${name} was applied last, and is rolled back first: ${namesText(appliedBefore)}, with a higher number, ${appliedBefore.length === 1 ? 'was' : 'were'} applied before it and ${appliedBefore.length === 1 ? 'stays' : 'stay'}`,
     )
 
 /** Of which backfills the position is forgotten, one line each. */

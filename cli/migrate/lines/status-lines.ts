@@ -10,9 +10,10 @@ const OTHER_NAME =
 const RUNNING =
   'running: look again when it has ended; where its process is gone, the server ends the session with its statement, unless you end it before'
 const DIRTY =
-  'dirty: ashlar migrate up runs it again, once what it says is put right; ashlar migrate down gives it up where nothing of it is done'
-const DIRTY_ELSEWHERE =
-  'dirty, and not in these files: run ashlar migrate up with the files that have it, or, where nothing of it is done, roll it back with ashlar migrate down; where statements of it are done, undo them by hand and record that with ashlar migrate resolve --rolled-back'
+  'dirty: ashlar migrate up goes on with it, once what it says is put right; ashlar migrate down gives it up where nothing of it is done'
+/** Not with the files of this command. */
+const RUN_ELSEWHERE = 'run migrate up with --files and the folder that has it'
+const DIRTY_ELSEWHERE = `dirty, and not in these files: ${RUN_ELSEWHERE}, or, where nothing of it is done, roll it back with ashlar migrate down; where statements of it are done, undo them by hand and record that with ashlar migrate resolve --rolled-back`
 const AHEAD = 'ahead: these files do not have it; a newer release applied it, or its file was removed'
 
 /**
@@ -67,8 +68,7 @@ export function statusLines(
 /** What to do about a dirty version that the files do not have. MySQL keeps the statements that are done. */
 export function wayOut(version: VersionStatus | undefined): string {
   const done = version?.unfinished?.direction === 'up' ? version.unfinished.done : 0
-  const files =
-    'run ashlar migrate up with the files that have it, such as those of the release that began it'
+  const files = `${RUN_ELSEWHERE}, such as that of the release that began it`
   return done === 0
     ? `${files}; or, where nothing of it is done, roll it back with ashlar migrate down`
     : `${files}; without them undo by hand what is done (${done === 1 ? 'statement 1' : `statements 1 to ${done}`}), and record that with ashlar migrate resolve --rolled-back ${version?.version ?? ''}`

@@ -34,8 +34,11 @@ export const postgres: Engine = {
     return /^(pg_|information_schema$)/.test(schema) ? [`schema ${schema} belongs to PostgreSQL`] : []
   },
   placeOf: (schema) => `in the schema ${schema} (--module or --schema names another one)`,
-  schemas: `SELECT nspname AS name FROM pg_class JOIN pg_namespace AS n ON n.oid = relnamespace
-    WHERE relname = '${VERSION_TABLE}' AND relkind = 'r' ORDER BY nspname`,
+  schemas: {
+    all: `SELECT nspname AS name FROM pg_class JOIN pg_namespace AS n ON n.oid = relnamespace
+      WHERE relname = '${VERSION_TABLE}' AND relkind = 'r' ORDER BY nspname`,
+    versionsIn: (schema) => `SELECT name FROM "${schema.replaceAll('"', '""')}".${VERSION_TABLE}`,
+  },
   addressOf: postgresAddress,
   open: (options, purpose) => openPostgres(options, purpose === 'change'),
   up: upOnPostgres,

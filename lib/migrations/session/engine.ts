@@ -40,8 +40,8 @@ export interface Engine extends EngineFiles {
   readonly schemaProblems: (said: string | undefined, schema: string) => readonly string[]
   /** Where the versions of a module are, such as `in the schema inventory; --module and --schema name another one`. */
   readonly placeOf: (schema: string) => string
-  /** Selects the schemas of the database that have versions, as `name`; undefined where it has no schemas. */
-  readonly schemas: string | undefined
+  /** Undefined where a database has no schemas. */
+  readonly schemas: SchemasSql | undefined
   readonly addressOf: (url: URL, schema: string) => DatabaseAddress
   /** @throws {MigrationError} without a connection. */
   readonly open: (options: ResolvedOptions, purpose: Purpose) => Promise<Session>
@@ -78,6 +78,14 @@ export interface Engine extends EngineFiles {
   readonly walk: WalkSql
   readonly effects: EngineEffects
   readonly foreign: ForeignSql
+}
+
+/** Where in a database versions are. */
+export interface SchemasSql {
+  /** Selects the schemas that have a version table, as `name`. */
+  readonly all: string
+  /** Selects the versions that a schema has, as `name`. */
+  readonly versionsIn: (schema: string) => string
 }
 
 /** The version table in the engine's SQL. */

@@ -173,7 +173,7 @@ onEachEngine('the commands of an operator', (database, dialect) => {
     ship(file('0002_t2', 'CREATE TABLE t2 (id bigint PRIMARY KEY)', '-- nobody wants it undone'))
     await run('up')
     expect((await run('down')).stdout).to.equal(
-      'rolled back 0002_t2\n0002_t2 had no statement to roll back, and what it did stays: where migrate up fails because of that, ashlar migrate resolve --applied 2 records it again\n' +
+      'rolled back 0002_t2\n0002_t2 has no statement to roll back, and what it did stays: where migrate up fails because of that, ashlar migrate resolve --applied 2 records it again\n' +
         pending('0002_t2'),
     )
     expect((await run('up')).exit).to.equal(6)
@@ -301,7 +301,7 @@ onEachEngine('the commands of an operator', (database, dialect) => {
     const asked = await run('resolve', '--applied', '3')
     expect([asked.exit, asked.stdout]).to.deep.equal([2, ''])
     expect(asked.stderr).to.match(
-      /Database \S+ on [^ ]+(?:, schema public)?: This would record 0003_t3 as applied, without running it: what its statements do has to be there already\.( Statement 1 of 2 is recorded as done\.)?\n$/,
+      /Database \S+ on [^ ]+(?:, schema public)?: This records 0003_t3 as applied, without running it: what its statements do has to be there already\.( Statement 1 of 2 is recorded as done\.)?\n$/,
     )
     expect((await run('resolve', '--rolled-back', '3', '--yes')).stdout).to.equal(
       'recorded 0003 as not applied\nNext: ashlar migrate up, which applies 0003_t3\n',
@@ -353,9 +353,13 @@ onEachEngine('the commands of an operator', (database, dialect) => {
     expect((await run('plan')).stderr).to.include(
       'note: 0003_t3 did not come to its end in an earlier run: ashlar migrate status says why\n',
     )
-    expect((await run('status')).stdout).to.match(/\ndirty: ashlar migrate up runs it again, once [^\n]*\n$/)
+    expect((await run('status')).stdout).to.match(
+      /\ndirty: ashlar migrate up goes on with it, once [^\n]*\n$/,
+    )
     for (const way of ['up', 'down']) rmSync(join(place.path, 'migrations', dialect, `0003_t3.${way}.sql`))
-    expect((await run('status')).stdout).to.match(/\ndirty, and not in these files: run ashlar migrate up /)
+    expect((await run('status')).stdout).to.match(
+      /\ndirty, and not in these files: run migrate up with --files /,
+    )
     const down = await run('down')
     if (dialect === 'mysql')
       expect(down.stderr).to.match(/or undo .* resolve --rolled-back 3\. Nothing is changed\n$/)

@@ -12,13 +12,74 @@ onEachEngine('the commands of ashlar migrate in the wrong place', (database, dia
   it('name the versions that the files lack, where there is nothing to do', async () => {
     ship(tables(2, 3))
     await run('up')
-    mkdirSync(join(place.path, 'empty'))
+    ship(tables(2), 'older')
     const nothing =
-      'nothing to do: the database has every version of these files, and 0002_t2, 0003_t3, which they lack\n'
+      'nothing to do: the database has every version of these files, and 0003_t3, which they lack\n'
     for (const verb of ['up', 'plan', 'dry-run']) {
-      const { exit, stdout } = await run(verb, '--files', 'empty')
+      const { exit, stdout } = await run(verb, '--files', 'older')
       expect([exit, stdout.startsWith(nothing)], stdout).to.deep.equal([0, true])
     }
+  })
+
+  it('refuse an empty folder where the database has versions', async () => {
+    ship(tables(2, 3))
+    await run('up')
+    mkdirSync(join(place.path, 'empty'))
+    for (const verb of ['up', 'plan']) {
+      const { exit, stdout, stderr } = await run(verb, '--files', 'empty')
+      expect([exit, stdout], verb).to.deep.equal([2, ''])
+      expect(stderr).to.match(
+        /empty: there is no version, and the database has 0002_t2, 0003_t3: name the folder that has them with --files/,
+      )
+    }
+  })
+
+  it('roll nothing back with the files of another database', async () => {
+    ship(tables(2))
+    await run('up')
+    ship(file('0002_books', 'CREATE TABLE books (id bigint PRIMARY KEY)', 'DROP TABLE books'), 'other')
+    for (const verb of ['down', 'redo']) {
+      const { exit, stdout, stderr } = await run(verb, '--files', 'other', '--yes')
+      expect([exit, stdout], verb).to.deep.equal([6, ''])
+      expect(stderr)
+        .to.include('0002_books is not 0002_t2, which the database has under this number')
+        .and.match(/Nothing is changed\n$/)
+    }
+    await database().rows('SELECT id FROM t2')
+  })
+
+  it('ask before a way down without a statement lets up write values a second time', async () => {
+    ship({ ...tables(2), ...file('0003_fill', 'UPDATE t2 SET id = id + 1', '-- they stay') })
+    await run('up')
+    await database().rows('INSERT INTO t2 VALUES (1)')
+    const asked = await run('down')
+    expect([asked.exit, asked.stdout]).to.deep.equal([2, ''])
+    expect(asked.stderr).to.include(
+      'No statement rolls back 0003_fill: what it wrote stays, and the next ashlar migrate up writes it a second time.',
+    )
+    expect((await run('down', '--yes')).stdout).to.include(
+      'the next ashlar migrate up writes it a second time, unless ashlar migrate resolve --applied 3 records it before\n',
+    )
+    expect((await run('resolve', '--applied', '3', '--yes')).exit).to.equal(0)
+    expect((await run('up')).stdout).to.equal('nothing to do: the schema is current\n')
+    expect((await run('down', '--to', '0')).stderr).to.include(
+      'note: 0003_fill has no statement to roll back, and what it did stays\n',
+    )
+  })
+
+  it('say how far a rollback of several came, and in which order they go', async () => {
+    ship(tables(2, 3, 4))
+    await run('up')
+    await database().rows('DROP TABLE t3')
+    const { exit, stderr } = await run('down', '--to', '1', '--yes')
+    expect(exit).to.equal(6)
+    expect(stderr).to.match(
+      /Rolled back: 0004_t4; not rolled back: 0003_t3, 0002_t2: ashlar migrate down --to 1 goes on with them\n$/,
+    )
+    await database().rows('CREATE TABLE t3 (id bigint)')
+    expect((await run('down', '--to', '1', '--yes')).stdout).to.match(
+      /^rolled back 0003_t3\nrolled back 0002_t2\n/,
+    )
   })
 
   it('offer no repair for the files of another database', async () => {
@@ -36,7 +97,7 @@ onEachEngine('the commands of ashlar migrate in the wrong place', (database, dia
     const repair = await run('repair', '--files', 'other', '--yes')
     expect([repair.exit, repair.stdout]).to.deep.equal([6, ''])
     expect(repair.stderr)
-      .to.include('0002_books is not 0002_t2, which was applied')
+      .to.include('0002_books is not 0002_t2, which the database has under this number')
       .and.match(/Nothing is changed\n$/)
     expect((await run('up')).stdout).to.equal('nothing to do: the schema is current\n')
   })
@@ -44,24 +105,50 @@ onEachEngine('the commands of ashlar migrate in the wrong place', (database, dia
   it('say how to get out of a version that failed and that the files do not have', async () => {
     ship({ ...tables(2), ...file('0003_t3', 'CREATE TABLE t3 (id bigint);\nnonsense', 'DROP TABLE t3') })
     await run('up')
-    mkdirSync(join(place.path, 'empty'))
-    const { stdout } = await run('up', '--files', 'empty')
-    expect(stdout)
-      .to.match(/^0003_t3 is dirty: these files do not have it; run ashlar migrate up --files empty with /)
-      .and.include('nothing is applied: the database has every version of these files, and 0002_t2, which')
-    expect(stdout).to.include(
-      dialect === 'mysql'
-        ? 'undo by hand what is done (statement 1), and record that with ashlar migrate resolve --files empty --rolled-back 3'
-        : 'roll it back with ashlar migrate down --files empty',
-    )
-    expect((await run('dry-run', '--files', 'empty')).stdout).to.match(
-      /^nothing to do: .*; 0003_t3 is dirty: ashlar migrate status --files empty says what to do\n$/,
+    ship(tables(2), 'older')
+    const { exit, stdout, stderr } = await run('up', '--files', 'older')
+    expect([exit, stdout]).to.deep.equal([
+      6,
+      'nothing is applied: the database has every version of these files\n',
+    ])
+    expect(stderr)
+      .to.match(
+        /\nashlar: 0003_t3 is dirty: these files do not have it; run migrate up with --files and the folder that has it/,
+      )
+      .and.include(
+        dialect === 'mysql'
+          ? 'undo by hand what is done (statement 1), and record that with ashlar migrate resolve --files older --rolled-back 3'
+          : 'roll it back with ashlar migrate down --files older',
+      )
+    expect((await run('dry-run', '--files', 'older')).stdout).to.match(
+      /^nothing to do: .*; 0003_t3 is dirty: ashlar migrate status --files older says what to do\n$/,
     )
     if (dialect === 'mysql') await database().rows('DROP TABLE t3')
     const out = dialect === 'mysql' ? ['resolve', '--rolled-back', '3', '--yes'] : ['down']
-    expect((await run(...out, '--files', 'empty')).exit).to.equal(0)
-    expect((await run('up', '--files', 'empty')).stdout).to.not.include('dirty')
+    expect((await run(...out, '--files', 'older')).exit).to.equal(0)
+    expect((await run('up', '--files', 'older')).exit).to.equal(0)
   })
+
+  if (dialect === 'postgres')
+    it('ask before up makes the tables of another schema a second time', async () => {
+      ship(tables(2))
+      await run('up', '--module', 'inventory')
+      await database().rows('DROP TABLE ashlar_migrations')
+      for (const [here, ...place] of [['public'], ['inventroy', '--module', 'inventroy']] as const) {
+        const { exit, stdout, stderr } = await run('up', ...place)
+        expect([exit, stdout]).to.deep.equal([2, ''])
+        expect(stderr).to.include(
+          `no version is applied in the schema ${here}, and inventory has 0002_t2 of these files: this makes all of them a second time, in ${here}. Where inventory is meant: ashlar migrate up --schema inventory.\n`,
+        )
+        expect((await run('status', ...place)).stdout).to.include(
+          `Next: ashlar migrate status --schema inventory, unless ${here} is meant\n`,
+        )
+      }
+      expect((await run('down', '--yes')).stderr).to.include('and inventory has versions')
+      ship(file('0002_other', 'CREATE TABLE other (id bigint PRIMARY KEY)', 'DROP TABLE other'), 'other')
+      expect((await run('up', '--module', 'sales', '--files', 'other')).exit).to.equal(0)
+      expect((await run('up', '--module', 'inventroy', '--yes')).exit).to.equal(0)
+    })
 
   if (dialect === 'postgres')
     it('name the schema that has versions in place of up', async () => {
@@ -78,6 +165,5 @@ onEachEngine('the commands of ashlar migrate in the wrong place', (database, dia
           .map((name) => `${name} is not applied\n`)
           .join('') + next,
       )
-      expect((await run('status', '--schema', 'public')).stdout).to.not.include('Next:')
     })
 })
