@@ -53,19 +53,16 @@ export const staysDoneLines = (rollBacks: readonly RollBack[]): readonly string[
 
 /** The same afterwards, with what the next `up` does, and how each is recorded again in its place. */
 export const recordAgainLines = (rollBacks: readonly RollBack[]): readonly string[] =>
-  rollBacks.flatMap(({ name, staysDone }) => {
-    const record = `ashlar migrate resolve --applied ${Number(name.slice(0, 4))}`
-    switch (staysDone) {
-      case 'written':
-        return [
-          `${name} ${STAYS_DONE}: the next ashlar migrate up writes it a second time, unless ${record} records it before`,
-        ]
-      case 'made':
-        return [`${name} ${STAYS_DONE}: where migrate up fails because of that, ${record} records it again`]
-      case undefined:
-        return []
-    }
-  })
+  rollBacks
+    .filter(({ staysDone }) => staysDone !== undefined)
+    .map(({ name, staysDone }) => {
+      const record = `ashlar migrate resolve --applied ${Number(name.slice(0, 4))}`
+      const next =
+        staysDone === 'written'
+          ? `the next ashlar migrate up writes it a second time, unless ${record} records it before`
+          : `where migrate up fails because of that, ${record} records it again`
+      return `${name} ${STAYS_DONE}: ${next}`
+    })
 
 const STAYS_DONE = 'has no statement to roll back, and what it did stays'
 
