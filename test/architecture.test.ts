@@ -139,6 +139,7 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
       'lib/text/nearest-names.ts',
       'lib/text/shell-word.ts',
       'lib/migrations/files/dialect.ts',
+      'lib/migrations/files/search-migrations.ts',
       'lib/files/package-file.ts',
     ],
   },

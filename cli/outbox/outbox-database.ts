@@ -1,6 +1,4 @@
-import { Unimplemented } from '../../lib/errors.js'
-import type { DatabaseAddress } from '../../lib/migrations/index.js'
-import type { SessionFailure } from '../../lib/migrations/session/engine-failures.js'
+import type { DatabaseAddress, SessionFailure } from '../../lib/migrations/index.js'
 import { Failure } from '../errors/failure.js'
 import { onOneLine } from '../loading/entities.js'
 import { connectionString } from '../migrate/connection-string.js'
@@ -15,31 +13,24 @@ export interface OutboxDatabase {
 }
 
 /** Opens no connection. @throws {Failure} for a URL or a schema that cannot be used. */
-export async function outboxDatabase(url: string, schema: string | undefined): Promise<OutboxDatabase> {
-  const [{ resolveOptions }, { addressOf, connectionFailed }, { sessionError }] = await Promise.all([
-    import('../../lib/migrations/resolve-options.js'),
-    import('../../lib/migrations/session/session.js'),
-    import('../../lib/migrations/session/session-error.js'),
-  ])
-  const said = { url: await connectionString(url), files: {}, ...(schema !== undefined && { schema }) }
-  const options = orFailure(() => resolveOptions(said))
-  const address = addressOf(options)
+export async function outboxDatabase(dsn: string, schema: string | undefined): Promise<OutboxDatabase> {
+  const { namedDatabase, Unimplemented } = await import('../../lib/migrations/index.js')
+  const url = await connectionString(dsn)
+  const named = () => {
+    try {
+      return namedDatabase({ url, ...(schema !== undefined && { schema }) })
+    } catch (error) {
+      if (error instanceof Unimplemented) throw new Failure('input', NO_SQLITE, { cause: error })
+      throw error instanceof Error ? new Failure('input', plain(error), { cause: error }) : error
+    }
+  }
+  const { address, connectionFailed, failureOf } = named()
   if (address?.name === '')
     throw new Failure('input', 'the connection string names no database: mysql://host/database')
   return {
     address,
-    connectionFailed: (error) =>
-      new Failure('database', plain(connectionFailed(error, options)), { cause: error }),
-    failureOf: (error) => sessionError(error, options.engine.failures, options.url).failure,
-  }
-}
-
-function orFailure<T>(work: () => T): T {
-  try {
-    return work()
-  } catch (error) {
-    if (error instanceof Unimplemented) throw new Failure('input', NO_SQLITE, { cause: error })
-    throw error instanceof Error ? new Failure('input', plain(error), { cause: error }) : error
+    connectionFailed: (error) => new Failure('database', plain(connectionFailed(error)), { cause: error }),
+    failureOf,
   }
 }
 

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
+import { DIALECTS } from '../../lib/migrations/files/dialect.js'
 import { shellWord } from '../../lib/text/shell-word.js'
 import { nextLine } from '../migrate/lines/next-line.js'
 import { withKeptFlags } from '../migrate/lines/kept-flags.js'
@@ -70,5 +71,6 @@ const contractLine = (entities: string, migrations: string): string =>
     { files: filesOf(migrations) },
   )
 
-/** What `--files` is for a folder of PostgreSQL. */
-const filesOf = (folder: string): string => (basename(folder) === 'postgres' ? dirname(folder) : folder)
+/** What `--files` is for a folder of an engine. */
+const filesOf = (folder: string): string =>
+  DIALECTS.some((dialect) => dialect === basename(folder)) ? dirname(folder) : folder

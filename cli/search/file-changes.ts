@@ -6,9 +6,6 @@ import { FOR_EVERYBODY, reasonOf, writeWholeFile } from '../output/whole-file.js
 /** File name → text. */
 export type Files = Readonly<Record<string, string>>
 
-/** Generated for search, so that these commands may write and remove them. */
-export const GENERATED = /^9\d{3}_.+_search_(?:vector|gin)\.(?:up|down)\.sql$/
-
 /** What changes, or would change, in a folder. */
 export interface FileChanges {
   readonly folder: string

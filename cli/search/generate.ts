@@ -1,5 +1,6 @@
 import { fromEntities, noEntities } from '../loading/entities.js'
-import { applyFiles, type FileChanges, GENERATED, readFiles } from './file-changes.js'
+import { GENERATED_FILE } from '../../lib/migrations/files/search-migrations.js'
+import { applyFiles, type FileChanges, readFiles } from './file-changes.js'
 
 export interface GenerateOptions {
   /** The compiled module whose exports are the entities. */
@@ -33,14 +34,14 @@ export async function generateSearch({
   const { searchMigrations } = await import('../../lib/migrations/index.js')
   const committed = readFiles(migrations, /\.sql$/)
   const wanted = searchMigrations(tables, committed)
-  const unwanted = Object.entries(readFiles(out, GENERATED))
+  const unwanted = Object.entries(readFiles(out, GENERATED_FILE))
     .filter(([name, text]) => !(name in wanted) && committed[name] !== text)
     .map(([name]) => name)
   return {
     ...applyFiles(out, wanted, unwanted, check),
     tables: tables.map(({ table }) => table),
     isCommitted: Object.entries(wanted).every(([name, text]) => committed[name] === text),
-    hasCommitted: Object.keys(committed).some((name) => GENERATED.test(name)),
+    hasCommitted: Object.keys(committed).some((name) => GENERATED_FILE.test(name)),
   }
 }
 

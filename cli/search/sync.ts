@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
 import { shellWord } from '../../lib/text/shell-word.js'
 import { Failure } from '../errors/failure.js'
-import { applyFiles, type FileChanges, type Files, GENERATED, readFiles } from './file-changes.js'
+import { GENERATED_FILE } from '../../lib/migrations/files/search-migrations.js'
+import { applyFiles, type FileChanges, type Files, readFiles } from './file-changes.js'
 
 export interface SyncOptions {
   readonly from: string
@@ -20,7 +21,7 @@ export function syncSearch({ from, to, check }: SyncOptions): FileChanges {
       'input',
       `there is no folder ${from}: name the one that ashlar search generate wrote; it writes none where no search is INDEXED`,
     )
-  const generated = readFiles(from, GENERATED)
+  const generated = readFiles(from, GENERATED_FILE)
   const present = readFiles(to, /\.sql$/)
   const refused = [...editedIn(generated, present), ...doubledIn(generated, present)]
   if (refused.length > 0)

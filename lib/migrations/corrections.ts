@@ -4,7 +4,7 @@ import { FRAMEWORK, isOfFramework, unknownVersion } from './files/migration-file
 import { BACKFILL_TABLE } from './files/names.js'
 import { withLock } from './session/lock.js'
 import { type Planned, readSet } from './migration-set.js'
-import { withSession } from './open-session.js'
+import { withSession } from './session/session.js'
 import { refuseOtherNames } from './preflight.js'
 import { forgetPosition } from './session/backfill-position.js'
 import type { ResolvedOptions } from './session/options.js'

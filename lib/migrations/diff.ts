@@ -1,6 +1,6 @@
 import { MigrationError } from '../errors.js'
 import type { Dialect } from './files/dialect.js'
-import { withSession } from './open-session.js'
+import { withSession } from './session/session.js'
 import { up } from './runner.js'
 import { scratchOf } from './scratch.js'
 import type { ResolvedOptions } from './session/options.js'

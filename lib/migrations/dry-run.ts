@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { withSession } from './open-session.js'
+import { withSession } from './session/session.js'
 import { plan, type PlannedTable } from './plan.js'
 import { up } from './runner.js'
 import type { ResolvedOptions } from './session/options.js'

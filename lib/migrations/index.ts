@@ -1,4 +1,4 @@
-export { DeclarationError, MigrationError, type MigrationStop } from '../errors.js'
+export { DeclarationError, MigrationError, type MigrationStop, Unimplemented } from '../errors.js'
 export type { BaselineResult, EditedVersion, Resolution } from './corrections.js'
 export { addedByVersion, createdTables, withoutWayDown } from './created-tables.js'
 export type { ComparedModel, DiffOptions, DiffResult } from './diff.js'
@@ -28,6 +28,8 @@ export type { UpResult } from './runner.js'
 export { type MigrationFiles, searchMigrations } from './files/search-migrations.js'
 export type { Lost } from './sql/losses.js'
 export type { Row } from './session/session.js'
+export { namedDatabase, type NamedDatabase } from './resolve-options.js'
+export type { SessionFailure } from './session/engine-failures.js'
 export type { Unfinished } from './recover.js'
 export {
   type LiveSchema,
@@ -37,4 +39,4 @@ export {
   type VersionState,
   type VersionStatus,
 } from './status.js'
-export type { VersionedSchema } from './versioned-schemas.js'
+export type { VersionedSchema } from './status.js'

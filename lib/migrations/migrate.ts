@@ -20,7 +20,7 @@ import { type AdoptableTool, foreignTool } from './histories/foreign.js'
 import { readSet } from './migration-set.js'
 import { resolveOptions } from './resolve-options.js'
 import type { DatabaseAddress } from './session/engine.js'
-import { withSession } from './open-session.js'
+import { withSession } from './session/session.js'
 import type { MigrateOptions, ResolvedOptions } from './session/options.js'
 import { addressOf } from './session/session.js'
 import { down, type DownResult, type RollBack, rollBacks } from './down.js'
@@ -28,7 +28,7 @@ import { checkRedo, redo, up, type UpResult } from './runner.js'
 import { tryDowns } from './try-downs.js'
 import type { OtherHistory } from './histories/other-history.js'
 import { otherHistoryOf, type SchemaComparison, status, verify, type VersionStatus } from './status.js'
-import { type VersionedSchema, versionedSchemas } from './versioned-schemas.js'
+import { type VersionedSchema, versionedSchemas } from './status.js'
 
 /** A module's migrations for one database. Every call opens its own connection and closes it. */
 export interface Migrator {

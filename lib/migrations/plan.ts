@@ -1,6 +1,6 @@
 import { FRAMEWORK, isOfFramework } from './files/migration-files.js'
 import { type Planned, readSet } from './migration-set.js'
-import { withSession } from './open-session.js'
+import { withSession } from './session/session.js'
 import { preflight, refuseEdited } from './preflight.js'
 import { downStep, unfinishedOf } from './recover.js'
 import type { ResolvedOptions } from './session/options.js'

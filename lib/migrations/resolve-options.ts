@@ -1,5 +1,7 @@
-import { DeclarationError } from '../errors.js'
+import { DeclarationError, type MigrationError } from '../errors.js'
 import { dialectOf, engineOf } from './engines.js'
+import type { DatabaseAddress } from './session/engine.js'
+import type { SessionFailure } from './session/engine-failures.js'
 import {
   DEFAULT_CONCURRENT_TIMEOUT_MS,
   DEFAULT_LOCK_TIMEOUT_MS,
@@ -8,6 +10,8 @@ import {
   type MigrateOptions,
   type ResolvedOptions,
 } from './session/options.js'
+import { addressOf, connectionFailed } from './session/session.js'
+import { sessionError } from './session/session-error.js'
 
 /** @throws {DeclarationError} with every option that cannot be used. */
 export function resolveOptions(options: MigrateOptions): ResolvedOptions {
@@ -38,3 +42,26 @@ export function resolveOptions(options: MigrateOptions): ResolvedOptions {
 
 /** The largest timeout that PostgreSQL accepts. */
 const LONGEST_MS = 2_147_483_647
+
+/** A database that is connected to elsewhere, and what the errors of its server mean. */
+export interface NamedDatabase {
+  /** Undefined where the connection string is no URL. Its schema is the one that is looked in, also where none was named. */
+  readonly address: DatabaseAddress | undefined
+  /** What to tell where no connection could be had. It holds no password. */
+  readonly connectionFailed: (error: unknown) => MigrationError
+  readonly failureOf: (error: unknown) => SessionFailure
+}
+
+/**
+ * Opens no connection.
+ * @throws {DeclarationError} for a schema that cannot be used.
+ * @throws {Unimplemented} for SQLite.
+ */
+export function namedDatabase(said: Pick<MigrateOptions, 'url' | 'schema'>): NamedDatabase {
+  const options = resolveOptions({ ...said, files: {} })
+  return {
+    address: addressOf(options),
+    connectionFailed: (error) => connectionFailed(error, options),
+    failureOf: (error) => sessionError(error, options.engine.failures, options.url).failure,
+  }
+}

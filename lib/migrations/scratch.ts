@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { DeclarationError, MigrationError } from '../errors.js'
 import { dialectOf } from './engines.js'
-import { withSession } from './open-session.js'
+import { withSession } from './session/session.js'
 import type { ResolvedOptions } from './session/options.js'
 import { connectionFailed } from './session/session.js'
 

@@ -1,7 +1,7 @@
 import { MigrationError } from '../errors.js'
 import { isOfFramework } from './files/migration-files.js'
 import { readSet } from './migration-set.js'
-import { withSession } from './open-session.js'
+import { withSession } from './session/session.js'
 import { down } from './down.js'
 import { up } from './runner.js'
 import { scratchOf } from './scratch.js'

@@ -1,6 +1,6 @@
 import type { Finding } from '../../../lib/migrations/index.js'
 import { basename } from 'node:path'
-import { GENERATED } from '../../search/file-changes.js'
+import { GENERATED_FILE } from '../../../lib/migrations/files/search-migrations.js'
 import type { Paint } from '../../output/paint.js'
 
 /** What no comment accepts: it is about comments. */
@@ -8,7 +8,7 @@ const NOT_ACCEPTED = ['empty-down', 'unknown-rule']
 
 /** Whether it is advice about a file that `search generate` wrote, and that nobody edits. */
 export const isOfGenerated = ({ level, file }: Pick<Finding, 'level' | 'file'>): boolean =>
-  level === 'advice' && GENERATED.test(basename(file))
+  level === 'advice' && GENERATED_FILE.test(basename(file))
 
 /** One line for each finding, in the format of compilers, one with their number, and the comments that accept them. */
 export function findingLines(findings: readonly Finding[], paint: Paint): readonly string[] {

@@ -1,6 +1,9 @@
 /** Generated migrations start at this number, so that they never collide with hand-written ones. */
 export const FIRST_GENERATED = 9001
 
+/** The name of a generated file. `ashlar search generate` writes and removes such files, and nobody edits them. */
+export const GENERATED_FILE = /^9\d{3}_.+_search_(?:vector|gin)\.(?:up|down)\.sql$/
+
 /** A table with INDEXED search, and the expression of its vector. */
 export interface SearchTable {
   readonly table: string

@@ -47,7 +47,7 @@ export const postgresFailures: EngineFailures = {
   ],
 }
 
-const QUOTED = /["'`«»„“‘].*["'`«»“”’]/s
+const QUOTED = /["'`\u00ab\u00bb\u201e\u201c\u2018].*["'`\u00ab\u00bb\u201c\u201d\u2019]/s
 const BYTES = /0x[\da-f]+(?: 0x[\da-f]+)*/gi
 const NOT_SUPPORTED = '0A000'
 /** The most usual cause in a migration: another type of a column that the stored vector of a search reads. */

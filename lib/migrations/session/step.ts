@@ -30,6 +30,19 @@ export interface Step {
   readonly fill: RowBackfill | undefined
 }
 
+/** @throws {MigrationError} where the run was cancelled, or its session is not its own any more. */
+export async function beforeStep(
+  session: Session,
+  { signal }: ResolvedOptions,
+  direction: 'up' | 'down',
+  { name, version }: Pick<AppliedVersion, 'name' | 'version'>,
+): Promise<void> {
+  if (signal?.aborted === true)
+    throw new MigrationError('cancelled', `cancelled before ${name}: what stands before it is done`, name)
+  await session.guard()
+  session.announce({ direction, version })
+}
+
 /**
  * Sends one statement of the step, within `timeoutMs` and until the caller cancels.
  * @throws {SessionError}

@@ -4,6 +4,7 @@ import type { FieldIncrement } from '../../resource/values/increment.js'
 import type { LockClause } from '../contract/row-lock.js'
 import type { Dialect } from '../dialects/dialect.js'
 import type { Statement } from '../engines/executor/executor.js'
+import { Placeholders } from '../engines/executor/placeholders.js'
 import { named } from '../engines/executor/named.js'
 import { BoundedCache } from '../../bounded-cache.js'
 import { OUTBOX_TYPES, type OutboxWriter } from '../outbox/sql/outbox-writer.js'
@@ -65,7 +66,7 @@ export class Statements {
     return this.#shape(
       `get ${predicate.tenant} ${predicate.where} ${predicate.isUnchanged} ${showDeleted} ${lock?.lock} ${lock?.wait}`,
       () => {
-        const text = new Text(this.dialect)
+        const text = new Placeholders(this.dialect)
         const live = showDeleted ? '' : this.#live()
         return `SELECT ${this.#columns} FROM ${this.#table} WHERE ${this.#identity(text, predicate)}${live}${this.#lock(lock)}`
       },
@@ -75,7 +76,7 @@ export class Statements {
   /** Returns the tenants that have the key, deleted rows included, at most two. Values: key. */
   tenantsOf(): Statement {
     return this.#shape('tenantsOf', () => {
-      const text = new Text(this.dialect)
+      const text = new Placeholders(this.dialect)
       const tenant = this.#name(this.model.tenant as Field)
       return `SELECT ${tenant} FROM ${this.#table} WHERE ${this.#name(this.model.key)} = ${text.bind(this.model.key)} LIMIT 2`
     })
@@ -89,7 +90,7 @@ export class Statements {
   insert(parents: readonly Parent[] = NO_PARENTS, along?: OutboxWriter['along']): Statement {
     const shape = along === undefined ? 'insert' : 'insert along'
     return this.#shape(parents.length === 0 ? shape : shapeBelow(shape, parents), () => {
-      const text = new Text(this.dialect)
+      const text = new Placeholders(this.dialect)
       const { fields } = this.model
       const [begin, from] = this.#below(text, parents)
       const names = fields.map((field) => this.#name(field)).join(', ')
@@ -115,7 +116,7 @@ export class Statements {
     if (parents.length > 0) shape = shapeBelow(shape, parents)
     for (const { field, operator } of increments) shape += `\0\0${operator}${field.column}`
     return this.#shape(shape, () => {
-      const text = new Text(this.dialect)
+      const text = new Placeholders(this.dialect)
       const [begin, from] = this.#below(text, parents)
       const sets = fields.map((field) => {
         const name = this.#name(field)
@@ -129,7 +130,7 @@ export class Statements {
   /** Values: one per field, key, [tenant], [etag], [where]. Reaches live rows only; without `delete_time` the row is gone. */
   delete(fields: readonly Field[], predicate: RowPredicate): Statement {
     return this.#shape(shapeOf('delete', predicate, fields), () => {
-      const text = new Text(this.dialect)
+      const text = new Placeholders(this.dialect)
       if (this.model.deleteTime === undefined)
         return `DELETE FROM ${this.#table} WHERE ${this.#identity(text, predicate)}`
       const sets = fields.map((field) => `${this.#name(field)} = ${text.bind(field)}`)
@@ -142,7 +143,7 @@ export class Statements {
   /** Values: one per field, key, [tenant], [etag], [where]. Reaches deleted rows only. */
   undelete(fields: readonly Field[], predicate: RowPredicate): Statement {
     return this.#shape(shapeOf('undelete', predicate, fields), () => {
-      const text = new Text(this.dialect)
+      const text = new Placeholders(this.dialect)
       const sets = fields.map((field) => `${this.#name(field)} = ${text.bind(field)}`)
       if (this.#discriminated) sets.push(`${this.dialect.quote(SOFT_DELETE_KEY)} = ''`)
       return `UPDATE ${this.#table} SET ${sets.join(', ')} WHERE ${this.#identity(text, predicate)} AND ${this.#name(this.model.deleteTime as Field)} IS NOT NULL${this.#returning}`
@@ -157,7 +158,7 @@ export class Statements {
     return this.#shape(`batchGet ${count} ${tenant} ${where} ${lock?.lock} ${lock?.wait} ${all}`, () => {
       const { key, tenant: tenantField } = this.model
       const { arrayType } = this.dialect
-      const text = new Text(this.dialect)
+      const text = new Placeholders(this.dialect)
       const condition = tenant
         ? `${this.#name(tenantField as Field)} = ${text.bind(tenantField as Field)} AND `
         : ''
@@ -232,7 +233,7 @@ export class Statements {
   /** The live rows with a value in one column, the first two by key. Values: value, [tenant], [where]. Returns every stored field. */
   find(field: Field, { tenant, where }: RowPredicate): Statement {
     return this.#shape(`find ${field.column} ${tenant} ${where}`, () => {
-      const text = new Text(this.dialect)
+      const text = new Placeholders(this.dialect)
       const condition = `${this.#name(field)} = ${text.bind(field)}${tenant ? ` AND ${this.#name(this.model.tenant as Field)} = ${text.bind(this.model.tenant as Field)}` : ''}`
       return `SELECT ${this.#select(this.model.fields)} FROM ${this.#table} WHERE ${condition}${this.#live()}${also(where)} ORDER BY ${this.#name(this.model.key)} LIMIT 2`
     })
@@ -250,7 +251,7 @@ export class Statements {
    */
   purge(tenant: boolean): Statement {
     return this.#shape(`purge ${tenant}`, () => {
-      const text = new Text(this.dialect)
+      const text = new Placeholders(this.dialect)
       const expire = this.model.expireTime as Field
       const identity = (
         this.model.tenantInKey ? [this.model.tenant as Field, this.model.key] : [this.model.key]
@@ -279,7 +280,7 @@ export class Statements {
     return this.model.deleteTime === undefined ? '' : `${this.#name(this.model.deleteTime)} IS NULL`
   }
 
-  #identity(text: Text, { tenant, etag, where, isUnchanged }: RowPredicate): string {
+  #identity(text: Placeholders, { tenant, etag, where, isUnchanged }: RowPredicate): string {
     const { key, tenant: tenantField, etag: etagField } = this.model
     const parts = [`${this.#name(key)} = ${text.bind(key)}`]
     if (tenant) parts.push(`${this.#name(tenantField as Field)} = ${text.bind(tenantField as Field)}`)
@@ -292,7 +293,7 @@ export class Statements {
   }
 
   /** What begins a write that refers to these rows, and what it takes them from. */
-  #below(text: Text, parents: readonly Parent[]): readonly [begin: string, from: string] {
+  #below(text: Placeholders, parents: readonly Parent[]): readonly [begin: string, from: string] {
     if (parents.length === 0) return ['', '']
     const bind = (field: Field) => text.bind(field)
     const rows = parents.map(({ select }, i) => `p${i} AS (${select(bind, true)})`)
@@ -338,23 +339,4 @@ const shapeOf = (kind: string, predicate: RowPredicate, fields: readonly Field[]
   let shape = `${kind} ${tenant} ${etag} ${isUnchanged} ${where}`
   for (const { column } of fields) shape += `\0${column}`
   return shape
-}
-
-/** Numbers the placeholders of one statement. */
-class Text {
-  readonly #dialect: Dialect
-  #count = 0
-
-  constructor(dialect: Dialect) {
-    this.#dialect = dialect
-  }
-
-  bind(field: Field): string {
-    return this.#dialect.placeholder(field, ++this.#count)
-  }
-
-  /** A row count, which every driver takes as it is. */
-  count(): string {
-    return this.#dialect.countPlaceholder(++this.#count)
-  }
 }

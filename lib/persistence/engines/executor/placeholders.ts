@@ -1,0 +1,21 @@
+import type { Field } from '../../../resource/fields/field.js'
+import type { Dialect } from '../../dialects/dialect.js'
+
+/** Numbers the placeholders of one statement. */
+export class Placeholders {
+  readonly #dialect: Dialect
+  #count = 0
+
+  constructor(dialect: Dialect) {
+    this.#dialect = dialect
+  }
+
+  bind(field: Field): string {
+    return this.#dialect.placeholder(field, ++this.#count)
+  }
+
+  /** A row count, which every driver takes as it is. */
+  count(): string {
+    return this.#dialect.countPlaceholder(++this.#count)
+  }
+}
