@@ -31,13 +31,13 @@ export function refuseVersions(files: string, dialect: Dialect): void {
  * @throws {Failure} for a dump that cannot be used.
  */
 export async function adoptedVersion(
-  { tool, dialect, table, tables, dump, head }: AdoptableTool,
+  { tool, dialect, schema, table, tables, dump, head }: AdoptableTool,
   text: string,
   file: string,
 ): Promise<NextVersion> {
   const { adoptedComment, createdTables, dumpedStatements, lintFiles } =
     await import('../../lib/migrations/index.js')
-  const statements = dumpedStatements(text, dialect)
+  const statements = dumpedStatements(text, dialect, schema)
   if (statements.length === 0) throw new Failure('input', `${file} has no statement that makes something`)
   const sql = `${statements.join(';\n\n')};\n`
   const description = `adopted_${tool.toLowerCase().replaceAll(/[^a-z0-9]+/g, '_')}`

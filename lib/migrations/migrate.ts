@@ -164,13 +164,15 @@ function adoptableTool(options: ResolvedOptions): Promise<AdoptableTool | undefi
     if (found === undefined) return undefined
     const url = new URL(options.url)
     const { name } = options.engine.addressOf(url, options.schema)
-    return { ...found, dump: await options.engine.foreign.dump(session, { url, name, tables: found.tables }) }
+    const { schema } = options
+    const dump = await options.engine.foreign.dump(session, { url, name, schema, tables: found.tables })
+    return { ...found, schema, dump }
   })
 }
 
-/** The statements of a schema dump that make something, for the file of a schema that is taken over. */
-export const dumpedStatements = (dump: string, dialect: Dialect): readonly string[] =>
-  statementsOfDump(dump, engineOf(dialect).syntax)
+/** The statements of a schema dump that make something, for the file of a schema that is taken over; not what makes the schema itself. */
+export const dumpedStatements = (dump: string, dialect: Dialect, schema = 'public'): readonly string[] =>
+  statementsOfDump(dump, engineOf(dialect).syntax, schema)
 
 /**
  * The findings of lint in a module's files for one engine. Opens no connection.

@@ -40,11 +40,7 @@ With --dump it writes the statements of the dump into 0002_adopted_<tool>, makes
     ])
     const dump = flags.dump === undefined ? undefined : { file: flags.dump, text: dumpIn(flags.dump) }
     const found = await this.migrating({ ...flags, mayBegin: true }, (migrator) => migrator.foreignTool())
-    if (found === undefined)
-      throw new Failure(
-        'database',
-        'no history of another tool is known here. For an empty schema, use ashlar migrate new and up; for one that has tables, write what it has into 0002, and run ashlar migrate baseline --to 2',
-      )
+    if (found === undefined) return this.#withoutTool(flags, nextLine(['up']))
     const { tool, table, head, dump: dumpCommand } = found
     const recorded = dump === undefined ? undefined : await this.#adoptedBefore(flags)
     if (recorded !== undefined) {
@@ -73,6 +69,19 @@ With --dump it writes the statements of the dump into 0002_adopted_<tool>, makes
       nextLine(['up'], UNCOMPARED),
     ])
     return this.onDatabase({ tool, dumpCommand, files, ...result })
+  }
+
+  /** A history that `up` takes over by itself. @throws {Failure} where there is none, or `up` refuses it. */
+  async #withoutTool(flags: DatabaseFlags, next: string): Promise<Adopted> {
+    const other = await this.migrating({ ...flags, mayBegin: true }, (migrator) => migrator.otherHistory())
+    if (other === undefined)
+      throw new Failure(
+        'database',
+        'no history of another tool is known here. For an empty schema, use ashlar migrate new and up; for one that has tables, write what it has into 0002, and run ashlar migrate baseline --to 2',
+      )
+    if (other.isRefused) throw new Failure('database', other.text)
+    this.say([`${other.text}: there is nothing to adopt`, next])
+    return this.onDatabase({ tool: 'golang-migrate', dumpCommand: '', files: [], applied: [], recorded: [] })
   }
 
   /** The version of an earlier call; undefined where there was none. */

@@ -1,16 +1,25 @@
-import { Cursor, isWord } from '../sql/cursor.js'
+import { Cursor, isWord, nameOf } from '../sql/cursor.js'
 import { splitStatements, type Statement } from '../sql/statements.js'
 import type { Syntax } from '../sql/syntax.js'
 import { createTable } from '../sql/statement-shape.js'
 
 /**
  * The statements of a schema dump that make something, without what a dump says for itself: settings of its session, drops of
- * what it makes, owners, locks, and commands of psql.
+ * what it makes, owners, definers, locks, and commands of psql.
+ * @param schema - which is there without the dump.
  */
-export function statementsOfDump(dump: string, syntax: Syntax): readonly string[] {
+export function statementsOfDump(dump: string, syntax: Syntax, schema: string): readonly string[] {
   const sql = dump.replaceAll('\r\n', '\n').replaceAll(/^\\.*$/gm, '')
-  return inOrder(splitStatements(sql, syntax).statements.filter(makesSomething))
+  return inOrder(
+    splitStatements(sql, syntax).statements.filter((one) => makesSomething(one) && !makesSchema(one, schema)),
+  ).map(withoutDefiner)
 }
+
+/** Whoever runs the file defines its views, triggers and routines: the user of the dumped database may not be there. */
+const withoutDefiner = (text: string): string => text.replace(DEFINER, '$1')
+
+const DEFINER =
+  /^((?:\/\*!\d+ )?CREATE\b(?:(?!\b(?:TABLE|TRIGGER|VIEW|PROCEDURE|FUNCTION|EVENT)\b)[^(])*?)DEFINER\s*=\s*(?:`[^`]*`|\w+)(?:@(?:`[^`]*`|\w+))?[ ]?/i
 
 /** A table with its triggers, or a statement of another kind. */
 interface Part {
@@ -68,6 +77,10 @@ const targetsOf = ({ tokens }: Statement): readonly string[] =>
     isWord(token, 'REFERENCES') ? (new Cursor(tokens.slice(at + 1)).name() ?? []) : [],
   )
 
+/** The schema of the module is there before its first file runs. */
+const makesSchema = ({ tokens: [verb, what, name] }: Statement, schema: string): boolean =>
+  isWord(verb, 'CREATE') && isWord(what, 'SCHEMA') && name !== undefined && nameOf(name) === schema
+
 function makesSomething({ tokens, text }: Statement): boolean {
   // mysqldump makes a stand-in for each view first, and the view in its place at the end.
   if (text.startsWith('/*!') && /\bDROP VIEW\b/i.test(text)) return true
@@ -75,7 +88,6 @@ function makesSomething({ tokens, text }: Statement): boolean {
   if (text.startsWith('/*') && !/\b(CREATE|ALTER)\b/i.test(text)) return false
   const cursor = new Cursor(tokens)
   if (!['CREATE', 'ALTER', 'COMMENT'].some((verb) => cursor.sees(verb))) return false
-  if (cursor.sees('CREATE', 'SCHEMA') && isWord(tokens[2], 'PUBLIC')) return false
   if (cursor.sees('COMMENT', 'ON', 'SCHEMA') || cursor.sees('ALTER', 'DATABASE')) return false
   return !tokens.some((token, at) => isWord(token, 'OWNER') && isWord(tokens[at + 1], 'TO'))
 }

@@ -72,6 +72,8 @@ export interface ForeignTool {
 
 /** A tool whose schema can be taken over. */
 export interface AdoptableTool extends ForeignTool {
+  /** The schema that it migrates; empty on MySQL. */
+  readonly schema: string
   /** The command line that dumps the schema to stdout, without the tables of the tool, for `ashlar migrate adopt`. It has no password in it. */
   readonly dump: string
 }
@@ -133,6 +135,6 @@ export async function refuseForeign(session: Session, rows: readonly AppliedVers
   throw new MigrationError(
     'foreign',
     `the table ${found.table} says that ${found.tool} migrates this schema, and nothing is changed. To take it over, run ` +
-      `ashlar migrate adopt, which prints the command that dumps it; to leave it alone, ${session.engine.foreign.apart}`,
+      `ashlar migrate adopt, which prints the command that dumps it; to leave it alone, give the module ${session.engine.apart}`,
   )
 }

@@ -31,6 +31,7 @@ export const mysql: Engine = {
       ? []
       : ['schema is for PostgreSQL: on MySQL each module has the database of its connection string'],
   placeOf: () => 'in this database',
+  apart: 'a database of its own',
   schemas: undefined,
   addressOf: mysqlAddress,
   open: openMysql,
@@ -54,7 +55,6 @@ export const mysql: Engine = {
       [],
     ],
     dump: mysqlDump,
-    apart: 'give the module a database of its own',
   },
 }
 

@@ -34,6 +34,7 @@ export const postgres: Engine = {
     return /^(pg_|information_schema$)/.test(schema) ? [`schema ${schema} belongs to PostgreSQL`] : []
   },
   placeOf: (schema) => `in the schema ${schema} (--module or --schema names another one)`,
+  apart: 'a schema of its own with --module or --schema',
   schemas: {
     all: `SELECT nspname AS name FROM pg_class JOIN pg_namespace AS n ON n.oid = relnamespace
       WHERE relname = '${VERSION_TABLE}' AND relkind = 'r' ORDER BY nspname`,
@@ -62,8 +63,7 @@ export const postgres: Engine = {
        WHERE table_schema = ? OR (table_schema = 'drizzle' AND ? = 'public')`,
       [schema, schema],
     ],
-    dump: (_session, source) => Promise.resolve(postgresDump(source)),
-    apart: 'give the module a schema of its own with --module or --schema',
+    dump: postgresDump,
   },
 }
 

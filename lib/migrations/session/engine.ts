@@ -40,6 +40,8 @@ export interface Engine extends EngineFiles {
   readonly schemaProblems: (said: string | undefined, schema: string) => readonly string[]
   /** Where the versions of a module are, such as `in the schema inventory; --module and --schema name another one`. */
   readonly placeOf: (schema: string) => string
+  /** What a module needs so that its tables are apart from those of others: `give the module a database of its own`. */
+  readonly apart: string
   /** Undefined where a database has no schemas. */
   readonly schemas: SchemasSql | undefined
   readonly addressOf: (url: URL, schema: string) => DatabaseAddress
@@ -110,8 +112,6 @@ export interface ForeignSql {
   readonly columns: (schema: string) => readonly [sql: string, values: readonly string[]]
   /** The command line that dumps the schema to stdout. It has no password in it. */
   readonly dump: (session: Session, source: DumpSource) => Promise<string>
-  /** How a module gets its tables apart from those of the tool. */
-  readonly apart: string
 }
 
 /** What is dumped. */
@@ -120,6 +120,8 @@ export interface DumpSource {
   readonly url: URL
   /** Of the database. */
   readonly name: string
+  /** Of the module; empty where a database has no schemas. */
+  readonly schema: string
   /** The tables that the dump leaves out. */
   readonly tables: readonly string[]
 }

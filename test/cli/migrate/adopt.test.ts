@@ -151,6 +151,49 @@ onEachEngine(
       ])
     })
 
+    if (dialect === 'postgres')
+      it('takes over one schema, with the extensions, and leaves the others alone', async () => {
+        for (const sql of [
+          'CREATE EXTENSION citext',
+          'CREATE SCHEMA shop',
+          'CREATE SCHEMA other',
+          'CREATE TABLE other.secret (id bigint PRIMARY KEY)',
+          'CREATE TABLE shop.knex_migrations (id serial, name text, batch int, migration_time timestamptz)',
+          'CREATE TABLE shop.tasks (id bigint PRIMARY KEY, title public.citext)',
+        ])
+          await database().rows(sql)
+        writeFileSync(
+          join(folder, 'schema.sql'),
+          dump((await run('adopt', '--schema', 'shop')).stdout.split('\n')[1] ?? ''),
+        )
+        const adopted = await run('adopt', '--schema', 'shop', '--dump', 'schema.sql')
+        expect(adopted.exit, adopted.stderr).to.equal(0)
+        const sql = readFileSync(join(folder, 'migrations/postgres/0002_adopted_knex.up.sql'), 'utf8')
+        expect(sql).to.include('CREATE EXTENSION IF NOT EXISTS citext').and.include('CREATE TABLE shop.tasks')
+        expect(sql).to.not.match(/CREATE SCHEMA|other|secret/)
+        const checked = await run('check', '--schema', 'shop')
+        expect(checked.exit, checked.stdout).to.equal(0)
+      })
+
+    it('leaves to up what golang-migrate recorded, as status says', async () => {
+      await database().rows(
+        'CREATE TABLE schema_migrations (version bigint NOT NULL PRIMARY KEY, dirty boolean NOT NULL)',
+      )
+      await database().rows('INSERT INTO schema_migrations VALUES (2, false)')
+      const refused = await run('adopt')
+      expect([refused.exit, refused.stderr]).to.deep.equal([
+        6,
+        `${saidOf(database())}ashlar: up refuses this database: schema_migrations is at 0002, which these files do not have: the first run needs the files that were applied\n`,
+      ])
+      await run('new', 'tasks')
+      const said = 'schema_migrations is at 0002: up takes over 0001 to 0002 without running them'
+      expect((await run('status')).stderr).to.include(`note: ${said}\n`)
+      expect(await run('adopt')).to.deep.include({
+        exit: 0,
+        stdout: `${said}: there is nothing to adopt\nNext: ashlar migrate up\n`,
+      })
+    })
+
     it('says that no tool is known', async () => {
       const { exit, stderr } = await run('adopt')
       expect(exit).to.equal(6)
@@ -161,6 +204,20 @@ onEachEngine(
 )
 
 describe('a dump of MySQL', () => {
+  it('loses the users that define its triggers and views', () => {
+    const dump =
+      "CREATE TABLE a (id int COMMENT 'CREATE DEFINER=me VIEW');" +
+      '/*!50003 CREATE*/ /*!50017 DEFINER=`me`@`%`*/ /*!50003 TRIGGER t AFTER INSERT ON a FOR EACH ROW SET @x = 1 */;' +
+      '/*!50001 CREATE ALGORITHM=UNDEFINED */\n/*!50013 DEFINER=`me`@`%` SQL SECURITY DEFINER */\n/*!50001 VIEW v AS SELECT id FROM a */;' +
+      'CREATE DEFINER=me@localhost PROCEDURE p() SELECT 1;'
+    expect(dumpedStatements(dump, 'mysql')).to.deep.equal([
+      "CREATE TABLE a (id int COMMENT 'CREATE DEFINER=me VIEW')",
+      '/*!50003 CREATE*/ /*!50017 */ /*!50003 TRIGGER t AFTER INSERT ON a FOR EACH ROW SET @x = 1 */',
+      '/*!50001 CREATE ALGORITHM=UNDEFINED */\n/*!50013 SQL SECURITY DEFINER */\n/*!50001 VIEW v AS SELECT id FROM a */',
+      'CREATE PROCEDURE p() SELECT 1',
+    ])
+  })
+
   it('gets each table with its triggers behind those that it refers to, and views stay behind', () => {
     const dump =
       'CREATE TABLE `a` (id int, FOREIGN KEY (id) REFERENCES `b` (id), FOREIGN KEY (id) REFERENCES `a` (id));' +
