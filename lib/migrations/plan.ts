@@ -122,7 +122,7 @@ async function plannedRollBack(
   migration: Planned,
 ): Promise<PlannedRollBack> {
   const { done = 0, of = 0, staysApplied = false } = unfinishedOf(row, options.engine) ?? {}
-  if (staysApplied) refuseEdited({ migrations: [migration] }, [{ ...row, dirty: false }])
+  if (staysApplied) refuseEdited({ migrations: [migration] }, [{ ...row, dirty: false }], options.engine)
   const isUnknown = options.engine.isKnownUndone(row) === undefined
   if (staysApplied || isUnknown) return { staysApplied, isUnknown, done, of, statements: [] }
   const step = downStep(session, options, row, migration)

@@ -4,6 +4,7 @@ import { refuseMoved } from './histories/adopted-head.js'
 import { isOfFramework, type Migration } from './files/migration-files.js'
 import { refuseForeign } from './histories/foreign.js'
 import { type MigrationSet, refuseBadFiles } from './migration-set.js'
+import type { Engine } from './session/engine.js'
 import type { Session } from './session/session.js'
 import {
   type AppliedVersion,
@@ -38,8 +39,8 @@ export async function preflight(session: Session, set: MigrationSet, without?: n
   )
   await refuseForeign(session, found.rows)
   if (found.rows.length === 0) refuseUnusable(await readAdopted(session), set.migrations)
-  refuseEdited(set, now.rows)
   const { engine } = session
+  refuseEdited(set, now.rows, engine)
   for (const row of now.rows.filter((one) => one.dirty && !isGoingDown(one))) {
     const migration = set.migrations.find(({ version }) => version === row.version)
     if (migration !== undefined)
@@ -79,6 +80,7 @@ function refuseEmpty({ subject, migrations }: MigrationSet, rows: readonly Appli
 export function refuseEdited(
   { migrations }: Pick<MigrationSet, 'migrations'>,
   rows: readonly AppliedVersion[],
+  { apart }: Pick<Engine, 'apart'>,
 ): void {
   const byVersion = new Map(migrations.map((migration) => [migration.version, migration]))
   const edited = rows.flatMap(({ version, name, dirty, checksum }) => {
@@ -97,7 +99,7 @@ export function refuseEdited(
     : 'Put back what it said and make the change in a new file; ashlar migrate repair shows the edit, and can accept it'
   throw new MigrationError(
     'edited',
-    `${texts.join('; ')}. ${advice}. If another module migrates this schema, give each module a schema of its own`,
+    `${texts.join('; ')}. ${advice}. If another module has its tables here, give each module ${apart}`,
   )
 }
 

@@ -161,7 +161,8 @@ async function apply(
   const { version, name, file, fill, script, up: sql } = migration
   if (row !== undefined && isGoingDown(row)) {
     const state = await endRollBack(session, options, row, migration)
-    if (state === 'applied') refuseEdited({ migrations: [migration] }, [{ ...row, dirty: false }])
+    if (state === 'applied')
+      refuseEdited({ migrations: [migration] }, [{ ...row, dirty: false }], options.engine)
     return state === 'applied' ? false : apply(session, options, migration, undefined)
   }
   const { statements } = script

@@ -19,7 +19,9 @@ onEachEngine('what up would refuse', (database, dialect) => {
   > = {
     'an applied file that was edited': [
       { ...before, '0002_t2.up.sql': 'CREATE TABLE t2 (id int)', ...tables(3) },
-      /0002_t2\.up\.sql was edited after it was applied \(applied [0-9a-f]{12}…, now [0-9a-f]{12}…\)/,
+      dialect === 'postgres'
+        ? /0002_t2\.up\.sql was edited after it was applied \(applied [0-9a-f]{12}…, now [0-9a-f]{12}…\)\. .* give each module a schema of its own with --module or --schema$/
+        : /0002_t2\.up\.sql was edited after it was applied \(applied [0-9a-f]{12}…, now [0-9a-f]{12}…\)\. .* give each module a database of its own$/,
     ],
     'files of another module': [
       Object.fromEntries(
