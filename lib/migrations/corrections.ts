@@ -1,5 +1,5 @@
 import { MigrationError } from '../errors.js'
-import { completeFramework, takenOver } from './histories/adopt.js'
+import { completeFramework, refuseNamesakes, takenOver } from './histories/adopt.js'
 import { FRAMEWORK, isOfFramework, unknownVersion } from './files/migration-files.js'
 import { BACKFILL_TABLE } from './files/names.js'
 import { withLock } from './session/lock.js'
@@ -48,11 +48,13 @@ export type Resolution = 'applied' | 'rolledBack'
  * Records every version up to `to` as applied without running its file: the database has what they make. Tables of the
  * framework's first version that it lacks are made. Upgrades of the framework's tables that it lacks are left to `up`.
  * @throws {RangeError} when the files have no version `to`.
- * @throws {MigrationError} `dirty` when a version was run in this database before.
+ * @throws {MigrationError} `dirty` when a version was run in this database before; `foreign` where a table of the application has a name
+ * of the framework's.
  */
 export function baseline(options: ResolvedOptions, to: number): Promise<BaselineResult> {
   return correcting(options, async (session, migrations) => {
     if (!migrations.some(({ version }) => version === to)) throw unknownVersion(to, migrations)
+    await refuseNamesakes(session, migrations[0])
     await session.makeSchema()
     await makeVersionTable(session)
     const rows = await readVersions(session)

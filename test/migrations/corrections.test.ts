@@ -16,6 +16,20 @@ onEachEngine('a correction by hand', (database) => {
     expect(await failureOf(migrator(files).up(5))).to.be.instanceOf(RangeError)
   })
 
+  it('takes no table of the application for one of the framework', async () => {
+    await migrator({}).down(0)
+    await database().rows('CREATE TABLE outbox (id bigint PRIMARY KEY, mail varchar(9))')
+    await database().rows('DROP TABLE ashlar_migrations')
+    const failure = await failureOf(migrator(tables(2)).baseline(2))
+    expect(failure).to.have.property('stop', 'foreign')
+    expect(failure.message).to.match(
+      /: tables that have the names of the framework’s are other ones, and nothing is changed: outbox lacks account_id, .*, event_epoch\. Rename them, or give the module a (?:schema of its own with --module or --schema|database of its own)$/,
+    )
+    expect(await database().tables()).to.deep.equal(['outbox'])
+    await database().rows('DROP TABLE outbox')
+    expect((await migrator(tables(2)).baseline(2)).applied).to.deep.equal(['0001_framework_init'])
+  })
+
   it('leaves an upgrade of its own tables that the database lacks to the next run', async () => {
     await migrator({}).down(0)
     await database().rows('CREATE TABLE t2 (id bigint PRIMARY KEY)')

@@ -89,6 +89,50 @@ export function refuseUnusable(
 }
 
 /**
+ * Refuses tables that have a name of the framework's first version and lack its columns: what upgrades the framework's tables would
+ * change a table of the application.
+ * @throws {MigrationError} `foreign`, with what each of them lacks.
+ */
+export async function refuseNamesakes(session: Session, first: Migration | undefined): Promise<void> {
+  if (first?.version !== FRAMEWORK) return
+  const { syntax, apart } = session.engine
+  const tables = splitStatements(first.up, syntax).statements.flatMap((one) => createTable(one) ?? [])
+  const there = await columnsOf(
+    session,
+    tables.map(({ table }) => table),
+  )
+  const others = tables.flatMap(({ table, columns }) => {
+    const found = there.get(table)
+    const lacking = columns.map(({ name }) => name).filter((name) => found?.has(name) === false)
+    return lacking.length === 0 ? [] : [`${table} lacks ${lacking.join(', ')}`]
+  })
+  if (others.length === 0) return
+  throw new MigrationError(
+    'foreign',
+    `tables that have the names of the framework’s are other ones, and nothing is changed: ${others.join('; ')}. Rename them, or give the module ${apart}`,
+  )
+}
+
+/** The columns of those tables that are there. */
+async function columnsOf(
+  session: Session,
+  tables: readonly string[],
+): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  const [inSchema, values] = session.engine.versionTable.inSchema(session.schema)
+  const rows = await session.rows(
+    `SELECT table_name AS of_table, column_name AS name FROM information_schema.columns
+     WHERE table_name IN (${tables.map(() => '?').join(', ')}) AND ${inSchema}`,
+    [...tables, ...values],
+  )
+  const found = new Map<string, Set<string>>()
+  for (const { of_table: table, name } of rows) {
+    const columns = found.get(String(table)) ?? new Set()
+    found.set(String(table), columns.add(String(name)))
+  }
+  return found
+}
+
+/**
  * Creates the tables of the framework's first version that the other tool's lacks, such as `operations`. An existing
  * table is not changed. MySQL commits each table by itself: after a crash, the next run finds those that exist.
  * @returns the tables that were created.
