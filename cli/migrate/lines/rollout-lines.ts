@@ -3,6 +3,8 @@ import { terminalLine } from '../../output/terminal-line.js'
 import type { Rollout } from '../rollout/rollout.js'
 
 const MOST_FAILURES = 10
+const NOT_TRIED =
+  'no version was tried: the database had every version of these files before, so that both images ran on the schema as it was. To try versions, restore the copy from before them and run again'
 
 /** What became of the calls in each phase of a deployment. */
 export function rolloutLines({ applied, phases, calls, failures }: Rollout, paint: Paint): readonly string[] {
@@ -15,14 +17,13 @@ export function rolloutLines({ applied, phases, calls, failures }: Rollout, pain
           `  ${image}: ${made} calls, ${lost === 0 ? 'none failed' : paint.bad(`${lost} failed`)}, the slowest ${slowestMs} ms`,
       ),
     ]),
-    ...(applied.length === 0
-      ? ['no version was missing: nothing was applied']
-      : [`applied ${applied.join(', ')}`]),
+    ...(applied.length === 0 ? [] : [`applied ${applied.join(', ')}`]),
     ...failures
       .slice(0, MOST_FAILURES)
       .map(({ phase, image, message, count }) =>
         paint.bad(`${count} calls of the ${image} image failed in "${phase}": ${terminalLine(message)}`),
       ),
     failed === 0 ? paint.good(`0 of ${calls} calls failed`) : paint.bad(`${failed} of ${calls} calls failed`),
+    ...(applied.length === 0 ? [paint.warn(NOT_TRIED)] : []),
   ]
 }

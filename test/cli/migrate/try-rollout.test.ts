@@ -59,6 +59,12 @@ onEachEngine('ashlar migrate try-rollout', (database) => {
       /\n0 of \d+ calls failed\nNext: ashlar migrate up, on the database itself\n$/,
     )
     await done('verify', '--entities', AFTER)
+
+    const again = await rollout(NEW, NEW, '1')
+    expect(again.exit, again.stdout).to.equal(0)
+    expect(again.stdout).to.match(
+      /\n0 of \d+ calls failed\nno version was tried: the database had every version of these files before, so that both images ran on the schema as it was\. To try versions, restore the copy from before them and run again\n$/,
+    )
   })
 
   it('needs --yes where nobody can be asked', async () => {
