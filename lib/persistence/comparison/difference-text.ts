@@ -1,4 +1,4 @@
-import { foreignKeyShape, shapeOf } from '../dialects/catalog/live-table.js'
+import { foreignKeyShape, type LiveIndex, shapeOf } from '../dialects/catalog/live-table.js'
 import type { TableDefinition } from '../dialects/catalog/table-definition.js'
 import { quoteTable } from '../dialects/quote-table.js'
 import { SEARCH_VECTOR } from '../dialects/search-predicate.js'
@@ -72,7 +72,7 @@ export function differenceText(
       const { index, isReplaced } = difference
       if (isReplaced) return undefined
       return index.unique
-        ? `the index ${index.name} of ${table} is ${shapeOf(index)}, which the model does not have: it refuses rows that are allowed, and may tell one tenant what another has; declare it, or ${CONTRACT_DROPS}`
+        ? `the index ${index.name} of ${table} is ${shapeOf(index)}, which the model does not have: it refuses rows that are allowed${crossesTenants(index, definition)}; declare it, or ${CONTRACT_DROPS}`
         : `the index ${index.name} of ${table} is ${shapeOf(index)}, which the model does not have any more: every write pays for it; ${CONTRACT_DROPS}`
     }
     case 'addForeignKey': {
@@ -93,3 +93,7 @@ export function differenceText(
       return `the check ${difference.check.name} of ${table} is NOT VALID, so that rows from before may break it: ${alter}VALIDATE CONSTRAINT ${quote(difference.check.name)}`
   }
 }
+
+/** What a unique index tells a caller who meets a row that the caller may not see. */
+const crossesTenants = ({ columns }: LiveIndex, { tenant }: TableDefinition): string =>
+  tenant === undefined || columns.includes(tenant) ? '' : ', and may tell one tenant what another has'

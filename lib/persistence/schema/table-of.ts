@@ -92,6 +92,7 @@ export function tableOf(
   const scope = model.tenant === undefined ? [] : [model.tenant.column]
   return {
     ...table,
+    tenant: model.tenant?.column,
     columns,
     primaryKey: model.tenantInKey ? [...scope, model.key.column] : [model.key.column],
     indexes: distinct([

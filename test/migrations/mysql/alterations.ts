@@ -12,6 +12,13 @@ const mysqlKey = (name: string, key: string, shape: string): Alteration => ({
 })
 
 export const MYSQL_ALTERATIONS: readonly Alteration[] = [
+  {
+    name: 'a unique index more within a tenant, which tells nobody what another has',
+    sql: ['CREATE UNIQUE INDEX serials ON specimens (serial, account_id)'],
+    found: [
+      /^the index serials of specimens is UNIQUE \(serial, account_id\), which the model does not have: it refuses rows that are allowed; declare it, or ashlar migrate diff NAME --contract drops it, unless a file does$/,
+    ],
+  },
   column(
     'a column is missing',
     'DROP COLUMN note',

@@ -204,10 +204,17 @@ export const POSTGRES_ALTERATIONS: readonly Alteration[] = [
     found: [/ is UNIQUE \(api_key_public_id (?:text|varchar)_pattern_ops\) and has to be /],
   },
   {
+    name: 'a unique index more within a tenant, which tells nobody what another has',
+    sql: ['CREATE UNIQUE INDEX serials ON specimens (serial, account_id)'],
+    found: [
+      /^the index serials of specimens is UNIQUE \(serial, account_id\), which the model does not have: it refuses rows that are allowed; declare it, or ashlar migrate diff NAME --contract drops it, unless a file does$/,
+    ],
+  },
+  {
     name: 'a unique index more, which tells one tenant what another has',
     sql: ['CREATE UNIQUE INDEX serials ON specimens (serial)'],
     found: [
-      /^the index serials of specimens is UNIQUE \(serial\), which the model does not have: it refuses rows that are allowed, /,
+      /^the index serials of specimens is UNIQUE \(serial\), which the model does not have: it refuses rows that are allowed, and may tell one tenant what another has; declare it, /,
     ],
   },
   {

@@ -40,6 +40,8 @@ export interface ForeignKeyDefinition {
 
 /** A table as isolation, uniqueness and order need it. */
 export interface TableDefinition extends TableName {
+  /** The column that holds the tenant of a row; undefined where rows belong to none. */
+  readonly tenant?: string | undefined
   readonly columns: readonly ColumnDefinition[]
   readonly primaryKey: readonly string[]
   readonly indexes: readonly IndexDefinition[]
