@@ -66,15 +66,20 @@ export function splitStatements(sql: string, syntax: Syntax): Script {
   }
 }
 
-/** A statement's first words for messages. Literals are left out, because they may hold data. */
+/** The beginning of a statement on one line, as its file has it. Literals and comments are left out: literals may hold data. */
 export function summaryOf({ tokens }: Statement, longest = 72): string {
-  const words = tokens.slice(0, 24).map(({ kind, text }) => (kind === 'string' ? "'…'" : text))
-  const line = words
-    .join(' ')
-    .replaceAll(' . ', '.')
-    .replaceAll('( ', '(')
-    .replaceAll(/ ([,)])/g, '$1')
+  // Each has at least one character.
+  const shown = tokens.slice(0, longest + 1)
+  const line = shown.map((token, at) => `${spaceBetween(shown[at - 1], token)}${shownText(token)}`).join('')
   return line.length <= longest ? line : `${line.slice(0, longest - 1)}…`
+}
+
+const shownText = ({ kind, text }: Token): string => (kind === 'string' ? "'…'" : text)
+
+/** None where the file has none, and none where it begins a new line within parentheses. */
+function spaceBetween(before: Token | undefined, { start, text }: Token): string {
+  if (before === undefined || before.end === start) return ''
+  return before.text === '(' || text === ')' || text === ',' ? '' : ' '
 }
 
 /** Other objects of CREATE. Their statements have no body, whatever words follow. */

@@ -142,6 +142,16 @@ describe('splitStatements', () => {
 })
 
 describe('summaryOf', () => {
+  it('writes a statement as its file does, on one line', () => {
+    const [statement] = splitStatements(
+      'ALTER TABLE a.t\n  ADD CHECK (n >= 0 AND n<>7), -- why\n  ADD c varchar(255) DEFAULT\t-1;\nCREATE TABLE u (\n  id bigint\n)',
+      ENGINES.postgres.syntax,
+    ).statements
+    expect(statement && summaryOf(statement, 200)).to.equal(
+      'ALTER TABLE a.t ADD CHECK (n >= 0 AND n<>7), ADD c varchar(255) DEFAULT -1',
+    )
+  })
+
   it('leaves literals out and cuts what is long', () => {
     const [short, long] = splitStatements(
       "INSERT INTO t (a, b) VALUES ('secret', 1); SELECT " + 'a, '.repeat(90) + 'b',
