@@ -42,7 +42,7 @@ async function scratchPlace(scratch: string | undefined): Promise<Heading> {
   if (scratch === undefined) return ({ server }) => `scratch databases on ${server}`
   return attempt(async () => {
     const { migrate } = await import('../../lib/migrations/index.js')
-    const { database } = migrate({ url: await connectionString(scratch), files: {} })
+    const { database } = migrate({ url: await connectionString(scratch, 'ASHLAR_SCRATCH_URL'), files: {} })
     const { name = '', server = '' } = database ?? {}
     return () => `the scratch database ${name} on ${server}`
   })

@@ -124,7 +124,8 @@ export async function schemaChanges(
     if (tableMigrations(exports).length === 0) throw noEntities(entities)
     return schemaModel(exports)
   })
-  const address = scratch === undefined ? {} : { scratch: await connectionString(scratch) }
+  const address =
+    scratch === undefined ? {} : { scratch: await connectionString(scratch, 'ASHLAR_SCRATCH_URL') }
   return migrator.diff(model, { live, ...address }).catch((error: unknown) => {
     if (!(error instanceof Error) || !error.message.startsWith('entities: ')) throw error
     throw new Failure('input', `${entities}: ${onOneLine(error.message)}`, { cause: error })

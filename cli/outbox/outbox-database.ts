@@ -25,8 +25,6 @@ export async function outboxDatabase(dsn: string, schema: string | undefined): P
     }
   }
   const { address, connectionFailed, failureOf } = named()
-  if (address?.name === '')
-    throw new Failure('input', 'the connection string names no database: mysql://host/database')
   return {
     address,
     connectionFailed: (error) => new Failure('database', plain(connectionFailed(error)), { cause: error }),

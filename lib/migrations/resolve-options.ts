@@ -27,10 +27,14 @@ export function resolveOptions(options: MigrateOptions): ResolvedOptions {
     .filter(([, value]) => !Number.isInteger(value) || value < 1 || value > LONGEST_MS)
     .map(([name]) => `${name} is a whole number of milliseconds from 1 to ${LONGEST_MS}`)
   problems.push(...engine.schemaProblems(options.schema, schema))
+  // What is no URL is told when it connects.
+  const url = options.url.trim()
+  const problem = URL.canParse(url) ? engine.urlProblem(new URL(url)) : undefined
+  if (problem !== undefined) problems.push(problem)
   if (problems.length > 0) throw new DeclarationError('migrations', problems)
   return {
     ...times,
-    url: options.url.trim(),
+    url,
     engine,
     files: options.files,
     module: options.module ?? options.schema,

@@ -48,7 +48,7 @@ A way down that has only a comment says why nothing is undone, and is not tried.
         import('../../migrate/next-files.js'),
       ])
     this.heading = await checkHeading(flags)
-    const scratch = flags.scratch === undefined ? undefined : await connectionString(flags.scratch)
+    const scratch = flags.scratch === undefined ? undefined : await connectionString(flags.scratch, 'ASHLAR_SCRATCH_URL')
     const findings = await lintFolder(flags.files, undefined)
     const { dialect } = (await this.connected(flags)).database ?? {}
     const empty = dialect && emptyFolder(flags.files, dialect)

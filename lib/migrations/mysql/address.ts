@@ -1,3 +1,4 @@
+import { NO_SSLMODE } from '../../text/no-sslmode.js'
 import type { DatabaseAddress } from '../session/engine.js'
 
 /** Where `mysql2` connects. */
@@ -8,4 +9,10 @@ export function mysqlAddress(url: URL): DatabaseAddress {
     name: decodeURIComponent(url.pathname.slice(1)),
     server: url.searchParams.get('socketPath') ?? `${host}:${url.port || '3306'}`,
   }
+}
+
+/** What of the connection string is missing, or means nothing to `mysql2`. */
+export function mysqlUrlProblem({ pathname, searchParams }: URL): string | undefined {
+  if (searchParams.has('sslmode')) return `the connection string: ${NO_SSLMODE}`
+  return pathname.length > 1 ? undefined : 'the connection string names no database: mysql://host/database'
 }

@@ -3,7 +3,7 @@ import type { Engine } from '../session/engine.js'
 import type { AppliedVersion } from '../session/version-table.js'
 import { backfillOf } from '../sql/backfill.js'
 import { splitStatements } from '../sql/statements.js'
-import { mysqlAddress } from './address.js'
+import { mysqlAddress, mysqlUrlProblem } from './address.js'
 import { mysqlDump } from './dump-command.js'
 import { mysqlEffects } from './effects.js'
 import { mysqlFailures } from './failures.js'
@@ -33,6 +33,7 @@ export const mysql: Engine = {
   placeOf: () => 'in this database',
   apart: 'a database of its own',
   schemas: undefined,
+  urlProblem: mysqlUrlProblem,
   addressOf: mysqlAddress,
   open: openMysql,
   up: upOnMysql,

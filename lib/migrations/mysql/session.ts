@@ -5,7 +5,6 @@ import { MigrationError } from '../../errors.js'
 import type { Engine } from '../session/engine.js'
 import type { ResolvedOptions } from '../session/options.js'
 import { hidePasswords } from '../../text/hide-passwords.js'
-import { NO_SSLMODE } from '../../text/no-sslmode.js'
 import { SessionError, sessionError } from '../session/session-error.js'
 import { stoppable } from '../session/stoppable.js'
 import {
@@ -20,20 +19,12 @@ import { activityOf } from './holders.js'
 
 const CONNECT_TIMEOUT_MS = 10_000
 
-/** @throws {MigrationError} without a connection or without a database in the URL. */
+/** @throws {MigrationError} without a connection. */
 export async function openMysql(options: ResolvedOptions): Promise<Session> {
-  if (/[?&]sslmode=/.test(options.url)) throw new MigrationError('connection', NO_SSLMODE)
   const connection = await connect(options)
   try {
     const [row] = await query(connection, 'SELECT CONNECTION_ID() AS id, DATABASE() AS name')
-    if (typeof row?.name !== 'string')
-      throw new MigrationError(
-        'connection',
-        'the connection string names no database: mysql://host/database',
-        undefined,
-        'ERR_INVALID_URL',
-      )
-    const session = new MysqlSession(connection, options, Number(row.id), row.name)
+    const session = new MysqlSession(connection, options, Number(row?.id), String(row?.name))
     await session.settle(0)
     return session
   } catch (error) {

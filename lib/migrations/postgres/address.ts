@@ -16,3 +16,9 @@ export function postgresConnection(url: URL): Readonly<Record<'host' | 'port' | 
   const user = decodeURIComponent(url.username) || PGUSER || userInfo().username
   return { host, port, user, name: decodeURIComponent(url.pathname.slice(1)) || PGDATABASE || user }
 }
+
+/** `pg` would take the database that has the name of the user. */
+export const postgresUrlProblem = ({ pathname }: URL): string | undefined =>
+  pathname.length > 1 || (process.env.PGDATABASE ?? '') !== ''
+    ? undefined
+    : 'the connection string names no database: postgres://host/database'

@@ -3,7 +3,7 @@ import { type AppliedVersion, deleteVersion } from '../session/version-table.js'
 import type { Engine } from '../session/engine.js'
 import { backfillOf } from '../sql/backfill.js'
 import { splitStatements } from '../sql/statements.js'
-import { postgresAddress } from './address.js'
+import { postgresAddress, postgresUrlProblem } from './address.js'
 import { postgresDump } from './dump-command.js'
 import { postgresEffects } from './effects.js'
 import { postgresFailures } from './failures.js'
@@ -40,6 +40,7 @@ export const postgres: Engine = {
       WHERE relname = '${VERSION_TABLE}' AND relkind = 'r' ORDER BY nspname`,
     versionsIn: (schema) => `SELECT name FROM "${schema.replaceAll('"', '""')}".${VERSION_TABLE}`,
   },
+  urlProblem: postgresUrlProblem,
   addressOf: postgresAddress,
   open: (options, purpose) => openPostgres(options, purpose === 'change'),
   up: upOnPostgres,

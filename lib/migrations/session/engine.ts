@@ -44,6 +44,8 @@ export interface Engine extends EngineFiles {
   readonly apart: string
   /** Undefined where a database has no schemas. */
   readonly schemas: SchemasSql | undefined
+  /** Why a connection string cannot be used, whatever its server; it repeats nothing of the string. */
+  readonly urlProblem: (url: URL) => string | undefined
   readonly addressOf: (url: URL, schema: string) => DatabaseAddress
   /** @throws {MigrationError} without a connection. */
   readonly open: (options: ResolvedOptions, purpose: Purpose) => Promise<Session>

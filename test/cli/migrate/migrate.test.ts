@@ -7,7 +7,6 @@ import { withLock } from '../../../lib/migrations/session/lock.js'
 import { withSession } from '../../../lib/migrations/session/session.js'
 import { expectGolden } from '../../support/golden.js'
 import { runCommand } from '../../support/run-command.js'
-import { serviceUrl } from '../../support/running/services.js'
 import { file, onEachEngine, saidOf, tables } from '../../migrations/each-engine.js'
 
 const VERBS = [
@@ -157,15 +156,36 @@ describe('ashlar migrate', () => {
     expect(JSON.parse(stdout)).to.have.nested.property('error.message', stderr.slice(8, -1))
   })
 
-  it('says that a connection string of MySQL names no database', async function () {
-    const url = serviceUrl('mysql')
-    if (url === undefined) this.skip()
-    write('migrations/0002_a.up.sql', 'SELECT 1;')
-    write('migrations/0002_a.down.sql', 'SELECT 1;')
-    const { exit, stderr } = await run('up', '--url', url.replace(/\/[^/]*$/, ''))
-    expect(exit).to.equal(2)
-    expect(stderr).to.include('names no database: mysql://host/database')
-  })
+  for (const [url, why] of [
+    [
+      '',
+      'the connection string is empty: set ASHLAR_DATABASE_URL to one, such as postgres://user@host/database',
+    ],
+    [
+      ' ',
+      'the connection string is empty: set ASHLAR_DATABASE_URL to one, such as postgres://user@host/database',
+    ],
+    [
+      'postgres://ada@127.0.0.1:1',
+      'migrations: the connection string names no database: postgres://host/database',
+    ],
+    [
+      'mysql://ada@127.0.0.1:1/',
+      'migrations: the connection string names no database: mysql://host/database',
+    ],
+    [
+      'mysql://ada@127.0.0.1:1/app?sslmode=require',
+      'migrations: the connection string: mysql2 has no sslmode and would connect without TLS: write ssl={"verifyIdentity":true}, percent-encoded',
+    ],
+  ] as const)
+    it(`refuses the connection string ${JSON.stringify(url)} before it connects`, async () => {
+      write('migrations/0002_a.up.sql', 'SELECT 1;')
+      write('migrations/0002_a.down.sql', 'SELECT 1;')
+      for (const verb of ['up', 'status']) {
+        const { exit, stderr } = await run(verb, '--url', url)
+        expect([exit, stderr]).to.deep.equal([2, `ashlar: ${why}\n`])
+      }
+    })
 
   it('says what is wrong with a connection string that is no URL, and repeats nothing of it', async () => {
     write('migrations/0002_a.up.sql', 'SELECT 1;')
