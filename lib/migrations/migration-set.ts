@@ -50,6 +50,17 @@ export const lintDown = (
     statementTimeoutMs,
   })
 
+/** Why lint refuses a version, by its name. The first reason says enough: up names all of them. */
+export const refusalsOf = ({ findings }: Pick<MigrationSet, 'findings'>): ReadonlyMap<string, string> =>
+  new Map(
+    findings
+      .filter(({ level }) => level === 'refuse')
+      .reverse()
+      .map((finding) => [versionNameOf(finding), toProblem(finding)]),
+  )
+
+const versionNameOf = ({ file }: Finding): string => file.replace(/\.(up|down)\.\w+$/, '')
+
 /**
  * @param isSettled - whether a version is applied: an applied version does not run again, so its findings do not
  * matter.
@@ -61,7 +72,7 @@ export function refuseBadFiles(
 ): void {
   const names = migrations.filter(({ version }) => isSettled(version)).map(({ name }) => name)
   const refused = findings.filter(
-    ({ level, file }) => level === 'refuse' && !names.includes(file.replace(/\.(up|down)\.\w+$/, '')),
+    (finding) => finding.level === 'refuse' && !names.includes(versionNameOf(finding)),
   )
   if (refused.length > 0) throw new DeclarationError(subject(), refused.map(toProblem))
 }

@@ -2,7 +2,7 @@ import { Unavailable } from '../errors.js'
 import { isOfFramework } from './files/migration-files.js'
 import { refuseForeign } from './histories/foreign.js'
 import { type OtherHistory, otherHistory } from './histories/other-history.js'
-import { type Planned, readSet } from './migration-set.js'
+import { type MigrationSet, readSet, refusalsOf } from './migration-set.js'
 import { withSession } from './session/session.js'
 import { resolveOptions } from './resolve-options.js'
 import type { MigrateOptions, ResolvedOptions } from './session/options.js'
@@ -51,6 +51,12 @@ export interface VersionStatus {
   readonly isFramework: boolean
   /** Of an edited version, its name in these files where it is another one: they may be the files of another database. */
   readonly otherName?: string
+  /** When the last run of its way up began or failed, where it is dirty: `error` is that of this run. */
+  readonly lastRunAt?: Date
+  /** Whether its file was edited since that run. */
+  readonly isEditedSince?: true
+  /** Why lint refuses its file; only where it is missing: then the next run is refused. */
+  readonly refusal?: string
 }
 
 /**
@@ -58,11 +64,11 @@ export interface VersionStatus {
  * @throws {MigrationError} `foreign` where another tool migrates the schema.
  */
 export async function status(options: ResolvedOptions): Promise<readonly VersionStatus[]> {
-  const { migrations } = await readSet(options.files, options.engine, options.statementTimeoutMs)
+  const set = await readSet(options.files, options.engine, options.statementTimeoutMs)
   return withSession(options, 'read', async (session) => {
     const now = await readVersionsNow(session)
     await refuseForeign(session, now.rows)
-    return statusOf(migrations, now, options)
+    return statusOf(set, now, options)
   })
 }
 
@@ -87,12 +93,12 @@ export async function verify(
   options: ResolvedOptions,
   compare: SchemaComparison = () => Promise.resolve([]),
 ): Promise<readonly string[]> {
-  const { migrations } = await readSet(options.files, options.engine, options.statementTimeoutMs)
+  const set = await readSet(options.files, options.engine, options.statementTimeoutMs)
   return withSession(options, 'read', async (session) => {
     const now = await readVersionsNow(session)
-    const other = await otherHistory(session, migrations, now.rows)
+    const other = await otherHistory(session, set.migrations, now.rows)
     const refused = other?.isRefused === true ? [other.text] : []
-    const differences = statusOf(migrations, now, options).flatMap(differenceOf)
+    const differences = statusOf(set, now, options).flatMap(differenceOf)
     return [
       ...refused,
       ...differences,
@@ -151,10 +157,12 @@ export function schemaIsCurrent(options: SchemaCheckOptions): () => Promise<void
 }
 
 function statusOf(
-  migrations: readonly Planned[],
+  set: MigrationSet,
   { rows, working }: VersionsNow,
   { engine }: ResolvedOptions,
 ): readonly VersionStatus[] {
+  const { migrations } = set
+  const refusals = refusalsOf(set)
   const files = new Map(migrations.map((migration) => [migration.version, migration]))
   const applied = new Set(rows.map(({ version }) => version))
   const holder = working?.holder
@@ -177,6 +185,7 @@ function statusOf(
         isChecked: true,
         isMissing: true,
         isFramework: isOfFramework(version),
+        ...refusalOf(name, refusals),
       }
     })
   const known = rows.map((row): VersionStatus => {
@@ -185,8 +194,13 @@ function statusOf(
       (working !== undefined && isUnfinished(row)) ||
       (row.dirty ? isAtWork(version, 'up', 'down') : isAtWork(version, 'down'))
     const unfinished = unfinishedOf(row, engine)
-    const state = isRunning ? 'running' : stateOf(row, files.get(version)?.checksum)
-    const fileName = files.get(version)?.name
+    const file = files.get(version)
+    const fileName = file?.name
+    const state = isRunning ? 'running' : stateOf(row, file?.checksum)
+    const isMissing = file !== undefined && (isRunning || (row.dirty && unfinished?.staysApplied !== true))
+    const isFailedUp = state === 'dirty' && !isGoingDown(row)
+    const isEditedSince =
+      isFailedUp && row.checksum !== undefined && file !== undefined && file.checksum !== row.checksum
     return {
       version,
       name,
@@ -197,12 +211,23 @@ function statusOf(
       error: isRunning ? undefined : row.error,
       unfinished: isRunning ? undefined : unfinished,
       isChecked: row.checksum !== undefined,
-      isMissing: files.has(version) && (isRunning || (row.dirty && unfinished?.staysApplied !== true)),
+      isMissing,
       isFramework: isOfFramework(version),
       ...(state === 'edited' && fileName !== undefined && fileName !== name && { otherName: fileName }),
+      ...(isFailedUp && { lastRunAt: row.appliedAt }),
+      ...(isEditedSince && { isEditedSince }),
+      ...(isMissing && refusalOf(fileName, refusals)),
     }
   })
   return [...pending, ...known].sort((a, b) => a.version - b.version)
+}
+
+function refusalOf(
+  name: string | undefined,
+  refusals: ReadonlyMap<string, string>,
+): Pick<VersionStatus, 'refusal'> {
+  const refusal = refusals.get(name ?? '')
+  return refusal === undefined ? {} : { refusal }
 }
 
 function stateOf(row: AppliedVersion, shipped: string | undefined): VersionState {
@@ -222,10 +247,13 @@ function differenceOf({
   holder,
   otherName,
   isMissing,
+  refusal,
 }: VersionStatus): readonly string[] {
   switch (state) {
     case 'pending':
-      return [`${name} is not applied: run ashlar migrate up`]
+      return [
+        `${name} is not applied: ${refusal === undefined ? 'run ashlar migrate up' : `migrate up refuses it: ${refusal}`}`,
+      ]
     case 'running':
       return [
         `${name} is being migrated now, by ${holder ?? 'another session'}: look again when it has ended`,

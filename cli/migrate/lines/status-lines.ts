@@ -27,7 +27,8 @@ export function statusLines(
 ): readonly string[] {
   const width = Math.max(...versions.map(({ name }) => name.length))
   const lines = versions.map((version) => {
-    const { name, state, appliedAt, isRecorded, holder, isChecked, isFramework, otherName } = version
+    const { name, state, appliedAt, isRecorded, holder, isChecked, isFramework, otherName, lastRunAt } =
+      version
     const colour = {
       applied: paint.good,
       pending: paint.warn,
@@ -40,13 +41,14 @@ export function statusLines(
     const how = isRecorded ? 'recorded' : 'applied'
     const at = state === 'applied' && !isRecorded ? ' at' : `, ${how} at`
     const since = appliedAt === undefined ? '' : paint.dim(`${at} ${time}`)
+    const run = lastRunAt === undefined ? '' : paint.dim(`, last run at ${lastRunAt.toISOString()}`)
     const other = otherName === undefined ? '' : `: these files have ${otherName}`
     const by = holder === undefined ? '' : `: by ${terminalLine(holder)}`
-    const reason = whyDirty(version)
+    const reason = [whyDirty(version), refusalText(version)].filter((one) => one !== '').join('. ')
     const why = reason === '' ? '' : `: ${reason}`
     const adopted = isChecked ? '' : paint.dim(' (by another tool)')
     const framework = isFramework ? paint.dim(' (of the framework)') : ''
-    return `${name.padEnd(width)} ${colour[state](state)}${since}${adopted}${framework}${by}${other}${why}`
+    return `${name.padEnd(width)} ${colour[state](state)}${since}${run}${adopted}${framework}${by}${other}${why}`
   })
   // Of a rollback that failed, its own line says what comes next.
   const failed = versions.filter(
@@ -75,16 +77,28 @@ export function wayOut(version: VersionStatus | undefined): string {
 }
 
 /** What is known of a dirty version; empty for any other. */
-export const whyDirty = ({ unfinished, error }: VersionStatus): string =>
+export const whyDirty = ({ unfinished, error, isEditedSince }: VersionStatus): string =>
   terminalLine(
-    [unfinished?.text ?? '', error?.replace(/^migrations: /, '') ?? '']
+    [
+      unfinished?.text ?? '',
+      error?.replace(/^migrations: /, '') ?? '',
+      isEditedSince === true ? EDITED_SINCE : '',
+    ]
       .filter((one) => one !== '')
       .join('. '),
     LONGEST_REASON,
   )
 
+const EDITED_SINCE = 'The file was edited since that run'
+
+/** Why `up` does not run it. */
+const refusalText = ({ refusal }: VersionStatus): string =>
+  refusal === undefined ? '' : `up refuses the file: ${terminalLine(refusal, LONGEST_REASON)}`
+
 /** It may end with a query. */
 const LONGEST_REASON = 1_000
+
+const REFUSED = 'ashlar migrate up applies nothing, because lint refuses a file'
 
 const STATES = ['applied', 'pending', 'running', 'dirty', 'edited', 'ahead'] as const
 
@@ -95,10 +109,12 @@ function summaryOf(versions: readonly VersionStatus[], isOurs: boolean): string 
     return count === 0 ? [] : [`${count} ${state}`]
   })
   const has = (...states: readonly VersionState[]) => versions.some(({ state }) => states.includes(state))
-  const todo =
+  const isRefused = versions.some(({ refusal }) => refusal !== undefined)
+  const applies =
     isOurs && has('pending') && !has('running', 'dirty', 'edited')
       ? '; ashlar migrate up applies what is pending'
       : ''
+  const todo = isRefused ? `; ${REFUSED}` : applies
   const many = versions.length === 1 ? '1 version' : `${versions.length} versions`
   return `${[many, ...(counts.length === 0 ? [] : [counts.join(', ')])].join(': ')}${todo}`
 }

@@ -39,6 +39,7 @@ export async function upOnPostgres(step: Step, row: VersionRow, previous?: Appli
   const nonTransactional = nonTransactionalIn(step)
   if (nonTransactional === undefined) {
     await inTransaction(step, {
+      isDirty: previous !== undefined,
       record: () => claimVersion(session, row),
       recordFailure: (error) => claimVersion(session, { ...row, dirty: true, statementsDone: 0, error }),
     })
@@ -73,6 +74,7 @@ export async function downOnPostgres(step: Step, previous: AppliedVersion): Prom
   const nonTransactional = nonTransactionalIn(step)
   if (nonTransactional === undefined)
     return inTransaction(step, {
+      isDirty: previous.dirty,
       record: () => deleteVersion(session, version),
       recordFailure: (error) => markVersion(session, version, { dirty: true, statementsDone: -1, error }),
     })
@@ -96,13 +98,15 @@ const nonTransactionalIn = ({ statements: [first] }: Step): NonTransactional | u
   first && nonTransactionalOf(first)
 
 interface Recorder {
+  /** Whether an earlier run has failed: then this one is recorded however it ends, so that the error is not that of the earlier one. */
+  readonly isDirty: boolean
   /** Runs inside the transaction. */
   readonly record: () => Promise<void>
   /** Runs after the rollback. */
   readonly recordFailure: (error: string) => Promise<void>
 }
 
-async function inTransaction(step: Step, { record, recordFailure }: Recorder): Promise<void> {
+async function inTransaction(step: Step, { isDirty, record, recordFailure }: Recorder): Promise<void> {
   const { session, options, statements } = step
   await session.settle(options.lockTimeoutMs, options.statementTimeoutMs)
   await session.run('BEGIN', 0)
@@ -133,10 +137,10 @@ async function inTransaction(step: Step, { record, recordFailure }: Recorder): P
   } catch (error) {
     const failure = failureOf(step, at, error, NOTHING_DONE)
     // Without a connection nothing can be recorded, and the server has rolled back by itself. A cancelled file leaves
-    // no trace.
+    // no trace of its own.
     await session
       .run('ROLLBACK', 0)
-      .then(() => (failure.stop === 'cancelled' ? undefined : recordFailure(failure.message)))
+      .then(() => (failure.stop === 'cancelled' && !isDirty ? undefined : recordFailure(failure.message)))
       .catch(() => undefined)
     throw failure
   }

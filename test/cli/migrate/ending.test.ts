@@ -215,7 +215,7 @@ onEachEngine('ashlar migrate, when it does not come to its end,', (database, dia
     const todo =
       /: the run ended without a report \(process killed, session ended or host lost\)(: ashlar migrate up( --\S+ \S+)* goes on with it)?\n/
     expect((await run(['status'])).stdout)
-      .to.match(/^0002_t2 +dirty: the run ended/m)
+      .to.match(/^0002_t2 +dirty, last run at [-0-9T:.]+Z: the run ended/m)
       .and.match(todo)
     const verified = await run(['verify'])
     expect(verified.exit).to.equal(1)

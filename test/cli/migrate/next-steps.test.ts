@@ -54,6 +54,37 @@ onEachEngine('what ashlar migrate says to do next', (database, dialect) => {
     )
   })
 
+  it('says of a version that failed when that was, and whether its file was edited since', async () => {
+    ship(file('0002_t', 'CREATE TABLE t (id nonsense)', 'DROP TABLE t'))
+    await run('up')
+    const failed = (await run('status')).stdout
+    expect(failed).to.match(/^0002_t +dirty, last run at \d{4}-\S+Z: 0002_t\.up\.sql, statement 1 of 1 /m)
+    expect(failed).to.not.include('edited since')
+    ship(file('0002_t', 'CREATE TABLE t (id bigint, PRIMARY KEY (n))'))
+    expect((await run('status')).stdout).to.match(/nonsense.*\. The file was edited since that run\n/)
+    await run('up')
+    const again = (await run('status')).stdout
+    expect(again).to.not.match(/nonsense|edited since/)
+  })
+
+  it('says that up applies nothing where lint refuses a file, and why', async () => {
+    ship(file('0002_t', 'CREATE TABLE t (id bigint);\nDROP DATABASE shop', 'DROP TABLE t'))
+    const refusal = /0002_t\.up\.sql:2: creates or drops .* \(leaves-the-database\)/
+    const status = await run('status', '--check')
+    expect(status.exit).to.equal(1)
+    expect(status.stdout)
+      .to.match(new RegExp(`^0002_t +pending: up refuses the file: ${refusal.source}$`, 'm'))
+      .and.match(/, 1 pending; ashlar migrate up applies nothing, because lint refuses a file\n$/)
+    const verified = await run('verify', '--entities', AFTER)
+    expect(verified.stdout).to.match(
+      new RegExp(`^0002_t is not applied: migrate up refuses it: ${refusal.source}$`, 'm'),
+    )
+    expect((await run('plan')).stderr).to.match(refusal)
+    expect((await run('up')).stderr).to.match(refusal)
+    ship(file('0002_t', 'CREATE TABLE t (id bigint)'))
+    expect((await run('status')).stdout).to.include('; ashlar migrate up applies what is pending\n')
+  })
+
   it('names the rows of a backfill on a copy, and what commits a file', async () => {
     ship({
       ...file('0002_t', 'CREATE TABLE t (id bigint PRIMARY KEY, n bigint)', 'DROP TABLE t'),
