@@ -102,7 +102,7 @@ export async function verify(
     return [
       ...refused,
       ...differences,
-      ...(await options.engine.unusableIndexes(session)),
+      ...(await options.engine.unusableIndexes(session, now.rows)),
       ...(await compare(session)),
     ]
   })

@@ -1,19 +1,47 @@
 import type { Session } from '../session/session.js'
+import { type AppliedVersion, isGoingDown } from '../session/version-table.js'
+import { splitStatements } from '../sql/statements.js'
+import { nonTransactionalOf } from './sql/non-transactional.js'
+import { postgresSyntax } from './sql/syntax.js'
 
-/** Indexes of the module's schema that no query can use, one line each. */
-export async function unusableIndexes(session: Session): Promise<readonly string[]> {
+/** Indexes of the module's schema that no query can use, one line each with one advice. */
+export async function unusableIndexes(
+  session: Session,
+  versions: readonly AppliedVersion[],
+): Promise<readonly string[]> {
   const rows = await session.rows(
-    `SELECT format('%I.%I', nspname, relname) AS name, ${BUSY} AS busy
+    `SELECT format('%I.%I', nspname, relname) AS name, relname AS index, ${BUSY} AS busy
      FROM pg_index i JOIN pg_class c ON c.oid = indexrelid JOIN pg_namespace n ON n.oid = relnamespace
      WHERE NOT indisvalid AND nspname = ? AND NOT EXISTS (SELECT FROM pg_inherits WHERE inhparent = c.oid)
      ORDER BY 1`,
     [session.schema],
   )
-  return rows.map(({ name, busy }) =>
-    busy === true
-      ? `the index ${String(name)} is being built or dropped by a session now: look again when it has ended`
-      : `the index ${String(name)} is INVALID: no query uses it, and every write pays for it; REINDEX INDEX CONCURRENTLY builds it anew`,
-  )
+  const dirty = versions.filter((one) => one.dirty)
+  return rows.map(({ name, index, busy }) => {
+    if (busy === true)
+      return `the index ${String(name)} is being built or dropped by a session now: look again when it has ended`
+    const left = dirty.find((one) => leaves(one, String(index)))
+    const advice =
+      left === undefined ? adviceFor(String(index)) : `${left.name} left it behind, and its next run drops it`
+    return `the index ${String(name)} is INVALID: no query uses it, and every write pays for it; ${advice}`
+  })
+}
+
+const adviceFor = (index: string): string =>
+  OF_REINDEX.test(index)
+    ? 'a REINDEX left it behind, and DROP INDEX CONCURRENTLY removes it'
+    : 'REINDEX INDEX CONCURRENTLY builds it anew where it is wanted, else DROP INDEX CONCURRENTLY removes it'
+
+/** The names under which REINDEX CONCURRENTLY builds. */
+const OF_REINDEX = /_cc(new|old)\d*$/
+
+/** Whether a run of the version that failed left the index behind. */
+function leaves(version: AppliedVersion, index: string): boolean {
+  const sql = isGoingDown(version) ? version.downSql : version.upSql
+  const [only] = splitStatements(sql ?? '', postgresSyntax).statements
+  const found = only && nonTransactionalOf(only)
+  if (found?.kind === 'reindex') return OF_REINDEX.test(index)
+  return (found?.kind === 'createIndex' || found?.kind === 'dropIndex') && found.paths.name.at(-1) === index
 }
 
 /**

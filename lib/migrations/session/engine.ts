@@ -76,8 +76,8 @@ export interface Engine extends EngineFiles {
   readonly isKnownUndone: (row: AppliedVersion) => boolean | undefined
   /** Finishes an interrupted rollback. */
   readonly finishDown: (step: Step, row: AppliedVersion) => Promise<void>
-  /** Indexes of the module that no query can use, one line each. */
-  readonly unusableIndexes: (session: Session) => Promise<readonly string[]>
+  /** Indexes of the module that no query can use, one line each. @param rows - the versions, some of which may have left one behind. */
+  readonly unusableIndexes: (session: Session, rows: readonly AppliedVersion[]) => Promise<readonly string[]>
   readonly scratch: ScratchSql
   readonly walk: WalkSql
   readonly effects: EngineEffects

@@ -154,7 +154,8 @@ function indexDifferences(
       .filter(
         (index) =>
           !shapes.has(shapeOf(index)) &&
-          (index.unique || replaced.has(index.name) || isOurs(definition, index)),
+          (replaced.has(index.name) ||
+            (index.isInvalid !== true && (index.unique || isOurs(definition, index)))),
       )
       .map((index): Difference => ({ kind: 'extraIndex', index, isReplaced: replaced.has(index.name) })),
   ]

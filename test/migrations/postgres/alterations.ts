@@ -221,8 +221,16 @@ export const POSTGRES_ALTERATIONS: readonly Alteration[] = [
     name: 'an index that nobody can use',
     sql: [`UPDATE pg_index SET indisvalid = false WHERE indexrelid = '${KEY}'::regclass`],
     found: [
-      /^the index public\.specimens_account_id_code_key is INVALID: .*; REINDEX INDEX CONCURRENTLY builds it anew$/,
+      /^the index public\.specimens_account_id_code_key is INVALID: .*; REINDEX INDEX CONCURRENTLY builds it anew where it is wanted, else DROP INDEX CONCURRENTLY removes it$/,
     ],
+  },
+  {
+    name: 'what a build of a unique index left behind, which gets one advice',
+    sql: [
+      'CREATE UNIQUE INDEX serials ON specimens (serial)',
+      `UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'serials'::regclass`,
+    ],
+    found: [/^the index public\.serials is INVALID: /],
   },
   {
     name: 'a primary key without the tenant',

@@ -31,6 +31,8 @@ export interface LiveIndex extends IndexShape {
   readonly name: string
   /** It belongs to a constraint, with which it goes. */
   readonly isConstraint: boolean
+  /** What a build that failed left behind: no query uses it. */
+  readonly isInvalid?: boolean
 }
 
 export interface LiveForeignKey extends ForeignKeyShape {

@@ -46,6 +46,7 @@ const COLUMNS = `
 const INDEXES = `
   SELECT relname AS name, indisunique AS is_unique, indisprimary AS is_primary, amname AS method,
          pg_get_expr(indpred, indrelid) AS condition, NOT indimmediate AS is_deferrable,
+         NOT indisvalid AND relkind = 'i' AS is_invalid,
          EXISTS (SELECT FROM pg_constraint WHERE conindid = indexrelid AND contype IN ('u', 'x')) AS is_constraint,
          (to_jsonb(i) ->> 'indnullsnotdistinct')::boolean AS takes_nulls_for_equal,
          ARRAY(
@@ -112,6 +113,7 @@ const indexOf = (row: CatalogRow): LiveIndex => ({
   name: String(row.name),
   unique: row.is_unique === true,
   isConstraint: row.is_constraint === true,
+  isInvalid: row.is_invalid === true,
   columns: namesOf(row.columns),
   method: row.method === 'btree' ? undefined : String(row.method),
   where: typeof row.condition === 'string' ? row.condition : undefined,
