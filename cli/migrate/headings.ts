@@ -31,7 +31,7 @@ export async function diffHeading({
   const place = await scratchPlace(scratch)
   return (database) =>
     live
-      ? `Compares the tables of the live database with those of ${entities}, which are made in ${place(database)}. ${databaseText(database)}: nothing is changed in it`
+      ? `Compares the tables of the live database with those of ${entities} and with what the files of ${files} make, both in ${place(database)}. ${databaseText(database)}: nothing is changed in it`
       : `Compares what the files of ${files} make with the tables of ${entities}, both in ${place(database)}. ${unchanged(database)}`
 }
 

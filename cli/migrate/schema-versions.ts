@@ -34,6 +34,10 @@ export interface SchemaVersions {
   /** What no file is written for. */
   readonly byHand: readonly string[]
   readonly leftovers: readonly string[]
+  /** In what the live database is not what the files make; then there are no versions. */
+  readonly drift: readonly string[]
+  /** The statements that bring it back, for each change of the drift. */
+  readonly bringsBack: readonly string[]
 }
 
 /** @throws {Failure} when the contract is asked for and expanding changes are missing. */
@@ -43,11 +47,26 @@ export async function schemaVersions(
   flags: ComparisonFlags,
 ): Promise<SchemaVersions> {
   await (flags.live ? refusePending(migrator) : refuseOtherFolder(migrator, flags.files))
-  const { dialect, changes, leftovers } = await schemaChanges(migrator, flags)
+  const { dialect, changes, drift, leftovers } = await schemaChanges(migrator, flags)
+  if (drift !== undefined && drift.differences.length > 0) return { ...driftOf(drift), dialect, leftovers }
   const { left, byHand } = changes
   const made = flags.contract ? contractOf(changes, flags.live) : changes.expand
-  return { dialect, versions: made.map((one) => versionOf(name, one, made.length)), left, byHand, leftovers }
+  const versions = made.map((one) => versionOf(name, one, made.length))
+  return { dialect, versions, left, byHand, leftovers, drift: [], bringsBack: [] }
 }
+
+/** Other databases do not have it: a version for it would fail there. */
+const driftOf = ({ differences, expand, contract, byHand }: SchemaChanges) => ({
+  versions: [],
+  left: [],
+  byHand,
+  // What to do about it would be a version.
+  drift: differences.map((line) => line.split(': ')[0] ?? line),
+  bringsBack: [...expand, ...contract].map(({ up }) => up.replace(COMMENTS, '').trimEnd()),
+})
+
+/** Those are for files. */
+const COMMENTS = /^(?:--.*\n+)+/
 
 /**
  * Writes the versions of a comparison for the engine of the connection string, and says which other engines lack them.

@@ -1,5 +1,7 @@
 import { MigrationError } from '../errors.js'
 import type { Dialect } from './files/dialect.js'
+import { isOfFramework } from './files/migration-files.js'
+import { readSet } from './migration-set.js'
 import { withSession } from './session/session.js'
 import { up } from './runner.js'
 import { scratchOf } from './scratch.js'
@@ -12,8 +14,8 @@ export interface ComparedModel<Tables, Changes> {
   readonly make: (live: LiveSchema) => Promise<void>
   /** Reads the tables of a database. */
   readonly read: (live: LiveSchema) => Promise<Tables>
-  /** What leads from the first tables to the second. */
-  readonly changes: (from: Tables, wanted: Tables) => Changes
+  /** What leads from the first tables to the second, without that in which the third ones differ from the second as well. */
+  readonly changes: (from: Tables, wanted: Tables, known?: Tables) => Changes
 }
 
 /** What `diff` compares, and where. */
@@ -28,13 +30,16 @@ export interface DiffOptions {
 export interface DiffResult<Changes> {
   readonly dialect: Dialect
   readonly changes: Changes
+  /** With `live`, what makes the database what its files make; undefined without it, and where there are no files. */
+  readonly drift: Changes | undefined
   /** Databases that earlier comparisons left on the server, because they were killed; or that others use now. */
   readonly leftovers: readonly string[]
 }
 
 /**
  * What turns the schema that the files make into the model's: both are made in databases of their own, so that the server
- * itself says what it stores.
+ * itself says what it stores. A live database is compared with what its files make, too: where it differs from that, a version
+ * for it would not run in others.
  */
 export async function diff<Tables, Changes>(
   options: ResolvedOptions,
@@ -42,12 +47,17 @@ export async function diff<Tables, Changes>(
   { scratch: url, live = false }: DiffOptions = {},
 ): Promise<DiffResult<Changes>> {
   const scratch = scratchOf(options, url)
-  const from = live
-    ? await withSession(options, 'read', (session) => model.read(session))
-    : await scratch.use(async (there) => {
-        await up(there).catch(ofTheFiles)
-        return withSession(there, 'read', (session) => model.read(session))
-      })
+  const ofFiles =
+    live && !(await hasFiles(options))
+      ? undefined
+      : await scratch.use(async (there) => {
+          await up(there).catch(ofTheFiles)
+          return withSession(there, 'read', (session) => model.read(session))
+        })
+  const from =
+    live || ofFiles === undefined
+      ? await withSession(options, 'read', (session) => model.read(session))
+      : ofFiles
   const wanted = await scratch.use((there) =>
     withSession(there, 'change', async (session) => {
       await session.makeSchema()
@@ -58,8 +68,15 @@ export async function diff<Tables, Changes>(
   return {
     dialect: options.engine.dialect,
     changes: model.changes(from, wanted),
+    drift: live && ofFiles !== undefined ? model.changes(from, wanted, ofFiles) : undefined,
     leftovers: await scratch.leftovers(),
   }
+}
+
+/** Whether the module has a version beside the framework's own. */
+async function hasFiles({ files, engine, statementTimeoutMs }: ResolvedOptions): Promise<boolean> {
+  const { migrations } = await readSet(files, engine, statementTimeoutMs)
+  return migrations.some(({ version }) => !isOfFramework(version))
 }
 
 const ofTheFiles = (error: unknown): never => {

@@ -10,6 +10,10 @@ interface Written extends NextFiles, OnDatabase {
   readonly left: readonly string[]
   readonly byHand: readonly string[]
   readonly leftovers: readonly string[]
+  /** With --live: in what the database is not what the files make. */
+  readonly drift: readonly string[]
+  /** The statements that bring it back. */
+  readonly bringsBack: readonly string[]
 }
 
 export default class Diff extends MigratingVerb {
@@ -19,7 +23,8 @@ export default class Diff extends MigratingVerb {
 Without --contract it writes what is safe while processes with older code run: columns that may be NULL or have a default, indexes, foreign keys that are validated later, copies of renamed columns. What is not safe then is the contract: it drops columns, makes them required, and changes types. It is listed as left, and --contract writes it.
 
 Run --contract when every version of the folder is applied and no process with the older code runs any more. It writes nothing as long as something that is safe is missing. Its files are a deployment of their own. Tables that the entities do not have are left alone.`
-  static override differs = '--contract, and something has to expand first; --live, and a version is pending.'
+  static override differs =
+    '--contract, and something has to expand first; --live, and a version is pending, or the database is not what the files make.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> add_colour --entities dist/entities.js',
     '<%= config.bin %> <%= command.id %> drop_colour --entities dist/entities.js --contract',
@@ -37,7 +42,8 @@ Run --contract when every version of the folder is applied and no process with t
         'Write what is left: drops, required columns and other types. No process with older code may run any more.',
     }),
     live: Flags.boolean({
-      summary: 'Compare the database of --url as it is, instead of what the files make.',
+      summary:
+        'Compare the database of --url as it is. Where it is not what the files make, write nothing, and say how to bring it back.',
     }),
     scratch: scratchFlag,
     'lock-timeout': timeoutFlags['lock-timeout'],
@@ -48,7 +54,7 @@ Run --contract when every version of the folder is applied and no process with t
   override async run(): Promise<Written> {
     const { args, flags, metadata } = await this.parse(Diff)
     const [
-      { diffLines },
+      { diffLines, driftLines },
       { diffHeading },
       { checkDescription, refuseMissing },
       { leftoverText, schemaVersions, writeVersions },
@@ -64,10 +70,15 @@ Run --contract when every version of the folder is applied and no process with t
     const compared = await this.migrating({ ...flags, mayBegin: true }, (migrator) =>
       schemaVersions(args.name, migrator, flags),
     )
-    const { left, byHand, leftovers } = compared
+    const { left, byHand, leftovers, drift, bringsBack } = compared
     const { notes, ...written } = writeVersions(compared, flags)
-    this.say(diffLines({ ...written, left, byHand }, flags, this.paint))
+    this.say(
+      drift.length > 0
+        ? driftLines(compared, flags, this.paint)
+        : diffLines({ ...written, left, byHand }, flags, this.paint),
+    )
+    if (drift.length > 0) this.endWith('differs')
     this.note([...notes, ...leftovers.map((name) => leftoverText(name))])
-    return this.onDatabase({ ...written, left, byHand, leftovers })
+    return this.onDatabase({ ...written, left, byHand, leftovers, drift, bringsBack })
   }
 }

@@ -5,10 +5,18 @@ import { databaseFlags } from '../../migrate/database-flags.js'
 import { DatabaseVerb, type OnDatabase } from '../../migrate/database-verb.js'
 
 const BY_HAND =
-  'which writes or names what is to be done; where it does neither, the tables were changed by hand: change them back, or add --live to write the changes that are missing'
+  'which writes or names what is to be done; where it does neither, the database was changed by hand: with --live it says how to bring it back'
+const ONLY_LEFT = 'nothing differs but what is left for the contract:'
+const LEFT = 'left for the contract:'
 
 /** What `verify` says of a table or column that is not there. */
 const MISSING = /^(\S+) is missing: ashlar migrate diff NAME writes it/
+
+const recordedText = (name: string): string =>
+  `${name} makes it: that version is only recorded as applied, and its file was not run here. ashlar migrate diff NAME --live says how to make it by hand`
+
+const removedText = (name: string): string =>
+  `${name} makes it and is applied: it was removed by hand, or by a later version. ashlar migrate diff NAME --live says how to bring it back, where it was by hand`
 
 /** Of a schema that may be the wrong one. */
 const withoutUp = (difference: string): string => difference.replace(/: run ashlar migrate up$/, '')
@@ -17,6 +25,12 @@ const withoutUp = (difference: string): string => difference.replace(/: run ashl
 const isContract = (difference: string): boolean =>
   difference.includes('ashlar migrate diff NAME --contract') &&
   !difference.includes('ashlar migrate diff NAME writes')
+
+interface Verified extends OnDatabase {
+  readonly differences: readonly string[]
+  /** Those among them that wait for the contract. */
+  readonly left: readonly string[]
+}
 
 export default class Verify extends DatabaseVerb {
   static override summary =
@@ -31,7 +45,7 @@ A version that another tool applied is accepted: the content of its file at that
   ]
   static override flags = { ...databaseFlags, entities: entitiesFlag }
 
-  override async run(): Promise<{ readonly differences: readonly string[] } & OnDatabase> {
+  override async run(): Promise<Verified> {
     const { flags } = await this.parse(Verify)
     const [{ attempt }, { comparisonOf }] = await Promise.all([
       import('../../migrate/attempt.js'),
@@ -64,15 +78,22 @@ A version that another tool applied is accepted: the content of its file at that
       const removed = byHand.find((one) => one.difference === difference)
       return removed?.text ?? (elsewhere === undefined ? difference : withoutUp(difference))
     })
-    this.say(lines.length > 0 ? lines : [this.paint.good(equal)])
+    const left = lines.filter((line) => ofTables.includes(line) && isContract(line))
+    const others = lines.filter((line) => !left.includes(line))
+    const heading = this.paint.warn(others.length === 0 ? ONLY_LEFT : LEFT)
+    this.say(
+      lines.length > 0
+        ? [...others, ...(left.length > 0 ? [heading, ...left] : [])]
+        : [this.paint.good(equal)],
+    )
     if (elsewhere !== undefined) this.say([elsewhere])
     if (ofTables.length > 0 && elsewhere === undefined)
       this.say([await this.#nextOf(versions, ofTables.every(isContract), byHand.length > 0, flags.entities)])
     if (differences.length > 0) this.endWith('differs')
-    return this.onDatabase({ differences })
+    return this.onDatabase({ differences, left })
   }
 
-  /** Tables and columns that are missing although a version that is applied adds them. */
+  /** Tables and columns that are missing although a version that is applied or recorded adds them. */
   async #removedByHand(
     migrator: Migrator,
     versions: readonly VersionStatus[],
@@ -83,17 +104,20 @@ A version that another tool applied is accepted: the content of its file at that
     if (dialect === undefined || !differences.some((line) => MISSING.test(line))) return []
     const { addedByVersion } = await import('../../../lib/migrations/index.js')
     const added = await addedByVersion(files, dialect).catch(() => new Map<string, string>())
-    const applied = new Set(versions.filter(({ state }) => state === 'applied').map(({ name }) => name))
+    const applied = new Map(
+      versions.flatMap(({ state, name, isRecorded }) => (state === 'applied' ? [[name, isRecorded]] : [])),
+    )
     return differences.flatMap((difference) => {
       const path = MISSING.exec(difference)?.[1] ?? ''
       const of = (parts: number) => added.get(path.split('.').slice(-parts).join('.'))
       const name = of(2) ?? of(1)
-      return name === undefined || !applied.has(name)
+      const isRecorded = name === undefined ? undefined : applied.get(name)
+      return name === undefined || isRecorded === undefined
         ? []
         : [
             {
               difference,
-              text: `${path} is missing, although ${name} makes it and is applied: it was removed by hand, or by a later version. ashlar migrate diff NAME --live writes it, where it was by hand`,
+              text: `${path} is missing, although ${isRecorded ? recordedText(name) : removedText(name)}`,
             },
           ]
     })
@@ -114,7 +138,7 @@ A version that another tool applied is accepted: the content of its file at that
     const missing = missingAmong(versions)
     const diff = ['diff', 'NAME', '--entities', shellWord(entities)]
     if (missing.length === 0 && isByHand)
-      return nextLine([...diff, '--live'], 'which writes what was removed by hand, or put it back by hand')
+      return nextLine([...diff, '--live'], 'which says how to bring this database back')
     if (missing.length === 0)
       return isContractLeft
         ? nextLine([...diff, '--contract'], 'once no process with the older code runs')

@@ -14,6 +14,12 @@ interface Written {
   readonly byHand: readonly string[]
 }
 
+interface Drift {
+  readonly drift: readonly string[]
+  readonly bringsBack: readonly string[]
+  readonly byHand: readonly string[]
+}
+
 const ONCE_ALONE = 'once no process with the older code runs'
 
 /** What was written, what is left, and what comes next. */
@@ -29,9 +35,10 @@ export function diffLines(
     '--contract',
   ]
   const missing = live ? NOTHING_MISSING_LIVE : NOTHING_MISSING
+  const nothingLeft = live ? NOTHING_LEFT_LIVE : NOTHING_LEFT
   return [
     ...files.map((file) => `${paint.good('written')} ${file}`),
-    ...(files.length > 0 ? [] : [byHand.length > 0 ? NOTHING_BUT : contract ? NOTHING_LEFT : missing]),
+    ...(files.length > 0 ? [] : [byHand.length > 0 ? NOTHING_BUT : contract ? nothingLeft : missing]),
     ...(contract && files.length > 0 ? [paint.warn(OF_ITS_OWN)] : []),
     ...(isLeft ? [paint.warn('left for the contract:'), ...left] : []),
     ...(byHand.length === 0 ? [] : [paint.warn('to do by hand:'), ...byHand]),
@@ -40,10 +47,34 @@ export function diffLines(
   ]
 }
 
-const NOTHING_MISSING =
-  'nothing is written: the files make what the entities need (the live database is not compared: ashlar migrate verify --entities does)'
+/** In what a live database is not what its files make, and how to bring it back. */
+export const driftLines = (
+  { drift, bringsBack, byHand }: Drift,
+  { entities }: Pick<ComparedFlags, 'entities'>,
+  paint: Paint,
+): readonly string[] => [
+  paint.bad(DRIFTS),
+  ...drift,
+  ...(bringsBack.length === 0 ? [] : [paint.warn(BRINGS_BACK), ...bringsBack]),
+  ...(byHand.length === 0 ? [] : [paint.warn('to do by hand:'), ...byHand]),
+  OR_RECORD,
+  nextLine(
+    ['diff', 'NAME', '--entities', shellWord(entities), '--live'],
+    'again, until it finds no such thing',
+  ),
+]
+
+const DRIFTS =
+  'nothing is written: this database is not what the files make, and a version for that would fail in every other one:'
+const BRINGS_BACK = 'read these statements, and run them by hand in this database alone, to bring it back:'
+const OR_RECORD =
+  'Where this database is right as it is, write what differs into a file instead, and record it here with ashlar migrate resolve --applied.'
+const NOT_LIVE =
+  '(the live database is not compared: ashlar migrate verify --entities does, and ashlar migrate diff NAME --live says how to bring it back)'
+const NOTHING_MISSING = `nothing is written: the files make what the entities need ${NOT_LIVE}`
 const NOTHING_MISSING_LIVE = 'nothing is written: the database has what the entities need'
-const NOTHING_LEFT = 'nothing is written: nothing is left for the contract'
+const NOTHING_LEFT = `nothing is written: the files leave nothing for the contract ${NOT_LIVE}`
+const NOTHING_LEFT_LIVE = 'nothing is written: nothing is left for the contract'
 const NOTHING_BUT = 'nothing is written: no file is generated for what differs'
 const OF_ITS_OWN =
   'the contract is a deployment of its own: apply it when every version before it is applied, and no process with the older code runs any more'

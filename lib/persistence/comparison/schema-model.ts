@@ -17,9 +17,10 @@ import { tableMigrations } from '../schema/table-migrations.js'
 import { tableOf } from '../schema/table-of.js'
 import { didYouMean } from '../../text/nearest-names.js'
 import type { ComparedDialect } from './expected-table.js'
+import { differenceText } from './difference-text.js'
 import { planTable } from './plan-changes.js'
 import { joined } from './schema-plan.js'
-import { tableDifferences } from './table-differences.js'
+import { type Difference, tableDifferences } from './table-differences.js'
 import { vectorDifferences } from './vector-differences.js'
 
 /** The tables of a database that belong to resources, as its catalog describes them. */
@@ -31,6 +32,8 @@ export interface SchemaTables {
 
 /** The versions that make a database what the resources say. */
 export interface SchemaChanges {
+  /** What differs, one line each as `verify` says it. */
+  readonly differences: readonly string[]
   /** Safe while older images run. */
   readonly expand: readonly SchemaVersion[]
   /** For when none of them runs any more. */
@@ -52,9 +55,10 @@ export interface SchemaModel {
   /**
    * What leads from the first tables to the second.
    * @param wanted - read where `make` has made them, on the same engine.
+   * @param known - how these differ from `wanted` is left out.
    * @throws DeclarationError where `@RenamedFrom` names a column that is not there.
    */
-  readonly changes: (from: SchemaTables, wanted: SchemaTables) => SchemaChanges
+  readonly changes: (from: SchemaTables, wanted: SchemaTables, known?: SchemaTables) => SchemaChanges
 }
 
 /**
@@ -99,22 +103,34 @@ export function schemaModel(entities: Readonly<Record<string, unknown>> | readon
       for (const table of definitions(dialect)) tables.push(await dialect.catalog.readTable(live, table))
       return { dialect, tables }
     },
-    changes: ({ dialect, tables }, wanted) => {
+    changes: ({ dialect, tables }, wanted, known) => {
       const all = definitions(dialect)
       const unknown = all.flatMap((table, at) => unknownOldNames(table, tables[at]))
       if (unknown.length > 0) throw new DeclarationError('entities', unknown)
       const there = new Set(all.filter((_, at) => tables[at] !== undefined).map(tableText))
       const made: ChangeFile[] = []
       const vectors: string[] = []
+      const differences: string[] = []
       const plans = all.map((table, at) => {
         const model = models[at] as ResourceModel
-        const [live, want] = [tables[at], wanted.tables[at]]
+        const [live, want, same] = [tables[at], wanted.tables[at], known?.tables[at]]
         const isIndexed = dialect.can.fullText && model.search?.strategy === 'INDEXED'
         const after = want ?? NOTHING
+        const others = isIndexed ? [SEARCH_VECTOR] : []
+        const differing = (there: LiveTable | undefined) =>
+          tableDifferences(table, there, after, dialect, others)
+        const textOf = (one: Difference) => differenceText(one, table, dialect)
+        const keyOf = (one: Difference) => textOf(one) ?? JSON.stringify(one)
+        const left = known === undefined ? [] : differing(same).map(keyOf)
+        const found = differing(live).filter((one) => !left.includes(keyOf(one)))
+        differences.push(...found.flatMap((one) => textOf(one) ?? []))
+        if (live === undefined && found.length === 0) return planTable(table, NOTHING, [], dialect)
         if (live !== undefined) {
-          const others = isIndexed ? [SEARCH_VECTOR] : []
-          const plan = planTable(table, live, tableDifferences(table, live, after, dialect, others), dialect)
-          const outdated = isIndexed ? vectorDifferences(table, live, vectorIn(after)) : []
+          const plan = planTable(table, live, found, dialect)
+          const outdatedIn = (there: LiveTable | undefined) =>
+            isIndexed && there !== undefined ? vectorDifferences(table, there, vectorIn(after)) : []
+          const outdated = outdatedIn(live).filter((line) => !outdatedIn(same).includes(line))
+          differences.push(...outdated)
           plan.byHand.push(...outdated)
           const [stored, wantedVector] = [vectorIn(live), vectorIn(after)]
           if (stored !== undefined && stored !== wantedVector && plan.drop.length > 0)
@@ -138,7 +154,14 @@ export function schemaModel(entities: Readonly<Record<string, unknown>> | readon
         return plan
       })
       const { expand, contract, left, byHand } = joined(made, plans)
-      return { expand: expand.map(versionOf), contract: contract.map(versionOf), left, byHand, vectors }
+      return {
+        expand: expand.map(versionOf),
+        contract: contract.map(versionOf),
+        left,
+        byHand,
+        vectors,
+        differences,
+      }
     },
   }
 }

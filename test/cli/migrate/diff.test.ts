@@ -111,7 +111,7 @@ onEachEngine('ashlar migrate diff', (database, dialect) => {
     const none = await migrate(['diff', 'more', '--entities', AFTER])
     expect([none.exit, none.stdout]).to.deep.equal([
       0,
-      'nothing is written: the files make what the entities need (the live database is not compared: ashlar migrate verify --entities does)\n',
+      'nothing is written: the files make what the entities need (the live database is not compared: ashlar migrate verify --entities does, and ashlar migrate diff NAME --live says how to bring it back)\n',
     ])
     const sql = files()
       .filter((name) => !name.startsWith('0002'))
@@ -121,6 +121,54 @@ onEachEngine('ashlar migrate diff', (database, dialect) => {
     expect((await migrate(['down', '--to', '2', '--yes'])).exit).to.equal(0)
     const names = await database().rows('SELECT title FROM tasks ORDER BY id')
     expect(names.map(({ title }) => title)).to.deep.equal(['build', 'rest', 'ship'])
+    expect(await scratches()).to.deep.equal([])
+  })
+
+  it('makes no version of what was done by hand in one database, and says how to bring that back', async () => {
+    await migrate(['diff', 'tasks', '--entities', BEFORE])
+    await migrate(['up'])
+    const live = (...args: readonly string[]) =>
+      migrate(['diff', 'fix', '--entities', BEFORE, '--live', ...args])
+    /** What it says, and the statements. */
+    const broughtBack = async () => {
+      const { exit, stdout } = await live('--json')
+      const { drift, bringsBack } = JSON.parse(stdout) as Record<'drift' | 'bringsBack', readonly string[]>
+      for (const sql of bringsBack.flatMap((text) => text.split(';')))
+        if (/\S/.test(sql)) await database().rows(sql)
+      return { exit, drift }
+    }
+    for (const sql of [
+      'ALTER TABLE tasks DROP COLUMN colour',
+      'ALTER TABLE tasks ADD COLUMN owner bigint',
+      'CREATE UNIQUE INDEX titles ON tasks (title)',
+    ])
+      await database().rows(sql)
+    for (const args of [[], ['--contract']]) {
+      const { exit, stdout } = await live(...args)
+      expect(exit).to.equal(1)
+      expect(stdout)
+        .to.match(
+          /^nothing is written: this database is not what the files make, and a version for that would fail in every other one:\ntasks\.colour is missing\ntasks\.owner is not in the model\nthe index titles of tasks is UNIQUE \(title\), which the model does not have\nread these statements, and run them by hand in this database alone, to bring it back:\n/,
+        )
+        .and.match(
+          /\n {2}ADD COLUMN .colour. [^]*\nNext: ashlar migrate diff NAME --entities \S+ --live, again, /,
+        )
+    }
+    expect(await broughtBack()).to.deep.equal({
+      exit: 1,
+      drift: [
+        'tasks.colour is missing',
+        'tasks.owner is not in the model',
+        'the index titles of tasks is UNIQUE (title), which the model does not have',
+      ],
+    })
+    expect(await broughtBack()).to.deep.equal({
+      exit: 1,
+      drift: [`tasks.colour keeps the default '', which let older images leave it out`],
+    })
+    expect((await live()).stdout).to.equal('nothing is written: the database has what the entities need\n')
+    expect((await migrate(['verify', '--entities', BEFORE])).exit).to.equal(0)
+    expect(files()).to.have.length(2)
     expect(await scratches()).to.deep.equal([])
   })
 
@@ -151,6 +199,14 @@ onEachEngine('ashlar migrate diff', (database, dialect) => {
     expect((await migrate(['up'])).exit).to.equal(0)
     const verified = await migrate(['verify', '--entities', REQUIRED])
     expect(verified.exit).to.equal(1)
+    expect(verified.stdout).to.match(
+      /^nothing differs but what is left for the contract:\ntasks\.kind keeps /,
+    )
+    await database().rows('ALTER TABLE tasks RENAME COLUMN colour TO hue')
+    expect((await migrate(['verify', '--entities', REQUIRED])).stdout).to.match(
+      /^tasks\.colour is missing, [^\n]*\nleft for the contract:\ntasks\.kind keeps /,
+    )
+    await database().rows('ALTER TABLE tasks RENAME COLUMN hue TO colour')
     expect(`${verified.stdout}${verified.stderr}`).to.match(
       /tasks\.size keeps the default .*: once none of them runs, ashlar migrate diff NAME --contract writes ALTER TABLE[^]*\nNext: ashlar migrate diff NAME --entities \S+ --contract, once no process with the older code runs\n/,
     )
@@ -253,7 +309,7 @@ onEachEngine('ashlar migrate diff', (database, dialect) => {
     mkdirSync(join(folder, 'sql'))
     const live = await migrate(['diff', 'tasks', '--entities', AFTER, '--files', 'sql', '--live'])
     expect(live.stderr).to.match(
-      /^Compares the tables of the live database with those of .*: nothing is changed in it\n$/,
+      /^Compares the tables of the live database with those of \S+ and with what the files of sql make, both in .*: nothing is changed in it\n$/,
     )
     expect(live.stdout).to.match(/\nNext: ashlar migrate plan --files sql\n$/)
   })

@@ -274,7 +274,7 @@ onEachEngine('ashlar migrate with a file that holds the connection string', (dat
     const differs = await verify()
     expect(differs.exit).to.equal(1)
     expect(differs.stdout).to.match(
-      /^widgets\.size is missing, although 0002_widgets makes it and is applied: it was removed by hand, or by a later version\. ashlar migrate diff (?:--\S+ \S+ )*NAME --live writes it, [^\n]*\nNext: [^\n]*\n$/,
+      /^widgets\.size is missing, although 0002_widgets makes it and is applied: it was removed by hand, or by a later version\. ashlar migrate diff (?:--\S+ \S+ )*NAME --live says how to bring it back, [^\n]*\nNext: [^\n]*\n$/,
     )
     expect((await run('verify')).exit).to.equal(0)
     const down = await run('down', '--to', '1', '--yes')

@@ -35,9 +35,24 @@ onEachEngine('what ashlar migrate says to do next', (database, dialect) => {
     expect((await run('diff', 'again', '--entities', AFTER)).stdout).to.match(
       /the files make what the entities need \(the live database is not compared: ashlar migrate verify /,
     )
-    expect((await run('diff', 'again', '--entities', AFTER, '--live')).exit).to.equal(0)
-    const twice = await run('diff', 'again', '--entities', AFTER, '--live')
-    expect(twice.stderr).to.match(/record that with ashlar migrate resolve --applied 3\n$/)
+    const live = await run('diff', 'again', '--entities', AFTER, '--live')
+    expect(live.exit).to.equal(1)
+    expect(live.stdout).to.match(
+      /\ntasks is missing\nread these statements, and run them by hand [^\n]*:\nCREATE TABLE /,
+    )
+    ship(file('0003_wait', 'SELECT 1', '-- nothing'))
+    const waits = await run('diff', 'again', '--entities', AFTER, '--live')
+    expect(waits.stderr).to.match(/record that with ashlar migrate resolve --applied 3\n$/)
+  })
+
+  it('says of a table that only a recorded version makes that its file was not run', async () => {
+    expect((await run('diff', 'tables', '--entities', AFTER)).exit).to.equal(0)
+    expect((await run('resolve', '--applied', '2', '--yes')).exit).to.equal(0)
+    const { exit, stdout } = await run('verify', '--entities', AFTER)
+    expect(exit).to.equal(1)
+    expect(stdout).to.match(
+      /^tasks is missing, although 0002_tables makes it: that version is only recorded as applied, and its file was not run here\. ashlar migrate diff NAME --live says how to make it by hand\nNext: /,
+    )
   })
 
   it('asks nothing again of what is recorded, and names the version', async () => {
