@@ -31,6 +31,9 @@ const TABLE = new Map(
 const FAILING = file('0002_t2', 'CREATE TABLE t2 (id nonsense)', 'DROP TABLE t2')
 const MISNAMED = { '2_t2.up.sql': 'SELECT 1' }
 const VIEW = file('0002_v', 'CREATE VIEW v AS SELECT 1 AS one', 'DROP VIEW v')
+/** On MySQL its way down stops half-way. */
+const HALF_UP = 'CREATE TABLE c1 (id bigint);\nCREATE TABLE c2 (id bigint)'
+const HALF_DOWN = 'DROP TABLE c1;\nDROP TABLE gone;\nDROP TABLE c2'
 const NOBODY = 'http.createServer((call, reply) => reply.end()).listen(process.env.PORT)'
 
 onEachEngine('an exit status of ashlar migrate', (database, dialect) => {
@@ -106,6 +109,13 @@ onEachEngine('an exit status of ashlar migrate', (database, dialect) => {
   const CASES: Readonly<Record<string, Readonly<Record<number, () => Promise<number | null>>>>> = {
     up: {
       0: () => applied(tables(2), 'up'),
+      1: async () => {
+        if (dialect === 'postgres') return (await applied(tables(2))) || no('up', '--schema', 'other')
+        ship(file('0002_c', HALF_UP, HALF_DOWN))
+        await run('up')
+        await run('down', '--yes')
+        return no('up')
+      },
       2: () => shipped(tables(2), 'up', '--to', '9'),
       6: () => shipped(FAILING, 'up'),
     },
