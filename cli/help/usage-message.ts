@@ -16,8 +16,21 @@ export async function usageMessage(program: Program, error: Errors.CLIError): Pr
   }
   const absent = missing(error)
   if (absent.length > 0) return `${absent.join('; ')}; see --help`
-  return error.message.replace(/\n+See more help with --help$/, '; see --help')
+  return inOurWords(error.message).replace(/\n+See more help with --help$/, '; see --help')
 }
+
+/** What is wrong with the value of a flag. A flag with a parser of its own says it in our words. */
+const inOurWords = (message: string): string =>
+  message
+    .replace(NO_INTEGER, '$1 takes a whole number, and “$2” is none')
+    .replace(TOO_SMALL, '$1 is $2 or more, and not $3')
+    .replace(TOO_LARGE, '$1 is at most $2, and not $3')
+    .replace(/^Parsing --\S+ \n\t/, '')
+
+const NO_INTEGER = /^Parsing (--\S+) \n\tExpected an integer but received: (.*)/
+const TOO_SMALL =
+  /^Parsing (--\S+) \n\tExpected an integer greater than or equal to (-?\d+) but received: (.*)/
+const TOO_LARGE = /^Parsing (--\S+) \n\tExpected an integer less than or equal to (-?\d+) but received: (.*)/
 
 /** Within a topic that is there, such as `migrate`, only the rest of the name is compared. */
 function unknownCommand(program: Program, unknown: string, commandIDs: readonly string[]): string {

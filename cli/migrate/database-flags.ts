@@ -1,4 +1,4 @@
-import { Flags } from '@oclif/core'
+import { Errors, Flags } from '@oclif/core'
 import { databaseUrlFlag } from '../loading/database-url-flag.js'
 import { pathFlag } from '../loading/path-flag.js'
 
@@ -55,4 +55,13 @@ export const versionOptions = (summary: string, min = 1) => ({
   helpValue: '<version>',
   min,
   max: HIGHEST_VERSION,
+  parse: (given: string, _: unknown, { name }: { readonly name: string }): Promise<number> => {
+    const version = /^\d+$/.test(given) ? Number(given) : NaN
+    return version >= min && version <= HIGHEST_VERSION
+      ? Promise.resolve(version)
+      : Promise.reject(new Errors.CLIError(noVersionText(name, given, min)))
+  },
 })
+
+const noVersionText = (flag: string, given: string, min: number): string =>
+  `--${flag} takes the number of a version from ${min} to ${HIGHEST_VERSION}, such as 12 for 0012_add_colour, and “${given}” is none: migrate status lists the versions`

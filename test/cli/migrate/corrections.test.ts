@@ -112,6 +112,24 @@ onEachEngine('the commands of an operator', (database, dialect) => {
     expect((await run('redo', '--yes')).stdout).to.match(/^rolled back 0002_t2\napplied 0002_t2\n/)
   })
 
+  for (const given of ['00x3', 'abc', '', '-1', '10000', '0003_t3'])
+    it(`say what --to expects in place of ${JSON.stringify(given)}`, async () => {
+      for (const verb of ['up', 'down'])
+        expect(await run(verb, `--to=${given}`)).to.include({
+          exit: 2,
+          stderr: `ashlar: --to takes the number of a version from ${verb === 'up' ? 1 : 0} to 9999, such as 12 for 0012_add_colour, and “${given}” is none: migrate status lists the versions; see --help\n`,
+        })
+    })
+
+  it('say what a flag with a number expects', async () => {
+    expect((await run('up', '--lock-timeout', 'long')).stderr).to.equal(
+      'ashlar: --lock-timeout takes a whole number, and “long” is none; see --help\n',
+    )
+    expect((await run('up', '--lock-timeout', '0')).stderr).to.equal(
+      'ashlar: --lock-timeout is 1 or more, and not 0; see --help\n',
+    )
+  })
+
   it('say what to do next, where something is left', async () => {
     ship(tables(2, 3))
     const next = 'Next: ashlar migrate up, which applies 0003_t3\n'
