@@ -2,6 +2,7 @@ import { Args, Flags } from '@oclif/core'
 import { DIALECTS } from '../../../lib/migrations/files/dialect.js'
 import { folderFlag } from '../../migrate/database-flags.js'
 import type { Renumbered } from '../../migrate/renumber.js'
+import { namesText } from '../../migrate/lines/names-text.js'
 import { MigrateVerb } from '../../migrate/migrate-verb.js'
 
 export default class Renumber extends MigrateVerb {
@@ -39,6 +40,18 @@ A database that has applied one of them under its old number, such as your own, 
             nextLine(['lint']),
           ],
     )
+    this.note(orderLines(renumbered))
     return renumbered
   }
+}
+
+/** What another order means for databases that have the versions. */
+function orderLines(renumbered: readonly Renumbered[]): readonly string[] {
+  const names = [...new Set(renumbered.map(({ from }) => from))]
+  if (names.length === 0) return []
+  const [run, them] = names.length === 1 ? ['runs', 'it'] : ['run', 'them']
+  return [
+    `the order of the versions is another now: ${namesText(names)} ${run} behind all other hand-written versions`,
+    `a database that has applied ${them} under the old number, such as your own, refuses these files: there, with the old names, roll ${them} back first by ashlar migrate down`,
+  ]
 }

@@ -209,7 +209,7 @@ function paired(files: Files, problems: string[], nameQuote: string): readonly M
     const name = `${digits}_${description}`
     const pair = found.get(version) ?? { name }
     if (pair.name !== name) {
-      const twice = `${name}: ${pair.name} has the number ${digits} already: give the one that no database has applied the next number, by ashlar migrate renumber ${pair.name} or ${name}`
+      const twice = `${name}: ${pair.name} has the number ${digits} already, as when two branches took the same one: give the one that no database has applied the next number, by ashlar migrate renumber ${pair.name} or ${name}`
       if (!problems.includes(twice)) problems.push(twice)
     } else if (direction === 'down') pair.down = text
     else if (pair.up !== undefined) problems.push(`${file}: ${pair.up.file} is the way up already`)

@@ -48,14 +48,21 @@ describe('ashlar migrate renumber', () => {
   it('gives the versions of a branch the numbers behind all others, in each engine', async () => {
     ship('postgres', '0002_a', '0003_b', '0003_c', '0004_c', '9001_x')
     ship('mysql', '0002_a', '0003_c')
-    const { exit, stdout } = await run('0003_c', '0004_c')
+    const { exit, stdout, stderr } = await run('0003_c', '0004_c')
     expect(exit).to.equal(0)
+    expect(stderr).to.equal(
+      'note: the order of the versions is another now: 0003_c, 0004_c run behind all other hand-written versions\n' +
+        'note: a database that has applied them under the old number, such as your own, refuses these files: there, with the old names, roll them back first by ashlar migrate down\n',
+    )
     expect(stdout).to.equal(
       'renumbered migrations/postgres/0003_c to 0004_c\nrenumbered migrations/postgres/0004_c to 0005_c\nNext: ashlar migrate lint\n',
     )
     expect(versions('postgres')).to.deep.equal(['0002_a', '0003_b', '0004_c', '0005_c', '9001_x'])
     expect(versions('mysql')).to.deep.equal(['0002_a', '0003_c'])
-    expect((await run('0005_c')).stdout).to.equal('nothing to do: they have the last numbers already\n')
+    expect(await run('0005_c')).to.include({
+      stdout: 'nothing to do: they have the last numbers already\n',
+      stderr: '',
+    })
   })
 
   for (const name of ['0001_framework_init', '8001_outbox_log', '9001_x', 'c', '../0003_c', '0009_none'])
@@ -290,7 +297,7 @@ onEachEngine('the commands of an operator', (database, dialect) => {
     ship(file('0002_z', 'SELECT 1', '-- nothing'))
     for (const verb of ['status', 'up'])
       expect((await run(verb)).stderr).to.match(
-        /has the number 0002 already: .*; this database has applied 0002_t2: ashlar migrate renumber 0002_z(\. Nothing is changed)?\n$/,
+        /has the number 0002 already, as when two branches took the same one: .*; this database has applied 0002_t2: ashlar migrate renumber 0002_z(\. Nothing is changed)?\n$/,
       )
   })
 

@@ -82,6 +82,18 @@ onEachEngine('the commands of ashlar migrate in the wrong place', (database, dia
     )
   })
 
+  it('say why down does not roll back the highest number', async () => {
+    ship(tables(2, 9001))
+    await run('up')
+    ship(tables(3))
+    await run('up')
+    const { stdout, stderr } = await run('down', '--yes')
+    expect(stdout).to.match(/^rolled back 0003_t3\n/)
+    expect(stderr).to.include(
+      'note: 0003_t3 was applied last, and is rolled back first: 9001_t9001, with a higher number, was applied before it and stays\n',
+    )
+  })
+
   it('offer no repair for the files of another database', async () => {
     ship(tables(2))
     await run('up')
