@@ -29,6 +29,8 @@ export function progressLines(paint: Paint): (event: Progress) => readonly strin
       case 'recorded':
         return [`recorded ${event.version} without running it: ${terminalLine(event.text)}`]
       case 'recovering':
+        ranAt = 0
+        ranText = undefined
         return [`${paint.warn('recovering')} ${event.version}: ${event.text}`]
       case 'file':
         filledAt = 0

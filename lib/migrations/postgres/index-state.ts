@@ -1,6 +1,6 @@
 import type { NonTransactional } from './sql/non-transactional.js'
 import type { Session } from '../session/session.js'
-import type { Step } from '../session/step.js'
+import { type Step, watched } from '../session/step.js'
 
 /** The state of an index: absent, usable, or left behind by an interrupted build or drop. */
 export type IndexState = 'absent' | 'valid' | 'invalid'
@@ -17,23 +17,30 @@ export async function indexState(session: Session, nonTransactional: IndexStatem
   return row.usable === true ? 'valid' : 'invalid'
 }
 
-export async function dropLeftOver(
-  { session, options }: Step,
-  nonTransactional: IndexStatement,
-): Promise<void> {
-  const name = await qualified(session, nonTransactional)
-  await session.run(`DROP INDEX CONCURRENTLY IF EXISTS ${name}`, 0, options.signal)
+export async function dropLeftOver(step: Step, nonTransactional: IndexStatement): Promise<void> {
+  await cleanUp(step, `DROP INDEX CONCURRENTLY IF EXISTS ${await qualified(step.session, nonTransactional)}`)
 }
 
+/** Sends a statement that is not of the file, and reports who blocks it: it waits for every transaction that uses the table. */
+export const cleanUp = (step: Step, sql: string): Promise<number> =>
+  watched(
+    step,
+    () => step.session.run(sql, 0, step.options.signal),
+    (ms, text) => step.options.report({ kind: 'running', version: step.name, number: 1, ms, text }),
+  )
+
 /** `REINDEX CONCURRENTLY` builds its indexes under temporary names and leaves those behind. */
-export async function dropReindexed({ session, options }: Step): Promise<void> {
-  const rows = await session.rows(
+export async function dropReindexed(step: Step): Promise<void> {
+  const rows = await step.session.rows(
     `SELECT format('%I.%I', nspname, relname) AS name
      FROM pg_index JOIN pg_class c ON c.oid = indexrelid JOIN pg_namespace n ON n.oid = relnamespace
      WHERE NOT indisvalid AND relname ~ '_cc(new|old)[0-9]*$' AND nspname = current_schema()`,
   )
-  for (const { name } of rows)
-    await session.run(`DROP INDEX CONCURRENTLY IF EXISTS ${String(name)}`, 0, options.signal)
+  for (const { name } of rows) {
+    const text = `drops the index ${String(name)}, which a REINDEX left behind`
+    step.options.report({ kind: 'recovering', version: step.name, text })
+    await cleanUp(step, `DROP INDEX CONCURRENTLY IF EXISTS ${String(name)}`)
+  }
 }
 
 type IndexStatement = Extract<NonTransactional, { readonly kind: 'createIndex' | 'dropIndex' }>

@@ -1,6 +1,6 @@
 import { type NonTransactional, nonTransactionalOf } from './sql/non-transactional.js'
 import { postgresSyntax } from './sql/syntax.js'
-import { dropLeftOver, dropReindexed, indexState } from './index-state.js'
+import { cleanUp, dropLeftOver, dropReindexed, indexState } from './index-state.js'
 import { splitStatements } from '../sql/statements.js'
 import type { Step } from '../session/step.js'
 import { type AppliedVersion, isGoingDown } from '../session/version-table.js'
@@ -84,7 +84,7 @@ async function recoverDetach(
   )
   if (row?.pending === true) {
     tell(step, `finishes detaching ${partition}`)
-    await step.session.run(`ALTER TABLE ${names.join(' DETACH PARTITION ')} FINALIZE`, 0, step.options.signal)
+    await cleanUp(step, `ALTER TABLE ${names.join(' DETACH PARTITION ')} FINALIZE`)
     return isSame
   }
   return row?.exists === true && row.pending === null && mayHaveEnded && isSame

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { DeclarationError } from '../../../lib/errors.js'
-import { migrate, type MigrateOptions } from '../../../lib/migrations/index.js'
+import { migrate, type MigrateOptions, type Progress } from '../../../lib/migrations/index.js'
 import { failureOf, file, onEachEngine, tables } from '../each-engine.js'
 import { untilRow } from '../fresh-database.js'
 
@@ -101,6 +101,28 @@ onEachEngine(
       await migrator(files).up()
       expect(await indexes()).to.deep.equal(['i', 't2_pkey'])
       expect(await migrator(files).verify()).to.deep.equal([])
+    })
+
+    it('says who keeps it from dropping the INVALID index', async () => {
+      await migrator(tables(2)).up()
+      const files = { ...tables(2), ...INDEX }
+      await database().rows('BEGIN; LOCK TABLE t2 IN ROW EXCLUSIVE MODE')
+      await failureOf(migrator(files, { concurrentTimeoutMs: 200 }).up())
+      const said: Progress[] = []
+      let isOver: Promise<unknown> | undefined
+      const onProgress = (event: Progress) => {
+        said.push(event)
+        if (event.kind === 'running') isOver ??= database().rows('COMMIT')
+      }
+      await migrator(files, { onProgress }).up()
+      await isOver
+      const ofVersion = said.filter(({ kind }) => kind === 'recovering' || kind === 'running')
+      expect(ofVersion[1]).to.include({ text: 'drops the index i, which an earlier run left behind' })
+      expect(ofVersion[2]).to.include({ kind: 'running', version: '0003_i' })
+      expect(ofVersion[2])
+        .to.have.property('text')
+        .that.match(/^waits for process \d+ /)
+      expect(await indexes()).to.deep.equal(['i', 't2_pkey'])
     })
 
     const unique = (column: string, name = 'i') =>
