@@ -31,8 +31,10 @@ export abstract class MigratingVerb extends DatabaseVerb {
       // From now on either signal ends the process at once.
       stopListening()
       heard = signal
+      // The terminal has written ^C.
+      const newLine = signal === 'SIGINT' && process.stderr.isTTY ? '\n' : ''
       process.stderr.write(
-        `${signal}: cancelling what runs in the database, and waiting for its response; once more ends at once\n`,
+        `${newLine}${signal}: cancelling what runs in the database, and waiting for its response; once more ends at once\n`,
       )
       ending.abort()
     }

@@ -1,5 +1,4 @@
-import { createInterface } from 'node:readline/promises'
-import { Failure } from '../errors/failure.js'
+import { terminalQuestions } from './terminal-questions.js'
 
 /** Whether somebody sits at a terminal who can be asked. */
 export const canAsk = (): boolean => process.stdin.isTTY && process.stderr.isTTY
@@ -9,20 +8,14 @@ export const canAsk = (): boolean => process.stdin.isTTY && process.stderr.isTTY
  * @throws {Failure} on Ctrl-C.
  */
 export async function chosen<T extends string>(question: string, options: readonly [T, ...T[]]): Promise<T> {
-  const lines = createInterface({ input: process.stdin, output: process.stderr })
-  const ended = new Promise<string>((resolve, reject) => {
-    lines.once('SIGINT', () => reject(new Failure('interrupted', 'nothing was written')))
-    lines.once('close', () => resolve(''))
-  })
+  const questions = terminalQuestions('nothing was written')
   try {
     for (;;) {
-      const said = (
-        await Promise.race([lines.question(`${question} (${options.join(', ')}) [${options[0]}] `), ended])
-      ).trim()
+      const said = await questions.ask(`${question} (${options.join(', ')}) [${options[0]}] `)
       const option = options.find((one) => one === (said === '' ? options[0] : said))
       if (option !== undefined) return option
     }
   } finally {
-    lines.close()
+    questions.close()
   }
 }

@@ -1,5 +1,5 @@
-import { createInterface } from 'node:readline/promises'
 import { Failure } from '../errors/failure.js'
+import { terminalQuestions } from './terminal-questions.js'
 
 /**
  * Whether the person at the terminal types `yes`. Anything else, and the end of the input, means no.
@@ -12,19 +12,13 @@ export async function confirmed(question: string): Promise<boolean> {
       'input',
       `nothing is changed: this asks first, and there is no terminal to ask at; --yes confirms it. ${question}`,
     )
-  const lines = createInterface({ input, output })
-  const interrupted = new Promise<string>((resolve, reject) => {
-    lines.once('SIGINT', () => reject(new Failure('interrupted', 'nothing is changed')))
-    lines.once('close', () => resolve(''))
-  })
+  const questions = terminalQuestions('nothing is changed')
   try {
-    const answer = (
-      await Promise.race([lines.question(`${question} Type yes to go on: `), interrupted])
-    ).trim()
+    const answer = await questions.ask(`${question} Type yes to go on: `)
     if (/^y(es)?$/i.test(answer) && answer !== 'yes')
       output.write(`${answer} counts as no: only yes in full and in small letters goes on\n`)
     return answer === 'yes'
   } finally {
-    lines.close()
+    questions.close()
   }
 }

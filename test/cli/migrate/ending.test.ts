@@ -26,13 +26,13 @@ onEachEngine('ashlar migrate, when it does not come to its end,', (database, dia
     rmSync(folder, { recursive: true })
   })
 
-  /** In a process of its own where a signal is sent to it. */
-  const run = (args: readonly string[], { env = {}, started }: RunOptions = {}) => {
+  /** In a process of its own where a signal is sent to it, or a terminal given. */
+  const run = (args: readonly string[], { env = {}, ...inProcess }: RunOptions = {}) => {
     const command = ['migrate', ...args, '--files', folder]
     const environment = { ASHLAR_DATABASE_URL: database().url, ...env }
-    return started === undefined
+    return Object.keys(inProcess).length === 0
       ? runCommand(command, { env: environment })
-      : runCli('ashlar', command, { env: environment, started })
+      : runCli('ashlar', command, { env: environment, ...inProcess })
   }
   const ship = (files: Readonly<Record<string, string>>) => {
     for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
@@ -119,6 +119,19 @@ onEachEngine('ashlar migrate, when it does not come to its end,', (database, dia
       await database().rows('ROLLBACK')
       expect((await run(['up'])).stdout).to.equal('applied 0003_wider\n')
     })
+
+  it('ends the line that a terminal begins with ^C', async () => {
+    ship({ ...tables(2), ...file('0003_wider', 'ALTER TABLE t2 ADD COLUMN name varchar(9)', '-- it stays') })
+    await migrate({ url: database().url, files: tables(2) }).up()
+    await hold(database(), 't2')
+    const { exit, stdout } = await run(['up', '--lock-timeout', '3600000'], {
+      under: AT_A_TERMINAL,
+      input: { text: '\x03', after: '1/1 ALTER TABLE' },
+    })
+    await database().rows('ROLLBACK')
+    expect(exit).to.equal(130)
+    expect(stdout).to.match(/\^C\r?\nSIGINT: cancelling/)
+  })
 
   it('stops connecting on SIGINT', async () => {
     let child: ChildProcess | undefined
@@ -287,7 +300,7 @@ onEachEngine(
         const asked = await run(['0'], { under: AT_A_TERMINAL, input })
         expect(asked.stdout).to.include(QUESTION)
         expect(asked.stdout).to.match(
-          exit === 1 ? /ashlar: nothing is rolled back/ : /ashlar: nothing is changed/,
+          exit === 1 ? /\r\nashlar: nothing is rolled back/ : /\r\nashlar: nothing is changed/,
         )
         if (answer === 'y\n') expect(asked.stdout).to.include('y counts as no: only yes in full')
         expect(asked.exit).to.equal(exit)
