@@ -7,8 +7,8 @@ import type { ResolvedOptions } from './session/options.js'
 import type { Session } from './session/session.js'
 import { type AppliedVersion, isGoingDown } from './session/version-table.js'
 import { backfillOf } from './sql/backfill.js'
-import { hasWords } from './sql/cursor.js'
-import { alteredColumn, alterTable, createTable, dropped } from './sql/statement-shape.js'
+import { brokenInserts } from './sql/broken-inserts.js'
+import { createTable, dropped } from './sql/statement-shape.js'
 import { type Script, type Statement, summaryOf } from './sql/statements.js'
 import { lintFile } from './lint/lint.js'
 import { type Effect, type Loss, lossesOf, NO_EFFECT, type TableSize } from './session/effect.js'
@@ -94,7 +94,7 @@ export async function plan(options: ResolvedOptions): Promise<readonly PlannedVe
       }
       const done = row === undefined || isGoingDown(row) ? 0 : row.statementsDone
       const statements: PlannedStatement[] = []
-      const breaking = breakingIn(script, options)
+      const breaking = await breakingIn(session, script, options)
       for (const [at, statement] of script.statements.entries()) {
         await made.note(statement)
         const breaks = breaking[at]
@@ -137,10 +137,11 @@ async function plannedRollBack(
 }
 
 /** For each statement why code that runs now fails after it, whether or not its file accepts that. */
-function breakingIn(
+async function breakingIn(
+  session: Session,
   { statements, problem }: Script,
   { engine, statementTimeoutMs }: ResolvedOptions,
-): readonly (string | undefined)[] {
+): Promise<readonly (string | undefined)[]> {
   const findings = lintFile({
     name: '',
     engine: engine.lint,
@@ -148,23 +149,44 @@ function breakingIn(
     script: { statements, problem, comments: [] },
     statementTimeoutMs,
   })
-  return statements.map(
-    (statement) =>
-      findings
-        .find((one) => one.line === statement.line && BREAKING.includes(one.rule))
-        ?.text.split(': ')[0] ?? withoutDefault(statement),
-  )
+  const breaking: (string | undefined)[] = []
+  for (const statement of statements) {
+    const found = findings.find((one) => one.line === statement.line && BREAKING.includes(one.rule))
+    breaking.push(found?.text.split(': ')[0] ?? (await breaksInserts(session, statement)))
+  }
+  return breaking
 }
 
 /** Lint has nothing against it: it is how a contract ends. */
-function withoutDefault(statement: Statement): string | undefined {
-  const columns = (alterTable(statement)?.actions ?? []).flatMap((action) => {
-    const altered = alteredColumn(action)
-    return altered !== undefined && hasWords(altered.change, 'DROP', 'DEFAULT') ? [altered.name] : []
-  })
-  return columns.length === 0
-    ? undefined
-    : `code whose INSERT leaves out ${columns.join(', ')} fails, unless the column takes NULL`
+async function breaksInserts(session: Session, statement: Statement): Promise<string | undefined> {
+  const found = brokenInserts(statement)
+  if (found === undefined) return undefined
+  const { table, withoutDefault, required, hasCheck } = found
+  const takingNull: string[] = []
+  for (const column of required) if (await takesNull(session, table, column)) takingNull.push(column)
+  const texts = [
+    ...(withoutDefault.length === 0
+      ? []
+      : [`code whose INSERT leaves out ${withoutDefault.join(', ')} fails, unless the column takes NULL`]),
+    ...(takingNull.length === 0
+      ? []
+      : [
+          `code that writes NULL to ${takingNull.join(', ')} fails, and so does an INSERT that leaves it out, unless it has a default`,
+        ]),
+    ...(hasCheck ? ['code that writes rows which break the check fails'] : []),
+  ]
+  return texts.length === 0 ? undefined : texts.join('; ')
+}
+
+/** Whether a column takes NULL; also one that is not there yet. */
+async function takesNull(session: Session, table: string, column: string): Promise<boolean> {
+  const [name = '', schema = session.schema] = table.split('.').reverse()
+  const [inSchema, values] = session.engine.versionTable.inSchema(schema)
+  const [found] = await session.rows(
+    `SELECT is_nullable AS takes FROM information_schema.columns WHERE table_name = ? AND column_name = ? AND ${inSchema}`,
+    [name, column, ...values],
+  )
+  return found?.takes !== 'NO'
 }
 
 const BREAKING = [

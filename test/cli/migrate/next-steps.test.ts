@@ -22,6 +22,26 @@ onEachEngine('what ashlar migrate says to do next', (database, dialect) => {
     )
   })
 
+  it('plans that a rule for rows breaks code that writes others, and no rule that there is', async () => {
+    const required =
+      dialect === 'postgres'
+        ? 'ALTER COLUMN a SET NOT NULL'
+        : 'MODIFY a int NOT NULL, ALGORITHM=INPLACE, LOCK=NONE'
+    const longer = dialect === 'postgres' ? 'ALTER COLUMN b SET NOT NULL' : 'MODIFY b varchar(9) NOT NULL'
+    ship({
+      ...file('0002_t', 'CREATE TABLE t (id bigint PRIMARY KEY, a int, b varchar(5) NOT NULL)', ''),
+      ...file('0003_a', `ALTER TABLE t ${required}`, '-- no'),
+      ...file('0004_b', `ALTER TABLE t ${longer}`, '-- no'),
+      ...file('0005_c', 'ALTER TABLE t ADD CONSTRAINT positive CHECK (a > 0)', '-- no'),
+    })
+    await run('up', '--to', '2')
+    const { stdout } = await run('plan')
+    expect(stdout.match(/breaks: .*/g)).to.deep.equal([
+      'breaks: code that writes NULL to a fails, and so does an INSERT that leaves it out, unless it has a default',
+      'breaks: code that writes rows which break the check fails',
+    ])
+  })
+
   it('says of a column that is gone although its version is applied that it was removed by hand', async () => {
     expect((await run('diff', 'tables', '--entities', AFTER)).exit).to.equal(0)
     await run('up')

@@ -1,0 +1,62 @@
+import { Cursor, hasWords, isWord, nameOf } from './cursor.js'
+import { addedConstraint, alteredColumn, alterTable } from './statement-shape.js'
+import type { Statement } from './statements.js'
+import type { Token } from './tokens.js'
+
+/** A change of a table after which code that runs now may write rows that are refused. */
+export interface BrokenInserts {
+  readonly table: string
+  /** Columns that lose their default. */
+  readonly withoutDefault: readonly string[]
+  /** Columns that take no NULL afterwards; they may have taken none before. */
+  readonly required: readonly string[]
+  /** Whether a rule for rows is added that is none of these. */
+  readonly hasCheck: boolean
+}
+
+/** What a statement asks of the rows that code writes after it; undefined for nothing. */
+export function brokenInserts(statement: Statement): BrokenInserts | undefined {
+  const altered = alterTable(statement)
+  if (altered === undefined) return undefined
+  const { table, actions } = altered
+  const checks = actions.flatMap(checkOf)
+  const found = {
+    table,
+    withoutDefault: actions.flatMap((action) => changed(action, 'DROP', 'DEFAULT')),
+    required: [
+      ...actions.flatMap((action) => [...changed(action, 'SET', 'NOT', 'NULL'), ...redefined(action)]),
+      ...checks.flatMap(notNull),
+    ],
+    hasCheck: checks.some((condition) => notNull(condition).length === 0),
+  }
+  return found.withoutDefault.length + found.required.length > 0 || found.hasCheck ? found : undefined
+}
+
+function changed(action: readonly Token[], ...words: readonly string[]): readonly string[] {
+  const altered = alteredColumn(action)
+  return altered !== undefined && hasWords(altered.change, ...words) ? [altered.name] : []
+}
+
+/** `MODIFY a int NOT NULL` and `CHANGE a b int NOT NULL`: the column as it is called before. */
+function redefined(action: readonly Token[]): readonly string[] {
+  const cursor = new Cursor(action)
+  if (!cursor.take('MODIFY') && !cursor.take('CHANGE')) return []
+  cursor.take('COLUMN')
+  const name = cursor.name()
+  return name !== undefined && hasWords(cursor.rest, 'NOT', 'NULL') ? [name] : []
+}
+
+/** The condition of a CHECK that is added. */
+function checkOf(action: readonly Token[]): readonly (readonly Token[])[] {
+  const added = addedConstraint(action)
+  if (added?.kind !== 'CHECK') return []
+  const cursor = new Cursor(added.definition)
+  cursor.take('CHECK')
+  return [cursor.inParentheses() ?? []]
+}
+
+/** The column of a condition that says nothing but `a IS NOT NULL`. */
+function notNull([column, ...words]: readonly Token[]): readonly string[] {
+  const isSo = words.length === 3 && ['IS', 'NOT', 'NULL'].every((word, at) => isWord(words[at], word))
+  return isSo && column !== undefined ? [nameOf(column)] : []
+}
