@@ -31,6 +31,8 @@ export interface SchemaVersions {
   readonly versions: readonly NextVersion[]
   /** What the contract is for. */
   readonly left: readonly string[]
+  /** Rows that have to be filled before the contract that is written. */
+  readonly fill: readonly string[]
   /** What no file is written for. */
   readonly byHand: readonly string[]
   readonly leftovers: readonly string[]
@@ -52,12 +54,14 @@ export async function schemaVersions(
   const { left, byHand } = changes
   const made = flags.contract ? contractOf(changes, flags.live) : changes.expand
   const versions = made.map((one) => versionOf(name, one, made.length))
-  return { dialect, versions, left, byHand, leftovers, drift: [], bringsBack: [] }
+  const fill = flags.contract ? changes.fill : []
+  return { dialect, versions, fill, left, byHand, leftovers, drift: [], bringsBack: [] }
 }
 
 /** Other databases do not have it: a version for it would fail there. */
-const driftOf = ({ differences, expand, contract, byHand }: SchemaChanges) => ({
+const driftOf = ({ differences, expand, contract, fill, byHand }: SchemaChanges) => ({
   versions: [],
+  fill,
   left: [],
   byHand,
   // What to do about it would be a version.

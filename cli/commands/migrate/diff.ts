@@ -7,6 +7,8 @@ import type { NextFiles } from '../../migrate/next-files.js'
 
 /** What was written, and what was not. */
 interface Written extends NextFiles, OnDatabase {
+  /** Rows that have to be filled before the contract that is written. */
+  readonly fill: readonly string[]
   readonly left: readonly string[]
   readonly byHand: readonly string[]
   readonly leftovers: readonly string[]
@@ -70,15 +72,15 @@ Run --contract when every version of the folder is applied and no process with t
     const compared = await this.migrating({ ...flags, mayBegin: true }, (migrator) =>
       schemaVersions(args.name, migrator, flags),
     )
-    const { left, byHand, leftovers, drift, bringsBack } = compared
+    const { fill, left, byHand, leftovers, drift, bringsBack } = compared
     const { notes, ...written } = writeVersions(compared, flags)
     this.say(
       drift.length > 0
         ? driftLines(compared, flags, this.paint)
-        : diffLines({ ...written, left, byHand }, flags, this.paint),
+        : diffLines({ ...written, fill, left, byHand }, flags, this.paint),
     )
     if (drift.length > 0) this.endWith('differs')
     this.note([...notes, ...leftovers.map((name) => leftoverText(name))])
-    return this.onDatabase({ ...written, left, byHand, leftovers, drift, bringsBack })
+    return this.onDatabase({ ...written, fill, left, byHand, leftovers, drift, bringsBack })
   }
 }

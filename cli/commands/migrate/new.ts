@@ -84,7 +84,7 @@ Without --entities the files are empty. With it and a connection string, they ar
     )
     const { left, byHand, leftovers } = compared
     const { notes, ...written } = writeVersions(compared, flags)
-    this.say(diffLines({ ...written, left, byHand }, how, this.paint))
+    this.say(diffLines({ ...written, fill: [], left, byHand }, how, this.paint))
     this.note([...notes, ...leftovers.map((database) => leftoverText(database))])
     return this.onDatabase({ ...written, left, byHand, leftovers })
   }

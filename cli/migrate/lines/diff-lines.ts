@@ -10,11 +10,13 @@ interface ComparedFlags {
 
 interface Written {
   readonly files: readonly string[]
+  readonly fill: readonly string[]
   readonly left: readonly string[]
   readonly byHand: readonly string[]
 }
 
 interface Drift {
+  readonly fill: readonly string[]
   readonly drift: readonly string[]
   readonly bringsBack: readonly string[]
   readonly byHand: readonly string[]
@@ -24,7 +26,7 @@ const ONCE_ALONE = 'once no process with the older code runs'
 
 /** What was written, what is left, and what comes next. */
 export function diffLines(
-  { files, left, byHand }: Written,
+  { files, fill, left, byHand }: Written,
   { contract, entities, live }: ComparedFlags,
   paint: Paint,
 ): readonly string[] {
@@ -40,6 +42,7 @@ export function diffLines(
     ...files.map((file) => `${paint.good('written')} ${file}`),
     ...(files.length > 0 ? [] : [byHand.length > 0 ? NOTHING_BUT : contract ? nothingLeft : missing]),
     ...(contract && files.length > 0 ? [paint.warn(OF_ITS_OWN)] : []),
+    ...(fill.length === 0 ? [] : [paint.warn(FILL_FIRST), ...fill]),
     ...(isLeft ? [paint.warn('left for the contract:'), ...left] : []),
     ...(byHand.length === 0 ? [] : [paint.warn('to do by hand:'), ...byHand]),
     ...(files.length > 0 ? [nextLine(['plan'], contract ? ONCE_ALONE : '')] : []),
@@ -49,12 +52,13 @@ export function diffLines(
 
 /** In what a live database is not what its files make, and how to bring it back. */
 export const driftLines = (
-  { drift, bringsBack, byHand }: Drift,
+  { drift, bringsBack, fill, byHand }: Drift,
   { entities }: Pick<ComparedFlags, 'entities'>,
   paint: Paint,
 ): readonly string[] => [
   paint.bad(DRIFTS),
   ...drift,
+  ...(fill.length === 0 ? [] : [paint.warn(FILL_FIRST), ...fill]),
   ...(bringsBack.length === 0 ? [] : [paint.warn(BRINGS_BACK), ...bringsBack]),
   ...(byHand.length === 0 ? [] : [paint.warn('to do by hand:'), ...byHand]),
   OR_RECORD,
@@ -64,6 +68,7 @@ export const driftLines = (
   ),
 ]
 
+const FILL_FIRST = 'fill these columns first, because NOT NULL fails where a row has no value:'
 const DRIFTS =
   'nothing is written: this database is not what the files make, and a version for that would fail in every other one:'
 const BRINGS_BACK = 'read these statements, and run them by hand in this database alone, to bring it back:'

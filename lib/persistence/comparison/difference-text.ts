@@ -1,5 +1,5 @@
 import { foreignKeyShape, type LiveIndex, shapeOf } from '../dialects/catalog/live-table.js'
-import type { TableDefinition } from '../dialects/catalog/table-definition.js'
+import type { ColumnDefinition, TableDefinition } from '../dialects/catalog/table-definition.js'
 import { quoteTable } from '../dialects/quote-table.js'
 import { SEARCH_VECTOR } from '../dialects/search-predicate.js'
 import { tableText } from '../schema/table-name-of.js'
@@ -44,7 +44,10 @@ export function differenceText(
     }
     case 'nullable': {
       const { column } = difference
-      return `${table}.${column.name} ${column.nullable ? 'is NOT NULL and has to take NULL' : 'takes NULL and has to be NOT NULL'}: ${CONTRACT}`
+      if (column.nullable) return `${table}.${column.name} is NOT NULL and has to take NULL: ${CONTRACT}`
+      const unfilled = nullRows(definition, column, dialect)
+      const first = unfilled === undefined ? '' : `fill it first (${unfilled}); `
+      return `${table}.${column.name} takes NULL and has to be NOT NULL: ${first}${CONTRACT}`
     }
     case 'default':
       return `${table}.${difference.column.name} has to have the default ${difference.wanted}: ${EXPAND}`
@@ -92,6 +95,19 @@ export function differenceText(
     case 'uncheckedCheck':
       return `the check ${difference.check.name} of ${table} is NOT VALID, so that rows from before may break it: ${alter}VALIDATE CONSTRAINT ${quote(difference.check.name)}`
   }
+}
+
+/**
+ * How to find the rows without a value of a column that becomes required, and who fills them; undefined where the contract does, or
+ * where they are copied from the column that it was.
+ */
+export function nullRows(
+  table: TableDefinition,
+  { name, initial, renamedFrom }: ColumnDefinition,
+  dialect: ComparedDialect,
+): string | undefined {
+  if (initial !== undefined || renamedFrom !== undefined) return undefined
+  return `SELECT * FROM ${quoteTable(table, dialect)} WHERE ${dialect.quote(name)} IS NULL finds the rows, and ashlar migrate new NAME begins a backfill`
 }
 
 /** What a unique index tells a caller who meets a row that the caller may not see. */

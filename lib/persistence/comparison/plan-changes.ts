@@ -5,7 +5,7 @@ import { quoteTable } from '../dialects/quote-table.js'
 import { SEARCH_VECTOR } from '../dialects/search-predicate.js'
 import { freeName, indexName } from '../schema/index-name.js'
 import { tableText } from '../schema/table-name-of.js'
-import { differenceText } from './difference-text.js'
+import { differenceText, nullRows } from './difference-text.js'
 import type { ComparedDialect } from './expected-table.js'
 import type { Difference } from './table-differences.js'
 import { vectorRemoval } from './vector-removal.js'
@@ -21,6 +21,8 @@ export interface TablePlan {
   readonly settle: ChangeFile[]
   readonly drop: ChangeFile[]
   readonly relink: ChangeFile[]
+  /** Rows that have to be filled before the contract. */
+  readonly fill: string[]
   readonly left: string[]
   readonly byHand: string[]
 }
@@ -44,6 +46,7 @@ export function planTable(
     settle: [],
     drop: [],
     relink: [],
+    fill: [],
     left: [],
     byHand: [],
   }
@@ -205,7 +208,7 @@ class TablePlanner {
     const name = `${tableText(this.table)}.${column.name}`
     if (value === undefined)
       this.plan.left.push(
-        `${name} takes NULL, which lets older images leave it out, and is NOT NULL after the contract`,
+        `${name} takes NULL, which lets older images leave it out, and is NOT NULL after the contract: fill it before, with the backfill of ashlar migrate new NAME`,
       )
     else if (column.fallback === undefined && value === column.filler)
       this.plan.left.push(
@@ -252,6 +255,8 @@ class TablePlanner {
       plan.settle.push(...this.#sql.takeNull(change))
       return
     }
+    const unfilled = nullRows(table, column, this.dialect)
+    if (unfilled !== undefined) plan.fill.push(`${tableText(table)}.${column.name}: ${unfilled}`)
     if (column.initial !== undefined) this.#fill(column, column.initial, plan.settle)
     plan.settle.push(...this.#sql.require(change, indexName(table.name, [column.name], 'not_null')))
   }

@@ -40,6 +40,8 @@ export interface SchemaChanges {
   readonly contract: readonly SchemaVersion[]
   /** What the contract is for, one line each. */
   readonly left: readonly string[]
+  /** Rows that have to be filled before the contract, with a query for each that finds them. */
+  readonly fill: readonly string[]
   /** What no file is written for, one line each with what to do. */
   readonly byHand: readonly string[]
   /** Stored search vectors that are of older sources and may read a column that the contract drops, likewise. */
@@ -153,10 +155,11 @@ export function schemaModel(entities: Readonly<Record<string, unknown>> | readon
         if (isIndexed) plan.byHand.push(...vectorDifferences(table, NOTHING, undefined))
         return plan
       })
-      const { expand, contract, left, byHand } = joined(made, plans)
+      const { expand, contract, fill, left, byHand } = joined(made, plans)
       return {
         expand: expand.map(versionOf),
         contract: contract.map(versionOf),
+        fill,
         left,
         byHand,
         vectors,

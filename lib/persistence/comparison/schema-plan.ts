@@ -9,16 +9,20 @@ export interface SchemaPlan {
   readonly contract: readonly ChangeFile[]
   /** What the contract is for, one line each with what to do. */
   readonly left: readonly string[]
+  /** Rows that have to be filled before the contract, with a query for each that finds them. */
+  readonly fill: readonly string[]
   /** What no file is written for, likewise. */
   readonly byHand: readonly string[]
 }
 
 /** All tables together: what a step needs of another table is there before it. */
 export function joined(made: readonly ChangeFile[], tables: readonly TablePlan[]): SchemaPlan {
-  const all = (step: Exclude<keyof TablePlan, 'left' | 'byHand'>) => tables.flatMap((table) => table[step])
+  const all = (step: Exclude<keyof TablePlan, 'fill' | 'left' | 'byHand'>) =>
+    tables.flatMap((table) => table[step])
   return {
     expand: [...made, ...all('alter'), ...all('copy'), ...all('index'), ...all('link')],
     contract: [...all('unlink'), ...all('unindex'), ...all('settle'), ...all('drop'), ...all('relink')],
+    fill: tables.flatMap(({ fill }) => fill),
     left: tables.flatMap(({ left }) => left),
     byHand: tables.flatMap(({ byHand }) => byHand),
   }

@@ -13,7 +13,7 @@ import { runCommand, type RunOptions } from '../../support/run-command.js'
 
 const entities = (name: string) => join(compiled, 'test', 'cli', 'migrate', 'hosts', `${name}.js`)
 const [BEFORE, AFTER, REQUIRED] = [entities('before'), entities('after'), entities('required')]
-const MISNAMED = entities('misnamed')
+const [FILLED, MISNAMED] = [entities('filled'), entities('misnamed')]
 
 onEachEngine('ashlar migrate diff', (database, dialect) => {
   let folder: string
@@ -213,6 +213,35 @@ onEachEngine('ashlar migrate diff', (database, dialect) => {
     await migrate(['diff', 'end', '--entities', REQUIRED, '--contract'])
     expect((await migrate(['up'])).exit).to.equal(0)
     expect((await migrate(['verify', '--entities', REQUIRED])).exit).to.equal(0)
+  })
+
+  it('says which columns to fill before they are required, and plan what breaks', async () => {
+    await migrate(['diff', 'tasks', '--entities', BEFORE])
+    await migrate(['up'])
+    const sql = (text: string) => text.replaceAll('"', dialect === 'postgres' ? '"' : '`')
+    const finds = (column: string) =>
+      sql(
+        `SELECT * FROM "tasks" WHERE "${column}" IS NULL finds the rows, and ashlar migrate new NAME begins a backfill`,
+      )
+    const expand = await migrate(['diff', 'due', '--entities', FILLED])
+    expect(expand.stdout)
+      .to.include(
+        `\ntasks.note takes NULL and has to be NOT NULL: fill it first (${finds('note')}); ashlar migrate diff NAME --contract writes it,`,
+      )
+      .and.include(
+        '\ntasks.due_time takes NULL, which lets older images leave it out, and is NOT NULL after the contract: fill it before, with the backfill of ashlar migrate new NAME\n',
+      )
+    expect((await migrate(['up'])).exit).to.equal(0)
+    const contract = await migrate(['diff', 'end', '--entities', FILLED, '--contract'])
+    expect(contract.exit, contract.stderr).to.equal(0)
+    expect(contract.stdout).to.include(
+      `\nfill these columns first, because NOT NULL fails where a row has no value:\ntasks.note: ${finds('note')}\ntasks.due_time: ${finds('due_time')}\nNext: `,
+    )
+    const plan = await migrate(['plan'])
+    for (const column of ['note', 'due_time'])
+      expect(plan.stdout).to.include(
+        `breaks: code that writes NULL to ${column} fails, and so does an INSERT that leaves it out, unless it has a default\n`,
+      )
   })
 
   it('is what new --entities does where it has a connection string', async () => {

@@ -45,7 +45,7 @@ export const POSTGRES_ALTERATIONS: readonly Alteration[] = [
   column(
     'NULLs where there are none',
     'ALTER COLUMN title DROP NOT NULL',
-    /^specimens\.title takes NULL and has to be NOT NULL: ashlar migrate diff NAME --contract writes it, unless a file does, for when no older image runs$/,
+    /^specimens\.title takes NULL and has to be NOT NULL: fill it first \(SELECT \* FROM "specimens" WHERE "title" IS NULL finds the rows, and ashlar migrate new NAME begins a backfill\); ashlar migrate diff NAME --contract writes it, unless a file does, for when no older image runs$/,
   ),
   column(
     'no NULLs where there may be',
