@@ -14,6 +14,9 @@ interface Compared {
 export const databaseText: Heading = ({ name, server, schema }) =>
   `Database ${name} on ${server}${schema === undefined ? '' : `, schema ${schema}`}`
 
+/** Of a command that changes a copy. */
+export const copyText: Heading = (database) => `${databaseText(database)}: the copy, which is changed`
+
 /** Of `migrate check`, which works in scratch databases. */
 export async function checkHeading({ files, scratch }: Compared): Promise<Heading> {
   const place = await scratchPlace(scratch)

@@ -17,6 +17,7 @@ import {
   isRecorded,
   keepFile,
   makeVersionTable,
+  markApplied,
   markVersion,
   readVersions,
   recordedRow,
@@ -199,7 +200,7 @@ async function together(session: Session, work: () => Promise<void>): Promise<vo
   }
 }
 
-/** Records a version as applied. One that has a row already keeps its place in the order of the versions. */
+/** Records a version as applied now. */
 async function record(
   session: Session,
   migration: Planned | undefined,
@@ -210,7 +211,10 @@ async function record(
     return
   }
   if (migration !== undefined) await keepFile(session, migration)
-  await markVersion(session, row.version, { dirty: false, statementsDone: 0, error: undefined })
+  // A rollback that stopped changes nothing about when it was applied.
+  if (isGoingDown(row))
+    await markVersion(session, row.version, { dirty: false, statementsDone: 0, error: undefined })
+  else await markApplied(session, row.version, 0)
 }
 
 interface Edit {

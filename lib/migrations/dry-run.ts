@@ -21,7 +21,7 @@ export interface TriedVersion {
   readonly longestReadMs: number | undefined
   readonly longestWriteMs: number | undefined
   /**
-   * The locks that it held before its COMMIT on tables that it did not make, such as `ACCESS EXCLUSIVE on tasks`. Undefined where
+   * The locks that it held before its COMMIT on tables that the run did not make, such as `ACCESS EXCLUSIVE on tasks`. Undefined where
    * they were not measured: on MySQL, for a backfill, and for what did not come to a COMMIT or runs outside of a transaction.
    */
   readonly locks: readonly string[] | undefined
@@ -58,6 +58,7 @@ export async function dryRun(
   try {
     await Promise.all(probes.map((probe) => probe.round()))
     const tried: TriedVersion[] = []
+    const there = await storageOf(options)
     for (const { name, chunk } of pending) {
       const before = await storageOf(options)
       for (const probe of probes) probe.longestMs = 0
@@ -65,8 +66,8 @@ export async function dryRun(
       const failed = new Set(probes.map(({ failure }) => failure))
       const inspect: ResolvedOptions['inspect'] = async (session) => {
         const held = await session.engine.effects.locks(session)
-        // Nobody waits for a table that the version makes.
-        const ours = held?.filter(({ table }) => table.includes('.') || before.has(table.replaceAll('"', '')))
+        // Nobody waits for a table that the run has made.
+        const ours = held?.filter(({ table }) => table.includes('.') || there.has(table.replaceAll('"', '')))
         locks = ours?.map(({ lock, table }) => `${lock} on ${table}`)
       }
       let started = performance.now()

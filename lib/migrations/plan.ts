@@ -9,7 +9,9 @@ import { type AppliedVersion, isGoingDown } from './session/version-table.js'
 import { backfillOf } from './sql/backfill.js'
 import { brokenInserts } from './sql/broken-inserts.js'
 import { createTable, dropped } from './sql/statement-shape.js'
-import { type Script, type Statement, summaryOf } from './sql/statements.js'
+import { notBroughtBack, type Lost } from './sql/losses.js'
+import { rowsThatFail, uniqueColumns } from './sql/breaking-rows.js'
+import { type Script, splitStatements, type Statement, summaryOf } from './sql/statements.js'
 import { lintFile } from './lint/lint.js'
 import { type Effect, type Loss, lossesOf, NO_EFFECT, type TableSize } from './session/effect.js'
 
@@ -21,12 +23,20 @@ export interface PlannedStatement extends Omit<Effect, 'tables'> {
   readonly text: string
   /** Without those that this run makes. */
   readonly tables: readonly PlannedTable[]
-  /** Values that it takes away for good. */
-  readonly loses: readonly Loss[]
+  /** Values that it takes away. */
+  readonly loses: readonly PlannedLoss[]
+  /** Queries for the rows with which it fails; empty where it looks at no rows, or its text does not show which. */
+  readonly fails: readonly string[]
   /** Why code that runs now fails afterwards; undefined where nothing says so. */
   readonly breaks: string | undefined
   /** It makes a table, or works on tables that this run makes: nobody can wait for them. */
   readonly isNew: boolean
+}
+
+/** Values that a statement takes away. */
+export interface PlannedLoss extends Loss {
+  /** Whether the way down writes them again, from elsewhere. */
+  readonly isBroughtBack: boolean
 }
 
 /** A table that the next versions touch. */
@@ -95,10 +105,12 @@ export async function plan(options: ResolvedOptions): Promise<readonly PlannedVe
       const done = row === undefined || isGoingDown(row) ? 0 : row.statementsDone
       const statements: PlannedStatement[] = []
       const breaking = await breakingIn(session, script, options)
+      const down = splitStatements(migration.down ?? '', options.engine.syntax)
+      const gone = notBroughtBack(script.statements, down.statements)
       for (const [at, statement] of script.statements.entries()) {
         await made.note(statement)
-        const breaks = breaking[at]
-        if (at >= done) statements.push(await plannedStatement(session, statement, before, made, breaks))
+        const about = { before, made, breaks: breaking[at], gone }
+        if (at >= done) statements.push(await plannedStatement(session, statement, about))
         before.push(statement)
       }
       versions.push({ name, chunk: backfillOf(script)?.chunk, isFramework, done, rollBack, statements })
@@ -130,7 +142,7 @@ async function plannedRollBack(
   const statements: PlannedStatement[] = []
   for (const statement of step.statements.slice(done)) {
     await made.note(statement)
-    statements.push(await plannedStatement(session, statement, before, made, undefined))
+    statements.push(await plannedStatement(session, statement, { before, made }))
     before.push(statement)
   }
   return { staysApplied, isUnknown, done, of: step.statements.length, statements }
@@ -152,22 +164,28 @@ async function breakingIn(
   const breaking: (string | undefined)[] = []
   for (const statement of statements) {
     const found = findings.find((one) => one.line === statement.line && BREAKING.includes(one.rule))
-    breaking.push(found?.text.split(': ')[0] ?? (await breaksInserts(session, statement)))
+    breaking.push(found?.text.split(': ')[0] ?? (await brokenBy(session, statement)))
   }
   return breaking
 }
 
-/** Lint has nothing against it: it is how a contract ends. */
+/** Lint has nothing against these: it is how a contract ends. */
+const brokenBy = async (session: Session, statement: Statement): Promise<string | undefined> =>
+  (await breaksInserts(session, statement)) ?? withKey(statement) ?? withoutTrigger(statement)
+
 async function breaksInserts(session: Session, statement: Statement): Promise<string | undefined> {
   const found = brokenInserts(statement)
   if (found === undefined) return undefined
   const { table, withoutDefault, required, hasCheck } = found
   const takingNull: string[] = []
   for (const column of required) if (await takesNull(session, table, column)) takingNull.push(column)
+  const isUnsure = await takesNull(session, table, ...withoutDefault)
   const texts = [
     ...(withoutDefault.length === 0
       ? []
-      : [`code whose INSERT leaves out ${withoutDefault.join(', ')} fails, unless the column takes NULL`]),
+      : [
+          `code whose INSERT leaves out ${withoutDefault.join(', ')} fails${isUnsure ? ', unless the column takes NULL' : ''}`,
+        ]),
     ...(takingNull.length === 0
       ? []
       : [
@@ -178,15 +196,27 @@ async function breaksInserts(session: Session, statement: Statement): Promise<st
   return texts.length === 0 ? undefined : texts.join('; ')
 }
 
-/** Whether a column takes NULL; also one that is not there yet. */
-async function takesNull(session: Session, table: string, column: string): Promise<boolean> {
+/** Whether one of the columns takes NULL; also one that is not there yet. */
+async function takesNull(session: Session, table: string, ...columns: readonly string[]): Promise<boolean> {
   const [name = '', schema = session.schema] = table.split('.').reverse()
   const [inSchema, values] = session.engine.versionTable.inSchema(schema)
-  const [found] = await session.rows(
-    `SELECT is_nullable AS takes FROM information_schema.columns WHERE table_name = ? AND column_name = ? AND ${inSchema}`,
-    [name, column, ...values],
+  const rows = await session.rows(
+    `SELECT column_name AS name FROM information_schema.columns WHERE table_name = ? AND is_nullable = 'NO' AND ${inSchema}`,
+    [name, ...values],
   )
-  return found?.takes !== 'NO'
+  return columns.some((column) => rows.every((row) => row.name !== column))
+}
+
+function withKey(statement: Statement): string | undefined {
+  const columns = uniqueColumns(statement)
+  return columns && `code that writes a second row with the same ${columns.join(', ')} fails`
+}
+
+function withoutTrigger(statement: Statement): string | undefined {
+  const drop = dropped(statement)
+  return drop?.what === 'TRIGGER'
+    ? `code that relies on what the trigger ${drop.names.join(', ')} does`
+    : undefined
 }
 
 const BREAKING = [
@@ -217,12 +247,19 @@ class MadeTables {
   }
 }
 
+interface AboutStatement {
+  /** What runs before it, or has run. */
+  readonly before: readonly Statement[]
+  readonly made: MadeTables
+  readonly breaks?: string | undefined
+  /** What its way down does not bring back; undefined where it is a way down itself. */
+  readonly gone?: readonly Lost[]
+}
+
 async function plannedStatement(
   session: Session,
   statement: Statement,
-  before: readonly Statement[],
-  made: MadeTables,
-  breaks: string | undefined,
+  { before, made, breaks, gone }: AboutStatement,
 ): Promise<PlannedStatement> {
   const { effectOf, sizeOf } = session.engine.effects
   const effect = effectOf(statement, before)
@@ -239,8 +276,17 @@ async function plannedStatement(
     blocks,
     rows,
     tables,
-    loses: isNew ? [] : await lossesOf(session, [statement]),
+    loses: isNew ? [] : (await lossesOf(session, [statement])).map((loss) => plannedLoss(loss, gone)),
+    fails: isNew || rows === 'untouched' ? [] : rowsThatFail(statement, before, session.prefix),
     breaks: isNew ? undefined : breaks,
     isNew,
   }
 }
+
+const plannedLoss = (loss: Loss, gone: readonly Lost[] | undefined): PlannedLoss => ({
+  ...loss,
+  isBroughtBack:
+    gone?.every(
+      ({ what, name, table }) => what !== loss.what || name !== loss.name || table !== loss.table,
+    ) ?? false,
+})

@@ -198,6 +198,41 @@ onEachEngine('the plan of a run', (database, dialect) => {
     expect(table?.loses[0]).to.include({ what: 'table', name: 't' })
   })
 
+  it('says which rows a statement fails for, and which writes fail behind it', async () => {
+    const unique =
+      dialect === 'postgres'
+        ? 'CREATE UNIQUE INDEX CONCURRENTLY k ON t (a, b)'
+        : 'ALTER TABLE t ADD UNIQUE KEY k (a, b), ALGORITHM=INPLACE, LOCK=NONE'
+    const [statement] = (await planOf(unique))?.statements ?? []
+    expect(statement?.breaks).to.equal('code that writes a second row with the same a, b fails')
+    const [query = ''] = statement?.fails ?? []
+    expect(query).to.match(/^SELECT a, b, count\(\*\) FROM .*t WHERE .* HAVING count\(\*\) > 1$/)
+    expect(await database().rows(query)).to.deep.equal([])
+    await database().rows("INSERT INTO t VALUES (1, 'a', 'b', 1), (2, 'a', 'b', 1)")
+    expect(await database().rows(query)).to.have.length(1)
+    const [unread] = (await planOf('ALTER TABLE t ADD COLUMN d int'))?.statements ?? []
+    expect([unread?.fails, unread?.breaks]).to.deep.equal([[], undefined])
+  })
+
+  it('tells a column that comes back from one that does not', async () => {
+    await migrate({ url: database().url, files: T }).up()
+    const drop = '-- ashlar:allow ban-drop-column\nALTER TABLE t DROP COLUMN c'
+    const back = 'ALTER TABLE t ADD COLUMN c int'
+    const isBroughtBack = async (down: string) => {
+      const files = { ...T, ...file('0003_x', drop, down) }
+      const [version] = await migrate({ url: database().url, files }).plan()
+      return version?.statements[0]?.loses.map((loss) => loss.isBroughtBack)
+    }
+    expect(await isBroughtBack(back)).to.deep.equal([false])
+    expect(await isBroughtBack(`${back};\nUPDATE t SET c = 1`)).to.deep.equal([true])
+  })
+
+  it('says what goes with a trigger', async () => {
+    const drop = dialect === 'postgres' ? 'DROP TRIGGER mirror ON t' : 'DROP TRIGGER mirror'
+    const [statement] = (await planOf(drop))?.statements ?? []
+    expect(statement?.breaks).to.equal('code that relies on what the trigger mirror does')
+  })
+
   if (dialect === 'mysql')
     it('leaves out the statements that an earlier run has done', async () => {
       const two = (last: string) => ({
@@ -228,11 +263,11 @@ onEachEngine('the plan of a run', (database, dialect) => {
   if (dialect === 'mysql')
     for (const [sql, lock, blocks, rows] of [
       ['ALTER TABLE t ADD d int, ALGORITHM=INSTANT', 'metadata', MOMENT, 'untouched'],
-      ['ALTER TABLE t ADD KEY (c), ALGORITHM=INPLACE, LOCK=NONE', 'metadata', MOMENT, 'unknown'],
+      ['ALTER TABLE t ADD KEY (c), ALGORITHM=INPLACE, LOCK=NONE', 'metadata', MOMENT, 'in place'],
       ['ALTER TABLE t MODIFY c bigint, ALGORITHM=COPY', 'SHARED', 'writes', 'rewritten'],
       [
         'ALTER TABLE t MODIFY c bigint',
-        'chosen by the server, because the statement states no ALGORITHM',
+        'chosen by the server, which may copy the table while writes wait: the statement states no ALGORITHM',
         'unknown',
         'unknown',
       ],

@@ -1,6 +1,7 @@
 import { Flags } from '@oclif/core'
 import type { TriedVersion } from '../../../lib/migrations/index.js'
 import { databaseFlags, timeoutFlags } from '../../migrate/database-flags.js'
+import { copyText } from '../../migrate/headings.js'
 import { MigratingVerb } from '../../migrate/migrating-verb.js'
 import { appliesText, nothingText } from '../../migrate/missing-versions.js'
 
@@ -16,6 +17,8 @@ Locks are measured on PostgreSQL, for files that run in a transaction; on MySQL,
     ...databaseFlags,
     ...timeoutFlags,
   }
+
+  protected override heading = copyText
 
   readonly #tried: TriedVersion[] = []
 

@@ -5,7 +5,7 @@ import { nothingText } from '../../migrate/missing-versions.js'
 
 export default class Plan extends DatabaseVerb {
   static override summary = 'Show what migrate up would do to others, and change nothing.'
-  static override description = `Prints each statement of the versions that the database lacks, with the lock that it takes, what waits for that lock, what it does with the rows, and how large the tables are. On PostgreSQL a file holds its locks until it ends. It also says which values are lost, and what breaks code that runs now.
+  static override description = `Prints each statement of the versions that the database lacks, with the lock that it takes, what waits for that lock, what it does with the rows, and how large the tables are. On PostgreSQL a file that runs in one transaction holds its locks until it ends. It also says which values are lost, for which rows a statement fails, and what breaks code that runs now.
 
 What migrate up would refuse is refused here as well, with the same words and exit status: a file that was edited after it was applied, a statement that cannot run, a schema that another tool migrates.
 

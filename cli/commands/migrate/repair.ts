@@ -43,7 +43,12 @@ Without a terminal it needs --yes.`
       )
     }
     const repaired = await this.migrating(flags, (migrator) => migrator.repair())
-    this.say(repaired.map(({ name }) => `${this.paint.good('recorded')} ${name}`))
+    this.say(
+      repaired.map(
+        ({ name }) =>
+          `${this.paint.good('recorded')} the file of ${name} as what was applied: nothing of it was run`,
+      ),
+    )
     await this.nextUp(flags)
     return this.onDatabase({ repaired: repaired.map(({ name }) => name) })
   }

@@ -11,6 +11,8 @@ const QUESTIONS = {
 } as const
 
 const VERIFIES = 'which compares the tables with the entities'
+const STAYS_WRONG =
+  'its file failed here. Where it is still as it was, it fails in every new database: correct it, and run ashlar migrate repair here'
 
 export default class Resolve extends MigratingVerb {
   static override summary = 'Record a version that you put right by hand.'
@@ -43,9 +45,10 @@ export default class Resolve extends MigratingVerb {
     await this.migrating(flags, (migrator) => migrator.checkResolution(version, as))
     const migrator = await this.connected(flags)
     const number = String(version).padStart(4, '0')
+    const states = await attempt(() => migrator.status())
+    const { unfinished, error, name = number } = states.find((one) => one.version === version) ?? {}
+    const failed = error !== undefined && unfinished?.direction !== 'down'
     if (!flags.yes) {
-      const states = await attempt(() => migrator.status())
-      const { unfinished, name = number } = states.find((one) => one.version === version) ?? {}
       const todo = as === 'rolledBack' ? leftText(unfinished) : doneText(unfinished)
       await this.confirm(`This records ${name} ${QUESTIONS[as]}${todo}`, 'nothing is recorded')
     }
@@ -54,6 +57,7 @@ export default class Resolve extends MigratingVerb {
     const { nextLine } = await import('../../migrate/lines/next-line.js')
     this.say([`${this.paint.good('recorded')} ${number} as ${said}`])
     if (as === 'applied') {
+      if (failed) this.note([STAYS_WRONG])
       const next = await this.appliedNext(flags)
       const then = next === '' ? '' : `; ashlar migrate up then applies ${next}`
       this.say([nextLine(['verify', '--entities', 'MODULE'], VERIFIES + then)])

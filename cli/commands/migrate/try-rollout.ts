@@ -1,6 +1,7 @@
 import { Flags } from '@oclif/core'
 import { pathFlag } from '../../loading/path-flag.js'
 import { databaseFlags, timeoutFlags } from '../../migrate/database-flags.js'
+import { copyText } from '../../migrate/headings.js'
 import type { OnDatabase } from '../../migrate/database-verb.js'
 import { MigratingVerb } from '../../migrate/migrating-verb.js'
 import { appliesText } from '../../migrate/missing-versions.js'
@@ -52,14 +53,17 @@ An image is a command line for the shell. It listens on the port of PORT, which 
     ...timeoutFlags,
   }
 
+  protected override heading = copyText
+
   override async run(): Promise<Rollout & OnDatabase> {
     const { flags } = await this.parse(TryRollout)
-    const [{ connectionString }, { nextLine }, { rolloutLines }, { callOf, tryRollout }] = await Promise.all([
-      import('../../migrate/connection-string.js'),
-      import('../../migrate/lines/next-line.js'),
-      import('../../migrate/lines/rollout-lines.js'),
-      import('../../migrate/rollout/rollout.js'),
-    ])
+    const [{ connectionString }, { nextLine }, { phaseLines, rolloutLines }, { callOf, tryRollout }] =
+      await Promise.all([
+        import('../../migrate/connection-string.js'),
+        import('../../migrate/lines/next-line.js'),
+        import('../../migrate/lines/rollout-lines.js'),
+        import('../../migrate/rollout/rollout.js'),
+      ])
     const call = await callOf(flags.load)
     const databaseUrl = await connectionString(flags.url)
     await this.noteEmpty(flags)
@@ -72,7 +76,11 @@ An image is a command line for the shell. It listens on the port of PORT, which 
       )
     }
     const rollout = await this.migrating(flags, (migrator) =>
-      tryRollout(migrator, call, { ...flags, databaseUrl }),
+      tryRollout(migrator, call, {
+        ...flags,
+        databaseUrl,
+        onPhase: (phase) => this.say(phaseLines(phase, this.paint)),
+      }),
     )
     this.say(rolloutLines(rollout, this.paint))
     if (rollout.failures.length > 0) this.endWith('differs')

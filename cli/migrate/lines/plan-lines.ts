@@ -99,7 +99,7 @@ function effectLines(
   paint: Paint,
   missing: string = NOT_YET,
 ): readonly string[] {
-  const { lock, blocks, rows, tables, isNew, loses, breaks } = statement
+  const { lock, blocks, rows, tables, isNew, loses, fails, breaks } = statement
   if (isNew) return ['a new table: nobody waits for it']
   const colour = {
     nothing: paint.good,
@@ -114,7 +114,14 @@ function effectLines(
   return [
     `${what}; ${ROWS[rows]}`,
     ...tables.map((table) => tableText(table, IF_EXISTS.test(statement.text) ? NOT_THERE : missing)),
-    ...loses.map((loss) => paint.bad(`loses ${lossText(loss)}: the values are gone for good`)),
+    ...loses.map((loss) =>
+      loss.isBroughtBack
+        ? paint.warn(`drops ${lossText(loss)}: the way down fills it again`)
+        : paint.bad(`loses ${lossText(loss)}: the values are gone for good`),
+    ),
+    ...fails.map((query) =>
+      paint.warn(`fails where this finds a row: ${terminalLine(query, LONGEST_QUERY)}`),
+    ),
     ...(breaks === undefined ? [] : [paint.bad(`breaks: ${breaks}`)]),
   ]
 }
@@ -124,9 +131,11 @@ const ROWS: Readonly<Record<PlannedStatement['rows'], string>> = {
   read: 'reads every row',
   written: 'writes rows',
   rewritten: 'rewrites every row',
+  'in place': 'may read every row or build the table anew, while others go on',
   unknown: 'what it does with the rows is unknown',
 }
 
+const LONGEST_QUERY = 1_000
 const NOT_YET = 'not there yet'
 const NOT_THERE = 'not there'
 const GONE = 'not there: this statement fails'
@@ -158,7 +167,10 @@ const sizesText = (size: TableSize): readonly string[] => [
 const SMALLEST_ROW_BYTES = 16
 
 export const rowsText = ({ rows }: TableSize): string =>
-  rows === undefined ? 'number of rows unknown: the server has no estimate' : `about ${counted(rows, 'row')}`
+  rows === undefined ? 'number of rows not yet known to the server' : `about ${counted(rounded(rows), 'row')}`
+
+/** An estimate of many rows has no exact digits. */
+const rounded = (rows: number): number => (rows < 1_000 ? rows : Number(rows.toPrecision(2)))
 
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB']
 

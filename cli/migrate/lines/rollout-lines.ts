@@ -1,27 +1,32 @@
+import { counted } from '../../output/counted.js'
 import type { Paint } from '../../output/paint.js'
 import { terminalLine } from '../../output/terminal-line.js'
-import type { Rollout } from '../rollout/rollout.js'
+import type { Phase, Rollout } from '../rollout/rollout.js'
 
 const MOST_FAILURES = 10
 const NOT_TRIED =
   'no version was tried: the database had every version of these files before, so that both images ran on the schema as it was. To try versions, restore the copy from before them and run again'
 
-/** What became of the calls in each phase of a deployment. */
-export function rolloutLines({ applied, phases, calls, failures }: Rollout, paint: Paint): readonly string[] {
+/** What became of the calls that ended in one phase of a deployment. */
+export const phaseLines = ({ name, ms, images }: Phase, paint: Paint): readonly string[] => [
+  `${paint.bold(name)}: ${ms < 1_000 ? `${ms} ms` : `${(ms / 1_000).toFixed(1)} s`}`,
+  ...images.map(
+    ({ image, calls, failures, slowestMs }) =>
+      `  ${image}: ${counted(calls, 'call')}, ${failures === 0 ? 'none failed' : paint.bad(`${failures} failed`)}, the slowest ${slowestMs} ms`,
+  ),
+]
+
+/** What became of a deployment. */
+export function rolloutLines({ applied, calls, failures }: Rollout, paint: Paint): readonly string[] {
   const failed = failures.reduce((sum, { count }) => sum + count, 0)
   return [
-    ...phases.flatMap(({ name, ms, images }) => [
-      `${paint.bold(name)}: ${(ms / 1_000).toFixed(1)} s`,
-      ...images.map(
-        ({ image, calls: made, failures: lost, slowestMs }) =>
-          `  ${image}: ${made} calls, ${lost === 0 ? 'none failed' : paint.bad(`${lost} failed`)}, the slowest ${slowestMs} ms`,
-      ),
-    ]),
     ...(applied.length === 0 ? [] : [`applied ${applied.join(', ')}`]),
     ...failures
       .slice(0, MOST_FAILURES)
       .map(({ phase, image, message, count }) =>
-        paint.bad(`${count} calls of the ${image} image failed in "${phase}": ${terminalLine(message)}`),
+        paint.bad(
+          `${counted(count, 'call')} of the ${image} image failed in "${phase}": ${terminalLine(message)}`,
+        ),
       ),
     failed === 0 ? paint.good(`0 of ${calls} calls failed`) : paint.bad(`${failed} of ${calls} calls failed`),
     ...(applied.length === 0 ? [paint.warn(NOT_TRIED)] : []),

@@ -27,19 +27,23 @@ export function unmeasuredLines(versions: readonly TriedVersion[]): readonly str
   const backfills = without('locks', ({ chunk }) => chunk !== undefined)
   const locks = without('locks', ({ chunk }) => chunk === undefined)
   const rewritten = without('rewritten')
+  const isProbed = versions.some(({ longestReadMs }) => longestReadMs !== undefined)
   return [
+    ...(isProbed || applied.length === 0
+      ? []
+      : ['nothing was read or written beside it: no table of these versions was there before']),
     ...(backfills === ''
       ? []
       : [`locks were not measured for ${backfills}: a backfill commits after each chunk`]),
     ...(locks === ''
       ? []
       : [
-          `locks were not measured for ${locks}: they are on PostgreSQL, for files that run in a transaction`,
+          `locks were not measured for ${locks}: only PostgreSQL tells them, of files that run in a transaction`,
         ]),
     ...(rewritten === ''
       ? []
       : [
-          `rewritten tables were not measured for ${rewritten}: on MySQL they are with the privilege PROCESS`,
+          `whether ${rewritten} rewrote a table was not measured: MySQL tells it a user with the privilege PROCESS`,
         ]),
   ]
 }

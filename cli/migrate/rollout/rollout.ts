@@ -12,6 +12,8 @@ export interface RolloutOptions {
   readonly ready: string
   readonly seconds: number
   readonly workers: number
+  /** Called with each phase when it has ended. */
+  readonly onPhase: (phase: Phase) => void
 }
 
 export interface Phase {
@@ -40,20 +42,24 @@ const UNCHANGED = 'nothing was applied to the copy'
  * @throws {Failure} when an image does not start or ends by itself.
  */
 export async function tryRollout(migrator: Migrator, call: Call, options: RolloutOptions): Promise<Rollout> {
-  const { databaseUrl, ready, seconds, workers } = options
+  const { databaseUrl, ready, seconds, workers, onPhase } = options
   const load = new Load(call)
   const running: Image[] = []
-  const ended: (Omit<Phase, 'images'> & { readonly calls: () => readonly Calls[] })[] = []
+  const phases: Phase[] = []
   const start = async (name: ImageName) => {
     const image = await startImage(name, { command: options[name], databaseUrl, ready })
     running.push(image)
     return image
   }
-  const phase = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
+  const phase = async <T>(name: string, work: () => Promise<T>, ending = async () => {}): Promise<T> => {
     const calls = load.begin(name)
     const began = performance.now()
     const result = await Promise.race([work(), ...running.map(({ broken }) => broken)])
-    ended.push({ name, ms: Math.round(performance.now() - began), calls })
+    const ms = Math.round(performance.now() - began)
+    await ending()
+    const phase = { name, ms, images: calls() }
+    phases.push(phase)
+    onPhase(phase)
     return result
   }
   const aWhile = async () => {
@@ -80,10 +86,10 @@ export async function tryRollout(migrator: Migrator, call: Call, options: Rollou
       await load.remove('old')
       await old.stop()
     })
-    await phase('the new image alone', aWhile)
-    load.end()
-    await calling
-    const phases = ended.map(({ calls, ...phase }) => ({ ...phase, images: calls() }))
+    await phase('the new image alone', aWhile, () => {
+      load.end()
+      return calling
+    })
     const calls = phases.flatMap(({ images }) => images.map((one) => one.calls))
     return { applied, phases, calls: calls.reduce((sum, one) => sum + one, 0), failures: load.failures }
   } catch (error) {

@@ -15,7 +15,7 @@ export function statementsOfDump(dump: string, syntax: Syntax, schema: string): 
   ).map(withoutDefiner)
 }
 
-/** Whoever runs the file defines its views, triggers and routines: the user of the dumped database may not be there. */
+/** Without a definer, views, triggers and routines belong to the user that runs the file. The one of the dumped database may not be there. */
 const withoutDefiner = (text: string): string => text.replace(DEFINER, '$1')
 
 const DEFINER =

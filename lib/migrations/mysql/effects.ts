@@ -16,7 +16,9 @@ import { setting } from './lint/mysql-rules.js'
 const METADATA = 'metadata'
 const MOMENT = 'reads and writes for a moment'
 /** The server takes the cheapest way that it knows; the text does not say which that is. */
-const CHOSEN = 'chosen by the server, because the statement states no ALGORITHM'
+const CHOSEN = 'chosen by the server, which may copy the table while writes wait: the statement states no ALGORITHM'
+
+const UNSAID = { blocks: 'unknown', rows: 'unknown' } as const
 
 /** Objects whose CREATE, ALTER and DROP lock no table. */
 const NO_TABLES = ['FUNCTION', 'PROCEDURE', 'VIEW', 'EVENT', 'SEQUENCE']
@@ -63,8 +65,7 @@ function altered(table: string, tokens: readonly Token[]): Effect {
   if (!setting(tokens, 'ALGORITHM', ['INPLACE', 'NOCOPY']))
     return { ...on, lock: CHOSEN, blocks: 'unknown', rows: 'unknown' }
   const isShared = !setting(tokens, 'LOCK', ['NONE'])
-  // It may build the table anew in place; the text does not say so.
-  return { ...on, lock: METADATA, blocks: isShared ? 'unknown' : MOMENT, rows: 'unknown' }
+  return { ...on, lock: METADATA, ...(isShared ? UNSAID : { blocks: MOMENT, rows: 'in place' }) }
 }
 
 /** InnoDB builds an index while others read and write, unless it is a special one. */

@@ -64,7 +64,7 @@ export const postgresEffects: EngineEffects = {
     return onIndex(statement) ?? onTable(statement) ?? (isHarmless(tokens) ? NO_EFFECT : UNKNOWN)
   },
   lockWaits:
-    'A statement waits for its lock until every transaction that uses the table has ended, and whoever comes later waits behind it',
+    'A statement that blocks others waits for its lock until every transaction that uses the table has ended, and whoever comes later waits behind it',
   locks: async (session) => {
     const rows = await session.rows(
       `SELECT DISTINCT mode, relation::regclass::text AS name FROM pg_locks JOIN pg_class AS c ON c.oid = relation

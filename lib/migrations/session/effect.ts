@@ -13,8 +13,11 @@ export interface Effect {
   /** What of others waits meanwhile. */
   readonly blocks:
     'nothing' | 'the same rows' | 'writes' | 'reads and writes' | 'reads and writes for a moment' | 'unknown'
-  /** What it does with the rows that are there. `rewritten` takes as long as the table is large, and as much space. */
-  readonly rows: 'untouched' | 'read' | 'written' | 'rewritten' | 'unknown'
+  /**
+   * What it does with the rows that are there. `rewritten` takes as long as the table is large, and as much space; `in place` may,
+   * while others read and write.
+   */
+  readonly rows: 'untouched' | 'read' | 'written' | 'rewritten' | 'in place' | 'unknown'
 }
 
 /** How large a table is, as far as the server has counted. */

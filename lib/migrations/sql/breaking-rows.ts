@@ -1,4 +1,4 @@
-import { Cursor, hasWords, indexOfWords, isWord, listOf } from './cursor.js'
+import { Cursor, hasWords, indexOfWords, isWord, listOf, nameOf } from './cursor.js'
 import { addedConstraint, alterTable } from './statement-shape.js'
 import type { Statement } from './statements.js'
 import type { Token } from './tokens.js'
@@ -25,6 +25,36 @@ export function findingRows(
 ): string | undefined {
   const found = findersOf(statement, before, prefix).filter((one) => one.broken === broken)
   return found.length === 1 ? found[0]?.query : undefined
+}
+
+/**
+ * Queries for the rows with which a statement fails that looks at the rows, as `findingRows`.
+ * @param before - the statements before it, of its file and of earlier ones.
+ */
+export const rowsThatFail = (
+  statement: Statement,
+  before: readonly Statement[],
+  prefix: string,
+): readonly string[] => findersOf(statement, before, prefix).map(({ query }) => query)
+
+/** The columns of a unique key that a statement adds to a table; undefined where it adds none, or one of expressions. */
+export function uniqueColumns(statement: Statement): readonly string[] | undefined {
+  const index = uniqueIndex(statement.tokens)?.columns
+  const [columns] =
+    index === undefined ? (alterTable(statement)?.actions ?? []).flatMap(addedKey) : [listOf(index)]
+  const names = columns?.map(([column, ...more]) => (more.length === 0 && column ? nameOf(column) : ''))
+  return names === undefined || names.includes('') ? undefined : names
+}
+
+/** The columns of `ADD CONSTRAINT name UNIQUE (a, b)`. */
+function addedKey(action: readonly Token[]): readonly (readonly (readonly Token[])[])[] {
+  const added = addedConstraint(action)
+  if (added?.kind !== 'UNIQUE') return []
+  const cursor = new Cursor(added.definition)
+  cursor.skip('UNIQUE', 'KEY', 'INDEX')
+  if (!cursor.sees('(')) cursor.name()
+  const columns = cursor.inParentheses()
+  return columns === undefined ? [] : [listOf(columns)]
 }
 
 function findersOf(statement: Statement, before: readonly Statement[], prefix: string): readonly Finder[] {

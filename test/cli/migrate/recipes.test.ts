@@ -121,7 +121,7 @@ onEachEngine('a recipe of docs/guides/migrations.md', (database, dialect) => {
           '0002_t2.up.sql': '-- the first table\nCREATE TABLE t2 (id bigint PRIMARY KEY)',
         })
       },
-      /\+ -- the first table\nrecorded 0002_t2\nDatabase .*\nnothing to do: the schema is current\n$/,
+      /\+ -- the first table\nrecorded the file of 0002_t2 as what was applied: nothing of it was run\nDatabase .*\nnothing to do: the schema is current\n$/,
     ],
   }
 
