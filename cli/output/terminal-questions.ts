@@ -13,7 +13,7 @@ export function terminalQuestions(nothing: string): TerminalQuestions {
   const { stdin: input, stderr: output } = process
   const lines = createInterface({ input, output })
   let isAsking = true
-  // Without an answer, what is printed next would stand behind the question.
+  // After Ctrl-C, what is printed next would stand behind the question.
   const endLine = () => {
     if (isAsking) output.write('\n')
     isAsking = false
