@@ -220,7 +220,9 @@ onEachEngine('a failed migration', (database, dialect) => {
   if (dialect === 'mysql') {
     it('remembers how many statements are done, and goes on behind them', async () => {
       const failure = await failureOf(migrator(SEVERAL).up())
-      expect(failure.message).to.match(/statement 3 of 3 \(line 3\).*correct the file from statement 3 on/)
+      expect(failure.message).to.match(
+        /statement 3 of 3 \(line 3\).*Statements 1 to 2 are done and stay, because MySQL commits each statement by itself: correct the file from statement 3 on/,
+      )
       expect(await rowOf(2)).to.include({ dirty: true, statements_done: 2 })
       const sql = SEVERAL['0002_a.up.sql']?.replace('nonsense', 'bigint') ?? ''
       await migrator({ ...SEVERAL, '0002_a.up.sql': sql }).up()
@@ -243,7 +245,7 @@ onEachEngine('a failed migration', (database, dialect) => {
       await failureOf(migrator(SEVERAL).up())
       const failure = await failureOf(migrator(SEVERAL).down(1))
       expect(failure.message).to.match(
-        /0002_a: 2 of 3 statements are done.*run ashlar migrate up first, with the file as it was or corrected, and then roll back; or undo them by hand, and run ashlar migrate resolve --rolled-back 2$/,
+        /0002_a: statements 1 to 2 are done, of 3, and MySQL undoes no .*run ashlar migrate up first, with the file as it was or corrected from statement 3 on, and then roll back; or undo by hand what is done, and run ashlar migrate resolve --rolled-back 2$/,
       )
     })
 

@@ -16,21 +16,29 @@ export interface LoadedBackfill {
 export async function loadBackfill(path: string, name: string, source: string): Promise<LoadedBackfill> {
   // A process that reads an edited file again must not get what it was before.
   const edition = createHash('sha256').update(source).digest('hex').slice(0, 16)
-  let exported: unknown
+  let module: { readonly default?: unknown }
   try {
-    exported = ((await import(`${pathToFileURL(path).href}?${edition}`)) as { readonly default?: unknown })
-      .default
+    module = (await import(`${pathToFileURL(path).href}?${edition}`)) as { readonly default?: unknown }
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    const isUnknown = (error as NodeJS.ErrnoException).code === 'ERR_UNKNOWN_FILE_EXTENSION'
-    throw new DeclarationError('migrations', [
-      isUnknown
-        ? `${name}: this Node.js (${process.version}) loads no TypeScript: use 22.18 or later, or ship the compiled file`
-        : `${name}: cannot be loaded: ${why}`,
-    ])
+    throw new DeclarationError('migrations', [`${name}: ${loadingProblem(error)}`])
   }
-  if (exported instanceof RowBackfill) return { backfill: exported, source }
-  throw new DeclarationError('migrations', [
-    `${name}: its default export is no backfill: export default backfill({ table, reads, sets, row }), with backfill of ashlar/migrations`,
-  ])
+  if (module.default instanceof RowBackfill) return { backfill: module.default, source }
+  const found =
+    module.default === undefined
+      ? 'has no default export'
+      : 'its default export is no backfill, or one of another copy of ashlar'
+  throw new DeclarationError('migrations', [`${name}: ${found}: ${EXPECTED}`])
+}
+
+const EXPECTED =
+  "write import { backfill } from 'ashlar/migrations', and export default backfill({ table, reads, sets, row })"
+
+function loadingProblem(error: unknown): string {
+  const { code } = error as NodeJS.ErrnoException
+  if (code === 'ERR_UNKNOWN_FILE_EXTENSION')
+    return `this Node.js (${process.version}) loads no TypeScript: use 22.18 or later, or ship the compiled file`
+  const why = error instanceof Error ? error.message : String(error)
+  if (code === 'ERR_MODULE_NOT_FOUND')
+    return `cannot be loaded: ${why}: install what it imports where the file finds it, such as with npm install in a folder above`
+  return `cannot be loaded: ${why}: run it with node to see the line, and ${EXPECTED}`
 }

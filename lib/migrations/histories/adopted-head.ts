@@ -33,9 +33,11 @@ export async function refuseMoved(
   if (found.head.digest === adopted.digest) return
   throw new MigrationError(
     'foreign',
-    `${found.tool} has changed this schema since it was taken over: its table ${found.table} lists ${found.head.count} migrations, ` +
+    `${found.tool} has changed this schema since it was taken over: its table ${found.table} lists ${listed(found.head.count)}, ` +
       `and the files hold what ${adopted.count} made. Nothing is changed. Undo it with ${found.tool}; or write what it did into the next ` +
       `version, begin that file with the line ${adoptedComment(found.table, found.head)}, and run ashlar migrate resolve --applied ` +
       'with the number of that version where it is done already',
   )
 }
+
+const listed = (count: number): string => (count === 1 ? '1 migration' : `${count} migrations`)

@@ -11,7 +11,7 @@ import { mysqlLint } from './lint/mysql-lint.js'
 import { mysqlScratch } from './scratch-sql.js'
 import { openMysql } from './session.js'
 import { mysqlSyntax } from './sql/syntax.js'
-import { downOnMysql, refuseResumed, resumes, upOnMysql } from './step.js'
+import { doneBefore, downOnMysql, refuseResumed, resumes, upOnMysql } from './step.js'
 import { mysqlVersionTable } from './version-table-sql.js'
 import { mysqlWalk } from './walk-sql.js'
 
@@ -70,9 +70,13 @@ function isNeverApplied(row: AppliedVersion): boolean {
   if (statements.length === 1) return false
   throw new MigrationError(
     'dirty',
-    `${row.name}: ${row.statementsDone} of ${statements.length} statements are done, which MySQL cannot undo: ` +
-      'run ashlar migrate up first, with the file as it was or corrected, and then roll back; or undo them by hand, and ' +
-      `run ashlar migrate resolve --rolled-back ${row.version}`,
+    `${row.name}: ${leftText(row, statements.length)}: run ashlar migrate up first, with the file as it was or corrected from statement ` +
+      `${row.statementsDone + 1} on, and then roll back; or undo by hand what is done, and run ashlar migrate resolve --rolled-back ${row.version}`,
     row.name,
   )
 }
+
+const leftText = ({ statementsDone: done }: AppliedVersion, of: number): string =>
+  done === 0
+    ? `its run ended without a report: statement 1 of ${of} may be done, and MySQL undoes no statement of a file`
+    : `${doneBefore(done)} done, of ${of}, and MySQL undoes no statement of a file`

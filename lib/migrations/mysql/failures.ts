@@ -29,7 +29,8 @@ export const mysqlFailures: EngineFailures = {
   rights: (purpose) =>
     purpose === 'read'
       ? `grant it SELECT on ${VERSION_TABLE}`
-      : 'grant it ALL PRIVILEGES on the database, or connect as a user that has them',
+      : 'grant it ALL PRIVILEGES on the database, or connect as a user that has them; a right of the whole server, such as SUPER, is granted apart, ' +
+        'and triggers and functions with a binary log need SUPER or log_bin_trust_function_creators = 1',
   connection: [
     [
       /^(1045|1698)$/,

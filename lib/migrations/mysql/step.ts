@@ -90,7 +90,7 @@ const remainsOf = (done: number): Remains =>
   done === 0
     ? NOTHING_DONE
     : {
-        stays: `S${doneBefore(done).slice(1)} done and cannot be undone, because MySQL commits each by itself`,
+        stays: `S${doneBefore(done).slice(1)} done and ${done === 1 ? 'stays' : 'stay'}, because MySQL commits each statement by itself`,
         correct: `correct the file from statement ${done + 1} on`,
       }
 
@@ -115,7 +115,9 @@ export const refuseResumed: Engine['refuseResumed'] = (step, row) =>
     ? sameBeginning(step, row.downSql, -1 - row.statementsDone)
     : sameBeginning(step, row.upSql, row.statementsDone)
 
-const doneBefore = (done: number): string => (done === 1 ? 'statement 1 is' : `statements 1 to ${done} are`)
+/** `statements 1 to 2 are`. */
+export const doneBefore = (done: number): string =>
+  done === 1 ? 'statement 1 is' : `statements 1 to ${done} are`
 
 /** @throws {MigrationError} when the file no longer begins with the statements that are done. */
 function sameBeginning(

@@ -14,8 +14,8 @@ import { nextStretch, rowsBetween, type Stretch, type WalkedTable } from './walk
 /** What a backfill leaves behind that fails. */
 export const ROWS_STAY: Remains = {
   stays: 'The chunks that are written stay',
-  correct: 'correct what it says',
-  next: 'it goes on with the chunk that failed, and rows that are written already keep what they got',
+  correct: 'put that right',
+  next: 'it goes on with the chunk that failed, and rows that are written keep what they got',
 }
 
 /** How often in a row a chunk may meet the lock of somebody else. */
@@ -111,20 +111,23 @@ function writtenText({ written }: BackfillPosition): string {
 function failedChunk({ step, table }: Walk, position: BackfillPosition, error: unknown, most: number): Error {
   const { end } = position
   const key = table.key.map(({ column }, at) => `${column} '${end?.[at] ?? ''}'`).join(', ')
-  const rows = end === undefined ? 'the first rows' : `the rows after ${key}`
-  const chunk = `${rows}, at most ${most}, failed`
-  const stays = `${writtenText(position)}; ${chunk}`
+  const chunk = end === undefined ? 'The first chunk' : `The chunk behind ${key}`
+  const remains = {
+    ...ROWS_STAY,
+    stays: `${chunk} (at most ${most} rows) failed and is undone; ${writtenText(position)}`,
+    next: position.written === 0 ? 'it begins with this chunk' : GOES_ON,
+  }
   if (error instanceof MigrationError)
     return new MigrationError(
       error.stop,
-      `${error.message.replace(/^migrations: /, '')}. ${sentence(stays)}: ${correction(ROWS_STAY)}`,
+      `${error.message.replace(/^migrations: /, '')}. ${remains.stays}: ${correction(remains)}`,
       error.version,
       error.sqlState,
     )
-  return failureOf(step, 0, error, { ...ROWS_STAY, stays: sentence(stays) })
+  return failureOf(step, 0, error, remains)
 }
 
-const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+const GOES_ON = 'it goes on with this chunk, and rows that are written keep what they got'
 
 /** After the version is recorded as applied: a position must not outlive it before. */
 export const endBackfill = ({ session, version }: Step): Promise<void> => forgetPosition(session, version)

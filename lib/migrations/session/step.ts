@@ -168,7 +168,7 @@ export function failureOf(
   const todo = isFine
     ? again
     : broken !== undefined
-      ? rowsBreak(step, at, broken, again)
+      ? rowsBreak(step, at, broken, again, remains.next)
       : isOurs
         ? `put that right and ${again}`
         : correction(remains, again) + orResolve + (step.direction === 'up' ? APPLIED_ELSEWHERE : '')
@@ -189,15 +189,16 @@ export function failureOf(
 
 /** The rows that are there break a change of a table. What a statement writes itself may be wrong in the file, too. */
 function rowsBreak(
-  { statements, options, backfill }: Step,
+  { statements, options }: Step,
   at: number | undefined,
   broken: Broken,
   again: string,
+  next: string | undefined,
 ): string {
   const statement = at === undefined ? undefined : statements[at]
   const isChange = ['ALTER', 'CREATE', 'REINDEX'].some((verb) => isWord(statement?.tokens[0], verb))
   if (statement === undefined || !isChange)
-    return `rows break it: correct them, or what the file writes, and ${again}${backfill === undefined ? '' : '; rows that are written already keep what they got'}`
+    return `rows break it: correct them, or what the file writes, and ${again}${next === undefined ? '' : `: ${next}`}`
   const { schema } = options
   const prefix = ['', 'public'].includes(schema) ? '' : `"${schema.replaceAll('"', '""')}".`
   const query = findingRows(statement, statements.slice(0, at), broken, prefix)

@@ -149,6 +149,10 @@ onEachEngine(
         'nothing to do: the schema is current\n',
         saidOf(database()),
       ])
+      await withTypeorm(both, (source) => source.undoLastMigration())
+      expect((await run('up')).stderr).to.include(
+        'its table migrations lists 1 migration, and the files hold what 2 made',
+      )
     })
 
     if (dialect === 'postgres')

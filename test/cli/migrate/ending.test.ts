@@ -56,6 +56,21 @@ onEachEngine('ashlar migrate, when it does not come to its end,', (database, dia
     }
   })
 
+  if (dialect === 'mysql')
+    it('says which right does not belong to a database', async () => {
+      ship(tables(2))
+      const user = await limitedUser(database(), ['GRANT SELECT ON * TO USER'])
+      try {
+        const { exit, stderr } = await run(['up'], { env: { ASHLAR_DATABASE_URL: user.url } })
+        expect(exit).to.equal(6)
+        expect(stderr).to.match(
+          /lacks a right: grant it ALL PRIVILEGES on the database, or connect as a user that has them; a right of the whole server, such as SUPER, is granted apart, and triggers and functions with a binary log need SUPER or log_bin_trust_function_creators = 1\. Then run again/,
+        )
+      } finally {
+        await user.drop()
+      }
+    })
+
   if (dialect === 'postgres')
     it('exits with 6 and says that the database takes no writes', async () => {
       ship(tables(2))

@@ -160,12 +160,12 @@ onEachEngine('a backfill', (database, dialect) => {
     expect(failure.message)
       .to.include('0003_fill.up.sql')
       .and.include(
-        'rows break it: correct them, or what the file writes, and run again; rows that are written already keep',
+        'rows break it: correct them, or what the file writes, and run again: it goes on with this chunk, and rows that are written keep what they got',
       )
     const written = await count('writes = 1')
     expect(failure.message).to.match(
       new RegExp(
-        `${written} rows are written and stay; the rows after id '${written - 1}', at most \\d+, failed: rows break it`,
+        `The chunk behind id '${written - 1}' \\(at most \\d+ rows\\) failed and is undone; ${written} rows are written and stay: rows break it`,
       ),
     )
     const states = await migrator(FILL).status()

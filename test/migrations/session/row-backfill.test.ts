@@ -153,8 +153,10 @@ onEachEngine('a backfill whose values a function computes', (database, dialect) 
     expect(failure.message).to.include('0003_fill.up.js: the row with id 250: not this one')
     const written = await count('writes = 1')
     expect(written).to.be.within(1, 299)
-    expect(failure.message).to.include(
-      `not this one. ${written} rows are written and stay; the rows after id '`,
+    expect(failure.message).to.match(
+      new RegExp(
+        `not this one\\. The chunk behind id '\\d+' \\(at most \\d+ rows\\) failed and is undone; ${written} rows are written and stay: put that right and run again: it goes on with this chunk, and rows that are written keep what they got$`,
+      ),
     )
     expect((await migrator().status()).find(({ version }) => version === 3)).to.include({ state: 'dirty' })
     shipFill(REVERSED)
@@ -217,11 +219,19 @@ describe('a file with a backfill', () => {
   }
 
   it('is refused with what is wrong', async () => {
+    const expected =
+      "write import { backfill } from 'ashlar/migrations', and export default backfill({ table, reads, sets, row })"
     expect(await refusal('0002_fill.up.js', 'export default 7')).to.include(
-      '0002_fill.up.js: its default export is no backfill',
+      `0002_fill.up.js: its default export is no backfill, or one of another copy of ashlar: ${expected}`,
     )
-    expect(await refusal('0002_fill.up.js', 'export default (')).to.include(
-      '0002_fill.up.js: cannot be loaded: ',
+    expect(await refusal('0002_fill.up.js', 'export const one = 1')).to.include(
+      `0002_fill.up.js: has no default export: ${expected}`,
+    )
+    expect(await refusal('0002_fill.up.js', 'export default (')).to.match(
+      /0002_fill\.up\.js: cannot be loaded: .*: run it with node to see the line/,
+    )
+    expect(await refusal('0002_fill.up.js', "export { a as default } from 'nosuch'")).to.match(
+      /0002_fill\.up\.js: cannot be loaded: Cannot find package 'nosuch' .*: install what it imports/,
     )
     expect(
       await refusal('0002_fill.up.js', moduleOf(`table: 'a.b.c', reads: [''], sets: [], chunk: 0`)),
