@@ -30,17 +30,16 @@ A database that has applied one of them under its old number, such as your own, 
       import('../../migrate/renumber.js'),
     ])
     const renumbered = renumber(flags.files, flags.dialect, argv.map(String))
-    this.say(
-      renumbered.length === 0
-        ? ['nothing to do: they have the last numbers already']
-        : [
-            ...renumbered.map(
-              ({ folder, from, to }) => `${this.paint.good('renumbered')} ${folder}/${from} to ${to}`,
-            ),
-            nextLine(['lint']),
-          ],
-    )
-    this.note(orderLines(renumbered))
+    if (renumbered.length === 0) this.say(['nothing to do: they have the last numbers already'])
+    else {
+      this.say(
+        renumbered.map(
+          ({ folder, from, to }) => `${this.paint.good('renumbered')} ${folder}/${from} to ${to}`,
+        ),
+      )
+      this.note(orderLines(renumbered))
+      this.say([nextLine(['lint'])])
+    }
     return renumbered
   }
 }
@@ -48,7 +47,6 @@ A database that has applied one of them under its old number, such as your own, 
 /** What another order means for databases that have the versions. */
 function orderLines(renumbered: readonly Renumbered[]): readonly string[] {
   const names = [...new Set(renumbered.map(({ from }) => from))]
-  if (names.length === 0) return []
   const [run, them] = names.length === 1 ? ['runs', 'it'] : ['run', 'them']
   return [
     `the order of the versions is another now: ${namesText(names)} ${run} behind all other hand-written versions`,
