@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { AdoptableTool, Dialect } from '../../lib/migrations/index.js'
 import { Failure } from '../errors/failure.js'
 import { readingReasonOf } from '../output/whole-file.js'
-import { hasVersions, type NextVersion } from './next-files.js'
+import { adoptedIn, hasVersions, type NextVersion } from './next-files.js'
 
 const DOWN = '-- nothing to undo: another tool made what is here, before it was taken over\n'
 
@@ -18,11 +18,14 @@ export function dumpIn(file: string): string {
 
 /** @throws {Failure} for a folder that has versions already. */
 export function refuseVersions(files: string, dialect: Dialect): void {
-  if (hasVersions(files, dialect))
-    throw new Failure(
-      'input',
-      `${files} has versions already, and the schema of another tool becomes 0002: name another folder with --files`,
-    )
+  if (!hasVersions(files, dialect)) return
+  const adopted = adoptedIn(files, dialect)
+  throw new Failure(
+    'input',
+    adopted === undefined
+      ? `${files} has versions already, and the schema of another tool becomes 0002: name another folder with --files`
+      : `${files} has ${adopted} already: ashlar migrate baseline --to 2 records it in this database`,
+  )
 }
 
 /**

@@ -51,6 +51,12 @@ export abstract class DatabaseVerb extends MigrateVerb {
       throw new Failure('differs', otherwise)
   }
 
+  /** Asks before a rollback that loses something. @param isConfirmed - then it is only said. */
+  protected async confirmLoss(question: string, isConfirmed: boolean): Promise<void> {
+    if (isConfirmed) this.note([question.replace(/\.$/, '')])
+    else await this.confirm(question, 'nothing is rolled back')
+  }
+
   /** The result with the database that it is of. */
   protected onDatabase<T extends object>(result: T): T & OnDatabase {
     return { ...result, ...(this.#database !== undefined && { database: this.#database }) }

@@ -42,7 +42,8 @@ const unchanged = (database: DatabaseAddress): string => `${databaseText(databas
 
 /** Where the two sides of a comparison are made. */
 async function scratchPlace(scratch: string | undefined): Promise<Heading> {
-  if (scratch === undefined) return ({ server }) => `scratch databases on ${server}`
+  if (scratch === undefined)
+    return ({ server }) => `scratch databases on ${server}, which are dropped afterwards`
   return attempt(async () => {
     const { migrate } = await import('../../lib/migrations/index.js')
     const { database } = migrate({ url: await connectionString(scratch, 'ASHLAR_SCRATCH_URL'), files: {} })

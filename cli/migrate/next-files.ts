@@ -165,6 +165,13 @@ export const hasVersions = (folder: string, dialect: Dialect): boolean =>
   hasFolder(folder, dialect) &&
   foldersOf(folder, dialect).some((one) => sqlIn(one.folder).some((file) => isByHand(file)))
 
+/** The version of the engine that holds what another tool made: `0002_adopted_knex`. */
+export const adoptedIn = (folder: string, dialect: Dialect): string | undefined =>
+  foldersOf(folder, dialect)
+    .flatMap((one) => sqlIn(one.folder))
+    .map((file) => /^(0002_adopted_\w+)\.up\.sql$/.exec(file)?.[1])
+    .find((name) => name !== undefined)
+
 /** Whether a version is hand-written, by its name: `0002_widgets`. */
 export const isByHand = (name: string): boolean => numberOf(name) >= FIRST
 

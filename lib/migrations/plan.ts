@@ -164,7 +164,8 @@ async function breakingIn(
   const breaking: (string | undefined)[] = []
   for (const statement of statements) {
     const found = findings.find((one) => one.line === statement.line && BREAKING.includes(one.rule))
-    breaking.push(found?.text.split(': ')[0] ?? (await brokenBy(session, statement)))
+    const why = found?.text.split(': ')[0]
+    breaking.push(why?.replace(OF_DATA, '') ?? (await brokenBy(session, statement)))
   }
   return breaking
 }
@@ -219,6 +220,12 @@ function withoutTrigger(statement: Statement): string | undefined {
     : undefined
 }
 
+/** Longer than in the progress of a run, because people decide by a plan. */
+const LONGEST_TEXT = 120
+
+/** The plan says of values by itself whether they are gone. */
+const OF_DATA = ', and its data is gone'
+
 const BREAKING = [
   ...['ban-drop-column', 'ban-drop-table', 'renaming-column', 'renaming-table', 'renaming-schema'],
   ...['renaming-enum-value', 'ban-drop-not-null', 'adding-required-field'],
@@ -271,7 +278,7 @@ async function plannedStatement(
   for (const name of others) tables.push({ name, size: await sizeOf(session, name.split('.')) })
   return {
     line: statement.line,
-    text: summaryOf(statement),
+    text: summaryOf(statement, LONGEST_TEXT),
     lock,
     blocks,
     rows,

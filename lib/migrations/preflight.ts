@@ -1,8 +1,7 @@
 import { DeclarationError, MigrationError } from '../errors.js'
 import { refuseUnusable, takenOver } from './histories/adopt.js'
-import { refuseMoved } from './histories/adopted-head.js'
+import { refuseForeign, refuseMoved } from './histories/adopted-head.js'
 import { isOfFramework, type Migration } from './files/migration-files.js'
-import { refuseForeign } from './histories/foreign.js'
 import { type MigrationSet, refuseBadFiles } from './migration-set.js'
 import type { Engine } from './session/engine.js'
 import type { Session } from './session/session.js'
@@ -33,11 +32,8 @@ export async function preflight(session: Session, set: MigrationSet, without?: n
   const isSettled = await settledIn(session, set, now.rows)
   refuseBadFiles(set, isSettled)
   refuseEmpty(set, now.rows)
-  await refuseMoved(
-    session,
-    set.migrations.map(({ script }) => script),
-  )
-  await refuseForeign(session, found.rows)
+  await refuseMoved(session, set.migrations)
+  await refuseForeign(session, found.rows, set.migrations)
   if (found.rows.length === 0) refuseUnusable(await readAdopted(session), set.migrations)
   const { engine } = session
   refuseEdited(set, now.rows, engine)

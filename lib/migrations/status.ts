@@ -1,6 +1,6 @@
 import { Unavailable } from '../errors.js'
 import { isOfFramework } from './files/migration-files.js'
-import { refuseForeign } from './histories/foreign.js'
+import { refuseForeign } from './histories/adopted-head.js'
 import { type OtherHistory, otherHistory } from './histories/other-history.js'
 import { type MigrationSet, readSet, refusalsOf } from './migration-set.js'
 import { withSession } from './session/session.js'
@@ -67,7 +67,7 @@ export async function status(options: ResolvedOptions): Promise<readonly Version
   const set = await readSet(options.files, options.engine, options.statementTimeoutMs)
   return withSession(options, 'read', async (session) => {
     const now = await readVersionsNow(session)
-    await refuseForeign(session, now.rows)
+    await refuseForeign(session, now.rows, set.migrations)
     return statusOf(set, now, options)
   })
 }

@@ -263,7 +263,8 @@ onEachEngine('the plan of a run', (database, dialect) => {
   if (dialect === 'mysql')
     for (const [sql, lock, blocks, rows] of [
       ['ALTER TABLE t ADD d int, ALGORITHM=INSTANT', 'metadata', MOMENT, 'untouched'],
-      ['ALTER TABLE t ADD KEY (c), ALGORITHM=INPLACE, LOCK=NONE', 'metadata', MOMENT, 'in place'],
+      ['ALTER TABLE t ADD KEY (c), ALGORITHM=INPLACE, LOCK=NONE', 'metadata', MOMENT, 'read'],
+      ['ALTER TABLE t MODIFY c int, ALGORITHM=INPLACE, LOCK=NONE', 'metadata', MOMENT, 'in place'],
       ['ALTER TABLE t MODIFY c bigint, ALGORITHM=COPY', 'SHARED', 'writes', 'rewritten'],
       [
         'ALTER TABLE t MODIFY c bigint',

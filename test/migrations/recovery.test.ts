@@ -18,7 +18,7 @@ onEachEngine('a failed migration', (database, dialect) => {
     const failure = await failureOf(migrator({ ...tables(2), ...wrong(3) }).up())
     expect(failure).to.be.instanceOf(MigrationError).with.property('stop', 'failed')
     expect(failure.message).to.match(
-      /0003_t3\.up\.sql, statement 1 of 1 \(line 1\): .*No statement of the file has taken effect: correct it and run again\. A database that has applied the file then refuses the edit: ashlar migrate repair accepts it there/,
+      /0003_t3\.up\.sql, statement 1 of 1 \(line 1\): .*No statement of the file has taken effect: correct it and run again\. Where another database has applied the file as it was, ashlar migrate repair accepts the correction there/,
     )
     expect(await rowOf(3)).to.include({ dirty: true, statements_done: 0, error: failure.message })
     expect((await migrator({ ...tables(2), ...wrong(3) }).status()).map(({ state }) => state)).to.deep.equal([
@@ -97,13 +97,13 @@ onEachEngine('a failed migration', (database, dialect) => {
     await database().rows('INSERT INTO t2 (id, n) VALUES (1, 1), (2, 1)')
     const files = { ...tables(2), ...file('0003_u', 'ALTER TABLE t2 ADD CONSTRAINT u UNIQUE (n)', '-- no') }
     expect((await failureOf(migrator(files).up())).message).to.match(
-      /: rows break it: correct them \(the file needs no change\) and run again\. This finds them: SELECT n, count\(\*\) FROM t2 /,
+      /; rows break it: correct them \(the file needs no change\) and run again\. This finds them: SELECT n, count\(\*\) FROM t2 /,
     )
     await database().rows('UPDATE t2 SET n = id')
     expect((await migrator(files).up()).applied).to.deep.equal(['0003_u'])
     const written = { ...files, ...file('0004_w', 'INSERT INTO t2 (id, n) VALUES (3, 1)', '-- no') }
     expect((await failureOf(migrator(written).up())).message).to.match(
-      /: rows break it: correct them, or what the file writes, and run again$/,
+      /; rows break it: correct them, or what the file writes, and run again$/,
     )
   })
 

@@ -7,6 +7,9 @@ import type { OnDatabase } from '../../migrate/database-verb.js'
 import type { FolderFinding } from '../../migrate/lint-folder.js'
 import type { DatabaseFlags } from '../../migrate/migrator-of.js'
 import { MigratingVerb } from '../../migrate/migrating-verb.js'
+import { terminalLine } from '../../output/terminal-line.js'
+
+const LONGEST_SQL = 200
 
 interface Checked extends OnDatabase {
   readonly findings: readonly FolderFinding[]
@@ -48,7 +51,8 @@ A way down that has only a comment says why nothing is undone, and is not tried.
         import('../../migrate/next-files.js'),
       ])
     this.heading = await checkHeading(flags)
-    const scratch = flags.scratch === undefined ? undefined : await connectionString(flags.scratch, 'ASHLAR_SCRATCH_URL')
+    const scratch =
+      flags.scratch === undefined ? undefined : await connectionString(flags.scratch, 'ASHLAR_SCRATCH_URL')
     const findings = await lintFolder(flags.files, undefined)
     const { dialect } = (await this.connected(flags)).database ?? {}
     const empty = dialect && emptyFolder(flags.files, dialect)
@@ -106,10 +110,13 @@ A way down that has only a comment says why nothing is undone, and is not tried.
     }
     const { expand, left, byHand } = result.changes
     const missing = expand.map(({ what }) => what)
+    const lacking = expand.map(
+      ({ what, up }) => `${what}: ${terminalLine(up.replaceAll(/^--.*$/gm, ''), LONGEST_SQL)}`,
+    )
     const more = left.length === 0 ? '' : '; what is left for the contract is noted, and no fault'
     const isEqual = missing.length + byHand.length === 0
     this.say([
-      ...missing.map((one) => `${this.paint.bad('missing')} a version that does: ${one}`),
+      ...lacking.map((one) => `${this.paint.bad('missing')} a version ${one}`),
       ...byHand.map((line) => `${this.paint.bad('missing')} ${line}`),
       ...(isEqual ? [this.paint.good(`the files make what the entities need${more}`)] : []),
     ])

@@ -42,7 +42,7 @@ It asks first when a way down drops a table or a column, or deletes rows, and sa
       ...staysDoneLines(rollBacks),
     ])
     const question = lossesQuestion(rollBacks, flags.to === 0)
-    if (!flags.yes && question !== undefined) await this.confirm(question, 'nothing is rolled back')
+    if (question !== undefined) await this.confirmLoss(question, flags.yes)
     const result = await this.migrating(flags, (migrator) => migrator.down(flags.to))
     const done = rollBacks.filter(({ name }) => result.rolledBack.includes(name))
     this.say([

@@ -34,7 +34,7 @@ It asks first when the way down loses values, like migrate down. Without a termi
     const pending = await this.appliedNext(flags)
     const stays = pending === '' ? '' : `; ${pending} ${pending.includes(',') ? 'stay' : 'stays'} pending`
     const question = lossesQuestion(rollBacks, false, `, and applies it again, as its file is now${stays}`)
-    if (!flags.yes && question !== undefined) await this.confirm(question, 'nothing is rolled back')
+    if (question !== undefined) await this.confirmLoss(question, flags.yes)
     const result = await this.migrating(flags, (migrator) => migrator.redo())
     if (result.rolledBack.length === 0) await this.noteElsewhere(await this.connected(flags), [])
     this.say([

@@ -47,9 +47,10 @@ A database that has applied one of them under its old number, such as your own, 
 /** What another order means for databases that have the versions. */
 function orderLines(renumbered: readonly Renumbered[]): readonly string[] {
   const names = [...new Set(renumbered.map(({ from }) => from))]
+  const before = Math.min(...names.map((name) => Number(name.slice(0, 4)))) - 1
   const [run, them] = names.length === 1 ? ['runs', 'it'] : ['run', 'them']
   return [
     `the order of the versions is another now: ${namesText(names)} ${run} behind all other hand-written versions`,
-    `a database that has applied ${them} under the old number, such as your own, refuses these files: there, with the old names, roll ${them} back first by ashlar migrate down`,
+    `a database that has applied ${them} under the old number, such as your own, refuses these files: there, with the files as they were before, roll ${them} back first, by ashlar migrate down --to ${before}`,
   ]
 }

@@ -59,8 +59,12 @@ export default class Resolve extends MigratingVerb {
     if (as === 'applied') {
       if (failed) this.note([STAYS_WRONG])
       const next = await this.appliedNext(flags)
-      const then = next === '' ? '' : `; ashlar migrate up then applies ${next}`
-      this.say([nextLine(['verify', '--entities', 'MODULE'], VERIFIES + then)])
+      const verify = ['verify', '--entities', 'MODULE']
+      this.say([
+        next === ''
+          ? nextLine(verify, VERIFIES)
+          : nextLine(['up'], `which applies ${next}; then ashlar migrate ${verify.join(' ')}, ${VERIFIES}`),
+      ])
     } else await this.nextUp(flags)
     return this.onDatabase({ version, as })
   }

@@ -29,16 +29,21 @@ The connection must reach the database itself or a pool in session mode: a trans
   }
 
   protected override readonly mayChange = true
+  /** What this run has applied until now: it stays, whatever comes. */
+  readonly #applied: string[] = []
 
   override async run(): Promise<UpResult & OnDatabase> {
     const { flags } = await this.parse(Up)
     await this.noteEmpty(flags)
     await this.#confirm(flags)
-    const result = await this.migrating(flags, (migrator) => migrator.up(flags.to))
     const [{ appliedLines }, { wayOut, whyDirty }] = await Promise.all([
       import('../../migrate/lines/applied-lines.js'),
       import('../../migrate/lines/status-lines.js'),
     ])
+    const result = await this.migrating(flags, (migrator) => migrator.up(flags.to)).catch((error) => {
+      this.say(appliedLines({ applied: this.#applied }, this.paint))
+      throw error
+    })
     const dirty = result.dirty ?? []
     const states = dirty.length === 0 ? [] : await (await this.connected(flags)).status().catch(() => [])
     const outOf = dirty.map((name) => {
@@ -58,6 +63,14 @@ The connection must reach the database itself or a pool in session mode: a trans
     if (outOf.length > 0) throw new Failure('database', outOf.join('; '))
     if (flags.to !== undefined) await this.nextUp(flags)
     return this.onDatabase(result)
+  }
+
+  protected override async progress(): ReturnType<MigratingVerb['progress']> {
+    const report = await super.progress()
+    return (event) => {
+      if (event.kind === 'done' && event.direction === 'up') this.#applied.push(event.version)
+      report(event)
+    }
   }
 
   /** What cannot be known is left to the run, which refuses in its own words. */

@@ -10,10 +10,10 @@ const ONLY_LEFT = 'nothing differs but what is left for the contract:'
 const LEFT = 'left for the contract:'
 
 /** What `verify` says of a table or column that is not there. */
-const MISSING = /^(\S+) is missing: ashlar migrate diff NAME writes it/
+const MISSING = /^(\S+) is missing: ashlar migrate diff NAME writes the file for it/
 
 const recordedText = (name: string): string =>
-  `${name} makes it: that version is only recorded as applied, and its file was not run here. ashlar migrate diff NAME --live says how to make it by hand`
+  `${name} makes it: that version is only recorded as applied, and no run of its file has ended here. ashlar migrate diff NAME --live says how to make it by hand`
 
 const removedText = (name: string): string =>
   `${name} makes it and is applied: it was removed by hand, or by a later version. ashlar migrate diff NAME --live says how to bring it back, where it was by hand`

@@ -3,7 +3,7 @@ import type { Paint } from '../../output/paint.js'
 
 /** One line for each version that was applied, with the rows that a backfill wrote, or recorded without running it. */
 export function appliedLines(
-  { applied, recorded = [], filled = [] }: UpResult,
+  { applied, recorded = [], filled = [] }: Pick<UpResult, 'applied' | 'recorded' | 'filled'>,
   paint: Paint,
 ): readonly string[] {
   const rowsOf = new Map(filled.map(({ version, ...counts }) => [version, counts]))

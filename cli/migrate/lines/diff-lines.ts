@@ -40,7 +40,9 @@ export function diffLines(
   const nothingLeft = live ? NOTHING_LEFT_LIVE : NOTHING_LEFT
   return [
     ...files.map((file) => `${paint.good('written')} ${file}`),
-    ...(files.length > 0 ? [] : [byHand.length > 0 ? NOTHING_BUT : contract ? nothingLeft : missing]),
+    ...(files.length > 0
+      ? []
+      : [byHand.length > 0 ? NOTHING_BUT : contract ? nothingLeft : isLeft ? onlyLeft(live) : missing]),
     ...(contract && files.length > 0 ? [paint.warn(OF_ITS_OWN)] : []),
     ...(fill.length === 0 ? [] : [paint.warn(FILL_FIRST), ...fill]),
     ...(isLeft ? [paint.warn('left for the contract:'), ...left] : []),
@@ -75,11 +77,13 @@ const BRINGS_BACK = 'read these statements, and run them by hand in this databas
 const OR_RECORD =
   'Where this database is right as it is, write what differs into a file instead, and record it here with ashlar migrate resolve --applied.'
 const NOT_LIVE =
-  '(the live database is not compared: ashlar migrate verify --entities does, and ashlar migrate diff NAME --live says how to bring it back)'
+  '(the live database is not compared: ashlar migrate verify --entities does, and ashlar migrate diff NAME --live says how to make it as the files are)'
 const NOTHING_MISSING = `nothing is written: the files make what the entities need ${NOT_LIVE}`
 const NOTHING_MISSING_LIVE = 'nothing is written: the database has what the entities need'
+const onlyLeft = (live: boolean): string =>
+  `nothing is written: all that the ${live ? 'database lacks' : 'files lack'} is left for the contract`
 const NOTHING_LEFT = `nothing is written: the files leave nothing for the contract ${NOT_LIVE}`
 const NOTHING_LEFT_LIVE = 'nothing is written: nothing is left for the contract'
 const NOTHING_BUT = 'nothing is written: no file is generated for what differs'
 const OF_ITS_OWN =
-  'the contract is a deployment of its own: apply it when every version before it is applied, and no process with the older code runs any more'
+  'the contract is a deployment of its own: apply it when what expands is applied and no process with the older code runs any more; a backfill may run with it'

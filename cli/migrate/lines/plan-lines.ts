@@ -41,14 +41,16 @@ export function planLines(
     [...(rollBack?.statements ?? []), ...statements].some(({ blocks }) => WAITED_FOR.has(blocks)),
   )
   const notes = [
-    ...(lines.some((line) => line.includes('…')) ? [SHORTENED] : []),
+    ...(lines.some((line) => line.includes('…'))
+      ? [`${SHORTENED}${versions.some(({ isFramework }) => isFramework) ? FRAMEWORK_FILES : '.'}`]
+      : []),
     ...(areLocked ? [`${lockWaits}. ${GIVES_UP}`] : []),
   ]
   return notes.length === 0 ? lines : [...lines, '', ...notes]
 }
 
-const SHORTENED =
-  '… stands for a text in quotes, or for the rest of a long statement: the file has all of it.'
+const SHORTENED = '… stands for a text in quotes, or for the rest of a long statement: the file has all of it'
+const FRAMEWORK_FILES = ' (those of the framework are in node_modules/ashlar/migrations).'
 
 /** What up does first with a rollback that stopped. */
 function rollBackLines(
@@ -109,7 +111,9 @@ function effectLines(
     'reads and writes for a moment': paint.dim,
   }
   const blocking =
-    blocks === 'unknown' ? paint.warn('what it blocks is unknown') : colour[blocks](`blocks ${blocks}`)
+    blocks === 'unknown'
+      ? paint.warn('what it blocks is unknown')
+      : colour[blocks](`blocks ${blocks === 'nothing' ? 'no reads or writes' : blocks}`)
   const what = lock === '' ? 'no lock on a table' : `lock ${lock}, ${blocking}`
   return [
     `${what}; ${ROWS[rows]}`,

@@ -2,7 +2,7 @@ import type { VersionState, VersionStatus } from '../../../lib/migrations/index.
 import type { Paint } from '../../output/paint.js'
 import { terminalLine } from '../../output/terminal-line.js'
 
-const RECORDED = 'recorded: it counts as applied, and its file was not run here'
+const RECORDED = 'recorded: it counts as applied, and no run of its file has ended here'
 const EDITED =
   'edited: up refuses it; put the file back, or accept the edit with ashlar migrate repair, which shows it'
 const OTHER_NAME =
@@ -10,7 +10,7 @@ const OTHER_NAME =
 const RUNNING =
   'running: look again when it has ended; where its process is gone, the server ends the session with its statement, unless you end it before'
 const DIRTY =
-  'dirty: ashlar migrate up goes on with it, once what it says is put right; ashlar migrate down gives it up where nothing of it is done'
+  'dirty: ashlar migrate up goes on with it, once the cause that it names is put right; where nothing of it is done, ashlar migrate down makes it pending again and touches no other version'
 /** Not with the files of this command. */
 const RUN_ELSEWHERE = 'run migrate up with --files and the folder that has it'
 const DIRTY_ELSEWHERE = `dirty, and not in these files: ${RUN_ELSEWHERE}, or, where nothing of it is done, roll it back with ashlar migrate down; where statements of it are done, undo them by hand and record that with ashlar migrate resolve --rolled-back`

@@ -13,6 +13,7 @@ export function triedLines(version: TriedVersion, paint: Paint): readonly string
     ...(longestWriteMs === undefined ? [] : [`  longest write beside it: ${longestWriteMs} ms`]),
     ...(locks ?? []).map((lock) => `  held ${lock}`),
     ...failures.map((failure) => `  ${paint.warn(terminalLine(failure))}`),
+    ...(isApplied && rewritten?.length === 0 && longestReadMs !== undefined ? ['  rewrote no table'] : []),
     ...(rewritten ?? []).map((table) => `  ${paint.warn('rewrote')} ${tableText(table)}`),
   ]
 }

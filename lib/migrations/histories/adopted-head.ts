@@ -1,5 +1,6 @@
 import { MigrationError } from '../../errors.js'
 import type { Session } from '../session/session.js'
+import { type AppliedVersion, readAdopted } from '../session/version-table.js'
 import type { Script } from '../sql/statements.js'
 import { foreignTool, type Head } from './foreign.js'
 
@@ -9,13 +10,48 @@ const MARKS = /ashlar:adopted (\S+) at (\d+) ([0-9a-f]{12})/g
 export const adoptedComment = (table: string, { count, digest }: Head): string =>
   `-- ashlar:adopted ${table} at ${count} ${digest}`
 
+/** A version with the comments of its file. */
+interface Marked {
+  readonly version: number
+  readonly script: Pick<Script, 'comments'>
+}
+
 /** What the last of these files says that it holds; undefined where none says anything. */
 function adoptedHead(
-  scripts: readonly Pick<Script, 'comments'>[],
-): (Head & { readonly table: string }) | undefined {
-  const marks = scripts.flatMap(({ comments }) => comments.flatMap((comment) => [...comment.matchAll(MARKS)]))
-  const [, table, count, digest] = marks.at(-1) ?? []
-  return table === undefined || digest === undefined ? undefined : { table, count: Number(count), digest }
+  migrations: readonly Marked[],
+): (Head & { readonly table: string; readonly version: number }) | undefined {
+  const marks = migrations.flatMap(({ version, script }) =>
+    script.comments.flatMap((comment) => [...comment.matchAll(MARKS)].map((mark) => ({ version, mark }))),
+  )
+  const { version, mark: [, table, count, digest] = [] } = marks.at(-1) ?? {}
+  return version === undefined || table === undefined || digest === undefined
+    ? undefined
+    : { version, table, count: Number(count), digest }
+}
+
+/**
+ * Refuses a schema that another tool migrates and that has no version of ours yet: the framework's tables would be made
+ * beside its tables, and two tools would change them.
+ * @throws {MigrationError} `foreign`, with the tool's name and what to do.
+ */
+export async function refuseForeign(
+  session: Session,
+  rows: readonly AppliedVersion[],
+  migrations: readonly Marked[],
+): Promise<void> {
+  if (rows.length > 0 || (await readAdopted(session)) !== undefined) return
+  const found = await foreignTool(session)
+  if (found === undefined) return
+  const adopted = adoptedHead(migrations)
+  const takeOver =
+    adopted?.table === found.table
+      ? `These files hold what it made: ashlar migrate baseline --to ${adopted.version} records that here`
+      : 'To take it over, run ashlar migrate adopt, which prints the command that dumps it'
+  throw new MigrationError(
+    'foreign',
+    `the table ${found.table} says that ${found.tool} migrates this schema, and nothing is changed. ${takeOver}; ` +
+      `to leave it alone, give the module ${session.engine.apart}`,
+  )
 }
 
 /**
@@ -23,11 +59,8 @@ function adoptedHead(
  * lack it. A database without its history is one that these files made.
  * @throws {MigrationError} `foreign`, with what to do.
  */
-export async function refuseMoved(
-  session: Session,
-  scripts: readonly Pick<Script, 'comments'>[],
-): Promise<void> {
-  const adopted = adoptedHead(scripts)
+export async function refuseMoved(session: Session, migrations: readonly Marked[]): Promise<void> {
+  const adopted = adoptedHead(migrations)
   const found = adopted && (await foreignTool(session))
   if (found === undefined || adopted === undefined || found.table !== adopted.table) return
   if (found.head.digest === adopted.digest) return

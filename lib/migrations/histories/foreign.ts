@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Dialect } from '../files/dialect.js'
-import { MigrationError } from '../../errors.js'
 import type { Session } from '../session/session.js'
-import { type AppliedVersion, readAdopted } from '../session/version-table.js'
 
 /** Where a tool keeps what it has applied. */
 interface ForeignHistory {
@@ -121,20 +119,4 @@ async function headOf(session: Session, path: readonly string[], identity: strin
     count: names.length,
     digest: createHash('sha256').update(names.join('\n')).digest('hex').slice(0, 12),
   }
-}
-
-/**
- * Refuses a schema that another tool migrates and that has no version of ours yet: the framework's tables would be made
- * beside its tables, and two tools would change them.
- * @throws {MigrationError} `foreign`, with the tool's name and what to do.
- */
-export async function refuseForeign(session: Session, rows: readonly AppliedVersion[]): Promise<void> {
-  if (rows.length > 0 || (await readAdopted(session)) !== undefined) return
-  const found = await foreignTool(session)
-  if (found === undefined) return
-  throw new MigrationError(
-    'foreign',
-    `the table ${found.table} says that ${found.tool} migrates this schema, and nothing is changed. To take it over, run ` +
-      `ashlar migrate adopt, which prints the command that dumps it; to leave it alone, give the module ${session.engine.apart}`,
-  )
 }

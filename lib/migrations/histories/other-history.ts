@@ -23,10 +23,7 @@ export async function otherHistory(
 ): Promise<OtherHistory | undefined> {
   const adopted = rows.length === 0 ? await readAdopted(session) : undefined
   try {
-    await refuseMoved(
-      session,
-      migrations.map(({ script }) => script),
-    )
+    await refuseMoved(session, migrations)
     refuseUnusable(adopted, migrations)
   } catch (error) {
     if (!(error instanceof MigrationError)) throw error

@@ -5,11 +5,17 @@ import type { Session } from '../session/session.js'
 /** The command line of the client's dump program, which is called `mariadb-dump` on MariaDB. It asks for a password. */
 export async function mysqlDump(session: Session, { url, name, tables }: DumpSource): Promise<string> {
   const [server] = await session.rows('SELECT VERSION() AS version')
+  const parts = await session.rows(
+    `SELECT 'routines' AS part FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = DATABASE()
+     UNION SELECT 'events' FROM information_schema.EVENTS WHERE EVENT_SCHEMA = DATABASE()`,
+  )
   const socket = url.searchParams.get('socketPath')
   const words = [
     /mariadb/i.test(String(server?.version)) ? 'mariadb-dump' : 'mysqldump',
     // Without the last two, it needs rights that a user of one database may lack.
     ...['--no-data', '--skip-comments', '--skip-add-drop-table', '--no-tablespaces', '--skip-lock-tables'],
+    // Only where there are some: they need rights of their own.
+    ...parts.map(({ part }) => `--${String(part)}`),
     ...tables.map((table) => `--ignore-table=${name}.${table}`),
     ...(socket === null
       ? [

@@ -7,7 +7,7 @@ import {
   writtenTable,
 } from '../session/effect.js'
 import { Cursor, isWord } from '../sql/cursor.js'
-import { alterTable, createIndex, createTable, dropped } from '../sql/statement-shape.js'
+import { alterTable, type AlterTable, createIndex, createTable, dropped } from '../sql/statement-shape.js'
 import type { Statement } from '../sql/statements.js'
 import type { Token } from '../sql/tokens.js'
 import { setting } from './lint/mysql-rules.js'
@@ -16,7 +16,8 @@ import { setting } from './lint/mysql-rules.js'
 const METADATA = 'metadata'
 const MOMENT = 'reads and writes for a moment'
 /** The server takes the cheapest way that it knows; the text does not say which that is. */
-const CHOSEN = 'chosen by the server, which may copy the table while writes wait: the statement states no ALGORITHM'
+const CHOSEN =
+  'chosen by the server, which may copy the table while writes wait: the statement states no ALGORITHM'
 
 const UNSAID = { blocks: 'unknown', rows: 'unknown' } as const
 
@@ -27,7 +28,7 @@ export const mysqlEffects: EngineEffects = {
   effectOf: (statement) => {
     const { tokens } = statement
     const alter = alterTable(statement)
-    if (alter !== undefined) return altered(alter.table, tokens)
+    if (alter !== undefined) return altered(alter, tokens)
     const written = writtenTable(statement)
     if (written !== undefined)
       return { tables: [written], lock: 'rows', blocks: 'the same rows', rows: 'written' }
@@ -56,7 +57,16 @@ export const mysqlEffects: EngineEffects = {
 const made = (target: string | undefined): Effect =>
   target === undefined ? NO_EFFECT : { tables: [target], lock: METADATA, blocks: MOMENT, rows: 'untouched' }
 
-function altered(table: string, tokens: readonly Token[]): Effect {
+/** `ADD [UNIQUE] KEY`, or an option such as ALGORITHM. */
+const addsIndex = (action: readonly Token[]): boolean =>
+  /^(ADD (UNIQUE |CONSTRAINT \S+ UNIQUE )?(KEY|INDEX)|ADD CONSTRAINT \S+ UNIQUE|ALGORITHM|LOCK)\b/.test(
+    action
+      .slice(0, 5)
+      .map(({ value }) => value)
+      .join(' '),
+  )
+
+function altered({ table, actions }: AlterTable, tokens: readonly Token[]): Effect {
   const on = { tables: [table] }
   if (setting(tokens, 'ALGORITHM', ['INSTANT']))
     return { ...on, lock: METADATA, blocks: MOMENT, rows: 'untouched' }
@@ -65,7 +75,8 @@ function altered(table: string, tokens: readonly Token[]): Effect {
   if (!setting(tokens, 'ALGORITHM', ['INPLACE', 'NOCOPY']))
     return { ...on, lock: CHOSEN, blocks: 'unknown', rows: 'unknown' }
   const isShared = !setting(tokens, 'LOCK', ['NONE'])
-  return { ...on, lock: METADATA, ...(isShared ? UNSAID : { blocks: MOMENT, rows: 'in place' }) }
+  if (isShared) return { ...on, lock: METADATA, ...UNSAID }
+  return { ...on, lock: METADATA, blocks: MOMENT, rows: actions.every(addsIndex) ? 'read' : 'in place' }
 }
 
 /** InnoDB builds an index while others read and write, unless it is a special one. */

@@ -91,7 +91,7 @@ export function resumes(step: Step, row: AppliedVersion): string {
   if (step.backfill !== undefined) return why
   return nonTransactionalIn(step) === undefined
     ? `${why}, and nothing of it was done: begins at its first statement`
-    : `${why}: looks for what it left behind, and runs it again where it is not done`
+    : `${why} before: now looks for what that left behind, and runs it again where it is not done`
 }
 
 const nonTransactionalIn = ({ statements: [first] }: Step): NonTransactional | undefined =>

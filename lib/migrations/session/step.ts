@@ -137,7 +137,7 @@ export const NOTHING_DONE: Remains = {
 }
 
 const APPLIED_ELSEWHERE =
-  '. A database that has applied the file then refuses the edit: ashlar migrate repair accepts it there'
+  '. Where another database has applied the file as it was, ashlar migrate repair accepts the correction there'
 
 const AGAIN = 'run again'
 
@@ -172,6 +172,7 @@ export function failureOf(
       : isOurs
         ? `put that right and ${again}`
         : correction(remains, again) + orResolve + (step.direction === 'up' ? APPLIED_ELSEWHERE : '')
+  const isRows = !isFine && broken !== undefined
   // The file is right, and the advice says when to run it again.
   const isBlocked = options.engine.failures.lockTimeouts.includes(code)
   // It is unknown whether a COMMIT was done. The same holds for a statement that the server commits by itself.
@@ -181,7 +182,7 @@ export function failureOf(
     adviceFor(failure, code, options, 'change', blockers, isConcurrent),
     options.isScratch === true
       ? ''
-      : `${isUnknown ? 'The next run finds out how far it came' : stays}${isBlocked ? '; the file needs no correction' : `: ${todo}`}`,
+      : `${isUnknown ? 'The next run finds out how far it came' : stays}${isBlocked ? '; the file needs no correction' : `${isRows ? '; ' : ': '}${todo}`}`,
   ]
   const stop = failure === 'connection' || failure === 'cancelled' ? failure : 'failed'
   return new MigrationError(stop, said.filter((part) => part !== '').join('. '), name, code)

@@ -137,7 +137,7 @@ class TablePlanner {
         }
         plan.left.push(
           text ??
-            `the index ${index.name} of ${tableText(table)} is replaced: drop it once the other one is there`,
+            `the index ${index.name} of ${tableText(table)} is replaced: once no older image runs, ashlar migrate diff NAME --contract writes the file that drops it`,
         )
         plan.unindex.push(...this.#sql.dropIndex(table, index))
         return
@@ -191,6 +191,7 @@ class TablePlanner {
     const old = this.live.columns.find((one) => one.name === column.renamedFrom)
     if (old !== undefined) {
       add({ ...column, nullable: true, fallback: undefined, initial: undefined })
+      if (!nullable) this.plan.left.push(`${tableText(this.table)}.${name} takes NULL until the contract`)
       this.#copy(column, old)
       return
     }

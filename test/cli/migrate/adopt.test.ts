@@ -107,6 +107,41 @@ onEachEngine(
       ])
     })
 
+    it('records the same version in the other databases of the tool', async () => {
+      await withTypeorm([Tasks1700000000000], (source) => source.runMigrations())
+      writeFileSync(join(folder, 'schema.sql'), dump((await run('adopt')).stdout.split('\n')[1] ?? ''))
+      await run('adopt', '--dump', 'schema.sql')
+      // Another database has the tables of the tool, and no version of ours.
+      await database().rows('DROP TABLE ashlar_migrations')
+      const record = 'ashlar migrate baseline --to 2 records'
+      expect((await run('up')).stderr).to.include(`These files hold what it made: ${record} that here`)
+      const adopt = await run('adopt')
+      expect(adopt.exit).to.equal(2)
+      expect(adopt.stderr).to.include(`has 0002_adopted_typeorm already: ${record} it in this database`)
+      expect((await run('baseline', '--to', '2')).exit).to.equal(0)
+      expect((await run('up')).exit).to.equal(0)
+    })
+
+    if (dialect === 'mysql')
+      it('takes over routines, events and triggers', async () => {
+        await withTypeorm([Tasks1700000000000], (source) => source.runMigrations())
+        for (const sql of [
+          'CREATE FUNCTION next_one(x int) RETURNS int DETERMINISTIC BEGIN RETURN x + 1; END',
+          'CREATE PROCEDURE forget() BEGIN DELETE FROM items; DELETE FROM tasks; END',
+          'CREATE EVENT nightly ON SCHEDULE EVERY 1 DAY DO DELETE FROM items',
+          'CREATE TRIGGER named BEFORE INSERT ON tasks FOR EACH ROW BEGIN SET NEW.title = UPPER(NEW.title); END',
+        ])
+          await database().rows(sql)
+        const said = (await run('adopt')).stdout.split('\n')[1] ?? ''
+        expect(said).to.include(' --routines --events ')
+        writeFileSync(join(folder, 'schema.sql'), dump(said))
+        expect((await run('adopt', '--dump', 'schema.sql')).exit).to.equal(0)
+        const sql = readFileSync(join(folder, 'migrations', dialect, '0002_adopted_typeorm.up.sql'), 'utf8')
+        for (const name of ['next_one', 'forget', 'nightly', 'named']) expect(sql).to.include(name)
+        const checked = await run('check')
+        expect(checked.exit, checked.stdout).to.equal(0)
+      })
+
     it('refuses what TypeORM changed afterwards, until that is undone or in the files', async () => {
       await withTypeorm([Tasks1700000000000], (source) => source.runMigrations())
       writeFileSync(join(folder, 'schema.sql'), dump((await run('adopt')).stdout.split('\n')[1] ?? ''))

@@ -34,7 +34,7 @@ onEachEngine('ashlar migrate diff', (database, dialect) => {
   const heading = (module: string, scratch?: string) =>
     saidOf(database()).replace(
       /^(Database .* on (\S+?)(?:, schema public)?)\n$/,
-      `Compares what the files of migrations make with the tables of ${module}, both in ${scratch === undefined ? 'scratch databases' : `the scratch database ${scratch}`} on $2. $1: not changed\n`,
+      `Compares what the files of migrations make with the tables of ${module}, both in ${scratch === undefined ? 'scratch databases' : `the scratch database ${scratch}`} on $2${scratch === undefined ? ', which are dropped afterwards' : ''}. $1: not changed\n`,
     )
   const files = () => readdirSync(join(folder, 'migrations', dialect)).sort()
   const scratches = async () =>
@@ -70,7 +70,7 @@ onEachEngine('ashlar migrate diff', (database, dialect) => {
       .and.match(/\nNext: ashlar migrate plan\n$/)
     const again = await migrate(['diff', 'again', '--entities', AFTER])
     expect(again.stdout).to.match(
-      /^nothing is written: the files make what the entities need \(the live database is not compared: [^\n]*\)\nleft for the contract:\n[^]*\nNext: ashlar migrate diff NAME --entities \S+after\.js --contract, once no process with the older code runs\n$/,
+      /^nothing is written: all that the files lack is left for the contract\nleft for the contract:\n[^]*\nNext: ashlar migrate diff NAME --entities \S+after\.js --contract, once no process with the older code runs\n$/,
     )
     expect((await migrate(['lint'])).exit).to.equal(0)
     const early = await migrate(['diff', 'end', '--entities', AFTER, '--contract', '--live'])
@@ -111,7 +111,7 @@ onEachEngine('ashlar migrate diff', (database, dialect) => {
     const none = await migrate(['diff', 'more', '--entities', AFTER])
     expect([none.exit, none.stdout]).to.deep.equal([
       0,
-      'nothing is written: the files make what the entities need (the live database is not compared: ashlar migrate verify --entities does, and ashlar migrate diff NAME --live says how to bring it back)\n',
+      'nothing is written: the files make what the entities need (the live database is not compared: ashlar migrate verify --entities does, and ashlar migrate diff NAME --live says how to make it as the files are)\n',
     ])
     const sql = files()
       .filter((name) => !name.startsWith('0002'))
@@ -226,7 +226,7 @@ onEachEngine('ashlar migrate diff', (database, dialect) => {
     const expand = await migrate(['diff', 'due', '--entities', FILLED])
     expect(expand.stdout)
       .to.include(
-        `\ntasks.note takes NULL and has to be NOT NULL: fill it first (${finds('note')}); ashlar migrate diff NAME --contract writes it,`,
+        `\ntasks.note takes NULL and has to be NOT NULL: fill it first (${finds('note')}); once no older image runs, ashlar migrate diff NAME --contract writes the file for it,`,
       )
       .and.include(
         '\ntasks.due_time takes NULL, which lets older images leave it out, and is NOT NULL after the contract: fill it before, with the backfill of ashlar migrate new NAME\n',
@@ -257,7 +257,7 @@ onEachEngine('ashlar migrate diff', (database, dialect) => {
     const none = await migrate(['new', 'more', '--entities', AFTER])
     expect(none.exit).to.equal(0)
     expect(none.stdout).to.match(
-      /^nothing is written: the files make what the entities need \([^\n]*\)\nleft for the contract:\n/,
+      /^nothing is written: all that the files lack is left for the contract\nleft for the contract:\n/,
     )
     const other = dialect === 'postgres' ? 'mysql' : 'postgres'
     const torn = await migrate(['new', 'more', '--entities', AFTER, '--dialect', other])

@@ -315,7 +315,7 @@ onEachEngine('ashlar migrate', (database, dialect) => {
     expect(failed).to.have.nested.property('database.name', database().name)
     expect(stderr).to.match(/ashlar: migrations: 0002_t2\.up\.sql, statement 1 of 1 \(line 1\): /)
     expect((await run('status')).stdout).to.match(
-      /0002_t2 +dirty, last run at [-0-9T:.]+Z: 0002_t2\.up\.sql.*\n.*\n3 versions: 2 applied, 1 dirty\ndirty: ashlar migrate up .*goes on with it, once what it says is put right; .*\n$/,
+      /0002_t2 +dirty, last run at [-0-9T:.]+Z: 0002_t2\.up\.sql.*\n.*\n3 versions: 2 applied, 1 dirty\ndirty: ashlar migrate up .*goes on with it, once the cause that it names is put right; .*\n$/,
     )
   })
 

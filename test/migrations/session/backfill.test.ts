@@ -165,7 +165,7 @@ onEachEngine('a backfill', (database, dialect) => {
     const written = await count('writes = 1')
     expect(failure.message).to.match(
       new RegExp(
-        `The chunk behind id '${written - 1}' \\(at most \\d+ rows\\) failed and is undone; ${written} rows are written and stay: rows break it`,
+        `The chunk behind id '${written - 1}' \\(at most \\d+ rows\\) failed and is undone; ${written} rows are written and stay; rows break it`,
       ),
     )
     const states = await migrator(FILL).status()

@@ -79,7 +79,7 @@ onEachEngine('the foreign keys of a live schema', (database, dialect) => {
       'one is missing',
       [drop],
       new RegExp(
-        `^tasks lacks the foreign key tasks_account_id_project_id_fkey ${WANTED}, so that a reference can leave its tenant: ashlar migrate diff NAME ${dialect === 'mysql' ? '--contract ' : ''}writes it`,
+        `^tasks lacks the foreign key tasks_account_id_project_id_fkey ${WANTED}, so that a reference can leave its tenant: ${dialect === 'mysql' ? 'once no older image runs, ' : ''}ashlar migrate diff NAME ${dialect === 'mysql' ? '--contract ' : ''}writes the file for it`,
       ),
     ],
     [
@@ -90,7 +90,7 @@ onEachEngine('the foreign keys of a live schema', (database, dialect) => {
         'ALTER TABLE tasks ADD CONSTRAINT of_project FOREIGN KEY (project_id) REFERENCES projects (id)',
       ],
       new RegExp(
-        String.raw`^the foreign key of_project of tasks is \(project_id\) → projects \(id\) and has to be ${WANTED}: ashlar migrate diff NAME writes the right one, and diff NAME --contract drops this one, unless a file does$`,
+        String.raw`^the foreign key of_project of tasks is \(project_id\) → projects \(id\) and has to be ${WANTED}: ashlar migrate diff NAME writes the file for the right one, and once no older image runs, diff NAME --contract the one that drops this, unless they are there already$`,
       ),
     ],
     [
@@ -109,7 +109,7 @@ onEachEngine('the foreign keys of a live schema', (database, dialect) => {
         'ALTER TABLE tasks ADD CONSTRAINT also FOREIGN KEY (account_id, project_id) REFERENCES projects (account_id, id) ON DELETE CASCADE',
       ],
       new RegExp(
-        `^the foreign key also of tasks is ${WANTED} ON DELETE CASCADE and has to be [^:]*: ashlar migrate diff NAME --contract drops it, unless a file does$`,
+        `^the foreign key also of tasks is ${WANTED} ON DELETE CASCADE and has to be [^:]*: ashlar migrate diff NAME --contract writes the file that drops it, unless one does already$`,
       ),
     ],
   ]
