@@ -110,13 +110,11 @@ A way down that has only a comment says why nothing is undone, and is not tried.
     }
     const { expand, left, byHand } = result.changes
     const missing = expand.map(({ what }) => what)
-    const lacking = expand.map(
-      ({ what, up }) => `${what}: ${terminalLine(up.replaceAll(/^--.*$/gm, ''), LONGEST_SQL)}`,
-    )
+    const lacking = expand.map(({ up }) => `${terminalLine(up.replaceAll(/^--.*$/gm, ''), LONGEST_SQL)}`)
     const more = left.length === 0 ? '' : '; what is left for the contract is noted, and no fault'
     const isEqual = missing.length + byHand.length === 0
     this.say([
-      ...lacking.map((one) => `${this.paint.bad('missing')} a version ${one}`),
+      ...lacking.map((one) => `${this.paint.bad('missing')}: no version makes this yet: ${one}`),
       ...byHand.map((line) => `${this.paint.bad('missing')} ${line}`),
       ...(isEqual ? [this.paint.good(`the files make what the entities need${more}`)] : []),
     ])

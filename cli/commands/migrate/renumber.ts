@@ -50,7 +50,7 @@ function orderLines(renumbered: readonly Renumbered[]): readonly string[] {
   const before = Math.min(...names.map((name) => Number(name.slice(0, 4)))) - 1
   const [run, them] = names.length === 1 ? ['runs', 'it'] : ['run', 'them']
   return [
-    `the order of the versions is another now: ${namesText(names)} ${run} behind all other hand-written versions`,
-    `a database that has applied ${them} under the old number, such as your own, refuses these files: there, with the files as they were before, roll ${them} back first, by ashlar migrate down --to ${before}`,
+    `the order of the versions is another now: ${namesText([...new Set(renumbered.map(({ to }) => to))])} ${run} behind all other versions of yours`,
+    `a database that has applied ${them} under the old number, perhaps your own (ashlar migrate status shows its versions), refuses these files: there, with the files of the branch as it was before the merge, ashlar migrate down --to ${before} takes back what ${them === 'it' ? 'it' : 'they'} made`,
   ]
 }

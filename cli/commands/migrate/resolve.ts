@@ -55,7 +55,7 @@ export default class Resolve extends MigratingVerb {
     await this.migrating(flags, (migrator) => migrator.resolve(version, as))
     const said = as === 'applied' ? 'applied' : 'not applied'
     const { nextLine } = await import('../../migrate/lines/next-line.js')
-    this.say([`${this.paint.good('recorded')} ${number} as ${said}`])
+    this.say([`${this.paint.good('recorded')} ${name} as ${said}: nothing was run`])
     if (as === 'applied') {
       if (failed) this.note([STAYS_WRONG])
       const next = await this.appliedNext(flags)

@@ -86,4 +86,4 @@ const NOTHING_LEFT = `nothing is written: the files leave nothing for the contra
 const NOTHING_LEFT_LIVE = 'nothing is written: nothing is left for the contract'
 const NOTHING_BUT = 'nothing is written: no file is generated for what differs'
 const OF_ITS_OWN =
-  'the contract is a deployment of its own: apply it when what expands is applied and no process with the older code runs any more; a backfill may run with it'
+  'the contract is a deployment of its own: apply it when what expands is applied and no process with the older code runs any more; a backfill that is still pending runs before it, in the same up'

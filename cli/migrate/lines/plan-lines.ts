@@ -116,7 +116,7 @@ function effectLines(
       : colour[blocks](`blocks ${blocks === 'nothing' ? 'no reads or writes' : blocks}`)
   const what = lock === '' ? 'no lock on a table' : `lock ${lock}, ${blocking}`
   return [
-    `${what}; ${ROWS[rows]}`,
+    `${what}; ${ROWS[rows]}${rows === 'read' && blocks === 'reads and writes for a moment' ? ', while others go on' : ''}`,
     ...tables.map((table) => tableText(table, IF_EXISTS.test(statement.text) ? NOT_THERE : missing)),
     ...loses.map((loss) =>
       loss.isBroughtBack
@@ -171,7 +171,7 @@ const sizesText = (size: TableSize): readonly string[] => [
 const SMALLEST_ROW_BYTES = 16
 
 export const rowsText = ({ rows }: TableSize): string =>
-  rows === undefined ? 'number of rows not yet known to the server' : `about ${counted(rounded(rows), 'row')}`
+  rows === undefined ? 'rows unknown until ANALYZE' : `about ${counted(rounded(rows), 'row')}`
 
 /** An estimate of many rows has no exact digits. */
 const rounded = (rows: number): number => (rows < 1_000 ? rows : Number(rows.toPrecision(2)))

@@ -20,7 +20,7 @@ import {
 } from '../session/version-table.js'
 
 const CLEANED_UP_LATER = {
-  stays: 'What it left behind is dropped by the next run',
+  stays: 'What it left behind, such as an unusable index, costs writes until the next run drops it',
   correct: 'correct the file',
   isConcurrent: true,
 }

@@ -137,7 +137,7 @@ export const NOTHING_DONE: Remains = {
 }
 
 const APPLIED_ELSEWHERE =
-  '. Where another database has applied the file as it was, ashlar migrate repair accepts the correction there'
+  '. Where another database has applied the file as it was and needs no change, ashlar migrate repair accepts the correction there'
 
 const AGAIN = 'run again'
 

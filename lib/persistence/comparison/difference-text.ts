@@ -1,22 +1,18 @@
 import { foreignKeyShape, type LiveIndex, shapeOf } from '../dialects/catalog/live-table.js'
-import type {
-  ColumnDefinition,
-  IndexDefinition,
-  TableDefinition,
-} from '../dialects/catalog/table-definition.js'
+import type { ColumnDefinition, TableDefinition } from '../dialects/catalog/table-definition.js'
 import { quoteTable } from '../dialects/quote-table.js'
 import { SEARCH_VECTOR } from '../dialects/search-predicate.js'
 import { tableText } from '../schema/table-name-of.js'
 import type { ComparedDialect } from './expected-table.js'
 import type { Difference } from './table-differences.js'
 
-const EXPAND = 'ashlar migrate diff NAME writes the file for it, unless one does already'
+const EXPAND = 'ashlar migrate diff NAME writes the file for it, unless a file of yours does already'
 const CONTRACT =
-  'once no older image runs, ashlar migrate diff NAME --contract writes the file for it, unless one does already'
+  'once no older image runs, ashlar migrate diff NAME --contract writes the file for it, unless a file of yours does already'
 const BOTH =
-  'ashlar migrate diff NAME writes the file for the right one, and once no older image runs, diff NAME --contract the one that drops this, unless they are there already'
+  'ashlar migrate diff NAME writes the file for the right one, and once no older image runs, diff NAME --contract the one that drops this, unless files of yours do already'
 const CONTRACT_DROPS =
-  'ashlar migrate diff NAME --contract writes the file that drops it, unless one does already'
+  'ashlar migrate diff NAME --contract writes the file that drops it, unless a file of yours does already'
 
 /**
  * A difference as one line with what to do, the same for `verify` and `diff`; undefined where another line says it. It names
@@ -47,7 +43,7 @@ export function differenceText(
     }
     case 'collation': {
       const { column, live } = difference
-      return `${table}.${column.name} has the collation ${live.collation ?? 'of nobody knows what'} and needs ${catalog.exactCollations[0] ?? ''}, or texts are ordered and compared in another way: ${CONTRACT}`
+      return `${table}.${column.name} has the collation ${live.collation ?? 'of nobody knows what'} and needs ${catalog.exactCollations[0] ?? ''}: until then texts are ordered and compared by the other one; ${CONTRACT}`
     }
     case 'nullable': {
       const { column } = difference
@@ -63,7 +59,7 @@ export function differenceText(
     case 'extraColumn': {
       const { live, to } = difference
       if (to !== undefined)
-        return `${to.name} replaces ${table}.${live.name}: once the backfill has copied every row and no running image uses ${live.name}, ${CONTRACT_DROPS}`
+        return `${to.name} replaces ${table}.${live.name}: once no running image uses ${live.name}, ${CONTRACT_DROPS}`
       if (live.name === SEARCH_VECTOR && live.generated !== undefined)
         return `${table}.${live.name} is of a search that is not INDEXED any more: once no running image searches by it, ${CONTRACT_DROPS}`
       return `${table}.${live.name} is not in the model: declare it; or, once no running image uses it, ${CONTRACT_DROPS}`
@@ -81,9 +77,8 @@ export function differenceText(
     case 'extraIndex': {
       const { index, isReplaced } = difference
       if (isReplaced) return undefined
-      const other = index.unique ? replacing(index, definition) : undefined
-      if (other !== undefined)
-        return `the index ${index.name} of ${table} is replaced by ${other.name}, and still refuses rows that this one allows: once no older image runs, ${CONTRACT_DROPS}`
+      if (index.unique && isForLiveRows(index, definition))
+        return `the index ${index.name} of ${table} is replaced, and still refuses the values of deleted rows: once no older image runs, ${CONTRACT_DROPS}`
       return index.unique
         ? `the index ${index.name} of ${table} is ${shapeOf(index)}, which the model does not have: it refuses rows that are allowed${crossesTenants(index, definition)}; declare it, or ${CONTRACT_DROPS}`
         : `the index ${index.name} of ${table} is ${shapeOf(index)}, which the model does not have any more: every write pays for it; ${CONTRACT_DROPS}`
@@ -120,17 +115,15 @@ export function nullRows(
   return `SELECT * FROM ${quoteTable(table, dialect)} WHERE ${dialect.quote(name)} IS NULL finds the rows, and ashlar migrate new NAME begins a backfill`
 }
 
-/** The unique index of the model that allows more than a live one of the same columns: those of deleted rows. */
-const replacing = (live: LiveIndex, { indexes }: TableDefinition): IndexDefinition | undefined =>
-  live.where === undefined
-    ? indexes.find(
-        ({ name, unique, columns, where }) =>
-          unique &&
-          name !== live.name &&
-          columns.length + (where === undefined ? 0 : 1) > live.columns.length &&
-          live.columns.every((column, at) => columns[at] === column),
-      )
-    : undefined
+/** Whether the model has its columns in a unique index that leaves deleted rows out. */
+const isForLiveRows = (live: LiveIndex, { indexes }: TableDefinition): boolean =>
+  live.where === undefined &&
+  indexes.some(
+    ({ unique, columns, where }) =>
+      unique &&
+      columns.length + (where === undefined ? 0 : 1) > live.columns.length &&
+      live.columns.every((column, at) => columns[at] === column),
+  )
 
 /** What a unique index tells a caller who meets a row that the caller may not see. */
 const crossesTenants = ({ columns }: LiveIndex, { tenant }: TableDefinition): string =>

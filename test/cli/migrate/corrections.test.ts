@@ -51,8 +51,8 @@ describe('ashlar migrate renumber', () => {
     const { exit, stdout, stderr } = await run('0003_c', '0004_c')
     expect(exit).to.equal(0)
     expect(stderr).to.equal(
-      'note: the order of the versions is another now: 0003_c, 0004_c run behind all other hand-written versions\n' +
-        'note: a database that has applied them under the old number, such as your own, refuses these files: there, with the files as they were before, roll them back first, by ashlar migrate down --to 2\n',
+      'note: the order of the versions is another now: 0004_c, 0005_c run behind all other versions of yours\n' +
+        'note: a database that has applied them under the old number, perhaps your own (ashlar migrate status shows its versions), refuses these files: there, with the files of the branch as it was before the merge, ashlar migrate down --to 2 takes back what they made\n',
     )
     expect(stdout).to.equal(
       'renumbered migrations/postgres/0003_c to 0004_c\nrenumbered migrations/postgres/0004_c to 0005_c\nNext: ashlar migrate lint\n',
@@ -329,10 +329,10 @@ onEachEngine('the commands of an operator', (database, dialect) => {
       /Database \S+ on [^ ]+(?:, schema public)?: This records 0003_t3 as applied, without running it: what its statements do has to be there already\.( Statement 1 of 2 is recorded as done\.)?\n$/,
     )
     expect((await run('resolve', '--rolled-back', '3', '--yes')).stdout).to.equal(
-      'recorded 0003 as not applied\nNext: ashlar migrate up, which applies 0003_t3\n',
+      'recorded 0003_t3 as not applied: nothing was run\nNext: ashlar migrate up, which applies 0003_t3\n',
     )
     expect((await run('resolve', '--applied', '3', '--yes')).stdout).to.match(
-      /^recorded 0003 as applied\nNext: [^\n]*\n$/,
+      /^recorded 0003_t3 as applied: nothing was run\nNext: [^\n]*\n$/,
     )
     expect((await run('up')).stdout).to.equal('nothing to do: the schema is current\n')
     expect((await run('baseline', '--to', '2')).exit).to.equal(6)
@@ -448,7 +448,7 @@ onEachEngine('the commands of an operator', (database, dialect) => {
     const behind = await run('check', '--entities', AFTER)
     expect(behind.exit).to.equal(1)
     expect(behind.stdout)
-      .to.match(/missing a version add_to_tasks: ALTER TABLE/)
+      .to.match(/missing: no version makes this yet: ALTER TABLE/)
       .and.match(/\nNext: ashlar migrate diff NAME --entities \S+after\.js\n$/)
     await run('diff', 'next', '--entities', AFTER)
     const expanded = await run('check', '--entities', AFTER)

@@ -6,7 +6,7 @@ const mysqlKey = (name: string, key: string, shape: string): Alteration => ({
   sql: [`ALTER TABLE specimens DROP INDEX ${KEY}, ADD ${key}`],
   found: [
     new RegExp(
-      `^the index ${KEY} of specimens is ${escaped(shape)} and has to be UNIQUE \\(account_id, code, soft_delete_key\\): ashlar migrate diff NAME writes the file for the right one, and once no older image runs, diff NAME --contract the one that drops this, unless they are there already$`,
+      `^the index ${KEY} of specimens is ${escaped(shape)} and has to be UNIQUE \\(account_id, code, soft_delete_key\\): ashlar migrate diff NAME writes the file for the right one, and once no older image runs, diff NAME --contract the one that drops this, unless files of yours do already$`,
     ),
   ],
 })
@@ -16,19 +16,19 @@ export const MYSQL_ALTERATIONS: readonly Alteration[] = [
     name: 'a unique index more within a tenant, which tells nobody what another has',
     sql: ['CREATE UNIQUE INDEX serials ON specimens (serial, account_id)'],
     found: [
-      /^the index serials of specimens is UNIQUE \(serial, account_id\), which the model does not have: it refuses rows that are allowed; declare it, or ashlar migrate diff NAME --contract writes the file that drops it, unless one does already$/,
+      /^the index serials of specimens is UNIQUE \(serial, account_id\), which the model does not have: it refuses rows that are allowed; declare it, or ashlar migrate diff NAME --contract writes the file that drops it, unless a file of yours does already$/,
     ],
   },
   column(
     'a column is missing',
     'DROP COLUMN note',
-    /^specimens\.note is missing: ashlar migrate diff NAME writes the file for it, unless one does already$/,
+    /^specimens\.note is missing: ashlar migrate diff NAME writes the file for it, unless a file of yours does already$/,
   ),
   column('a column more', 'ADD COLUMN colour int', /^specimens\.colour is not in the model: /),
   column(
     'a shorter text',
     'MODIFY title varchar(99) COLLATE utf8mb4_nopad_bin NOT NULL',
-    /^specimens\.title is varchar\(99\) and has to be varchar\(100\): once no older image runs, ashlar migrate diff NAME --contract writes the file for it, unless one does already$/,
+    /^specimens\.title is varchar\(99\) and has to be varchar\(100\): once no older image runs, ashlar migrate diff NAME --contract writes the file for it, unless a file of yours does already$/,
   ),
   column(
     'a text that ends early',
@@ -53,7 +53,7 @@ export const MYSQL_ALTERATIONS: readonly Alteration[] = [
   column(
     'no NULLs where there may be',
     'MODIFY span bigint NOT NULL',
-    /^specimens\.span is NOT NULL and has to take NULL: once no older image runs, ashlar migrate diff NAME --contract writes the file for it, unless one does already$/,
+    /^specimens\.span is NOT NULL and has to take NULL: once no older image runs, ashlar migrate diff NAME --contract writes the file for it, unless a file of yours does already$/,
   ),
   column(
     'fewer parts of a second',
@@ -112,14 +112,14 @@ export const MYSQL_ALTERATIONS: readonly Alteration[] = [
     name: 'no discriminator',
     sql: [`ALTER TABLE specimens DROP INDEX ${KEY}, DROP COLUMN soft_delete_key`],
     found: [
-      /^specimens\.soft_delete_key is missing: ashlar migrate diff NAME writes the file for it, unless one does already$/,
+      /^specimens\.soft_delete_key is missing: ashlar migrate diff NAME writes the file for it, unless a file of yours does already$/,
       /^specimens lacks the index specimens_account_id_code_key UNIQUE \(account_id, code, soft_delete_key\): /,
     ],
   },
   column(
     'a discriminator that is not empty by itself',
     'ALTER COLUMN soft_delete_key DROP DEFAULT',
-    /^specimens\.soft_delete_key has to have the default '': ashlar migrate diff NAME writes the file for it, unless one does already$/,
+    /^specimens\.soft_delete_key has to have the default '': ashlar migrate diff NAME writes the file for it, unless a file of yours does already$/,
   ),
   column(
     'a discriminator with another default',
@@ -130,7 +130,7 @@ export const MYSQL_ALTERATIONS: readonly Alteration[] = [
     name: 'no unique index',
     sql: [`ALTER TABLE specimens DROP INDEX ${KEY}`],
     found: [
-      /^specimens lacks the index specimens_account_id_code_key UNIQUE \(account_id, code, soft_delete_key\): ashlar migrate diff NAME writes the file for it, unless one does already$/,
+      /^specimens lacks the index specimens_account_id_code_key UNIQUE \(account_id, code, soft_delete_key\): ashlar migrate diff NAME writes the file for it, unless a file of yours does already$/,
     ],
   },
   mysqlKey(

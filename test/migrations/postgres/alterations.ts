@@ -8,24 +8,24 @@ const otherKey = (name: string, text: string, found: RegExp): Alteration => ({
 })
 const keyIs = (shape: string): RegExp =>
   new RegExp(
-    `^the index ${KEY} of specimens is ${escaped(shape)} and has to be UNIQUE \\(account_id, code\\) WHERE deleted_at IS NULL: ashlar migrate diff NAME writes the file for the right one, and once no older image runs, diff NAME --contract the one that drops this, unless they are there already$`,
+    `^the index ${KEY} of specimens is ${escaped(shape)} and has to be UNIQUE \\(account_id, code\\) WHERE deleted_at IS NULL: ashlar migrate diff NAME writes the file for the right one, and once no older image runs, diff NAME --contract the one that drops this, unless files of yours do already$`,
   )
 
 export const POSTGRES_ALTERATIONS: readonly Alteration[] = [
   column(
     'a column is missing',
     'DROP COLUMN note',
-    /^specimens\.note is missing: ashlar migrate diff NAME writes the file for it, unless one does already$/,
+    /^specimens\.note is missing: ashlar migrate diff NAME writes the file for it, unless a file of yours does already$/,
   ),
   column(
     'a column more',
     'ADD COLUMN colour text',
-    /^specimens\.colour is not in the model: declare it; or, once no running image uses it, ashlar migrate diff NAME --contract writes the file that drops it, unless one does already$/,
+    /^specimens\.colour is not in the model: declare it; or, once no running image uses it, ashlar migrate diff NAME --contract writes the file that drops it, unless a file of yours does already$/,
   ),
   column(
     'an unbounded text',
     'ALTER COLUMN title TYPE text COLLATE "C"',
-    /^specimens\.title is text and has to be character varying\(100\): once no older image runs, ashlar migrate diff NAME --contract writes the file for it, unless one does already$/,
+    /^specimens\.title is text and has to be character varying\(100\): once no older image runs, ashlar migrate diff NAME --contract writes the file for it, unless a file of yours does already$/,
   ),
   column(
     'a shorter text',
@@ -40,17 +40,17 @@ export const POSTGRES_ALTERATIONS: readonly Alteration[] = [
   column(
     'a collation of a language',
     'ALTER COLUMN note TYPE text COLLATE "und-x-icu"',
-    /^specimens\.note has the collation und-x-icu and needs C, .*: once no older image runs, ashlar migrate diff NAME --contract writes the file for it, unless one does already$/,
+    /^specimens\.note has the collation und-x-icu and needs C, .*: once no older image runs, ashlar migrate diff NAME --contract writes the file for it, unless a file of yours does already$/,
   ),
   column(
     'NULLs where there are none',
     'ALTER COLUMN title DROP NOT NULL',
-    /^specimens\.title takes NULL and has to be NOT NULL: fill it first \(SELECT \* FROM "specimens" WHERE "title" IS NULL finds the rows, and ashlar migrate new NAME begins a backfill\); once no older image runs, ashlar migrate diff NAME --contract writes the file for it, unless one does already$/,
+    /^specimens\.title takes NULL and has to be NOT NULL: fill it first \(SELECT \* FROM "specimens" WHERE "title" IS NULL finds the rows, and ashlar migrate new NAME begins a backfill\); once no older image runs, ashlar migrate diff NAME --contract writes the file for it, unless a file of yours does already$/,
   ),
   column(
     'no NULLs where there may be',
     'ALTER COLUMN note SET NOT NULL',
-    /^specimens\.note is NOT NULL and has to take NULL: once no older image runs, ashlar migrate diff NAME --contract writes the file for it, unless one does already$/,
+    /^specimens\.note is NOT NULL and has to take NULL: once no older image runs, ashlar migrate diff NAME --contract writes the file for it, unless a file of yours does already$/,
   ),
   column(
     'a time without its zone',
@@ -110,7 +110,7 @@ export const POSTGRES_ALTERATIONS: readonly Alteration[] = [
     name: 'no unique index',
     sql: [`DROP INDEX ${KEY}`],
     found: [
-      /^specimens lacks the index specimens_account_id_code_key UNIQUE \(account_id, code\) WHERE deleted_at IS NULL: ashlar migrate diff NAME writes the file for it, unless one does already$/,
+      /^specimens lacks the index specimens_account_id_code_key UNIQUE \(account_id, code\) WHERE deleted_at IS NULL: ashlar migrate diff NAME writes the file for it, unless a file of yours does already$/,
     ],
   },
   otherKey(
@@ -172,7 +172,7 @@ export const POSTGRES_ALTERATIONS: readonly Alteration[] = [
     name: 'no index for lists',
     sql: ['DROP INDEX specimens_account_id_create_time_id_idx'],
     found: [
-      /^specimens lacks the index specimens_account_id_create_time_id_idx \(account_id, create_time, id\): ashlar migrate diff NAME writes the file for it, unless one does already$/,
+      /^specimens lacks the index specimens_account_id_create_time_id_idx \(account_id, create_time, id\): ashlar migrate diff NAME writes the file for it, unless a file of yours does already$/,
     ],
   },
   {
@@ -207,7 +207,7 @@ export const POSTGRES_ALTERATIONS: readonly Alteration[] = [
     name: 'a unique index more within a tenant, which tells nobody what another has',
     sql: ['CREATE UNIQUE INDEX serials ON specimens (serial, account_id)'],
     found: [
-      /^the index serials of specimens is UNIQUE \(serial, account_id\), which the model does not have: it refuses rows that are allowed; declare it, or ashlar migrate diff NAME --contract writes the file that drops it, unless one does already$/,
+      /^the index serials of specimens is UNIQUE \(serial, account_id\), which the model does not have: it refuses rows that are allowed; declare it, or ashlar migrate diff NAME --contract writes the file that drops it, unless a file of yours does already$/,
     ],
   },
   {
@@ -254,7 +254,9 @@ export const POSTGRES_ALTERATIONS: readonly Alteration[] = [
   {
     name: 'no table',
     sql: ['DROP TABLE notes'],
-    found: [/^notes is missing: ashlar migrate diff NAME writes the file for it, unless one does already$/],
+    found: [
+      /^notes is missing: ashlar migrate diff NAME writes the file for it, unless a file of yours does already$/,
+    ],
   },
   {
     name: 'a view in its place',

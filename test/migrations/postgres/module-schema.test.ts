@@ -130,7 +130,7 @@ onEachEngine(
         .and.not.include('contacts')
       await useContacts(await open({ schema: 'inventory', entityPrefix: 'app_' }), 'Ada')
       expect(await migrations.verify(schemaComparison({ Contact }))).to.deep.equal([
-        'contacts is missing: ashlar migrate diff NAME writes the file for it, unless one does already',
+        'contacts is missing: ashlar migrate diff NAME writes the file for it, unless a file of yours does already',
       ])
     })
 
@@ -168,7 +168,7 @@ onEachEngine(
         await database().rows(`ALTER TABLE ${name}.things DROP COLUMN title`)
         expect(await migrations.verify(schemaComparison({ Thing }))).to.match(
           new RegExp(
-            `${name}.things.title is missing: ashlar migrate diff NAME writes the file for it, unless one does already`,
+            `${name}.things.title is missing: ashlar migrate diff NAME writes the file for it, unless a file of yours does already`,
           ),
         )
         await migrations.down(0)

@@ -90,7 +90,7 @@ onEachEngine('the foreign keys of a live schema', (database, dialect) => {
         'ALTER TABLE tasks ADD CONSTRAINT of_project FOREIGN KEY (project_id) REFERENCES projects (id)',
       ],
       new RegExp(
-        String.raw`^the foreign key of_project of tasks is \(project_id\) → projects \(id\) and has to be ${WANTED}: ashlar migrate diff NAME writes the file for the right one, and once no older image runs, diff NAME --contract the one that drops this, unless they are there already$`,
+        String.raw`^the foreign key of_project of tasks is \(project_id\) → projects \(id\) and has to be ${WANTED}: ashlar migrate diff NAME writes the file for the right one, and once no older image runs, diff NAME --contract the one that drops this, unless files of yours do already$`,
       ),
     ],
     [
@@ -109,7 +109,7 @@ onEachEngine('the foreign keys of a live schema', (database, dialect) => {
         'ALTER TABLE tasks ADD CONSTRAINT also FOREIGN KEY (account_id, project_id) REFERENCES projects (account_id, id) ON DELETE CASCADE',
       ],
       new RegExp(
-        `^the foreign key also of tasks is ${WANTED} ON DELETE CASCADE and has to be [^:]*: ashlar migrate diff NAME --contract writes the file that drops it, unless one does already$`,
+        `^the foreign key also of tasks is ${WANTED} ON DELETE CASCADE and has to be [^:]*: ashlar migrate diff NAME --contract writes the file that drops it, unless a file of yours does already$`,
       ),
     ],
   ]
