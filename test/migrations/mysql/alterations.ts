@@ -38,12 +38,12 @@ export const MYSQL_ALTERATIONS: readonly Alteration[] = [
   column(
     'a collation that ignores case',
     'MODIFY code varchar(255) COLLATE utf8mb4_general_ci NOT NULL',
-    /^specimens\.code has the collation utf8mb4_general_ci and needs utf8mb4_nopad_bin, /,
+    /^specimens\.code has the collation utf8mb4_general_ci and needs utf8mb4_nopad_bin: /,
   ),
   column(
     'a collation that ignores trailing spaces',
     'MODIFY serial varchar(255) COLLATE utf8mb4_bin NOT NULL',
-    /^specimens\.serial has the collation utf8mb4_bin and needs utf8mb4_nopad_bin, /,
+    /^specimens\.serial has the collation utf8mb4_bin and needs utf8mb4_nopad_bin: /,
   ),
   column(
     'NULLs where there are none',

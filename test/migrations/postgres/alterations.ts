@@ -35,12 +35,12 @@ export const POSTGRES_ALTERATIONS: readonly Alteration[] = [
   column(
     'a collation of the database',
     'ALTER COLUMN code TYPE varchar(255) COLLATE "default"',
-    /^specimens\.code has the collation default and needs C, /,
+    /^specimens\.code has the collation default and needs C: /,
   ),
   column(
     'a collation of a language',
     'ALTER COLUMN note TYPE text COLLATE "und-x-icu"',
-    /^specimens\.note has the collation und-x-icu and needs C, .*: once no older image runs, ashlar migrate diff NAME --contract writes the file for it, unless a file of yours does already$/,
+    /^specimens\.note has the collation und-x-icu and needs C: .*; once no older image runs, ashlar migrate diff NAME --contract writes the file for it, unless a file of yours does already$/,
   ),
   column(
     'NULLs where there are none',
