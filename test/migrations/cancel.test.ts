@@ -156,7 +156,7 @@ onEachEngine('a run that its caller gives up', (database, dialect) => {
     const failure = await givenUp(files, 'CREATE INDEX CONCURRENTLY')
     expectCancelled(
       failure,
-      /0003_i\.up\.sql, statement 1 of 1 .*What it left behind, such as an unusable index, costs writes until the next run drops it/,
+      /0003_i\.up\.sql, statement 1 of 1 .*It may have left an unusable index, which slows writes and may refuse them until the next run drops it/,
     )
     await database().rows('ROLLBACK')
     expect((await migrator(files).status())[2]).to.include({ state: 'dirty', error: failure.message })

@@ -50,7 +50,7 @@ With --dump it writes the statements of the dump into 0002_adopted_<tool>, makes
     refuseVersions(flags.files, found.dialect)
     if (dump === undefined) {
       this.say([
-        `${tool} migrates this schema: its table ${table} lists ${head.count === 1 ? '1 migration' : `${head.count} migrations`}. This dumps the schema without the tables of ${tool}:`,
+        `${tool} migrates this schema: its table ${table} lists ${head.count === 1 ? '1 migration' : `${head.count} migrations`}. Run this line, which dumps the schema without the tables of ${tool}:`,
         `${dumpCommand} > schema.sql`,
         nextLine(['adopt', '--dump', 'schema.sql']),
       ])

@@ -12,7 +12,7 @@ const QUESTIONS = {
 
 const VERIFIES = 'which compares the tables with the entities'
 const STAYS_WRONG =
-  'its file failed here. Where it is still as it was, it fails in every new database: correct it, and run ashlar migrate repair here'
+  'its file is the one that failed, and fails in every new database: correct it, and run ashlar migrate repair here before the next up'
 
 export default class Resolve extends MigratingVerb {
   static override summary = 'Record a version that you put right by hand.'
@@ -46,8 +46,13 @@ export default class Resolve extends MigratingVerb {
     const migrator = await this.connected(flags)
     const number = String(version).padStart(4, '0')
     const states = await attempt(() => migrator.status())
-    const { unfinished, error, name = number } = states.find((one) => one.version === version) ?? {}
-    const failed = error !== undefined && unfinished?.direction !== 'down'
+    const {
+      unfinished,
+      error,
+      isEditedSince,
+      name = number,
+    } = states.find((one) => one.version === version) ?? {}
+    const failed = error !== undefined && unfinished?.direction !== 'down' && isEditedSince !== true
     if (!flags.yes) {
       const todo = as === 'rolledBack' ? leftText(unfinished) : doneText(unfinished)
       await this.confirm(`This records ${name} ${QUESTIONS[as]}${todo}`, 'nothing is recorded')

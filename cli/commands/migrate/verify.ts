@@ -13,7 +13,7 @@ const LEFT = 'left for the contract:'
 const MISSING = /^(\S+) is missing: ashlar migrate diff NAME writes the file for it/
 
 const recordedText = (name: string): string =>
-  `${name} makes it: that version is only recorded as applied, and no run of its file has ended here. ashlar migrate diff NAME --live says how to make it by hand`
+  `${name} makes it: that version is only recorded as applied, and no run of its file has succeeded here. ashlar migrate diff NAME --live says how to make it by hand`
 
 const removedText = (name: string): string =>
   `${name} makes it and is applied: it was removed by hand, or by a later version. ashlar migrate diff NAME --live says how to bring it back, where it was by hand`
@@ -72,7 +72,7 @@ A version that another tool applied is accepted: the content of its file at that
     const equal =
       compare === undefined
         ? 'every version is applied, and none was edited since; --entities compares the tables, too'
-        : 'the database is as the files and the entities say'
+        : 'the versions are those of the files, and the tables are as the entities say'
     const byHand = ofTables.length === 0 ? [] : await this.#removedByHand(migrator, versions, ofTables, flags)
     const lines = differences.map((difference) => {
       const removed = byHand.find((one) => one.difference === difference)

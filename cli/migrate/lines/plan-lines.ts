@@ -91,7 +91,7 @@ const WAITED_FOR = new Set<PlannedStatement['blocks']>([
   ...(['writes', 'reads and writes', 'reads and writes for a moment', 'unknown'] as const),
 ])
 
-const GIVES_UP = 'up gives up after --lock-timeout (by default 2000 ms), and can then be run again.'
+const GIVES_UP = 'up gives up waiting after --lock-timeout (by default 2000 ms), and can then be run again.'
 
 /** Whether there is something to lose. */
 export const isThere = ({ what, size }: Loss): boolean => what === 'schema' || size !== undefined
@@ -120,7 +120,7 @@ function effectLines(
     ...tables.map((table) => tableText(table, IF_EXISTS.test(statement.text) ? NOT_THERE : missing)),
     ...loses.map((loss) =>
       loss.isBroughtBack
-        ? paint.warn(`drops ${lossText(loss)}: the way down fills it again`)
+        ? paint.warn(`drops ${lossText(loss)}: the way down fills it again, and blocks the table meanwhile`)
         : paint.bad(`loses ${lossText(loss)}: the values are gone for good`),
     ),
     ...fails.map((query) =>

@@ -2,7 +2,7 @@ import type { VersionState, VersionStatus } from '../../../lib/migrations/index.
 import type { Paint } from '../../output/paint.js'
 import { terminalLine } from '../../output/terminal-line.js'
 
-const RECORDED = 'recorded: it counts as applied, and no run of its file has ended here'
+const RECORDED = 'recorded: it counts as applied, and no run of its file has succeeded here'
 const EDITED =
   'edited: up refuses it; put the file back, or accept the edit with ashlar migrate repair, which shows it'
 const OTHER_NAME =

@@ -20,7 +20,8 @@ import {
 } from '../session/version-table.js'
 
 const CLEANED_UP_LATER = {
-  stays: 'What it left behind, such as an unusable index, costs writes until the next run drops it',
+  stays:
+    'It may have left an unusable index, which slows writes and may refuse them until the next run drops it',
   correct: 'correct the file',
   isConcurrent: true,
 }

@@ -67,9 +67,11 @@ export function splitStatements(sql: string, syntax: Syntax): Script {
 }
 
 /** The beginning of a statement on one line, as its file has it. Literals and comments are left out: literals may hold data. */
-export function summaryOf({ tokens }: Statement, longest = 72): string {
-  // Each has at least one character.
-  const shown = tokens.slice(0, longest + 1)
+export function summaryOf({ text, syntax }: Statement, longest = 72): string {
+  // With the marks around what only some servers run; each token has at least one character.
+  const shown = tokenize(text, syntax)
+    .tokens.filter(({ kind }) => kind !== 'comment')
+    .slice(0, longest + 1)
   const line = shown.map((token, at) => `${spaceBetween(shown[at - 1], token)}${shownText(token)}`).join('')
   return line.length <= longest ? line : `${line.slice(0, longest - 1)}…`
 }

@@ -38,7 +38,9 @@ export function differenceText(
     case 'type': {
       const { column, live } = difference
       const isExact = !column.isText || catalog.exactCollations.includes(live.collation ?? '')
-      const collation = isExact ? '' : `, and needs the collation ${catalog.exactCollations[0] ?? ''}`
+      const collation = isExact
+        ? ''
+        : `, with the collation ${catalog.exactCollations[0] ?? ''} in place of ${live.collation ?? 'its own'}`
       return `${table}.${column.name} is ${live.type} and has to be ${catalog.typeText(column.type)}${collation}: ${CONTRACT}`
     }
     case 'collation': {

@@ -64,7 +64,7 @@ onEachEngine(
       expect([asked.exit, asked.stderr]).to.deep.equal([0, saidOf(database())])
       const [first, said = '', then] = asked.stdout.split('\n')
       expect(first).to.equal(
-        'TypeORM migrates this schema: its table migrations lists 1 migration. This dumps the schema without the tables of TypeORM:',
+        'TypeORM migrates this schema: its table migrations lists 1 migration. Run this line, which dumps the schema without the tables of TypeORM:',
       )
       expect(then).to.equal('Next: ashlar migrate adopt --dump schema.sql')
       const { dumpCommand } = JSON.parse((await run('adopt', '--json')).stdout) as { dumpCommand: string }

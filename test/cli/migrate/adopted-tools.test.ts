@@ -46,7 +46,7 @@ onEachEngine(
           const [first, command = ''] = (await done('adopt')).split('\n')
           expect(first).to.match(
             new RegExp(
-              `^${tool.name} migrates this schema: its table \\S+ lists \\d+ migrations?\\. This dumps the schema without`,
+              `^${tool.name} migrates this schema: its table \\S+ lists \\d+ migrations?\\. Run this line, which dumps the schema without`,
             ),
           )
           writeFileSync(join(folder, 'schema.sql'), dumped(database().url, command))

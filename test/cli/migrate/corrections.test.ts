@@ -217,7 +217,8 @@ onEachEngine('the commands of an operator', (database, dialect) => {
     expect(stdout)
       .to.match(/\n {4}loses column n of t2.*: the values are gone for good\n/)
       .and.match(/\n {4}breaks: code that still reads or writes the column fails\n/)
-    const waits = /up gives up after --lock-timeout \(by default 2000 ms\), and can then be run again\.\n/g
+    const waits =
+      /up gives up waiting after --lock-timeout \(by default 2000 ms\), and can then be run again\.\n/g
     expect(stdout.match(waits)).to.have.length(1)
     if (dialect === 'mysql')
       expect(stdout).to.match(/takes the metadata lock for a moment when it begins and when/)
@@ -318,7 +319,7 @@ onEachEngine('the commands of an operator', (database, dialect) => {
     )
     expect((await run('status')).stdout)
       .to.match(/^0002_t2 +applied, recorded at \S+Z$/m)
-      .and.match(/\nrecorded: it counts as applied, and no run of its file has ended here\n$/)
+      .and.match(/\nrecorded: it counts as applied, and no run of its file has succeeded here\n$/)
     expect((await run('up')).exit).to.equal(6)
     expect((await run('resolve')).stderr).to.include(
       'say either --applied <version> or --rolled-back <version>',

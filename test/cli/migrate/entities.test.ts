@@ -268,7 +268,7 @@ onEachEngine('ashlar migrate with a file that holds the connection string', (dat
     const verify = () => run('verify', '--entities', WIDGETS)
     expect(await verify()).to.include({
       exit: 0,
-      stdout: 'the database is as the files and the entities say\n',
+      stdout: 'the versions are those of the files, and the tables are as the entities say\n',
     })
     await database().rows('ALTER TABLE widgets DROP COLUMN size')
     const differs = await verify()

@@ -69,7 +69,7 @@ onEachEngine('what ashlar migrate says to do next', (database, dialect) => {
     const { exit, stdout } = await run('verify', '--entities', AFTER)
     expect(exit).to.equal(1)
     expect(stdout).to.match(
-      /^tasks is missing, although 0002_tables makes it: that version is only recorded as applied, and no run of its file has ended here\. ashlar migrate diff NAME --live says how to make it by hand\nNext: /,
+      /^tasks is missing, although 0002_tables makes it: that version is only recorded as applied, and no run of its file has succeeded here\. ashlar migrate diff NAME --live says how to make it by hand\nNext: /,
     )
   })
 

@@ -103,7 +103,7 @@ onEachEngine('a recipe of docs/guides/migrations.md', (database, dialect) => {
         await runRecipe('ashlar migrate up', folder, database().url)
         await database().rows('DELETE FROM ashlar_migrations WHERE version = 2')
       },
-      /recorded 0002_tasks as applied: nothing of it was run\nNext: ashlar migrate up, then ashlar migrate verify .*the database is as the files and the entities say\n$/s,
+      /recorded 0002_tasks as applied: nothing of it was run\nNext: ashlar migrate up, then ashlar migrate verify .*the versions are those of the files, and the tables are as the entities say\n$/s,
     ],
     'A version that you put right by hand': [
       async () => {

@@ -90,7 +90,7 @@ onEachEngine(
       const files = { ...tables(2), ...INDEX }
       const failure = await failureOf(migrator(files, { concurrentTimeoutMs: 200 }).up())
       expect(failure.message).to.match(
-        /statement timeout.*What it left behind, such as an unusable index, costs writes until the next run drops it/,
+        /statement timeout.*It may have left an unusable index, which slows writes and may refuse them until the next run drops it/,
       )
       await database().rows('COMMIT')
       expect(await indexes()).to.include('i INVALID')
