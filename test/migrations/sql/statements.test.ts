@@ -152,6 +152,12 @@ describe('summaryOf', () => {
     )
   })
 
+  it('keeps the marks around what only some servers run', () => {
+    const sql = 'ALTER TABLE t ADD a int COLLATE /*M! one */ /*!80000 two */'
+    const [statement] = splitStatements(`${sql} /* why */ NOT NULL`, ENGINES.mysql.syntax).statements
+    expect(statement && summaryOf(statement)).to.equal(`${sql} NOT NULL`)
+  })
+
   it('leaves literals out and cuts what is long', () => {
     const [short, long] = splitStatements(
       "INSERT INTO t (a, b) VALUES ('secret', 1); SELECT " + 'a, '.repeat(90) + 'b',
