@@ -59,8 +59,8 @@ export async function dryRun(
     await Promise.all(probes.map((probe) => probe.round()))
     const tried: TriedVersion[] = []
     const there = await storageOf(options)
+    let before = there
     for (const { name, chunk } of pending) {
-      const before = await storageOf(options)
       for (const probe of probes) probe.longestMs = 0
       let locks: readonly string[] | undefined
       const failed = new Set(probes.map(({ failure }) => failure))
@@ -104,6 +104,7 @@ export async function dryRun(
       tried.push(version)
       onVersion(version)
       if (failure !== undefined) throw failure.error
+      before = after
     }
     return tried
   } finally {

@@ -178,9 +178,9 @@ async function breaksInserts(session: Session, statement: Statement): Promise<st
   const found = brokenInserts(statement)
   if (found === undefined) return undefined
   const { table, withoutDefault, required, hasCheck } = found
-  const takingNull: string[] = []
-  for (const column of required) if (await takesNull(session, table, column)) takingNull.push(column)
-  const isUnsure = await takesNull(session, table, ...withoutDefault)
+  const filled = await withoutNull(session, table)
+  const takingNull = required.filter((column) => !filled.has(column))
+  const isUnsure = withoutDefault.some((column) => !filled.has(column))
   const texts = [
     ...(withoutDefault.length === 0
       ? []
@@ -197,15 +197,15 @@ async function breaksInserts(session: Session, statement: Statement): Promise<st
   return texts.length === 0 ? undefined : texts.join('; ')
 }
 
-/** Whether one of the columns takes NULL; also one that is not there yet. */
-async function takesNull(session: Session, table: string, ...columns: readonly string[]): Promise<boolean> {
+/** The columns of a table that are there and take no NULL. */
+async function withoutNull(session: Session, table: string): Promise<ReadonlySet<string>> {
   const [name = '', schema = session.schema] = table.split('.').reverse()
   const [inSchema, values] = session.engine.versionTable.inSchema(schema)
   const rows = await session.rows(
     `SELECT column_name AS name FROM information_schema.columns WHERE table_name = ? AND is_nullable = 'NO' AND ${inSchema}`,
     [name, ...values],
   )
-  return columns.some((column) => rows.every((row) => row.name !== column))
+  return new Set(rows.map((row) => String(row.name)))
 }
 
 function withKey(statement: Statement): string | undefined {

@@ -4,6 +4,7 @@ import { pathFlag } from '../../loading/path-flag.js'
 import { databaseFlags, timeoutFlags } from '../../migrate/database-flags.js'
 import type { OnDatabase } from '../../migrate/database-verb.js'
 import { MigratingVerb } from '../../migrate/migrating-verb.js'
+import { counted } from '../../output/counted.js'
 import type { DatabaseFlags } from '../../migrate/migrator-of.js'
 
 interface Adopted extends BaselineResult, OnDatabase {
@@ -50,7 +51,7 @@ With --dump it writes the statements of the dump into 0002_adopted_<tool>, makes
     refuseVersions(flags.files, found.dialect)
     if (dump === undefined) {
       this.say([
-        `${tool} migrates this schema: its table ${table} lists ${head.count === 1 ? '1 migration' : `${head.count} migrations`}. Run this line, which dumps the schema without the tables of ${tool}:`,
+        `${tool} migrates this schema: its table ${table} lists ${counted(head.count, 'migration')}. Run this line, which dumps the schema without the tables of ${tool}:`,
         `${dumpCommand} > schema.sql`,
         nextLine(['adopt', '--dump', 'schema.sql']),
       ])

@@ -110,7 +110,7 @@ A way down that has only a comment says why nothing is undone, and is not tried.
     }
     const { expand, left, byHand } = result.changes
     const missing = expand.map(({ what }) => what)
-    const lacking = expand.map(({ up }) => `${terminalLine(up.replaceAll(/^--.*$/gm, ''), LONGEST_SQL)}`)
+    const lacking = expand.map(({ up }) => terminalLine(up.replaceAll(/^--.*$/gm, ''), LONGEST_SQL))
     const more = left.length === 0 ? '' : '; what is left for the contract is noted, and no fault'
     const isEqual = missing.length + byHand.length === 0
     this.say([

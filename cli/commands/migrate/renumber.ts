@@ -48,9 +48,9 @@ A database that has applied one of them under its old number, such as your own, 
 function orderLines(renumbered: readonly Renumbered[]): readonly string[] {
   const names = [...new Set(renumbered.map(({ from }) => from))]
   const before = Math.min(...names.map((name) => Number(name.slice(0, 4)))) - 1
-  const [run, them] = names.length === 1 ? ['runs', 'it'] : ['run', 'them']
+  const [run, them, they] = names.length === 1 ? ['runs', 'it', 'it'] : ['run', 'them', 'they']
   return [
     `the order of the versions is another now: ${namesText([...new Set(renumbered.map(({ to }) => to))])} ${run} behind all other versions of yours`,
-    `a database that has applied ${them} under the old number, perhaps your own (ashlar migrate status shows its versions), refuses these files: there, with the files of the branch as it was before the merge, ashlar migrate down --to ${before} takes back what ${them === 'it' ? 'it' : 'they'} made`,
+    `a database that has applied ${them} under the old number, perhaps your own (ashlar migrate status shows its versions), refuses these files: there, with the files of the branch as it was before the merge, ashlar migrate down --to ${before} takes back what ${they} made`,
   ]
 }
