@@ -141,15 +141,18 @@ export abstract class DatabaseVerb extends MigrateVerb {
       (error instanceof Failure ? DOUBLED.exec(error.message) : undefined) ?? []
     const versions = digits === undefined ? [] : await this.#versionsThere()
     const name = versions.find((version) => version.name.startsWith(`${digits ?? ''}_`))?.name
+    const listed = LISTED.exec(error.message)?.[1]?.split(', ') ?? []
+    const behind = versions.filter((version) => listed.includes(version.name)).map((version) => version.name)
     const command = `ashlar migrate renumber ${name === first ? second : first}`
+    const applied = `; this database has applied ${[name, ...behind].join(', ')}`
     return super.catch(
       error instanceof Failure && name !== undefined
         ? new Failure(
             error.exit,
-            `${error.message.replace(`ashlar migrate renumber ${first} or ${second}`, command)}; this database has applied ${name}: ${command}`,
-            {
-              cause: error.cause,
-            },
+            error.message
+              .replace(`ashlar migrate renumber ${first} or ${second}`, command)
+              .replace(/(\. Nothing is changed)?$/, `${applied}$1`),
+            { cause: error.cause },
           )
         : error,
     )
@@ -174,5 +177,7 @@ export abstract class DatabaseVerb extends MigrateVerb {
 }
 
 const DOUBLED = /(\S+): (\S+) has the number (\d{4}) already/
+/** Those behind the number, of which some have to be named as well. */
+const LISTED = / of that branch among ((?:\d{4}_[\w-]+(?:, )?)+)/
 const namesOf = (schemas: readonly VersionedSchema[]): string => schemas.map(({ name }) => name).join(', ')
 const LONGEST_QUESTION = 2_000

@@ -11,6 +11,8 @@ export interface Renumbered {
   readonly folder: string
   readonly from: string
   readonly to: string
+  /** Other versions that ran behind it, and run before it now. */
+  readonly overtaken: readonly string[]
 }
 
 const VERSION = /^(\d{4})_(.+)$/
@@ -84,7 +86,10 @@ function renumberIn(
     folder,
     steps.map(({ file, to }) => [`${file}.renumbered`, to]),
   )
-  return plan.map(({ from, to }) => ({ folder, from, to }))
+  return plan.map(({ from, to }) => {
+    const overtaken = others.filter((other) => numberOf(other) > numberOf(from))
+    return { folder, from, to, overtaken: overtaken.sort() }
+  })
 }
 
 function rename(folder: string, pairs: readonly (readonly [from: string, to: string])[]): void {

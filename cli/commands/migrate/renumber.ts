@@ -51,6 +51,23 @@ function orderLines(renumbered: readonly Renumbered[]): readonly string[] {
   const [run, them, they] = names.length === 1 ? ['runs', 'it', 'it'] : ['run', 'them', 'they']
   return [
     `the order of the versions is another now: ${namesText([...new Set(renumbered.map(({ to }) => to))])} ${run} behind all other versions of yours`,
+    ...overtakenLines(renumbered),
     `a database that has applied ${them} under the old number, perhaps your own (ashlar migrate status shows its versions), refuses these files: there, with the files of the branch as it was before the merge, ashlar migrate down --to ${before} takes back what ${they} made`,
   ]
+}
+
+/** A branch of which not all versions were named has them in the wrong order now. */
+function overtakenLines(renumbered: readonly Renumbered[]): readonly string[] {
+  const folders = [...new Set(renumbered.map(({ folder }) => folder))]
+  const lines = folders.flatMap((folder) => {
+    const moved = renumbered.filter((one) => one.folder === folder)
+    const names = [...new Set(moved.flatMap(({ overtaken }) => overtaken))].sort()
+    if (names.length === 0) return []
+    const to = moved.map((one) => one.to)
+    const [run, those] = names.length === 1 ? ['runs', 'it is'] : ['run', 'some are']
+    return [
+      `${namesText(names)} ${run} before ${namesText(to)} now: where ${those} of the same branch, ashlar migrate renumber ${[...to, ...names].join(' ')} puts ${names.length === 1 ? 'it' : 'them'} behind again; leave out what is of the other branch`,
+    ]
+  })
+  return [...new Set(lines)]
 }

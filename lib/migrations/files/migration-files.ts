@@ -209,7 +209,7 @@ function paired(files: Files, problems: string[], nameQuote: string): readonly M
     const name = `${digits}_${description}`
     const pair = found.get(version) ?? { name }
     if (pair.name !== name) {
-      const twice = `${name}: ${pair.name} has the number ${digits} already, as when two branches took the same one: give the one that no database has applied the next number, by ashlar migrate renumber ${pair.name} or ${name}`
+      const twice = twiceText(pair.name, name, handWrittenBehind(files, version))
       if (!problems.includes(twice)) problems.push(twice)
     } else if (direction === 'down') pair.down = text
     else if (pair.up !== undefined) problems.push(`${file}: ${pair.up.file} is the way up already`)
@@ -221,6 +221,26 @@ function paired(files: Files, problems: string[], nameQuote: string): readonly M
     problems.push(`${name}: ${name}.down.sql is there and ${name}.up.sql is not`)
     return []
   })
+}
+
+const TAKEN = 'already, as when two branches took the same one'
+
+/** @param behind - what is one of them, or of the other branch: the files do not tell. */
+function twiceText(first: string, name: string, behind: readonly string[]): string {
+  const taken = `${name}: ${first} has the number ${name.slice(0, 4)} ${TAKEN}`
+  const renumber = `ashlar migrate renumber ${first} or ${name}`
+  return behind.length === 0
+    ? `${taken}: give the one that no database has applied the next number, by ${renumber}`
+    : `${taken}: name every version of the branch that is merged last, in its order, where no database has applied them: ${renumber}, and behind it those of that branch among ${behind.join(', ')}`
+}
+
+function handWrittenBehind(files: Files, version: number): readonly string[] {
+  const names = [...files.keys()].flatMap((file) => {
+    const [, digits = '', description = ''] = FILE_NAME.exec(file) ?? []
+    const isBehind = Number(digits) > version && Number(digits) <= BANDS[0].last
+    return isBehind ? [`${digits}_${description}`] : []
+  })
+  return [...new Set(names)].sort()
 }
 
 const BADLY_NAMED =

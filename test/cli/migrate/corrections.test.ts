@@ -65,6 +65,20 @@ describe('ashlar migrate renumber', () => {
     })
   })
 
+  it('says which versions run before the others now, where not all of a branch were named', async () => {
+    ship('postgres', '0002_a', '0003_size', '0003_labels', '0004_fill')
+    const lint = await runCommand(['migrate', 'lint'], { cwd: folder })
+    expect(lint.stderr).to.include(
+      '0003_size: 0003_labels has the number 0003 already, as when two branches took the same one: name every version of the branch that is merged last, in its order, where no database has applied them: ashlar migrate renumber 0003_labels or 0003_size, and behind it those of that branch among 0004_fill',
+    )
+    const { stderr } = await run('0003_size')
+    expect(stderr).to.include(
+      'note: 0004_fill runs before 0005_size now: where it is of the same branch, ashlar migrate renumber 0005_size 0004_fill puts it behind again',
+    )
+    expect((await run('0005_size', '0004_fill')).stderr).not.to.include('of the same branch')
+    expect(versions('postgres')).to.deep.equal(['0002_a', '0003_labels', '0004_size', '0005_fill'])
+  })
+
   for (const name of ['0001_framework_init', '8001_outbox_log', '9001_x', 'c', '../0003_c', '0009_none'])
     it(`refuses ${name}, and renames nothing`, async () => {
       ship('postgres', '0002_a', '0003_b', '0003_c', '9001_x')
@@ -298,8 +312,12 @@ onEachEngine('the commands of an operator', (database, dialect) => {
     ship(file('0002_z', 'SELECT 1', '-- nothing'))
     for (const verb of ['status', 'up'])
       expect((await run(verb)).stderr).to.match(
-        /has the number 0002 already, as when two branches took the same one: .*; this database has applied 0002_t2: ashlar migrate renumber 0002_z(\. Nothing is changed)?\n$/,
+        /has the number 0002 already, as when two branches took the same one: .*, by ashlar migrate renumber 0002_z; this database has applied 0002_t2(\. Nothing is changed)?\n$/,
       )
+    ship(file('0003_t3', 'SELECT 1', '-- nothing'))
+    expect((await run('up')).stderr).to.match(
+      /: ashlar migrate renumber 0002_z, and behind it those of that branch among 0003_t3; this database has applied 0002_t2(\. Nothing is changed)?\n$/,
+    )
   })
 
   it('name resolve for what is there already', async () => {
