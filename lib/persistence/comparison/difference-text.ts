@@ -6,13 +6,16 @@ import { tableText } from '../schema/table-name-of.js'
 import type { ComparedDialect } from './expected-table.js'
 import type { Difference } from './table-differences.js'
 
-const EXPAND = 'ashlar migrate diff NAME writes the file for it, unless a file of yours does already'
-const CONTRACT =
-  'once no older image runs, ashlar migrate diff NAME --contract writes the file for it, unless a file of yours does already'
-const BOTH =
-  'ashlar migrate diff NAME writes the file for the right one, and once no older image runs, diff NAME --contract the one that drops this, unless files of yours do already'
-const CONTRACT_DROPS =
-  'ashlar migrate diff NAME --contract writes the file that drops it, unless a file of yours does already'
+/** What `verify` does not know, because it does not look at what the files make. */
+const YOURS = ', unless a file of yours does already'
+const ALL_YOURS = ', unless files of yours do already'
+const EXPAND = `ashlar migrate diff NAME writes the file for it${YOURS}`
+const CONTRACT = `once no older image runs, ashlar migrate diff NAME --contract writes the file for it${YOURS}`
+const BOTH = `ashlar migrate diff NAME writes the file for the right one, and once no older image runs, diff NAME --contract the one that drops this${ALL_YOURS}`
+const CONTRACT_DROPS = `ashlar migrate diff NAME --contract writes the file that drops it${YOURS}`
+
+/** A difference in the words of `diff`, which has compared the files. */
+export const withoutYours = (text: string): string => text.replace(YOURS, '').replace(ALL_YOURS, '')
 
 /**
  * A difference as one line with what to do, the same for `verify` and `diff`; undefined where another line says it. It names
@@ -41,7 +44,12 @@ export function differenceText(
       const collation = isExact
         ? ''
         : `, with the collation ${catalog.exactCollations[0] ?? ''} in place of ${live.collation ?? 'its own'}`
-      return `${table}.${column.name} is ${live.type} and has to be ${catalog.typeText(column.type)}${collation}: ${CONTRACT}`
+      const type = catalog.typeText(column.type)
+      const until = [
+        ...(column.isText && lengthOf(live.type) < lengthOf(type) ? ['longer values are refused'] : []),
+        ...(isExact ? [] : [`texts are ordered and compared by the other collation`]),
+      ].join(', and ')
+      return `${table}.${column.name} is ${live.type} and has to be ${type}${collation}: ${until === '' ? '' : `until then ${until}; `}${CONTRACT}`
     }
     case 'collation': {
       const { column, live } = difference
@@ -103,6 +111,9 @@ export function differenceText(
       return `the check ${difference.check.name} of ${table} is NOT VALID, so that rows from before may break it: ${alter}VALIDATE CONSTRAINT ${quote(difference.check.name)}`
   }
 }
+
+/** Of `varchar(80)`; Infinity for a type without a length. */
+const lengthOf = (type: string): number => Number(/char[a-z ]*\((\d+)\)/i.exec(type)?.[1] ?? Infinity)
 
 /**
  * How to find the rows without a value of a column that becomes required, and who fills them; undefined where the contract does, or

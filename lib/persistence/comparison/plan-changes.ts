@@ -5,7 +5,7 @@ import { quoteTable } from '../dialects/quote-table.js'
 import { SEARCH_VECTOR } from '../dialects/search-predicate.js'
 import { freeName, indexName } from '../schema/index-name.js'
 import { tableText } from '../schema/table-name-of.js'
-import { differenceText, nullRows } from './difference-text.js'
+import { differenceText, nullRows, withoutYours } from './difference-text.js'
 import type { ComparedDialect } from './expected-table.js'
 import type { Difference } from './table-differences.js'
 import { vectorRemoval } from './vector-removal.js'
@@ -78,7 +78,8 @@ class TablePlanner {
 
   add(difference: Difference): void {
     const { plan, table } = this
-    const text = differenceText(difference, table, this.dialect)
+    const said = differenceText(difference, table, this.dialect)
+    const text = said && withoutYours(said)
     const left = () => text !== undefined && plan.left.push(text)
     switch (difference.kind) {
       case 'noTable':

@@ -72,6 +72,10 @@ onEachEngine('ashlar migrate diff', (database, dialect) => {
     expect(again.stdout).to.match(
       /^nothing is written: all that the files lack is left for the contract\nleft for the contract:\n[^]*\nNext: ashlar migrate diff NAME --entities \S+after\.js --contract, once no process with the older code runs\n$/,
     )
+    expect(again.stdout).to.include('the file that drops it\n').and.not.include('of yours')
+    expect((await migrate(['verify', '--entities', AFTER])).stdout).to.include(
+      'unless a file of yours does already',
+    )
     expect((await migrate(['lint'])).exit).to.equal(0)
     const early = await migrate(['diff', 'end', '--entities', AFTER, '--contract', '--live'])
     expect([early.exit, early.stdout]).to.deep.equal([1, ''])
@@ -226,7 +230,7 @@ onEachEngine('ashlar migrate diff', (database, dialect) => {
     const expand = await migrate(['diff', 'due', '--entities', FILLED])
     expect(expand.stdout)
       .to.include(
-        `\ntasks.note takes NULL and has to be NOT NULL: fill it first (${finds('note')}); once no older image runs, ashlar migrate diff NAME --contract writes the file for it,`,
+        `\ntasks.note takes NULL and has to be NOT NULL: fill it first (${finds('note')}); once no older image runs, ashlar migrate diff NAME --contract writes the file for it\n`,
       )
       .and.include(
         '\ntasks.due_time takes NULL, which lets older images leave it out, and is NOT NULL after the contract: fill it before, with the backfill of ashlar migrate new NAME\n',

@@ -28,7 +28,7 @@ export const MYSQL_ALTERATIONS: readonly Alteration[] = [
   column(
     'a shorter text',
     'MODIFY title varchar(99) COLLATE utf8mb4_nopad_bin NOT NULL',
-    /^specimens\.title is varchar\(99\) and has to be varchar\(100\): once no older image runs, ashlar migrate diff NAME --contract writes the file for it, unless a file of yours does already$/,
+    /^specimens\.title is varchar\(99\) and has to be varchar\(100\): until then longer values are refused; once no older image runs, ashlar migrate diff NAME --contract writes the file for it, unless a file of yours does already$/,
   ),
   column(
     'a text that ends early',

@@ -33,6 +33,11 @@ export const POSTGRES_ALTERATIONS: readonly Alteration[] = [
     /^specimens\.title is character varying\(99\) and has to/,
   ),
   column(
+    'a shorter text of another collation',
+    'ALTER COLUMN title TYPE varchar(99) COLLATE "default"',
+    /, with the collation C in place of default: until then longer values are refused, and texts are ordered and compared by the other collation; once no older image runs, /,
+  ),
+  column(
     'a collation of the database',
     'ALTER COLUMN code TYPE varchar(255) COLLATE "default"',
     /^specimens\.code has the collation default and needs C: /,
