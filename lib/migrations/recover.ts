@@ -4,6 +4,7 @@ import { lintDown, toProblem } from './migration-set.js'
 import type { Engine } from './session/engine.js'
 import type { ResolvedOptions } from './session/options.js'
 import { otherWaysDown } from './search/search-versions.js'
+import { type BackfillPosition, writtenText } from './session/backfill-position.js'
 import type { Session } from './session/session.js'
 import { splitStatements } from './sql/statements.js'
 import type { Step } from './session/step.js'
@@ -129,6 +130,8 @@ export interface Unfinished {
   readonly of: number
   /** Whether its rollback took nothing away, so that the next `up` only clears the mark. */
   readonly staysApplied: boolean
+  /** Rows that a backfill has written, which stay. */
+  readonly written?: number
   /** What is known beside its error, and what the next run does, in words; undefined where the error says it all. */
   readonly text: string | undefined
 }
@@ -136,8 +139,15 @@ export interface Unfinished {
 /** Where a rollback that failed took nothing away. */
 export const ONLY_CLEARS = 'its rollback failed and took nothing away; up only clears the mark'
 
-/** By what is recorded alone; undefined for a version that is not dirty. */
-export function unfinishedOf(row: AppliedVersion, engine: Engine): Unfinished | undefined {
+/**
+ * By what is recorded alone; undefined for a version that is not dirty.
+ * @param position - of its backfill, where it is one that has begun.
+ */
+export function unfinishedOf(
+  row: AppliedVersion,
+  engine: Engine,
+  position?: BackfillPosition,
+): Unfinished | undefined {
   if (!row.dirty) return undefined
   const isDown = isGoingDown(row)
   const done = isDown ? -1 - row.statementsDone : row.statementsDone
@@ -145,8 +155,11 @@ export function unfinishedOf(row: AppliedVersion, engine: Engine): Unfinished | 
   const of = splitStatements(sql ?? '', engine.syntax).statements.length
   if (!isDown) {
     const progress = done === 0 ? '' : `; ${doneText(done, of)}`
-    const text = row.error === undefined ? `${NO_REPORT}${progress}` : undefined
-    return { direction: 'up', done, of, staysApplied: false, text }
+    const end = position?.end === undefined ? '' : `, up to the key '${position.end.join("', '")}'`
+    const rows = position === undefined ? '' : `; ${writtenText(position)}${end}`
+    const text = row.error === undefined ? `${NO_REPORT}${progress}${rows}` : undefined
+    const written = position === undefined ? {} : { written: position.written }
+    return { direction: 'up', done, of, staysApplied: false, ...written, text }
   }
   const isUndone = engine.isKnownUndone(row)
   const text =

@@ -6,6 +6,7 @@ import { type MigrationSet, readSet, refusalsOf } from './migration-set.js'
 import { withSession } from './session/session.js'
 import { resolveOptions } from './resolve-options.js'
 import type { MigrateOptions, ResolvedOptions } from './session/options.js'
+import { type BackfillPosition, readPositions } from './session/backfill-position.js'
 import type { Session } from './session/session.js'
 import { type Unfinished, unfinishedOf } from './recover.js'
 import {
@@ -68,7 +69,7 @@ export async function status(options: ResolvedOptions): Promise<readonly Version
   return withSession(options, 'read', async (session) => {
     const now = await readVersionsNow(session)
     await refuseForeign(session, now.rows, set.migrations)
-    return statusOf(set, now, options)
+    return statusOf(set, now, options, await positionsOf(session, now))
   })
 }
 
@@ -98,7 +99,8 @@ export async function verify(
     const now = await readVersionsNow(session)
     const other = await otherHistory(session, set.migrations, now.rows)
     const refused = other?.isRefused === true ? [other.text] : []
-    const differences = statusOf(set, now, options).flatMap(differenceOf)
+    const positions = await positionsOf(session, now)
+    const differences = statusOf(set, now, options, positions).flatMap(differenceOf)
     return [
       ...refused,
       ...differences,
@@ -156,10 +158,17 @@ export function schemaIsCurrent(options: SchemaCheckOptions): () => Promise<void
   }
 }
 
+type Positions = ReadonlyMap<number, BackfillPosition>
+
+/** How far backfills came that did not end well. */
+const positionsOf = async (session: Session, { rows }: VersionsNow): Promise<Positions> =>
+  rows.some(({ dirty }) => dirty) ? readPositions(session) : new Map()
+
 function statusOf(
   set: MigrationSet,
   { rows, working }: VersionsNow,
   { engine }: ResolvedOptions,
+  positions: Positions,
 ): readonly VersionStatus[] {
   const { migrations } = set
   const refusals = refusalsOf(set)
@@ -193,7 +202,7 @@ function statusOf(
     const isRunning =
       (working !== undefined && isUnfinished(row)) ||
       (row.dirty ? isAtWork(version, 'up', 'down') : isAtWork(version, 'down'))
-    const unfinished = unfinishedOf(row, engine)
+    const unfinished = unfinishedOf(row, engine, positions.get(row.version))
     const file = files.get(version)
     const fileName = file?.name
     const state = isRunning ? 'running' : stateOf(row, file?.checksum)

@@ -70,11 +70,12 @@ function filledText({
   ms,
 }: Extract<Progress, { readonly kind: 'filled' }>): string {
   // The server estimates: a table may have more rows than that.
-  const total =
-    of === undefined || of < walked ? '' : ` of about ${of} (${Math.floor((walked * 100) / of)} %)`
+  const isCounted = of !== undefined && of > 0 && of >= walked
+  const total = isCounted ? ` of about ${of}` : ''
+  const share = isCounted ? ` (${Math.floor((walked * 100) / of)} %)` : ''
   const slow = pauseMs === 0 ? '' : `; chunks are slow: pausing for ${pauseMs} ms`
   const speed = ms < 1_000 ? '' : `, ${rate} a second`
-  return `${walked}${total} rows${speed}${slow}`
+  return `${walked}${total} rows${share}${speed}${slow}`
 }
 
 function count(statements: number): string {

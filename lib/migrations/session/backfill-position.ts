@@ -1,5 +1,5 @@
 import { BACKFILL_TABLE } from '../files/names.js'
-import type { Session } from './session.js'
+import type { Row, Session } from './session.js'
 
 /** How far a backfill came. */
 export interface BackfillPosition {
@@ -20,18 +20,31 @@ export async function readPosition(session: Session, version: number): Promise<B
     await session.run(`CREATE TABLE ${tableOf(session)} ${session.engine.versionTable.backfills}`, 0)
     return undefined
   }
-  const [row] = await session.rows(
-    `SELECT walks, position, rows_walked, rows_written FROM ${tableOf(session)} WHERE version = ?`,
-    [version],
-  )
-  return (
-    row && {
-      walks: String(row.walks),
-      end: typeof row.position === 'string' ? (JSON.parse(row.position) as readonly string[]) : undefined,
-      walked: Number(row.rows_walked),
-      written: Number(row.rows_written),
-    }
-  )
+  const [row] = await session.rows(`${selectFrom(session)} WHERE version = ?`, [version])
+  return row && positionOf(row)
+}
+
+/** Those of all versions. Changes nothing. */
+export async function readPositions(session: Session): Promise<ReadonlyMap<number, BackfillPosition>> {
+  if (!(await session.hasTable(BACKFILL_TABLE))) return new Map()
+  const rows = await session.rows(selectFrom(session))
+  return new Map(rows.map((row) => [Number(row.version), positionOf(row)]))
+}
+
+const selectFrom = (session: Session): string =>
+  `SELECT version, walks, position, rows_walked, rows_written FROM ${tableOf(session)}`
+
+const positionOf = (row: Row): BackfillPosition => ({
+  walks: String(row.walks),
+  end: typeof row.position === 'string' ? (JSON.parse(row.position) as readonly string[]) : undefined,
+  walked: Number(row.rows_walked),
+  written: Number(row.rows_written),
+})
+
+/** How many rows are there, whichever run wrote them. */
+export function writtenText({ written }: BackfillPosition): string {
+  if (written === 0) return 'no row is written'
+  return written === 1 ? '1 row is written and stays' : `${written} rows are written and stay`
 }
 
 /** Replaces the position of a version. Part of the transaction of a chunk. */

@@ -5,7 +5,13 @@ import { summaryOf } from '../sql/statements.js'
 import { BETWEEN_CHUNKS } from './advice.js'
 import { Pace } from './backfill-pace.js'
 import { writeRows } from './backfill-rows.js'
-import { type BackfillPosition, forgetPosition, readPosition, writePosition } from './backfill-position.js'
+import {
+  type BackfillPosition,
+  forgetPosition,
+  readPosition,
+  writePosition,
+  writtenText,
+} from './backfill-position.js'
 import { SessionError } from './session-error.js'
 import { correction, failureOf, type Remains, type Step, watched } from './step.js'
 import { isAborted } from './stoppable.js'
@@ -99,12 +105,6 @@ export async function fillRows(step: Step, isResumed: boolean): Promise<void> {
     })
   }
   options.report({ ...event, step: 'ended' })
-}
-
-/** How many rows are there, whichever run wrote them. */
-function writtenText({ written }: BackfillPosition): string {
-  if (written === 0) return 'no row is written'
-  return written === 1 ? '1 row is written and stays' : `${written} rows are written and stay`
 }
 
 /** An error of a chunk, with what is done before it and the key behind which it begins. */

@@ -170,6 +170,12 @@ onEachEngine('a backfill', (database, dialect) => {
     )
     const states = await migrator(FILL).status()
     expect(states.find(({ version }) => version === 3)).to.include({ name: '0003_fill', state: 'dirty' })
+    await database().rows('UPDATE ashlar_migrations SET error = NULL WHERE version = 3')
+    const killed = (await migrator(FILL).status()).find(({ version }) => version === 3)
+    expect(killed?.unfinished).to.deep.include({
+      written,
+      text: `the run ended without a report (process killed, session ended or host lost); ${written} rows are written and stay, up to the key '${written - 1}'`,
+    })
     await migrator(FILL.replace('b = a', 'b = 1')).up()
     expect(await count('writes = 1')).to.equal(1_200)
     expect(await count('b <> a AND id < 100')).to.equal(0)
