@@ -2,7 +2,9 @@ import { MigrationError } from '../errors.js'
 import { beforeStep } from './session/step.js'
 import { isOfFramework, isUpgrade, toFileNumber, toFileNumbers } from './files/migration-files.js'
 import { BACKFILL_TABLE } from './files/names.js'
+import { allowedRules } from './lint/lint.js'
 import { readSet } from './migration-set.js'
+import { BREAKING } from './planning/breaks.js'
 import { withSession } from './session/session.js'
 import { refuseOtherNames } from './preflight.js'
 import { downStep, rollBack } from './recover.js'
@@ -81,6 +83,8 @@ export interface RollBack {
    * undefined where it has one.
    */
   readonly staysDone: 'made' | 'written' | undefined
+  /** Whether its file accepts that it breaks older code, and versions of the module below it stay, which may be of the same contract. */
+  readonly mayLeaveContract: boolean
   /** Versions of the module with a higher number that stay, because they were applied before it. */
   readonly appliedBefore: readonly string[]
   /**
@@ -115,6 +119,7 @@ export async function rollBacks(options: ResolvedOptions, to?: number): Promise<
         staysLost: leavesNothing || isRecorded(row) ? [] : notBroughtBack(up.statements, statements),
         refills: backfillOf(up) && { written: row.dirty ? await writtenBy(session, row.version) : undefined },
         staysDone: hasNoWay ? (up.statements.some(writesRows) ? 'written' : 'made') : undefined,
+        mayLeaveContract: !leavesNothing && isContract(up.comments) && rows.some(staysBelow(row, above)),
         appliedBefore: rows
           .filter((other) => other.version > row.version && !isOfFramework(other.version))
           .filter((other) => !above.includes(other))
@@ -124,6 +129,16 @@ export async function rollBacks(options: ResolvedOptions, to?: number): Promise<
     return found
   })
 }
+
+function isContract(comments: readonly string[]): boolean {
+  const allowed = allowedRules(comments)
+  return BREAKING.some((rule) => allowed.has(rule))
+}
+
+const staysBelow =
+  (row: AppliedVersion, above: readonly AppliedVersion[]) =>
+  (other: AppliedVersion): boolean =>
+    other.version < row.version && !isOfFramework(other.version) && !above.includes(other)
 
 /** Whether nothing stops a second run of it. */
 const writesRows = ({ tokens: [first] }: Statement): boolean =>

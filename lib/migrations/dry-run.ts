@@ -25,6 +25,8 @@ export interface TriedVersion {
    * they were not measured: on MySQL, for a backfill, and for what did not come to a COMMIT or runs outside of a transaction.
    */
   readonly locks: readonly string[] | undefined
+  /** Why they were not measured, where it was applied: MySQL does not tell, it is a backfill, or it runs outside of a transaction. */
+  readonly unmeasured?: 'server' | 'chunks' | 'outside'
   /** Tables that can no longer be read or written as before, with the reason. */
   readonly failures: readonly string[]
   /**
@@ -54,6 +56,10 @@ export async function dryRun(
     new Probe(options, name, 'read'),
     new Probe(options, name, 'write'),
   ])
+  const reasonOf = (chunk: number | undefined) => {
+    if (chunk !== undefined) return 'chunks'
+    return options.engine.hasTransactionalDdl ? 'outside' : 'server'
+  }
   const running = probes.map((probe) => probe.run())
   try {
     await Promise.all(probes.map((probe) => probe.round()))
@@ -98,6 +104,7 @@ export async function dryRun(
         longestReadMs: longestOf(probes, 'read'),
         longestWriteMs: longestOf(probes, 'write'),
         locks,
+        ...(failure === undefined && locks === undefined && { unmeasured: reasonOf(chunk) }),
         failures: probes.flatMap(({ failure }) => failure ?? []).filter((one) => !failed.has(one)),
         rewritten: tables.length > 0 && before.size === 0 ? undefined : tables.filter(isRewritten),
       }

@@ -2,17 +2,18 @@ import { FRAMEWORK, isOfFramework } from './files/migration-files.js'
 import { type Planned, readSet } from './migration-set.js'
 import { withSession } from './session/session.js'
 import { preflight, refuseEdited } from './preflight.js'
+import { breakingIn } from './planning/breaks.js'
+import { droppedTrigger } from './planning/dropped-trigger.js'
+import { MadeTables } from './planning/made-tables.js'
 import { downStep, unfinishedOf } from './recover.js'
 import type { ResolvedOptions } from './session/options.js'
 import type { Session } from './session/session.js'
 import { type AppliedVersion, isGoingDown } from './session/version-table.js'
 import { backfillOf } from './sql/backfill.js'
-import { brokenInserts } from './sql/broken-inserts.js'
-import { createTable, dropped } from './sql/statement-shape.js'
+import { createTable } from './sql/statement-shape.js'
 import { notBroughtBack, type Lost } from './sql/losses.js'
-import { rowsThatFail, uniqueColumns } from './sql/breaking-rows.js'
-import { type Script, splitStatements, type Statement, summaryOf } from './sql/statements.js'
-import { lintFile } from './lint/lint.js'
+import { rowsThatFail } from './sql/breaking-rows.js'
+import { splitStatements, type Statement, summaryOf } from './sql/statements.js'
 import { type Effect, type Loss, lossesOf, NO_EFFECT, type TableSize } from './session/effect.js'
 
 /** A statement that the next run sends. */
@@ -27,6 +28,8 @@ export interface PlannedStatement extends Omit<Effect, 'tables'> {
   readonly loses: readonly PlannedLoss[]
   /** Queries for the rows with which it fails; empty where it looks at no rows, or its text does not show which. */
   readonly fails: readonly string[]
+  /** The version, its own or an earlier one, that adds what these queries read; undefined where they can be run now. */
+  readonly failsAfter: string | undefined
   /** Why code that runs now fails afterwards; undefined where nothing says so. */
   readonly breaks: string | undefined
   /** It makes a table, or works on tables that this run makes: nobody can wait for them. */
@@ -104,11 +107,11 @@ export async function plan(options: ResolvedOptions): Promise<readonly PlannedVe
       }
       const done = row === undefined || isGoingDown(row) ? 0 : row.statementsDone
       const statements: PlannedStatement[] = []
-      const breaking = await breakingIn(session, script, options)
+      const breaking = await breakingIn(session, before, script, options)
       const down = splitStatements(migration.down ?? '', options.engine.syntax)
       const gone = notBroughtBack(script.statements, down.statements)
       for (const [at, statement] of script.statements.entries()) {
-        await made.note(statement)
+        await made.note(statement, at >= done ? name : undefined)
         const about = { before, made, breaks: breaking[at], gone }
         if (at >= done) statements.push(await plannedStatement(session, statement, about))
         before.push(statement)
@@ -148,111 +151,8 @@ async function plannedRollBack(
   return { staysApplied, isUnknown, done, of: step.statements.length, statements }
 }
 
-/** For each statement why code that runs now fails after it, whether or not its file accepts that. */
-async function breakingIn(
-  session: Session,
-  { statements, problem }: Script,
-  { engine, statementTimeoutMs }: ResolvedOptions,
-): Promise<readonly (string | undefined)[]> {
-  const findings = lintFile({
-    name: '',
-    engine: engine.lint,
-    direction: 'up',
-    script: { statements, problem, comments: [] },
-    statementTimeoutMs,
-  })
-  const breaking: (string | undefined)[] = []
-  for (const statement of statements) {
-    const found = findings.find((one) => one.line === statement.line && BREAKING.includes(one.rule))
-    const why = found?.text.split(': ')[0]
-    breaking.push(why?.replace(OF_DATA, '') ?? (await brokenBy(session, statement)))
-  }
-  return breaking
-}
-
-/** Lint has nothing against these: it is how a contract ends. */
-const brokenBy = async (session: Session, statement: Statement): Promise<string | undefined> =>
-  (await breaksInserts(session, statement)) ?? withKey(statement) ?? withoutTrigger(statement)
-
-async function breaksInserts(session: Session, statement: Statement): Promise<string | undefined> {
-  const found = brokenInserts(statement)
-  if (found === undefined) return undefined
-  const { table, withoutDefault, required, hasCheck } = found
-  const filled = await withoutNull(session, table)
-  const takingNull = required.filter((column) => !filled.has(column))
-  const isUnsure = withoutDefault.some((column) => !filled.has(column))
-  const texts = [
-    ...(withoutDefault.length === 0
-      ? []
-      : [
-          `code whose INSERT leaves out ${withoutDefault.join(', ')} fails${isUnsure ? ', unless the column takes NULL' : ''}`,
-        ]),
-    ...(takingNull.length === 0
-      ? []
-      : [
-          `code that writes NULL to ${takingNull.join(', ')} fails, and so does an INSERT that leaves it out, unless it has a default`,
-        ]),
-    ...(hasCheck ? ['code that writes rows which break the check fails'] : []),
-  ]
-  return texts.length === 0 ? undefined : texts.join('; ')
-}
-
-/** The columns of a table that are there and take no NULL. */
-async function withoutNull(session: Session, table: string): Promise<ReadonlySet<string>> {
-  const [name = '', schema = session.schema] = table.split('.').reverse()
-  const [inSchema, values] = session.engine.versionTable.inSchema(schema)
-  const rows = await session.rows(
-    `SELECT column_name AS name FROM information_schema.columns WHERE table_name = ? AND is_nullable = 'NO' AND ${inSchema}`,
-    [name, ...values],
-  )
-  return new Set(rows.map((row) => String(row.name)))
-}
-
-function withKey(statement: Statement): string | undefined {
-  const columns = uniqueColumns(statement)
-  return columns && `code that writes a second row with the same ${columns.join(', ')} fails`
-}
-
-function withoutTrigger(statement: Statement): string | undefined {
-  const drop = dropped(statement)
-  return drop?.what === 'TRIGGER'
-    ? `code that relies on what the trigger ${drop.names.join(', ')} does`
-    : undefined
-}
-
 /** Longer than in the progress of a run, because people decide by a plan. */
 const LONGEST_TEXT = 120
-
-/** The plan says of values by itself whether they are gone. */
-const OF_DATA = ', and its data is gone'
-
-const BREAKING = [
-  ...['ban-drop-column', 'ban-drop-table', 'renaming-column', 'renaming-table', 'renaming-schema'],
-  ...['renaming-enum-value', 'ban-drop-not-null', 'adding-required-field'],
-]
-
-/** The tables that a run makes, which nobody else sees before. */
-class MadeTables {
-  readonly #made = new Set<string>()
-  readonly #dropped = new Set<string>()
-
-  constructor(private readonly session: Session) {}
-
-  async note(statement: Statement): Promise<void> {
-    const drop = dropped(statement)
-    if (drop?.what === 'TABLE') for (const name of drop.names) this.#dropped.add(name)
-    const table = createTable(statement)?.table
-    if (table === undefined) return
-    const { sizeOf } = this.session.engine.effects
-    // One that is there is not made: it says IF NOT EXISTS, or fails.
-    const isThere = !this.#dropped.has(table) && (await sizeOf(this.session, table.split('.'))) !== undefined
-    if (!isThere) this.#made.add(table)
-  }
-
-  has(table: string): boolean {
-    return this.#made.has(table)
-  }
-}
 
 interface AboutStatement {
   /** What runs before it, or has run. */
@@ -269,11 +169,12 @@ async function plannedStatement(
   { before, made, breaks, gone }: AboutStatement,
 ): Promise<PlannedStatement> {
   const { effectOf, sizeOf } = session.engine.effects
-  const effect = effectOf(statement, before)
+  const effect = await ofTrigger(session, effectOf(statement, before), statement, before)
   const others = effect.tables.filter((table) => !made.has(table))
   const isOfMade = effect.tables.length > 0 || made.has(createTable(statement)?.table ?? '')
   const isNew = isOfMade && others.length === 0
-  const { lock, blocks, rows } = isNew ? NO_EFFECT : effect
+  const { lock, blocks, rows, waitsForOlder } = isNew ? NO_EFFECT : effect
+  const fails = isNew || rows === 'untouched' ? [] : rowsThatFail(statement, before, session.prefix)
   const tables: PlannedTable[] = []
   for (const name of others) tables.push({ name, size: await sizeOf(session, name.split('.')) })
   return {
@@ -282,12 +183,26 @@ async function plannedStatement(
     lock,
     blocks,
     rows,
+    ...(waitsForOlder && { waitsForOlder }),
     tables,
     loses: isNew ? [] : (await lossesOf(session, [statement])).map((loss) => plannedLoss(loss, gone)),
-    fails: isNew || rows === 'untouched' ? [] : rowsThatFail(statement, before, session.prefix),
+    fails,
+    failsAfter: fails.map((query) => made.addedFor(query)).find((version) => version !== undefined),
     breaks: isNew ? undefined : breaks,
     isNew,
   }
+}
+
+/** MySQL drops a trigger without the name of its table. */
+async function ofTrigger(
+  session: Session,
+  effect: Effect,
+  statement: Statement,
+  before: readonly Statement[],
+): Promise<Effect> {
+  if (effect.tables.length > 0) return effect
+  const table = (await droppedTrigger(session, statement, before))?.table
+  return table === undefined ? effect : { ...effect, tables: [table] }
 }
 
 const plannedLoss = (loss: Loss, gone: readonly Lost[] | undefined): PlannedLoss => ({

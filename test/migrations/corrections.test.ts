@@ -87,6 +87,7 @@ onEachEngine('a correction by hand', (database) => {
         loses: [],
         staysLost: [],
         staysDone: undefined,
+        mayLeaveContract: false,
         appliedBefore: [],
         refills: undefined,
       },

@@ -4,6 +4,9 @@ import { databaseFlags, timeoutFlags, versionOptions } from '../../migrate/datab
 import type { OnDatabase } from '../../migrate/database-verb.js'
 import { MigratingVerb } from '../../migrate/migrating-verb.js'
 
+const TAKE_BACK =
+  'to take a record back, delete its row of ashlar_migrations: ashlar migrate down would run its way down, which drops what is there'
+
 export default class Baseline extends MigratingVerb {
   static override summary = 'Record versions as applied without running their files.'
   static override description = `For a database that has what the files up to --to make, because another tool or a person made it. The files are recorded with their checksums. The framework's own tables of 0001 are made where they are missing. A database in which a version of the module ran already is refused.
@@ -23,6 +26,7 @@ Nothing compares the files with the database: run migrate verify --entities afte
       import('../../migrate/lines/next-line.js'),
       import('../../migrate/lines/recorded-lines.js'),
     ])
+    this.note(result.recorded.length === 0 ? [] : [TAKE_BACK])
     this.say([...recordedLines(result, this.paint), nextLine(['up'], UNCOMPARED)])
     return this.onDatabase(result)
   }

@@ -32,8 +32,15 @@ It asks first when a way down drops a table or a column, or deletes rows, and sa
 
   override async run(): Promise<DownResult & OnDatabase> {
     const { flags } = await this.parse(Down)
-    const { lossesQuestion, orderLines, recordAgainLines, refillLines, staysLostLines, staysDoneLines } =
-      await import('../../migrate/lines/losses-question.js')
+    const {
+      contractLines,
+      lossesQuestion,
+      orderLines,
+      recordAgainLines,
+      refillLines,
+      staysLostLines,
+      staysDoneLines,
+    } = await import('../../migrate/lines/losses-question.js')
     const rollBacks = await this.migrating(flags, (migrator) => migrator.rollBacks(flags.to))
     this.note([
       ...(flags.to === undefined ? orderLines(rollBacks) : []),
@@ -49,6 +56,7 @@ It asks first when a way down drops a table or a column, or deletes rows, and sa
       ...result.rolledBack.map((name) => `${this.paint.good('rolled back')} ${name}`),
       ...staysLostLines(done),
       ...refillLines(done),
+      ...(flags.to === undefined ? contractLines(done) : []),
       ...(flags.to === 0 ? staysDoneLines(done) : recordAgainLines(done)),
       ...(result.rolledBack.length === 0 ? [await this.#nothingToDo(flags)] : []),
     ])

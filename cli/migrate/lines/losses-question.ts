@@ -88,6 +88,15 @@ export const refillLines = (rollBacks: readonly RollBack[]): readonly string[] =
     ]
   })
 
+/** What an image from before a contract needs besides, one line each. */
+export const contractLines = (rollBacks: readonly RollBack[]): readonly string[] =>
+  rollBacks
+    .filter(({ mayLeaveContract }) => mayLeaveContract)
+    .map(
+      ({ name }) =>
+        `${name} is of a contract: an image from before that needs each of its versions rolled back, with ashlar migrate down --to and the last version before it`,
+    )
+
 /** What does not come back with the versions that are rolled back, one line each. */
 export const staysLostLines = (rollBacks: readonly RollBack[]): readonly string[] =>
   rollBacks

@@ -34,7 +34,7 @@ export function planLines(
     ...statements.flatMap((statement) => [
       // Its files are in the package, where nobody looks for a line.
       `  ${isFramework ? '' : `line ${statement.line}: `}${terminalLine(statement.text)}`,
-      ...effectLines(statement, paint).map((line) => `    ${line}`),
+      ...effectLines(statement, paint, { name }).map((line) => `    ${line}`),
     ]),
   ])
   const areLocked = versions.some(({ rollBack, statements }) =>
@@ -77,7 +77,7 @@ function rollBackLines(
     paint.bad(`  its rollback stopped ${stopped} of ${of}: ${rest}, and then applies the file again`),
     ...statements.flatMap((statement, at) => [
       `  rollback, statement ${done + at + 1}: ${terminalLine(statement.text)}`,
-      ...effectLines({ ...statement, loses: statement.loses.filter(isThere) }, paint, GONE).map(
+      ...effectLines({ ...statement, loses: statement.loses.filter(isThere) }, paint, { missing: GONE }).map(
         (line) => `    ${line}`,
       ),
     ]),
@@ -99,9 +99,9 @@ export const isThere = ({ what, size }: Loss): boolean => what === 'schema' || s
 function effectLines(
   statement: PlannedStatement,
   paint: Paint,
-  missing: string = NOT_YET,
+  { name, missing = NOT_YET }: { readonly name?: string; readonly missing?: string },
 ): readonly string[] {
-  const { lock, blocks, rows, tables, isNew, loses, fails, breaks } = statement
+  const { lock, blocks, rows, waitsForOlder, tables, isNew, loses, fails, failsAfter, breaks } = statement
   if (isNew) return ['a new table: nobody waits for it']
   const colour = {
     nothing: paint.good,
@@ -117,6 +117,7 @@ function effectLines(
   const what = lock === '' ? 'no lock on a table' : `lock ${lock}, ${blocking}`
   return [
     `${what}; ${ROWS[rows]}${rows === 'read' && blocks === 'reads and writes for a moment' ? ', while others go on' : ''}`,
+    ...(waitsForOlder === true ? [WAITS_FOR_OLDER] : []),
     ...tables.map((table) => tableText(table, IF_EXISTS.test(statement.text) ? NOT_THERE : missing)),
     ...loses.map((loss) =>
       loss.isBroughtBack
@@ -124,10 +125,21 @@ function effectLines(
         : paint.bad(`loses ${lossText(loss)}: the values are gone for good`),
     ),
     ...fails.map((query) =>
-      paint.warn(`fails where this finds a row: ${terminalLine(query, LONGEST_QUERY)}`),
+      paint.warn(`${failsText(failsAfter, name)}: ${terminalLine(query, LONGEST_QUERY)}`),
     ),
     ...(breaks === undefined ? [] : [paint.bad(`breaks: ${breaks}`)]),
   ]
+}
+
+const WAITS_FOR_OLDER =
+  'waits for the transactions that were open before it; --concurrent-timeout (by default 900000 ms) ends it'
+
+/** @param after - the version that adds what the query reads. */
+function failsText(after: string | undefined, name: string | undefined): string {
+  if (after === undefined) return 'fails where this finds a row'
+  return after === name
+    ? 'fails where this finds a row, once this file has added what it reads'
+    : `once ${after} is applied, this must find no row`
 }
 
 const ROWS: Readonly<Record<PlannedStatement['rows'], string>> = {
@@ -170,8 +182,10 @@ const sizesText = (size: TableSize): readonly string[] => [
 
 const SMALLEST_ROW_BYTES = 16
 
-export const rowsText = ({ rows }: TableSize): string =>
-  rows === undefined ? 'rows unknown until ANALYZE' : `about ${counted(rounded(rows), 'row')}`
+export function rowsText({ rows }: TableSize): string {
+  if (rows === undefined) return 'rows unknown until ANALYZE'
+  return rows === 0 ? 'no rows' : `about ${counted(rounded(rows), 'row')}`
+}
 
 /** An estimate of many rows has no exact digits. */
 const rounded = (rows: number): number => (rows < 1_000 ? rows : Number(rows.toPrecision(2)))

@@ -18,29 +18,28 @@ export function triedLines(version: TriedVersion, paint: Paint): readonly string
   ]
 }
 
-/** What of the versions was not measured, and where it is. */
+const UNMEASURED: Readonly<Record<NonNullable<TriedVersion['unmeasured']>, string>> = {
+  chunks: 'a backfill commits after each chunk',
+  outside: 'a file that runs outside of a transaction holds none when it ends',
+  server: 'only PostgreSQL tells them',
+}
+
+/** What of the versions was not measured, and where it is: in the order of the versions. */
 export function unmeasuredLines(versions: readonly TriedVersion[]): readonly string[] {
   const applied = versions.filter(({ isApplied }) => isApplied)
-  const without = (key: 'locks' | 'rewritten', isMeant = (_: TriedVersion) => true) =>
-    namesText(
-      applied.filter((version) => version[key] === undefined && isMeant(version)).map(({ name }) => name),
-    )
-  const backfills = without('locks', ({ chunk }) => chunk !== undefined)
-  const locks = without('locks', ({ chunk }) => chunk === undefined)
-  const rewritten = without('rewritten')
   const isProbed = versions.some(({ longestReadMs }) => longestReadMs !== undefined)
+  const reasons = [...new Set(applied.flatMap(({ unmeasured }) => unmeasured ?? []))]
+  const rewritten = namesText(
+    applied.filter((version) => version.rewritten === undefined).map(({ name }) => name),
+  )
   return [
     ...(isProbed || applied.length === 0
       ? []
       : ['nothing was read or written beside it: no table of these versions was there before']),
-    ...(backfills === ''
-      ? []
-      : [`locks were not measured for ${backfills}: a backfill commits after each chunk`]),
-    ...(locks === ''
-      ? []
-      : [
-          `locks were not measured for ${locks}: only PostgreSQL tells them, of files that run in a transaction`,
-        ]),
+    ...reasons.map((reason) => {
+      const names = applied.filter(({ unmeasured }) => unmeasured === reason).map(({ name }) => name)
+      return `locks were not measured for ${namesText(names)}: ${UNMEASURED[reason]}`
+    }),
     ...(rewritten === ''
       ? []
       : [

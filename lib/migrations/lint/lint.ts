@@ -66,7 +66,7 @@ export function lintFile({ name, script, ...facts }: LintedFile): readonly Findi
         'is empty, so that a rollback forgets the version and leaves what it did: say how it is rolled back, or in a comment why nothing is to be done',
       ),
     ]
-  const allowed = new Set(comments.flatMap(allowedBy))
+  const allowed = allowedRules(comments)
   const rules = RULES.filter(
     (rule) =>
       (rule.dialect ?? dialect) === dialect &&
@@ -96,6 +96,10 @@ export function lintFile({ name, script, ...facts }: LintedFile): readonly Findi
 }
 
 const ALLOW = /ashlar:allow\s+([a-z0-9-]+(?:\s*,\s*[a-z0-9-]+)*)/g
+
+/** The rules that the comments of a file accept. */
+export const allowedRules = (comments: readonly string[]): ReadonlySet<string> =>
+  new Set(comments.flatMap(allowedBy))
 
 function allowedBy(comment: string): readonly string[] {
   return [...comment.matchAll(ALLOW)].flatMap(([, names = '']) => names.split(/\s*,\s*/))

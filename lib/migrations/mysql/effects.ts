@@ -1,11 +1,13 @@
 import {
   type Effect,
   type EngineEffects,
+  isEmpty,
   NO_EFFECT,
   tableAfter,
   UNKNOWN,
   writtenTable,
 } from '../session/effect.js'
+import type { Session } from '../session/session.js'
 import { Cursor, isWord } from '../sql/cursor.js'
 import { alterTable, type AlterTable, createIndex, createTable, dropped } from '../sql/statement-shape.js'
 import type { Statement } from '../sql/statements.js'
@@ -49,8 +51,22 @@ export const mysqlEffects: EngineEffects = {
        WHERE TABLE_NAME = ? AND TABLE_SCHEMA = ${database === undefined ? 'DATABASE()' : '?'}`,
       database === undefined ? [table] : [table, database],
     )
-    return row && { rows: Number(row.n) || undefined, bytes: Number(row.bytes) }
+    if (row === undefined) return undefined
+    const rows =
+      row.n !== null && Number(row.n) === 0 && (await isEmptyNow(session, path))
+        ? 0
+        : Number(row.n) || undefined
+    return { rows, bytes: Number(row.bytes) }
   },
+}
+
+/** It counts 0 rows of an empty table, and of one that it has not counted yet. A look at a table that somebody changes waits for a second. */
+async function isEmptyNow(session: Session, path: readonly string[]): Promise<boolean> {
+  await session.rows('SET @ashlar_wait = @@SESSION.lock_wait_timeout')
+  await session.rows('SET SESSION lock_wait_timeout = 1')
+  const found = await isEmpty(session, path.map((name) => `\`${name.replaceAll('`', '``')}\``).join('.'))
+  await session.rows('SET SESSION lock_wait_timeout = @ashlar_wait')
+  return found
 }
 
 /** A new table waits for the transactions that use the one that it refers to. */

@@ -3,6 +3,7 @@ import { isComputedForEachRow } from '../lint/rules/rewrites.js'
 import {
   type Effect,
   type EngineEffects,
+  isEmpty,
   NO_EFFECT,
   tableAfter,
   UNKNOWN,
@@ -20,6 +21,7 @@ import {
 } from '../sql/statement-shape.js'
 import type { Statement } from '../sql/statements.js'
 import type { Token } from '../sql/tokens.js'
+import { nonTransactionalOf } from './sql/non-transactional.js'
 import { postgresSyntax } from './sql/syntax.js'
 
 /** The locks of tables that statements of migrations take, the weakest first, and what waits for them. */
@@ -48,20 +50,10 @@ const NO_TABLES =
 
 export const postgresEffects: EngineEffects = {
   effectOf: (statement, before) => {
-    const { tokens } = statement
-    const alter = alterTable(statement)
-    if (alter !== undefined) {
-      const { table, actions } = alter
-      return effect(
-        table,
-        actions.map((action) => actionOf(action, (column) => hasNoNull(table, column, before))),
-      )
-    }
-    const written = writtenTable(statement)
-    if (written !== undefined) return effect(written, [{ lock: 'ROW EXCLUSIVE', rows: 'written' }])
-    const created = createTable(statement)
-    if (created !== undefined) return made(created.columns.map(({ definition }) => definition).flat())
-    return onIndex(statement) ?? onTable(statement) ?? (isHarmless(tokens) ? NO_EFFECT : UNKNOWN)
+    const found = effectOf(statement, before)
+    const isConcurrent =
+      hasWords(statement.tokens, 'CONCURRENTLY') && nonTransactionalOf(statement) !== undefined
+    return isConcurrent ? { ...found, waitsForOlder: true } : found
   },
   lockWaits:
     'A statement that blocks others waits for its lock until every transaction that uses the table has ended, and whoever comes later waits behind it',
@@ -81,14 +73,35 @@ export const postgresEffects: EngineEffects = {
     const [row] = await session.rows(
       // pg_total_relation_size waits for a session that changes the table. The catalog has the pages without that.
       `SELECT sum(greatest(reltuples, 0)) AS rows,
-         sum(CASE WHEN EXISTS (SELECT FROM pg_locks AS held WHERE held.relation = pg_class.oid AND held.mode = 'AccessExclusiveLock')
-           THEN relpages * current_setting('block_size')::bigint ELSE pg_total_relation_size(oid) END) AS bytes FROM pg_class
+         sum(CASE WHEN is_locked THEN relpages * current_setting('block_size')::bigint ELSE pg_total_relation_size(oid) END) AS bytes,
+         bool_and(relkind IN ('r', 'p') AND NOT is_locked) AS is_readable
+       FROM pg_class CROSS JOIN LATERAL (SELECT EXISTS (
+         SELECT FROM pg_locks AS held WHERE held.relation = pg_class.oid AND held.mode = 'AccessExclusiveLock') AS is_locked) AS locks
        WHERE oid = to_regclass(?) OR oid IN (SELECT relid FROM pg_partition_tree(to_regclass(?)) WHERE isleaf)`,
       [name, name],
     )
     if (row === undefined || row.bytes === null) return undefined
-    return { rows: Number(row.rows) || undefined, bytes: Number(row.bytes) }
+    const mayBeEmpty = Number(row.rows) === 0 && row.is_readable === true
+    const rows = mayBeEmpty && (await isEmpty(session, name)) ? 0 : Number(row.rows) || undefined
+    return { rows, bytes: Number(row.bytes) }
   },
+}
+
+function effectOf(statement: Statement, before: readonly Statement[]): Effect {
+  const { tokens } = statement
+  const alter = alterTable(statement)
+  if (alter !== undefined) {
+    const { table, actions } = alter
+    return effect(
+      table,
+      actions.map((action) => actionOf(action, (column) => hasNoNull(table, column, before))),
+    )
+  }
+  const written = writtenTable(statement)
+  if (written !== undefined) return effect(written, [{ lock: 'ROW EXCLUSIVE', rows: 'written' }])
+  const created = createTable(statement)
+  if (created !== undefined) return made(created.columns.map(({ definition }) => definition).flat())
+  return onIndex(statement) ?? onTable(statement) ?? (isHarmless(tokens) ? NO_EFFECT : UNKNOWN)
 }
 
 /** `AccessExclusiveLock` of the catalog as its statements call it. */

@@ -18,10 +18,13 @@ export interface Effect {
    * while others read and write.
    */
   readonly rows: 'untouched' | 'read' | 'written' | 'rewritten' | 'in place' | 'unknown'
+  /** It waits until the transactions that are open before it have ended, for which no lock timeout holds, but that of such statements. */
+  readonly waitsForOlder?: true
 }
 
 /** How large a table is, as far as the server has counted. */
 export interface TableSize {
+  /** 0 for a table that is known to be empty; undefined where the server has not counted. */
   readonly rows: number | undefined
   readonly bytes: number
 }
@@ -79,6 +82,13 @@ export interface EngineEffects {
 
 export const NO_EFFECT: Effect = { tables: [], lock: '', blocks: 'nothing', rows: 'untouched' }
 export const UNKNOWN: Effect = { tables: [], lock: 'unknown', blocks: 'unknown', rows: 'unknown' }
+
+/** Whether a table, with quotes, has no rows; false where that cannot be told. */
+export const isEmpty = (session: Session, table: string): Promise<boolean> =>
+  session.rows(`SELECT 1 AS one FROM ${table} LIMIT 1`).then(
+    (rows) => rows.length === 0,
+    () => false,
+  )
 
 /** The table of an INSERT, UPDATE, DELETE or REPLACE. */
 export function writtenTable({ tokens }: Statement): string | undefined {

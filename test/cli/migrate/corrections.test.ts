@@ -22,6 +22,9 @@ describe('the size of what is lost', () => {
     expect(lossText({ ...lost, size: { rows: 200, bytes: 16_384 } })).to.equal(
       'table widgets (about 200 rows, 16 KiB)',
     )
+    expect(lossText({ ...lost, size: { rows: 0, bytes: 16_384 } })).to.equal(
+      'table widgets (no rows, 16 KiB)',
+    )
   })
 })
 
@@ -329,10 +332,27 @@ onEachEngine('the commands of an operator', (database, dialect) => {
     expect((await run('resolve', '--applied', '2', '--yes')).exit).to.equal(0)
   })
 
+  it('say of a contract that is taken back in part what an older image needs', async () => {
+    const allow = '-- ashlar:allow ban-drop-column\n'
+    ship({
+      ...file('0002_t', 'CREATE TABLE t (id bigint PRIMARY KEY, a int, b int)', 'DROP TABLE t'),
+      ...file('0003_a', `${allow}ALTER TABLE t DROP COLUMN a`, 'ALTER TABLE t ADD COLUMN a int'),
+      ...file('0004_b', `${allow}ALTER TABLE t DROP COLUMN b`, 'ALTER TABLE t ADD COLUMN b int'),
+    })
+    await run('up')
+    const line =
+      /0004_b is of a contract: an image from before that needs each of its versions rolled back, with ashlar migrate down/
+    expect((await run('down')).stdout).to.match(line)
+    await run('up')
+    expect((await run('down', '--to', '2')).stdout).not.to.match(/is of a contract/)
+  })
+
   it('record a baseline, and what was put right by hand', async () => {
     await database().rows('CREATE TABLE t2 (id bigint PRIMARY KEY)')
     ship({ ...tables(2), ...file('0003_t3', 'CREATE TABLE t3 (id nonsense)', 'DROP TABLE t3') })
-    expect((await run('baseline', '--to', '2')).stdout).to.equal(
+    const baseline = await run('baseline', '--to', '2')
+    expect(baseline.stderr).to.include('note: to take a record back, delete its row of ashlar_migrations: ')
+    expect(baseline.stdout).to.equal(
       'recorded 0002_t2 as applied: nothing of it was run\nNext: ashlar migrate up, then ashlar migrate verify --entities MODULE: nothing was compared with the tables\n',
     )
     expect((await run('status')).stdout)

@@ -134,6 +134,52 @@ onEachEngine('what ashlar migrate says to do next', (database, dialect) => {
     )
   })
 
+  it('says in a plan what cannot be looked for yet, and for what a statement waits', async () => {
+    ship(file('0002_t', 'CREATE TABLE t (id int PRIMARY KEY, n int)', 'DROP TABLE t'))
+    await run('up')
+    const required =
+      dialect === 'postgres'
+        ? 'ALTER TABLE t ALTER size SET NOT NULL'
+        : 'ALTER TABLE t MODIFY size int NOT NULL'
+    ship({
+      ...file('0003_size', 'ALTER TABLE t ADD COLUMN size int', '-- no'),
+      ...file('0004_size', required, '-- no'),
+      ...file('0005_i', `CREATE INDEX ${dialect === 'postgres' ? 'CONCURRENTLY ' : ''}i ON t (n)`, '-- no'),
+    })
+    const { stdout } = await run('plan')
+    expect(stdout).to.match(
+      /\n    once 0003_size is applied, this must find no row: SELECT \* FROM .*t WHERE size IS NULL\n/,
+    )
+    expect(
+      stdout.includes('waits for the transactions that were open before it; --concurrent-timeout'),
+    ).to.equal(dialect === 'postgres')
+  })
+
+  it('says how far a backfill is that was killed, and how to give it up', async () => {
+    ship({
+      ...file('0002_t', 'CREATE TABLE t (id bigint PRIMARY KEY, n bigint, CHECK (n < 250))', 'DROP TABLE t'),
+      ...file('0003_fill', '-- ashlar:backfill\nUPDATE t SET n = id', '-- they stay'),
+    })
+    await run('up', '--to', '2')
+    await database().rows(
+      `INSERT INTO t (id) VALUES ${Array.from({ length: 300 }, (_, at) => `(${at + 1})`).join(', ')}`,
+    )
+    await run('up')
+    const failed = (await run('status')).stdout
+    expect(failed).to.include(
+      'dirty: ashlar migrate up goes on with it, once the cause that it names is put right; of a backfill',
+    )
+    await database().rows('UPDATE ashlar_migrations SET error = NULL WHERE version = 3')
+    const { stdout } = await run('status')
+    expect(stdout)
+      .to.match(/host lost\); 100 rows are written and stay, up to the key '100'\n/)
+      .and.match(
+        /\ndirty: ashlar migrate up goes on with it; of a backfill, ashlar migrate down runs its way down, makes it pending again and forgets how far it was, and touches no other version; then its files can be corrected or deleted\n$/,
+      )
+    expect((await run('down', '--yes')).stdout).to.match(/^rolled back 0003_fill\n/)
+    expect((await run('status')).stdout).to.match(/0003_fill +pending\n/)
+  })
+
   if (dialect === 'mysql')
     it('asks before up finishes a rollback that loses values', async () => {
       const up = 'CREATE TABLE c1 (id bigint);\nCREATE TABLE c2 (id bigint)'
