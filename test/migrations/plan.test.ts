@@ -251,6 +251,17 @@ onEachEngine('the plan of a run', (database, dialect) => {
     expect(await size()).to.not.equal(0)
   })
 
+  it('does not wait for somebody who changes an empty table', async () => {
+    await migrate({ url: database().url, files: T }).up()
+    const isPostgres = dialect === 'postgres'
+    if (isPostgres) await database().rows('BEGIN')
+    await database().rows(isPostgres ? 'LOCK TABLE t IN ACCESS EXCLUSIVE MODE' : 'LOCK TABLES t WRITE')
+    const planned = await planOf('UPDATE t SET c = 2')
+    await database().rows(isPostgres ? 'ROLLBACK' : 'UNLOCK TABLES')
+    const [table] = planned?.statements[0]?.tables ?? []
+    expect(table).to.include({ name: 't' }).and.have.nested.property('size.rows', undefined)
+  })
+
   if (dialect === 'postgres')
     it('says which statements wait for older transactions', async () => {
       const waits = async (sql: string) => (await planOf(sql))?.statements[0]?.waitsForOlder

@@ -72,6 +72,21 @@ onEachEngine('a user who lacks a right', (database, dialect) => {
     expect(await migrator.up()).to.deep.equal({ applied: [], ahead: [] })
   })
 
+  it('may read that a version failed without the positions of backfills', async () => {
+    const files = {
+      ...file('0002_t', 'CREATE TABLE t (id bigint PRIMARY KEY, n int)', 'DROP TABLE t'),
+      ...file('0003_fill', '-- ashlar:backfill\nUPDATE t SET n = 1', '-- nothing'),
+      ...file('0004_x', 'nonsense', '-- nothing'),
+    }
+    await failureOf(owner(files).up())
+    const rights = {
+      postgres: [read.postgres],
+      mysql: ['GRANT SELECT ON ashlar_migrations TO USER'],
+    }
+    const migrator = await migratorOf(rights, files)
+    expect((await migrator.status()).find(({ state }) => state === 'dirty')).to.include({ name: '0004_x' })
+  })
+
   if (dialect === 'postgres')
     it('is told so where the schema is not there and the database lets nobody make one', async () => {
       await expectDenied((await migratorOf({ postgres: [], mysql: [] }, {}, { schema: 'shop' })).up())

@@ -74,7 +74,7 @@ export const postgresEffects: EngineEffects = {
       // pg_total_relation_size waits for a session that changes the table. The catalog has the pages without that.
       `SELECT sum(greatest(reltuples, 0)) AS rows,
          sum(CASE WHEN is_locked THEN relpages * current_setting('block_size')::bigint ELSE pg_total_relation_size(oid) END) AS bytes,
-         bool_and(relkind IN ('r', 'p') AND NOT is_locked) AS is_readable
+         bool_and(relkind IN ('r', 'p') AND NOT relrowsecurity AND NOT is_locked) AS is_readable
        FROM pg_class CROSS JOIN LATERAL (SELECT EXISTS (
          SELECT FROM pg_locks AS held WHERE held.relation = pg_class.oid AND held.mode = 'AccessExclusiveLock') AS is_locked) AS locks
        WHERE oid = to_regclass(?) OR oid IN (SELECT relid FROM pg_partition_tree(to_regclass(?)) WHERE isleaf)`,

@@ -1,4 +1,5 @@
 import { BACKFILL_TABLE } from '../files/names.js'
+import { SessionError } from './session-error.js'
 import type { Row, Session } from './session.js'
 
 /** How far a backfill came. */
@@ -24,11 +25,16 @@ export async function readPosition(session: Session, version: number): Promise<B
   return row && positionOf(row)
 }
 
-/** Those of all versions. Changes nothing. */
+/** Those of all versions; none where the user may not read them. Changes nothing. */
 export async function readPositions(session: Session): Promise<ReadonlyMap<number, BackfillPosition>> {
-  if (!(await session.hasTable(BACKFILL_TABLE))) return new Map()
-  const rows = await session.rows(selectFrom(session))
-  return new Map(rows.map((row) => [Number(row.version), positionOf(row)]))
+  try {
+    if (!(await session.hasTable(BACKFILL_TABLE))) return new Map()
+    const rows = await session.rows(selectFrom(session))
+    return new Map(rows.map((row) => [Number(row.version), positionOf(row)]))
+  } catch (error) {
+    if (error instanceof SessionError && error.failure === 'denied') return new Map()
+    throw error
+  }
 }
 
 const selectFrom = (session: Session): string =>
