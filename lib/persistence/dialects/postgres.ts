@@ -10,11 +10,11 @@ import { inexactColumns } from './postgres/inexact-columns.js'
 import { postgresMigration } from './postgres/migration.js'
 import { postgresMerging } from './postgres/merging.js'
 import { isPostgresTime } from './postgres/is-postgres-time.js'
+import { exactTimeOf, timeOf } from './postgres/time-numbers.js'
 import { quoteTable } from './quote-table.js'
 import { isoMicros, rounded } from './values/bound-value.js'
 import { bufferOf } from './values/buffer-of.js'
 import { quoted } from './values/quoted.js'
-import { exactMicros } from './values/stored-time.js'
 import { LOCK_WAITS } from './values/lock-waits.js'
 
 const quote = (name: string): string => quoted(name, '"')
@@ -118,9 +118,10 @@ export const postgres: Dialect = {
     bytes: (value) => new Uint8Array(Buffer.from(value as string, 'hex')),
     float: fromHex,
     double: fromHex,
+    timestamp: timeOf,
   },
   inlineDecoders: { bool: (value) => `${value} === 't'` },
-  exactTime: exactMicros,
+  exactTime: exactTimeOf,
   holdsNonFinite: () => true,
   holdsTime: (value) => typeof value === 'string' && isPostgresTime(value),
 

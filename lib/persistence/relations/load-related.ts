@@ -90,11 +90,11 @@ class Link implements Search {
    * @throws ResourceExhausted where there are too many.
    */
   found(read: readonly object[]): void {
-    const { by, target } = this.relation
+    const { held, target } = this.relation
     const owner = this.#owner && target.tenant
     const found = new Map<string, object>()
     for (const one of read as readonly Values[]) {
-      const place = placeOf(one, one[by.property] as string, owner)
+      const place = placeOf(one, held(one) as string, owner)
       const there = found.get(place) as object[] | undefined
       if (this.#isByKey) found.set(place, one)
       else if (there === undefined) found.set(place, [one])
@@ -146,7 +146,7 @@ class Link implements Search {
   }
 
   #valueOf(entity: Values): string {
-    const value = entity[this.relation.from.property]
+    const value = this.relation.sought(entity)
     return typeof value === 'string' ? value : ''
   }
 

@@ -1,6 +1,6 @@
-import type { Field } from '../../resource/fields/field.js'
 import type { Scope } from '../contract/scope.js'
 import type { Dialect } from '../dialects/dialect.js'
+import type { KeptOfPage } from '../dialects/values/hand-over.js'
 import type { Database, Executor, Result, Row, RunOptions, Statement } from '../engines/executor/executor.js'
 import { MAX_LOADED } from './load-related.js'
 import { type Asked, RelatedRows, type RelatedTable } from './related-rows.js'
@@ -21,8 +21,7 @@ export interface SearchedTable extends RelatedTable<SqlReading> {
 /** Where a list sends its statement. */
 export interface PageReading {
   readonly on: Executor
-  /** Columns whose values the statement keeps for those behind it. */
-  readonly kept: readonly Field[] | undefined
+  readonly kept: KeptOfPage | undefined
 }
 
 /** Reads relations by statements that are sent together, with the page before them where the engine lets it hand its values on. */
@@ -45,13 +44,17 @@ export class RowsTogether extends RelatedRows<SqlReading, SearchedTable> {
     if (on !== database || runAll === undefined || database.dialect.handOver === undefined) return alone
     const trees = this.trees(paths, scope)
     if (trees.length === 0 || trees.some((tree) => spans(tree, scope.tenant))) return alone
-    const searches = new Map<RelationLoad, Searching>()
-    for (const [number, tree] of trees.entries()) {
-      const { table, tenant } = this.reached(tree, scope)
-      const size = tree.by === tree.target.key ? undefined : MAX_LOADED
-      searches.set(tree, table.rows.behind(tree, number, tenant, size))
+    const asked = trees.map((relation) => ({ relation, ...this.reached(relation, scope) }))
+    const text = asked.every(({ table, tenant }) => table.rows.areGathered(tenant))
+    const searches = asked.map(({ relation, table, tenant }, number): [RelationLoad, Searching] => {
+      const size = relation.by === relation.target.key ? undefined : MAX_LOADED
+      const texts = text ? { before: number + 1, isLast: number === trees.length - 1 } : undefined
+      return [relation, table.rows.behind(relation, { number, texts }, tenant, size)]
+    })
+    return {
+      on: new PageExecutor(database, runAll, new Map(searches), text),
+      kept: { columns: trees.map(({ from }) => from), text },
     }
-    return { on: new PageExecutor(database, runAll, searches), kept: trees.map(({ from }) => from) }
   }
 
   protected override async find(
@@ -117,19 +120,22 @@ class PageExecutor implements Executor {
   readonly dialect: Dialect
   readonly #found = new Map<RelationLoad, readonly Row[]>()
 
+  /** @param hasTexts - whether the last statement returns what the others have gathered. */
   constructor(
     readonly database: Database,
     private readonly runAll: NonNullable<Database['runAll']>,
     private readonly searches: ReadonlyMap<RelationLoad, Searching>,
+    private readonly hasTexts: boolean,
   ) {
     this.dialect = database.dialect
   }
 
   async run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
-    const [result, ...found] = await this.runAll([{ statement, values }, ...this.searches.values()], options)
+    const results = await this.runAll([{ statement, values }, ...this.searches.values()], options)
+    const [page, ...found] = this.hasTexts ? withTexts(results) : results
     for (const [i, relation] of [...this.searches.keys()].entries())
       this.#found.set(relation, found[i]?.rows ?? [])
-    return result as Result
+    return page as Result
   }
 
   /** Undefined for what was not read with the page, or is too large for one text. */
@@ -137,4 +143,13 @@ class PageExecutor implements Executor {
     const rows = this.#found.get(relation)
     return rows && this.searches.get(relation)?.entitiesIn(rows)
   }
+}
+
+/** The results with the texts that the last of them has behind its own. A page that was not gathered has rows of its own. */
+function withTexts(results: readonly Result[]): readonly Result[] {
+  const [own, ...texts] = results.at(-1)?.rows[0] ?? []
+  return results.map((result, i) => {
+    if (i === results.length - 1) return { rows: [[own]], affected: 1 }
+    return texts[i] === null || texts[i] === '' ? result : { rows: [[texts[i]]], affected: 1 }
+  })
 }

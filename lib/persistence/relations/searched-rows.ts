@@ -4,6 +4,7 @@ import type { TableName } from '../dialects/catalog/table-definition.js'
 import type { Dialect } from '../dialects/dialect.js'
 import { quoteTable } from '../dialects/quote-table.js'
 import { toOrderBy } from '../dialects/to-order-by.js'
+import type { GatheredSql } from '../dialects/values/gathered.js'
 import { padToPowerOfTwo } from '../dialects/values/pad-to-power-of-two.js'
 import type { Row, Sent, Statement } from '../engines/executor/executor.js'
 import { named } from '../engines/executor/named.js'
@@ -13,13 +14,21 @@ import type { Search } from './search.js'
 /** What the text of a search depends on. */
 interface Shape {
   readonly by: Field
-  /** How many placeholders stand for the values; or the number under which the page before has kept them. */
-  readonly values: { readonly bound: number } | { readonly kept: number }
+  /** How many placeholders stand for the values; or where the page before has kept them. */
+  readonly values: { readonly bound: number } | { readonly kept: BehindPage }
   readonly isOwned: boolean
   /** In the order of the keys, up to a number of rows. */
   readonly isSorted: boolean
   /** As one text, where the engine can. */
   readonly isGathered: boolean
+}
+
+/** The place of a search behind a page in the same round trip. */
+export interface BehindPage {
+  /** Under which the page has kept the values. */
+  readonly number: number
+  /** Where the last statement returns what all have gathered: how many are before this one, and whether it is the last. */
+  readonly texts: { readonly before: number; readonly isLast: boolean } | undefined
 }
 
 /** A statement, and whether its rows come as one text. */
@@ -47,6 +56,11 @@ export interface KnownHydrators<E> {
   ) => E[]
 }
 
+interface Reading extends KnownHydrators<object> {
+  /** Undefined where the engine cannot gather these columns. */
+  readonly gathered: GatheredSql | undefined
+}
+
 /** The values of all rows, by column. @param text - what they were gathered in. @param count - of the columns. */
 export function columnsIn(text: string, count: number): readonly (readonly unknown[])[] {
   const columns = JSON.parse(text) as (readonly unknown[] | null)[]
@@ -56,7 +70,8 @@ export function columnsIn(text: string, count: number): readonly (readonly unkno
 
 /** The live rows of one resource that searches find, each by a statement whose text is made once. */
 export class SearchedRows {
-  readonly #hydrators: { readonly owned: KnownHydrators<object>; readonly any: KnownHydrators<object> }
+  readonly #owned: Reading
+  readonly #any: Reading
   readonly #forms = new Map<string, Form>()
 
   /** @param hydrators - of live rows, of one tenant or of any. */
@@ -66,7 +81,12 @@ export class SearchedRows {
     private readonly table: TableName,
     hydrators: (isOwned: boolean) => KnownHydrators<object>,
   ) {
-    this.#hydrators = { owned: hydrators(true), any: hydrators(false) }
+    const reading = (isOwned: boolean): Reading => {
+      const known = hydrators(isOwned)
+      return { ...known, gathered: dialect.gathered?.(known.selected) }
+    }
+    this.#owned = reading(true)
+    this.#any = reading(false)
   }
 
   /**
@@ -83,10 +103,15 @@ export class SearchedRows {
     return this.#sent(relation.by, { bound: sought.length }, sought, tenant, size, isGathered)
   }
 
-  /** The same for the values that the page before has kept under a number. */
+  /** Whether the rows come as one text. */
+  areGathered(tenant: string | undefined): boolean {
+    return this.#reading(this.#isOwned(tenant)).gathered !== undefined
+  }
+
+  /** The same for the values that the page before has kept. */
   behind(
     relation: RelationLoad,
-    kept: number,
+    kept: BehindPage,
     tenant: string | undefined,
     size: number | undefined,
   ): Searching {
@@ -101,7 +126,7 @@ export class SearchedRows {
     size: number | undefined,
     isGathered: boolean,
   ): Searching {
-    const isOwned = tenant !== undefined && this.model.tenant !== undefined
+    const isOwned = this.#isOwned(tenant)
     const bound = isOwned ? [tenant, ...sought] : [...sought]
     if (size !== undefined) bound.push(size + 1)
     const { statement, asText } = this.#form({
@@ -120,7 +145,7 @@ export class SearchedRows {
     isOwned: boolean,
     tenant: string | undefined,
   ): object[] | undefined {
-    const { selected, row, columns } = this.#hydratorsOf(isOwned)
+    const { selected, row, columns } = this.#reading(isOwned)
     if (!asText) return rows.map((one) => row(one, tenant))
     const text = rows[0]?.[0]
     if (typeof text !== 'string') return undefined
@@ -128,13 +153,17 @@ export class SearchedRows {
     return columns(values, values[0]?.length ?? 0, tenant)
   }
 
-  #hydratorsOf(isOwned: boolean): KnownHydrators<object> {
-    return isOwned ? this.#hydrators.owned : this.#hydrators.any
+  #isOwned(tenant: string | undefined): boolean {
+    return tenant !== undefined && this.model.tenant !== undefined
+  }
+
+  #reading(isOwned: boolean): Reading {
+    return isOwned ? this.#owned : this.#any
   }
 
   #form(shape: Shape): Form {
     const { by, values, isOwned, isSorted, isGathered } = shape
-    const sought = 'kept' in values ? `kept ${values.kept}` : values.bound
+    const sought = 'kept' in values ? keyOf(values.kept) : values.bound
     const key = `${by.column} ${sought} ${isOwned} ${isSorted} ${isGathered}`
     let form = this.#forms.get(key)
     if (form === undefined) this.#forms.set(key, (form = this.#made(shape)))
@@ -150,7 +179,8 @@ export class SearchedRows {
     const bind = (field: Field) => dialect.placeholder(field, ++bound)
     const conditions: string[] = []
     if (isOwned && tenant !== undefined) conditions.push(`${column(tenant)} = ${bind(tenant)}`)
-    if ('kept' in values) conditions.push(amongElements(column(by), dialect.handOver?.kept(values.kept)))
+    if ('kept' in values)
+      conditions.push(amongElements(column(by), dialect.handOver?.kept(values.kept.number)))
     else if (dialect.arrayType !== undefined)
       conditions.push(
         amongElements(column(by), `${dialect.countPlaceholder(++bound)}::${dialect.arrayType(by.kind)}`),
@@ -160,15 +190,20 @@ export class SearchedRows {
     if (deleteTime !== undefined) conditions.push(`${column(deleteTime)} IS NULL`)
     const found = `${quoteTable(table, dialect)} WHERE ${conditions.join(' AND ')}`
     const from = `FROM ${isSorted ? this.#sorted(found, dialect.countPlaceholder(++bound)) : found}`
-    const { selected } = this.#hydratorsOf(isOwned)
-    const gathered = isGathered ? dialect.gathered?.(selected) : undefined
-    if (gathered !== undefined) {
+    const { selected, gathered } = this.#reading(isOwned)
+    if (isGathered && gathered !== undefined) {
       const { before, after } = gathered
       const text = `${before}SELECT ${selected.map(column).join(', ')} ${from}${after}`
-      return { statement: named(text), asText: true }
+      const texts = 'kept' in values ? values.kept.texts : undefined
+      return { statement: named(texts === undefined ? text : this.#withTexts(texts, text)), asText: true }
     }
     const columns = selected.map((field) => dialect.selected(field.kind, column(field), column(field)))
     return { statement: named(`SELECT ${columns.join(', ')} ${from}`), asText: false }
+  }
+
+  #withTexts({ before, isLast }: NonNullable<BehindPage['texts']>, text: string): string {
+    const { handOver } = this.dialect
+    return (isLast ? handOver?.withTexts(before, text) : handOver?.keepingText(before, text)) ?? text
   }
 
   /**
@@ -192,3 +227,5 @@ export class SearchedRows {
  */
 const amongElements = (column: string, array: string | undefined): string =>
   `${column} IN (SELECT unnest(${array}))`
+
+const keyOf = ({ number, texts }: BehindPage): string => `kept ${number} ${texts?.before} ${texts?.isLast}`

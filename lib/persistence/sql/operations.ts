@@ -1,10 +1,10 @@
-import type { Field } from '../../resource/fields/field.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { ListScope, ReadTogether, RowOptions } from '../contract/repository.js'
 import { surrounding, TransactionChain } from '../contract/open-transaction.js'
 import { type LockClause, lockOf, WILL_WRITE } from '../contract/row-lock.js'
 import { type Scope, scopeOf } from '../contract/scope.js'
 import type { BeginOptions } from '../dialects/dialect.js'
+import type { KeptOfPage } from '../dialects/values/hand-over.js'
 import { withRetries } from '../engines/errors/constraint-error.js'
 import type { Database, Executor, RunOptions } from '../engines/executor/executor.js'
 import { entitiesRead, Hooks } from '../hooks/call-hooks.js'
@@ -26,13 +26,13 @@ import { atomically, current, type Joined, withHooks } from './transaction.js'
 /** What an operation does, where its statements go, and its principal. */
 type Work<T> = (on: Joined, scope: Scope, run: RunOptions) => Promise<T>
 
-/** @param kept - columns whose values the statement of a list keeps for those behind it. */
+/** @param kept - what the statement of a list keeps for those behind it. */
 type Read<T> = (
   on: Executor,
   scope: Scope,
   run: RunOptions,
   lock?: LockClause,
-  kept?: readonly Field[],
+  kept?: KeptOfPage,
 ) => Promise<T>
 
 /** The operations that write one row, and nothing after it. */

@@ -11,6 +11,7 @@ import { quoteTable } from '../dialects/quote-table.js'
 import { searchPredicate } from '../dialects/search-predicate.js'
 import { toOrderBy } from '../dialects/to-order-by.js'
 import { type GatheredSql, PAGE } from '../dialects/values/gathered.js'
+import type { KeptOfPage } from '../dialects/values/hand-over.js'
 import { toJoins, toPredicate } from '../dialects/to-predicate.js'
 import { explainMissingVector } from '../engines/errors/explain-missing-vector.js'
 import type { Executor, Row, RunOptions } from '../engines/executor/executor.js'
@@ -41,8 +42,8 @@ interface RelatedColumns {
 /** How the rows of a page are read. */
 export interface PageOptions {
   readonly lock?: LockClause | undefined
-  /** Columns whose values the statement keeps for those behind it in the same round trip. */
-  readonly kept?: readonly Field[] | undefined
+  /** What the statement keeps for those behind it in the same round trip. */
+  readonly kept?: KeptOfPage | undefined
 }
 
 /** What a page and the row behind it hold. */
@@ -115,7 +116,7 @@ export class RowLists<E extends object> {
     const { dialect } = this
     const { selected, row: hydrate } = this.#reading(!showDeleted, tenant !== undefined)
     const text = listText(this.statements, source, selected, tail, lock)
-    const keeping = kept && dialect.handOver?.keeping(kept.map(({ column }) => dialect.quote(column)))
+    const keeping = kept && dialect.handOver?.keeping(kept.columns.map(({ column }) => dialect.quote(column)))
     const rows = await send(
       keeping === undefined
         ? text
@@ -148,10 +149,11 @@ export class RowLists<E extends object> {
     if (gathered === undefined) return undefined
     const { before, after, names } = gathered
     const own = selected.map(({ column }) => (related?.own ?? '') + dialect.quote(column)).join(', ')
-    const keptNames = kept?.map((field) => names[selected.indexOf(field)] as string)
+    const keptNames = kept?.columns.map((field) => names[selected.indexOf(field)] as string)
     const keeping = keptNames && dialect.handOver?.keeping(keptNames)
     const condition = keeping === undefined ? '' : ` WHERE ${keeping}`
-    const [row] = await send(`${before}SELECT ${own} FROM ${from}${tail}${after}${condition}`)
+    const text = `${before}SELECT ${own} FROM ${from}${tail}${after}${condition}`
+    const [row] = await send(kept?.text === true ? (dialect.handOver?.keepingText(0, text) ?? text) : text)
     if (typeof row?.[0] !== 'string') return undefined
     const values = columnsIn(row[0], selected.length)
     const read = values[0]?.length ?? 0

@@ -1,10 +1,10 @@
-import { PAGE } from '../values/gathered.js'
+import { GATHERED, PAGE } from '../values/gathered.js'
 import type { HandOver } from '../values/hand-over.js'
-
 import { quoted } from '../values/quoted.js'
 
-/** A setting that lasts as long as the transaction, which is the round trip outside of others. */
+/** Settings that last as long as the transaction, which is the round trip outside of others. Later they are empty. */
 const settingOf = (number: number): string => `'ashlar.kept_${number}'`
+const textSettingOf = (number: number): string => `'ashlar.text_${number}'`
 
 /** The condition is evaluated once, before the first row is returned. */
 export const postgresHandOver: HandOver = {
@@ -16,4 +16,14 @@ export const postgresHandOver: HandOver = {
   },
   // In a query of its own the text is read once, and not for every row that is compared.
   kept: (number) => `(SELECT NULLIF(current_setting(${settingOf(number)}, true), '')::text[])::text[]`,
+  // What is set is returned, and never NULL: there is no row.
+  keepingText: (number, gathering) =>
+    `SELECT 1 FROM (${gathering}) AS kept WHERE set_config(${textSettingOf(number)}, ${GATHERED}::text, true) IS NULL`,
+  withTexts: (count, gathering) => {
+    const texts = Array.from(
+      { length: count },
+      (_, number) => `current_setting(${textSettingOf(number)}, true)`,
+    )
+    return `SELECT ${[GATHERED, ...texts].join(', ')} FROM (${gathering}) AS last`
+  },
 }

@@ -1,3 +1,5 @@
+import type { Field } from '../../../resource/fields/field.js'
+
 /** How a list hands values on to the statements behind it. */
 export interface HandOver {
   /**
@@ -7,4 +9,18 @@ export interface HandOver {
   readonly keeping: (columns: readonly string[]) => string
   /** The texts of the column with this number, from 0, as an array. */
   readonly kept: (number: number) => string
+  /**
+   * A statement that gathers, without a row of its own: its text is kept under a number, from 0, for the last statement of the round
+   * trip. The server sends what it has whenever that is a few KiB, and this process wakes up each time.
+   */
+  readonly keepingText: (number: number, gathering: string) => string
+  /** A statement that gathers, with the kept texts behind its own; one that was not kept is NULL or empty. */
+  readonly withTexts: (count: number, gathering: string) => string
+}
+
+/** What a page keeps for the statements behind it in the same round trip. */
+export interface KeptOfPage {
+  readonly columns: readonly Field[]
+  /** Whether the last of them returns its rows, where they are gathered. */
+  readonly text: boolean
 }
