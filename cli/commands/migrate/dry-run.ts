@@ -24,10 +24,7 @@ Locks are measured on PostgreSQL, for files that run in a transaction; on MySQL,
 
   override async run(): Promise<readonly TriedVersion[]> {
     const { flags } = await this.parse(DryRun)
-    const [{ nextLine }, { triedLines, unmeasuredLines }] = await Promise.all([
-      import('../../migrate/lines/next-line.js'),
-      import('../../migrate/lines/tried-lines.js'),
-    ])
+    const { nextOfTried, triedLines, unmeasuredLines } = await import('../../migrate/lines/tried-lines.js')
     await this.noteEmpty(flags)
     const states = await this.migrating(flags, (migrator) => migrator.status())
     const applies = appliesText(states)
@@ -36,6 +33,7 @@ Locks are measured on PostgreSQL, for files that run in a transaction; on MySQL,
       return []
     }
     if (!flags.yes) await this.confirm(`This ${applies} to it, so it has to be a copy.`, 'nothing is applied')
+    const planned = await this.migrating(flags, (migrator) => migrator.plan())
     const versions = await this.migrating(flags, (migrator) =>
       migrator.dryRun((version) => {
         this.#tried.push(version)
@@ -43,7 +41,7 @@ Locks are measured on PostgreSQL, for files that run in a transaction; on MySQL,
       }),
     )
     this.note(unmeasuredLines(versions))
-    this.say([nextLine(['up'], 'on the database itself')])
+    this.say([nextOfTried(planned)])
     return versions
   }
 

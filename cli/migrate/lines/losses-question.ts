@@ -94,7 +94,7 @@ export const contractLines = (rollBacks: readonly RollBack[]): readonly string[]
     .filter(({ mayLeaveContract }) => mayLeaveContract)
     .map(
       ({ name }) =>
-        `${name} is of a contract: an image from before that needs each of its versions rolled back, with ashlar migrate down --to and the last version before it`,
+        `${name} is of a contract: an image from before that needs each of its versions rolled back, with ashlar migrate down --to and the number of the last version before the first of them`,
     )
 
 /** What does not come back with the versions that are rolled back, one line each. */

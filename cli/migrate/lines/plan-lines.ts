@@ -139,7 +139,7 @@ function failsText(after: string | undefined, name: string | undefined): string 
   if (after === undefined) return 'fails where this finds a row'
   return after === name
     ? 'fails where this finds a row, once this file has added what it reads'
-    : `once ${after} is applied, this must find no row`
+    : `when ${name ?? 'this version'} begins, this must find no row (it can be run once ${after} is applied)`
 }
 
 const ROWS: Readonly<Record<PlannedStatement['rows'], string>> = {

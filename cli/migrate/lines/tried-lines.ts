@@ -1,7 +1,8 @@
-import type { TriedVersion } from '../../../lib/migrations/index.js'
+import type { PlannedVersion, TriedVersion } from '../../../lib/migrations/index.js'
 import type { Paint } from '../../output/paint.js'
 import { terminalLine } from '../../output/terminal-line.js'
 import { namesText } from './names-text.js'
+import { nextLine } from './next-line.js'
 import { tableText } from './plan-lines.js'
 
 /** How a version went, and what others noticed of it. */
@@ -46,4 +47,19 @@ export function unmeasuredLines(versions: readonly TriedVersion[]): readonly str
           `whether ${rewritten} rewrote a table was not measured: MySQL tells it a user with the privilege PROCESS`,
         ]),
   ]
+}
+
+/** What comes after a trial of these versions. Some may take values away, or break the code that runs now, which a copy does not show. */
+export function nextOfTried(planned: readonly PlannedVersion[]): string {
+  const first = planned.findIndex(({ statements }) =>
+    statements.some(({ loses, breaks }) => loses.length > 0 || breaks !== undefined),
+  )
+  if (first < 0) return nextLine(['up'], 'on the database itself')
+  const breaking = planned[first]?.name ?? ''
+  const before = planned[first - 1]?.name
+  const up =
+    before === undefined
+      ? 'then ashlar migrate up on the database itself, once no process with the older code runs'
+      : `then on the database itself ashlar migrate up --to ${Number(before.slice(0, 4))}, and the rest once no process with the older code runs`
+  return nextLine(['plan'], `which says what ${breaking} takes away or breaks; ${up}`)
 }
