@@ -24,6 +24,9 @@ export interface PageReading {
   readonly kept: KeptOfPage | undefined
 }
 
+/** How many texts one row returns. Each has 96 MiB at most, where JSON writes each character as six, and a row of PostgreSQL 1 GiB. */
+const MOST_TEXTS = 10
+
 /** Reads relations by statements that are sent together, with the page before them where the engine lets it hand its values on. */
 export class RowsTogether extends RelatedRows<SqlReading, SearchedTable> {
   constructor(
@@ -45,7 +48,8 @@ export class RowsTogether extends RelatedRows<SqlReading, SearchedTable> {
     const trees = this.trees(paths, scope)
     if (trees.length === 0 || trees.some((tree) => spans(tree, scope.tenant))) return alone
     const asked = trees.map((relation) => ({ relation, ...this.reached(relation, scope) }))
-    const text = asked.every(({ table, tenant }) => table.rows.areGathered(tenant))
+    const text =
+      asked.length < MOST_TEXTS && asked.every(({ table, tenant }) => table.rows.areGathered(tenant))
     const searches = asked.map(({ relation, table, tenant }, number): [RelationLoad, Searching] => {
       const size = relation.by === relation.target.key ? undefined : MAX_LOADED
       const texts = text ? { before: number + 1, isLast: number === trees.length - 1 } : undefined
