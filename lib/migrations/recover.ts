@@ -6,6 +6,7 @@ import type { ResolvedOptions } from './session/options.js'
 import { otherWaysDown } from './search/search-versions.js'
 import { type BackfillPosition, writtenText } from './session/backfill-position.js'
 import type { Session } from './session/session.js'
+import { backfillOf } from './sql/backfill.js'
 import { splitStatements } from './sql/statements.js'
 import type { Step } from './session/step.js'
 import {
@@ -132,6 +133,8 @@ export interface Unfinished {
   readonly staysApplied: boolean
   /** Rows that a backfill has written, which stay. */
   readonly written?: number
+  /** What `down` does with it, in words; undefined for a rollback, of which `text` says it. */
+  readonly onDown?: string
   /** What is known beside its error, and what the next run does, in words; undefined where the error says it all. */
   readonly text: string | undefined
 }
@@ -159,7 +162,7 @@ export function unfinishedOf(
     const rows = position === undefined ? '' : `; ${writtenText(position)}${end}`
     const text = row.error === undefined ? `${NO_REPORT}${progress}${rows}` : undefined
     const written = position === undefined ? {} : { written: position.written }
-    return { direction: 'up', done, of, staysApplied: false, ...written, text }
+    return { direction: 'up', done, of, staysApplied: false, ...written, onDown: onDown(row, engine), text }
   }
   const isUndone = engine.isKnownUndone(row)
   const text =
@@ -171,6 +174,22 @@ export function unfinishedOf(
   return { direction: 'down', done, of, staysApplied: isUndone === false, text }
 }
 
+/** What `down` does with a version whose way up did not end, by what is recorded alone. */
+function onDown(row: AppliedVersion, engine: Engine): string {
+  try {
+    if (engine.leavesNothing(row))
+      return `nothing of it is done: ashlar migrate down makes it pending again ${GIVEN_UP}`
+  } catch (error) {
+    if (!(error instanceof MigrationError)) throw error
+    const why = error.message.replace(/^migrations: /, '')
+    return `ashlar migrate down refuses it: ${why.startsWith(`${row.name}: `) ? why.slice(row.name.length + 2) : why}`
+  }
+  if (backfillOf(splitStatements(row.upSql ?? '', engine.syntax)) === undefined)
+    return `${engine.mayLeave}; it makes it pending again ${GIVEN_UP}`
+  return `of a backfill, ashlar migrate down runs its way down, makes it pending again and forgets how far it was, ${GIVEN_UP}`
+}
+
+const GIVEN_UP = 'and touches no other version; then its files can be corrected or deleted'
 const NO_REPORT = 'the run ended without a report (process killed, session ended or host lost)'
 
 /** `statement 1 of 3 is done`. */

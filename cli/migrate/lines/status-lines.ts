@@ -9,9 +9,6 @@ const OTHER_NAME =
   'edited, and called otherwise in these files: they are those of another database or module, or the file was renamed: name the right folder with --files, or put the file back'
 const RUNNING =
   'running: look again when it has ended; where its process is gone, the server ends the session with its statement, unless you end it before'
-const GIVEN_UP = 'and touches no other version; then its files can be corrected or deleted'
-const DIRTY = `where nothing of it is done, ashlar migrate down makes it pending again ${GIVEN_UP}`
-const DIRTY_BACKFILL = `of a backfill, ashlar migrate down runs its way down, makes it pending again and forgets how far it was, ${GIVEN_UP}`
 /** Not with the files of this command. */
 const RUN_ELSEWHERE = 'run migrate up with --files and the folder that has it'
 const DIRTY_ELSEWHERE = `dirty, and not in these files: ${RUN_ELSEWHERE}, or, where nothing of it is done, roll it back with ashlar migrate down; where statements of it are done, undo them by hand and record that with ashlar migrate resolve --rolled-back`
@@ -74,14 +71,12 @@ function dirtyLines(versions: readonly VersionStatus[]): readonly string[] {
   const cause = versions.some(({ error }) => error !== undefined)
     ? ', once the cause that it names is put right'
     : ''
-  const isBackfill = ({ unfinished }: VersionStatus) => unfinished?.written !== undefined
-  return [
-    [
-      `dirty: ashlar migrate up goes on with it${cause}`,
-      ...(versions.every(isBackfill) ? [] : [DIRTY]),
-      ...(versions.some(isBackfill) ? [DIRTY_BACKFILL] : []),
-    ].join('; '),
-  ]
+  const onDown = versions.flatMap(({ name, unfinished }) =>
+    unfinished?.onDown === undefined
+      ? []
+      : [versions.length === 1 ? unfinished.onDown : `${name}: ${unfinished.onDown}`],
+  )
+  return [[`dirty: ashlar migrate up goes on with it${cause}`, ...onDown].join('; ')]
 }
 
 /** What to do about a dirty version that the files do not have. MySQL keeps the statements that are done. */

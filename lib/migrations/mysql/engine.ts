@@ -2,7 +2,8 @@ import { MigrationError } from '../../errors.js'
 import type { Engine } from '../session/engine.js'
 import type { AppliedVersion } from '../session/version-table.js'
 import { backfillOf } from '../sql/backfill.js'
-import { splitStatements } from '../sql/statements.js'
+import { writtenTable } from '../session/effect.js'
+import { splitStatements, type Statement } from '../sql/statements.js'
 import { mysqlAddress, mysqlUrlProblem } from './address.js'
 import { mysqlDump } from './dump-command.js'
 import { mysqlEffects } from './effects.js'
@@ -11,7 +12,7 @@ import { mysqlLint } from './lint/mysql-lint.js'
 import { mysqlScratch } from './scratch-sql.js'
 import { openMysql } from './session.js'
 import { mysqlSyntax } from './sql/syntax.js'
-import { doneBefore, downOnMysql, refuseResumed, resumes, upOnMysql } from './step.js'
+import { doneBefore, downOnMysql, isUnknown, refuseResumed, resumes, upOnMysql } from './step.js'
 import { mysqlVersionTable } from './version-table-sql.js'
 import { mysqlWalk } from './walk-sql.js'
 
@@ -42,6 +43,8 @@ export const mysql: Engine = {
   refuseResumed,
   isNeverApplied: (_step, row) => Promise.resolve().then(() => isNeverApplied(row)),
   leavesNothing: isNeverApplied,
+  mayLeave:
+    'its statement may be done: ashlar migrate down runs its way down, and takes an error of its first statement that says it is undone already for success',
   isUndone: (_step, row) => Promise.resolve(isUndone(row)),
   isKnownUndone: isUndone,
   finishDown: downOnMysql,
@@ -59,14 +62,15 @@ export const mysql: Engine = {
   },
 }
 
-function isUndone({ error, statementsDone }: AppliedVersion): boolean {
-  return error === undefined || statementsDone < -1
+function isUndone(row: AppliedVersion): boolean {
+  return isUnknown(row) || row.statementsDone < -1
 }
 
 function isNeverApplied(row: AppliedVersion): boolean {
   const script = splitStatements(row.upSql ?? '', mysqlSyntax)
   const { statements } = script
-  if (row.statementsDone === 0 && row.error !== undefined) return backfillOf(script) === undefined
+  if (row.statementsDone === 0 && (!isUnknown(row) || writesRows(statements[0])))
+    return backfillOf(script) === undefined
   if (statements.length === 1) return false
   throw new MigrationError(
     'dirty',
@@ -75,6 +79,10 @@ function isNeverApplied(row: AppliedVersion): boolean {
     row.name,
   )
 }
+
+/** It is done together with its record. */
+const writesRows = (statement: Statement | undefined): boolean =>
+  statement !== undefined && writtenTable(statement) !== undefined
 
 const leftText = ({ statementsDone: done }: AppliedVersion, of: number): string =>
   done === 0

@@ -55,13 +55,18 @@ export async function downOnMysql(step: Step, previous: AppliedVersion): Promise
 /** @param unfinished - what an earlier run left behind. */
 async function runFrom(step: Step, first: number, unfinished: AppliedVersion | undefined): Promise<void> {
   const { session, options, version, statements, direction } = step
-  const mayBeDone = unfinished !== undefined && unfinished.error === undefined
+  const mayBeDone = unfinished !== undefined && isUnknown(unfinished)
   const mark = (done: number, error?: string) =>
     markVersion(session, version, {
       dirty: true,
       statementsDone: direction === 'up' ? done : -1 - done,
       error,
     })
+  // A way down that undoes nothing of a way up that did not end leaves the row as it was: the version never was applied.
+  const markFailed = (done: number, error: string) =>
+    direction === 'down' && done === 0 && unfinished !== undefined && !isGoingDown(unfinished)
+      ? markVersion(session, version, { dirty: true, statementsDone: unfinished.statementsDone, error })
+      : mark(done, error)
   await session.settle(options.lockTimeoutMs, options.statementTimeoutMs)
   for (let at = first; at < statements.length; at++)
     try {
@@ -77,10 +82,11 @@ async function runFrom(step: Step, first: number, unfinished: AppliedVersion | u
       await mark(at + 1)
       await session.run('COMMIT', options.statementTimeoutMs)
     } catch (error) {
-      const failure = failureOf(step, at, error, step.backfill !== undefined ? ROWS_STAY : remainsOf(at))
+      const remains = mayBeDone && at === first ? unknownRemains(at) : remainsOf(at)
+      const failure = failureOf(step, at, error, step.backfill !== undefined ? ROWS_STAY : remains)
       await session
         .run('ROLLBACK', options.statementTimeoutMs)
-        .then(() => mark(at, failure.message))
+        .then(() => markFailed(at, failure.message))
         .catch(() => undefined)
       throw failure
     }
@@ -94,18 +100,32 @@ const remainsOf = (done: number): Remains =>
         correct: `correct the file from statement ${done + 1} on`,
       }
 
+/** The same text says later that it is unknown: the version table has no column for it. */
+const MAY_BE_DONE = 'may be done all the same, because a run before this one ended without a report'
+
+/** Of the statement at which a run ended without a report: the error of a later run does not tell that it was not done. */
+const unknownRemains = (done: number): Remains => ({
+  stays: `Statement ${done + 1} ${MAY_BE_DONE}`,
+  correct: 'look whether it is, correct the file',
+})
+
+/** Whether the statement at which the last run stopped may be done. */
+export const isUnknown = ({ error }: AppliedVersion): boolean =>
+  error === undefined || error.includes(MAY_BE_DONE)
+
 /** What of a version is done whose step did not end, and where the next run goes on. */
 export function resumes({ statements, backfill }: Step, row: AppliedVersion): string {
   const done = isGoingDown(row) ? -1 - row.statementsDone : row.statementsDone
-  const isUnknown = row.error === undefined
+  const mayBeDone = isUnknown(row)
+  const end = row.error === undefined ? 'its last run' : 'a run of it'
   const next = `statement ${done + 1} of ${statements.length}`
   if (backfill !== undefined) return endOf(row)
-  const nothing = isUnknown ? 'nothing before it was done' : 'nothing of the file is done'
+  const nothing = mayBeDone ? 'nothing before it was done' : 'nothing of the file is done'
   const there = done === 0 ? nothing : `${doneBefore(done)} done and ${done === 1 ? 'stays' : 'stay'}`
   if (done > 0 && done >= statements.length)
     return `${endOf(row)}, and ${doneBefore(done)} done: the file has no more statements, and nothing is run`
-  return isUnknown
-    ? `its last run ended without a report at ${next}, and ${there}: runs that statement again, and takes an error that says it is done already for success`
+  return mayBeDone
+    ? `${end} ended without a report at ${next}, and ${there}: runs that statement again, and takes an error that says it is done already for success`
     : `${endOf(row)} at ${next}, and ${there}: goes on with that statement`
 }
 

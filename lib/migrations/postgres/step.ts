@@ -21,7 +21,7 @@ import {
 
 const CLEANED_UP_LATER = {
   stays:
-    'It may have left an unusable index, which slows writes and may refuse them until the next run drops it',
+    'It may have left an unusable index, which slows writes and may refuse them until the next run drops it, or ashlar migrate down, which drops it too',
   correct: 'correct the file',
   isConcurrent: true,
 }
@@ -77,7 +77,13 @@ export async function downOnPostgres(step: Step, previous: AppliedVersion): Prom
     return inTransaction(step, {
       isDirty: previous.dirty,
       record: () => deleteVersion(session, version),
-      recordFailure: (error) => markVersion(session, version, { dirty: true, statementsDone: -1, error }),
+      // Nothing is undone, and a version whose way up did not end was not applied before either.
+      recordFailure: (error) =>
+        markVersion(session, version, {
+          dirty: true,
+          statementsDone: previous.dirty && !isGoingDown(previous) ? previous.statementsDone : -1,
+          error,
+        }),
     })
   if (!isDone) {
     await markVersion(session, version, { dirty: true, statementsDone: -1, error: undefined })

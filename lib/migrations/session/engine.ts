@@ -70,6 +70,8 @@ export interface Engine extends EngineFiles {
    * @throws {MigrationError} when something is left that only the way up can finish.
    */
   readonly leavesNothing: (row: AppliedVersion) => boolean
+  /** What `down` does with such a version where that does not tell, in words; of no backfill. */
+  readonly mayLeave: string
   /** Whether an interrupted rollback has undone so much that it has to be finished. */
   readonly isUndone: (step: Step, row: AppliedVersion) => Promise<boolean>
   /** The same by what is recorded alone, and undefined where that does not tell. */

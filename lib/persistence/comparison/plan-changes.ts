@@ -281,21 +281,22 @@ class TablePlanner {
     }
     const name = tableText(table)
     this.#letOut(live)
-    if (to !== undefined) {
-      const columns = { from: live.name, to: to.name }
-      const mirror = this.#mirrorName(columns)
-      if (this.live.triggers.some((trigger) => trigger === mirror || trigger.startsWith(`${mirror}_`)))
-        plan.drop.push(...this.#sql.unmirror(table, mirror, columns))
-    }
     const column = this.dialect.quote(live.name)
-    const [dropped] = this.#sql.alter(table, `drop_${table.name}_${live.name}`, [
-      { up: `DROP COLUMN ${column}`, down: `ADD COLUMN ${this.#sql.liveText(this.#restored(live))}` },
-    ])
-    if (dropped === undefined) return
     const copied =
       to === undefined
         ? []
         : [`UPDATE ${quoteTable(table, this.dialect)} SET ${column} = ${this.dialect.quote(to.name)}`]
+    if (to !== undefined) {
+      const columns = { from: live.name, to: to.name }
+      const mirror = this.#mirrorName(columns)
+      const realign = `${copied.join('')}\nWHERE ${this.#sql.differ(columns, to.isText)}`
+      if (this.live.triggers.some((trigger) => trigger === mirror || trigger.startsWith(`${mirror}_`)))
+        plan.drop.push(...this.#sql.unmirror(table, mirror, columns, realign))
+    }
+    const [dropped] = this.#sql.alter(table, `drop_${table.name}_${live.name}`, [
+      { up: `DROP COLUMN ${column}`, down: `ADD COLUMN ${this.#sql.liveText(this.#restored(live))}` },
+    ])
+    if (dropped === undefined) return
     const isSearched = this.live.columns.some(({ name: one }) => one === SEARCH_VECTOR)
     plan.drop.push({
       ...dropped,

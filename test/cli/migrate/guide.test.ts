@@ -104,6 +104,56 @@ onEachEngine(`a change of ${PAGE}`, (database, dialect) => {
     await does(VERIFY)
   })
 
+  it('renames a column, and takes that back while a newer image writes', async () => {
+    const title = '@Column({ length: 100 }) title!: string'
+    const [, member = ''] = /(@Column\(.*?displayName!: string)/.exec(below('Rename a column').text) ?? []
+    const renamed = (text: string) =>
+      writeFileSync(
+        join(folder, 'dist/entities.js'),
+        javascriptOf(
+          entityOf('', '')
+            .replace(title, text)
+            .replace('import { Default,', 'import { RenamedFrom,')
+            .replace('SoftDeletable, ', ''),
+        ),
+      )
+    const numbers = () => readdirSync(path('.')).map((name) => Number(name.slice(0, 4)))
+    const all = () => database().rows('SELECT id, title, display_name FROM tasks ORDER BY id')
+    const both = async () => (await all()).map((row) => [row.id, row.title, row.display_name])
+    const insert = (id: string, column: string) =>
+      database().rows(
+        `INSERT INTO tasks (account_id, id, project_id, ${column}) VALUES ('t', '${id}', 'p', 'new ${id}')`,
+      )
+    renamed(title)
+    await does('ashlar migrate diff tasks --entities dist/entities.js', 'ashlar migrate up')
+    for (const id of ['1', '2', '3']) await insert(id, 'title')
+    renamed(member)
+    await does('ashlar migrate diff next --entities dist/entities.js', 'ashlar migrate up')
+    const last = Math.max(...numbers())
+    await does('ashlar migrate diff end --entities dist/entities.js --contract', 'ashlar migrate up')
+    await does('ashlar migrate down')
+    await insert('4', 'display_name')
+    await database().rows(`UPDATE tasks SET display_name = 'NEW 2' WHERE id = '2'`)
+    await database().rows(`UPDATE tasks SET display_name = 'new 3 ' WHERE id = '3'`)
+    await does(`ashlar migrate down --to ${last}`)
+    const kept = [
+      ['1', 'new 1'],
+      ['2', 'NEW 2'],
+      ['3', 'new 3 '],
+      ['4', 'new 4'],
+    ]
+    expect(await both()).to.deep.equal(kept.map(([id, text]) => [id, text, text]))
+    await insert('5', 'title')
+    await insert('6', 'display_name')
+    await database().rows(`UPDATE tasks SET title = 'old' WHERE id = '4'`)
+    expect((await both()).slice(3)).to.deep.equal([
+      ['4', 'old', 'old'],
+      ['5', 'new 5', 'new 5'],
+      ['6', 'new 6', 'new 6'],
+    ])
+    await does('ashlar migrate up', VERIFY)
+  })
+
   it('makes a resource soft-deletable', async () => {
     const { inLanguage, text } = below('Make a resource soft-deletable')
     const rule = "@Unique(['projectId', 'title'])"

@@ -63,21 +63,24 @@ ALTER TABLE `tasks`
   MODIFY `display_name` varchar(100) CHARACTER SET utf8mb4 COLLATE /*M! utf8mb4_nopad_bin */ /*!80000 utf8mb4_0900_bin */ NOT NULL,
   ALGORITHM=INPLACE, LOCK=NONE;
 
--- 0010_end_drop_mirror_tasks_display_name_insert.down.sql
-CREATE TRIGGER IF NOT EXISTS `tasks_display_name_mirror_insert` BEFORE INSERT ON `tasks` FOR EACH ROW
-SET NEW.`display_name` = COALESCE(NEW.`display_name`, NEW.`title`),
-  NEW.`title` = NEW.`display_name`;
-
--- 0010_end_drop_mirror_tasks_display_name_insert.up.sql
-DROP TRIGGER IF EXISTS `tasks_display_name_mirror_insert`;
-
--- 0011_end_drop_mirror_tasks_display_name_update.down.sql
+-- 0010_end_drop_mirror_tasks_display_name_update.down.sql
 CREATE TRIGGER IF NOT EXISTS `tasks_display_name_mirror_update` BEFORE UPDATE ON `tasks` FOR EACH ROW
 SET NEW.`display_name` = IF(NEW.`display_name` <=> OLD.`display_name` AND (NEW.`display_name` IS NULL OR NOT (NEW.`title` <=> OLD.`title`)), NEW.`title`, NEW.`display_name`),
   NEW.`title` = NEW.`display_name`;
 
--- 0011_end_drop_mirror_tasks_display_name_update.up.sql
+UPDATE `tasks` SET `title` = `display_name`
+WHERE NOT (CAST(`title` AS BINARY) <=> CAST(`display_name` AS BINARY));
+
+-- 0010_end_drop_mirror_tasks_display_name_update.up.sql
 DROP TRIGGER IF EXISTS `tasks_display_name_mirror_update`;
+
+-- 0011_end_drop_mirror_tasks_display_name_insert.down.sql
+CREATE TRIGGER IF NOT EXISTS `tasks_display_name_mirror_insert` BEFORE INSERT ON `tasks` FOR EACH ROW
+SET NEW.`display_name` = COALESCE(NEW.`display_name`, NEW.`title`),
+  NEW.`title` = NEW.`display_name`;
+
+-- 0011_end_drop_mirror_tasks_display_name_insert.up.sql
+DROP TRIGGER IF EXISTS `tasks_display_name_mirror_insert`;
 
 -- 0012_end_drop_tasks_title.down.sql
 ALTER TABLE `tasks`

@@ -95,6 +95,9 @@ $mirror$;
 
 CREATE TRIGGER "tasks_display_name_mirror" BEFORE INSERT OR UPDATE ON "tasks" FOR EACH ROW EXECUTE FUNCTION "tasks_display_name_mirror"();
 
+UPDATE "tasks" SET "title" = "display_name"
+WHERE "title" IS DISTINCT FROM "display_name" COLLATE "C";
+
 -- 0010_end_drop_mirror_tasks_display_name.up.sql
 DROP TRIGGER "tasks_display_name_mirror" ON "tasks";
 

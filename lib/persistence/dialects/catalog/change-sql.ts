@@ -80,8 +80,18 @@ export interface ChangeSql {
   readonly retype: (change: ColumnChange) => readonly ChangeFile[]
   /** Whichever of the two columns a writer fills or changes, the other one gets the same. @param name - of the triggers. */
   readonly mirror: (table: TableName, name: string, columns: Renamed) => readonly ChangeFile[]
-  /** Ends that. */
-  readonly unmirror: (table: TableName, name: string, columns: Renamed) => readonly ChangeFile[]
+  /**
+   * Ends that. @param realign - the statement that the way down runs when all triggers are there again: others may have written to one
+   * of the two columns until then.
+   */
+  readonly unmirror: (
+    table: TableName,
+    name: string,
+    columns: Renamed,
+    realign: string,
+  ) => readonly ChangeFile[]
+  /** A condition that takes the rows whose two columns do not hold the very same. */
+  readonly differ: (columns: Renamed, isText: boolean) => string
   /** Drops a generated column, where it is there and reads another one: that one could not be dropped before. */
   readonly dropReader: (table: TableName, reader: Reader) => readonly string[]
   /** Fills rows in chunks. @param where - leaves out the rows that need nothing. */

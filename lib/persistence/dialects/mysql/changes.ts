@@ -170,12 +170,20 @@ export const mysqlChanges: ChangeSql = {
       up: [make],
       down: [drop],
     })),
-  unmirror: (table, name, columns) =>
-    mirrors(table, name, columns).map(([kind, make, drop]) => ({
-      what: `drop_mirror_${table.name}_${columns.to}_${kind}`,
-      up: [drop],
-      down: [make],
-    })),
+  // The way down makes that of INSERT first, and that of UPDATE with the rows behind it.
+  unmirror: (table, name, columns, realign) =>
+    mirrors(table, name, columns)
+      .map(([kind, make, drop], at) => ({
+        what: `drop_mirror_${table.name}_${columns.to}_${kind}`,
+        up: [drop],
+        down: at === 0 ? [make] : [make, realign],
+      }))
+      .reverse(),
+  // As bytes: a collation may take two texts for the same, and two collations cannot be compared.
+  differ: ({ from, to }, isText) => {
+    const [old, now] = [from, to].map((name) => (isText ? `CAST(${quote(name)} AS BINARY)` : quote(name)))
+    return `NOT (${old} <=> ${now})`
+  },
   dropReader: () => [],
   backfill: (table, set, where) => [
     {

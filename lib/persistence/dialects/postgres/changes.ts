@@ -225,13 +225,16 @@ export const postgresChanges: ChangeSql = {
       down: endMirror(table, name),
     },
   ],
-  unmirror: (table, name, columns) => [
+  unmirror: (table, name, columns, realign) => [
     {
       what: `drop_mirror_${table.name}_${columns.to}`,
       up: endMirror(table, name),
-      down: makeMirror(table, name, columns),
+      down: [...makeMirror(table, name, columns), realign],
     },
   ],
+  // PostgreSQL compares no texts of two collations unless it is told by which.
+  differ: ({ from, to }, isText) =>
+    `${quote(from)} IS DISTINCT FROM ${quote(to)}${isText ? ' COLLATE "C"' : ''}`,
   dropReader: (table, reader) => [dropReader(table, reader)],
   backfill: (table, set, where) => [
     {

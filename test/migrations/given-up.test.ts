@@ -1,0 +1,139 @@
+import { expect } from 'chai'
+import { statusLines } from '../../cli/migrate/lines/status-lines.js'
+import { paintFor } from '../../cli/output/paint.js'
+import { migrate, type MigrateOptions, type Progress } from '../../lib/migrations/index.js'
+import { failureOf, file, onEachEngine, tables } from './each-engine.js'
+
+const GIVEN_UP = 'and touches no other version; then its files can be corrected or deleted'
+
+onEachEngine('a version that failed and is given up', (database, dialect) => {
+  const migrator = (files: MigrateOptions['files'], options: Partial<MigrateOptions> = {}) =>
+    migrate({ url: database().url, files, ...options })
+  const stateOf = async (files: MigrateOptions['files'], version: number) => {
+    const found = (await migrator(files).status()).find((one) => one.version === version)
+    return { state: found?.state, direction: found?.unfinished?.direction, onDown: found?.unfinished?.onDown }
+  }
+  /** As a run leaves it whose process was killed before its statement. */
+  const loseReport = (version: number) =>
+    database().rows(
+      `UPDATE ashlar_migrations SET dirty = true, statements_done = 0, error = NULL WHERE version = ${version}`,
+    )
+  const lastLine = async (files: MigrateOptions['files']) =>
+    statusLines(await migrator(files).status(), paintFor({}), true).at(-1)
+
+  it('says that nothing of it is done, and forgets it', async () => {
+    const files = file('0002_a', 'CREATE TABLE a (id nonsense)', 'DROP TABLE a')
+    await failureOf(migrator(files).up())
+    expect(await lastLine(files)).to.equal(
+      `dirty: ashlar migrate up goes on with it, once the cause that it names is put right; nothing of it is done: ashlar migrate down makes it pending again ${GIVEN_UP}`,
+    )
+    await migrator(files).down()
+    expect(await stateOf(files, 2)).to.include({ state: 'pending' })
+  })
+
+  it('is a backfill that stays unfinished where its way down fails', async () => {
+    const fill = '-- ashlar:backfill\nUPDATE t SET n = id'
+    const create = 'CREATE TABLE t (id bigint PRIMARY KEY, n bigint, CHECK (n < 250))'
+    const files = { ...file('0002_t', create, 'DROP TABLE t'), ...file('0003_fill', fill, 'DROP TABLE gone') }
+    await migrator(files).up(2)
+    await database().rows('INSERT INTO t (id) VALUES (1), (300)')
+    await failureOf(migrator(files).up())
+    const failure = await failureOf(migrator(files).down())
+    expect(failure.message).to.include('0003_fill.down.sql, statement 1 of 1')
+    expect(await stateOf(files, 3)).to.include({ state: 'dirty', direction: 'up' })
+    await database().rows('DELETE FROM t WHERE id = 300')
+    expect((await migrator(files).up()).applied).to.deep.equal(['0003_fill'])
+    expect((await database().rows('SELECT n FROM t')).map(({ n }) => Number(n))).to.deep.equal([1])
+  })
+
+  if (dialect === 'mysql') {
+    it('of which a statement is done is refused, and says so before', async () => {
+      const files = file(
+        '0002_a',
+        'CREATE TABLE a (id bigint);\nCREATE TABLE b (id nonsense)',
+        'DROP TABLE a',
+      )
+      await failureOf(migrator(files).up())
+      const failure = await failureOf(migrator(files).down())
+      const line = await lastLine(files)
+      expect(line).to.match(
+        /put right; ashlar migrate down refuses it: statement 1 is done, of 2, and MySQL undoes no statement of a file: run ashlar migrate up first, .* or undo by hand what is done, and run ashlar migrate resolve --rolled-back 2$/,
+      )
+      expect(line?.split('refuses it: ')[1]).to.equal(failure.message.split('0002_a: ')[1])
+      expect(await database().tables()).to.include('a')
+    })
+
+    it('is not taken for applied where its way down fails because nothing was done', async () => {
+      const files = {
+        ...tables(2),
+        ...file('0003_other', 'RENAME TABLE t2 TO other', 'RENAME TABLE other TO t2'),
+      }
+      await migrator(files).up(2)
+      await migrator(files).up()
+      await database().rows('RENAME TABLE other TO t2')
+      await loseReport(3)
+      expect((await stateOf(files, 3)).onDown).to.match(
+        /^its statement may be done: ashlar migrate down runs its way down, .*; it makes it pending again and touches no other version/,
+      )
+      const failure = await failureOf(migrator(files).down())
+      expect(failure.message).to.match(
+        /0003_other\.down\.sql, statement 1 of 1 .*Statement 1 may be done all the same, because a run before this one ended without a report/,
+      )
+      expect(await stateOf(files, 3)).to.include({ state: 'dirty', direction: 'up' })
+      expect((await migrator(files).up()).applied).to.deep.equal(['0003_other'])
+      expect(await database().tables())
+        .to.include('other')
+        .and.not.include('t2')
+    })
+
+    it('is not taken for undone where it is run again and fails because it is done', async () => {
+      const files = {
+        ...tables(2),
+        ...file('0003_other', 'RENAME TABLE t2 TO other', 'RENAME TABLE other TO t2'),
+      }
+      await migrator(files).up()
+      await loseReport(3)
+      const failure = await failureOf(migrator(files).up())
+      expect(failure.message).to.include('look whether it is, correct the file and run again')
+      const progress: Progress[] = []
+      await failureOf(migrator(files, { onProgress: (event) => progress.push(event) }).up())
+      expect(JSON.stringify(progress)).to.include('a run of it ended without a report at statement 1 of 1')
+      expect((await migrator(files).down()).rolledBack).to.deep.equal(['0003_other'])
+      expect(await database().tables())
+        .to.include('t2')
+        .and.not.include('other')
+    })
+
+    it('is not undone where it wrote rows: they are done together with their record', async () => {
+      const files = {
+        ...file('0002_n', 'CREATE TABLE n (n int)', 'DROP TABLE n'),
+        ...file('0003_more', 'UPDATE n SET n = n + 1', 'UPDATE n SET n = n - 1'),
+      }
+      await migrator(files).up()
+      await database().rows('INSERT INTO n VALUES (1)')
+      await loseReport(3)
+      expect((await migrator(files).down()).rolledBack).to.deep.equal(['0003_more'])
+      expect((await database().rows('SELECT n FROM n')).map(({ n }) => Number(n))).to.deep.equal([1])
+    })
+  } else
+    it('leaves an unusable index, which the way down drops', async () => {
+      const files = {
+        ...file('0002_t', 'CREATE TABLE t (n int)', 'DROP TABLE t'),
+        ...file('0003_i', 'CREATE UNIQUE INDEX CONCURRENTLY i ON t (n)', 'DROP INDEX CONCURRENTLY i'),
+      }
+      await migrator(files).up(2)
+      await database().rows('INSERT INTO t VALUES (1), (1)')
+      const failure = await failureOf(migrator(files).up())
+      expect(failure.message).to.include(
+        'until the next run drops it, or ashlar migrate down, which drops it too',
+      )
+      expect((await stateOf(files, 3)).onDown).to.equal(
+        `ashlar migrate down drops an unusable index that it left, and runs its way down only where its statement is done; it makes it pending again ${GIVEN_UP}`,
+      )
+      const invalid = () => database().rows(`SELECT 1 FROM pg_class WHERE relname = 'i'`)
+      expect(await invalid()).to.have.length(1)
+      await migrator(files).down()
+      expect(await invalid()).to.have.length(0)
+      expect(await stateOf(files, 3)).to.include({ state: 'pending' })
+    })
+})
