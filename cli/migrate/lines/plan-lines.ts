@@ -132,7 +132,7 @@ function effectLines(
 }
 
 const WAITS_FOR_OLDER =
-  'waits for the transactions that were open before it; --concurrent-timeout (by default 900000 ms) ends it'
+  'waits for the transactions that were open before it; --concurrent-timeout (by default 900000 ms) ends its wait and its work, and --statement-timeout does not'
 
 /** @param after - the version that adds what the query reads. */
 function failsText(after: string | undefined, name: string | undefined): string {

@@ -60,6 +60,6 @@ export function nextOfTried(planned: readonly PlannedVersion[]): string {
   const up =
     before === undefined
       ? 'then ashlar migrate up on the database itself, once no process with the older code runs'
-      : `then on the database itself ashlar migrate up --to ${Number(before.slice(0, 4))}, and the rest once no process with the older code runs`
+      : `then on the database itself ashlar migrate up --to ${Number(before.slice(0, 4))}. Ship ${breaking} in a later release, once no process with the older code runs: the up of an image that has it applies it`
   return nextLine(['plan'], `which says what ${breaking} takes away or breaks; ${up}`)
 }

@@ -24,8 +24,11 @@ export interface PageReading {
   readonly kept: KeptOfPage | undefined
 }
 
-/** How many texts one row returns. Each has 96 MiB at most, where JSON writes each character as six, and a row of PostgreSQL 1 GiB. */
-const MOST_TEXTS = 10
+/**
+ * How many texts one row returns. A row of PostgreSQL has 1 GiB, and a text about 120 MiB at most: JSON writes some characters as six,
+ * and 10,001 rows have many columns.
+ */
+const MOST_TEXTS = 8
 
 /** Reads relations by statements that are sent together, with the page before them where the engine lets it hand its values on. */
 export class RowsTogether extends RelatedRows<SqlReading, SearchedTable> {
@@ -52,7 +55,8 @@ export class RowsTogether extends RelatedRows<SqlReading, SearchedTable> {
       asked.length < MOST_TEXTS && asked.every(({ table, tenant }) => table.rows.areGathered(tenant))
     const searches = asked.map(({ relation, table, tenant }, number): [RelationLoad, Searching] => {
       const size = relation.by === relation.target.key ? undefined : MAX_LOADED
-      const texts = text ? { before: number + 1, isLast: number === trees.length - 1 } : undefined
+      // The text of the page has the number 0.
+      const texts = text ? { number: number + 1, isLast: number === trees.length - 1 } : undefined
       return [relation, table.rows.behind(relation, { number, texts }, tenant, size)]
     })
     return {
@@ -66,6 +70,9 @@ export class RowsTogether extends RelatedRows<SqlReading, SearchedTable> {
     asked: readonly Asked<SearchedTable>[],
   ): Promise<readonly (readonly object[])[]> {
     if (!(on instanceof PageExecutor)) return this.#search(on, run, asked)
+    // What the relations lead to further.
+    if (!asked.every(({ search }) => on.hasRead(search.relation)))
+      return this.#search(on.database, run, asked)
     const found = asked.map(({ search }) => {
       const entities = on.entitiesOf(search.relation)
       // The page may have a row more than it shows: of too many resources, those that are missing may be of use.
@@ -136,21 +143,28 @@ class PageExecutor implements Executor {
 
   async run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
     const results = await this.runAll([{ statement, values }, ...this.searches.values()], options)
-    const [page, ...found] = this.hasTexts ? withTexts(results) : results
+    const [page, ...found] = this.hasTexts ? dealt(results) : results
     for (const [i, relation] of [...this.searches.keys()].entries())
       this.#found.set(relation, found[i]?.rows ?? [])
     return page as Result
   }
 
-  /** Undefined for what was not read with the page, or is too large for one text. */
+  hasRead(relation: RelationLoad): boolean {
+    return this.#found.has(relation)
+  }
+
+  /** Undefined for what is too large for one text. */
   entitiesOf(relation: RelationLoad): readonly object[] | undefined {
     const rows = this.#found.get(relation)
     return rows && this.searches.get(relation)?.entitiesIn(rows)
   }
 }
 
-/** The results with the texts that the last of them has behind its own. A page that was not gathered has rows of its own. */
-function withTexts(results: readonly Result[]): readonly Result[] {
+/**
+ * Gives each result the text that the last of them has returned for it. Without one it has no row, or rows of its own: those of a page
+ * that was not gathered.
+ */
+function dealt(results: readonly Result[]): readonly Result[] {
   const [own, ...texts] = results.at(-1)?.rows[0] ?? []
   return results.map((result, i) => {
     if (i === results.length - 1) return { rows: [[own]], affected: 1 }

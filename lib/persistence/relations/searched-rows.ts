@@ -27,8 +27,8 @@ interface Shape {
 export interface BehindPage {
   /** Under which the page has kept the values. */
   readonly number: number
-  /** Where the last statement returns what all have gathered: how many are before this one, and whether it is the last. */
-  readonly texts: { readonly before: number; readonly isLast: boolean } | undefined
+  /** Where the last statement returns what all have gathered: the number of this one's text, and whether it is the last. */
+  readonly texts: { readonly number: number; readonly isLast: boolean } | undefined
 }
 
 /** A statement, and whether its rows come as one text. */
@@ -195,15 +195,15 @@ export class SearchedRows {
       const { before, after } = gathered
       const text = `${before}SELECT ${selected.map(column).join(', ')} ${from}${after}`
       const texts = 'kept' in values ? values.kept.texts : undefined
-      return { statement: named(texts === undefined ? text : this.#withTexts(texts, text)), asText: true }
+      return { statement: named(texts === undefined ? text : this.#behindPage(texts, text)), asText: true }
     }
     const columns = selected.map((field) => dialect.selected(field.kind, column(field), column(field)))
     return { statement: named(`SELECT ${columns.join(', ')} ${from}`), asText: false }
   }
 
-  #withTexts({ before, isLast }: NonNullable<BehindPage['texts']>, text: string): string {
+  #behindPage({ number, isLast }: NonNullable<BehindPage['texts']>, text: string): string {
     const { handOver } = this.dialect
-    return (isLast ? handOver?.withTexts(before, text) : handOver?.keepingText(before, text)) ?? text
+    return (isLast ? handOver?.withTexts(number, text) : handOver?.keepingText(number, text)) ?? text
   }
 
   /**
@@ -228,4 +228,4 @@ export class SearchedRows {
 const amongElements = (column: string, array: string | undefined): string =>
   `${column} IN (SELECT unnest(${array}))`
 
-const keyOf = ({ number, texts }: BehindPage): string => `kept ${number} ${texts?.before} ${texts?.isLast}`
+const keyOf = ({ number, texts }: BehindPage): string => `kept ${number} ${texts?.number} ${texts?.isLast}`

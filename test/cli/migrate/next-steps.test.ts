@@ -145,7 +145,7 @@ onEachEngine('what ashlar migrate says to do next', (database, dialect) => {
       ...file('0005_no_a', 'ALTER TABLE t DROP COLUMN a', 'ALTER TABLE t ADD COLUMN a int'),
     })
     expect(await next()).to.equal(
-      'Next: ashlar migrate plan, which says what 0005_no_a takes away or breaks; then on the database itself ashlar migrate up --to 4, and the rest once no process with the older code runs',
+      'Next: ashlar migrate plan, which says what 0005_no_a takes away or breaks; then on the database itself ashlar migrate up --to 4. Ship 0005_no_a in a later release, once no process with the older code runs: the up of an image that has it applies it',
     )
     ship(file('0006_no_b', 'ALTER TABLE t DROP COLUMN b', 'ALTER TABLE t ADD COLUMN b int'))
     expect(await next()).to.equal(

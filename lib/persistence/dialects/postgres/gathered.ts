@@ -1,11 +1,11 @@
 import type { FieldKind } from '../../../resource/fields/field.js'
 import { gatheredBy } from '../values/gathered.js'
 import { quoted } from '../values/quoted.js'
-import { isInexact, microsOf } from './time-numbers.js'
+import { timeJson } from './time-json.js'
 
 /**
  * What a decoder expects is the text that the server sends of a column. Numbers of 32 bits may be numbers, and text is a string in
- * JSON as well. Times are numbers, which cost both sides less than texts.
+ * JSON as well. Times are numbers, which cost this process less than texts.
  */
 const ELEMENTS: Readonly<Record<FieldKind, (column: string) => string>> = {
   string: asIs,
@@ -15,7 +15,7 @@ const ELEMENTS: Readonly<Record<FieldKind, (column: string) => string>> = {
   int64: asText,
   uint64: asText,
   duration: asText,
-  timestamp: microsOf,
+  timestamp: timeJson,
   json: asText,
   tags: asText,
   bool: (column) => `left(${column}::text, 1)`,
@@ -29,7 +29,6 @@ const quote = (name: string): string => quoted(name, '"')
 export const postgresGathered = gatheredBy({
   quote,
   element: ({ kind, column }) => ELEMENTS[kind](quote(column)),
-  isLost: (kind, name) => (kind === 'timestamp' ? isInexact(name) : undefined),
   all: (element) => `json_agg(${element})`,
   array: (elements) => `json_build_array(${elements.join(', ')})`,
   bytes: (text) => `octet_length(${text})`,

@@ -6,17 +6,20 @@ import { quoted } from '../values/quoted.js'
 const settingOf = (number: number): string => `'ashlar.kept_${number}'`
 const textSettingOf = (number: number): string => `'ashlar.text_${number}'`
 
-/** The condition is evaluated once, before the first row is returned. */
+/**
+ * A condition that keeps something is evaluated once, before the first row is returned. It is always true, or always false, because
+ * what is set is returned and never NULL: that of no row is empty.
+ */
 export const postgresHandOver: HandOver = {
   keeping: (columns) => {
     const kept = columns.map(
       (column, number) => `set_config(${settingOf(number)}, array_agg(${column})::text, true)`,
     )
-    return `(SELECT ${kept.join(' || ')} FROM ${quoted(PAGE, '"')}) IS DISTINCT FROM ''`
+    return `(SELECT ${kept.join(' || ')} FROM ${quoted(PAGE, '"')}) IS NOT NULL`
   },
   // In a query of its own the text is read once, and not for every row that is compared.
   kept: (number) => `(SELECT NULLIF(current_setting(${settingOf(number)}, true), '')::text[])::text[]`,
-  // What is set is returned, and never NULL: there is no row.
+  // What gathers has a WITH, so that the two conditions stay apart: the one of the page first.
   keepingText: (number, gathering) =>
     `SELECT 1 FROM (${gathering}) AS kept WHERE set_config(${textSettingOf(number)}, ${GATHERED}::text, true) IS NULL`,
   withTexts: (count, gathering) => {
@@ -24,6 +27,8 @@ export const postgresHandOver: HandOver = {
       { length: count },
       (_, number) => `current_setting(${textSettingOf(number)}, true)`,
     )
-    return `SELECT ${[GATHERED, ...texts].join(', ')} FROM (${gathering}) AS last`
+    // Where a query is planned in parallel, PostgreSQL copies all settings for each worker. One that sets something is not.
+    const ended = `set_config(${textSettingOf(count)}, '', true) IS NOT NULL`
+    return `SELECT ${[GATHERED, ...texts].join(', ')} FROM (${gathering}) AS last WHERE ${ended}`
   },
 }

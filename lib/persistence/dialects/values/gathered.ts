@@ -14,8 +14,8 @@ export const GATHERED = 'gathered'
 
 /**
  * Selects all rows of a SELECT as one text, which costs both sides less than a message for each: a JSON array with an array for each
- * of the columns, or null for one, of its values in the order of the rows. NULL where the rows are too large for that, or JSON cannot
- * hold a value. Decoders take the values as they take what `selected` gives. Undefined for columns that the engine cannot gather.
+ * of the columns, or null for one, of its values in the order of the rows. NULL where the rows are too large for that. Decoders take
+ * the values as they take what `selected` gives. Undefined for columns that the engine cannot gather.
  */
 export type Gathered = (columns: readonly Pick<Column, 'kind' | 'column'>[]) => GatheredSql | undefined
 
@@ -33,8 +33,6 @@ interface Gathering {
   readonly quote: (name: string) => string
   /** A value as it is gathered; undefined where the engine cannot. */
   readonly element: (column: Pick<Column, 'kind' | 'column'>) => string | undefined
-  /** Where JSON cannot hold a value of this kind, by the name of its column. Undefined where it holds all. */
-  readonly isLost?: (kind: Column['kind'], name: string) => string | undefined
   readonly all: (element: string) => string
   readonly array: (elements: readonly string[]) => string
   /** How many bytes a text has. */
@@ -47,7 +45,7 @@ const BOUNDED = new Set<Column['kind']>([
 ])
 
 export const gatheredBy =
-  ({ quote, element, isLost, all, array, bytes }: Gathering): Gathered =>
+  ({ quote, element, all, array, bytes }: Gathering): Gathered =>
   (columns) => {
     if (columns.length > MOST_COLUMNS) return undefined
     // In ORDER BY a name that is selected goes before that of a column: no column has one of these.
@@ -61,17 +59,12 @@ export const gatheredBy =
     const sizes = names
       .filter((_, i) => !BOUNDED.has((columns[i] as Column).kind))
       .map((name) => `COALESCE(${bytes(name)}, 0)`)
-    const lost = names.flatMap((name, i) => isLost?.((columns[i] as Column).kind, name) ?? [])
-    const refusals = [
-      ...(sizes.length === 0 ? [] : [`SUM(${sizes.join(' + ')}) > ${MOST_BYTES}`]),
-      ...(lost.length === 0 ? [] : [`BOOL_OR(${lost.join(' OR ')})`]),
-    ]
     const page = quote(PAGE)
     const gathered = `(SELECT ${array(names.map(all))} FROM ${page})`
     const text =
-      refusals.length === 0
+      sizes.length === 0
         ? gathered
-        : `CASE WHEN (SELECT ${refusals.join(' OR ')} FROM ${page}) THEN NULL ELSE ${gathered} END`
+        : `CASE WHEN (SELECT SUM(${sizes.join(' + ')}) FROM ${page}) > ${MOST_BYTES} THEN NULL ELSE ${gathered} END`
     return {
       names,
       before: `WITH ${page} AS MATERIALIZED (SELECT ${elements.join(', ')} FROM (`,

@@ -3,7 +3,7 @@ import type { Field } from '../../../resource/fields/field.js'
 /** How a list hands values on to the statements behind it. */
 export interface HandOver {
   /**
-   * A condition that is always true, and keeps the texts of some columns of the rows in `(page)` until the round trip ends.
+   * A condition that is always true, also of no row, and keeps the texts of some columns of the rows in `(page)` until the round trip ends.
    * @param columns - by name.
    */
   readonly keeping: (columns: readonly string[]) => string
