@@ -72,7 +72,7 @@ It asks first when a way down drops a table or a column, or deletes rows, and sa
     const [are, them] = pending.length === 1 ? ['is', 'it'] : ['are', 'them']
     const again = pending.every((name) => rolledBack.includes(name)) ? ' again' : ''
     this.say([
-      `${namesText(pending)} ${are} pending: the next ashlar migrate up, also that of a deployment, applies ${them}${again}`,
+      `${namesText(pending)} ${are} pending: the next ashlar migrate up, also that of a deployment with these files, applies ${them}${again}`,
     ])
   }
 

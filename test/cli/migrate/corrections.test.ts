@@ -111,7 +111,7 @@ describe('ashlar migrate renumber', () => {
 
 /** What `down` says of a version that nothing keeps from coming back. */
 const pending = (name: string) =>
-  `${name} is pending: the next ashlar migrate up, also that of a deployment, applies it again\n`
+  `${name} is pending: the next ashlar migrate up, also that of a deployment with these files, applies it again\n`
 
 onEachEngine('the commands of an operator', (database, dialect) => {
   const place = operatorFolder(database)

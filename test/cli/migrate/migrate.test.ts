@@ -252,7 +252,7 @@ onEachEngine('ashlar migrate', (database, dialect) => {
       stdout: 'every version is applied, and none was edited since; --entities compares the tables, too\n',
     })
     expect((await run('down', '--to', '1', '--yes')).stdout).to.match(
-      /^rolled back 0003_t3\nrolled back 0002_t2\n0002_t2, 0003_t3 are pending: the next ashlar migrate up --files \S+, also that of a deployment, applies them again\n$/,
+      /^rolled back 0003_t3\nrolled back 0002_t2\n0002_t2, 0003_t3 are pending: the next ashlar migrate up --files \S+, also that of a deployment with these files, applies them again\n$/,
     )
     const again = await run('down', '--to', '1', '--json')
     expect([again.exit, again.stderr]).to.deep.equal([0, saidOf(database())])
