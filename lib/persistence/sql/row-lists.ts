@@ -14,7 +14,7 @@ import { type GatheredSql, PAGE } from '../dialects/values/gathered.js'
 import type { KeptOfPage } from '../dialects/values/hand-over.js'
 import { toJoins, toPredicate } from '../dialects/to-predicate.js'
 import { explainMissingVector } from '../engines/errors/explain-missing-vector.js'
-import type { Executor, Row, RunOptions } from '../engines/executor/executor.js'
+import type { Executor, Row, RunOptions, Statement } from '../engines/executor/executor.js'
 import { keysetPredicate } from '../query/keyset.js'
 import { equals, type FilterNode, isNull, type PlanColumn } from '../query/plan.js'
 import { columnsIn, type KnownHydrators } from '../relations/searched-rows.js'
@@ -90,7 +90,7 @@ export class RowLists<E extends object> {
     const asked = options.lock === undefined ? plan.size + 1 : plan.size
     const offset = plan.cursor?.kind === 'offset' ? plan.cursor.offset : 0
     const tail = ` ORDER BY ${source.order} LIMIT ${count(asked)}${offset > 0 ? ` OFFSET ${count(offset)}` : ''}`
-    const send = (text: string) => this.#read(on, text, params, run)
+    const send = (statement: Statement) => this.#read(on, statement, params, run)
     const page =
       (await this.#gathered(send, source, tail, plan, tenant, options)) ??
       (await this.#rows(send, source, tail, plan, tenant, options))
@@ -106,7 +106,7 @@ export class RowLists<E extends object> {
   }
 
   async #rows(
-    send: (text: string) => Promise<readonly Row[]>,
+    send: (statement: Statement) => Promise<readonly Row[]>,
     source: ListSource,
     tail: string,
     { size, showDeleted }: ListPlan,
@@ -118,9 +118,11 @@ export class RowLists<E extends object> {
     const text = listText(this.statements, source, selected, tail, lock)
     const keeping = kept && dialect.handOver?.keeping(kept.columns.map(({ column }) => dialect.quote(column)))
     const rows = await send(
-      keeping === undefined
-        ? text
-        : `WITH ${dialect.quote(PAGE)} AS MATERIALIZED (${text}) SELECT * FROM ${dialect.quote(PAGE)} WHERE ${keeping}`,
+      this.statements.written(
+        keeping === undefined
+          ? text
+          : `WITH ${dialect.quote(PAGE)} AS MATERIALIZED (${text}) SELECT * FROM ${dialect.quote(PAGE)} WHERE ${keeping}`,
+      ),
     )
     const page = rows.length > size ? rows.slice(0, size) : rows
     const last = page.at(-1) ?? []
@@ -134,7 +136,7 @@ export class RowLists<E extends object> {
 
   /** As one text. Undefined where the rows cannot come so, or not for less. */
   async #gathered(
-    send: (text: string) => Promise<readonly Row[]>,
+    send: (statement: Statement) => Promise<readonly Row[]>,
     { from, related }: ListSource,
     tail: string,
     { size, showDeleted }: ListPlan,
@@ -147,13 +149,23 @@ export class RowLists<E extends object> {
     const { selected, columns } = reading
     const gathered = kept === undefined ? reading.alone : reading.withRelations
     if (gathered === undefined) return undefined
-    const { before, after, names } = gathered
-    const own = selected.map(({ column }) => (related?.own ?? '') + dialect.quote(column)).join(', ')
-    const keptNames = kept?.columns.map((field) => names[selected.indexOf(field)] as string)
-    const keeping = keptNames && dialect.handOver?.keeping(keptNames)
-    const condition = keeping === undefined ? '' : ` WHERE ${keeping}`
-    const text = `${before}SELECT ${own} FROM ${from}${tail}${after}${condition}`
-    const [row] = await send(kept?.text === true ? (dialect.handOver?.keepingText(0, text) ?? text) : text)
+    const shape = [
+      !showDeleted,
+      tenant !== undefined,
+      related?.own,
+      kept?.text,
+      kept?.columns.map(({ column }) => column),
+    ]
+    const statement = this.statements.ofPage(`${shape.join(' ')}${from}${tail}`, () => {
+      const { before, after, names } = gathered
+      const own = selected.map(({ column }) => (related?.own ?? '') + dialect.quote(column)).join(', ')
+      const keptNames = kept?.columns.map((field) => names[selected.indexOf(field)] as string)
+      const keeping = keptNames && dialect.handOver?.keeping(keptNames)
+      const condition = keeping === undefined ? '' : ` WHERE ${keeping}`
+      const text = `${before}SELECT ${own} FROM ${from}${tail}${after}${condition}`
+      return kept?.text === true ? (dialect.handOver?.keepingText(0, text) ?? text) : text
+    })
+    const [row] = await send(statement)
     if (typeof row?.[0] !== 'string') return undefined
     const values = columnsIn(row[0], selected.length)
     const read = values[0]?.length ?? 0
@@ -192,12 +204,17 @@ export class RowLists<E extends object> {
       limit === undefined
         ? `SELECT COUNT(*) AS n FROM ${from}`
         : `SELECT COUNT(*) AS n FROM (SELECT 1 AS one FROM ${from} LIMIT ${this.dialect.countPlaceholder(params.push(limit))}) AS counted`
-    const [row] = await this.#read(on, text, params, run)
+    const [row] = await this.#read(on, this.statements.written(text), params, run)
     return Number(row?.[0])
   }
 
-  async #read(on: Executor, text: string, params: unknown[], run: RunOptions): Promise<readonly Row[]> {
-    const { rows } = await on.run(this.statements.written(text), params, run).catch((error) => {
+  async #read(
+    on: Executor,
+    statement: Statement,
+    params: unknown[],
+    run: RunOptions,
+  ): Promise<readonly Row[]> {
+    const { rows } = await on.run(statement, params, run).catch((error) => {
       throw explainMissingVector(error, this.model.type)
     })
     return rows

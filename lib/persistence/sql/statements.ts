@@ -275,6 +275,11 @@ export class Statements {
     return this.#shape(text, () => text)
   }
 
+  /** The statement of a page, made once for what its text depends on: a long text would be hashed with each call. */
+  ofPage(dependsOn: string, text: () => string): Statement {
+    return this.#shape(`page ${dependsOn}`, text)
+  }
+
   /** `column IS NULL` for live rows, or nothing where rows are never soft-deleted. */
   liveCondition(): string {
     return this.model.deleteTime === undefined ? '' : `${this.#name(this.model.deleteTime)} IS NULL`

@@ -28,11 +28,21 @@ export interface GatheredSql {
   readonly names: readonly string[]
 }
 
+/** Values of which JSON holds most as numbers, which cost less than texts. */
+export interface Numbered {
+  readonly number: string
+  readonly text: string
+  /** Whether the number is not the value. Then all of the page are texts. */
+  readonly isInexact: string
+}
+
 /** How an engine gathers. */
 interface Gathering {
   readonly quote: (name: string) => string
   /** A value as it is gathered; undefined where the engine cannot. */
   readonly element: (column: Pick<Column, 'kind' | 'column'>) => string | undefined
+  /** What JSON may hold as numbers, by the name of the elements. Undefined for what it holds as it is. */
+  readonly numbered?: (kind: Column['kind'], name: string) => Numbered | undefined
   readonly all: (element: string) => string
   readonly array: (elements: readonly string[]) => string
   /** How many bytes a text has. */
@@ -45,7 +55,7 @@ const BOUNDED = new Set<Column['kind']>([
 ])
 
 export const gatheredBy =
-  ({ quote, element, all, array, bytes }: Gathering): Gathered =>
+  ({ quote, element, numbered, all, array, bytes }: Gathering): Gathered =>
   (columns) => {
     if (columns.length > MOST_COLUMNS) return undefined
     // In ORDER BY a name that is selected goes before that of a column: no column has one of these.
@@ -60,14 +70,27 @@ export const gatheredBy =
       .filter((_, i) => !BOUNDED.has((columns[i] as Column).kind))
       .map((name) => `COALESCE(${bytes(name)}, 0)`)
     const page = quote(PAGE)
-    const gathered = `(SELECT ${array(names.map(all))} FROM ${page})`
-    const text =
-      sizes.length === 0
-        ? gathered
-        : `CASE WHEN (SELECT SUM(${sizes.join(' + ')}) FROM ${page}) > ${MOST_BYTES} THEN NULL ELSE ${gathered} END`
+    const numbers = names.map((name, i) => numbered?.((columns[i] as Column).kind, name))
+    const gathered = (form: 'number' | 'text') =>
+      `(SELECT ${array(names.map((name, i) => all(numbers[i]?.[form] ?? name)))} FROM ${page})`
+    const inexact = numbers.flatMap((one) => one?.isInexact ?? [])
+    const seen = [
+      ...(sizes.length === 0 ? [] : [`SUM(${sizes.join(' + ')}) > ${MOST_BYTES} AS is_large`]),
+      ...(inexact.length === 0 ? [] : [`BOOL_OR(${inexact.join(' OR ')}) AS is_inexact`]),
+    ]
+    const text = [
+      'CASE',
+      ...(sizes.length === 0 ? [] : ['WHEN is_large THEN NULL']),
+      ...(inexact.length === 0 ? [] : [`WHEN is_inexact THEN ${gathered('text')}`]),
+      `ELSE ${gathered('number')} END`,
+    ]
+    const selected =
+      seen.length === 0
+        ? `${gathered('number')} AS ${GATHERED}`
+        : `${text.join(' ')} AS ${GATHERED} FROM (SELECT ${seen.join(', ')} FROM ${page}) AS seen`
     return {
       names,
       before: `WITH ${page} AS MATERIALIZED (SELECT ${elements.join(', ')} FROM (`,
-      after: `) AS ${quote('(rows)')}) SELECT ${text} AS ${GATHERED}`,
+      after: `) AS ${quote('(rows)')}) SELECT ${selected}`,
     }
   }

@@ -1,3 +1,4 @@
+import type { Numbered } from '../values/gathered.js'
 import { exactMicros, storedTime } from '../values/stored-time.js'
 
 /** PostgreSQL stores microseconds from here. */
@@ -6,18 +7,14 @@ const START_MS = Date.UTC(2000, 0)
 /** JavaScript holds the microseconds in between exactly. */
 const EXACT = ['1714-07-29 00:12:25.259009+00', '2285-06-04 23:47:34.740991+00'] as const
 
-/**
- * A time as JSON: the number of microseconds from the year 2000, which is what the server stores, without a detour through a
- * calendar; the text where JavaScript does not hold that number exactly, and of an infinity.
- */
-export function timeJson(column: string): string {
-  // A column of another type is one of times to the server, as the decoder takes its text for one.
-  const time = `${column}::timestamptz`
-  const micros = `('x' || encode(timestamptz_send(${time}), 'hex'))::bit(64)::bigint`
-  return `CASE WHEN ${time} BETWEEN '${EXACT[0]}' AND '${EXACT[1]}' THEN to_json(${micros}) ELSE to_json(${column}::text) END`
-}
+/** Times as microseconds from the year 2000: what the server stores, without a detour through a calendar. @param time - a `timestamptz`. */
+export const numberedTime = (time: string): Numbered => ({
+  number: `('x' || encode(timestamptz_send(${time}), 'hex'))::bit(64)::bigint`,
+  text: `${time}::text`,
+  isInexact: `${time} NOT BETWEEN '${EXACT[0]}' AND '${EXACT[1]}'`,
+})
 
-/** A time as a row holds it, or as `timeJson` writes it. */
+/** A time as a row holds it, or as a number. */
 export const timeOf = (stored: unknown): Date | undefined =>
   typeof stored === 'number' ? new Date(Math.floor(stored / 1000) + START_MS) : storedTime(stored)
 
