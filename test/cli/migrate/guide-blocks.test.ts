@@ -1,0 +1,102 @@
+import { expect } from 'chai'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onEachEngine } from '../../migrations/each-engine.js'
+import { dumped } from '../../support/migration-tools/dumped.js'
+import { compiled, root } from '../../support/root.js'
+import { runCommand } from '../../support/run-command.js'
+import { textOf } from '../../support/sources/documents.js'
+
+const PAGE = textOf('docs/guides/migrations.md')
+
+/** The commands of the first block below a heading; without one, of the first block of the page. */
+const commandsBelow = (heading = '') =>
+  (/```sh\n(.*?)\n```/s.exec(PAGE.slice(PAGE.indexOf(heading)))?.[1] ?? '').split('\n')
+
+const [FIRST, CHANGE, ADOPTION] = [
+  commandsBelow(),
+  commandsBelow('\n## Changing tables\n'),
+  commandsBelow('\n## A database of another tool\n'),
+]
+const CONTRACT = commandsBelow('When no old image runs any more:\n')
+
+describe('the commands of ashlar migrate', () => {
+  it('are each in the recipes of docs/guides/migrations.md or in a block that is run here', () => {
+    const recipes = /\n## Recipes\n(.*?)\n## /s.exec(PAGE)?.[1] ?? ''
+    const run = [...FIRST, ...CHANGE, ...CONTRACT, ...ADOPTION, ...recipes.split('\n')].join('\n')
+    const commands = readdirSync(join(root, 'cli/commands/migrate')).map((file) => file.replace('.ts', ''))
+    const named = [...run.matchAll(/^ashlar migrate ([a-z-]+)/gm)].map(([, name]) => name)
+    expect([...new Set(named)]).to.have.members(commands)
+  })
+})
+
+onEachEngine(
+  'a block of docs/guides/migrations.md',
+  (database, dialect) => {
+    let folder: string
+    beforeEach(() => {
+      folder = mkdtempSync(join(tmpdir(), 'ashlar-block-'))
+      mkdirSync(join(folder, 'dist'))
+      mkdirSync(join(folder, 'migrations', dialect), { recursive: true })
+    })
+    afterEach(() => rmSync(folder, { recursive: true }))
+
+    const entities = (name: 'before' | 'after') => {
+      rmSync(join(folder, 'dist', 'entities.js'), { force: true })
+      symlinkSync(join(compiled, `test/cli/migrate/hosts/${name}.js`), join(folder, 'dist', 'entities.js'))
+    }
+    const run = (command: string) => {
+      const [first, ...words] = command.split(' ')
+      expect(first).to.equal('ashlar')
+      return runCommand(words, { cwd: folder, env: { ASHLAR_DATABASE_URL: database().url } })
+    }
+    const does = async (command: string) => {
+      const { exit, stdout, stderr } = await run(command)
+      expect(exit, `${command}: ${stdout}${stderr}`).to.equal(0)
+      return stdout
+    }
+
+    it('makes the first tables, and rolls them back when that is confirmed', async () => {
+      entities('before')
+      const last = FIRST.at(-1) ?? ''
+      for (const command of FIRST.slice(0, -1)) await does(command)
+      expect(last).to.equal('ashlar migrate down')
+      expect((await run(last)).exit).to.equal(2)
+      expect(await does(`${last} --yes`)).to.match(/^rolled back 0002_widgets\n/)
+    })
+
+    it('changes tables, and ends with tables that are as the entities say', async () => {
+      entities('before')
+      for (const command of CHANGE) await does(command)
+      entities('after')
+      for (const command of CHANGE) await does(command)
+      for (const command of CONTRACT) await does(command)
+    })
+
+    it('takes a database of another tool over', async () => {
+      entities('before')
+      const size = dialect === 'postgres' ? 'text' : 'varchar(255)'
+      await database().rows(
+        `CREATE TABLE knex_migrations (id int PRIMARY KEY, name ${size}, batch int, migration_time timestamp NULL)`,
+      )
+      await database().rows(
+        `CREATE TABLE knex_migrations_lock (${dialect === 'postgres' ? '"index"' : '`index`'} int PRIMARY KEY, is_locked int)`,
+      )
+      await database().rows(`INSERT INTO knex_migrations VALUES (1, '20240101_parts.js', 1, NULL)`)
+      await database().rows('CREATE TABLE parts (id bigint PRIMARY KEY, title varchar(99) NOT NULL)')
+      const [print = '', take = '', ...others] = ADOPTION
+      const [, command = ''] = (await does(print)).split('\n')
+      writeFileSync(join(folder, 'schema.sql'), dumped(database().url, command))
+      await does(take)
+      const verify = others.pop() ?? ''
+      for (const other of others) await does(other)
+      // No file makes the table of the entity yet: diff does.
+      expect((await run(verify)).exit).to.equal(1)
+      await does('ashlar migrate diff next --entities dist/entities.js')
+      await does('ashlar migrate up')
+      await does(verify)
+    })
+  },
+  { empty: true },
+)
