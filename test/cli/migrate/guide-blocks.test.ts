@@ -1,11 +1,10 @@
 import { expect } from 'chai'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { onEachEngine } from '../../migrations/each-engine.js'
 import { dumped } from '../../support/migration-tools/dumped.js'
+import { operatorFolder } from '../../support/projects/operator-folder.js'
 import { compiled, root } from '../../support/root.js'
-import { runCommand } from '../../support/run-command.js'
 import { textOf } from '../../support/sources/documents.js'
 
 const PAGE = textOf('docs/guides/migrations.md')
@@ -34,22 +33,22 @@ describe('the commands of ashlar migrate', () => {
 onEachEngine(
   'a block of docs/guides/migrations.md',
   (database, dialect) => {
-    let folder: string
+    const place = operatorFolder(database)
     beforeEach(() => {
-      folder = mkdtempSync(join(tmpdir(), 'ashlar-block-'))
-      mkdirSync(join(folder, 'dist'))
-      mkdirSync(join(folder, 'migrations', dialect), { recursive: true })
+      mkdirSync(join(place.path, 'dist'))
+      mkdirSync(join(place.path, 'migrations', dialect), { recursive: true })
     })
-    afterEach(() => rmSync(folder, { recursive: true }))
 
     const entities = (name: 'before' | 'after') => {
-      rmSync(join(folder, 'dist', 'entities.js'), { force: true })
-      symlinkSync(join(compiled, `test/cli/migrate/hosts/${name}.js`), join(folder, 'dist', 'entities.js'))
+      rmSync(join(place.path, 'dist', 'entities.js'), { force: true })
+      symlinkSync(
+        join(compiled, `test/cli/migrate/hosts/${name}.js`),
+        join(place.path, 'dist', 'entities.js'),
+      )
     }
     const run = (command: string) => {
-      const [first, ...words] = command.split(' ')
-      expect(first).to.equal('ashlar')
-      return runCommand(words, { cwd: folder, env: { ASHLAR_DATABASE_URL: database().url } })
+      expect(command).to.match(/^ashlar migrate \S/)
+      return place.run(...command.split(' ').slice(2))
     }
     const does = async (command: string) => {
       const { exit, stdout, stderr } = await run(command)
@@ -87,7 +86,7 @@ onEachEngine(
       await database().rows('CREATE TABLE parts (id bigint PRIMARY KEY, title varchar(99) NOT NULL)')
       const [print = '', take = '', ...others] = ADOPTION
       const [, command = ''] = (await does(print)).split('\n')
-      writeFileSync(join(folder, 'schema.sql'), dumped(database().url, command))
+      writeFileSync(join(place.path, 'schema.sql'), dumped(database().url, command))
       await does(take)
       const verify = others.pop() ?? ''
       for (const other of others) await does(other)

@@ -78,16 +78,15 @@ export const gatheredBy =
       ...(sizes.length === 0 ? [] : [`SUM(${sizes.join(' + ')}) > ${MOST_BYTES} AS is_large`]),
       ...(inexact.length === 0 ? [] : [`BOOL_OR(${inexact.join(' OR ')}) AS is_inexact`]),
     ]
-    const text = [
-      'CASE',
+    const cases = [
       ...(sizes.length === 0 ? [] : ['WHEN is_large THEN NULL']),
       ...(inexact.length === 0 ? [] : [`WHEN is_inexact THEN ${gathered('text')}`]),
-      `ELSE ${gathered('number')} END`,
     ]
+    const whole = gathered('number')
     const selected =
-      seen.length === 0
-        ? `${gathered('number')} AS ${GATHERED}`
-        : `${text.join(' ')} AS ${GATHERED} FROM (SELECT ${seen.join(', ')} FROM ${page}) AS seen`
+      cases.length === 0
+        ? `${whole} AS ${GATHERED}`
+        : `CASE ${cases.join(' ')} ELSE ${whole} END AS ${GATHERED} FROM (SELECT ${seen.join(', ')} FROM ${page}) AS seen`
     return {
       names,
       before: `WITH ${page} AS MATERIALIZED (SELECT ${elements.join(', ')} FROM (`,
