@@ -3,13 +3,13 @@ import { existsSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-// Installs the second SQLite engine, the client of buf, the generator that it runs, and a fast compiler, once. Where no prebuilt binary can be fetched it is compiled, which takes a minute
+// Installs the second SQLite engine, the client of buf and the generator that it runs, once. Where no prebuilt binary can be fetched it is compiled, which takes a minute
 // or two; optimised less than usual, because it is only asked whether it answers what the first engine answers.
 const folder = dirname(fileURLToPath(import.meta.url))
 
 if (!loads()) {
   console.log(
-    'installing better-sqlite3, buf, protoc-gen-es and TypeScript 7 for the tests, which takes a minute or two where it must be compiled',
+    'installing better-sqlite3, buf and protoc-gen-es for the tests, which takes a minute or two where it must be compiled',
   )
   const flags = { CFLAGS: '-O1', CXXFLAGS: '-O1', JOBS: 'max', ...process.env }
   execFileSync('npm', ['ci', '--no-audit', '--no-fund'], {
@@ -33,7 +33,7 @@ if (existsSync(join(tools, 'package.json')) && !existsSync(join(tools, 'node_mod
 
 /** Whether the engine is there and was built for this Node. */
 function loads() {
-  for (const name of ['better-sqlite3', '@bufbuild/protoc-gen-es', 'native-typescript'])
+  for (const name of ['better-sqlite3', '@bufbuild/protoc-gen-es'])
     if (!existsSync(join(folder, 'node_modules', name))) return false
   const hasBuf = process.platform === 'linux' && process.arch === 'x64'
   if (hasBuf && !existsSync(join(folder, 'node_modules', '@bufbuild', 'buf-linux-x64'))) return false

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
-import { enginesFolder } from '../databases/better-sqlite3.js'
+import { root } from '../root.js'
 
-/** The compiler of TypeScript 7, which takes a fifth of the time of the one that a new project names. The drill of installed projects has that one. */
-export const NATIVE_TSC = join(enginesFolder, 'node_modules/native-typescript/bin/tsc')
+/** The compiler of TypeScript 7, which builds this project as well. */
+export const NATIVE_TSC = join(root, 'node_modules/native-typescript/bin/tsc')
 
 /** Compiles a project as its tsconfig.json says, and returns what the compiler finds wrong, a line each. A compiler that follows goes on from there. */
 export function compiledProject(folder: string): readonly string[] {
