@@ -5,11 +5,14 @@ import { decodeBase64 } from './encoding/base64.js'
 import {
   AlgoSHA512_256,
   type Algorithm,
-  hashBy,
+  derivations,
+  derived,
+  fastHash,
   type HashSpec,
   hashWith,
   parseHashSpec,
   unsupported,
+  workOf,
 } from './hash-spec.js'
 import type { StoredCredential } from './stored-credential.js'
 
@@ -25,10 +28,10 @@ const MAX_SECRET_BITS = 2048
 /** Far longer than any minted token. Longer text is rejected before it is searched for separators. */
 const MAX_TOKEN_LENGTH = 1024
 /**
- * How many derivations may wait. Unknown ids are rejected long before known ones, so that made-up tokens do not block
- * real ones.
+ * How many checks may wait for their turn to derive a key. Those that can only fail are rejected long before others, so
+ * that made-up tokens do not block real ones.
  */
-const LONGEST_QUEUE = { known: 1000, unknown: 8 } as const
+const LONGEST_QUEUE = { known: 1000, failed: 8 } as const
 const PREFIX = /^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,30}[A-Za-z0-9])?$/
 const ID_AND_SECRET = /^[A-Za-z0-9]+_[A-Za-z0-9]+$/
 
@@ -64,6 +67,15 @@ export interface CredentialOptions {
   readonly signal?: AbortSignal | undefined
 }
 
+/** Options of a check. */
+export interface CheckOptions extends CredentialOptions {
+  /**
+   * Asked by a check that fails: the specs that stored credentials have, as far as they may be new to the minter. It knows its
+   * own, and those of the credentials that it has checked.
+   */
+  readonly specs?: () => Promise<readonly HashSpec[]> | undefined
+}
+
 /**
  * Mints and verifies tokens `<prefix>_<public id>_<secret>`. Only a salted hash is stored. All arguments are optional.
  * @throws RangeError for a prefix, spec or number of bits that cannot work.
@@ -82,8 +94,10 @@ export class CredentialMinter {
   readonly spec: HashSpec
   readonly secretBits: number
   readonly #randomBytes: (size: number) => Uint8Array
-  /** No secret matches it. Verifying against it costs as much as against a real one. */
-  readonly #decoy: StoredCredential
+  /** No secret matches it; its hash costs as much as that of a real one. Undefined where hashes are slow. */
+  readonly #decoy: StoredCredential | undefined
+  /** The work of the dearest spec in use, as far as it is known. It never shrinks. */
+  #dearest: number
 
   constructor(options: MinterOptions = {}) {
     this.prefix = options.prefix || DefaultPrefix
@@ -97,7 +111,8 @@ export class CredentialMinter {
     }
     const algorithm = parseHashSpec(this.spec)
     if (algorithm === undefined) throw new RangeError(`spec.algo: ${unsupported(this.spec).message}`)
-    this.#decoy = { publicId: '', ...randomHash(algorithm), spec: this.spec }
+    this.#dearest = workOf(algorithm)
+    this.#decoy = this.#dearest > 0 ? undefined : { publicId: '', ...randomHash(algorithm), spec: this.spec }
   }
 
   /** Mints a token, and returns it with what to store. */
@@ -130,38 +145,69 @@ export class CredentialMinter {
   }
 
   /**
-   * Whether `secret` was minted with `stored`; compared in constant time.
+   * Whether `secret` was minted with `stored`; compared in constant time. A wrong secret takes the work of the dearest spec in
+   * use, whatever its own is.
    * @throws SecretUnreadable for a malformed stored field or an unsupported algorithm, never for a mere mismatch;
-   * Unavailable when 1,000 PBKDF2 derivations are waiting.
+   * Unavailable when too many checks wait: 1,000 with PBKDF2, 8 that have failed.
    */
-  verify(secret: string, stored: StoredCredential, options: CredentialOptions = {}): Promise<boolean> {
-    return this.#check(secret, stored, options, LONGEST_QUEUE.known)
-  }
-
-  async #check(
-    secret: string,
-    stored: StoredCredential,
-    { signal }: CredentialOptions,
-    longest: number,
-  ): Promise<boolean> {
+  async verify(secret: string, stored: StoredCredential, options: CheckOptions = {}): Promise<boolean> {
     const algorithm = parseHashSpec(stored.spec)
     if (algorithm === undefined) throw unsupported(stored.spec)
     const salt = bytesOf(stored.salt, 'salt')
     const expected = bytesOf(stored.hash, 'hash')
     if (expected.length !== algorithm.length)
       throw new SecretUnreadable('the stored hash has the wrong length')
-    const hash = hashBy(algorithm, salt, secret, signal, longest)
-    return timingSafeEqual(hash instanceof Promise ? await hash : hash, expected)
+    const work = workOf(algorithm)
+    this.#learn(work)
+    if (algorithm.digest !== 'pbkdf2')
+      return (
+        timingSafeEqual(fastHash(algorithm.digest, salt, secret), expected) ||
+        this.#fail(secret, work, options)
+      )
+    let done = work
+    const check = async (): Promise<boolean> => {
+      if (timingSafeEqual(await derived(algorithm, salt, secret), expected)) return true
+      // In the same turn, so that it waits no longer than an unknown public id.
+      await takeWork(secret, this.#dearest - work)
+      done = Math.max(work, this.#dearest)
+      return false
+    }
+    return (
+      (await derivations(check, options.signal, LONGEST_QUEUE.known)) || this.#fail(secret, done, options)
+    )
   }
 
   /**
-   * For an unknown public id: returns false after the work of a verification, so that timing does not reveal which ids
+   * For an unknown public id: returns false after the work that a wrong secret takes, so that timing does not reveal which ids
    * exist.
-   * @throws Unavailable when 8 PBKDF2 derivations are waiting.
+   * @throws Unavailable when 8 checks that have failed wait.
    */
-  verifyUnknown(secret: string, options: CredentialOptions = {}): Promise<boolean> {
-    return this.#check(secret, this.#decoy, options, LONGEST_QUEUE.unknown)
+  async verifyUnknown(secret: string, options: CheckOptions = {}): Promise<boolean> {
+    return this.#decoy === undefined
+      ? this.#fail(secret, 0, options)
+      : this.verify(secret, this.#decoy, options)
   }
+
+  #learn(work: number): void {
+    if (work > this.#dearest) this.#dearest = work
+  }
+
+  /** Takes what is left of the work of a failed check. @param done - the work that it has taken. */
+  async #fail(secret: string, done: number, { signal, specs }: CheckOptions): Promise<false> {
+    for (const spec of (await specs?.()) ?? []) {
+      const algorithm = parseHashSpec(spec)
+      if (algorithm !== undefined) this.#learn(workOf(algorithm))
+    }
+    const left = this.#dearest - done
+    if (left > 0) await derivations(() => takeWork(secret, left), signal, LONGEST_QUEUE.failed)
+    return false
+  }
+}
+
+const NO_SALT = new Uint8Array(SALT_BYTES)
+
+const takeWork = async (secret: string, iterations: number): Promise<void> => {
+  if (iterations > 0) await derived({ digest: 'pbkdf2', iterations, length: 32 }, NO_SALT, secret)
 }
 
 function secretBitsOf(bits: number): number {

@@ -1,5 +1,4 @@
 import { hash, pbkdf2 } from 'node:crypto'
-import { promisify } from 'node:util'
 import { SecretUnreadable } from '../errors.js'
 import { atMost } from './at-most.js'
 
@@ -38,6 +37,13 @@ export function parseHashSpec(spec: HashSpec): Algorithm | undefined {
   return isBounded ? { digest: 'pbkdf2', iterations, length } : undefined
 }
 
+/** The bytes of one block of a derivation; a longer key takes all iterations once per block. */
+const BLOCK = 32
+
+/** How much work a hash is: iterations of PBKDF2, those of each block counted. 0 for a fast hash. At most 4,000,000. */
+export const workOf = (algorithm: Algorithm): number =>
+  algorithm.digest === 'pbkdf2' ? algorithm.iterations * Math.ceil(algorithm.length / BLOCK) : 0
+
 /**
  * The hash of salt, then secret. Fast algorithms return the hash itself. PBKDF2 (password: the secret) returns a
  * promise from the thread pool; at most two derivations run at a time in the process.
@@ -51,36 +57,34 @@ export function hashWith(
 ): Buffer | Promise<Buffer> {
   const algorithm = parseHashSpec(spec)
   if (algorithm === undefined) throw unsupported(spec)
-  return hashBy(algorithm, salt, secret, signal)
+  if (algorithm.digest !== 'pbkdf2') return fastHash(algorithm.digest, salt, secret)
+  return derivations(() => derived(algorithm, salt, secret), signal)
 }
 
-/**
- * Like {@link hashWith}, with a parsed algorithm.
- * @param longest - derivations that may already wait; with more it rejects with Unavailable. Default: any number.
- */
-export function hashBy(
-  algorithm: Algorithm,
+/** A fast hash, at once. */
+export function fastHash(digest: 'sha512-256' | 'sha384', salt: Uint8Array, secret: string): Buffer {
+  // Through text and back into bytes: a buffer created by native code costs as much as the hash.
+  return Buffer.from(hash(digest, concat(salt, secret), 'binary'), 'latin1')
+}
+
+/** A key of PBKDF2, in the thread pool. Call it in a turn of `derivations`. */
+export const derived = (
+  { iterations, length }: Extract<Algorithm, { readonly digest: 'pbkdf2' }>,
   salt: Uint8Array,
   secret: string,
-  signal?: AbortSignal,
-  longest?: number,
-): Buffer | Promise<Buffer> {
-  if (algorithm.digest !== 'pbkdf2') {
-    // Through text and back into bytes: a buffer created by native code costs as much as the hash.
-    return Buffer.from(hash(algorithm.digest, concat(salt, secret), 'binary'), 'latin1')
-  }
-  const { iterations, length } = algorithm
-  return derivations(() => derive(secret, salt, iterations, length, 'sha256'), signal, longest)
-}
+): Promise<Buffer> =>
+  new Promise((resolve, reject) =>
+    pbkdf2(secret, salt, iterations, length, 'sha256', (error, key) =>
+      error ? reject(error) : resolve(key),
+    ),
+  )
+
+/** Turns for derivations. One queue per process, like the thread pool: eight at once block its file and DNS work for a second. */
+export const derivations = atMost(2)
 
 /** The message quotes the algorithm: it is no secret, and an operator must find the row. */
 export const unsupported = (spec: HashSpec): SecretUnreadable =>
   new SecretUnreadable(`unsupported hash algorithm ${JSON.stringify(String(spec.algo).slice(0, 64))}`)
-
-const derive = promisify(pbkdf2)
-
-// One queue per process, like the thread pool: eight derivations at once block its file and DNS work for a second.
-const derivations = atMost(2)
 
 function concat(salt: Uint8Array, secret: string): Buffer {
   const length = Buffer.byteLength(secret)

@@ -1,7 +1,8 @@
 import type { Field } from '../../resource/fields/field.js'
 import type { CredentialField, ResourceModel } from '../../resource/resource-model.js'
 import { ErrConflict, ErrNoMinter } from '../../errors.js'
-import type { CredentialMinter, ParsedToken } from '../../secrets/credential-minter.js'
+import type { CheckOptions, CredentialMinter, ParsedToken } from '../../secrets/credential-minter.js'
+import type { SpecsInUse } from '../../secrets/specs-in-use.js'
 import { nowOf, type Sources, type Values } from './new-entity.js'
 import type { Caller, SecretOptions } from './secret-fields.js'
 
@@ -21,24 +22,28 @@ const REFUSED = Object.freeze({ ok: false, record: undefined })
  * Checks a presented token: prefix, hash, and that its owner lives and has not expired. Whatever is wrong with it, the
  * result is the same, and an unknown public id takes the work of a wrong secret.
  * @param find - the live row with this public id, over all tenants.
+ * @param specs - those of the stored credentials; undefined in memory, and in a transaction, which must not wait for
+ * another connection.
  */
 export async function checkCredential<E extends object>(
   model: ResourceModel<E>,
   credential: CredentialField,
   token: string,
   options: Sources & SecretOptions,
-  find: (publicId: string) => Promise<CredentialRow<E> | undefined>,
+  find: (publicId: string) => Promise<readonly CredentialRow<E>[]>,
+  specs: SpecsInUse | undefined,
   caller: Caller,
 ): Promise<Verification<E>> {
   const { minter } = options
   if (minter === undefined) throw new ErrNoMinter()
   const parsed = parse(minter, token)
   if (parsed === undefined || parsed.prefix !== minter.prefix) return REFUSED
-  const row = await find(parsed.publicId)
-  const asked = {
+  const [row] = await find(parsed.publicId)
+  const asked: CheckOptions = {
     get signal() {
       return caller.signal
     },
+    specs: () => specs?.read(),
   }
   if (row === undefined) {
     await minter.verifyUnknown(parsed.secret, asked)

@@ -252,15 +252,14 @@ export class MemoryRepository<E extends object> implements Repository<E> {
   ): Promise<Verification<E>> {
     const caller = options?.context ?? {}
     return this.#perform('verify', options, ({ read }) => {
-      const find = (publicId: string): Promise<CredentialRow<E> | undefined> =>
+      const find = (id: string): Promise<CredentialRow<E>[]> =>
         read(() => {
-          const [row] = this.#table.filter(
-            (candidate) =>
-              candidate[credential.publicId.property] === publicId && this.#table.isLive(candidate),
-          )
-          return row && { entity: this.#table.entityOf(row), columns: row }
+          const { property } = credential.publicId
+          const found = this.#table.filter((row) => row[property] === id && this.#table.isLive(row))
+          return found.map((columns) => ({ entity: this.#table.entityOf(columns), columns }))
         })
-      return checkCredential(this.model, credential, token, this.#options, find, caller)
+      // Its minter has minted all that are stored.
+      return checkCredential(this.model, credential, token, this.#options, find, undefined, caller)
     })
   }
 

@@ -1,5 +1,6 @@
 import type { Field, FieldKind } from '../../resource/fields/field.js'
-import type { ResourceModel } from '../../resource/resource-model.js'
+import type { CredentialField, ResourceModel } from '../../resource/resource-model.js'
+import { SpecsInUse } from '../../secrets/specs-in-use.js'
 import type { CountPlan, FilterPlan, ListPlan } from '../contract/list-plan.js'
 import type { Page } from '../contract/repository.js'
 import type { LockClause } from '../contract/row-lock.js'
@@ -67,6 +68,7 @@ interface GatheredReading<E> extends KnownHydrators<E> {
 /** Reads lists and counts of the rows of one resource, and of what is beside them. */
 export class RowLists<E extends object> {
   readonly #readings = new Map<string, GatheredReading<E>>()
+  readonly #specs = new Map<Field, SpecsInUse>()
 
   constructor(
     private readonly model: ResourceModel<E>,
@@ -206,6 +208,22 @@ export class RowLists<E extends object> {
         : `SELECT COUNT(*) AS n FROM (SELECT 1 AS one FROM ${from} LIMIT ${this.dialect.countPlaceholder(params.push(limit))}) AS counted`
     const [row] = await this.#read(on, this.statements.written(text), params, run)
     return Number(row?.[0])
+  }
+
+  /** The hash specs of a credential field, of all tenants. @param pool - not the caller's transaction: several calls share them. */
+  specsOf({ hashspec }: CredentialField, pool: Executor): SpecsInUse {
+    let specs = this.#specs.get(hashspec)
+    if (specs === undefined) {
+      const { from } = this.#source({ filter: undefined, search: '', showDeleted: false }, undefined, [])
+      const statement = this.statements.written(
+        `SELECT DISTINCT ${this.statements.columns([hashspec])} FROM ${from}`,
+      )
+      specs = new SpecsInUse(async (signal) =>
+        (await pool.run(statement, [], { signal })).rows.map(([algo]) => algo),
+      )
+      this.#specs.set(hashspec, specs)
+    }
+    return specs
   }
 
   async #read(

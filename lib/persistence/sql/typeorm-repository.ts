@@ -315,11 +315,11 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     token: string,
     options?: OperationOptions,
   ): Promise<Verification<E>> {
-    const context = options?.context ?? RequestContext.current()
-    return this.#operations.perform('verify', options, { context, tenant: undefined }, async (on, _, run) => {
-      const find = async (publicId: string) =>
-        (await this.#rows.find(on, credential.publicId, publicId, { tenant: undefined }, run))[0]
-      return checkCredential(this.model, credential, token, this.#options, find, context)
+    const scope = { context: options?.context ?? RequestContext.current(), tenant: undefined }
+    return this.#operations.perform('verify', options, scope, async (on, _, run) => {
+      const find = (id: string) => this.#rows.find(on, credential.publicId, id, scope, run)
+      const specs = on === this.#database ? this.#rows.lists.specsOf(credential, on) : undefined
+      return checkCredential(this.model, credential, token, this.#options, find, specs, scope.context)
     })
   }
 

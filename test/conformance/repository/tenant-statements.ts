@@ -15,6 +15,8 @@ const ROUTED = /^(?!.*\("account_id", "id"\) IN \().*"account_id" = \$\d|^INSERT
 const WITHOUT_TENANT = {
   'a credential is verified by its public id, and says which tenant it is':
     /^SELECT .* FROM "specimens" WHERE "api_key_public_id" = \$1 AND "deleted_at" IS NULL ORDER BY "id" LIMIT 2$/,
+  'a check of a credential that fails takes the work of the dearest spec of all tenants':
+    /^SELECT DISTINCT "api_key_hashspec" FROM "specimens" WHERE "deleted_at" IS NULL$/,
   'a new public id is looked for':
     /^SELECT 1 AS found FROM "specimens" WHERE "api_key_public_id" = \$1 LIMIT 1$/,
 } as const

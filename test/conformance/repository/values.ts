@@ -1,8 +1,9 @@
 import { expect } from 'chai'
-import type { CredentialMinter } from '../../../lib/secrets/credential-minter.js'
+import { CredentialMinter } from '../../../lib/secrets/credential-minter.js'
 import { ErrConflict, ErrNotFound, ErrPreconditionFailed, InvalidArgument } from '../../../lib/errors.js'
 import { Specimen_Phase } from '../../support/gen/specimens_pb.js'
 import type { Specimen } from '../../support/entities/specimen.js'
+import { hashWork } from '../../secrets/hash-work.js'
 import {
   asTenant,
   clock,
@@ -277,6 +278,35 @@ export const values = (holder: Holder): void => {
         const expired = await specimens.create(draft({ expireTime: new Date(clock.now) }))
         expect((await specimens.verifyApiKey(expired.apiKey ?? '')).ok).to.equal(false)
       }))
+
+    it('an unknown credential takes the work of the dearest spec that is stored, as a wrong one does', async function () {
+      const old = {
+        ...subjectOptions,
+        minter: new CredentialMinter({ spec: { algo: 'pbkdf2-sha256:500:33' } }),
+      }
+      const before = holder.subject.withOptions(old).specimens
+      const tokens = [(await inAcme(() => before.create(draft()))).apiKey ?? '']
+      // In memory there is nothing that an earlier process has minted.
+      if ((await inAcme(() => holder.subject.specimens.count())) === 0) return this.skip()
+      const fresh = () =>
+        holder.subject.withOptions({ ...subjectOptions, minter: new CredentialMinter() }).specimens
+      tokens.push((await inAcme(() => fresh().create(draft()))).apiKey ?? '')
+      const unknown = `ib_${'A'.repeat(22)}_${'x'.repeat(43)}`
+      for (const token of [unknown, ...tokens.map((one) => one.replace(/.{43}$/, 'x'.repeat(43)))]) {
+        const specimens = fresh()
+        const work = await hashWork(async () =>
+          expect((await specimens.verifyApiKey(token)).ok).to.equal(false),
+        )
+        expect(work.iterations, token).to.equal(1000)
+      }
+      const work = await hashWork(async () =>
+        expect((await fresh().verifyApiKey(tokens[1] ?? '')).ok).to.equal(true),
+      )
+      expect(work.iterations).to.equal(0)
+      // A transaction asks for no second connection.
+      const specimens = fresh()
+      await inAcme(() => specimens.transaction(async () => void (await specimens.verifyApiKey(unknown))))
+    })
 
     it('a secret is stored as hash and cipher, and comes back by reveal alone', () =>
       inAcme(async () => {
