@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { toolEnvironment } from '../proto/project-tool.js'
-import { ENDS_WITH_PARENT } from './ending.js'
+import { ENDS_GROUP_WITH_PARENT } from './ending.js'
 import { type SourceError, typescriptError } from './source-error.js'
 
 /** What is told of each compilation. */
@@ -12,16 +12,16 @@ export interface CompilerEvents {
   readonly ended: () => void
 }
 
-/** The project's own `tsc --watch`. Its errors are read from what it prints, which is the same in all versions of it. */
+/**
+ * The project's own `tsc --watch`. Its errors are read from what it prints, which is the same in all versions of it. That of TypeScript 7 is a
+ * program that a script of Node starts, so a process between ends both.
+ */
 export function watchingCompiler(tsc: string, folder: string, events: CompilerEvents): ChildProcess {
-  const child = spawn(tsc, ['--watch', '--preserveWatchOutput', '--pretty', 'false'], {
+  const command = [tsc, '--watch', '--preserveWatchOutput', '--pretty', 'false']
+  const child = spawn(process.execPath, ['--eval', ENDS_GROUP_WITH_PARENT, '--', ...command], {
     cwd: folder,
-    env: {
-      ...toolEnvironment(tsc),
-      NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --import=${ENDS_WITH_PARENT}`,
-    },
+    env: toolEnvironment(tsc),
     stdio: ['pipe', 'pipe', 'inherit', 'ipc'],
-    shell: process.platform === 'win32',
   })
   let errors: SourceError[] = []
   createInterface({ input: child.stdout as Readable }).on('line', (line) => {

@@ -23,7 +23,13 @@ const CLEAN = `node -e "['dist/test', 'dist/.tsbuildinfo'].map((old) => fs.rmSyn
 /** The `package.json` of a new project. Its versions are those that this package is tested with. */
 export function packageJson({ name, database, nest }: Choices): string {
   const own = manifest()
-  const known = { ...own.devDependencies, ...own.peerDependencies, ...own.dependencies }
+  const known: Readonly<Record<string, string | undefined>> = {
+    ...own.devDependencies,
+    ...own.peerDependencies,
+    ...own.dependencies,
+    // The package `typescript` here is the one whose API tools use.
+    typescript: own.devDependencies['native-typescript']?.replace('npm:typescript@', ''),
+  }
   const versions = (names: readonly string[]) =>
     Object.fromEntries(names.map((one) => [one, known[one] ?? `^${own.version}`]))
   const { packages, developmentPackages, built } = DATABASE_FACTS[database]

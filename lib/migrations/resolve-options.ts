@@ -53,6 +53,7 @@ export interface NamedDatabase {
   readonly address: DatabaseAddress | undefined
   /** What to tell where no connection could be had. It holds no password. */
   readonly connectionFailed: (error: unknown) => MigrationError
+  /** What an error of its server means, without a value of a row. */
   readonly failureOf: (error: unknown) => SessionFailure
 }
 

@@ -5,7 +5,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { freePort } from '../../support/free-port.js'
-import { hasBuf, type LinkedProject, linkedProject, OWN_TSC } from '../../support/projects/linked-project.js'
+import { hasBuf, type LinkedProject, linkedProject } from '../../support/projects/linked-project.js'
 import { compiled } from '../../support/root.js'
 
 const HEADERS = { 'account-id': 'acme', subject: 'ada', groups: 'staff', 'content-type': 'application/json' }
@@ -62,7 +62,7 @@ describe('ashlar dev', function () {
     if (!hasBuf || basename(compiled) !== 'dist') this.skip()
     const httpAddr = `127.0.0.1:${await freePort()}`
     url = `http://${httpAddr}`
-    project = await linkedProject('shop', ['--database', 'sqlite'], {}, OWN_TSC)
+    project = await linkedProject('shop', ['--database', 'sqlite'])
     start = (...command) => {
       said = ''
       child = spawn(command[0] ?? '', command.slice(1), {

@@ -16,7 +16,6 @@ import {
   type LinkedProject,
   linkedProject,
   linkPackage,
-  OWN_TSC,
 } from '../../support/projects/linked-project.js'
 import { compiled } from '../../support/root.js'
 import { askedBackends } from '../../support/running/asked.js'
@@ -81,10 +80,11 @@ describe('the page Getting started', function () {
     void once(development, 'exit').then(() => wake())
   }
   const at = (port: string): string => ports.find(([one]) => one === port)?.[1] ?? port
-  /** What was printed until the service is ready. */
-  const ready = async (): Promise<string> => {
+  /** What was printed until the service is ready. @param change - a file whose change it has taken. */
+  const ready = async (change = ''): Promise<string> => {
+    const ending = new RegExp(`${change === '' ? '' : `changed ${change}\\n[^]*?`}ready after [^\n]*\n`)
     for (;;) {
-      const end = /ready after [^\n]*\n/.exec(said)
+      const end = ending.exec(said)
       if (end !== null) {
         const until = said.slice(0, end.index)
         said = said.slice(end.index + end[0].length)
@@ -134,7 +134,7 @@ describe('the page Getting started', function () {
   it('makes a project, starts it, and creates a resource', async () => {
     const lines = block('ashlar new')
     const [, name = '', choices = ''] = /^npx ashlar new (\w+) (.*)$/.exec(lines[0] ?? '') ?? []
-    project = await linkedProject(name, choices.split(' '), {}, OWN_TSC)
+    project = await linkedProject(name, choices.split(' '))
     begin(lines.at(-1) ?? '')
     await ready()
     expect(run(block('project_id=apollo'))).to.include('"title":"Apollo"')
@@ -145,7 +145,7 @@ describe('the page Getting started', function () {
     for (const [, path = ''] of textOf(PAGE).matchAll(/^\| `([\w.-]+\/[\w./-]+)` +\|/gm))
       expect(existsSync(join(project.folder, path)), path).to.equal(true)
     // Nobody made a mistake.
-    const mistakes = (await ready()).split('\n').filter((line) => /\berrors?\b/.test(line))
+    const mistakes = (await ready('src/services.ts')).split('\n').filter((line) => /\berrors?\b/.test(line))
     expect(mistakes).to.deep.equal([])
     expect(run(block('"title": "Land"'))).to.include('"state":"OPEN"')
     expect(run(block('buf curl'))).to.include('"title": "Land"')
@@ -163,7 +163,8 @@ describe('the page Getting started', function () {
     }
     expect(include).to.include('web')
     // The script belongs to the project, so that the service starts again.
-    await ready()
+    do await ready()
+    while (!existsSync(join(project.folder, 'dist/web/tasks.js')))
     if (browser === undefined) return this.skip()
     const page = await browser.newPage({ viewport: { width: 700, height: 420 } })
     const complaints: string[] = []
@@ -204,7 +205,7 @@ describe('the page Getting started', function () {
     expect(run(block("Task --fields 'size:int32'\nnpx ashlar migrate up"))).to.match(
       /applied \d+_task\w*_size/,
     )
-    await ready()
+    await ready('src/tasks/task.ts')
     const sized = block('"title": "Land"').map((line) => line.replace('"state": "OPEN"', '"size": 3'))
     expect(run(sized)).to.include('"size":3')
   })

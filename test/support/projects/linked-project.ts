@@ -16,10 +16,8 @@ const PROGRAMS = {
   buf: BUF,
   'protoc-gen-es': join(ENGINES, '.bin/protoc-gen-es'),
   ashlar: join(root, 'bin/ashlar.js'),
+  tsc: NATIVE_TSC,
 }
-
-/** The compiler that a new project names. `ashlar dev` needs it: that of TypeScript 7 is a process behind a process, which outlives the first. */
-export const OWN_TSC = join(root, 'node_modules/typescript/bin/tsc')
 
 /** A project of `ashlar new`, with the packages of this repository in the place of installed ones. */
 export interface LinkedProject {
@@ -40,13 +38,12 @@ export async function linkedProject(
   name: string,
   choices: readonly string[],
   env: NodeJS.ProcessEnv = {},
-  tsc = NATIVE_TSC,
 ): Promise<LinkedProject> {
   const parent = mkdtempSync(join(tmpdir(), 'ashlar-project-'))
   const folder = join(parent, name)
   const { exit, stderr } = await runCli('ashlar', ['new', name, ...choices], { cwd: parent })
   expect([exit, stderr]).to.deep.equal([0, ''])
-  link(folder, tsc)
+  link(folder)
   const { NODE_OPTIONS: _, NODE_ENV: __, ...outer } = process.env
   const all = { ...outer, ...env, PATH: `${join(folder, 'node_modules/.bin')}:${process.env['PATH'] ?? ''}` }
   return {
@@ -61,14 +58,13 @@ export async function linkedProject(
   }
 }
 
-function link(folder: string, tsc: string): void {
+function link(folder: string): void {
   const { dependencies, devDependencies } = JSON.parse(
     readFileSync(join(folder, 'package.json'), 'utf8'),
   ) as Readonly<Record<'dependencies' | 'devDependencies', Readonly<Record<string, string>>>>
   for (const name of Object.keys({ ...dependencies, ...devDependencies }))
     if (name !== '@bufbuild/buf' && name !== '@bufbuild/protoc-gen-es') linkPackage(folder, name)
-  for (const [name, program] of Object.entries({ ...PROGRAMS, tsc }))
-    linkModule(folder, `.bin/${name}`, program)
+  for (const [name, program] of Object.entries(PROGRAMS)) linkModule(folder, `.bin/${name}`, program)
 }
 
 /** What `npm install <name>` does in a linked project. */
