@@ -14,3 +14,25 @@ export function expectGolden(name: string, text: string): void {
   expect(existsSync(path), hint).to.equal(true)
   expect(text, hint).to.equal(readFileSync(path, 'utf8'))
 }
+
+/** Values by name in the JSON of `test/golden/<name>`; with `UPDATE_GOLDEN=1` they are written, and then are what is expected. */
+export function goldenIn<T>(name: string): {
+  readonly all: Readonly<Record<string, T>>
+  expect(key: string, value: T): T
+} {
+  const path = join(root, 'test', 'golden', name)
+  const isWritten = process.env.UPDATE_GOLDEN === '1'
+  const all = existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Record<string, T>) : {}
+  return {
+    all,
+    expect: (key, value) => {
+      if (isWritten) {
+        all[key] = value
+        mkdirSync(dirname(path), { recursive: true })
+        writeFileSync(path, `${JSON.stringify(all, undefined, 2)}\n`)
+      }
+      expect(value, `${key} of test/golden/${name} (UPDATE_GOLDEN=1 writes it anew)`).to.deep.equal(all[key])
+      return all[key] as T
+    },
+  }
+}
