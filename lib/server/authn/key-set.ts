@@ -2,7 +2,7 @@ import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } f
 import { Unavailable } from '../../errors.js'
 import type { KeyFetchLog } from './key-fetch-log.js'
 
-/** A source of keys. It rejects instead of returning a set without a usable key. */
+/** A source of keys that can verify a signature, and of no others. What is fetched without one is rejected. */
 export type KeySource = (signal: AbortSignal) => Promise<JSONWebKeySet>
 
 /** How long keys are used before they are fetched again. */

@@ -1,6 +1,6 @@
 import type { JSONWebKeySet } from 'jose'
 import type { KeySource } from './key-set.js'
-import { isUsableKey } from './usable-key.js'
+import { usableKeys } from './usable-key.js'
 
 const MAX_BYTES = 1024 * 1024
 
@@ -29,11 +29,9 @@ const keySet = async (
   fetchIt: typeof fetch,
   signal: AbortSignal,
 ): Promise<JSONWebKeySet> => {
-  const set = await json(url, fetchIt, signal)
-  const { keys } = set
-  if (!Array.isArray(keys) || !keys.some((key) => isUsableKey(key, algorithms)))
-    throw new TypeError(`${url} returned no key that can verify a token`)
-  return set as unknown as JSONWebKeySet
+  const keys = usableKeys(await json(url, fetchIt, signal), algorithms)
+  if (keys.length === 0) throw new TypeError(`${url} returned no key that can verify a token`)
+  return { keys }
 }
 
 /**

@@ -7,6 +7,7 @@ import { type ClaimMapping, toPrincipal } from './claims.js'
 import { KeyFetchLog } from './key-fetch-log.js'
 import type { KeySource } from './key-set.js'
 import { assertSafe, keysAt, keysOfIssuer } from './key-source.js'
+import { usableKeys } from './usable-key.js'
 
 /** Signatures that only the issuer can make. Shared secrets and `none` are missing on purpose and cannot be allowed. */
 const ASYMMETRIC = [
@@ -98,7 +99,7 @@ const sourceOf = (
 ): KeySource => {
   assertSafe('issuer', issuer)
   const fetchIt = options.fetch ?? fetch
-  if (jwks !== undefined) return () => Promise.resolve(jwks)
+  if (jwks !== undefined) return async () => ({ keys: usableKeys(jwks, algorithms) })
   if (jwksUri === undefined) return keysOfIssuer(issuer, algorithms, fetchIt)
   assertSafe('jwksUri', jwksUri)
   return keysAt(jwksUri, algorithms, fetchIt)

@@ -80,11 +80,14 @@ const verifyWithAny = async (
     try {
       return await jwtVerify(token, key, options)
     } catch (error) {
-      if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw error
+      // A key that cannot be used is as one that did not sign. Claims are read when the signature is good.
+      if (CLAIM_ERRORS.some((kind) => error instanceof kind)) throw error
     }
   }
   throw new errors.JWSSignatureVerificationFailed()
 }
+
+const CLAIM_ERRORS = [errors.JWTClaimValidationFailed, errors.JWTExpired, errors.JWTInvalid]
 
 const messageOf = (error: unknown): string =>
   error instanceof errors.JWTExpired ? 'the bearer token has expired' : 'invalid bearer token'

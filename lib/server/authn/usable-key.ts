@@ -1,12 +1,18 @@
 import { createPublicKey, type JsonWebKey } from 'node:crypto'
+import type { JWK } from 'jose'
 
 /** Verifiers must refuse smaller RSA keys (RFC 7518 section 3.3). */
 const MIN_RSA_BITS = 2048
 
 const KTY: Readonly<Record<string, string>> = { RS: 'RSA', PS: 'RSA', ES: 'EC', Ed: 'OKP' }
 
-/** Whether a member of a JSON Web Key Set can verify a signature with one of the algorithms. */
-export const isUsableKey = (member: unknown, algorithms: readonly string[]): boolean => {
+/** The members of a JSON Web Key Set that can verify a signature with one of the algorithms; others are ignored (RFC 7517 section 5). */
+export const usableKeys = (set: unknown, algorithms: readonly string[]): JWK[] => {
+  const { keys } = (set ?? {}) as { readonly keys?: unknown }
+  return Array.isArray(keys) ? keys.filter((member): member is JWK => isUsableKey(member, algorithms)) : []
+}
+
+const isUsableKey = (member: unknown, algorithms: readonly string[]): boolean => {
   if (typeof member !== 'object' || member === null || 'd' in member) return false
   const { kty, use, alg, key_ops: operations } = member as Record<string, unknown>
   if (use !== undefined && use !== 'sig') return false

@@ -1,5 +1,13 @@
 import { expect } from 'chai'
-import { exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose'
+import {
+  exportJWK,
+  exportSPKI,
+  generateKeyPair,
+  type JWK,
+  type JWTPayload,
+  SignJWT,
+  UnsecuredJWT,
+} from 'jose'
 import { generateKeyPairSync } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -513,6 +521,36 @@ describe('oidc', () => {
       it(`that ${name} are passed over`, async () => {
         const keys = [{ ...(await publicJwk('one')), ...extra }]
         expect(await verdict(await signed(), verifier({ jwks: { keys } }))).to.equal(INVALID)
+      })
+
+    const strangers: readonly (readonly [string, () => unknown])[] = [
+      ['null', () => null],
+      ['a number', () => 7],
+      ['a text', () => 'key'],
+      ['a list', () => [1]],
+      ['an object that is no key', () => ({ kid: 'one' })],
+      ['a key type of the future', () => ({ kty: 'AKP', alg: 'ML-DSA-44', pub: 'AA', kid: 'one' })],
+      ['a short RSA key', () => ({ ...shortKey(), kid: 'one' })],
+      ['an RSA key without a modulus', () => ({ kty: 'RSA', n: '', e: 'AQAB', kid: 'one' })],
+      ['an RSA key whose modulus is a number', () => ({ kty: 'RSA', n: 5, e: 'AQAB', kid: 'one' })],
+      ['a shared secret', () => ({ kty: 'oct', k: 'c2VjcmV0', kid: 'one' })],
+      ['a private key', async () => ({ ...(await exportJWK(pair('two').privateKey)), kid: 'one' })],
+      ['uses that are no list', async () => ({ ...(await publicJwk('one')), key_ops: 'verify' })],
+      ['a usable key of the same name', async () => ({ ...(await publicJwk('two')), kid: 'one' })],
+    ]
+    for (const [name, stranger] of strangers)
+      it(`beside ${name} verify, given or fetched, with kid and without`, async () => {
+        const [good, other] = [await publicJwk('one'), (await stranger()) as JWK]
+        const tokens = [await signed(), await signed(claims(), 'one', { kid: undefined })]
+        for (const keys of [
+          [other, good],
+          [good, other],
+        ]) {
+          document = { keys }
+          for (const authenticator of [verifier(), verifier({ jwks: { keys } })])
+            for (const token of tokens)
+              expect(await verdict(token, authenticator)).to.have.property('subject', 'alice')
+        }
       })
 
     it('can be given, or found at an address', async () => {
