@@ -1,4 +1,5 @@
 import { type FailureReport, RequestContext } from '../../context.js'
+import { ReportLimit } from '../../faults/report-limit.js'
 import type { TransactionContext } from '../../persistence/sql/transaction-context.js'
 import { type EventWorker, workerOf } from '../following/event-worker.js'
 import { Follower, type FollowerOptions } from '../following/follower.js'
@@ -96,11 +97,12 @@ export function consumer<Data = unknown>(
   return workerOf(follower, listener, stream)
 }
 
-const reporting =
-  (
-    name: string,
-    onFailure: FailureReport = (failure) =>
-      new RequestContext().reportFailure(failure.message, failure.error),
-  ) =>
-  (error: TypeError): void =>
-    onFailure({ requestId: '', message: `${name}: a message of the stream is left out`, error })
+/** Whoever may send to the stream can send many. */
+const reporting = (name: string, onFailure?: FailureReport): ((error: TypeError) => void) => {
+  const reports = new ReportLimit()
+  const report = onFailure ?? (({ message, error }) => new RequestContext().reportFailure(message, error))
+  return (error) =>
+    reports.tell('a message of the stream is left out', undefined, (more) =>
+      report({ requestId: '', message: `${name}: a message of the stream is left out${more}`, error }),
+    )
+}

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import type { FailureReport } from '../../context.js'
 import { DeadlineExceeded, Unavailable } from '../../errors.js'
+import { ReportLimit } from '../../faults/report-limit.js'
 import type { EventLog, LoggedEvent } from '../log/event-log.js'
 import { pause } from '../log/pause.js'
 import type { CursorStore, LetterStore, OutboxStore, WorkerLease } from '../store/outbox-store.js'
@@ -13,7 +14,7 @@ export interface FollowerOptions {
   readonly tries?: number
   /** How long a process that died keeps others from taking over, in milliseconds. Default 15 seconds. */
   readonly leaseMs?: number
-  /** Where failures are told. Default: a line on stderr. */
+  /** Where failures are told, one of each cause in a minute. Default: a line on stderr. */
   readonly onFailure?: FailureReport
 }
 
@@ -43,6 +44,8 @@ export interface WorkerStatus {
   readonly position: number
   /** Events behind it that are still to be done. */
   readonly lag: number
+  /** Why this process gets no further, or not with every event. Undefined while nothing fails. */
+  readonly problem?: string
 }
 
 const [FIRST_BACKOFF_MS, MOST_BACKOFF_MS] = [100, 5000]
@@ -60,7 +63,12 @@ export class Follower {
   readonly #letters: LetterStore
   readonly #tries: number
   readonly #leaseMs: number
-  readonly #report: (message: string, error: unknown) => void
+  readonly #onFailure: FailureReport
+  readonly #reports = new ReportLimit()
+  /** Of the last time that it led or tried to. */
+  #problem: string | undefined
+  /** Why events are tried again, by their position. */
+  readonly #problems = new Map<number, string>()
   readonly #stop = new AbortController()
   #running: Promise<void> | undefined
   #inFlight: InFlight | undefined
@@ -81,7 +89,7 @@ export class Follower {
     this.#letters = store.letters
     this.#tries = tries
     this.#leaseMs = leaseMs
-    this.#report = (message, error) => onFailure({ requestId: '', message: `${name}: ${message}`, error })
+    this.#onFailure = onFailure
   }
 
   get name(): string {
@@ -103,15 +111,19 @@ export class Follower {
     const { name, log } = this.following
     const position = await this.#cursors.open(name)
     const lag = await log.behind(position)
-    return { name, isLeading: this.#lease.isHeld, position, lag }
+    const problem = this.#problem ?? this.#problems.values().next().value
+    return { name, isLeading: this.#lease.isHeld, position, lag, ...(problem !== undefined && { problem }) }
   }
 
   async #run(): Promise<void> {
     const { signal } = this.#stop
     while (!signal.aborted) {
       try {
-        if (await this.#lease.acquire()) await this.#lead()
+        const isLeading = await this.#lease.acquire()
+        this.#problem = undefined
+        if (isLeading) await this.#lead()
       } catch (error) {
+        this.#problem = textOf(error)
         this.#report('it begins again after a failure', error)
       }
       await pause(Math.min(1000, this.#leaseMs / 3), signal)
@@ -169,13 +181,21 @@ export class Follower {
           if (signal.aborted) throw new LeaseLost()
           await this.following.handle(event, lost.signal)
         })
+        this.#problems.delete(event.position)
         return
       } catch (error) {
+        this.#problems.delete(event.position)
         if (error instanceof LeaseLost || signal.aborted) throw error
         if (!isOutage(error)) failures++
         this.#failures = failures
         if (failures >= this.#tries && (await this.#gaveUp(event, error))) return
-        if (failures <= 1) this.#report(`the event ${event.id} has failed, and is tried again`, error)
+        this.#problems.set(event.position, textOf(error))
+        if (failures <= 1)
+          this.#report(
+            'an event has failed, and is tried again',
+            error,
+            `the event ${event.id} has failed, and is tried again`,
+          )
       }
       await pause(waitMs, signal)
     }
@@ -187,12 +207,25 @@ export class Follower {
     try {
       await this.#letters.record(name, event, reason)
       this.#failures = 0
-      this.#report(`the event ${event.id} is a dead letter now`, reason)
+      this.#tell(`the event ${event.id} is a dead letter now`, reason)
       return true
     } catch (error) {
-      this.#report(`the event ${event.id} cannot become a dead letter`, error)
+      this.#report(
+        'an event cannot become a dead letter',
+        error,
+        `the event ${event.id} cannot become a dead letter`,
+      )
       return false
     }
+  }
+
+  /** @param message - `what` with the id of an event. */
+  #report(what: string, error: unknown, message = what): void {
+    this.#reports.tell(what, error, (more) => this.#tell(`${message}${more}`, error))
+  }
+
+  #tell(message: string, error: unknown): void {
+    this.#onFailure({ requestId: '', message: `${this.following.name}: ${message}`, error })
   }
 
   /** Saves the cursor, tidies up, and tries dead letters again that somebody asked for. */
@@ -242,6 +275,8 @@ class LeaseLost extends Error {}
 /** What passes by itself, and is no fault of the event. */
 const isOutage = (error: unknown): boolean =>
   error instanceof Unavailable || error instanceof DeadlineExceeded
+
+const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 const toStderr: FailureReport = ({ message, error }) => {
   const { name, message: text } = error instanceof Error ? error : new Error(String(error))

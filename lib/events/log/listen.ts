@@ -1,4 +1,5 @@
 import type { FailureReport } from '../../context.js'
+import { ReportLimit } from '../../faults/report-limit.js'
 import type { Database } from '../../persistence/engines/executor/executor.js'
 import { CHANNEL, WakeUp } from '../../persistence/outbox/sql/wake-up.js'
 import { pause } from './pause.js'
@@ -43,6 +44,7 @@ export function listenFor(
 /** LISTEN on a connection of its own. Nobody depends on it: the outbox is polled too. */
 class PostgresListener implements OutboxListener {
   readonly #stop = new AbortController()
+  readonly #reports = new ReportLimit()
   #running: Promise<void> | undefined
 
   constructor(
@@ -104,7 +106,11 @@ class PostgresListener implements OutboxListener {
     }
   }
 
-  #report(message: string, error: unknown): void {
+  #report(what: string, error: unknown): void {
+    this.#reports.tell(what, error, (more) => this.#tell(`${what}${more}`, error))
+  }
+
+  #tell(message: string, error: unknown): void {
     if (this.onFailure !== undefined) return this.onFailure({ requestId: '', message, error })
     const text = error instanceof Error ? error.message : String(error)
     process.stderr.write(`${JSON.stringify({ level: 'warn', msg: message, err: { message: text } })}\n`)

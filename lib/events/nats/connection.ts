@@ -90,7 +90,11 @@ export class NatsStream {
       const mostBytes = connection.info?.max_payload ?? Number.POSITIVE_INFINITY
       return { packages, manager, client: packages.jetstream(connection), mostBytes }
     } catch (error) {
-      throw error instanceof TypeError ? error : new Unavailable('NATS cannot be reached', error)
+      if (error instanceof TypeError) throw error
+      throw new Unavailable(
+        `NATS cannot be reached: ${error instanceof Error ? error.message : error}`,
+        error,
+      )
     }
   }
 

@@ -12,6 +12,8 @@ const HEADER_BYTES = 1024
 const ACKNOWLEDGED_WITHIN_MS = 5000
 /** `message size exceeds maximum allowed` (JetStream API) */
 const TOO_LARGE = 10054
+/** The limits of the account, the memory or the disk of the server, or those of the stream. */
+const NO_ROOM = new Set<unknown>([10002, 10023, 10028, 10047, 10077])
 
 /** The names of the headers of a message, beside those of NATS. */
 export const HEADERS = {
@@ -61,10 +63,27 @@ async function publish(
     // Also without its data it has more bytes than the stream or the server takes.
     if (apiCode(error) === TOO_LARGE || error instanceof errors.InvalidArgumentError) throw error
     stream.recheck()
-    throw error instanceof Unavailable ? error : new Unavailable('NATS has not acknowledged an event', error)
+    throw error instanceof Unavailable ? error : new Unavailable(notStored(stream.name, error), error)
   } finally {
     end()
   }
+}
+
+/** Why, and what to do. Without the subject of the event, which some errors name: it would make each of them a cause of its own. */
+function notStored(stream: string, error: unknown): string {
+  const { name, message } = error instanceof Error ? error : new Error(String(error))
+  const code = apiCode(error)
+  if (NO_ROOM.has(code))
+    return `the stream ${stream} is full (${message}): raise its limits, such as max_bytes and max_msgs, or the storage of the account or the server`
+  if (typeof code === 'number') return `NATS has not stored an event: ${message} (${code})`
+  return `NATS has not acknowledged an event: ${WHY[name] ?? name}`
+}
+
+/** By the names of errors. */
+const WHY: Readonly<Record<string, string>> = {
+  TimeoutError: `no response within ${ACKNOWLEDGED_WITHIN_MS} ms`,
+  JetStreamNotEnabled: 'no server has the stream',
+  PermissionViolationError: 'the login may not publish its subject',
 }
 
 /** The event; without its data, and marked, where it is too large. */

@@ -21,11 +21,11 @@ import type { EventWorker } from '../../events/index.js'
  */
 export async function caughtUp(worker: EventWorker, withinMs = 5000): Promise<void> {
   for (const end = performance.now() + withinMs; ;) {
-    const { name, lag, isLeading } = await worker.status()
+    const { name, lag, isLeading, problem } = await worker.status()
     if (lag === 0) return
     if (performance.now() > end)
       throw new DeadlineExceeded(
-        `${name} has ${lag} events to do after ${withinMs} ms${isLeading ? '' : ', and does not run in this process'}`,
+        `${name} has ${lag} events to do after ${withinMs} ms${isLeading ? '' : ', and does not run in this process'}${problem === undefined ? '' : `: ${problem}`}`,
       )
     await pause(10)
   }

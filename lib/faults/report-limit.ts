@@ -1,0 +1,67 @@
+import { propertyOf } from './readable.js'
+
+const MINUTE_MS = 60_000
+/** Causes that are told apart within a minute. */
+const MOST_CAUSES = 100
+/** Beyond that number, all share one line. */
+const OTHERS = ''
+const LONGEST_TEXT = 200
+const DEEPEST_CAUSE = 4
+
+interface Reported {
+  readonly at: number
+  leftOut: number
+}
+
+/** Lets one report per cause and minute through, so that an outage is one line and not one for each call. */
+export class ReportLimit {
+  /** The one that was reported longest ago comes first. */
+  readonly #reported = new Map<string, Reported>()
+
+  /** @param now - milliseconds, from any beginning. */
+  constructor(private readonly now: () => number = () => performance.now()) {}
+
+  /**
+   * Calls `report`, unless the same was reported less than a minute ago.
+   * @param what - what failed, without ids. Together with the names, codes and messages of the error and its causes it makes the cause.
+   * @param report - is given the end of its message: how many reports were left out since the last one.
+   */
+  tell(what: string, error: unknown, report: (more: string) => void): void {
+    const now = this.now()
+    let cause = causeText(what, error)
+    this.#forget(now)
+    if (!this.#reported.has(cause) && this.#reported.size >= MOST_CAUSES) cause = OTHERS
+    const last = this.#reported.get(cause)
+    if (last !== undefined && now - last.at < MINUTE_MS) {
+      last.leftOut++
+      return
+    }
+    this.#reported.delete(cause)
+    this.#reported.set(cause, { at: now, leftOut: 0 })
+    report(
+      last === undefined || last.leftOut === 0 ? '' : ` (${last.leftOut} more since it was last reported)`,
+    )
+  }
+
+  /** A cause that came again is kept for another minute, so that its next report has the number. */
+  #forget(now: number): void {
+    for (const [cause, { at, leftOut }] of this.#reported) {
+      const age = now - at
+      if (age < MINUTE_MS) return
+      if (leftOut === 0 || age >= 2 * MINUTE_MS) this.#reported.delete(cause)
+    }
+  }
+}
+
+/** An error with a code is told by it: texts of servers name files, rows and ports. */
+function causeText(what: string, error: unknown): string {
+  const parts = [what]
+  for (let at = error, depth = 0; at !== undefined && at !== null && depth < DEEPEST_CAUSE; depth++) {
+    const of = (name: string) => (typeof at === 'object' ? propertyOf(at, name) : undefined)
+    const [name, code, message] = [of('name'), of('code') ?? of('errno'), of('message')]
+    const isDrivers = name === 'DriverFault' && (typeof code === 'string' || typeof code === 'number')
+    parts.push(String(name), isDrivers ? String(code) : String(message ?? typeof at).slice(0, LONGEST_TEXT))
+    at = of('cause')
+  }
+  return JSON.stringify(parts)
+}
