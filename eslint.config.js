@@ -9,7 +9,10 @@ export default defineConfig(
     files: ['**/*.ts'],
     extends: [tseslint.configs.base],
     languageOptions: {
-      parserOptions: { project: './tsconfig.json', tsconfigRootDir: import.meta.dirname },
+      parserOptions: {
+        project: ['./tsconfig.json', './packages/idp/tsconfig.json'],
+        tsconfigRootDir: import.meta.dirname,
+      },
     },
     linterOptions: { reportUnusedDisableDirectives: 'error' },
     rules: {
@@ -80,12 +83,15 @@ export default defineConfig(
     },
   },
   {
-    files: ['cli/**/*.ts', 'examples/**/*.ts', 'bench/**/*.ts', 'test/support/**/*.ts'],
+    files: [
+      ...['cli/**/*.ts', 'examples/**/*.ts', 'bench/**/*.ts', 'test/support/**/*.ts'],
+      ...['packages/idp/lib/cli/**/*.ts', 'packages/idp/test/**/*.ts'],
+    ],
     rules: { 'no-console': 'off' },
   },
   {
     // chai asserts with properties, and mocha's `this` is a function's own.
-    files: ['test/**/*.ts'],
+    files: ['test/**/*.ts', 'packages/idp/test/**/*.ts'],
     rules: {
       'no-template-curly-in-string': 'off',
       '@typescript-eslint/no-base-to-string': 'off',

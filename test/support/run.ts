@@ -60,18 +60,26 @@ async function end(): Promise<void> {
   rmSync(folder, { recursive: true, force: true })
 }
 
-/** Compiled tests whose source still exists: a stale file in `dist` is nobody's test. */
+/** Compiled tests whose source still exists: a stale file in `dist` is nobody's test. Packages have theirs in their own `dist`. */
 function testFiles(): readonly string[] {
-  const sources = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' }).filter((source) =>
-    source.endsWith('.test.ts'),
-  )
-  const idle = filters.filter((part) => !sources.some((source) => source.includes(part)))
+  const sources = [
+    ...testsIn('test').map((source) => [source, join(compiled, 'test', source)] as const),
+    ...testsIn('packages/idp/test').map(
+      (source) => [`idp/${source}`, join(root, 'packages/idp/dist/test', source)] as const,
+    ),
+  ]
+  const idle = filters.filter((part) => !sources.some(([source]) => source.includes(part)))
   if (idle.length > 0) throw new TypeError(`no test file has ${idle.join(' or ')} in its path`)
   return sources
-    .filter((source) => filters.length === 0 || filters.some((part) => source.includes(part)))
-    .sort()
-    .map((source) => join(compiled, 'test', source.replace(/\.ts$/, '.js')))
+    .filter(([source]) => filters.length === 0 || filters.some((part) => source.includes(part)))
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, path]) => path.replace(/\.ts$/, '.js'))
 }
+
+const testsIn = (folder: string): readonly string[] =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).filter((source) =>
+    source.endsWith('.test.ts'),
+  )
 
 /** The engines that only tests need are installed once, into a folder of their own. */
 function installEngines(): void {

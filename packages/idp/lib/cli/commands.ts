@@ -1,0 +1,57 @@
+import { type Command, commandOf } from './command.js'
+import { PROVIDER_FLAGS } from './provider-flags.js'
+
+/** Every command, in the order of the help. What one needs is loaded when it runs. */
+export const COMMANDS: readonly Command[] = [
+  commandOf({
+    name: 'up',
+    summary: 'Run the provider, and serve it at its host through the edge.',
+    flags: PROVIDER_FLAGS,
+    run: async (values) => (await import('./up.js')).up(values),
+  }),
+  commandOf({
+    name: 'serve',
+    summary: 'Run the identity provider and its launchpad on this machine.',
+    flags: PROVIDER_FLAGS,
+    run: async (values) => (await import('./serve.js')).serve(values),
+  }),
+  commandOf({
+    name: 'token',
+    summary: 'Print an access token, for curl, tests and scripts.',
+    flags: {
+      user: { summary: 'The sub of the user.', value: 'sub' },
+      client: { summary: 'The client_id, which is the audience of the token.', value: 'id' },
+      scope: {
+        summary: 'The scopes, separated by spaces. Default: openid and those of the user.',
+        value: 'list',
+      },
+      state: PROVIDER_FLAGS.state,
+      json: { summary: 'Print the whole response.' },
+    },
+    run: async (values) => (await import('./token.js')).token(values),
+  }),
+  commandOf({
+    name: 'rotate',
+    summary: 'Let the next key of the running provider sign, and publish another one.',
+    flags: { state: PROVIDER_FLAGS.state },
+    run: async (values) => (await import('./rotate.js')).rotate(values),
+  }),
+  commandOf({
+    name: 'edge',
+    summary: 'Serve the apps of this machine at their hosts, over https.',
+    flags: { port: { summary: 'The port for https. Default: 443 where it may, else 8443.', value: 'int' } },
+    run: async (values) => (await import('./edge.js')).edge(values),
+  }),
+  commandOf({
+    name: 'edge trust',
+    summary: 'Say how to trust the certificates of the edge.',
+    flags: {},
+    run: async () => (await import('./edge-trust.js')).edgeTrust(),
+  }),
+  commandOf({
+    name: 'edge status',
+    summary: 'Print the routes of the edge.',
+    flags: {},
+    run: async () => (await import('./edge-status.js')).edgeStatus(),
+  }),
+]

@@ -1,0 +1,12 @@
+import type { Command } from './command.js'
+
+/** The list of all commands. */
+export const usageOf = (commands: readonly Command[]): string =>
+  [
+    'Sign in on your own machine: a development identity provider, a launchpad of your apps, and an edge.',
+    'It has no passwords. Never use it where others can reach it.',
+    '',
+    ...commands.map(({ name, summary }) => `  ashlar-idp ${name.padEnd(12)} ${summary}`),
+    '',
+    'Each command has --help.',
+  ].join('\n')

@@ -1,0 +1,44 @@
+import { chmodSync, lstatSync, mkdirSync, unlinkSync } from 'node:fs'
+import type { Server } from 'node:http'
+import { connect } from 'node:net'
+import { dirname } from 'node:path'
+import { Failure } from '../failure.js'
+
+/**
+ * Listens on a unix socket that only this user may open. A socket that a process left when it was killed is replaced.
+ * @throws Failure where another process listens, or the folder is another user's. `who` names the listener.
+ */
+export async function listenPrivately(server: Server, path: string, who: string): Promise<void> {
+  const folder = dirname(path)
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const { uid, mode } = lstatSync(folder)
+  if (uid !== process.getuid?.() || (mode & 0o022) !== 0)
+    throw new Failure(`${folder} can be written by others: make it your own (chmod 700), then run this again`)
+  if (await responds(path))
+    throw new Failure(`${who} is running already at ${path}: use that one, or end it first`)
+  const old = process.umask(0o177)
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject)
+      server.listen(path, () => {
+        server.off('error', reject)
+        resolve()
+      })
+    })
+  } finally {
+    process.umask(old)
+  }
+  chmodSync(path, 0o600)
+}
+
+/** Whether somebody listens. A socket that nobody has is removed. */
+async function responds(path: string): Promise<boolean> {
+  const error = await new Promise<NodeJS.ErrnoException | undefined>((resolve) => {
+    const socket = connect(path)
+    socket.once('connect', () => (socket.destroy(), resolve(undefined)))
+    socket.once('error', resolve)
+  })
+  if (error === undefined) return true
+  if (error.code === 'ECONNREFUSED') unlinkSync(path)
+  return false
+}

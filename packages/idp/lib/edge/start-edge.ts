@@ -1,0 +1,132 @@
+import { createServer, type Server } from 'node:http'
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import type { SecureContext } from 'node:tls'
+import { listenPrivately } from '../control/listen-privately.js'
+import { Failure } from '../failure.js'
+import { type Authority, openAuthority } from './authority.js'
+import { daemonOf, onlyLocal } from './daemon.js'
+import { printed } from '../printed.js'
+import { type EdgeHome, edgeHome } from './edge-home.js'
+import { proxyOf } from './proxy.js'
+import { Registry } from './registry.js'
+
+export interface EdgeOptions {
+  /** The port for https. Default: 443 where it may, else 8443. 0 takes a free one. */
+  readonly port?: number
+  /** Default: by `DEVEDGE_HOME` and `DEVEDGE_ADDR`. */
+  readonly home?: EdgeHome
+  readonly warn?: (text: string) => void
+  /** Milliseconds since the epoch, for leases. */
+  readonly now?: () => number
+}
+
+/** An edge that runs in this process. */
+export interface RunningEdge {
+  readonly registry: Registry
+  readonly authority: Authority
+  readonly socketPath: string
+  /** The port of the daemon's protocol; undefined where another program has it. */
+  readonly daemonPort: number | undefined
+  /** The port for https. */
+  readonly port: number
+  readonly close: () => Promise<void>
+}
+
+const PORTS = [443, 8443]
+
+/** Starts the daemon and its proxy. @throws Failure where a daemon runs already, or the port is taken. */
+export async function startEdge(options: EdgeOptions = {}): Promise<RunningEdge> {
+  const { home = edgeHome(), warn = printed, now = Date.now } = options
+  const registry = new Registry(now)
+  const daemon = daemonOf(registry)
+  const overSocket = createServer(daemon)
+  await listenPrivately(overSocket, home.socketPath, 'an edge')
+  const servers: (Server | TlsServer)[] = [overSocket]
+  try {
+    const authority = await openAuthority(home.folder)
+    const overTcp = createServer(onlyLocal(daemon))
+    const isBound = await listens(overTcp, home.port, home.host)
+    if (isBound) servers.push(overTcp)
+    else
+      warn(`Another program has port ${home.port} of ${home.host}: the edge is at ${home.socketPath} only.`)
+    const { port, servers: proxies } = await proxies4and6(registry, authority, options.port)
+    servers.push(...proxies)
+    return {
+      registry,
+      authority,
+      socketPath: home.socketPath,
+      daemonPort: isBound ? (overTcp.address() as AddressInfo).port : undefined,
+      port,
+      close: () => closeAll(servers),
+    }
+  } catch (error) {
+    await closeAll(servers)
+    throw error
+  }
+}
+
+async function proxies4and6(registry: Registry, authority: Authority, wanted: number | undefined) {
+  // For clients that name no host.
+  const { key, cert } = await authority.certificateFor('localhost')
+  const make = (): TlsServer => proxyServer(registry, authority, { key, cert })
+  for (const port of wanted === undefined ? PORTS : [wanted]) {
+    const first = make()
+    if (!(await listens(first, port, '127.0.0.1'))) continue
+    const taken = (first.address() as AddressInfo).port
+    const second = make()
+    return { port: taken, servers: (await listens(second, taken, '::1')) ? [first, second] : [first] }
+  }
+  const ports = wanted === undefined ? PORTS.join(' and ') : String(wanted)
+  throw new Failure(`port ${ports} cannot be had: end the program that has it, or choose another with --port`)
+}
+
+function proxyServer(
+  registry: Registry,
+  authority: Authority,
+  fallback: { key: string; cert: string },
+): TlsServer {
+  const { request, upgrade } = proxyOf(registry)
+  const contextOf = async (name: string): Promise<SecureContext> => {
+    const isServed = registry.list().some(({ host }) => host.toLowerCase() === name)
+    return (await authority.certificateFor(isServed ? name : 'localhost')).context
+  }
+  const server = createTlsServer(
+    {
+      ...fallback,
+      ALPNProtocols: ['http/1.1'],
+      headersTimeout: 10_000,
+      requestTimeout: 0,
+      SNICallback: (name, done) => {
+        contextOf(name.toLowerCase()).then(
+          (context) => done(null, context),
+          (error: unknown) => done(error as Error),
+        )
+      },
+    },
+    request,
+  )
+  server.on('upgrade', upgrade)
+  return server
+}
+
+/** Whether the server listens now. @throws Error for another reason than a port that is not to be had. */
+const listens = (server: Server | TlsServer, port: number, host: string): Promise<boolean> =>
+  new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      if (['EADDRINUSE', 'EACCES', 'EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes(error.code ?? ''))
+        return resolve(false)
+      reject(error)
+    })
+    server.listen(port, host, () => resolve(true))
+  })
+
+const closeAll = async (servers: readonly (Server | TlsServer)[]): Promise<void> => {
+  await Promise.all(
+    servers.map((server) => {
+      const closed = new Promise((resolve) => server.close(resolve))
+      server.closeAllConnections()
+      return closed
+    }),
+  )
+}

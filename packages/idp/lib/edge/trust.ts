@@ -1,0 +1,25 @@
+/** What to do so that programs trust the edge. Nothing of it is done here: a store of trust is yours alone to change. */
+export const trustLines = (path: string, home: string): readonly string[] => [
+  `The edge signs its certificates with an authority of this machine: ${path}`,
+  `Whoever has the key beside it can pose as any https site to programs that trust it. Keep ${home} to yourself,`,
+  'and take the authority out of every store when you are done with it.',
+  '',
+  'Browsers:',
+  `  Linux    certutil -d sql:$HOME/.pki/nssdb -A -t C,, -n ashlar-edge -i ${quoted(path)}    (package libnss3-tools; for Chromium)`,
+  `  macOS    security add-trusted-cert -r trustRoot -k ~/Library/Keychains/login.keychain-db ${quoted(path)}`,
+  `  Windows  certutil -user -addstore Root ${quoted(path)}`,
+  '  Firefox  Settings, Privacy & Security, View Certificates, Authorities, Import',
+  'curl:',
+  `  curl --cacert ${quoted(path)} https://app.localhost/`,
+  'Node (before it starts):',
+  `  export NODE_EXTRA_CA_CERTS=${quoted(path)}`,
+  '',
+  'Names:',
+  '  *.localhost   Browsers resolve it on every system, and so does curl. Node does on macOS and where systemd-resolved runs;',
+  '                on other Linux systems and on Windows, write "127.0.0.1 app.localhost" into the hosts file.',
+  '  *.dev.test    No system resolves it by itself: write "127.0.0.1 idp.dev.test" into the hosts file.',
+  '  Hosts file    /etc/hosts on Linux and macOS, C:\\Windows\\System32\\drivers\\etc\\hosts on Windows.',
+]
+
+const quoted = (path: string): string =>
+  /^[\w./~-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`

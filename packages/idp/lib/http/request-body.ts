@@ -1,0 +1,39 @@
+import type { IncomingMessage } from 'node:http'
+import { Readable } from 'node:stream'
+
+const LARGEST_BYTES = 56 * 1024
+
+/** The whole body. @throws RangeError for one that is larger than `most` bytes; no form of the provider is. */
+export async function bodyOf(request: IncomingMessage, most = LARGEST_BYTES): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes > most) throw new RangeError('the body is too large')
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/** The fields of a form. A field that is there twice counts as not there. */
+export async function formOf(request: IncomingMessage): Promise<ReadonlyMap<string, string>> {
+  const fields = new URLSearchParams(await bodyOf(request))
+  return new Map(
+    [...fields.keys()].flatMap((key) => {
+      const values = fields.getAll(key)
+      return values.length === 1 ? [[key, values[0] ?? '']] : []
+    }),
+  )
+}
+
+/** The request again, with another body. */
+export function withBody(request: IncomingMessage, text: string): IncomingMessage {
+  const bytes = Buffer.from(text)
+  request.headers['content-length'] = String(bytes.length)
+  delete request.headers['transfer-encoding']
+  return Object.create(request, {
+    readable: { value: true },
+    readableEncoding: { value: null },
+    iterator: { value: () => Readable.from([bytes]) },
+  }) as IncomingMessage
+}

@@ -1,0 +1,5 @@
+export { Failure } from './failure.js'
+export type { ProviderOptions } from './provider/options.js'
+export { type RunningProvider, startProvider } from './provider/start-provider.js'
+export { type EdgeOptions, type RunningEdge, startEdge } from './edge/start-edge.js'
+export type { EdgeHome } from './edge/edge-home.js'

@@ -1,0 +1,24 @@
+import type { Client } from '../clients/client.js'
+import type { Tile } from '../clients/tiles.js'
+import type { StateFile } from '../state/state-file.js'
+import type { User } from '../users/user.js'
+
+/** What the parts of the provider share. Users and clients are as the files say now. */
+export interface ProviderContext {
+  /** An origin, such as `http://127.0.0.1:8080`. */
+  readonly issuer: string
+  /** The host name that the edge gives to the provider. */
+  readonly host: string
+  readonly state: StateFile
+  readonly user: (sub: string) => User | undefined
+  readonly users: () => readonly User[]
+  readonly client: (id: string) => Client | undefined
+  readonly clients: () => readonly Client[]
+  readonly tiles: () => readonly Tile[]
+  /** What is wrong with the files. */
+  readonly problems: () => readonly string[]
+  /** Seconds since the epoch. */
+  readonly now: () => number
+  /** Receives what a person should know. */
+  readonly warn: (text: string) => void
+}

@@ -1,0 +1,86 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import type { Provider } from 'oidc-provider'
+import { errorPage } from '../pages/notices.js'
+import { respelled } from './access-tokens.js'
+import type { ProviderContext } from './context.js'
+import { notAllowed, Pages, sendJson, sendPage } from './pages.js'
+import { bodyOf, withBody } from '../http/request-body.js'
+import { type Refusal, RequestGuard, setSafeHeaders } from './request-guard.js'
+
+/** Forms that pages of the library post. */
+const LIBRARY_FORMS = ['/device', '/session/end/confirm']
+/** Endpoints whose token parameter may be an access token. */
+const TOKEN_ENDPOINTS = ['/token/introspection', '/token/revocation']
+/** What a page of another origin may read. */
+const PUBLIC = ['/.well-known/openid-configuration', '/.well-known/oauth-authorization-server', '/jwks']
+
+/** The handler of every request. `library` is asked each time, because a rotation of keys makes a new one. */
+export function handlerOf(context: ProviderContext, library: () => Provider): RequestListener {
+  const guard = new RequestGuard(context.issuer, context.host)
+  const { host, protocol } = new URL(context.issuer)
+  return (request, response) => {
+    setSafeHeaders(response)
+    void respond(request, response).catch((error: unknown) => fail(context, response, error))
+  }
+
+  async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = (request.url ?? '').split('?')[0] ?? ''
+    const refusal = guard.refuseHost(request)
+    if (refusal !== undefined) return refuse(request, response, refusal)
+    if (path === '/healthz' || path === '/readyz') return health(request, response)
+    const elsewhere = guard.elsewhere(request)
+    if (elsewhere !== undefined) return void response.writeHead(307, { location: elsewhere }).end()
+    atTheIssuer(request)
+    if (request.method === 'OPTIONS' && !PUBLIC.includes(path)) return notAllowed(response, 'GET, HEAD, POST')
+    const isPage = Pages.has(path)
+    if (request.method === 'POST' && (isPage || isLibraryForm(path))) {
+      const foreign = guard.refuseForeignForm(request)
+      if (foreign !== undefined) return refuse(request, response, foreign)
+    }
+    const provider = library()
+    if (isPage) return new Pages(provider, context).respond(request, response, path)
+    const isTokenEndpoint = request.method === 'POST' && TOKEN_ENDPOINTS.includes(path)
+    const passed = isTokenEndpoint ? withBody(request, respelledForm(await bodyOf(request))) : request
+    await provider.callback()(passed, response)
+  }
+
+  /** The library makes its addresses of these headers. They are the issuer's, whatever the request says. */
+  function atTheIssuer({ headers }: IncomingMessage): void {
+    for (const name of Object.keys(headers))
+      if (/^(x-forwarded-.*|forwarded)$/.test(name)) delete headers[name]
+    headers.host = host
+    headers['x-forwarded-proto'] = protocol.slice(0, -1)
+  }
+}
+
+/** Takes the CORS headers of endpoints that no page of another origin may call. */
+export const isPublic = (path: string): boolean => PUBLIC.includes(path)
+
+const isLibraryForm = (path: string): boolean =>
+  LIBRARY_FORMS.some((form) => path === form || path.startsWith(`${form}/`))
+
+function respelledForm(body: string): string {
+  const fields = new URLSearchParams(body)
+  const tokens = fields.getAll('token')
+  if (tokens.length === 1) fields.set('token', respelled(tokens[0] ?? ''))
+  return fields.toString()
+}
+
+function health(request: IncomingMessage, response: ServerResponse): void {
+  if (request.method === 'GET' || request.method === 'HEAD') return sendJson(response, 200, { status: 'ok' })
+  notAllowed(response, 'GET, HEAD')
+}
+
+function refuse(request: IncomingMessage, response: ServerResponse, { status, message }: Refusal): void {
+  if ((request.headers.accept ?? '').includes('text/html'))
+    return sendPage(response, status, errorPage(message, undefined))
+  sendJson(response, status, { error: 'invalid_request', error_description: message })
+}
+
+function fail(context: ProviderContext, response: ServerResponse, error: unknown): void {
+  if (response.headersSent) return void response.destroy()
+  if (error instanceof RangeError)
+    return sendJson(response, 413, { error: 'invalid_request', error_description: error.message })
+  context.warn(String((error as Error).stack))
+  sendJson(response, 500, { error: 'server_error' })
+}

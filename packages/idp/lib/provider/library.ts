@@ -1,0 +1,68 @@
+import type { EventEmitter } from 'node:events'
+import { Provider, type KoaContextWithOIDC } from 'oidc-provider'
+import { isRegistered, isOwnOrigin } from '../clients/origins.js'
+import { adapterOf } from '../state/adapter.js'
+import type { Keys } from '../state/keys.js'
+import { accessTokenOf } from './access-tokens.js'
+import { metadataOf } from './client-metadata.js'
+import { configurationOf } from './configuration.js'
+import type { ProviderContext } from './context.js'
+import { isPublic } from './handler.js'
+import { withoutScript } from './library-pages.js'
+
+/** A provider of the library with the keys as they are now. All that it remembers is in the state, so a new one goes on where another was. */
+export function libraryOf(context: ProviderContext, keys: Keys): Provider {
+  const adapter = adapterOf(context.state, context.now, {
+    client: (id) => {
+      const client = context.client(id)
+      return client && metadataOf(client)
+    },
+    accessToken: (text) => accessTokenOf(text, context.state, keys, context.issuer),
+  })
+  const provider = new Provider(context.issuer, configurationOf(context, keys, adapter))
+  provider.proxy = true
+  allowAddresses(provider, context)
+  keepUnsavedSessions(provider)
+  provider.use(async (ctx, next) => {
+    await next()
+    withoutScript(ctx as unknown as KoaContextWithOIDC)
+    if (isPublic(ctx.path)) return ctx.set('cross-origin-resource-policy', 'cross-origin')
+    for (const name of Object.keys(ctx.response.headers))
+      if (name.startsWith('access-control-')) ctx.remove(name)
+  })
+  ;(provider as EventEmitter).on('error', (error: Error) => context.warn(String(error.stack)))
+  provider.on('server_error', (_ctx, error: Error) => context.warn(String(error.stack)))
+  return provider
+}
+
+/**
+ * After a mistake on a page for devices the library saves the session again, also one that was never saved: that failed, and hid the
+ * mistake.
+ */
+function keepUnsavedSessions({ Session }: Provider): void {
+  const prototype = Session.prototype as unknown as {
+    exp?: number
+    persist: (this: object) => Promise<unknown>
+  }
+  const { persist } = prototype
+  prototype.persist = function (this: { readonly exp?: number }) {
+    return this.exp === undefined ? Promise.resolve() : persist.call(this)
+  }
+}
+
+/** Addresses are compared by the rules of the clients file, which the library does not know. */
+function allowAddresses(provider: Provider, { client }: ProviderContext): void {
+  const prototype = provider.Client.prototype as unknown as {
+    readonly clientId: string
+    redirectUriAllowed(uri: string): boolean
+    postLogoutRedirectUriAllowed(uri: string): boolean
+  }
+  prototype.redirectUriAllowed = function (uri) {
+    const known = client(this.clientId)
+    return known !== undefined && isRegistered(known, uri)
+  }
+  prototype.postLogoutRedirectUriAllowed = function (uri) {
+    const known = client(this.clientId)
+    return known !== undefined && isOwnOrigin(known, uri)
+  }
+}

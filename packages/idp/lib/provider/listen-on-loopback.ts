@@ -1,0 +1,72 @@
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Failure } from '../failure.js'
+import { takenPort } from './taken-port.js'
+
+const IPV4 = '127.0.0.1'
+const IPV6 = '::1'
+
+/** Servers on the loopback addresses of this machine, with one port. */
+export interface LoopbackServers {
+  readonly port: number
+  readonly close: () => Promise<void>
+}
+
+/**
+ * Listens on 127.0.0.1, and on ::1 where the machine has it, because `localhost` can be either. Port 0 takes a free one.
+ * @throws Failure for a port that is taken.
+ */
+export async function listenOnLoopback(
+  port: number,
+  handlerAt: (port: number) => RequestListener,
+  warn: (text: string) => void,
+): Promise<LoopbackServers> {
+  let handler: RequestListener = (_request, response) => void response.end()
+  const make = (): Server => {
+    const server = createServer({ headersTimeout: 10_000, requestTimeout: 30_000 }, (request, response) =>
+      handler(request, response),
+    )
+    server.on('clientError', (_error, socket) => {
+      if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n')
+    })
+    return server
+  }
+  const first = make()
+  await listen(first, port, IPV4).catch(async (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EADDRINUSE') throw new Failure(await takenPort(port))
+    if (error.code === 'EACCES') throw new Failure(`port ${port} needs more rights: choose one from 1024 on`)
+    throw error
+  })
+  const taken = (first.address() as AddressInfo).port
+  const servers = [first]
+  const second = make()
+  await listen(second, taken, IPV6).then(
+    () => servers.push(second),
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EADDRINUSE')
+        warn(`Another program has port ${taken} of [::1]. Write 127.0.0.1 instead of localhost.`)
+    },
+  )
+  handler = handlerAt(taken)
+  return {
+    port: taken,
+    close: async () => {
+      await Promise.all(
+        servers.map((server) => {
+          const closed = new Promise((resolve) => server.close(resolve))
+          server.closeAllConnections()
+          return closed
+        }),
+      )
+    },
+  }
+}
+
+const listen = (server: Server, port: number, host: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })

@@ -1,0 +1,30 @@
+import { endGrant } from '../state/adapter.js'
+import type { LiveFile } from '../files/live-file.js'
+import type { StateFile } from '../state/state-file.js'
+import type { Users } from '../users/users-file.js'
+
+/** Ends what users had who are not in the file any more. */
+export class Removals {
+  #known: Users | undefined
+
+  constructor(
+    private readonly state: StateFile,
+    private readonly users: LiveFile<Users>,
+  ) {}
+
+  /** Compares with the users of the last time. At the first time it compares with all that is remembered. */
+  end(): void {
+    const { value: users, isKnown } = this.users.read()
+    if (users === this.#known || !isKnown) return
+    this.#known = users
+    const { store } = this.state
+    const isGone = (sub: unknown): boolean => typeof sub === 'string' && !users.has(sub)
+    const grants = new Set<string>()
+    store.deleteWhere((payload) => {
+      const gone = isGone(payload['accountId'])
+      if (gone && typeof payload['grantId'] === 'string') grants.add(payload['grantId'])
+      return gone
+    })
+    for (const grantId of grants) endGrant(this.state, grantId)
+  }
+}

@@ -1,0 +1,52 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+
+/** Says who has the port, as far as this machine tells, and whom to ask. */
+export async function takenPort(port: number): Promise<string> {
+  const provider = (await isProvider(port)) ? 'an ashlar-idp that runs already' : undefined
+  const holder = provider ?? holderOf(port) ?? 'another program'
+  const command =
+    process.platform === 'win32'
+      ? `netstat -ano | findstr :${port}`
+      : process.platform === 'linux'
+        ? `ss -ltnp "sport = :${port}"`
+        : `lsof -nP -iTCP:${port} -sTCP:LISTEN`
+  return `port ${port} is taken by ${holder}: end it, or choose another with --port. To see who it is: ${command}`
+}
+
+async function isProvider(port: number): Promise<boolean> {
+  try {
+    const response = await fetch(`http://127.0.0.1:${port}/launchpad.json`, {
+      signal: AbortSignal.timeout(500),
+    })
+    return 'apps' in ((await response.json()) as object)
+  } catch {
+    return false
+  }
+}
+
+/** The process that listens on the port of this machine; undefined where that cannot be seen. */
+function holderOf(port: number): string | undefined {
+  try {
+    const hex = port.toString(16).toUpperCase().padStart(4, '0')
+    const lines = ['/proc/net/tcp', '/proc/net/tcp6'].flatMap((path) =>
+      readFileSync(path, 'utf8').split('\n'),
+    )
+    const fields = lines.map((line) => line.trim().split(/\s+/))
+    const inode = fields.find(([, local = '', , state]) => local.endsWith(`:${hex}`) && state === '0A')?.[9]
+    const pid = readdirSync('/proc').find(
+      (name) => /^\d+$/.test(name) && hasSocket(name, `socket:[${inode}]`),
+    )
+    return pid && `process ${pid} (${readFileSync(`/proc/${pid}/comm`, 'utf8').trim()})`
+  } catch {
+    return undefined
+  }
+}
+
+function hasSocket(pid: string, socket: string): boolean {
+  try {
+    const folder = `/proc/${pid}/fd`
+    return readdirSync(folder).some((fd) => readlinkSync(`${folder}/${fd}`) === socket)
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,147 @@
+import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK } from 'jose'
+import { randomBytes } from 'node:crypto'
+import { renameSync } from 'node:fs'
+import { join } from 'node:path'
+import { readPrivate, writePrivate } from './private-file.js'
+
+/** A signing key of the provider. Times are seconds since the epoch. */
+interface SigningKey {
+  readonly jwk: JWK
+  /** From then on every verifier could read it. */
+  readonly publishedAt: number
+  /** It signs from then on; undefined for the key that is next. */
+  readonly signsFrom?: number
+  /** It does not sign any more. */
+  readonly retiredAt?: number
+}
+
+interface KeysFile {
+  readonly cookieKeys: readonly string[]
+  readonly keys: readonly SigningKey[]
+}
+
+const HOUR = 60 * 60
+/** So old a key gets before the next one signs. */
+const ROTATE_AFTER = 7 * 24 * HOUR
+/** Verifiers keep a set of keys for at most ten minutes: so long a key is published before it signs. */
+export const PUBLISHED_BEFORE = 10 * 60
+/** A logout may name an ID token that is as old as a session can be. */
+const KEPT_AFTER = 14 * 24 * HOUR
+
+/** The signing keys: one signs, the next one is published already, and earlier ones are kept while tokens live. */
+export class Keys {
+  #file: KeysFile
+
+  private constructor(
+    private readonly path: string,
+    file: KeysFile,
+    private readonly now: () => number,
+  ) {
+    this.#file = file
+  }
+
+  /** Reads the keys of the folder, or makes them. */
+  static async open(folder: string, now: () => number, warn: (text: string) => void): Promise<Keys> {
+    const path = join(folder, 'keys.json')
+    const file = stored(path, warn)
+    if (file !== undefined) return new Keys(path, file, now)
+    const [current, next] = await Promise.all([newKey(now()), newKey(now())])
+    const keys = new Keys(
+      path,
+      { cookieKeys: [secret()], keys: [{ ...current, signsFrom: now() }, next] },
+      now,
+    )
+    keys.#write()
+    return keys
+  }
+
+  /** Private keys, the one that signs first. */
+  get jwks(): { keys: JWK[] } {
+    const order = [...this.#file.keys].sort((a, b) => rankOf(a) - rankOf(b))
+    return { keys: order.map(({ jwk }) => jwk) }
+  }
+
+  get cookieKeys(): string[] {
+    return [...this.#file.cookieKeys]
+  }
+
+  /** Rotates when the signing key is old. Returns whether the keys changed. */
+  async keepFresh(): Promise<boolean> {
+    const current = this.#file.keys.find(isSigning)
+    const isOld = current === undefined || this.now() - (current.signsFrom ?? 0) >= ROTATE_AFTER
+    if (isOld && this.secondsUntilRotation() === 0) {
+      await this.rotate()
+      return true
+    }
+    return this.#forget()
+  }
+
+  /** How long until the next key has been published long enough to sign. */
+  secondsUntilRotation(): number {
+    const next = this.#file.keys.find(isNext)
+    return next === undefined ? 0 : Math.max(0, next.publishedAt + PUBLISHED_BEFORE - this.now())
+  }
+
+  /**
+   * The next key signs from now on, and another one is published. @throws RangeError while the next key is too young: verifiers may not
+   * have it.
+   */
+  async rotate(): Promise<void> {
+    if (this.secondsUntilRotation() > 0) throw new RangeError('the next key is too young')
+    const following = await newKey(this.now())
+    const keys = this.#file.keys.map((key) => {
+      if (isSigning(key)) return { ...key, retiredAt: this.now() }
+      return isNext(key) ? { ...key, signsFrom: this.now() } : key
+    })
+    this.#file = { ...this.#file, keys: [...keys, following] }
+    this.#forget()
+    this.#write()
+  }
+
+  #forget(): boolean {
+    const keys = this.#file.keys.filter(
+      ({ retiredAt }) => retiredAt === undefined || retiredAt + KEPT_AFTER > this.now(),
+    )
+    if (keys.length === this.#file.keys.length) return false
+    this.#file = { ...this.#file, keys }
+    this.#write()
+    return true
+  }
+
+  #write(): void {
+    writePrivate(this.path, `${JSON.stringify(this.#file)}\n`)
+  }
+}
+
+function stored(path: string, warn: (text: string) => void): KeysFile | undefined {
+  const text = readPrivate(path)
+  if (text === undefined) return undefined
+  try {
+    const file = JSON.parse(text) as Partial<KeysFile>
+    if (file.keys?.some(isSigning) && (file.cookieKeys?.length ?? 0) > 0) return file as KeysFile
+  } catch {
+    // It is put aside below.
+  }
+  renameSync(path, `${path}.damaged`)
+  warn(
+    `${path} could not be read and is now ${path}.damaged. Tokens that were signed before are not valid any more.`,
+  )
+  return undefined
+}
+
+const isSigning = ({ signsFrom, retiredAt }: SigningKey): boolean =>
+  signsFrom !== undefined && retiredAt === undefined
+const isNext = ({ signsFrom }: SigningKey): boolean => signsFrom === undefined
+
+const rankOf = (key: SigningKey): number => (isSigning(key) ? 0 : isNext(key) ? 1 : 2)
+
+async function newKey(now: number): Promise<SigningKey> {
+  const { privateKey } = await generateKeyPair('RS256', { extractable: true, modulusLength: 2048 })
+  const jwk = await exportJWK(privateKey)
+  return {
+    jwk: { ...jwk, kid: await calculateJwkThumbprint(jwk), use: 'sig', alg: 'RS256' },
+    publishedAt: now,
+  }
+}
+
+const secret = (): string => randomBytes(32).toString('base64url')

@@ -1,0 +1,52 @@
+import { renameSync } from 'node:fs'
+import { join } from 'node:path'
+import { privateFolder, readPrivate, replacePrivate, writePrivate } from './private-file.js'
+import { Store } from './store.js'
+
+/** A store whose lasting kinds are in a file. */
+export interface StateFile {
+  readonly store: Store
+  /** Resolves when all changes so far are on the disk. Changes that come together are written together. */
+  readonly written: () => Promise<void>
+  /** Writes what is not written yet, before the process ends. */
+  readonly close: () => void
+}
+
+/** Reads the state of the folder. A file that cannot be read is put aside, and `warn` hears of it. */
+export function openState(folder: string, now: () => number, warn: (text: string) => void): StateFile {
+  privateFolder(folder)
+  const path = join(folder, 'state.json')
+  let version = 0
+  let onDisk = 0
+  let writing: Promise<void> | undefined
+  const store = new Store(now, () => version++)
+  const text = readPrivate(path)
+  if (text !== undefined) {
+    try {
+      store.fromText(text)
+    } catch {
+      renameSync(path, `${path}.damaged`)
+      warn(`${path} could not be read and is now ${path}.damaged. Everybody has to sign in again.`)
+    }
+  }
+  onDisk = version
+  const writeOnce = async (): Promise<void> => {
+    const target = version
+    await replacePrivate(path, store.toText())
+    onDisk = Math.max(onDisk, target)
+  }
+  const written = async (): Promise<void> => {
+    const wanted = version
+    while (onDisk < wanted) {
+      writing ??= writeOnce().finally(() => (writing = undefined))
+      await writing
+    }
+  }
+  return {
+    store,
+    written,
+    close: () => {
+      if (onDisk < version) writePrivate(path, store.toText())
+    },
+  }
+}

@@ -1,0 +1,194 @@
+import { expect } from 'chai'
+import { decodeJwt, decodeProtectedHeader } from 'jose'
+import * as oauth from 'openid-client'
+import { Browser } from '../support/browser.js'
+import { authorization, ownProvider, type OwnProvider, signIn } from '../support/own-provider.js'
+
+describe('the flows, as openid-client runs them', () => {
+  let own: OwnProvider
+  let config: oauth.Configuration
+  before(async () => {
+    own = await ownProvider()
+    config = await own.client()
+  })
+  after(() => own.close())
+
+  const tokensOf = async (sub: string, parameters: Record<string, string> = {}) => {
+    const { callback, checks } = await signIn(new Browser(own.issuer), config, sub, parameters)
+    return oauth.authorizationCodeGrant(config, callback, checks)
+  }
+
+  it('a code gives an access token of RFC 9068 and an ID token that says who it is', async () => {
+    const issued = await tokensOf('alice')
+    expect(decodeProtectedHeader(issued.access_token)).to.include({ typ: 'at+jwt', alg: 'RS256' })
+    const access = decodeJwt(issued.access_token)
+    expect(access).to.include({
+      iss: own.issuer,
+      aud: 'orders',
+      sub: 'alice',
+      client_id: 'orders',
+      tenant: 'acme',
+    })
+    expect(access['groups']).to.deep.equal(['staff', 'admin'])
+    expect(String(access['scope']).split(' ')).to.have.members([
+      'openid',
+      'profile',
+      'email',
+      'read',
+      'write',
+    ])
+    expect(access['auth_time']).to.be.a('number')
+    const id = decodeJwt(issued.id_token ?? '')
+    expect(id).to.include({ sub: 'alice', name: 'Alice Archer', email: 'alice@acme.test', aud: 'orders' })
+    expect(id['amr']).to.deep.equal(['none'])
+    expect(id['apps']).to.deep.equal(['orders', 'app'])
+    expect(await oauth.fetchUserInfo(config, issued.access_token, 'alice')).to.include({
+      name: 'Alice Archer',
+    })
+  })
+
+  it("a user's scopes bound what is granted", async () => {
+    const bob = decodeJwt((await tokensOf('bob')).access_token)
+    expect(String(bob['scope']).split(' ')).to.include('read').and.not.include('write')
+  })
+
+  it('a request without PKCE, or with the plain method, is refused', async () => {
+    for (const change of [{ code_challenge: '' }, { code_challenge_method: 'plain' }]) {
+      const { url } = await authorization(config)
+      const changed = new URL(url)
+      for (const [name, value] of Object.entries(change))
+        if (value === '') changed.searchParams.delete(name)
+        else changed.searchParams.set(name, value)
+      const answer = await new Browser(own.issuer).get(changed.href)
+      expect(new URL(answer.url).searchParams.get('error')).to.equal('invalid_request')
+    }
+  })
+
+  it('refresh tokens rotate, and a reuse ends the family', async () => {
+    const first = await tokensOf('alice')
+    const second = await oauth.refreshTokenGrant(config, first.refresh_token ?? '')
+    expect(second.refresh_token).to.be.a('string').and.not.equal(first.refresh_token)
+    expect(decodeJwt(second.access_token)['auth_time']).to.equal(decodeJwt(first.access_token)['auth_time'])
+    const refused = async (token: string | undefined) =>
+      oauth.refreshTokenGrant(config, token ?? '').then(
+        () => 'taken',
+        (error: oauth.ResponseBodyError) => error.error,
+      )
+    expect(await refused(first.refresh_token)).to.equal('invalid_grant')
+    expect(await refused(second.refresh_token)).to.equal('invalid_grant')
+    expect(await oauth.tokenIntrospection(config, second.access_token)).to.deep.equal({ active: false })
+  })
+
+  it('of 24 redemptions of a code at the same time one gets tokens', async () => {
+    const { callback, checks } = await signIn(new Browser(own.issuer), config, 'alice')
+    const results = await Promise.allSettled(
+      Array.from({ length: 24 }, () => oauth.authorizationCodeGrant(config, callback, checks)),
+    )
+    expect(results.filter(({ status }) => status === 'fulfilled')).to.have.length(1)
+    const codes = results.flatMap((result) =>
+      result.status === 'rejected' ? [(result.reason as oauth.ResponseBodyError).error] : [],
+    )
+    expect(new Set(codes)).to.deep.equal(new Set(['invalid_grant']))
+  })
+
+  it('of 24 uses of a refresh token at the same time at most one gets tokens', async () => {
+    const { refresh_token = '' } = await tokensOf('alice')
+    const results = await Promise.allSettled(
+      Array.from({ length: 24 }, () => oauth.refreshTokenGrant(config, refresh_token)),
+    )
+    expect(results.filter(({ status }) => status === 'fulfilled')).to.have.length(1)
+  })
+
+  it('a device signs in by the code that a person types', async () => {
+    const started = await oauth.initiateDeviceAuthorization(config, { scope: 'openid read' })
+    const browser = new Browser(own.issuer)
+    const form = (await browser.get(started.verification_uri)).body
+    const xsrf = /name="xsrf" value="([\w-]+)"/.exec(form)?.[1] ?? ''
+    const confirm = await browser.post('/device', { xsrf, user_code: started.user_code.toLowerCase() })
+    expect(confirm.body).to.include(started.user_code).and.include('Orders')
+    const chooser = await browser.post('/device', { xsrf, user_code: started.user_code, confirm: 'yes' })
+    const done = await browser.post(chooser.url, { sub: 'carol' })
+    expect(done.body).to.include('The device is signed in')
+    const tokens = await oauth.pollDeviceAuthorizationGrant(config, { ...started, interval: 0.05 })
+    expect(decodeJwt(tokens.access_token)).to.include({ sub: 'carol', tenant: 'globex', aud: 'orders' })
+    expect(tokens.refresh_token).to.be.a('string')
+  })
+
+  it('introspection and revocation take access tokens and refresh tokens', async () => {
+    const { access_token, refresh_token = '' } = await tokensOf('alice')
+    const active = await oauth.tokenIntrospection(config, access_token)
+    expect(active).to.include({
+      active: true,
+      sub: 'alice',
+      tenant: 'acme',
+      client_id: 'orders',
+      aud: 'orders',
+    })
+    await oauth.tokenRevocation(config, access_token)
+    expect(await oauth.tokenIntrospection(config, access_token)).to.deep.equal({ active: false })
+    const userinfo = await oauth.fetchUserInfo(config, access_token, 'alice').catch((error: unknown) => error)
+    expect(userinfo).to.be.instanceOf(Error)
+    const again = await tokensOf('alice')
+    await oauth.tokenRevocation(config, again.refresh_token ?? refresh_token)
+    expect(await oauth.tokenIntrospection(config, again.access_token)).to.deep.equal({ active: false })
+  })
+
+  it('another client sees and revokes nothing', async () => {
+    const { access_token } = await tokensOf('alice')
+    const other = await own.client('app', 'dev-secret-app')
+    expect(await oauth.tokenIntrospection(other, access_token)).to.deep.equal({ active: false })
+    await oauth.tokenRevocation(other, access_token)
+    expect(await oauth.tokenIntrospection(config, access_token)).to.include({ active: true })
+  })
+
+  it('a client without a secret is public: it needs none, and a secret is refused', async () => {
+    const spa = await own.client('spa', '')
+    const redirect_uri = 'https://spa.dev.test/callback'
+    const { callback, checks } = await signIn(new Browser(own.issuer), spa, 'alice', { redirect_uri })
+    expect((await oauth.authorizationCodeGrant(spa, callback, checks)).access_token).to.be.a('string')
+    for (const secret of ['', 'dev-secret-spa']) {
+      const response = await fetch(`${own.issuer}/token`, {
+        method: 'POST',
+        headers: { authorization: `Basic ${Buffer.from(`spa:${secret}`).toString('base64')}` },
+        body: new URLSearchParams({ grant_type: 'refresh_token', refresh_token: 'x' }),
+      })
+      expect(response.status, secret).to.be.oneOf([400, 401])
+    }
+  })
+
+  it('prompt=none uses the session of the launchpad, select_account asks, and sign-out ends it', async () => {
+    const browser = new Browser(own.issuer)
+    await browser.post('/sign-in', { sub: 'bob' })
+    expect((await browser.get('/')).body).to.include('Bob Baker')
+    const silent = await signIn(browser, config, '', { prompt: 'none' })
+    const tokens = await oauth.authorizationCodeGrant(config, silent.callback, silent.checks)
+    expect(decodeJwt(tokens.access_token).sub).to.equal('bob')
+    const asked = await browser.get((await authorization(config, { prompt: 'select_account' })).url)
+    expect(asked.body).to.include('Whom do you want to be?')
+    const switched = await browser.post(asked.url, { sub: 'carol' })
+    expect(new URL(switched.url).origin).to.equal('http://localhost:3000')
+    expect((await browser.get('/')).body).to.include('Carol Cook')
+    expect(await oauth.tokenIntrospection(config, tokens.access_token)).to.deep.equal({ active: false })
+    await browser.post('/sign-out', {})
+    const none = await browser.get((await authorization(config, { prompt: 'none' })).url)
+    expect(new URL(none.url).searchParams.get('error')).to.equal('login_required')
+  })
+
+  it('a client signs out by a page that asks, and goes to an address of its own origin only', async () => {
+    const browser = new Browser(own.issuer)
+    const { callback, checks } = await signIn(browser, config, 'alice')
+    const { id_token = '' } = await oauth.authorizationCodeGrant(config, callback, checks)
+    const end = (post_logout_redirect_uri: string) =>
+      browser.get(
+        oauth.buildEndSessionUrl(config, { id_token_hint: id_token, post_logout_redirect_uri, state: 's' })
+          .href,
+      )
+    expect((await end('https://evil.example/')).status).to.equal(400)
+    const page = await end('http://localhost:3000/bye')
+    expect(page.body).to.include('Do you want to sign out?')
+    const xsrf = /name="xsrf" value="([\w-]+)"/.exec(page.body)?.[1] ?? ''
+    const away = await browser.post('/session/end/confirm', { xsrf, logout: 'yes' })
+    expect(away.url).to.equal('http://localhost:3000/bye?state=s')
+    expect((await browser.get('/launchpad.json')).body).to.include('"user":null')
+  })
+})
