@@ -76,10 +76,11 @@ function testFiles(): readonly string[] {
     .map(([, path]) => path.replace(/\.ts$/, '.js'))
 }
 
-const testsIn = (folder: string): readonly string[] =>
-  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).filter((source) =>
+function testsIn(folder: string): readonly string[] {
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).filter((source) =>
     source.endsWith('.test.ts'),
   )
+}
 
 /** The engines that only tests need are installed once, into a folder of their own. */
 function installEngines(): void {
