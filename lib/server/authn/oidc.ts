@@ -4,6 +4,7 @@ import { Unauthenticated } from '../../errors.js'
 import type { Authenticator } from './authenticator.js'
 import { jsonLogger, type Logger } from '../observability/logger.js'
 import { type ClaimMapping, toPrincipal } from './claims.js'
+import { refuseIdToken } from './id-token.js'
 import { KeyFetchLog } from './key-fetch-log.js'
 import type { KeySource } from './key-set.js'
 import { assertSafe, keysAt, keysOfIssuer } from './key-source.js'
@@ -36,6 +37,11 @@ export interface OidcOptions {
    * `at+jwt` (RFC 9068). Another kind of token (`logout+jwt`, `secevent+jwt`, `dpop+jwt`) is refused.
    */
   readonly types?: readonly string[]
+  /**
+   * Also accepts ID tokens, which say who signed in and not what a caller may do. Default false: a token that shows itself as one is refused.
+   * That is one with `at_hash`, `c_hash` or `nonce`, with `typ: ID` (Keycloak), or with `token_use: id` (Cognito).
+   */
+  readonly idTokens?: boolean
   readonly claims?: ClaimMapping
   /** Receives key fetch failures. Default: the server's logger. */
   readonly logger?: Logger
@@ -61,7 +67,14 @@ export interface OidcOptions {
  * ```
  */
 export const oidc = (options: OidcOptions): Authenticator => {
-  const { issuer, audience, types = ACCESS_TOKENS, claims = {}, now = () => new Date() } = options
+  const {
+    issuer,
+    audience,
+    types = ACCESS_TOKENS,
+    claims = {},
+    idTokens = false,
+    now = () => new Date(),
+  } = options
   if (types.length === 0) throw new TypeError('oidc: types is empty: no token would do')
   const algorithms = algorithmsOf(options)
   const source = sourceOf(options, algorithms)
@@ -86,7 +99,10 @@ export const oidc = (options: OidcOptions): Authenticator => {
       logger ??= credentials.logger
       // Stricter than lenient base64 decoders, so that a token has one spelling.
       if (!COMPACT_JWS.test(token)) throw new Unauthenticated()
-      return (await verifier).verify(token, now(), (payload) => toPrincipal(payload, claims))
+      return (await verifier).verify(token, now(), (payload) => {
+        if (!idTokens) refuseIdToken(payload)
+        return toPrincipal(payload, claims)
+      })
     },
   }
 }

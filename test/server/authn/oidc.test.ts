@@ -296,6 +296,37 @@ describe('oidc', () => {
       expect(await verdict(await typed(typ))).to.equal(INVALID)
     })
 
+  const ID_TOKENS: readonly JWTPayload[] = [
+    { at_hash: 'x' },
+    { c_hash: 'x' },
+    { nonce: 'x' },
+    { nonce: null } as unknown as JWTPayload,
+    { typ: 'ID' },
+    { typ: 'id' },
+    { token_use: 'id' },
+  ]
+  for (const extra of ID_TOKENS)
+    it(`refuses an ID token that shows itself by ${JSON.stringify(extra)}, unless they are allowed`, async () => {
+      const token = await signed({ ...claims(), ...extra })
+      const refused = await verifier()
+        .authenticate(token, credentials)
+        .then(
+          () => 'accepted',
+          (error: unknown) => (error as Error).message,
+        )
+      expect(refused).to.equal('the bearer token is an ID token: send the access token that came with it')
+      expect(await verifier({ idTokens: true }).authenticate(token, credentials)).to.include({
+        subject: 'alice',
+      })
+    })
+
+  it('accepts access tokens of Keycloak and Cognito, which say what they are', async () => {
+    for (const extra of [{ typ: 'Bearer' }, { token_use: 'access' }])
+      expect(await verifier().authenticate(await signed({ ...claims(), ...extra }), credentials)).to.include({
+        subject: 'alice',
+      })
+  })
+
   it('accepts the types that it is told, and no others', async () => {
     const access = verifier({ types: ['at+jwt'] })
     expect(await verdict(await typed('application/at+JWT'), access)).to.have.property('subject', 'alice')
