@@ -51,9 +51,15 @@ export function appsOf(routes: readonly Route[]): readonly App[] {
   return apps
 }
 
+/** The routes whose apps have a name that a sign-in can use. Another one is left out, and `leftOut` is told why. */
+export const nameableRoutes = (routes: readonly Route[], leftOut: (why: string) => void): readonly Route[] =>
+  routes.filter(({ project, host, protocol }) => {
+    const isNameable = protocol === 'tcp' || !/\p{Cc}/u.test(project)
+    if (!isNameable) leftOut(`the project of ${host} has control characters: give it a plain name`)
+    return isNameable
+  })
+
 function appName({ project, host }: Route): string {
-  if (/\p{Cc}/u.test(project))
-    throw new Failure('input', `the project of ${host} has control characters: give it a plain name`)
   if (project !== '') return project
   if (isAddress(host)) return host.replaceAll(/[[\]]/g, '')
   return host.slice(0, host.indexOf('.'))

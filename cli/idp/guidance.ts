@@ -7,6 +7,7 @@ import { PROVIDER, upstreamAt } from './up.js'
 export function guidanceLines(run: string, paint: Paint): readonly string[] {
   return [
     'A development identity provider is a program of its own. These commands give it a host and its clients.',
+    'ashlar-idp is one, with a launchpad and an edge: "npx ashlar-idp up" runs them and takes the steps 1 and 2.',
     '',
     `1. Start your provider, listening on ${upstreamAt(PROVIDER.port)}, with ${CLIENTS_FILE} as its clients.`,
     `2. ${paint.bold(`${run} up`)}`,

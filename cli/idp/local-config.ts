@@ -37,19 +37,19 @@ const KINDS: Readonly<Record<string, Kind>> = {
       const entries = spec.sections('routes', ROUTE_KEYS)
       if (entries === undefined)
         throw new Failure('input', `${spec.where('routes')} is missing: list at least one route`)
-      return entries.map((entry) => routeOf(entry, project))
+      return allOf(entries, (entry) => [routeOf(entry, project)])
     },
   },
   Service: {
     specKeys: ['dev', 'dependencies', 'routes'],
     routes: (spec, project) =>
-      (spec.sections('routes', ROUTE_KEYS) ?? []).map((entry) => routeOf(entry, project)),
+      allOf(spec.sections('routes', ROUTE_KEYS) ?? [], (entry) => [routeOf(entry, project)]),
   },
   Shell: {
     specKeys: ['host', 'shellUpstream', 'tile', 'cdn', 'api', 'ufes'],
     routes: (spec, project) => [
       {
-        ...httpRoute(spec, 'shellUpstream'),
+        ...httpRoute(spec, 'shellUpstream', spec.section('tile', TILE_KEYS)),
         path: '',
         project,
       },
@@ -58,10 +58,10 @@ const KINDS: Readonly<Record<string, Kind>> = {
 }
 
 /**
- * Reads a file of routes. `shown` is its name in messages. @throws Failure that names the file, and the field when one
- * is wrong.
+ * Reads a file of routes. `shown` is its name in messages. `notes` gets the notes also when the reading fails.
+ * @throws Failure that names the file, and the field when one is wrong.
  */
-export function readLocalConfig(path: string, shown: string): LocalConfig {
+export function readLocalConfig(path: string, shown: string, notes: string[] = []): LocalConfig {
   const file = resolve(path)
   const stat = attempt(shown, () => statSync(file))
   if (!stat.isFile()) throw new Failure('input', `${shown} is not a file: name a file of routes`)
@@ -70,14 +70,29 @@ export function readLocalConfig(path: string, shown: string): LocalConfig {
   return parseLocalConfig(
     attempt(shown, () => readFileSync(file, 'utf8')),
     shown,
+    notes,
   )
 }
 
-/** The routes of every document in the text. */
-export function parseLocalConfig(text: string, file: string): LocalConfig {
-  const notes: string[] = []
-  const routes = documentsIn(text, file).flatMap((content) => routesOf(content, file, notes))
+/** The routes of every document in the text. `notes` gets the notes also when the reading fails. */
+export function parseLocalConfig(text: string, file: string, notes: string[] = []): LocalConfig {
+  const routes = allOf(documentsIn(text, file), (content) => routesOf(content, file, notes))
   return { routes, notes }
+}
+
+/** Reads all parts, so that every one gets its notes, and then throws the first failure if there is one. */
+function allOf<T>(parts: readonly T[], read: (part: T) => readonly Route[]): readonly Route[] {
+  const failures: unknown[] = []
+  const routes = parts.flatMap((part) => {
+    try {
+      return read(part)
+    } catch (error) {
+      failures.push(error)
+      return []
+    }
+  })
+  if (failures.length > 0) throw failures[0]
+  return routes
 }
 
 function attempt<T>(shown: string, read: () => T): T {
@@ -124,31 +139,37 @@ function routesOf(content: unknown, file: string, notes: string[]): readonly Rou
     const advice = meant === undefined ? `use ${known.join(', ')}` : `did you mean ${meant}?`
     throw new Failure('input', `${document.where('kind')} "${kindName}" is not known: ${advice}`)
   }
-  const project = document.section('metadata', METADATA_KEYS)?.text('name').trim() ?? ''
+  const metadata = document.section('metadata', METADATA_KEYS)
+  const spec = document.section('spec', kind.specKeys)
+  const project = metadata?.text('name').trim() ?? ''
   if (project === '')
     notes.push(
       `${document.where('metadata.name')} is missing: each app is named by the first label of its host`,
     )
-  const spec = document.section('spec', kind.specKeys)
   if (spec === undefined)
     throw new Failure('input', `${document.where('spec')} is missing: is the file half written?`)
   return kind.routes(spec, project)
 }
 
 function routeOf(entry: Section, project: string): Route {
+  const tile = entry.section('tile', TILE_KEYS)
   const protocol = entry.text('protocol').toLowerCase() || 'http'
   const path = entry.text('path')
-  if (protocol === 'http') return { ...httpRoute(entry, 'upstream'), path: path === '/' ? '' : path, project }
+  if (protocol === 'http')
+    return { ...httpRoute(entry, 'upstream', tile), path: path === '/' ? '' : path, project }
   if (protocol !== 'tcp')
     throw new Failure('input', `${entry.where('protocol')} "${protocol}" is not known: use http or tcp`)
   const [host, upstream] = [entry.required('host'), entry.required('upstream')]
   return { host, upstream, path, protocol, project, fromFile: true }
 }
 
-function httpRoute(entry: Section, upstreamKey: string): Omit<Route, 'path' | 'project'> {
+function httpRoute(
+  entry: Section,
+  upstreamKey: string,
+  fields: Section | undefined,
+): Omit<Route, 'path' | 'project'> {
   const host = canonicalHost(entry.required('host'), entry.where('host'))
   const upstream = httpUpstream(entry.required(upstreamKey), entry.where(upstreamKey))
-  const fields = entry.section('tile', TILE_KEYS)
   const tile = fields && tileOf(Object.fromEntries(TILE_KEYS.map((key) => [key, fields.text(key)])))
   if (tile !== undefined) refuseScripts(tile, entry.where('tile'))
   return { host, upstream, protocol: 'http', ...(tile && { tile }), fromFile: true }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Failure } from '../errors/failure.js'
 import { closeToOthers, readWholeFile, writeWholeFile } from '../output/whole-file.js'
-import { appsOf, clientsOf } from './clients.js'
+import { appsOf, clientsOf, nameableRoutes } from './clients.js'
 import { readClientsFile, toClientsFile } from './clients-file.js'
 import { type DaemonAddress, showAddress } from './routes/daemon-address.js'
 import { type ClientsDiff, diffClients } from './diff.js'
@@ -19,6 +19,8 @@ export interface SyncRequest {
   /** Only compares; writes nothing. */
   readonly check: boolean
   readonly addresses: readonly DaemonAddress[]
+  /** Gets the notes of the local files also when the sync fails. */
+  readonly fileNotes?: string[]
   /** Milliseconds for each call to the daemon. Default 5,000. */
   readonly timeoutMs?: number
 }
@@ -39,20 +41,24 @@ export interface SyncReport extends ClientsDiff {
  * bytes for the same apps. Everything is read and checked before anything is written.
  */
 export async function syncClients(request: SyncRequest): Promise<SyncReport> {
-  const { folder, out, addresses } = request
+  const { folder, out, addresses, fileNotes = [] } = request
   const files = localFiles(request)
-  const local = files.map((file) => ({ file, ...readLocalConfig(resolve(folder, file), file) }))
+  const local = files.map((file) => ({ file, ...readLocalConfig(resolve(folder, file), file, fileNotes) }))
   const registry = await findRegistry(addresses, request.timeoutMs)
-  const registered = registry === undefined ? [] : usableRoutes(registry)
-  const routes = [...registered, ...local.flatMap((config) => config.routes)]
+  const leftOut: string[] = []
+  const leaveOut = (why: string) => leftOut.push(`an app is left out: ${why}`)
+  const usable = registry === undefined ? [] : usableRoutes(registry, leaveOut)
+  const registered = nameableRoutes(usable, leaveOut)
+  const named = local.map(({ file, routes: all }) => ({ file, routes: nameableRoutes(all, leaveOut) }))
+  const routes = [...registered, ...named.flatMap((config) => config.routes)]
   const clients = clientsOf(routes)
-  if (clients.length === 0) throw nothingFound(request, registry, files, routes)
+  if (clients.length === 0) throw nothingFound(request, registry, files, routes, leftOut)
 
   const text = toClientsFile(clients)
   const target = resolve(folder, out)
   const before = readWholeFile(target, out)
   const listed = before === undefined ? new Map<string, unknown>() : readClientsFile(before)
-  const notes = [...daemonNotes(registry, addresses), ...local.flatMap((config) => config.notes)]
+  const notes = [...daemonNotes(registry, addresses), ...fileNotes, ...leftOut]
   if (listed === undefined) notes.push(`${out} was not a list of clients: all of it is replaced`)
   const state = before === text ? 'unchanged' : request.check ? 'differs' : 'written'
   if (state === 'written') writeWholeFile(target, text, out)
@@ -65,7 +71,7 @@ export async function syncClients(request: SyncRequest): Promise<SyncReport> {
     ...diffClients(listed ?? new Map<string, unknown>(), clients),
     sources: [
       ...(registry === undefined ? [] : [{ source: nameOf(registry), apps: namesIn(registered) }]),
-      ...local.map((config) => ({ source: config.file, apps: namesIn(config.routes) })),
+      ...named.map((config) => ({ source: config.file, apps: namesIn(config.routes) })),
     ],
     notes,
   }
@@ -82,7 +88,9 @@ const nameOf = ({ address }: Registry): string => `the daemon at ${showAddress(a
 
 function daemonNotes(registry: Registry | undefined, addresses: readonly DaemonAddress[]): string[] {
   if (registry === undefined)
-    return [`${noDaemon(addresses)}: only local files are used; start it to include its apps`]
+    return [
+      `${noDaemon(addresses)}: only local files are used; start it (devedged, or "npx ashlar-idp edge") to include its apps`,
+    ]
   if (registry.routes.length === 0) return [`${nameOf(registry)} has no routes: only local files are used`]
   return []
 }
@@ -95,8 +103,11 @@ function nothingFound(
   registry: Registry | undefined,
   files: readonly string[],
   routes: readonly Route[],
+  [leftOut]: readonly string[],
 ): Failure {
   const left = `${out} is left as it was`
+  if (leftOut !== undefined)
+    return new Failure('input', `no app was found that can be written: ${leftOut}; ${left}`)
   if (routes.length > 0)
     return new Failure(
       'input',

@@ -36,7 +36,10 @@ export async function routeProvider(request: UpRequest): Promise<UpReport> {
   const registry = await findRegistry(addresses, timeoutMs)
   if (registry === undefined) {
     const where = addresses.map(showAddress).join(' or ')
-    throw new Failure('daemon', `no daemon listens at ${where}: start devedged, then run this again`)
+    throw new Failure(
+      'daemon',
+      `no daemon listens at ${where}: start devedged, or "npx ashlar-idp edge", then run this again`,
+    )
   }
   const known = registry.routes.find((route) => route.host.toLowerCase() === host && route.path === '')
   await register(

@@ -6,7 +6,7 @@ const HIGHEST_PORT = 65_535
 
 export default class Up extends Verb {
   static override summary = 'Serve the identity provider at its host through the local edge.'
-  static override description = `Registers or renews the route at the local daemon. It neither builds nor runs the provider: start it yourself, on this port.`
+  static override description = `Registers or renews the route at the local daemon. It neither builds nor runs the provider: start it yourself, on this port. The package ashlar-idp has a provider and an edge: "npx ashlar-idp up" runs both.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --port 9000',

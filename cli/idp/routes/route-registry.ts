@@ -62,13 +62,22 @@ export async function register(
   )
 }
 
-/** The routes with canonical hosts. @throws Failure for an HTTP route that cannot become a client. */
-export function usableRoutes({ address, routes }: Registry): readonly Route[] {
-  return routes.map((route) => {
+/** The routes with canonical hosts. An HTTP route that cannot become a client is left out, and `leftOut` is told why. */
+export function usableRoutes(
+  { address, routes }: Registry,
+  leftOut: (why: string) => void,
+): readonly Route[] {
+  return routes.flatMap((route) => {
     if (route.protocol === 'tcp') return route
-    const host = canonicalHost(route.host, `a route of the daemon at ${showAddress(address)}`)
-    if (route.tile !== undefined) refuseScripts(route.tile, `the tile of ${host}`)
-    return { ...route, host }
+    try {
+      const host = canonicalHost(route.host, `a route of the daemon at ${showAddress(address)}`)
+      if (route.tile !== undefined) refuseScripts(route.tile, `the tile of ${host}`)
+      return { ...route, host }
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error
+      leftOut(error.message)
+      return []
+    }
   })
 }
 

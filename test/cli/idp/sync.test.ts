@@ -148,7 +148,7 @@ describe('idp clients sync', () => {
     const { exit, stdout, stderr } = await sync([], { env: { DEVEDGE_HOME: join(folder, 'no-daemon') } })
     expect(exit).to.equal(0)
     expect(stderr).to.equal(
-      `note: no daemon listens at ${folder}/no-daemon/devedged.sock or 127.0.0.1:1: only local files are used; start it to include its apps\n`,
+      `note: no daemon listens at ${folder}/no-daemon/devedged.sock or 127.0.0.1:1: only local files are used; start it (devedged, or "npx ashlar-idp edge") to include its apps\n`,
     )
     expect(stdout).to.equal(
       `from devedge.yaml: notes\n  new      notes\nidp-clients.yaml now lists 1 client. ${GUESSABLE}\n`,
@@ -183,6 +183,39 @@ describe('idp clients sync', () => {
     expect(stderr).to.include(
       'note: devedge.yaml: spec.routes[0].tile.display_name is not a known key and is ignored, did you mean displayName?\n',
     )
+  })
+
+  it('leaves out and names what cannot be written, and writes the others', async () => {
+    const good = { host: 'good.dev.test', upstream: 'http://127.0.0.1:1' }
+    await start({
+      routes: [
+        { ...good, host: 'nodot' },
+        { ...good, host: 'https://url.dev.test/' },
+        { ...good, host: 'ctl.dev.test', project: 'a: [\n- client_id: root' },
+        { ...good, host: 'js.dev.test', tile: { launch_url: 'javascript:alert(1)' } },
+        good,
+      ],
+    })
+    const { exit, stderr } = await sync()
+    expect(exit).to.equal(0)
+    expect(stderr.match(/an app is left out/g)).to.have.length(4)
+    for (const name of ['nodot', 'url.dev.test', 'ctl.dev.test', 'js.dev.test'])
+      expect(stderr).to.include(name)
+    expect(out().match(/client_id: .*/g)).to.deep.equal(['client_id: good'])
+  })
+
+  it('notes every key it ignores, also where it then fails', async () => {
+    await start({})
+    put(
+      'devedge.yaml',
+      `${LOCAL}    - { hots: b.dev.test, upstream: x, tile: { titel: X } }\n    - { host: c.dev.test, upstream: "http://127.0.0.1:1", upstraem: y }\n`,
+    )
+    const { exit, stderr } = await sync()
+    expect(exit).to.equal(2)
+    for (const key of ['hots', 'titel', 'upstraem'])
+      expect(stderr).to.match(new RegExp(`note: .*${key} is not a known key`))
+    const { stdout } = await sync(['--json'])
+    expect((JSON.parse(stdout) as { notes: readonly string[] }).notes).to.have.length(3)
   })
 
   it('keeps a symbolic link to the clients file', async () => {
@@ -296,7 +329,7 @@ describe('idp clients sync', () => {
       name: 'a registered host without a dot',
       daemon: { routes: [{ host: 'web', upstream: 'http://127.0.0.1:1' }] },
       exit: 2,
-      says: /a route of the daemon at \S+: "web" has no dot/,
+      says: /no app was found that can be written: an app is left out: a route of the daemon at \S+: "web" has no dot/,
     },
     {
       name: 'two hosts with one first label',

@@ -111,7 +111,7 @@ describe('idp up', () => {
       'no daemon',
       [],
       3,
-      /^ashlar: no daemon listens at \S+ or 127\.0\.0\.1:1: start devedged, then run this again\n$/,
+      /^ashlar: no daemon listens at \S+ or 127\.0\.0\.1:1: start devedged, or "npx ashlar-idp edge", then run this again\n$/,
     ],
     ['port 0', ['--port', '0'], 2, /--port is 1 or more, and not 0/],
     ['port 70000', ['--port', '70000'], 2, /--port is at most 65535, and not 70000/],

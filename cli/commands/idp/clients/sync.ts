@@ -10,6 +10,8 @@ export default class Sync extends Verb {
 
 The routes of one project are one app; a route without a project is named by the first label of its host. Two hosts with the same first label that no project joins would become one client by chance. The command refuses them with exit status 2, and writes nothing until one of them has a project (metadata.name in its devedge.yaml). The redirect URI has the host of the route with a tile, else of the one without a path, else of the first by host and path. TCP routes are skipped.
 
+An app that cannot be written, such as one whose host has no dot, is left out and named; the others are written.
+
 The file is replaced, never merged: a client whose app was not found is removed, and the command names it. The same apps give the same bytes, and a file that is up to date is not written. When there is no app at all, the command says where it looked and exits with 2. The file then stays as it was: an empty list would lock everybody out.
 
 The client secrets are guessable on purpose, dev-secret-<name>: never use the file outside development.
@@ -33,6 +35,13 @@ A local file has the kind Config or Service (spec.routes, each with host, upstre
     }),
   }
 
+  /** Of the local files: what is misspelt there may be why the command fails. */
+  readonly #fileNotes: string[] = []
+
+  protected override beforeFailure(): object {
+    return this.#fileNotes.length === 0 ? {} : { notes: this.#fileNotes }
+  }
+
   override async run(): Promise<SyncReport> {
     const { flags } = await this.parse(Sync)
     const [{ syncClients }, { syncLines }, { daemonAddresses }] = await Promise.all([
@@ -40,7 +49,11 @@ A local file has the kind Config or Service (spec.routes, each with host, upstre
       import('../../../idp/sync-lines.js'),
       import('../../../idp/routes/daemon-address.js'),
     ])
-    const report = await syncClients({ ...flags, folder: process.cwd(), addresses: daemonAddresses() })
+    const request = { ...flags, folder: process.cwd(), addresses: daemonAddresses() }
+    const report = await syncClients({ ...request, fileNotes: this.#fileNotes }).catch((error: unknown) => {
+      this.note(this.#fileNotes)
+      throw error
+    })
     this.note(report.notes)
     this.say(syncLines(report, this.paint))
     if (report.state === 'differs') this.endWith('differs')
