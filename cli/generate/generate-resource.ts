@@ -25,6 +25,7 @@ export interface ResourceRequest {
 
 /** What was done. */
 export interface GeneratedResource {
+  readonly name: string
   readonly isNew: boolean
   readonly written: ChangedFiles['paths']
   readonly addedFields: readonly string[]
@@ -33,14 +34,44 @@ export interface GeneratedResource {
   readonly notes: readonly string[]
 }
 
+interface Prepared {
+  readonly project: Project
+  readonly files: ChangedFiles
+  readonly done: GeneratedResource
+}
+
 /**
- * Writes the files of a resource, or adds and removes fields of one that is there, and generates its code. A .proto that buf does
- * not accept afterwards is put back, with all other files.
+ * Writes the files of resources, or adds and removes fields of those that are there, one after another, and generates their code. Where one
+ * of them cannot be written, or buf does not accept the .proto files afterwards, all files are put back.
  * @throws {Failure}
  */
-export async function generateResource(request: ResourceRequest): Promise<GeneratedResource> {
+export async function generateResources(
+  requests: readonly ResourceRequest[],
+): Promise<readonly GeneratedResource[]> {
+  const written: ChangedFiles[] = []
+  try {
+    const done: GeneratedResource[] = []
+    for (const request of requests) {
+      const prepared = prepare(await projectIn(request.folder), request)
+      if (prepared.files.paths.length > 0) {
+        prepared.files.write()
+        written.push(prepared.files)
+        await checkWritten(prepared)
+      }
+      done.push({ ...prepared.done, written: prepared.files.paths })
+    }
+    const [first] = requests
+    if (first !== undefined && written.length > 0) await generateCode(first.folder)
+    return done
+  } catch (error) {
+    if (written.length === 0) throw error
+    for (const files of written.reverse()) files.restore()
+    throw new Failure('input', `nothing is changed: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+function prepare(project: Project, request: ResourceRequest): Prepared {
   const fields = parseFields(request.fields)
-  const project = await projectIn(request.folder)
   const there = project.resources.find(({ message }) => message.name === request.name)
   if (there === undefined) {
     if (request.remove.length > 0)
@@ -52,38 +83,32 @@ export async function generateResource(request: ResourceRequest): Promise<Genera
     if (taken !== undefined)
       throw new Failure('input', `there is a resource ${taken.message.name}: write its name like that`)
     const files = newResource(project, { ...request, names, fields })
-    await write(project, files, [])
+    const addedFields = fields.map(({ name }) => name)
     return {
-      isNew: true,
-      written: files.paths,
-      addedFields: fields.map(({ name }) => name),
-      removedFields: [],
-      notes: [],
+      project,
+      files,
+      done: { name: request.name, isNew: true, written: [], addedFields, removedFields: [], notes: [] },
     }
   }
-  for (const [flag, value] of Object.entries({
-    parent: request.parent,
-    plural: request.plural,
-    package: request.package,
-  }))
-    if (value !== undefined && flag !== 'parent')
+  for (const [flag, value] of Object.entries({ plural: request.plural, package: request.package }))
+    if (value !== undefined)
       throw new Failure('input', `--${flag} ${value}: ${request.name} is there already, and its names stay`)
   checkParent(there.pattern, request)
   const plural = there.plural === '' ? undefined : pascalOf(snakeOf(there.plural))
   const names = resourceNames(request.name, plural)
   const { files, changes, notes } = changedResource(project, there, names, fields, request.remove)
-  if (files.paths.length > 0)
-    await write(
-      project,
-      files,
-      changes.removed.map((name) => `${there.message.typeName}.${name}`),
-    )
+  const addedFields = changes.added.map(({ name }) => name)
   return {
-    isNew: false,
-    written: files.paths,
-    addedFields: changes.added.map(({ name }) => name),
-    removedFields: changes.removed,
-    notes,
+    project,
+    files,
+    done: {
+      name: request.name,
+      isNew: false,
+      written: [],
+      addedFields,
+      removedFields: changes.removed,
+      notes,
+    },
   }
 }
 
@@ -98,16 +123,11 @@ function checkParent(pattern: string, { name, parent }: ResourceRequest): void {
     )
 }
 
-async function write(project: Project, files: ChangedFiles, removed: readonly string[]): Promise<void> {
-  files.write()
-  try {
-    checkNumbers(project.set, await describedProtos(project.folder), new Set(removed))
-    await generateCode(project.folder)
-  } catch (error) {
-    files.restore()
-    const { message } = error as Error
-    throw new Failure('input', `nothing is changed: ${message}`, { cause: error })
-  }
+/** What was there before the files were written is there unchanged, but for what was asked to go. */
+async function checkWritten({ project, done }: Prepared): Promise<void> {
+  const message = project.resources.find((one) => one.message.name === done.name)?.message
+  const removed = done.removedFields.map((name) => `${message?.typeName ?? ''}.${name}`)
+  checkNumbers(project.set, await describedProtos(project.folder), new Set(removed))
 }
 
 /** Every field that was there has its name, number and type. */

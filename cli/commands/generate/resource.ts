@@ -1,18 +1,22 @@
 import { Args, Flags } from '@oclif/core'
 import { join } from 'node:path'
-import type { GeneratedResource } from '../../generate/generate-resource.js'
+import type { GeneratedResource, ResourceRequest } from '../../generate/generate-resource.js'
 import { MigratingVerb } from '../../migrate/migrating-verb.js'
 
-/** What was written, with the files of the migration. */
-interface Generated extends GeneratedResource {
+/** What was written, with the files of the migration. Several resources are in `resources`, one is the result itself. */
+type Generated = (GeneratedResource | { readonly resources: readonly GeneratedResource[] }) & {
   readonly migrations: readonly string[]
 }
 
+type ResourceRequestFlags = Omit<ResourceRequest, 'name'>
+
 export default class Resource extends MigratingVerb {
-  static override summary = 'Write a resource, or add fields to one.'
+  static override summary = 'Write resources, or add fields to them.'
   static override description = `Run it in the folder of a project of ashlar new. For a new resource it writes the .proto with the standard methods, the entity, its registration in the server, a test that proves that tenants stay apart, and the migration where the project has migrations.
 
 For a resource that is there it adds the fields that are new, and the new values of enums, to .proto, entity and test. Everything else in the files stays, comments too. A field keeps its number, and a removed one leaves its number and its name reserved. The migration is then written by comparing, which needs the server of ASHLAR_DATABASE_URL; without that variable a note says what to run.
+
+Several resources are written by one command, in their order: write each as Name, Parent/Name, or with its fields as 'Parent/Name(field:type …)'. The code is generated once for all of them, and where one cannot be written, none is.
 
 A field is name:type, name:type! where a client has to send it, and name:type? where it may be absent. Types: string, text (without a limit), string[], int32, uint32, int64, double, float, bool, bytes, timestamp, duration, and enum(OPEN,DONE). A timestamp and a duration need ! or ?. Numbers and bools take no !, because 0 and false are values.
 
@@ -21,9 +25,14 @@ A reference to another resource is a string with its key: declare branch_id:stri
     "<%= config.bin %> <%= command.id %> Task --parent Project --fields 'title:string! due:timestamp? state:enum(OPEN,DONE)'",
     "<%= config.bin %> <%= command.id %> Task --fields 'size:int32'",
     '<%= config.bin %> <%= command.id %> Task --remove size',
+    "<%= config.bin %> <%= command.id %> 'Customer(title:string!)' 'Customer/Invoice(total:int64 due:timestamp?)'",
   ]
+  static override strict = false
   static override args = {
-    name: Args.string({ description: 'The resource, such as Task or LineItem.', required: true }),
+    names: Args.string({
+      description: "The resources, such as Task or 'Project/Task(title:string!)'.",
+      required: true,
+    }),
   }
   static override flags = {
     fields: Flags.string({ summary: 'The fields, separated by spaces.', helpValue: '<fields>', default: '' }),
@@ -46,22 +55,52 @@ A reference to another resource is a string with its key: declare branch_id:stri
   }
 
   override async run(): Promise<Generated> {
-    const { args, flags } = await this.parse(Resource)
-    const { generateResource, hasMigrations } = await import('../../generate/generate-resource.js')
+    const { argv, flags } = await this.parse(Resource)
+    const { generateResources, hasMigrations } = await import('../../generate/generate-resource.js')
     const folder = process.cwd()
-    const made = await generateResource({ ...flags, folder, name: args.name })
-    this.say(
-      made.written.map(({ path, isNew }) => `${this.paint.good(isNew ? 'written' : 'changed')} ${path}`),
-    )
-    if (made.written.length === 0) this.say(['nothing to add: the resource has these fields'])
-    this.note(made.notes)
-    const migrations =
-      made.written.length > 0 && hasMigrations(folder) ? await this.#migrate(folder, args.name, made) : []
+    const resources = await generateResources(await this.#requests(argv.map(String), { ...flags, folder }))
+    for (const { written } of resources)
+      this.say(written.map(({ path, isNew }) => `${this.paint.good(isNew ? 'written' : 'changed')} ${path}`))
+    const changed = resources.filter(({ written }) => written.length > 0)
+    for (const { name } of resources.filter((one) => !changed.includes(one)))
+      this.say([`nothing to add: ${resources.length === 1 ? 'the resource' : name} has these fields`])
+    this.note(resources.flatMap(({ notes }) => notes))
+    const migrations = changed.length > 0 && hasMigrations(folder) ? await this.#migrate(folder, changed) : []
     this.say(migrations.map((file) => `${this.paint.good('written')} ${file}`))
-    return { ...made, migrations }
+    const [only] = resources
+    return only !== undefined && resources.length === 1 ? { ...only, migrations } : { resources, migrations }
   }
 
-  async #migrate(folder: string, name: string, made: GeneratedResource): Promise<readonly string[]> {
+  /** One request for each resource. Flags are for one, which has its parent and fields in one place. */
+  async #requests(
+    texts: readonly string[],
+    flags: ResourceRequestFlags,
+  ): Promise<readonly ResourceRequest[]> {
+    const [{ parseResource }, { Failure }] = await Promise.all([
+      import('../../generate/resource-spec.js'),
+      import('../../errors/failure.js'),
+    ])
+    const refused = (flag: string, why: string) => new Failure('input', `--${flag}: ${why}`)
+    return texts.map((text) => {
+      const { name, parent, fields } = parseResource(text)
+      if (texts.length > 1)
+        for (const [flag, value] of Object.entries({ ...flags, package: undefined, folder: undefined }))
+          if (value !== undefined && value.length > 0)
+            throw refused(
+              flag,
+              `it is for one resource; write 'Parent/Name(field:type …)' for each of several`,
+            )
+      for (const [flag, value, other] of [
+        ['parent', flags.parent, parent],
+        ['fields', flags.fields === '' ? undefined : flags.fields, fields],
+      ] as const)
+        if (value !== undefined && other !== undefined)
+          throw refused(flag, `${text} has its ${flag} already: leave one of them out`)
+      return { ...flags, name, parent: parent ?? flags.parent, fields: fields ?? flags.fields }
+    })
+  }
+
+  async #migrate(folder: string, changed: readonly GeneratedResource[]): Promise<readonly string[]> {
     const [{ compiledEntities }, { snakeOf }, { writeNextFiles }] = await Promise.all([
       import('../../generate/generate-resource.js'),
       import('../../generate/words.js'),
@@ -69,19 +108,45 @@ A reference to another resource is a string with its key: declare branch_id:stri
     ])
     const entities = await compiledEntities(folder)
     const files = 'migrations'
-    if (made.isNew) {
+    const created = changed.filter(({ isNew }) => isNew).map(({ name }) => snakeOf(name))
+    const written: string[] = []
+    if (created.length > 0) {
       const { entityVersions } = await import('../../migrate/entity-versions.js')
-      const { versions, notes } = await entityVersions(entities, snakeOf(name), files, undefined)
+      const [first = ''] = created
+      const { versions, notes } = await entityVersions(entities, 'create', files, undefined)
       this.note(notes.filter((note) => !note.includes(' is created by ')))
       const [version, ...others] = versions
       // Other tables without a migration are told apart by their names.
       const named =
-        version === undefined || others.length > 0 ? versions : [{ ...version, description: snakeOf(name) }]
-      return writeNextFiles(files, undefined, named).files
+        version === undefined || others.length > 0 ? versions : [{ ...version, description: first }]
+      written.push(...writeNextFiles(files, undefined, named).files)
     }
-    const words = [...made.addedFields, ...made.removedFields]
+    return [
+      ...written,
+      ...(await this.#alter(
+        entities,
+        files,
+        changed.filter(({ isNew }) => !isNew),
+      )),
+    ]
+  }
+
+  async #alter(
+    entities: string,
+    files: string,
+    changed: readonly GeneratedResource[],
+  ): Promise<readonly string[]> {
+    const [{ snakeOf }, { writeNextFiles }] = await Promise.all([
+      import('../../generate/words.js'),
+      import('../../migrate/next-files.js'),
+    ])
+    const words = changed.flatMap(({ name, addedFields, removedFields }) =>
+      addedFields.length + removedFields.length === 0
+        ? []
+        : [snakeOf(name), ...addedFields, ...removedFields],
+    )
     if (words.length === 0) return []
-    const description = `${snakeOf(name)}_${words.join('_')}`.slice(0, 60).replace(/_$/, '')
+    const description = words.join('_').slice(0, 60).replace(/_$/, '')
     const url = process.env.ASHLAR_DATABASE_URL
     if (url === undefined || url === '') {
       this.note([

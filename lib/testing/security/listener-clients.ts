@@ -124,7 +124,11 @@ export const httpListenerClient = (url: string): ListenerClient => ({
     const form = httpRequestOf(desc, request)
     if (form === undefined) return undefined
     const { method, path, body } = form
-    const type = body === undefined ? {} : { 'content-type': 'application/json' }
+    // A compressed response would only cost time.
+    const type = {
+      'accept-encoding': 'identity',
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    }
     const received = await fetchText(url + path, {
       method,
       headers: { ...headers, ...type },
