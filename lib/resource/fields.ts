@@ -1,9 +1,8 @@
-import { getOption, hasOption, type DescField, type DescMessage } from '@bufbuild/protobuf'
+import type { DescField, DescMessage } from '@bufbuild/protobuf'
 import { getMetadataArgsStorage } from 'typeorm'
 import { CREDENTIAL_PARTS } from '../../decorators/credential.js'
 import { lineage, type EntityFacts } from '../../decorators/metadata.js'
 import { snakeCase } from '../text/snake-case.js'
-import { field as fieldOption } from 'ashlar-annotations/ashlar/api/v1/annotations_pb.js'
 import type { EntityClass } from './resource-model.js'
 import { defaultOf, strayDefault } from './defaults.js'
 import { enumNamesOf } from './fields/enum-names.js'
@@ -11,6 +10,8 @@ import type { Field, FieldKind, Role } from './fields/field.js'
 import { describeType, maxLengthOf, typeProblems, unstorableType } from './fields/column-type.js'
 import { expectedType, kindOfColumn, kindOfMessageField } from './fields/field-kind.js'
 import { behaves } from './behavior/field-behavior.js'
+import { fieldMarks } from './behavior/field-marks.js'
+import { secretProblems } from './behavior/secret-problems.js'
 import { insideOf } from './fields/members.js'
 import { missingFields } from './missing-fields.js'
 import { type NamePattern, namePatternOf } from './names/name-pattern.js'
@@ -88,7 +89,11 @@ export function readFields(
     ...readable,
     ...computedOf(message),
   ])
-  if (message !== undefined) problems.push(...missingFields(message, fields, known))
+  if (message !== undefined)
+    problems.push(
+      ...missingFields(message, fields, known),
+      ...secretProblems(message, { columns, declared: facts.properties }),
+    )
   return { fields, name, relations, problems, refused }
 }
 
@@ -176,13 +181,10 @@ function toField(
   const exposed =
     inMessage !== undefined ||
     (facts.resource?.message === undefined && role !== 'secret' && role !== 'credential')
-  const option =
-    inMessage !== undefined && hasOption(inMessage, fieldOption)
-      ? getOption(inMessage, fieldOption)
-      : undefined
+  const marks = inMessage && fieldMarks(inMessage)
   const inputOnly = inMessage !== undefined && behaves(inMessage, 'INPUT_ONLY')
-  const hidden = inputOnly || option?.secret === true || role === 'secret' || role === 'credential'
-  const optedIn = facet?.filterable === true || option?.filterable === true
+  const hidden = inputOnly || marks?.isSecret === true || role === 'secret' || role === 'credential'
+  const optedIn = facet?.filterable === true || marks?.isFilterable === true
   const name = column.options.name ?? snakeCase(property)
   const inside = kind === 'json' && inMessage !== undefined ? insideOf(inMessage, name) : undefined
   const comparable = exposed && !hidden && (kind !== 'json' || inside !== undefined)

@@ -3,8 +3,6 @@ import {
   type DescField,
   type DescMessage,
   fromBinary,
-  getOption,
-  hasOption,
   type Message,
   type Registry,
   toBinary,
@@ -19,8 +17,8 @@ import {
   TimestampSchema,
   ValueSchema,
 } from '@bufbuild/protobuf/wkt'
-import { field as fieldOption } from 'ashlar-annotations/ashlar/api/v1/annotations_pb.js'
 import { behaves } from './behavior/field-behavior.js'
+import { fieldMarks } from './behavior/field-marks.js'
 import { toDate } from './values/wire-values.js'
 
 /** Replaces a secret in a log. */
@@ -35,8 +33,7 @@ export interface Redaction {
 }
 
 /** Whether a field is marked `(ashlar.api.v1.field).secret`. */
-export const isMarkedSecret = (field: DescField): boolean =>
-  hasOption(field, fieldOption) && getOption(field, fieldOption).secret
+export const isMarkedSecret = (field: DescField): boolean => fieldMarks(field).isSecret
 
 /** A message without its secrets. */
 export interface Cleared<M extends Message = Message> {

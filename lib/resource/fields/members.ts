@@ -1,6 +1,6 @@
-import { type DescField, type DescMessage, getOption, hasOption } from '@bufbuild/protobuf'
-import { field as fieldOption } from 'ashlar-annotations/ashlar/api/v1/annotations_pb.js'
+import { type DescField, type DescMessage, getOption } from '@bufbuild/protobuf'
 import { FieldBehavior, field_behavior } from 'ashlar-annotations/google/api/field_behavior_pb.js'
+import { fieldMarks } from '../behavior/field-marks.js'
 import { enumNamesOf } from './enum-names.js'
 import type { Column, FieldKind, Members } from './field.js'
 import { kindOfMessageField } from './field-kind.js'
@@ -74,7 +74,7 @@ const PLAIN_WORD = /^[A-Za-z_]\w*$/
 
 const isHidden = (field: DescField): boolean => {
   const behaviors = getOption(field, field_behavior)
-  const option = hasOption(field, fieldOption) ? getOption(field, fieldOption) : undefined
-  if (behaviors.includes(FieldBehavior.INPUT_ONLY) || option?.secret === true) return true
-  return behaviors.includes(FieldBehavior.OUTPUT_ONLY) && option?.filterable !== true
+  const { isSecret, isFilterable } = fieldMarks(field)
+  if (behaviors.includes(FieldBehavior.INPUT_ONLY) || isSecret) return true
+  return behaviors.includes(FieldBehavior.OUTPUT_ONLY) && !isFilterable
 }

@@ -1,8 +1,8 @@
-import { getOption, hasOption, type DescMessage } from '@bufbuild/protobuf'
+import type { DescMessage } from '@bufbuild/protobuf'
 import type { EntityFacts } from '../../../decorators/metadata.js'
 import type { SearchSource } from '../../../decorators/searchable.js'
-import { field as fieldOption } from 'ashlar-annotations/ashlar/api/v1/annotations_pb.js'
 import { behaves } from '../behavior/field-behavior.js'
+import { fieldMarks } from '../behavior/field-marks.js'
 import { parseCel, type CelNode } from './cel.js'
 import type { Field } from '../fields/field.js'
 import { misspelt } from '../../text/misspelt.js'
@@ -80,11 +80,7 @@ function fieldPart(
   if (field.kind !== 'string')
     return `${name} is ${field.kind}: only text is searched; write an expression for the rest`
   const inMessage = message?.fields.find(({ localName }) => localName === field.property)
-  if (
-    inMessage !== undefined &&
-    hasOption(inMessage, fieldOption) &&
-    getOption(inMessage, fieldOption).secret
-  )
+  if (inMessage !== undefined && fieldMarks(inMessage).isSecret)
     return `${name} is marked secret, so nobody may find out what is in it`
   if (inMessage !== undefined && behaves(inMessage, 'INPUT_ONLY'))
     return `${name} is input-only, so nobody may find out what is in it`

@@ -1,5 +1,8 @@
 import { type DescField, type DescMessage, getOption, hasOption } from '@bufbuild/protobuf'
-import { field as fieldOption } from 'ashlar-annotations/ashlar/api/v1/annotations_pb.js'
+import {
+  type Field as FieldMark,
+  field as fieldOption,
+} from 'ashlar-annotations/ashlar/api/v1/annotations_pb.js'
 import type { NamePattern, Repository } from '../../persistence/index.js'
 import type { ServedMethod } from '../../server/served-methods.js'
 import { boundPattern } from './http-request.js'
@@ -110,7 +113,10 @@ const subjectOf = (
 
 export const isMarkedSecret = (field: DescField): boolean =>
   field.proto.options?.debugRedact === true ||
-  (hasOption(field, fieldOption) && getOption(field, fieldOption).secret)
+  (hasOption(field, fieldOption) && isSecret(getOption(field, fieldOption)))
+
+/** Code that was generated before has the mark in the other field. */
+const isSecret = ({ secret, formerSecret }: FieldMark): boolean => secret || formerSecret
 
 const fieldOf = (message: DescMessage, name: string): DescField | undefined =>
   message.fields.find((field) => field.name === name)

@@ -1,5 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm'
 import { Resource } from '../../../decorators/resource.js'
+import { Secret } from '../../../decorators/secret.js'
 import { TenantScoped } from '../../../decorators/tenant-scoped.js'
 import { TicketSchema } from '../gen/tickets_pb.js'
 
@@ -18,7 +19,7 @@ export class Ticket {
   @Column() startHour!: number
   @Column() endHour!: number
   @Column() serial!: string
-  @Column() pin!: string
+  @Secret() pin?: Secret
   @Column() ratio!: number
 
   accountId!: string

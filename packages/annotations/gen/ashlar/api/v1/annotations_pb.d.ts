@@ -50,18 +50,34 @@ export declare const RuleSchema: GenMessage<Rule>;
  */
 export declare type Field = Message<"ashlar.api.v1.Field"> & {
   /**
+   * The field holds a secret or a credential: never logged, filtered or sorted.
+   *
+   * @generated from field: bool secret = 1;
+   */
+  secret: boolean;
+
+  /**
+   * The number that `secret` had before. It is read as `secret`, so that code generated before keeps its secrets.
+   *
+   * @generated from field: bool former_secret = 2 [deprecated = true];
+   * @deprecated
+   */
+  formerSecret: boolean;
+
+  /**
    * Lets filter and order_by name the field although it is output-only.
    *
-   * @generated from field: bool filterable = 1;
+   * @generated from field: bool filterable = 3;
    */
   filterable: boolean;
 
   /**
-   * The field holds a secret or a credential: never logged, filtered or sorted.
+   * What a caller has to be allowed to do with the resource that the field refers to, before a create or an update may set the
+   * field. Without it, the caller needs what a Get of that resource needs.
    *
-   * @generated from field: bool secret = 2;
+   * @generated from field: string reference_verb = 4;
    */
-  secret: boolean;
+  referenceVerb: string;
 };
 
 /**

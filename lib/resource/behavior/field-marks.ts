@@ -1,0 +1,28 @@
+import { type DescField, getOption, hasOption } from '@bufbuild/protobuf'
+import { field as fieldOption } from 'ashlar-annotations/ashlar/api/v1/annotations_pb.js'
+
+/** What `(ashlar.api.v1.field)` says of a field. */
+export interface FieldMarks {
+  /** It holds a secret or a credential. */
+  readonly isSecret: boolean
+  /** Filters and orders may name it, although it is output-only. */
+  readonly isFilterable: boolean
+  /** What a caller has to be allowed to do with the resource that it refers to; `''` for what its Get needs. */
+  readonly referenceVerb: string
+}
+
+const NONE: FieldMarks = { isSecret: false, isFilterable: false, referenceVerb: '' }
+/** `getOption` decodes the option again every time. */
+const known = new WeakMap<DescField, FieldMarks>()
+
+export const fieldMarks = (field: DescField): FieldMarks => {
+  let marks = known.get(field)
+  if (marks === undefined) known.set(field, (marks = read(field)))
+  return marks
+}
+
+const read = (field: DescField): FieldMarks => {
+  if (!hasOption(field, fieldOption)) return NONE
+  const { secret, formerSecret, filterable, referenceVerb } = getOption(field, fieldOption)
+  return { isSecret: secret || formerSecret, isFilterable: filterable, referenceVerb }
+}

@@ -1,0 +1,43 @@
+import type { DescField, DescMessage } from '@bufbuild/protobuf'
+import { fieldMarks } from './field-marks.js'
+
+/** The properties of an entity. */
+export interface StoredProperties {
+  /** Those with a column of their own. */
+  readonly columns: ReadonlyMap<string, unknown>
+  /** What decorators say of each. */
+  readonly declared: ReadonlyMap<string, { readonly role?: string }>
+}
+
+/** Fields that the .proto marks as secrets, and that would be stored in clear and returned, each with what to write. */
+export const secretProblems = (message: DescMessage, { columns, declared }: StoredProperties): string[] =>
+  message.fields.flatMap((field) => {
+    const role = declared.get(field.localName)?.role
+    if (role === 'secret' || role === 'credential') return []
+    const isStored = columns.has(field.localName)
+    if (fieldMarks(field).isSecret)
+      return isStored || role === 'computed' ? [`${nameOf(field)} ${MARKED}: ${adviceFor(field)}`] : []
+    if (!isStored || field.message === undefined) return []
+    return secretsInside(field.message, new Set()).map(
+      (secret) =>
+        `${field.name} of ${message.typeName} has ${nameOf(secret)} inside, which ${MARKED}, and what is inside of a message is stored as it is: move it to a field of ${message.typeName}, with @Secret() or @Credential()${FORMER}`,
+    )
+  })
+
+const MARKED = 'is marked (ashlar.api.v1.field).secret'
+const FORMER =
+  '; if its .proto says filterable, generate the code of the .proto anew: the number that filterable had is that of secret now'
+
+const adviceFor = ({ localName }: DescField): string =>
+  `declare @Secret() ${localName}?: Secret, or @Credential() ${localName}?: Credential, which are not returned${FORMER}`
+
+const nameOf = ({ name, parent }: DescField): string => `${name} of ${parent.typeName}`
+
+function secretsInside(message: DescMessage, seen: Set<DescMessage>): readonly DescField[] {
+  if (seen.has(message)) return []
+  seen.add(message)
+  return message.fields.flatMap((field) => {
+    if (fieldMarks(field).isSecret) return [field]
+    return field.message === undefined ? [] : secretsInside(field.message, seen)
+  })
+}
