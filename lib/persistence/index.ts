@@ -46,7 +46,12 @@ export type {
   UpdateOptions,
   WriteOptions,
 } from './contract/repository.js'
-export type { RelatedQuestions } from './contract/related-options.js'
+export type {
+  ReferenceAccess,
+  ReferredRow,
+  ReferringOptions,
+  RelatedQuestions,
+} from './contract/related-options.js'
 export type { Loaded, RelationPath } from '../resource/relations/loaded.js'
 export { Increment, increment, type Patch } from '../resource/values/increment.js'
 export type { MaskOf } from '../resource/mask-of.js'

@@ -35,6 +35,27 @@ export interface RelatedQuestions {
   readonly list: readonly ResourceModel[]
 }
 
+/** A row of another resource that a write refers to. */
+export interface ReferredRow {
+  readonly target: ResourceModel
+  /** The field that refers to it, such as `shelf_id`. */
+  readonly field: string
+  /** What the write says of it, by property: its key, and the parts of its name that the resource has in common with it. */
+  readonly values: Readonly<Record<string, string>>
+}
+
+/** What the caller of a write may refer to. */
+export interface ReferenceAccess {
+  /** Which rows of the target. One that is not among them counts as missing. */
+  refer(row: ReferredRow): RowLimits | Promise<RowLimits>
+}
+
+/** Options of an operation that writes references. */
+export interface ReferringOptions {
+  /** What the caller may refer to. Default: everything in the tenant. */
+  readonly references?: ReferenceAccess
+}
+
 /** Options of an operation that reaches what refers to an entity. */
 export interface RelatedOptions {
   /** How many rows of all resources together it may write; one more is an ErrPreconditionFailed. Default: 1000. */

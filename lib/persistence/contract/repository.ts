@@ -5,7 +5,7 @@ import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Filter } from '../query/filter-template.js'
 import type { OrderBy } from '../query/order-by.js'
 import type { Patch } from '../../resource/values/increment.js'
-import type { RelatedOptions, RelatedQuestions, Through } from './related-options.js'
+import type { ReferringOptions, RelatedOptions, RelatedQuestions, Through } from './related-options.js'
 import type { RowLock } from './row-lock.js'
 
 export type { RelatedAccess, RelatedOptions, RowLimits, Through } from './related-options.js'
@@ -148,7 +148,7 @@ export interface DeleteOptions extends WriteOptions, BatchDeleteOptions {}
 
 export interface UndeleteOptions extends WriteOptions, RelatedOptions {}
 
-export interface ModifyOptions extends WriteOptions {
+export interface ModifyOptions extends WriteOptions, ReferringOptions {
   /**
    * How often it is run again after a deadlock or a serialization failure. Default: 3. Inside of another transaction it
    * is a TypeError, because the whole transaction has to run again.
@@ -156,7 +156,7 @@ export interface ModifyOptions extends WriteOptions {
   readonly retries?: number
 }
 
-export interface UpdateOptions extends WriteOptions {
+export interface UpdateOptions extends WriteOptions, ReferringOptions {
   /**
    * Writes only `etag` and `update_time`, whatever the mask names. Default: false. Use it when every name of a mask
    * must be ignored, and pass that mask unchanged: an empty mask means a full update.
@@ -209,7 +209,7 @@ export interface Repository<T extends object, K = string> {
   /** Whether a list with this filter has any. */
   exists(list?: ListFilter, options?: FilterScope): Promise<boolean>
   /** @throws ErrConflict, ErrPreconditionFailed */
-  create(entity: NewEntity<T>, options?: OperationOptions): Promise<T>
+  create(entity: NewEntity<T>, options?: OperationOptions & ReferringOptions): Promise<T>
   /**
    * Without a mask every writable field is written, zero values included; with one only the fields it names.
    * @throws InvalidArgument for a plain object that is not the whole entity and comes without a mask.
@@ -252,7 +252,7 @@ export interface Repository<T extends object, K = string> {
    */
   batchGet(keys: readonly K[], options?: BatchGetOptions): Promise<T[]>
   /** In the order of the items, in one transaction; all or nothing. */
-  batchUpdate(items: readonly BatchUpdateItem<K, T>[], options?: RowOptions): Promise<T[]>
+  batchUpdate(items: readonly BatchUpdateItem<K, T>[], options?: RowOptions & ReferringOptions): Promise<T[]>
   /** In one transaction; all or nothing. */
   batchDelete(keys: readonly K[], options?: BatchDeleteOptions): Promise<void>
   /**

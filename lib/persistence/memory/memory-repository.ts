@@ -33,6 +33,7 @@ import type { Patch } from '../../resource/values/increment.js'
 import { modify } from '../contract/modify.js'
 import { newEntity, type Sources, type Values } from '../contract/new-entity.js'
 import { deletionOf, patchesOf, patchOf, restorationOf, serverSetValues } from '../contract/patch.js'
+import type { ReferringOptions } from '../contract/related-options.js'
 import { lockOf } from '../contract/row-lock.js'
 import { joinOptions, scopeOf, type Scope } from '../contract/scope.js'
 import { byCodePoint } from '../../text/code-point-order.js'
@@ -128,13 +129,14 @@ export class MemoryRepository<E extends object> implements Repository<E> {
     return (await this.count(list, joinOptions(options, { limit: 1 }))) > 0
   }
 
-  create(input: NewEntity<E>, options?: OperationOptions): Promise<E> {
+  create(input: NewEntity<E>, options?: OperationOptions & ReferringOptions): Promise<E> {
     return this.#mint('create', options, async (rows, minted) => {
       const scope = scopeOf(this.model, options)
       const entity = newEntity(this.model, input, scope, this.#options)
       const secrets = await protectNew(this.model, input as Values, this.#options, scope.context)
       minted(secrets.columns)
-      return Object.assign(await this.#writer.insert(rows, entity, secrets.columns), secrets.tokens)
+      const refers = await this.#writer.referring(rows, options?.references, [entity as Values])
+      return Object.assign(await this.#writer.insert(refers, entity, secrets.columns), secrets.tokens)
     })
   }
 
@@ -142,7 +144,8 @@ export class MemoryRepository<E extends object> implements Repository<E> {
     return this.#perform('update', options, async (rows) => {
       const scope = scopeOf(this.model, options)
       const patch = await patchOf(this.model, entity, fieldMask, options, this.#options, scope)
-      return this.#writer.update(rows, { key, scope, ifMatch: options?.ifMatch }, patch)
+      const refers = await this.#writer.referring(rows, options?.references, [patch])
+      return this.#writer.update(refers, { key, scope, ifMatch: options?.ifMatch }, patch)
     })
   }
 
@@ -180,13 +183,18 @@ export class MemoryRepository<E extends object> implements Repository<E> {
     )
   }
 
-  batchUpdate(items: readonly BatchUpdateItem<string, E>[], options?: RowOptions): Promise<E[]> {
+  batchUpdate(
+    items: readonly BatchUpdateItem<string, E>[],
+    options?: RowOptions & ReferringOptions,
+  ): Promise<E[]> {
     return this.#perform('batchUpdate', options, async (rows) => {
       const keys = items.map(({ key }) => key)
       checkBatch(keys, 'requests', { unique: true })
       const scope = scopeOf(this.model, options)
       const patches = await patchesOf(this.model, items, this.#options, scope)
-      return this.#writer.updateMany(rows, patches, scope)
+      const written = patches.map(({ patch }) => patch)
+      const refers = await this.#writer.referring(rows, options?.references, written)
+      return this.#writer.updateMany(refers, patches, scope)
     })
   }
 
@@ -250,7 +258,6 @@ export class MemoryRepository<E extends object> implements Repository<E> {
     token: string,
     options?: OperationOptions,
   ): Promise<Verification<E>> {
-    const caller = options?.context ?? {}
     return this.#perform('verify', options, ({ read }) => {
       const find = (id: string): Promise<CredentialRow<E>[]> =>
         read(() => {
@@ -258,6 +265,7 @@ export class MemoryRepository<E extends object> implements Repository<E> {
           const found = this.#table.filter((row) => row[property] === id && this.#table.isLive(row))
           return found.map((columns) => ({ entity: this.#table.entityOf(columns), columns }))
         })
+      const caller = options?.context ?? {}
       // Its minter has minted all that are stored.
       return checkCredential(this.model, credential, token, this.#options, find, undefined, caller)
     })
@@ -328,11 +336,7 @@ export class MemoryRepository<E extends object> implements Repository<E> {
   }
 
   /** A transaction has the database for itself, so there is nothing to lock. */
-  #checkLock(
-    name: string,
-    options: ListScope | undefined,
-    locking?: { readonly mayLeaveOut: boolean },
-  ): void {
+  #checkLock(name: string, options: ListScope | undefined, locking?: { mayLeaveOut: boolean }): void {
     if (options?.lock === undefined && options?.wait === undefined) return
     lockOf(this.#database, this.#named(name), options, locking)
   }

@@ -2,27 +2,72 @@ import type { Field } from '../../resource/fields/field.js'
 import type { OwningRelation } from '../../resource/relations/relation.js'
 import type { Values } from '../contract/new-entity.js'
 import type { Target } from './row-target.js'
+import type { ReferredRow } from '../contract/related-options.js'
+import type { Dialect } from '../dialects/dialect.js'
+import { toPredicate } from '../dialects/to-predicate.js'
 import type { Executor, RunOptions } from '../engines/executor/executor.js'
+import type { Placeholders } from '../engines/executor/placeholders.js'
+import type { FilterNode } from '../query/plan.js'
+import type { Referable } from './referable.js'
 
 /** A row that another one is about to refer to. */
 export interface Parent {
   readonly relation: OwningRelation
   /** What tells it: its tenant, where the reference holds one, its key, and the other parts of its name. */
   readonly values: readonly string[]
-  /** Selects it while it is live, and locks it; the values are bound in their order. */
-  readonly select: (bind: (field: Field) => string, lock: boolean) => string
+  /** What it has to be beside that, for the caller to refer to it. */
+  readonly where: FilterNode | undefined
+  /** Selects it while it is live, and locks it; the values are bound in their order. @param where - of the caller, as text. */
+  readonly select: (bind: (field: Field) => string, lock: boolean, where: string | undefined) => string
+  /** The row, for those who say what the caller may refer to. */
+  readonly row: ReferredRow
+}
+
+/** For a write that refers to other rows. */
+export interface ReferringRun extends RunOptions {
+  /** What its caller may refer to; everything when left out. */
+  readonly referable?: Referable | undefined
+}
+
+/** A row that a statement takes. */
+export interface Taken {
+  readonly relation: OwningRelation
+  /** The condition of the caller as text: the statement depends on it. */
+  readonly where: string | undefined
+  /** Selects and locks it. */
+  readonly write: (text: Placeholders) => string
+}
+
+/** What a statement takes first, and the values that it begins with. */
+export function takenFirst(
+  parents: readonly Parent[],
+  dialect: Dialect,
+): { readonly taken: readonly Taken[]; readonly values: unknown[] } {
+  const values: unknown[] = []
+  const taken = parents.map(({ relation, select, where, values: own }): Taken => {
+    const before = values.push(...own)
+    const text = where && toPredicate(where, dialect, values)
+    const conditions = values.length - before
+    const write = (statement: Placeholders) => {
+      const row = select((field) => statement.bind(field), true, text)
+      statement.skip(conditions)
+      return row
+    }
+    return { relation, where: text, write }
+  })
+  return { taken, values }
 }
 
 /** Reads and writes one row. The parents of a write are taken by its statement. */
 export interface PlainRows<E> {
   get(on: Executor, target: Target, run: RunOptions): Promise<E | undefined>
-  insert(on: Executor, values: Readonly<Values>, run: RunOptions, parents: readonly Parent[]): Promise<E>
+  insert(on: Executor, values: Readonly<Values>, run: ReferringRun, parents: readonly Parent[]): Promise<E>
   /** Undefined where no row matches. */
   update(
     on: Executor,
     target: Target,
     patch: Readonly<Values>,
-    run: RunOptions,
+    run: ReferringRun,
     parents: readonly Parent[],
   ): Promise<E | undefined>
 }
@@ -40,6 +85,3 @@ export class MissingParent extends TypeError {
     super('a row that is referred to is missing')
   }
 }
-
-export const valuesOf = (parents: readonly Parent[]): readonly string[] =>
-  parents.flatMap(({ values }) => values)

@@ -1,3 +1,4 @@
+import { BoundedCache } from '../../bounded-cache.js'
 import { Aborted } from '../../errors.js'
 import type { Field } from '../../resource/fields/field.js'
 import { missingTarget } from '../../resource/relations/missing-target.js'
@@ -5,11 +6,14 @@ import { isOwning, type OwningRelation } from '../../resource/relations/relation
 import { isWritten, type SharedPart, sharedParts } from './parts-of-name.js'
 import { type ResourceModel, resourceModel } from '../../resource/resource-model.js'
 import type { Values } from '../contract/new-entity.js'
-import { MissingParent, type Parent, type PlainRows } from './plain-rows.js'
+import { MissingParent, type Parent, type PlainRows, type ReferringRun } from './plain-rows.js'
+import { isKnown, type Limit, Referable } from './referable.js'
+import type { ReferenceAccess } from '../contract/related-options.js'
 import type { LockClause } from '../contract/row-lock.js'
 import type { Target } from './row-target.js'
 import type { Dialect } from '../dialects/dialect.js'
 import { quoteTable } from '../dialects/quote-table.js'
+import { toPredicate } from '../dialects/to-predicate.js'
 import type { Executor, RunOptions, Statement } from '../engines/executor/executor.js'
 import { named } from '../engines/executor/named.js'
 import { and, compare } from '../query/plan.js'
@@ -23,7 +27,17 @@ interface Reference {
   /** What the target has to hold alike, where the name of the resource begins with its name. */
   readonly parts: readonly SharedPart[]
   readonly select: Parent['select']
+  /** Reads the target, for code that has to see it. */
+  readonly read: ReadTarget
 }
+
+/** Reads a row of another resource. */
+export type ReadTarget = (
+  on: Executor,
+  target: Target,
+  run: RunOptions,
+  how: { readonly lock: LockClause },
+) => Promise<object | undefined>
 
 /** What a write refers to. */
 interface Secured {
@@ -34,6 +48,9 @@ interface Secured {
   readonly missing: Parent | undefined
 }
 
+/** One for each reference, and for each shape of a condition that an authorizer has. */
+const CACHED_STATEMENTS = 200
+
 /** Others may read and refer to the row, and nobody deletes it before the transaction ends. */
 const FOR_REFERENCE: LockClause = { lock: 'share', wait: 'block' }
 
@@ -43,18 +60,39 @@ const FOR_REFERENCE: LockClause = { lock: 'share', wait: 'block' }
  */
 export class References {
   #known: readonly Reference[] | undefined
-  readonly #checks = new Map<OwningRelation, Statement>()
-  readonly #locks = new Map<OwningRelation, Statement>()
+  readonly #statements = new BoundedCache<string, Statement>(CACHED_STATEMENTS, 'reference_statements')
 
   private constructor(
     private readonly model: ResourceModel,
     private readonly dialect: Dialect,
     private readonly naming: Naming,
+    private readonly reading: (target: ResourceModel) => ReadTarget,
   ) {}
 
   /** Undefined where the resource refers to nothing. */
-  static of(model: ResourceModel, dialect: Dialect, naming: Naming): References | undefined {
-    return model.relations.some(isOwning) ? new References(model, dialect, naming) : undefined
+  static of(
+    model: ResourceModel,
+    dialect: Dialect,
+    naming: Naming,
+    reading: (target: ResourceModel) => ReadTarget,
+  ): References | undefined {
+    return model.relations.some(isOwning) ? new References(model, dialect, naming, reading) : undefined
+  }
+
+  /**
+   * What the caller of a write may refer to, asked before a transaction begins for it. What hooks refer to is asked later.
+   * @param written - what the caller writes, row by row.
+   */
+  async referable(
+    access: ReferenceAccess | undefined,
+    written: readonly Readonly<Values>[],
+  ): Promise<Referable | undefined> {
+    if (access === undefined) return undefined
+    const referable = new Referable(access)
+    for (const values of written)
+      for (const { relation, row } of this.#named(values, undefined, values))
+        if (isKnown(row)) await referable.ask(relation, row)
+    return referable
   }
 
   /** Whether one of these writes a reference, or a part of the name of what it refers to. */
@@ -70,7 +108,7 @@ export class References {
     on: Executor,
     values: Readonly<Values>,
     tenant: string | undefined,
-    run: RunOptions,
+    run: ReferringRun,
   ): Promise<E> {
     const secured = await this.#secure(on, values, tenant, run)
     try {
@@ -91,7 +129,7 @@ export class References {
     on: Executor,
     target: Target,
     patch: Readonly<Values>,
-    run: RunOptions,
+    run: ReferringRun,
   ): Promise<E | undefined> {
     const { ifMatch, ...row } = target
     const kept = this.#keptParts(patch)
@@ -140,14 +178,55 @@ export class References {
     on: Executor,
     values: Readonly<Values>,
     tenant: string | undefined,
-    run: RunOptions,
+    run: ReferringRun,
     written = values,
   ): Promise<Secured> {
-    const parents = this.#named(values, tenant, written)
+    const { parents, refused } = await this.#limited(on, this.#named(values, tenant, written), tenant, run)
+    if (refused !== undefined) return { parents, taken: [], missing: refused }
     if (this.dialect.can.writeWith) return { parents, taken: parents, missing: undefined }
     for (const parent of parents)
       if (!(await this.#isThere(on, parent, run, true))) return { parents, taken: [], missing: parent }
     return { parents, taken: [], missing: undefined }
+  }
+
+  /**
+   * The same parents with what the caller may refer to of each.
+   * @returns also the first one to which the caller may not refer, as far as no statement has to say so.
+   */
+  async #limited(
+    on: Executor,
+    parents: readonly Parent[],
+    tenant: string | undefined,
+    run: ReferringRun,
+  ): Promise<{ readonly parents: readonly Parent[]; readonly refused: Parent | undefined }> {
+    const { referable } = run
+    if (referable === undefined) return { parents, refused: undefined }
+    const limited: Parent[] = []
+    let refused: Parent | undefined
+    for (const parent of parents) {
+      const { isNone, where, test } = await referable.ask(parent.relation, parent.row)
+      const one = { ...parent, where }
+      limited.push(one)
+      if (refused === undefined && (isNone || !(await this.#passes(on, one, tenant, test, run))))
+        refused = one
+    }
+    return { parents: limited, refused }
+  }
+
+  /** Whether code allows the row. It stays locked, so that it is the same when it is referred to. */
+  async #passes(
+    on: Executor,
+    { relation, row, where }: Parent,
+    tenant: string | undefined,
+    test: Limit['test'],
+    run: RunOptions,
+  ): Promise<boolean> {
+    if (test === undefined) return true
+    const { isOwned, target, read } = this.#of(relation)
+    const key = row.values[target.key.property] as string
+    const reach = { key, tenant: isOwned ? tenant : undefined, where }
+    const entity = await read(on, reach, run, { lock: FOR_REFERENCE })
+    return entity !== undefined && (await test(entity)) === true
   }
 
   /** The fields that a write leaves as they are, and that it needs to tell what the row refers to. */
@@ -162,12 +241,18 @@ export class References {
   /** The rows that a row of these values refers to, as far as it is written. */
   #named(values: Readonly<Values>, tenant: string | undefined, written: Readonly<Values>): readonly Parent[] {
     const parents: Parent[] = []
-    for (const { relation, isOwned, parts, select } of this.#all()) {
+    for (const { relation, target, isOwned, parts, select } of this.#all()) {
       const key = (values[relation.reference.property] ?? undefined) as string | undefined
       if (key === undefined || !isWritten(relation, parts, written)) continue
       const told = isOwned ? [tenant as string, key] : [key]
-      for (const { own } of parts) told.push(values[own.property] as string)
-      parents.push({ relation, select, values: told })
+      const named = { [target.key.property]: key }
+      for (const { own, target: other } of parts) {
+        const value = values[own.property] as string
+        told.push(value)
+        named[other.property] = value
+      }
+      const row = { target, field: relation.reference.proto, values: named }
+      parents.push({ relation, select, values: told, where: undefined, row })
     }
     return parents
   }
@@ -179,15 +264,23 @@ export class References {
     return undefined
   }
 
-  async #isThere(on: Executor, { relation, values, select }: Parent, run: RunOptions, lock: boolean) {
-    const statements = lock ? this.#locks : this.#checks
-    let statement = statements.get(relation)
-    if (statement === undefined) {
+  async #isThere(
+    on: Executor,
+    { relation, values, select, where }: Parent,
+    run: RunOptions,
+    lock: boolean,
+  ): Promise<boolean> {
+    const bound: unknown[] = [...values]
+    const condition = where && toPredicate(where, this.dialect, bound)
+    const statement = this.#statements.getOrSet(`${relation.property} ${lock} ${condition}`, () => {
       let at = 0
-      statement = named(select((field) => this.dialect.placeholder(field, ++at), lock))
-      statements.set(relation, statement)
-    }
-    return (await on.run(statement, values, run)).rows.length > 0
+      return named(select((field) => this.dialect.placeholder(field, ++at), lock, condition))
+    })
+    return (await on.run(statement, bound, run)).rows.length > 0
+  }
+
+  #of(relation: OwningRelation): Reference {
+    return this.#all().find((one) => one.relation === relation) as Reference
   }
 
   #all(): readonly Reference[] {
@@ -208,13 +301,14 @@ export class References {
       target,
       isOwned,
       parts,
-      select: (bind, lock) => {
+      read: this.reading(target),
+      select: (bind, lock, where) => {
         const mine = isOwned
           ? `${quote((target.tenant as Field).column)} = ${bind(target.tenant as Field)} AND `
           : ''
         const key = `${quote(target.key.column)} = ${bind(target.key)}`
         const named = parts.map((part) => ` AND ${quote(part.target.column)} = ${bind(part.target)}`).join('')
-        return `SELECT 1 AS ${quote('(parent)')} FROM ${table} WHERE ${mine}${key}${named}${live}${lock ? rowLock(FOR_REFERENCE) : ''}`
+        return `SELECT 1 AS ${quote('(parent)')} FROM ${table} WHERE ${mine}${key}${named}${where === undefined ? '' : ` AND ${where}`}${live}${lock ? rowLock(FOR_REFERENCE) : ''}`
       },
     }
   }

@@ -7,13 +7,13 @@ import type { Database, Executor } from '../engines/executor/executor.js'
 import { patched } from '../hooks/changes.js'
 import { Hooks, type WriteEvents } from '../hooks/call-hooks.js'
 import { OutboxWriter } from '../outbox/sql/outbox-writer.js'
-import { References } from '../references/references.js'
 import { tableNameOf } from '../schema/table-name-of.js'
 import { EntitySubscribers } from '../typeorm/subscribers.js'
 import type { HookEvent } from '../../resource/typeorm/declared-hooks.js'
 import type { Target } from '../references/row-target.js'
 import { ChangedMeanwhile, type LateTransaction } from '../engines/executor/late-transaction.js'
 import { EmittingRows, type EmittingRun, type RowStoreParts } from './emitting-rows.js'
+import { referencesOf } from './row-store.js'
 import { FOR_WRITE, type GetOptions } from './statements.js'
 
 /** For a write with hooks: the context of the hooks, inside of the transaction of the write. */
@@ -157,7 +157,7 @@ export const hookedStores = (database: Database) => {
   const outbox = OutboxWriter.of(database)
   return ({ model }: { readonly model: ResourceModel }) => {
     const hooks = new Hooks(model, new EntitySubscribers(dataSource, model))
-    const references = References.of(model, dialect, dataSource)
+    const references = referencesOf(model, database)
     const table = tableNameOf(model, dialect, dataSource)
     const store = new HookedRows(model, hooks, { dialect, table, references, outbox })
     return { store, surround: (operation: string) => hooks.surround(operation) }

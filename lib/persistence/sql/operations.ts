@@ -13,6 +13,10 @@ import { RowsTogether, type SearchedTable } from '../relations/rows-together.js'
 import { SearchedRows } from '../relations/searched-rows.js'
 import { tableNameOf } from '../schema/table-name-of.js'
 import { EntitySubscribers } from '../typeorm/subscribers.js'
+import type { ReferringOptions } from '../contract/related-options.js'
+import type { Values } from '../contract/new-entity.js'
+import type { Referable } from '../references/referable.js'
+import type { References } from '../references/references.js'
 import type { DataSourceCheck } from './data-source-check.js'
 import type { EmittingRun } from './emitting-rows.js'
 import type { HookedRun } from './hooked-rows.js'
@@ -34,6 +38,9 @@ type Read<T> = (
   lock?: LockClause,
   kept?: KeptOfPage,
 ) => Promise<T>
+
+/** Has the caller of a write asked about what these values refer to, before a transaction begins for it. */
+type Refers = (...written: readonly Readonly<Values>[]) => Promise<void>
 
 /** The operations that write one row, and nothing after it. */
 const WRITES_ONE_ROW: ReadonlySet<string> = new Set(['create', 'update', 'delete', 'undelete'])
@@ -70,6 +77,7 @@ export class Operations {
     private readonly canReturn: boolean,
     private readonly indexes: IndexErrors,
     private readonly hooks: Pick<Hooks<object>, 'surround' | 'followLoads' | 'loaded'> | undefined,
+    private readonly references: References | undefined,
   ) {
     this.tells = model.events !== undefined
   }
@@ -109,15 +117,19 @@ export class Operations {
    */
   async write<T>(
     name: string,
-    options: RowOptions | undefined,
-    prepare: (scope: Scope) => Promise<(on: Executor, run: RunOptions) => Promise<T>>,
+    options: (RowOptions & ReferringOptions) | undefined,
+    prepare: (scope: Scope, refers: Refers) => Promise<(on: Executor, run: RunOptions) => Promise<T>>,
     isAtomic = !this.canReturn || this.tells,
     together?: Together,
   ): Promise<T> {
     const { tells } = this
-    return this.perform(name, options, scopeOf(this.model, options), async (on, scope, run) => {
+    return this.perform(name, options, scopeOf(this.model, options), async (on, scope, given) => {
       if (on instanceof TransactionScope) on.refuseReadOnly(this.#named(name))
-      const work = await prepare(scope)
+      let referable: Referable | undefined
+      const work = await prepare(scope, async (...written) => {
+        referable = await this.references?.referable(options?.references, written)
+      })
+      const run = referable === undefined ? given : { ...given, referable }
       let result: T
       if (together !== undefined && on !== this.database) await together.checkJoined(on, run)
       if (this.hooks?.surround(name) === true || together?.callsHooks === true)
@@ -131,7 +143,7 @@ export class Operations {
           },
           together?.settings,
         )
-      else if (isAtomic || together !== undefined)
+      else if (isAtomic || together !== undefined || referable?.asksCode === true)
         result = await atomically(on, scope.context, (inside) => work(inside, run), together?.settings)
       // In a transaction a deadlock is the transaction's to retry.
       else result = await (on === this.database ? withRetries(() => work(on, run), run) : work(on, run))

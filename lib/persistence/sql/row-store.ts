@@ -5,10 +5,17 @@ import type { Patched } from '../contract/batch.js'
 import type { CredentialRow } from '../contract/credential-check.js'
 import type { Reach, Target } from '../references/row-target.js'
 import type { Dialect } from '../dialects/dialect.js'
-import type { Executor, Row, RunOptions, Statement } from '../engines/executor/executor.js'
-import { MissingParent, type Parent, type PlainRows, plainRows, valuesOf } from '../references/plain-rows.js'
+import type { Database, Executor, Row, RunOptions, Statement } from '../engines/executor/executor.js'
+import {
+  MissingParent,
+  type Parent,
+  type PlainRows,
+  plainRows,
+  type ReferringRun,
+  takenFirst,
+} from '../references/plain-rows.js'
 import type { OutboxWriter } from '../outbox/sql/outbox-writer.js'
-import type { References } from '../references/references.js'
+import { References } from '../references/references.js'
 import { inRange } from './preconditions.js'
 import { FieldIncrement } from '../../resource/values/increment.js'
 import type { Values } from '../contract/new-entity.js'
@@ -20,10 +27,10 @@ import { FOR_WRITE, type GetOptions, type RowPredicate, Statements } from './sta
 import { credentialRowOf, encoderOf, hydratorOf, type Encode, type Hydrate } from './row-codec.js'
 import type { TableName } from '../dialects/catalog/table-definition.js'
 import type { TableOf } from '../dialects/joined-rows.js'
-import { tableNames } from '../schema/table-name-of.js'
+import { tableNameOf, tableNames } from '../schema/table-name-of.js'
 
 /** For a row that is inserted together with its event, in one statement. */
-export interface WriteRun extends RunOptions {
+export interface WriteRun extends ReferringRun {
   readonly along?: { readonly insert: OutboxWriter['along']; readonly values: readonly unknown[] }
 }
 
@@ -99,10 +106,11 @@ export class RowStore<E extends object> {
     if (this.references !== undefined && parents === undefined)
       return this.references.insert(this.#plain, on, values, target.tenant, run)
     const bound = this.model.fields.map((field) => this.encode(field, values[field.property]))
-    if (parents !== undefined) bound.unshift(...valuesOf(parents))
+    const first = parents && takenFirst(parents, this.dialect)
+    if (first !== undefined) bound.unshift(...first.values)
     const { along } = run
     if (along !== undefined) bound.push(...along.values)
-    const { rows } = await on.run(this.statements.insert(parents, along?.insert), bound, run)
+    const { rows } = await on.run(this.statements.insert(first?.taken, along?.insert), bound, run)
     if (rows[0] === undefined && parents !== undefined && parents.length > 0) throw new MissingParent()
     if (this.statements.canReturn) return this.#first(rows)
     return (await this.get(on, target, run)) ?? this.#first([])
@@ -121,7 +129,7 @@ export class RowStore<E extends object> {
     on: Executor,
     target: Target,
     patch: Readonly<Values>,
-    run: RunOptions,
+    run: ReferringRun,
     parents?: readonly Parent[],
   ): Promise<E | undefined> {
     const fields = this.fieldsOf(patch)
@@ -131,9 +139,10 @@ export class RowStore<E extends object> {
       return this.references.update(this.#plain, on, target, patch, run)
     const increments: FieldIncrement[] = []
     const values = [...this.#bound(fields, patch, increments), ...this.#identity(target)]
-    if (parents !== undefined) values.unshift(...valuesOf(parents))
+    const first = parents && takenFirst(parents, this.dialect)
+    if (first !== undefined) values.unshift(...first.values)
     const reach = increments.length === 0 ? target : inRange(target, increments, this.dialect)
-    const statement = this.statements.update(fields, this.#predicate(reach, values), increments, parents)
+    const statement = this.statements.update(fields, this.#predicate(reach, values), increments, first?.taken)
     return this.#write(on, statement, values, target, run)
   }
 
@@ -314,3 +323,13 @@ export class RowStore<E extends object> {
 }
 
 const tenantValues = (tenant: string | undefined): string[] => (tenant === undefined ? [] : [tenant])
+
+/** The references that a resource of a database holds; undefined where it refers to nothing. */
+export const referencesOf = (
+  model: ResourceModel,
+  { dialect, dataSource }: Pick<Database, 'dialect' | 'dataSource'>,
+): References | undefined =>
+  References.of(model, dialect, dataSource, (target) => {
+    const rows = new RowStore(target, dialect, tableNameOf(target, dialect, dataSource))
+    return (...operands) => rows.get(...operands)
+  })

@@ -8,7 +8,7 @@ import { Placeholders } from '../engines/executor/placeholders.js'
 import { named } from '../engines/executor/named.js'
 import { BoundedCache } from '../../bounded-cache.js'
 import { OUTBOX_TYPES, type OutboxWriter } from '../outbox/sql/outbox-writer.js'
-import type { Parent } from '../references/plain-rows.js'
+import type { Taken } from '../references/plain-rows.js'
 import type { TableName } from '../dialects/catalog/table-definition.js'
 import { quoteTable } from '../dialects/quote-table.js'
 import { tableNameOf } from '../schema/table-name-of.js'
@@ -83,11 +83,11 @@ export class Statements {
   }
 
   /**
-   * Values: those of each parent, then one per field of the model, in its order, then those of the event. Writes nothing where a
+   * Values: those of what it takes first, then one per field of the model, in its order, then those of the event. Writes nothing where a
    * parent is missing.
    * @param along - inserts the event of the row.
    */
-  insert(parents: readonly Parent[] = NO_PARENTS, along?: OutboxWriter['along']): Statement {
+  insert(parents: readonly Taken[] = NOTHING_TAKEN, along?: OutboxWriter['along']): Statement {
     const shape = along === undefined ? 'insert' : 'insert along'
     return this.#shape(parents.length === 0 ? shape : shapeBelow(shape, parents), () => {
       const text = new Placeholders(this.dialect)
@@ -105,12 +105,12 @@ export class Statements {
     })
   }
 
-  /** Values: those of each parent, one per field, the operand of an increment, key, [tenant], [etag], [where]. Reaches live rows only. */
+  /** Values: those of what it takes first, one per field, the operand of an increment, key, [tenant], [etag], [where]. Reaches live rows only. */
   update(
     fields: readonly Field[],
     predicate: RowPredicate,
     increments: readonly Pick<FieldIncrement, 'field' | 'operator'>[] = [],
-    parents: readonly Parent[] = NO_PARENTS,
+    parents: readonly Taken[] = NOTHING_TAKEN,
   ): Statement {
     let shape = shapeOf('update', predicate, fields)
     if (parents.length > 0) shape = shapeBelow(shape, parents)
@@ -298,10 +298,9 @@ export class Statements {
   }
 
   /** What begins a write that refers to these rows, and what it takes them from. */
-  #below(text: Placeholders, parents: readonly Parent[]): readonly [begin: string, from: string] {
+  #below(text: Placeholders, parents: readonly Taken[]): readonly [begin: string, from: string] {
     if (parents.length === 0) return ['', '']
-    const bind = (field: Field) => text.bind(field)
-    const rows = parents.map(({ select }, i) => `p${i} AS (${select(bind, true)})`)
+    const rows = parents.map(({ write }, i) => `p${i} AS (${write(text)})`)
     return [`WITH ${rows.join(', ')} `, parents.map((_, i) => `p${i}`).join(', ')]
   }
 
@@ -333,10 +332,10 @@ export class Statements {
 
 const also = (where: string | undefined): string => (where === undefined ? '' : ` AND ${where}`)
 
-const NO_PARENTS: readonly Parent[] = []
+const NOTHING_TAKEN: readonly Taken[] = []
 
-const shapeBelow = (shape: string, parents: readonly Parent[]): string =>
-  parents.reduce((text, { relation }) => `${text}\0\0${relation.property}`, shape)
+const shapeBelow = (shape: string, parents: readonly Taken[]): string =>
+  parents.reduce((text, { relation, where }) => `${text}\0\0${relation.property} ${where}`, shape)
 
 /** What tells statements of one kind apart. */
 const shapeOf = (kind: string, predicate: RowPredicate, fields: readonly Field[]): string => {

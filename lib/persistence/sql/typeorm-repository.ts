@@ -12,13 +12,14 @@ import { checkBatch } from '../contract/batch.js'
 import { checkCredential, type Verification, withFreshMint } from '../contract/credential-check.js'
 import { purgeThreshold } from '../contract/purge-threshold.js'
 import { relatedQuestions } from '../deletion/rules/related-questions.js'
-import type { StoredRow } from '../deletion/rules/stored-rows.js'
 import { Family } from '../deletion/sql/family.js'
+import { purgeInChunks } from '../deletion/sql/purge-in-chunks.js'
 import { DataSourceCheck } from './data-source-check.js'
 import { executorOf } from '../engines/executor-of.js'
 import type { Database, Executor, RunOptions } from '../engines/executor/executor.js'
 import type { PagingOptions } from '../contract/list-plan.js'
 import type { Patch } from '../../resource/values/increment.js'
+import type { ReferringOptions } from '../contract/related-options.js'
 import { modify } from '../contract/modify.js'
 import { hasOwnKey, newEntity, type Sources, type Values } from '../contract/new-entity.js'
 import { deletionOf, patchesOf, patchOf, restorationOf, serverSetValues } from '../contract/patch.js'
@@ -53,12 +54,11 @@ import { hookedStores } from './hooked-rows.js'
 import { IndexErrors } from '../schema/index-errors.js'
 import { Operations } from './operations.js'
 import { OutboxWriter } from '../outbox/sql/outbox-writer.js'
-import { References } from '../references/references.js'
 import { planCount, planPage } from '../relations/plan-page.js'
 import { tableNames } from '../schema/table-name-of.js'
 import type { MergeOptions } from '../merging/merge.js'
 import { mergedRows } from './merged-rows.js'
-import type { RowStore } from './row-store.js'
+import { referencesOf, type RowStore } from './row-store.js'
 import { RowWriter } from './row-writer.js'
 import { checkMinter, mint, protectNew, reveal, type SecretOptions } from '../contract/secret-fields.js'
 import { current, transaction } from './transaction.js'
@@ -67,9 +67,6 @@ import { joinedRepository } from './joined-repository.js'
 
 /** Options of a repository on a DataSource. */
 export interface RepositoryOptions extends Sources, PagingOptions, SecretOptions, MergeOptions {}
-
-/** Rows removed by one statement of a purge, so that none of them holds its locks for long. */
-const PURGE_CHUNK = 1000
 
 /**
  * The repository of one entity on a TypeORM DataSource: SQLite, PostgreSQL or MySQL. TypeORM gives the pool and the
@@ -103,7 +100,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     this.table = this.#check.table
     const hooks = new Hooks(this.model, new EntitySubscribers(dataSource, this.model))
     const { dialect } = this.#database
-    const references = References.of(this.model, dialect, dataSource)
+    const references = referencesOf(this.model, this.#database)
     const parts = {
       dialect,
       table: this.table,
@@ -121,6 +118,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
       this.#rows.statements.canReturn,
       new IndexErrors(this.model, dialect, this.table),
       hooks.isSilent ? undefined : hooks,
+      references,
     )
   }
 
@@ -158,16 +156,17 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     return (await this.count(list, joinOptions(options, { limit: 1 }))) > 0
   }
 
-  create(input: NewEntity<E>, options?: OperationOptions): Promise<E> {
+  create(input: NewEntity<E>, options?: OperationOptions & ReferringOptions): Promise<E> {
     return this.#mint(options, (minted) =>
       this.#operations.write(
         'create',
         options,
-        async (scope) => {
+        async (scope, refers) => {
           const entity = newEntity(this.model, input, scope, this.#options)
           const secrets = await protectNew(this.model, input as Values, this.#options, scope.context)
           minted(secrets.columns)
           const values = { ...(entity as Values), ...secrets.columns }
+          await refers(values)
           const insert = hasOwnKey(this.model, input, this.#options) ? 'insert' : 'insertNew'
           return async (on, run) => Object.assign(await this.#rows[insert](on, values, run), secrets.tokens)
         },
@@ -177,8 +176,9 @@ export class TypeormRepository<E extends object> implements Repository<E> {
   }
 
   update(key: string, entity: Patch<E>, fieldMask?: readonly string[], options?: UpdateOptions): Promise<E> {
-    return this.#operations.write('update', options, async (scope) => {
+    return this.#operations.write('update', options, async (scope, refers) => {
       const patch = await patchOf(this.model, entity, fieldMask, options, this.#options, scope)
+      await refers(patch)
       return (on, run) => this.#writer.update(on, { key, scope, ifMatch: options?.ifMatch }, patch, run)
     })
   }
@@ -223,14 +223,18 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     })
   }
 
-  async batchUpdate(items: readonly BatchUpdateItem<string, E>[], options?: RowOptions): Promise<E[]> {
+  async batchUpdate(
+    items: readonly BatchUpdateItem<string, E>[],
+    options?: RowOptions & ReferringOptions,
+  ): Promise<E[]> {
     const keys = items.map(({ key }) => key)
     checkBatch(keys, 'requests', { unique: true })
     return this.#operations.write(
       'batchUpdate',
       options,
-      async (scope) => {
+      async (scope, refers) => {
         const patches = await patchesOf(this.model, items, this.#options, scope)
+        await refers(...patches.map(({ patch }) => patch))
         return (on, run) => this.#writer.updateMany(on, patches, scope, run)
       },
       true,
@@ -251,20 +255,10 @@ export class TypeormRepository<E extends object> implements Repository<E> {
   async purgeExpired(before: Date, options?: OperationOptions): Promise<number> {
     scopeOf(this.model, options)
     if (this.model.expireTime === undefined) return 0
-    const family = this.#family.purges
-    const threshold = purgeThreshold(before)
-    for (let removed = 0, after: StoredRow | undefined; ;) {
-      const prepare =
-        async ({ tenant }: Scope) =>
-        async (on: Executor, run: RunOptions) =>
-          family === undefined
-            ? { removed: await this.#rows.purge(on, threshold, tenant, PURGE_CHUNK, run), last: undefined }
-            : family.purge(on, run, threshold, { tenant, after, chunk: PURGE_CHUNK })
-      const step = await this.#operations.write('purgeExpired', options, prepare, undefined, family?.purging)
-      removed += step.removed
-      after = step.last
-      if (after === undefined && (family !== undefined || step.removed < PURGE_CHUNK)) return removed
-    }
+    const { purges } = this.#family
+    return purgeInChunks(this.#rows, purges, purgeThreshold(before), (prepare) =>
+      this.#operations.write('purgeExpired', options, prepare, undefined, purges?.purging),
+    )
   }
 
   /** As in {@link Repository}; the context of `fn` has TypeORM's `manager` and `sql` as well. */

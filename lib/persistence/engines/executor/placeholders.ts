@@ -14,6 +14,11 @@ export class Placeholders {
     return this.#dialect.placeholder(field, ++this.#count)
   }
 
+  /** Leaves out the numbers of values that text written elsewhere binds. */
+  skip(values: number): void {
+    this.#count += values
+  }
+
   /** A row count, which every driver takes as it is. */
   count(): string {
     return this.#dialect.countPlaceholder(++this.#count)

@@ -1,0 +1,46 @@
+import type { OwningRelation } from '../../resource/relations/relation.js'
+import type { ReferenceAccess, ReferredRow, RowLimits } from '../contract/related-options.js'
+import { predicateOf } from '../query/predicate.js'
+import type { FilterNode } from '../query/plan.js'
+
+/** Which row the caller of a write may refer to, as statements need it. */
+export interface Limit {
+  readonly isNone: boolean
+  readonly where: FilterNode | undefined
+  readonly test: RowLimits['test']
+}
+
+/** What the caller of one write may refer to. It is asked once about each row. */
+export class Referable {
+  readonly #limits = new Map<OwningRelation, Map<string, Limit>>()
+
+  constructor(private readonly access: ReferenceAccess) {}
+
+  /** Whether code has to see a row that was asked about. */
+  get asksCode(): boolean {
+    return [...this.#limits.values()].some((byRow) =>
+      [...byRow.values()].some(({ test }) => test !== undefined),
+    )
+  }
+
+  /** Undefined until it is asked. */
+  known(relation: OwningRelation, row: ReferredRow): Limit | undefined {
+    return this.#limits.get(relation)?.get(identityOf(row))
+  }
+
+  async ask(relation: OwningRelation, row: ReferredRow): Promise<Limit> {
+    const known = this.known(relation, row)
+    if (known !== undefined) return known
+    const { isNone, where, test } = await this.access.refer(row)
+    const limit = { isNone, where: predicateOf(row.target, where), test }
+    const byRow = this.#limits.get(relation) ?? new Map<string, Limit>()
+    this.#limits.set(relation, byRow.set(identityOf(row), limit))
+    return limit
+  }
+}
+
+const identityOf = ({ values }: ReferredRow): string => JSON.stringify(values)
+
+/** Whether all of its values are known: a write may leave a part of the name as it is. */
+export const isKnown = ({ values }: ReferredRow): boolean =>
+  Object.values(values as Readonly<Record<string, unknown>>).every((value) => value !== undefined)
