@@ -10,9 +10,12 @@ import { misspelt } from '../text/misspelt.js'
 import { snakeCase } from '../text/snake-case.js'
 import { behaves } from './behavior/field-behavior.js'
 import { describeType } from './fields/column-type.js'
-import { enumNamesOf } from './fields/enum-names.js'
-import { expectedType, kindOfColumn, kindOfMessageField } from './fields/field-kind.js'
-import type { ComputedField, FieldKind, ValueField } from './fields/field.js'
+import { expectedType, kindOfColumn, kindOfMessageField } from './kinds/declared-kind.js'
+import { enumNamesOf } from './kinds/enum-names.js'
+import { double } from './kinds/fractions.js'
+import { json } from './kinds/json.js'
+import type { KindName } from './kinds/kind.js'
+import type { ComputedField, ValueField } from './fields/field.js'
 import type { EntityClass } from './resource-model.js'
 import { checkValue } from './values/check-values.js'
 import { zeroOf } from './values/conversions.js'
@@ -176,8 +179,8 @@ function valueField(
 }
 
 /** Without a message: a number may be a fraction, and what is neither a class of ours nor said is not looked into. */
-const kindOfType = (designType: unknown): FieldKind =>
-  designType === Number ? 'double' : (kindOfColumn(designType, designType) ?? 'json')
+const kindOfType = (designType: unknown): KindName =>
+  designType === Number ? double.name : (kindOfColumn(designType, designType) ?? json.name)
 
 function valueOn(
   entity: EntityClass<object>,

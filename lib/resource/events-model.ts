@@ -6,11 +6,11 @@ import {
   type Message,
   toJson,
 } from '@bufbuild/protobuf'
-import { AnySchema, DurationSchema } from '@bufbuild/protobuf/wkt'
+import { AnySchema } from '@bufbuild/protobuf/wkt'
 import type { EmittedChanges } from '../../decorators/metadata.js'
 import type { Field } from './fields/field.js'
+import { kindOf } from './kinds/kinds.js'
 import { isMarkedSecret, type Redaction, withoutSecrets } from './redaction.js'
-import { toDuration } from './values/wire-values.js'
 
 /** What `@Emits()` declares of a resource, and how an entity is told. */
 export interface EventsModel extends EmittedChanges {
@@ -72,10 +72,9 @@ function plainJson(fields: readonly Field[], entity: object): JsonObject {
   return json
 }
 
-function valueJson({ kind, enumNames }: Field, value: unknown): JsonValue {
-  if (kind === 'duration') return toJson(DurationSchema, toDuration(value as bigint))
-  if (kind === 'enum') return enumNames?.nameOf.get(value as number) ?? (value as number)
-  return anyJson(value)
+function valueJson(field: Field, value: unknown): JsonValue {
+  const { toJson } = kindOf(field)
+  return toJson === undefined ? anyJson(value) : toJson(value, field)
 }
 
 /** Of what is stored as JSON, whatever is inside of it. */

@@ -5,10 +5,14 @@ import { lineage, type EntityFacts } from '../../decorators/metadata.js'
 import { snakeCase } from '../text/snake-case.js'
 import type { EntityClass } from './resource-model.js'
 import { defaultOf, strayDefault } from './defaults.js'
-import { enumNamesOf } from './fields/enum-names.js'
-import type { Field, FieldKind, Role } from './fields/field.js'
-import { describeType, maxLengthOf, typeProblems, unstorableType } from './fields/column-type.js'
-import { expectedType, kindOfColumn, kindOfMessageField } from './fields/field-kind.js'
+import type { Field, Role } from './fields/field.js'
+import { describeType, typeProblems, unstorableType } from './fields/column-type.js'
+import { expectedType, kindOfColumn, kindOfMessageField } from './kinds/declared-kind.js'
+import { enumNamesOf } from './kinds/enum-names.js'
+import { tags } from './kinds/json.js'
+import type { KindName } from './kinds/kind.js'
+import { kindOf } from './kinds/kinds.js'
+import { jsonColumnOf } from './kinds/message-values.js'
 import { behaves } from './behavior/field-behavior.js'
 import { fieldMarks } from './behavior/field-marks.js'
 import { secretProblems } from './behavior/secret-problems.js'
@@ -174,7 +178,7 @@ function toField(
   inMessage: DescField | undefined,
   designType: unknown,
 ): Field | string {
-  const kind = kindOf(property, column, facts, inMessage, designType)
+  const kind = declaredKind(property, column, facts, inMessage, designType)
   if (typeof kind !== 'string') return `${property} ${kind.problem}`
   const proto = inMessage?.name ?? snakeCase(property)
   const facet = facts.properties.get(property)
@@ -186,8 +190,10 @@ function toField(
   const hidden = inputOnly || marks?.isSecret === true || role === 'secret' || role === 'credential'
   const optedIn = facet?.filterable === true || marks?.isFilterable === true
   const name = column.options.name ?? snakeCase(property)
-  const inside = kind === 'json' && inMessage !== undefined ? insideOf(inMessage, name) : undefined
-  const comparable = exposed && !hidden && (kind !== 'json' || inside !== undefined)
+  const { isNested, jsonColumn, declared } = kindOf({ kind })
+  const json = jsonColumn?.(inMessage && jsonColumnOf(inMessage))
+  const inside = isNested && inMessage !== undefined ? insideOf(inMessage, name) : undefined
+  const comparable = exposed && !hidden && (!isNested || inside !== undefined)
   const filterable = comparable && (role === 'plain' || role === 'key' || optedIn)
   const nullable = column.options.nullable === true
   return Object.freeze({
@@ -200,25 +206,26 @@ function toField(
     filterable,
     writable: exposed && role === 'plain',
     exposed,
-    maxLength: lengthOf(kind, column.options),
+    maxLength: declared.maxLength?.(column.options),
     repeated: inMessage?.fieldKind === 'list',
     ...(facet?.renamedFrom === undefined ? {} : { renamedFrom: facet.renamedFrom }),
     ...(inMessage?.fieldKind === 'enum' ? { enumNames: enumNamesOf(inMessage.enum) } : {}),
+    ...(json && { json }),
     ...inside,
   })
 }
 
-function kindOf(
+function declaredKind(
   property: string,
   column: ColumnArgs,
   facts: EntityFacts,
   inMessage: DescField | undefined,
   designType: unknown,
-): FieldKind | { problem: string } {
+): KindName | { problem: string } {
   if (facts.properties.get(property)?.role === 'tags') {
-    const kind = inMessage === undefined ? 'tags' : kindOfMessageField(inMessage)
-    return kind === 'tags'
-      ? 'tags'
+    const kind = inMessage === undefined ? tags.name : kindOfMessageField(inMessage)
+    return kind === tags.name
+      ? kind
       : { problem: 'is declared with @Tags and is no map<string, string> in the message' }
   }
   const said = inMessage === undefined ? undefined : kindOfMessageField(inMessage)
@@ -228,12 +235,6 @@ function kindOf(
   if (said !== undefined && typeof type === 'function') return said
   const kind = kindOfColumn(type, designType)
   return kind === undefined ? { problem: unstorableType(type) } : (said ?? kind)
-}
-
-/** The column's length, or a length that is enough for an enum's names. */
-function lengthOf(kind: FieldKind, options: ColumnArgs['options']): number | undefined {
-  if (kind === 'string') return maxLengthOf(options)
-  return kind === 'enum' && options.length !== undefined ? maxLengthOf(options) : undefined
 }
 
 function problemsOf(

@@ -1,6 +1,7 @@
 import { getMetadataArgsStorage } from 'typeorm'
 import { lineage } from '../../decorators/metadata.js'
 import type { Field } from './fields/field.js'
+import { kindOf } from './kinds/kinds.js'
 import { isOwning, type Relation } from './relations/relation.js'
 import { misspelt } from '../text/misspelt.js'
 import type { ArgsOf } from './typeorm/rules.js'
@@ -78,8 +79,9 @@ export function indexGroups(
 }
 
 /** Why a field can be in no index. */
-function incomparable({ kind, role, property }: Field): string | undefined {
-  if (kind === 'json' || kind === 'tags')
+function incomparable(field: Field): string | undefined {
+  const { role, property } = field
+  if (!kindOf(field).isSortable)
     return 'holds a list, a map or a message, which no index compares: name another property'
   if (role !== 'secret' && role !== 'credential') return undefined
   const declared = property.slice(0, property.lastIndexOf('_'))

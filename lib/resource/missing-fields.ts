@@ -1,6 +1,7 @@
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf'
 import type { Field } from './fields/field.js'
-import { kindOfMessageField, NO_ONEOF } from './fields/field-kind.js'
+import { kindOfMessageField, NO_ONEOF } from './kinds/declared-kind.js'
+import { tags } from './kinds/json.js'
 import { misspelt } from '../text/misspelt.js'
 import { nearestNames } from '../text/nearest-names.js'
 import { shownReferences, unclearReference } from './relations/reference-fields.js'
@@ -59,7 +60,7 @@ function adviceFor(field: DescField): string {
   if (decorated !== undefined) return decorated
   if (field.fieldKind === 'scalar' && field.scalar === ScalarType.STRING && isMarkedSecret(field))
     return `add @Secret() ${field.localName}?: Secret, or @Credential() ${field.localName}?: Credential`
-  return field.fieldKind === 'map' && kindOfMessageField(field) === 'tags'
+  return field.fieldKind === 'map' && kindOfMessageField(field) === tags.name
     ? 'add one with @Tags()'
     : 'add one with @Column()'
 }

@@ -4,6 +4,7 @@ import { CREDENTIAL_PARTS } from '../../decorators/credential.js'
 import { inheritedFacts, type EntityFacts } from '../../decorators/metadata.js'
 import { snakeCase } from '../text/snake-case.js'
 import { DeclarationError } from '../errors.js'
+import { kindOf } from './kinds/kinds.js'
 import { checkValue } from './values/check-values.js'
 import { type Conversions, conversionsOf } from './values/conversions.js'
 import { computing, readComputed } from './computed.js'
@@ -17,7 +18,6 @@ import { ownershipProblems } from './ownership.js'
 import type { CredentialField, EntityClass, ResourceModel, SecretField } from './resource-model.js'
 import { searchModelOf } from './search/search-model.js'
 import { listenerProblems, listenersOf } from './typeorm/declared-hooks.js'
-import { jsonColumnOf, PLAIN_JSON, TAGS_JSON, type JsonColumn } from './values/wire-values.js'
 
 const models = new WeakMap<object, ResourceModel>()
 
@@ -114,7 +114,7 @@ function build(entity: EntityClass<object>): ResourceModel {
       ...(name === undefined ? [] : [name.field.name]),
     ]),
     predicateColumns: columnMap(entityFields),
-    jsonColumns: columnMap(entityFields.filter((field) => field.filterable && field.kind === 'tags')),
+    jsonColumns: columnMap(entityFields.filter((field) => field.filterable && kindOf(field).hasKeys)),
     writable: new Set(
       [...entityFields.filter((field) => field.writable), ...secrets].map(({ proto }) => proto),
     ),
@@ -125,7 +125,6 @@ function build(entity: EntityClass<object>): ResourceModel {
     relations,
     uniques: groups.uniques,
     indexes: groups.indexes,
-    json: jsonColumns(entityFields, message),
     events: facts.emits && eventsModel(facts.emits, { type, message, entityFields, toMessage }),
     listeners,
     create,
@@ -161,21 +160,6 @@ function columnMap(fields: readonly Field[]): Columns {
       Object.fromEntries(fields.map((field) => [field.proto, field])),
     ),
   )
-}
-
-function jsonColumns(fields: readonly Field[], message: DescMessage | undefined): Map<Field, JsonColumn> {
-  const byLocalName = new Map(message?.fields.map((field) => [field.localName, field]))
-  const columns = new Map<Field, JsonColumn>()
-  for (const field of fields) {
-    if (field.kind === 'tags') columns.set(field, TAGS_JSON)
-    if (field.kind !== 'json') continue
-    const inMessage = byLocalName.get(field.property)
-    columns.set(
-      field,
-      message === undefined || inMessage === undefined ? PLAIN_JSON : jsonColumnOf(message, inMessage),
-    )
-  }
-  return columns
 }
 
 function secretsOf(facts: EntityFacts, fields: readonly Field[]): SecretField[] {
@@ -214,7 +198,9 @@ function structuralProblems(
 ): string[] {
   const problems: string[] = []
   const isKeyRefused = keys.length === 0 && refused.size > 0
-  if (!isKeyRefused && (keys.length !== 1 || keys[0]?.kind !== 'string'))
+  const [key] = keys
+  const isText = key !== undefined && kindOf(key).isText
+  if (!isKeyRefused && (keys.length !== 1 || !isText))
     problems.push(
       'it needs exactly one string key beside account_id: declare it with @PrimaryColumn() id!: string (or name)',
     )

@@ -1,6 +1,7 @@
 import type { DescMessage } from '@bufbuild/protobuf'
 import type { EntityFacts } from '../../decorators/metadata.js'
 import type { Field } from './fields/field.js'
+import { kindOf } from './kinds/kinds.js'
 
 const SCOPED = 'write @TenantScoped() below @Resource()'
 const SHARED = '@Resource({ shared: true })'
@@ -32,7 +33,7 @@ export function ownershipProblems(
       `it does not say whose its entities are: ${SCOPED} when each belongs to a tenant${isInMessage ? `, as account_id in ${message.typeName} says` : ''}, or ${SHARED} when all tenants share them`,
     ]
   return [
-    ...(tenant.kind === 'string' ? [] : ['accountId has to be a string: it holds the tenant of a principal']),
+    ...(kindOf(tenant).isText ? [] : ['accountId has to be a string: it holds the tenant of a principal']),
     ...(tenant.nullable ? ['accountId must not be nullable: a row without a tenant belongs to nobody'] : []),
   ]
 }

@@ -19,7 +19,7 @@ import {
 } from '@bufbuild/protobuf/wkt'
 import { behaves } from './behavior/field-behavior.js'
 import { fieldMarks } from './behavior/field-marks.js'
-import { toDate } from './values/wire-values.js'
+import { toDate } from './kinds/timestamp.js'
 
 /** Replaces a secret in a log. */
 export const REDACTED = '[redacted]'

@@ -6,7 +6,6 @@ import type { EventsModel } from './events-model.js'
 import type { Relation } from './relations/relation.js'
 import type { SearchModel } from './search/search-model.js'
 import type { EntityListener } from './typeorm/declared-hooks.js'
-import type { JsonColumn } from './values/wire-values.js'
 import type { Output, WriteEntity } from './wire/entity-writer.js'
 
 /** A class whose instances are entities. */
@@ -102,8 +101,6 @@ export interface ResourceModel<E extends object = object> {
   readonly uniques: readonly IndexGroup[]
   /** Fields that are looked up together. */
   readonly indexes: readonly IndexGroup[]
-  /** How each `json` and `tags` field is written to its column. */
-  readonly json: ReadonlyMap<Field, JsonColumn>
   /** What is told of changes; undefined where nothing is. */
   readonly events: EventsModel | undefined
   /** The methods of the entity that TypeORM's decorators name, such as `@BeforeInsert()`. */

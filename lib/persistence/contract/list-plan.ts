@@ -1,5 +1,5 @@
 import { InvalidArgument } from '../../errors.js'
-import { isLonger } from '../../resource/values/check-values.js'
+import { isLonger } from '../../resource/kinds/text.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { parseFilterPlan } from '../query/filter.js'
 import type { Filter } from '../query/filter-template.js'
@@ -9,6 +9,7 @@ import { and, equals, type FilterNode, type PlanColumn } from '../query/plan.js'
 import { isStorable } from '../query/reachable.js'
 import { pageSizeOf } from '../query/page-size.js'
 import type { ListFilter, ListOptions } from './repository.js'
+import { rulesOf } from '../query/plan-rules.js'
 import { predicateOf } from '../query/predicate.js'
 import type { FieldsBehind } from '../query/related-fields.js'
 import type { Scope } from './scope.js'
@@ -139,7 +140,7 @@ function totalOrder(model: ResourceModel, terms: readonly OrderTerm[], scope: Sc
   const is = ({ column, of }: PlanColumn, field: PlanColumn | undefined) =>
     of === undefined && column === field?.column
   const isWhole = (column: PlanColumn) =>
-    is(column, model.key) || is(column, model.tenant) || isBounded(column)
+    is(column, model.key) || is(column, model.tenant) || !rulesOf(column).exceeds(ORDERED_LENGTH, column)
   const total = terms.map(({ column, direction }) => ({
     column: isWhole(column) ? column : { ...column, first: ORDERED_LENGTH },
     direction,
@@ -151,9 +152,6 @@ function totalOrder(model: ResourceModel, terms: readonly OrderTerm[], scope: Sc
       total.push({ column: field, direction: last })
   return total
 }
-
-const isBounded = ({ kind, maxLength }: PlanColumn): boolean =>
-  kind === 'string' ? maxLength !== undefined && maxLength <= ORDERED_LENGTH : kind !== 'bytes'
 
 /** The tenant as a plan node, for a backend that evaluates the whole condition as one. */
 export const tenantNode = (model: ResourceModel, scope: Pick<Scope, 'tenant'>): FilterNode | undefined =>

@@ -1,4 +1,5 @@
 import type { Column, Columns } from '../../resource/fields/field.js'
+import { tags } from '../../resource/kinds/json.js'
 import type { DialectName } from './dialect.js'
 import { dialectNamed } from './dialect-named.js'
 import { parseFilterPlan } from '../query/filter.js'
@@ -57,6 +58,6 @@ const tagColumns = (jsonColumns: Columns): Record<string, Column> =>
   Object.fromEntries(
     Object.entries(jsonColumns).map(([name, column]) => [
       name,
-      typeof column === 'string' ? { column, kind: 'tags', nullable: true } : column,
+      typeof column === 'string' ? { column, kind: tags.name, nullable: true } : column,
     ]),
   )

@@ -1,4 +1,5 @@
-import type { FieldKind, Inside } from '../../resource/fields/field.js'
+import type { Inside } from '../../resource/fields/field.js'
+import { rulesOf } from '../query/plan-rules.js'
 import type { PlanColumn, PlanValue } from '../query/plan.js'
 
 /** What a stored JSON text holds; undefined where there is none. */
@@ -8,23 +9,14 @@ export const jsonOf = (text: unknown): unknown =>
 /** A field inside of a message as filters see it: as the SQL of a dialect does. */
 export const valueInside = (
   json: unknown,
-  { kind }: PlanColumn,
+  column: PlanColumn,
   { keys, zero }: Inside,
 ): PlanValue | undefined => {
   const around = descend(json, keys.slice(0, -1))
   const value = descend(around, keys.slice(-1)) ?? undefined
-  if (kind === 'json') return isObject(value) ? true : undefined
-  if (value === undefined) return isObject(around) ? zero : undefined
-  if (kind === 'enum' && typeof value === 'number') return String(value)
-  return typeof value === TYPES[kind as FieldKind] ? (value as PlanValue) : undefined
-}
-
-const TYPES: Readonly<Partial<Record<FieldKind, string>>> = {
-  string: 'string',
-  enum: 'string',
-  bool: 'boolean',
-  int32: 'number',
-  double: 'number',
+  const { isNested, inside } = rulesOf(column)
+  if (isNested) return isObject(value) ? true : undefined
+  return value === undefined ? (isObject(around) ? zero : undefined) : inside?.value(value)
 }
 
 const descend = (json: unknown, keys: readonly string[]): unknown => {

@@ -2,6 +2,7 @@ import type { ChangeKind } from '../../../decorators/emits.js'
 import type { RequestContext } from '../../context.js'
 import { ErrConflict, ErrNotFound, ErrPreconditionFailed } from '../../errors.js'
 import type { Field } from '../../resource/fields/field.js'
+import { kindOf } from '../../resource/kinds/kinds.js'
 import { ruleNames } from '../../resource/index-groups.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { FieldIncrement } from '../../resource/values/increment.js'
@@ -38,9 +39,7 @@ export class MemoryTable<E extends object> {
     const field = this.#byColumn.get(column)
     if (field === undefined) return undefined
     const value = row[field.property]
-    return field.kind === 'tags' && value !== undefined
-      ? this.model.json.get(field)?.decode(value as string)
-      : value
+    return value !== undefined && kindOf(field).hasKeys ? field.json?.decode(value as string) : value
   }
 
   filter(test: (row: Values) => boolean): Values[] {
@@ -210,17 +209,16 @@ export class MemoryTable<E extends object> {
 
   #stored(field: Field, value: unknown): unknown {
     if (value === undefined || value === null) return undefined
-    const json = this.model.json.get(field)
-    if (json !== undefined) return json.encode(value)
+    if (field.json !== undefined) return field.json.encode(value)
     if (value instanceof Date) return new Date(value)
     if (value instanceof Uint8Array) return new Uint8Array(value)
-    return field.kind === 'float' ? Math.fround(value as number) : value
+    const { kept } = kindOf(field)
+    return kept === undefined ? value : kept(value)
   }
 
   #loaded(field: Field, value: unknown): unknown {
     if (value === undefined) return undefined
-    const json = this.model.json.get(field)
-    return json === undefined ? this.#stored(field, value) : json.decode(value as string)
+    return field.json === undefined ? this.#stored(field, value) : field.json.decode(value as string)
   }
 }
 

@@ -1,4 +1,5 @@
 import { byCodePoint } from '../../text/code-point-order.js'
+import { rulesOf } from './plan-rules.js'
 import type { PlanColumn, PlanValue } from './plan.js'
 
 /**
@@ -7,9 +8,8 @@ import type { PlanColumn, PlanValue } from './plan.js'
  */
 export const planValueOf = (column: PlanColumn, value: unknown): PlanValue | undefined => {
   if (value === undefined || value === null) return undefined
-  if (column.kind === 'enum' && typeof value === 'number')
-    return column.enumNames?.nameOf.get(value) ?? String(value)
-  if (column.kind === 'float' && typeof value === 'number') return Math.fround(value)
+  const { planValue } = rulesOf(column)
+  if (planValue !== undefined) return planValue(value, column)
   return column.first === undefined ? (value as PlanValue) : beginning(value as PlanValue, column.first)
 }
 

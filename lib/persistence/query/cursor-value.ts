@@ -1,7 +1,6 @@
 import { planValueOf } from './compare-values.js'
-import { INTEGER_BOUNDS } from './literal.js'
 import type { PlanColumn, PlanValue } from './plan.js'
-import { MAX_TIMESTAMP_MS, MIN_TIMESTAMP_MS } from './rfc3339.js'
+import { rulesOf } from './plan-rules.js'
 
 /** A sort value as JSON. A value that JSON cannot hold exactly is an object with one letter as its type. */
 export type JsonValue = null | string | number | boolean | Readonly<Record<string, string | number>>
@@ -33,7 +32,7 @@ export const isJsonValue = (json: unknown): json is JsonValue => {
 export const fromJson = (column: PlanColumn, json: JsonValue): readonly [PlanValue | null] | undefined => {
   if (json === null) return column.nullable ? [null] : undefined
   const value = typeof json === 'object' ? typed(json) : json
-  if (value === undefined || !canHold(column, value)) return undefined
+  if (value === undefined || !rulesOf(column).isInCursor(value)) return undefined
   const canonical = toJson(cursorValueOf(column, value))
   return JSON.stringify(canonical) === JSON.stringify(json) ? [value] : undefined
 }
@@ -54,56 +53,4 @@ const typed = (json: Readonly<Record<string, unknown>>): PlanValue | undefined =
     default:
       return undefined
   }
-}
-
-/** A checksum is not a signature: a forged token must not make a statement fail in the database. */
-const canHold = (column: PlanColumn, value: PlanValue): boolean => {
-  switch (column.kind) {
-    case 'string':
-    case 'enum':
-      return typeof value === 'string' && isText(value)
-    case 'bool':
-      return typeof value === 'boolean'
-    case 'int32':
-    case 'uint32':
-      return (
-        typeof value === 'number' && Number.isInteger(value) && isWithin(INTEGER_BOUNDS[column.kind], value)
-      )
-    case 'int64':
-    case 'uint64':
-      return typeof value === 'bigint' && isWithin(INTEGER_BOUNDS[column.kind], value)
-    case 'duration':
-      return typeof value === 'bigint' && isWithin(INTEGER_BOUNDS.int64, value)
-    case 'float':
-      return typeof value === 'number' && Object.is(Math.fround(value), value)
-    case 'double':
-      return typeof value === 'number'
-    case 'timestamp':
-      return isInstant(value) || isStoredTime(value) || Number.isFinite(value)
-    case 'bytes':
-      return value instanceof Uint8Array
-    case 'any':
-      return typeof value === 'string' ? isText(value) : !(value instanceof Date) || isInstant(value)
-    case 'json':
-    case 'tags':
-      return false
-  }
-}
-
-/** The longest text of a stored time that is not a valid instant. */
-const MAX_STORED_TIME = 64
-
-/** Only the dialect knows which of these a database can compare. */
-const isStoredTime = (value: PlanValue): boolean =>
-  typeof value === 'string' && value.length <= MAX_STORED_TIME && isText(value)
-
-const isText = (text: string): boolean => !/[\0\p{Surrogate}]/u.test(text)
-
-const isWithin = ([min, max]: readonly [bigint, bigint], value: number | bigint): boolean =>
-  value >= min && value <= max
-
-const isInstant = (value: PlanValue): boolean => {
-  if (value instanceof Date) return value.getTime() >= MIN_TIMESTAMP_MS && value.getTime() <= MAX_TIMESTAMP_MS
-  if (typeof value !== 'bigint') return false
-  return value >= BigInt(MIN_TIMESTAMP_MS) * 1000n && value < (BigInt(MAX_TIMESTAMP_MS) + 1n) * 1000n
 }

@@ -1,5 +1,6 @@
 import { didYouMean } from '../../text/nearest-names.js'
 import { type FilterTokens, quoted } from './filter-tokens.js'
+import { rulesOf } from './plan-rules.js'
 import type { PlanColumn } from './plan.js'
 import { columnNamed, type NamedFields, type FieldPath, startOf, step } from './related-fields.js'
 import { isStorable } from './reachable.js'
@@ -72,7 +73,7 @@ const memberOf = (tokens: FilterTokens, place: FieldPath, first: string, start: 
     tokens.fail(`a field inside of ${quoted(named(first))} is written without quotes`, start)
   if (column.members !== undefined)
     return { place, name: named(name), column: insideOf(tokens, column, path, start), key: undefined }
-  if (column.kind !== 'tags') return whole(name)
+  if (!rulesOf(column).hasKeys) return whole(name)
   const [, key = ''] = path
   if (path.length > 2) return dottedKey(tokens, first, start)
   if (!isStorable(key))

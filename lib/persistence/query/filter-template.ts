@@ -1,4 +1,5 @@
-import { toDate, toNanoseconds } from '../../resource/values/wire-values.js'
+import { toNanoseconds } from '../../resource/kinds/duration.js'
+import { toDate } from '../../resource/kinds/timestamp.js'
 import { FilterTokens, type TokenKind } from './filter-tokens.js'
 
 type Timestamp = Parameters<typeof toDate>[0]

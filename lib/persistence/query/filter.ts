@@ -1,6 +1,7 @@
 import type { Columns } from '../../resource/fields/field.js'
 import { FilterTokens, quoted } from './filter-tokens.js'
 import { elementLiteral, typedLiteral } from './literal.js'
+import { rulesOf } from './plan-rules.js'
 import { isStorable } from './reachable.js'
 import { type CompareOp, type FilterNode, type PlanColumn, and, isNotNull, isNull, not } from './plan.js'
 import { type Member, readMember } from './filter-member.js'
@@ -188,14 +189,15 @@ class FilterParser {
     if (kind === '*') return this.#presence(member)
     if (column.elements !== undefined)
       return { kind: 'element', column, value: elementLiteral(tokens, name, column.elements) }
-    if (column.kind === 'tags' && key === undefined) {
+    const { hasKeys, isText } = rulesOf(column)
+    if (hasKeys && key === undefined) {
       const isKey =
         (kind === 'string' && isStorable(text)) ||
         ((kind === 'word' || kind === 'number') && !isReserved(tokens))
       return isKey ? { kind: 'has', column, key: text } : tokens.fail(`expected a key, found ${tokens.found}`)
     }
     if (place.some.length > 0) return this.#comparison(member, '=', opStart)
-    if (column.kind !== 'string' && column.kind !== 'tags' && column.kind !== 'any') {
+    if (!isText && !hasKeys) {
       tokens.fail(`":" is for text, lists and tags, not for ${quoted(name)}`, opStart)
     }
     if (kind !== 'string') tokens.fail(`${quoted(name)} takes text in double quotes, not ${tokens.found}`)
@@ -206,9 +208,10 @@ class FilterParser {
   #presence({ name, column, key }: Omit<Member, 'place'>): FilterNode {
     if (key !== undefined) return { kind: 'has', column, key }
     const written = quoted(name)
-    if (column.elements !== undefined || column.kind === 'tags')
+    const { hasKeys } = rulesOf(column)
+    if (column.elements !== undefined || hasKeys)
       return this.#tokens.fail(
-        column.kind === 'tags'
+        hasKeys
           ? `${written} is always set: ask for a key, as in ${name}.key:*`
           : `${written} is a list: ask whether it holds a value, as in ${name}:…`,
       )
@@ -228,7 +231,8 @@ class FilterParser {
       if (key === undefined) return op === '=' ? isNull(column) : isNotNull(column)
       return op === '=' ? not({ kind: 'has', column, key }) : { kind: 'has', column, key }
     }
-    if (column.kind === 'tags' && key === undefined) {
+    const { hasKeys, hasOrder } = rulesOf(column)
+    if (hasKeys && key === undefined) {
       tokens.fail(`${quoted(name)} compares by key, as in ${name}.key ${op} "value"`, opStart)
     }
     if (column.members !== undefined)
@@ -236,7 +240,7 @@ class FilterParser {
         `${quoted(name)} compares by its fields, as in ${name}.${column.members.names[0] ?? 'field'}, or with null`,
         opStart,
       )
-    if ((column.kind === 'bool' || column.kind === 'enum') && op !== '=' && op !== '!=') {
+    if (!hasOrder && op !== '=' && op !== '!=') {
       tokens.fail(`${quoted(name)} compares by = and != only, not by ${op}`, opStart)
     }
     return { kind: 'compare', column, key, op, value: typedLiteral(tokens, name, column) }

@@ -3,6 +3,7 @@ import type { Columns } from '../../resource/fields/field.js'
 import type { MaskOf } from '../../resource/mask-of.js'
 import { quoted } from './filter-tokens.js'
 import { didYouMean } from '../../text/nearest-names.js'
+import { rulesOf } from './plan-rules.js'
 import type { PlanColumn } from './plan.js'
 import { columnNamed, type FieldsBehind, type FieldPath, startOf, step } from './related-fields.js'
 
@@ -87,7 +88,7 @@ function columnIn(from: FieldPath, path: string, expression: string, at: number)
 }
 
 /** Whether rows can be ordered by the column; tags and JSON have no order. */
-export const isSortable = (column: PlanColumn): boolean => column.kind !== 'tags' && column.kind !== 'json'
+export const isSortable = (column: PlanColumn): boolean => rulesOf(column).isSortable
 
 /** Only ASCII spaces separate words: any other is part of a name, which is then unknown. */
 const WORD = /[^ \t\n\v\f\r]/

@@ -1,5 +1,8 @@
 import type { Column } from '../../resource/fields/field.js'
+import type { PlanValue } from '../../resource/kinds/kind.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
+
+export type { PlanValue } from '../../resource/kinds/kind.js'
 
 /** A column of a plan. `any` is a column of unknown type: literals are bound as they are written. */
 export interface PlanColumn extends Omit<Column, 'kind'> {
@@ -20,13 +23,6 @@ export interface RelatedRow {
   /** What it has to be besides, as a plan of the target: live, and what the caller may reach. */
   readonly where: FilterNode
 }
-
-/**
- * A value as entities hold it: bigint for 64-bit integers and durations (nanoseconds), but the name for an enum. A
- * timestamp is a Date. In a cursor it can also be a bigint of microseconds, which a Date would cut, or the database's
- * text or number for a time outside of our range (`infinity`, years before 1000).
- */
-export type PlanValue = string | number | bigint | boolean | Date | Uint8Array
 
 export type CompareOp = '=' | '!=' | '<' | '<=' | '>' | '>='
 

@@ -1,3 +1,5 @@
+import { string } from '../../resource/kinds/text.js'
+import { rulesOf } from './plan-rules.js'
 import { and, compare, type CompareNode, type FilterNode, not, or, type PlanColumn } from './plan.js'
 
 /** Whether a database can hold the text. Text that it cannot hold is in no row, so it need not be queried. */
@@ -35,4 +37,4 @@ function unreachable({ column, key }: Pick<CompareNode, 'column' | 'key'>): Filt
 }
 
 const asText = (column: PlanColumn): PlanColumn =>
-  column.kind === 'tags' ? column : { ...column, kind: 'string' }
+  rulesOf(column).hasKeys ? column : { ...column, kind: string.name }

@@ -1,6 +1,6 @@
 import type { DataSource, EntitySubscriberInterface } from 'typeorm'
 import { DeclarationError } from '../../errors.js'
-import { kindOfColumn } from '../../resource/fields/field-kind.js'
+import { kindOfColumn } from '../../resource/kinds/declared-kind.js'
 import { isOwning } from '../../resource/relations/relation.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { HOOK_EVENTS, neverCalled } from '../../resource/typeorm/declared-hooks.js'

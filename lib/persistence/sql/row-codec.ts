@@ -1,6 +1,6 @@
 import { InvalidArgument } from '../../errors.js'
 import type { Field, FieldKind } from '../../resource/fields/field.js'
-import { INTEGER_RANGES } from '../../resource/values/ranges.js'
+import { UINT64 } from '../../resource/kinds/integers.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Decode, Dialect } from '../dialects/dialect.js'
 import type { Row } from '../engines/executor/executor.js'
@@ -18,13 +18,13 @@ export type Encode = (value: unknown) => unknown
  * How a field's values are bound: with the placeholder and the form that filters use, so that both find the same row. Undefined
  * where they are bound as they are.
  */
-export function encoderOf(model: ResourceModel, field: Field, dialect: Dialect): Encode | undefined {
+export function encoderOf(field: Field, dialect: Dialect): Encode | undefined {
   if (field.kind === 'string') return undefined
-  const json = model.json.get(field)
+  const { json } = field
   if (json !== undefined) return json.encode
   if (field.kind === 'enum') return (value) => field.enumNames?.nameOf.get(value as number)
   const { largestUint64, label } = dialect
-  if (field.kind === 'uint64' && largestUint64 < INTEGER_RANGES.uint64[1])
+  if (field.kind === 'uint64' && largestUint64 < UINT64[1])
     return (value) => {
       if (typeof value === 'bigint' && value > largestUint64)
         throw new InvalidArgument(field.proto, `is above 2^63-1, the most ${label} can store`)
@@ -100,7 +100,7 @@ function compiled<E extends object, F>(
   dialect: Dialect,
   text: string,
 ): F {
-  const decoders = fields.map((field) => decoderOf(model, field, dialect))
+  const decoders = fields.map((field) => decoderOf(field, dialect))
   // Property names come from the declared class, never from input.
   // eslint-disable-next-line @typescript-eslint/no-implied-eval -- a loop over fields costs three times as much per row
   const compile = new Function('create', 'd', `return ${text}`)
@@ -118,7 +118,7 @@ function expression(field: Field, dialect: Dialect, value: string, index: number
 export function writtenEntityOf<E extends object>(model: ResourceModel<E>): (values: Readonly<Values>) => E {
   const kept = model.entityFields.map(({ property }) => property)
   const read = model.entityFields.map((field): ((value: unknown) => unknown) => {
-    const json = model.json.get(field)
+    const { json } = field
     if (json !== undefined) return (value) => json.decode(json.encode(value))
     return field.kind === 'float' ? (value) => Math.fround(value as number) : (value) => value
   })
@@ -144,9 +144,9 @@ const DECODERS: Readonly<Record<Exclude<FieldKind, 'json' | 'tags' | 'enum' | 'b
   timestamp: storedTime,
 }
 
-function decoderOf(model: ResourceModel, field: Field, dialect: Dialect): Decode {
+function decoderOf(field: Field, dialect: Dialect): Decode {
   const { kind } = field
-  const json = model.json.get(field)
+  const { json } = field
   if (json !== undefined) return json.decode as Decode
   if (kind === 'enum') return (value) => field.enumNames?.numberOf.get(value as string) ?? 0
   return dialect.decoders[kind] ?? DECODERS[kind as keyof typeof DECODERS]
@@ -190,6 +190,6 @@ export function sortValuesOf(
 function joinedValue(column: PlanColumn, target: ResourceModel, dialect: Dialect, stored: unknown): unknown {
   const field = target.entityFields.find((one) => one.column === column.column)
   if (stored === null || field === undefined || field.kind === 'enum') return stored
-  const value = decoderOf(target, field, dialect)(stored)
+  const value = decoderOf(field, dialect)(stored)
   return field.kind === 'timestamp' ? dialect.exactTime(stored, value) : value
 }

@@ -55,7 +55,7 @@ export class RowStore<E extends object> {
     tableOf: TableOf = tableNames(dialect),
   ) {
     this.statements = new Statements(model, dialect, table)
-    this.#encoders = new Map(model.fields.map((field) => [field, encoderOf(model, field, dialect)]))
+    this.#encoders = new Map(model.fields.map((field) => [field, encoderOf(field, dialect)]))
     this.#hydrate = hydratorOf(model, model.entityFields, dialect)
     this.hydrateBehind = hydratorOf(model, model.entityFields, dialect, 1)
     this.lists = new RowLists(model, dialect, this.statements, tableOf)

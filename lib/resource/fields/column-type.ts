@@ -1,6 +1,8 @@
 import type { ColumnOptions } from 'typeorm'
-import type { FieldKind } from './field.js'
-import { kindOfColumn, storableTypes } from './field-kind.js'
+import { kindOfColumn, storableTypes } from '../kinds/declared-kind.js'
+import type { KindName } from '../kinds/kind.js'
+import { kindOf } from '../kinds/kinds.js'
+import { isSaid } from '../kinds/text.js'
 
 /** The refusal of a column whose type cannot be stored, whatever the message says about the field. */
 export const unstorableType = (type: unknown): string =>
@@ -24,58 +26,25 @@ const adviceFor = (type: unknown): string => {
   return Object.hasOwn(ADVICE, name) ? (ADVICE[name] as string) : 'use another'
 }
 
-const FAMILY: Readonly<Record<FieldKind, string>> = {
-  string: 'text',
-  enum: 'text',
-  int32: 'integers',
-  uint32: 'integers',
-  int64: 'integers',
-  uint64: 'integers',
-  duration: 'integers',
-  float: 'fractions',
-  double: 'fractions',
-  bool: 'booleans',
-  timestamp: 'times',
-  bytes: 'bytes',
-  json: 'objects',
-  tags: 'objects',
-}
-
 /** Where the type options of a column contradict its field. */
 export function* typeProblems(
   property: string,
   { type, length, unsigned, precision }: ColumnOptions,
-  kind: FieldKind,
+  kind: KindName,
 ): Generator<string> {
-  const declared = typeof type === 'string' ? kindOfColumn(type, undefined) : undefined
-  if (declared !== undefined && !holds(declared, type, kind))
-    yield `${property} is ${kind}: the column type ${describeType(type)} holds ${FAMILY[declared]}; leave it out, or use one for ${FAMILY[kind]}`
-  const hasLength = kind === 'enum' || (kind === 'string' && !UNBOUNDED.has(type))
+  const { declared } = kindOf({ kind })
+  const column = typeof type === 'string' ? kindOfColumn(type, undefined) : undefined
+  const family = column && kindOf({ kind: column }).declared.family
+  if (family !== undefined && family !== declared.family && declared.isHeldBy?.(family, type) !== true)
+    yield `${property} is ${kind}: the column type ${describeType(type)} holds ${family}; leave it out, or use one for ${declared.family}`
+  const hasLength = declared.takesLength?.(type) === true
   if (isSaid(length) && !hasLength)
-    yield `${property}: the column option length is not supported: ${kind === 'string' ? `${describeType(type)} has none; use varchar` : `drop it, ${kind} has none`}`
+    yield `${property}: the column option length is not supported: ${declared.takesLength === undefined ? `drop it, ${kind} has none` : `${describeType(type)} has none; use varchar`}`
   if (isSaid(length) && hasLength && !/^[1-9]\d*$/.test(String(length)))
     yield `${property}: the column option length is ${JSON.stringify(length)}: give the number of characters`
-  if (unsigned === true && !kind.startsWith('uint'))
+  if (unsigned === true && declared.isUnsigned !== true)
     yield `${property}: the column option unsigned is not supported: drop it, or make the field uint32 or uint64 in the message`
-  if (isSaid(precision) && !(kind === 'timestamp' && precision === MICROSECONDS))
-    yield `${property}: the column option precision is not supported: drop it${kind === 'timestamp' ? ', a time has microseconds' : ''}`
-}
-
-/** Text may hold bytes, because TypeORM has no byte type for every database; MySQL has no boolean of its own. */
-const holds = (declared: FieldKind, type: unknown, kind: FieldKind): boolean =>
-  FAMILY[declared] === FAMILY[kind] ||
-  (kind === 'bytes' && FAMILY[declared] === 'text') ||
-  (kind === 'bool' && type === 'tinyint')
-
-const isSaid = (value: unknown): boolean => value !== undefined && value !== null && value !== ''
-
-const MICROSECONDS = 6
-const UNBOUNDED = new Set<unknown>(['text', 'mediumtext', 'longtext'])
-
-const DEFAULT_LENGTH = 255
-
-/** The most characters of a text column; undefined when it is unlimited. */
-export function maxLengthOf({ type, length }: ColumnOptions): number | undefined {
-  if (UNBOUNDED.has(type)) return undefined
-  return isSaid(length) ? Number(length) : DEFAULT_LENGTH
+  const [digits, why] = declared.precision ?? []
+  if (isSaid(precision) && precision !== digits)
+    yield `${property}: the column option precision is not supported: drop it${why === undefined ? '' : `, ${why}`}`
 }

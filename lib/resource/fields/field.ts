@@ -1,25 +1,7 @@
-/** What a column can hold. `json` is anything repeated or embedded, `tags` a map<string, string>. */
-export type FieldKind =
-  | 'string'
-  | 'bytes'
-  | 'bool'
-  | 'int32'
-  | 'uint32'
-  | 'int64'
-  | 'uint64'
-  | 'float'
-  | 'double'
-  | 'enum'
-  | 'timestamp'
-  | 'duration'
-  | 'json'
-  | 'tags'
+import type { EnumNames, JsonColumn, KindName } from '../kinds/kind.js'
 
-/** Numbers and proto names of an enum, both ways. */
-export interface EnumNames {
-  readonly nameOf: ReadonlyMap<number, string>
-  readonly numberOf: ReadonlyMap<string, number>
-}
+/** What a column can hold. */
+export type FieldKind = KindName
 
 /** A column as a filter, an order or a cursor sees it. */
 export interface Column {
@@ -94,6 +76,8 @@ export interface Field extends Column {
   readonly default?: FieldDefault
   /** For `json`: whether the message field is repeated. */
   readonly repeated: boolean
+  /** How the JSON of its column is read and written, where it holds any. */
+  readonly json?: JsonColumn
   /** The name that the column had before, for migrations. */
   readonly renamedFrom?: string
 }

@@ -1,9 +1,11 @@
 import { type DescField, type DescMessage, getOption } from '@bufbuild/protobuf'
 import { FieldBehavior, field_behavior } from 'ashlar-annotations/google/api/field_behavior_pb.js'
 import { fieldMarks } from '../behavior/field-marks.js'
-import { enumNamesOf } from './enum-names.js'
-import type { Column, FieldKind, Members } from './field.js'
-import { kindOfMessageField } from './field-kind.js'
+import type { Column, Members } from './field.js'
+import { kindOfMessage, kindOfMessageField, kindOfScalar } from '../kinds/declared-kind.js'
+import { enumNamesOf } from '../kinds/enum-names.js'
+import { kindOf, KINDS } from '../kinds/kinds.js'
+import { enumeration } from '../kinds/text.js'
 
 /**
  * What a filter can ask of a JSON column: the fields of an embedded message, or what a list of scalars holds. Undefined for any
@@ -18,14 +20,10 @@ export const insideOf = (
   return {
     elements:
       field.listKind === 'enum'
-        ? { kind: 'enum', enumNames: enumNamesOf(field.enum) }
-        : { kind: elementKind(field) },
+        ? { kind: enumeration.name, enumNames: enumNamesOf(field.enum) }
+        : { kind: kindOfScalar(field.scalar) },
   }
 }
-
-/** A scalar of a list is stored as one that stands alone. */
-const elementKind = (field: DescField & { fieldKind: 'list'; listKind: 'scalar' }): FieldKind =>
-  kindOfMessageField({ ...field, fieldKind: 'scalar' } as never) as FieldKind
 
 /** A message may hold itself, so that its fields are looked at when they are asked for. */
 const membersOf = (message: DescMessage, column: string, outer: readonly string[]): Members => ({
@@ -36,8 +34,6 @@ const membersOf = (message: DescMessage, column: string, outer: readonly string[
   },
 })
 
-const COMPARED: ReadonlySet<FieldKind> = new Set(['string', 'bool', 'enum', 'int32', 'double'])
-
 const memberOf = (field: DescField, column: string, outer: readonly string[]): Column | string => {
   const kind = kindOfMessageField(field)
   if (isHidden(field)) return 'cannot be filtered'
@@ -45,30 +41,25 @@ const memberOf = (field: DescField, column: string, outer: readonly string[]): C
     return `is ${field.fieldKind === 'list' ? 'repeated' : 'a map'}: ${ONLY}`
   if (typeof kind !== 'string' || !PLAIN_WORD.test(field.jsonName)) return 'cannot be filtered'
   const keys = [...outer, field.jsonName]
-  if (kind === 'json')
+  if (field.fieldKind === 'message' && kindOfMessage(field.message) === undefined)
     return {
       column,
       kind,
       nullable: true,
       inside: { keys, zero: undefined },
-      members: membersOf(field.message as DescMessage, column, keys),
+      members: membersOf(field.message, column, keys),
     }
-  if (!COMPARED.has(kind)) return `is ${kind}: ${ONLY}`
-  const enumNames = field.fieldKind === 'enum' ? enumNamesOf(field.enum) : undefined
-  const zero =
-    field.presence === IMPLICIT ? (kind === 'enum' ? enumNames?.nameOf.get(0) : ZERO[kind]) : undefined
-  return { column, kind, nullable: true, inside: { keys, zero }, ...(enumNames && { enumNames }) }
+  const { inside } = kindOf({ kind })
+  if (inside === undefined) return `is ${kind}: ${ONLY}`
+  const facets = field.fieldKind === 'enum' ? { enumNames: enumNamesOf(field.enum) } : {}
+  const zero = field.presence === IMPLICIT ? inside.zero(facets) : undefined
+  return { column, kind, nullable: true, inside: { keys, zero }, ...facets }
 }
 
-const ONLY = 'of what is inside of a message, string, bool, enum, int32 and double are filtered'
+const COMPARED = Object.values(KINDS).flatMap(({ name, inside }) => (inside === undefined ? [] : name))
+const ONLY = `of what is inside of a message, ${COMPARED.slice(0, -1).join(', ')} and ${COMPARED.at(-1)} are filtered`
 /** Of `google.protobuf.FeatureSet.FieldPresence`. */
 const IMPLICIT = 2
-const ZERO: Readonly<Partial<Record<FieldKind, string | number | boolean>>> = {
-  string: '',
-  bool: false,
-  int32: 0,
-  double: 0,
-}
 /** A key that the paths of every database spell alike. */
 const PLAIN_WORD = /^[A-Za-z_]\w*$/
 

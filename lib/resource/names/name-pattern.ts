@@ -1,5 +1,6 @@
 import type { DescField, DescMessage } from '@bufbuild/protobuf'
 import type { Field } from '../fields/field.js'
+import { kindOf } from '../kinds/kinds.js'
 import { nameWith, parentOf, parsePattern, type Pattern, valuesIn } from './pattern.js'
 import { isText, type ResourceAnnotation, resourceAnnotation } from './resource-annotation.js'
 
@@ -146,10 +147,11 @@ const fieldOf = (variable: string, fields: readonly Field[]): Field | undefined 
 const advice = (variable: string): string =>
   `@Column() ${variable.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())}Id!: string`
 
-function unfit({ kind, nullable, role, repeated }: Field): string | undefined {
+function unfit(field: Field): string | undefined {
+  const { nullable, role, repeated } = field
   if (role === 'key')
     return 'is the key: the last variable of a pattern is the key, and the others have fields of their own'
-  if (kind !== 'string' || repeated) return 'has to be a string'
+  if (!kindOf(field).isText || repeated) return 'has to be a string'
   if (nullable) return 'must not be nullable: every resource has a whole name'
   return role === 'plain' || role === 'outputOnly' || role === 'tenant'
     ? undefined

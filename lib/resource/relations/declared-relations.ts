@@ -3,6 +3,7 @@ import { lineage } from '../../../decorators/metadata.js'
 import { DeclarationError } from '../../errors.js'
 import { snakeCase } from '../../text/snake-case.js'
 import type { Field } from '../fields/field.js'
+import { kindOf } from '../kinds/kinds.js'
 import type { ArgsOf } from '../typeorm/rules.js'
 import type { InverseRelation, OnDelete, OwningRelation, RelatedClass, Relation } from './relation.js'
 
@@ -188,7 +189,7 @@ function* referenceProblems(
   nullable: boolean | undefined,
 ): Generator<string> {
   const name = reference.property
-  if (reference.kind !== 'string')
+  if (!kindOf(reference).isText)
     yield `${property}: ${name} is ${reference.kind}: a reference holds the key of the other resource, which is a string`
   const isKey = reference.role === 'key'
   if (isKey && kind === 'many-to-one')

@@ -1,4 +1,5 @@
 import type { Field } from '../fields/field.js'
+import { kindOf } from '../kinds/kinds.js'
 
 /** A portable expression: the subset of CEL that every database can compute. Booleans occur only in conditions. */
 export type CelNode =
@@ -140,13 +141,14 @@ class CelParser {
     const field = this.fields.find((candidate) => candidate.proto === name)
     if (field === undefined || field.role === 'secret' || field.role === 'credential')
       throw new Unsupported(`there is no field ${name}`)
-    if (field.kind === 'tags') {
+    const { hasKeys, isStoredAsText } = kindOf(field)
+    if (hasKeys) {
       this.#expect('[')
       const key = this.#string()
       this.#expect(']')
       return { kind: 'entry', field, key }
     }
-    if (field.kind !== 'string' && field.kind !== 'enum')
+    if (!isStoredAsText)
       throw new Unsupported(`${name} is ${field.kind}: only strings, enums and tags are text`)
     return { kind: 'field', field }
   }

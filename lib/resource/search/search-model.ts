@@ -5,6 +5,7 @@ import { behaves } from '../behavior/field-behavior.js'
 import { fieldMarks } from '../behavior/field-marks.js'
 import { parseCel, type CelNode } from './cel.js'
 import type { Field } from '../fields/field.js'
+import { kindOf } from '../kinds/kinds.js'
 import { misspelt } from '../../text/misspelt.js'
 import { rawSqlProblem } from './raw-sql.js'
 
@@ -75,9 +76,9 @@ function fieldPart(
     return `there is no property ${name}: ${misspelt(
       name,
       entity,
-      fields.filter(({ kind }) => kind === 'string').map(({ property }) => property),
+      fields.filter((one) => kindOf(one).isText).map(({ property }) => property),
     )}`
-  if (field.kind !== 'string')
+  if (!kindOf(field).isText)
     return `${name} is ${field.kind}: only text is searched; write an expression for the rest`
   const inMessage = message?.fields.find(({ localName }) => localName === field.property)
   if (inMessage !== undefined && fieldMarks(inMessage).isSecret)

@@ -1,11 +1,12 @@
 import { type DescField, type DescMessage, type Message } from '@bufbuild/protobuf'
 import { behaves } from '../behavior/field-behavior.js'
-import type { ComputedField, Field, FieldKind, ValueField } from '../fields/field.js'
+import type { ComputedField, Field, ValueField } from '../fields/field.js'
 import type { NamePattern } from '../names/name-pattern.js'
-import { kindOfMessageField } from '../fields/field-kind.js'
+import { kindOfMessageField } from '../kinds/declared-kind.js'
+import { kindOf } from '../kinds/kinds.js'
+import { fromMessageField, toMessageField } from '../kinds/message-values.js'
 import { withholding } from '../behavior/input-only.js'
 import { entityWriter, type Output, type WriteEntity } from '../wire/entity-writer.js'
-import { fromMessageField, toMessageField } from './wire-values.js'
 
 type Values = Record<string, unknown>
 
@@ -19,27 +20,9 @@ interface Step {
   readonly empty: unknown
 }
 
-const ZERO: Readonly<Record<FieldKind, () => unknown>> = {
-  string: () => '',
-  bytes: () => new Uint8Array(),
-  bool: () => false,
-  int32: () => 0,
-  uint32: () => 0,
-  int64: () => 0n,
-  uint64: () => 0n,
-  float: () => 0,
-  double: () => 0,
-  enum: () => 0,
-  timestamp: () => undefined,
-  duration: () => undefined,
-  json: () => undefined,
-  tags: () => ({}),
-}
-
 /** The proto3 value of an unset field: undefined for a field with presence. */
 export function zeroOf(field: ValueField): unknown {
-  if (field.nullable) return undefined
-  return field.kind === 'json' && field.repeated ? [] : ZERO[field.kind]()
+  return field.nullable ? undefined : kindOf(field).zero(field)
 }
 
 /** The conversion of each field, compiled once per resource. */
@@ -136,7 +119,7 @@ function withheld(inMessage: DescField): Step {
     property: inMessage.localName,
     inMessage,
     convert: WITHHELD,
-    empty: emptyOf(inMessage, typeof kind === 'string' ? ZERO[kind] : undefined),
+    empty: emptyOf(inMessage, typeof kind === 'string' ? () => kindOf({ kind }).zero({}) : undefined),
   }
 }
 
@@ -158,7 +141,7 @@ const outward = (field: ValueField, inMessage: DescField): Step => ({
   property: field.property,
   inMessage,
   convert: withoutInputOnly(inMessage, toMessageField(inMessage)),
-  empty: emptyOf(inMessage, ZERO[field.kind]),
+  empty: emptyOf(inMessage, () => kindOf(field).zero(field)),
 })
 
 /** Embedded messages may have input-only fields of their own. */

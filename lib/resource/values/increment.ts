@@ -1,8 +1,7 @@
 import { InvalidArgument } from '../../errors.js'
-import type { Field, FieldKind } from '../fields/field.js'
-import { INTEGER_RANGES, type Range } from './ranges.js'
-
-type Amount = number | bigint
+import type { Field } from '../fields/field.js'
+import type { Amount, Range } from '../kinds/kind.js'
+import { kindOf } from '../kinds/kinds.js'
 
 /** Stands in a patch for a number that is added to what is stored: what `increment` returns. */
 export class Increment {
@@ -52,11 +51,6 @@ type IncrementOf<V> = `${number}` extends `${Extract<V, number>}`
     ? Increment
     : never
 
-const RANGES: Readonly<Partial<Record<FieldKind, Range>>> = {
-  ...INTEGER_RANGES,
-  double: [-Number.MAX_VALUE, Number.MAX_VALUE],
-}
-
 /** Which stored values an increment leaves in range. */
 export interface IncrementBound {
   readonly op: '<=' | '>='
@@ -85,9 +79,11 @@ export class FieldIncrement {
    * @throws InvalidArgument for an amount outside of the range of its type.
    */
   static of(field: Field, given: Amount): FieldIncrement {
-    const range = RANGES[field.kind]
-    if (range === undefined) throw new TypeError(`${field.proto}: ${refusal(field.kind)}`)
-    const by = typeof range[0] === 'bigint' ? wide(field, given) : narrow(field, given)
+    const { increments } = kindOf(field)
+    if (typeof increments === 'string') throw new TypeError(`${field.proto}: ${increments}`)
+    const by = increments.amount(given)
+    if (typeof by === 'string') throw new TypeError(`${field.proto}: ${by}`)
+    const { range } = increments
     const [lowest, highest] = range
     if (by > highest || by < (lowest < 0 ? lowest : -highest))
       throw new InvalidArgument(field.proto, `cannot be incremented by ${by}: ${limits(range)}`)
@@ -109,7 +105,7 @@ export class FieldIncrement {
   }
 
   /** The sum. @throws InvalidArgument when it is out of range. */
-  addedTo(stored: unknown, largestUint64 = INTEGER_RANGES.uint64[1]): Amount {
+  addedTo(stored: unknown, largestUint64?: bigint): Amount {
     const range = this.#stored(largestUint64)
     const sum = plus((stored ?? (typeof this.by === 'bigint' ? 0n : 0)) as Amount, this.by)
     if (sum >= range[0] && sum <= range[1]) return sum
@@ -119,9 +115,9 @@ export class FieldIncrement {
     )
   }
 
-  #stored(largestUint64: bigint): Range {
+  #stored(largestUint64: bigint | undefined): Range {
     const [lowest, highest] = this.range
-    return typeof highest === 'bigint' && highest > largestUint64
+    return largestUint64 !== undefined && typeof highest === 'bigint' && highest > largestUint64
       ? [lowest as bigint, largestUint64]
       : this.range
   }
@@ -148,30 +144,7 @@ export function refuseIncrement(
 
 const BELOW_ONE = 1 - Number.EPSILON
 
-const refusal = (kind: FieldKind): string =>
-  kind === 'float'
-    ? 'increment() is not for a float: databases round sums of single precision differently; use a double, or modify()'
-    : `increment() is for a number, and the field is of type ${kind}`
-
 const limits = ([lowest, highest]: Range): string => `from ${lowest} to ${highest}`
-
-function wide({ proto }: Field, given: Amount): bigint {
-  if (typeof given === 'bigint') return given
-  if (Number.isSafeInteger(given)) return BigInt(given)
-  throw new TypeError(
-    `${proto}: increment(${given}) is ${Number.isInteger(given) ? 'inexact: give a bigint' : 'no integer, and the field is one'}`,
-  )
-}
-
-function narrow({ proto, kind }: Field, given: Amount): number {
-  const by = Number(given)
-  if (kind === 'double') {
-    if (typeof given === 'number' || (Number.isFinite(by) && BigInt(by) === given)) return by
-    throw new TypeError(`${proto}: increment(${given}n) is no double: give a number`)
-  }
-  if (typeof given === 'bigint' || Number.isInteger(given)) return by
-  throw new TypeError(`${proto}: increment(${given}) is no integer, and the field is one`)
-}
 
 const plus = (a: Amount, b: Amount): Amount => (typeof a === 'bigint' ? a + (b as bigint) : a + (b as number))
 

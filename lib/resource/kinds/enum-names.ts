@@ -1,5 +1,5 @@
 import type { DescEnum } from '@bufbuild/protobuf'
-import type { EnumNames } from './field.js'
+import type { EnumNames } from './kind.js'
 
 const known = new WeakMap<DescEnum, EnumNames>()
 

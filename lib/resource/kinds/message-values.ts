@@ -7,58 +7,26 @@ import {
   type JsonValue,
   type Message,
 } from '@bufbuild/protobuf'
-import { DurationSchema, TimestampSchema, type Duration, type Timestamp } from '@bufbuild/protobuf/wkt'
 import { InvalidArgument } from '../../errors.js'
-import type { FieldKind } from '../fields/field.js'
-
-const NANOS = 1_000_000_000n
-
-/** Timestamp message → Date; fractions of a millisecond are cut. */
-export const toDate = (value: Timestamp): Date =>
-  new Date(Number(value.seconds) * 1000 + Math.floor(value.nanos / 1_000_000))
-
-/** Date → Timestamp message. */
-export function toTimestamp(value: Date): Timestamp {
-  const ms = value.getTime()
-  const seconds = Math.floor(ms / 1000)
-  return {
-    $typeName: TimestampSchema.typeName,
-    seconds: BigInt(seconds),
-    nanos: (ms - seconds * 1000) * 1_000_000,
-  } as Timestamp
-}
-
-/** Duration message → nanoseconds. */
-export const toNanoseconds = (value: Duration): bigint => value.seconds * NANOS + BigInt(value.nanos)
-
-/** Nanoseconds → Duration message; both parts carry the sign. */
-export const toDuration = (value: bigint): Duration =>
-  ({ $typeName: DurationSchema.typeName, seconds: value / NANOS, nanos: Number(value % NANOS) }) as Duration
+import { kindOfMessage } from './declared-kind.js'
+import type { JsonColumn } from './kind.js'
 
 /** Converts a value. */
 type Convert = (value: unknown) => unknown
 const same: Convert = (value) => value
 
 /** The conversion of one singular value from a message; `plain` removes `$typeName` from embedded objects. */
-function singularFrom(kind: FieldKind, message: DescMessage | undefined): Convert {
-  if (kind === 'timestamp') return toDate as Convert
-  if (kind === 'duration') return toNanoseconds as Convert
+function singularFrom(message: DescMessage | undefined): Convert {
+  const { fromWire } = kindOfMessage(message) ?? {}
+  if (fromWire !== undefined) return fromWire
   return message === undefined ? same : (value) => plainOf(message, value as Message)
 }
 
-function singularTo(kind: FieldKind, message: DescMessage | undefined): Convert {
-  if (kind === 'timestamp') return toTimestamp as Convert
-  if (kind === 'duration') return toDuration as Convert
+function singularTo(message: DescMessage | undefined): Convert {
+  const { toWire } = kindOfMessage(message) ?? {}
+  if (toWire !== undefined) return toWire
   return message === undefined ? same : (value) => messageOf(message, value as object)
 }
-
-/** The kind of an element of a repeated or map field, as far as the conversion needs it. */
-const elementKind = (message: DescMessage | undefined): FieldKind =>
-  message?.typeName === TimestampSchema.typeName
-    ? 'timestamp'
-    : message?.typeName === DurationSchema.typeName
-      ? 'duration'
-      : 'json'
 
 /** Message field value → entity value; undefined when no conversion is needed. */
 export const fromMessageField = (field: DescField): Convert | undefined => orNothing(converterFrom(field))
@@ -69,7 +37,7 @@ export const toMessageField = (field: DescField): Convert | undefined => orNothi
 const orNothing = (convert: Convert): Convert | undefined => (convert === same ? undefined : convert)
 
 function converterFrom(field: DescField): Convert {
-  const one = singularFrom(elementKind(field.message), field.message)
+  const one = singularFrom(field.message)
   if (field.fieldKind === 'list')
     return one === same ? (value) => [...(value as unknown[])] : (value) => (value as unknown[]).map(one)
   if (field.fieldKind === 'map') return (value) => mapValues(value as object, one)
@@ -77,7 +45,7 @@ function converterFrom(field: DescField): Convert {
 }
 
 function converterTo(field: DescField): Convert {
-  const one = singularTo(elementKind(field.message), field.message)
+  const one = singularTo(field.message)
   if (field.fieldKind === 'list') return one === same ? same : (value) => (value as unknown[]).map(one)
   if (field.fieldKind === 'map')
     return one === same ? (value) => ({ ...(value as object) }) : (value) => mapValues(value as object, one)
@@ -106,40 +74,9 @@ function messageOf(desc: DescMessage, plain: object): Message {
   return create(desc, init)
 }
 
-/** JSON text of a column ↔ entity value. */
-export interface JsonColumn {
-  /** @throws InvalidArgument when the value is not what the field holds. */
-  readonly encode: (value: unknown) => string
-  readonly decode: (text: string) => unknown
-}
-
-/** Plain JSON, for columns without a message type. */
-export const PLAIN_JSON: JsonColumn = {
-  encode: (value) => JSON.stringify(value),
-  decode: (text) => JSON.parse(text) as unknown,
-}
-
-/**
- * A map of texts. Values of other writers are read as filters see them: a number, a boolean or an object as its JSON
- * text, null as no tag. A value that is not an object has no tags.
- */
-export const TAGS_JSON: JsonColumn = {
-  encode: (value) => JSON.stringify(value),
-  decode: (text) => {
-    const tags = JSON.parse(text) as unknown
-    if (typeof tags !== 'object' || tags === null || Array.isArray(tags)) return {}
-    const entries = Object.entries(tags)
-    if (entries.every(([, value]) => typeof value === 'string')) return tags
-    return Object.fromEntries(
-      entries.flatMap(([key, value]) =>
-        value === null ? [] : [[key, typeof value === 'string' ? value : JSON.stringify(value)]],
-      ),
-    )
-  },
-}
-
 /** The proto3 JSON of a repeated, map or embedded field, so that the column keeps 64-bit integers, bytes and times. */
-export function jsonColumnOf(parent: DescMessage, field: DescField): JsonColumn {
+export function jsonColumnOf(field: DescField): JsonColumn {
+  const { parent } = field
   const to = converterTo(field)
   const from = converterFrom(field)
   const { localName, jsonName } = field

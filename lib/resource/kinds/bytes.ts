@@ -1,0 +1,43 @@
+import { ScalarType } from '@bufbuild/protobuf'
+import type { Kind } from './kind.js'
+import { Misfit } from './literal.js'
+import { noNumber } from './text.js'
+
+export const bytes: Kind = {
+  name: 'bytes',
+  declared: {
+    scalars: [ScalarType.BYTES],
+    columnTypes: ['bytea', 'blob', 'mediumblob', 'longblob', 'varbinary'],
+    holds: 'Uint8Array',
+    family: 'bytes',
+    // TypeORM has no type of bytes that it takes on every database.
+    isHeldBy: (family) => family === 'text',
+    classes: [Uint8Array, Buffer],
+    property: () => 'Uint8Array',
+    fits: (type) => type === Uint8Array,
+  },
+  problem: (value) => (value instanceof Uint8Array ? undefined : 'has to be a Uint8Array'),
+  zero: () => new Uint8Array(),
+  filler: () => undefined,
+  increments: noNumber('bytes'),
+  isNested: false,
+  isStoredAsText: false,
+  isSmall: false,
+  literal: ({ kind, text }) =>
+    (kind === 'string' ? parseBase64(text) : undefined) ?? Misfit.takes('base64 in double quotes'),
+  isText: false,
+  hasOrder: true,
+  isSortable: true,
+  hasKeys: false,
+  exceeds: () => true,
+  isInCursor: (value) => value instanceof Uint8Array,
+}
+
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+
+/** Strict: `Buffer.from` ignores unknown characters, so that two texts would mean the same bytes. */
+function parseBase64(text: string): Uint8Array | undefined {
+  if (!BASE64.test(text)) return undefined
+  const bytes = Buffer.from(text, 'base64')
+  return bytes.toString('base64') === text ? bytes : undefined
+}

@@ -1,0 +1,91 @@
+import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf'
+import { isWrapperDesc } from '@bufbuild/protobuf/wkt'
+import { json, tags } from './json.js'
+import type { Kind, KindName } from './kind.js'
+import { kindOf, KINDS } from './kinds.js'
+import { enumeration } from './text.js'
+
+const ALL = Object.values(KINDS)
+
+/** The kind for each of what a declaration lists. */
+const by = <T>(listed: (kind: Kind) => readonly T[]): ReadonlyMap<T, Kind> =>
+  new Map(ALL.flatMap((kind) => listed(kind).map((one) => [one, kind] as const)))
+
+const BY_SCALAR = by(({ declared }) => declared.scalars)
+const BY_MESSAGE = by(({ declared }) => (declared.message === undefined ? [] : [declared.message]))
+const BY_COLUMN_TYPE = by(({ declared }) => declared.columnTypes)
+const BY_CLASS = by(({ declared }) => declared.classes)
+
+/** Well-known types whose JSON form is not an object of fields, so that a column could not restore them. */
+const UNSTORABLE = new Set(
+  ['Any', 'FieldMask', 'Struct', 'Value', 'ListValue', 'Empty'].map((name) => `google.protobuf.${name}`),
+)
+
+/** The kind that stores a message field, or why it cannot be stored. */
+export function kindOfMessageField(field: DescField): KindName | { readonly problem: string } {
+  if (field.oneof !== undefined) return { problem: `is in the oneof ${field.oneof.name}, ${NO_ONEOF}` }
+  const problem = field.message === undefined ? undefined : unstorable(field.message, new Set())
+  if (problem !== undefined) return { problem }
+  if (field.fieldKind === 'map')
+    return field.mapKind === 'scalar' &&
+      field.scalar === ScalarType.STRING &&
+      field.mapKey === ScalarType.STRING
+      ? tags.name
+      : json.name
+  if (field.fieldKind === 'list') return json.name
+  if (field.fieldKind === 'enum') return enumeration.name
+  if (field.fieldKind === 'scalar') return kindOfScalar(field.scalar)
+  return kindOfMessage(field.message)?.name ?? json.name
+}
+
+/** The kind of a scalar of a message. */
+export const kindOfScalar = (scalar: ScalarType): KindName => (BY_SCALAR.get(scalar) as Kind).name
+
+/** The kind of a message that a column holds otherwise than as JSON. */
+export const kindOfMessage = (message: DescMessage | undefined): Kind | undefined =>
+  message && BY_MESSAGE.get(message.typeName)
+
+export const NO_ONEOF = 'which no column can hold: make its members optional fields'
+
+/** Why a message cannot be stored as the JSON of its fields. Nested messages are checked too. */
+function unstorable(message: DescMessage, seen: Set<string>): string | undefined {
+  if (seen.has(message.typeName)) return undefined
+  seen.add(message.typeName)
+  if (UNSTORABLE.has(message.typeName)) return `is a ${message.typeName}, which cannot be stored`
+  if (isWrapperDesc(message)) return 'is a wrapper message: write `optional` in the .proto instead'
+  if (message.typeName.startsWith('google.protobuf.')) return undefined
+  for (const field of message.fields) {
+    if (field.oneof !== undefined)
+      return `holds ${field.name} of ${message.typeName} in the oneof ${field.oneof.name}, ${NO_ONEOF}`
+    const problem = field.message === undefined ? undefined : unstorable(field.message, seen)
+    if (problem !== undefined) return `holds ${field.name} of ${message.typeName}, which ${problem}`
+  }
+  return undefined
+}
+
+/**
+ * The kind of a column by its type; undefined for a type that cannot be stored. A text column of a Uint8Array holds
+ * bytes, because TypeORM accepts no byte type on every database.
+ */
+export function kindOfColumn(type: unknown, designType: unknown): KindName | undefined {
+  const kind = typeof type === 'string' ? BY_COLUMN_TYPE.get(type) : BY_CLASS.get(type)
+  const declared = BY_CLASS.get(designType)
+  const isHeld = kind !== undefined && declared?.declared.isHeldBy?.(kind.declared.family, type) === true
+  return (isHeld ? declared : kind)?.name
+}
+
+/** Every storable column type, by kind. */
+export const storableTypes = (): string =>
+  ALL.filter(({ declared }) => declared.columnTypes.length > 0)
+    .map(({ declared }) => `${declared.holds} (${declared.columnTypes.join(', ')})`)
+    .join(', ')
+
+/**
+ * The TypeScript type that the property should have, or undefined when its type fits the kind. `Object` is what
+ * TypeScript reports for unions and interfaces; it fits everything.
+ */
+export function expectedType(kind: KindName, designType: unknown, repeated: boolean): string | undefined {
+  if (designType === undefined || designType === Object) return undefined
+  const { fits, property } = kindOf({ kind }).declared
+  return fits(designType, repeated) ? undefined : property(repeated)
+}

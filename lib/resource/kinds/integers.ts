@@ -1,0 +1,133 @@
+import { ScalarType } from '@bufbuild/protobuf'
+import type { Amount, Declaration, Increments, Kind, KindName, PlanValue, Range } from './kind.js'
+import { NUMBER_INSIDE } from './fractions.js'
+import { INTEGER, type Literal, Misfit, NUMBER } from './literal.js'
+
+/** The least and the most of a 64-bit integer. */
+export const INT64 = [-(2n ** 63n), 2n ** 63n - 1n] as const
+export const UINT64 = [0n, 2n ** 64n - 1n] as const
+
+const INT32 = [-(2 ** 31), 2 ** 31 - 1] as const
+const UINT32 = [0, 2 ** 32 - 1] as const
+
+/** What kinds that hold integers have in common. */
+export const ofIntegers = (range: Range) => ({
+  problem: (value: unknown) => integerProblem(range, value),
+  filler: () => 0,
+  increments: integerIncrements(range),
+  isNested: false,
+  isStoredAsText: false,
+  isSmall: true,
+  isText: false,
+  hasOrder: true,
+  isSortable: true,
+  hasKeys: false,
+  exceeds: () => false,
+  isInCursor: (value: PlanValue) => integerProblem(range, value) === undefined,
+})
+
+/** An integer of 32 bits is a number, one of 64 bits a bigint. */
+function integerKind(name: KindName, range: Range, declared: Partial<Declaration>): Kind {
+  const isWide = typeof range[0] === 'bigint'
+  const [property, type] = isWide ? ['bigint', BigInt] : ['number', Number]
+  return {
+    ...ofIntegers(range),
+    name,
+    declared: {
+      scalars: [],
+      columnTypes: [],
+      holds: property,
+      family: 'integers',
+      classes: [],
+      property: () => property,
+      fits: (designType) => designType === type,
+      ...declared,
+    },
+    zero: () => (isWide ? 0n : 0),
+    literal: (token) => integerLiteral(name, range, token),
+  }
+}
+
+export const int32: Kind = {
+  ...integerKind('int32', INT32, {
+    scalars: [ScalarType.INT32, ScalarType.SINT32, ScalarType.SFIXED32],
+    columnTypes: ['int', 'integer', 'int4', 'smallint', 'int2', 'mediumint', 'tinyint'],
+    classes: [Number],
+  }),
+  inside: NUMBER_INSIDE,
+}
+
+export const uint32 = integerKind('uint32', UINT32, {
+  scalars: [ScalarType.UINT32, ScalarType.FIXED32],
+  isUnsigned: true,
+})
+
+export const int64 = integerKind('int64', INT64, {
+  scalars: [ScalarType.INT64, ScalarType.SINT64, ScalarType.SFIXED64],
+  columnTypes: ['bigint', 'int8'],
+  classes: [BigInt],
+})
+
+export const uint64 = integerKind('uint64', UINT64, {
+  scalars: [ScalarType.UINT64, ScalarType.FIXED64],
+  isUnsigned: true,
+})
+
+function integerProblem([least, most]: Range, value: unknown): string | undefined {
+  const type = typeof least
+  if (typeof value !== type) return `has to be a ${type}, not a ${typeof value}`
+  if ((type === 'bigint' || Number.isInteger(value)) && isWithin([least, most], value as Amount))
+    return undefined
+  return type === 'bigint'
+    ? `has to be from ${least} to ${most}`
+    : `has to be an integer from ${least} to ${most}`
+}
+
+const isWithin = ([least, most]: readonly [Amount, Amount], value: Amount): boolean =>
+  value >= least && value <= most
+
+function integerIncrements(range: Range): Increments {
+  const isWide = typeof range[0] === 'bigint'
+  return { range, amount: isWide ? wideAmount : narrowAmount }
+}
+
+function wideAmount(given: Amount): bigint | string {
+  if (typeof given === 'bigint') return given
+  if (Number.isSafeInteger(given)) return BigInt(given)
+  return `increment(${given}) is ${Number.isInteger(given) ? 'inexact: give a bigint' : 'no integer, and the field is one'}`
+}
+
+function narrowAmount(given: Amount): number | string {
+  return typeof given === 'bigint' || Number.isInteger(given)
+    ? Number(given)
+    : `increment(${given}) is no integer, and the field is one`
+}
+
+function integerLiteral(name: string, range: Range, { kind, text }: Literal): Amount | Misfit {
+  const value = kind === 'number' ? exactInteger(text) : undefined
+  if (value === undefined) return Misfit.takes('an integer')
+  if (!isWithin(range, value))
+    return new Misfit((field) => `${field} takes ${name}, ${text.slice(0, 64)} is out of range`)
+  return typeof range[0] === 'bigint' ? BigInt(value) : Number(value)
+}
+
+/**
+ * The integer that a number is exactly (`10.0`, `1e3`), infinite when it has more digits than any column holds;
+ * undefined when it is not an integer. Few digits become a number, which is exact then and cheaper to compare; -0
+ * becomes 0.
+ */
+function exactInteger(text: string): number | bigint | undefined {
+  if (INTEGER.test(text)) return text.length < 16 ? Number(text) + 0 : BigInt(text)
+  const [, sign, whole = '', fraction = '', exponent = '0'] = NUMBER.exec(text) ?? []
+  if (sign === undefined) return undefined
+  const digits = (whole + fraction).replace(/^0+/, '')
+  if (digits === '') return 0
+  const significant = digits.replace(/0+$/, '')
+  const zeros = digits.length - significant.length - fraction.length + Number(exponent)
+  if (zeros < 0) return undefined
+  if (significant.length + zeros > MAX_DIGITS) return sign === '-' ? -Infinity : Infinity
+  return BigInt(sign + significant + '0'.repeat(zeros))
+}
+
+/** No integer column has more. */
+const MAX_DIGITS = 20

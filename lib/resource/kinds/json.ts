@@ -1,0 +1,117 @@
+import type { JsonColumn, Kind } from './kind.js'
+import { Misfit } from './literal.js'
+import { noNumber, textLiteral, textProblem } from './text.js'
+
+const PRIMITIVES = new Set<unknown>([String, Number, BigInt, Boolean, Date])
+
+const ofObjects = {
+  isStoredAsText: false,
+  isSmall: false,
+  hasOrder: true,
+  isSortable: false,
+  exceeds: () => false,
+  isInCursor: () => false,
+} as const
+
+/** Plain JSON, for columns without a message type. */
+const PLAIN: JsonColumn = {
+  encode: (value) => JSON.stringify(value),
+  decode: (text) => JSON.parse(text) as unknown,
+}
+
+/**
+ * A map of texts. Values of other writers are read as filters see them: a number, a boolean or an object as its JSON
+ * text, null as no tag. A value that is not an object has no tags.
+ */
+const TEXTS: JsonColumn = {
+  encode: (value) => JSON.stringify(value),
+  decode: (text) => {
+    const held = JSON.parse(text) as unknown
+    if (typeof held !== 'object' || held === null || Array.isArray(held)) return {}
+    const entries = Object.entries(held)
+    if (entries.every(([, value]) => typeof value === 'string')) return held
+    return Object.fromEntries(
+      entries.flatMap(([key, value]) =>
+        value === null ? [] : [[key, typeof value === 'string' ? value : JSON.stringify(value)]],
+      ),
+    )
+  },
+}
+
+/** Anything repeated or embedded. */
+export const json: Kind = {
+  ...ofObjects,
+  name: 'json',
+  declared: {
+    scalars: [],
+    columnTypes: ['json', 'jsonb', 'simple-json', 'simple-array'],
+    holds: 'arrays and objects',
+    family: 'objects',
+    classes: [],
+    property: (repeated) => (repeated ? 'an array' : 'an array or an object'),
+    fits: (type, repeated) => (repeated ? type === Array : isObject(type)),
+  },
+  problem: (value, field) =>
+    field.repeated === true && !Array.isArray(value) ? 'has to be an array' : jsonProblem(value, 0),
+  zero: ({ repeated }) => (repeated === true ? [] : undefined),
+  filler: ({ repeated }) => (repeated === true ? '[]' : '{}'),
+  increments: noNumber('json'),
+  jsonColumn: (ofMessage) => ofMessage ?? PLAIN,
+  isNested: true,
+  literal: () => Misfit.takes('null alone'),
+  isText: false,
+  hasKeys: false,
+}
+
+/** A map<string, string>. */
+export const tags: Kind = {
+  ...ofObjects,
+  name: 'tags',
+  declared: {
+    scalars: [],
+    columnTypes: [],
+    holds: 'tags',
+    family: 'objects',
+    classes: [],
+    property: (repeated) => (repeated ? 'an array' : 'Record<string, string>'),
+    fits: (type, repeated) => (repeated ? type === Array : isObject(type)),
+  },
+  problem: (value) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      return 'has to be a map of strings'
+    const entries = Object.entries(value)
+    if (entries.length > MAX_TAGS) return `has ${entries.length} entries: use at most ${MAX_TAGS}`
+    for (const [key, entry] of entries) {
+      const problem = textProblem(key) ?? textProblem(entry)
+      if (problem !== undefined) return `${JSON.stringify(key)} ${problem}`
+    }
+    return undefined
+  },
+  zero: () => ({}),
+  filler: () => '{}',
+  increments: noNumber('tags'),
+  jsonColumn: () => TEXTS,
+  isNested: false,
+  literal: textLiteral,
+  isText: false,
+  hasKeys: true,
+}
+
+const isObject = (type: unknown): boolean => type !== Array && !PRIMITIVES.has(type)
+
+const MAX_TAGS = 256
+const MAX_DEPTH = 64
+
+/** Strings anywhere inside a JSON value must be storable in a text column. */
+function jsonProblem(value: unknown, depth: number): string | undefined {
+  if (typeof value === 'string') return textProblem(value)
+  if (typeof value === 'number' && !Number.isFinite(value)) return 'contains a number that is not finite'
+  if (typeof value !== 'object' || value === null || value instanceof Date || value instanceof Uint8Array)
+    return undefined
+  if (depth >= MAX_DEPTH) return `is nested deeper than ${MAX_DEPTH} levels`
+  for (const [key, element] of Object.entries(value)) {
+    const problem = textProblem(key) ?? jsonProblem(element, depth + 1)
+    if (problem !== undefined) return problem
+  }
+  return undefined
+}
