@@ -44,7 +44,7 @@ export function differenceText(
       const collation = isExact
         ? ''
         : `, with the collation ${catalog.exactCollations[0] ?? ''} in place of ${live.collation ?? 'its own'}`
-      const type = catalog.typeText(column.type)
+      const type = column.catalogType
       const until = [
         ...(column.isText && lengthOf(live.type) < lengthOf(type) ? ['longer values are refused'] : []),
         ...(isExact ? [] : [`texts are ordered and compared by the other collation`]),

@@ -10,11 +10,11 @@ export type ComparedDialect = Dialect & { readonly catalog: Catalog }
 export function expectedTable(table: TableDefinition, { catalog }: ComparedDialect): LiveTable {
   const { columns, primaryKey, indexes, foreignKeys } = table
   return {
-    columns: columns.map(({ name, type, isText, nullable, fallback, initial }): LiveColumn => {
+    columns: columns.map(({ name, catalogType, isText, nullable, fallback, initial }): LiveColumn => {
       const value = fallback ?? initial
       return {
         name,
-        type: catalog.typeText(type),
+        type: catalogType,
         collation: isText ? catalog.exactCollations[0] : undefined,
         nullable,
         fallback: value === undefined ? undefined : catalog.defaultText(value),

@@ -233,7 +233,7 @@ class TablePlanner {
   #copy(column: ColumnDefinition, old: LiveColumn): void {
     const { plan, table } = this
     const columns = { from: old.name, to: column.name }
-    if (this.dialect.catalog.typeText(column.type) !== old.type) {
+    if (column.catalogType !== old.type) {
       plan.byHand.push(
         `${tableText(table)}.${column.name} is ${old.name} of another type: keep the type ${old.type} until it is renamed`,
       )

@@ -1,6 +1,7 @@
 import type { Dialect } from './dialect.js'
 import type { OrderTerm } from '../query/order-by.js'
 import { type PageCursor, malformed } from '../query/page-token.js'
+import { rulesOf } from '../query/plan-rules.js'
 import type { PlanColumn } from '../query/plan.js'
 
 /**
@@ -19,7 +20,6 @@ export const checkCursor = (
 }
 
 const isOfDatabase = (column: PlanColumn, value: unknown, dialect: Dialect | undefined): boolean => {
-  if (typeof value === 'number' && !Number.isFinite(value)) return dialect?.holdsNonFinite(value) ?? false
-  if (column.kind !== 'timestamp' || (typeof value !== 'string' && typeof value !== 'number')) return true
-  return dialect?.holdsTime(value) ?? false
+  if (rulesOf(column).isForeign?.(value) !== true) return true
+  return dialect?.kinds[column.kind].holds?.(value as string | number) === true
 }

@@ -1,6 +1,6 @@
 import type { Inside } from '../../resource/fields/field.js'
 import type { Dialect } from './dialect.js'
-import type { JsonKind } from './values/json-sql.js'
+import { rulesOf } from '../query/plan-rules.js'
 import type { PlanColumn } from '../query/plan.js'
 
 /**
@@ -11,21 +11,17 @@ import type { PlanColumn } from '../query/plan.js'
 export const columnSql = (column: PlanColumn, dialect: Dialect, table?: string): string => {
   const bare = dialect.quote(column.column)
   const name = table === undefined ? bare : `${dialect.quote(table)}.${bare}`
-  if (column.inside !== undefined) return insideSql(name, column.kind, column.inside, dialect)
-  return column.first === undefined ? name : dialect.beginning(name, column.first, column.kind)
+  if (column.inside !== undefined) return insideSql(name, column, column.inside, dialect)
+  return column.first === undefined ? name : dialect.kinds[column.kind].beginning(name, column.first)
 }
 
 /** NULL where no message is around the field; the zero value where there is one that leaves the field out. */
-const insideSql = (
-  column: string,
-  kind: PlanColumn['kind'],
-  { keys, zero }: Inside,
-  dialect: Dialect,
-): string => {
+const insideSql = (name: string, column: PlanColumn, { keys, zero }: Inside, dialect: Dialect): string => {
   const { json } = dialect
-  if (kind === 'json') return `(CASE WHEN ${json.isObject(column, keys)} THEN 1 END)`
-  const value = json.value(column, keys, kind as JsonKind)
+  if (rulesOf(column).isNested) return `(CASE WHEN ${json.isObject(name, keys)} THEN 1 END)`
+  const value = dialect.kinds[column.kind].inside?.(name, keys)
+  if (value === undefined) throw new TypeError(`${column.kind} is not compared inside of a message`)
   if (zero === undefined) return value
   const nothing = typeof zero === 'string' ? dialect.literal(zero) : json.literal(zero)
-  return `(CASE WHEN ${json.isSet(column, keys)} THEN ${value} WHEN ${json.isObject(column, keys.slice(0, -1))} THEN ${nothing} END)`
+  return `(CASE WHEN ${json.isSet(name, keys)} THEN ${value} WHEN ${json.isObject(name, keys.slice(0, -1))} THEN ${nothing} END)`
 }

@@ -1,16 +1,15 @@
-import type { Column, FieldKind } from '../../resource/fields/field.js'
+import type { Field } from '../../resource/fields/field.js'
 import type { Isolation } from '../contract/repository.js'
 import type { LockClause } from '../contract/row-lock.js'
 import type { Direction } from '../query/order-by.js'
-import type { PlanColumn, PlanValue } from '../query/plan.js'
 import type { Catalog, LiveSchema, Namespace } from './catalog/live-table.js'
 import type { InexactColumns } from './catalog/inexact-columns.js'
 import type { MigrationSql } from './catalog/migration-sql.js'
 import type { Query, TableDefinition, TableName } from './catalog/table-definition.js'
-import type { BoundValue } from './values/bound-value.js'
 import type { Gathered } from './values/gathered.js'
 import type { HandOver } from './values/hand-over.js'
 import type { JsonSql } from './values/json-sql.js'
+import type { KindsSql } from './values/kind-sql.js'
 import type { MergingSql } from './values/merging-sql.js'
 import type { TagSql } from './values/tag-sql.js'
 
@@ -19,6 +18,8 @@ export type DialectName = 'postgres' | 'mysql' | 'mariadb' | 'sqlite'
 
 /** What an engine can do. A caller asks for these, and never for the name. */
 export interface Capabilities {
+  /** A value can be an array, so that many values are one parameter. */
+  readonly arrays: boolean
   /** A write can return the row it wrote. MariaDB can for INSERT only and MySQL never, so neither is relied on. */
   readonly returning: boolean
   /** One statement can write many rows with values of their own, from arrays. */
@@ -46,9 +47,6 @@ export interface Capabilities {
   /** An infinity can be bound as a number. */
   readonly infinities: boolean
 }
-
-/** A stored value → an entity's value. */
-export type Decode = (value: unknown) => unknown
 
 /** What of a driver's error says what became of the transaction. */
 export interface DriverCodes {
@@ -80,45 +78,18 @@ export interface Dialect {
   /** At least two texts as one. */
   readonly concat: (parts: readonly string[]) => string
 
-  /** Stands for a value of the column; `index` counts the parameters of the statement from 1. */
-  readonly placeholder: (column: PlanColumn, index: number) => string
+  /** What it does with each kind of column. */
+  readonly kinds: KindsSql
   /** Stands for a number of rows, which every driver takes as it is. */
   readonly countPlaceholder: (index: number) => string
-  /** The value as the column stores it, for a filter and for a write alike. An enum is its name. */
-  readonly value: (column: PlanColumn, value: PlanValue) => BoundValue
   /** How many values one statement takes. */
   readonly maxValues: number
-  /** The largest unsigned integer that a column keeps. */
-  readonly largestUint64: bigint
-
-  /** @param length - in characters, of `string` and `enum` only. */
-  readonly columnType: (kind: FieldKind, length?: number) => string
-  /** The type of an array of such values. Undefined where a value cannot be an array. */
-  readonly arrayType: ((kind: FieldKind) => string) | undefined
-  /** How a column is selected, so that its decoder gets what it expects. */
-  readonly selected: (kind: FieldKind, column: string, alias: string) => string
   /** Undefined where all rows cannot be one text. */
   readonly gathered: Gathered | undefined
   /** Whether the rows of a page are gathered: with its relations, or alone. */
-  readonly gathersPage: (kinds: readonly FieldKind[], isAlone: boolean) => boolean
+  readonly gathersPage: (fields: readonly Field[], isAlone: boolean) => boolean
   /** Lets statements of one round trip use what the first of them reads. Undefined where the engine cannot. */
   readonly handOver: HandOver | undefined
-  /** Those that differ from the decoders of all engines. */
-  readonly decoders: Readonly<Partial<Record<FieldKind, Decode>>>
-  /** JavaScript that decodes the cheap kinds in place, of the JavaScript that reads the value. */
-  readonly inlineDecoders: Readonly<Partial<Record<FieldKind, (value: string) => string>>>
-  /**
-   * A stored time exactly, as a cursor needs it: another writer's may be finer than a Date, or no time that we write, and a
-   * Date in its place would repeat its row or lose others.
-   */
-  readonly exactTime: (stored: unknown, value: unknown) => unknown
-  /** Whether a column can hold NaN or an infinity. */
-  readonly holdsNonFinite: (value: number) => boolean
-  /** Whether a column of times can hold this, which is not written by us. */
-  readonly holdsTime: (value: string | number) => boolean
-
-  /** The first characters or bytes of a column. */
-  readonly beginning: (column: string, length: number, kind: PlanColumn['kind']) => string
   /** A term of ORDER BY whose column can be NULL: last ascending, first descending. */
   readonly orderNullable: (column: string, direction: Direction) => string
   /** Whether a text contains another, case counting. Writes the two in the order of their parameters. */
@@ -151,8 +122,6 @@ export interface Dialect {
   readonly lockBeginsSnapshot: string | undefined
   /** Undefined where each call has a statement of its own. */
   readonly merging: MergingSql | undefined
-  /** Whether a column of that type gives back each value as it was written. Asked where there is `merging`. */
-  readonly keepsExactly: (column: Column, type: string) => boolean
   /** Whether the engine may have ended the transaction by itself because of this error. */
   readonly endsTransaction: (error: DriverCodes) => boolean
   /** Whether only the connection can tell that the transaction was rolled back. */

@@ -1,44 +1,21 @@
 import { controlStatements } from './transaction-control.js'
-import type { FieldKind } from '../../resource/fields/field.js'
 import type { Dialect } from './dialect.js'
 import { isMariadbServer, mysqlCatalog } from './mysql/catalog.js'
 import { mysqlJson } from './mysql/json.js'
 import { inexactColumns } from './mysql/inexact-columns.js'
-import { isMysqlTime } from './mysql/is-mysql-time.js'
+import { mysqlLiteral } from './mysql/default-text.js'
+import { mysqlKinds } from './mysql/kinds.js'
 import { longKeys } from './mysql/long-keys.js'
 import { mysqlMerging } from './mysql/merging.js'
 import { mysqlMigration } from './mysql/migration.js'
 import { mysqlTags } from './mysql/tags.js'
-import { isoMicros, rounded } from './values/bound-value.js'
-import { bufferOf } from './values/buffer-of.js'
 import { quoted } from './values/quoted.js'
-import { exactMicros } from './values/stored-time.js'
 import type { LockWait } from '../contract/row-lock.js'
 import { LOCK_WAITS } from './values/lock-waits.js'
 
 /** https://dev.mysql.com/doc/refman/8.4/en/implicit-commit.html, https://mariadb.com/kb/en/sql-statements-that-cause-an-implicit-commit/ */
 const COMMITS_BY_ITSELF =
   '|XA|(?:CREATE(?: OR REPLACE)?|DROP) (?!TEMPORARY|OR)\\w+|ALTER|RENAME|TRUNCATE|GRANT|REVOKE|(?:UN)?LOCK|ANALYZE|CHECK|OPTIMIZE|REPAIR|FLUSH|RESET|CACHE INDEX|LOAD INDEX|(?:UN)?INSTALL|START|STOP|CHANGE|SET (?:.* )?autocommit'
-
-const TYPES: Readonly<Record<Exclude<FieldKind, 'string' | 'enum'>, string>> = {
-  bytes: 'longblob',
-  bool: 'tinyint(1)',
-  int32: 'int',
-  uint32: 'int unsigned',
-  int64: 'bigint',
-  uint64: 'bigint unsigned',
-  float: 'float',
-  double: 'double',
-  timestamp: 'datetime(6)',
-  duration: 'bigint',
-  json: 'json',
-  tags: 'json',
-}
-
-const typeOf = (kind: FieldKind): string => (kind === 'string' || kind === 'enum' ? 'longtext' : TYPES[kind])
-
-/** What MySQL calls a datetime, of an ISO text in UTC. */
-const datetime = (iso: string): string => iso.slice(0, -1).replace('T', ' ')
 
 /** InnoDB rolls the whole transaction back on a deadlock, and on a lock timeout where it is configured to. */
 const ENDS_TRANSACTION = new Set<unknown>([1205, 1213])
@@ -69,6 +46,7 @@ const dialect = ({
   name,
   label,
   can: {
+    arrays: false,
     returning: false,
     setWrites: false,
     writeWith: false,
@@ -85,42 +63,16 @@ const dialect = ({
   },
 
   quote: (text) => quoted(text, '`'),
-  literal: (text) => `'${text.replaceAll("'", "''").replaceAll('\\', '\\\\')}'`,
+  literal: mysqlLiteral,
   concat: (parts) => `CONCAT(${parts.join(', ')})`,
 
-  /** A 64-bit integer is bound as text: as a number it would be compared as a double. */
-  placeholder: ({ kind }) => {
-    if (kind === 'int64' || kind === 'duration') return 'CAST(? AS SIGNED)'
-    return kind === 'uint64' ? 'CAST(? AS UNSIGNED)' : '?'
-  },
+  kinds: mysqlKinds,
   countPlaceholder: () => '?',
-  value: ({ kind }, value) => {
-    if (typeof value === 'number') return rounded(kind, value)
-    if (typeof value === 'boolean') return Number(value)
-    if (typeof value === 'bigint') return kind === 'timestamp' ? datetime(isoMicros(value)) : value.toString()
-    if (typeof value !== 'object') return value
-    return value instanceof Date ? `${datetime(value.toISOString())}000` : bufferOf(value)
-  },
   maxValues: 65535,
-  largestUint64: 2n ** 64n - 1n,
-
-  columnType: (kind, length) => (length === undefined ? typeOf(kind) : `varchar(${length})`),
-  arrayType: undefined,
-  selected: (_kind, column) => column,
   /** MariaDB cuts a gathered text at `group_concat_max_len`. */
   gathered: undefined,
   gathersPage: () => false,
   handOver: undefined,
-  decoders: {
-    bool: (value) => Number(value) === 1,
-    bytes: (value) => new Uint8Array(value as Buffer),
-  },
-  inlineDecoders: { bool: (value) => `+${value} === 1`, double: (value) => `+${value}` },
-  exactTime: exactMicros,
-  holdsNonFinite: () => false,
-  holdsTime: (value) => typeof value === 'string' && isMysqlTime(value),
-
-  beginning: (column, length) => `LEFT(${column}, ${length})`,
   orderNullable: (column, direction) =>
     direction === 'asc' ? `${column} IS NULL, ${column}` : `${column} IS NULL DESC, ${column} DESC`,
   /** The needle comes first here, and so does its parameter. */
@@ -144,7 +96,6 @@ const dialect = ({
   isSnapshotFixed: undefined,
   lockBeginsSnapshot: undefined,
   merging: mysqlMerging,
-  keepsExactly: () => false,
   endsTransaction: ({ errno, fatal }) => fatal === true || ENDS_TRANSACTION.has(errno),
   mayRollBack: () => false,
 

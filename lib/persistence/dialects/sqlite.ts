@@ -1,41 +1,20 @@
 import { controlStatements } from './transaction-control.js'
-import type { FieldKind } from '../../resource/fields/field.js'
 import { columnText } from './column-text.js'
 import type { Dialect } from './dialect.js'
 import { sqliteGathered } from './sqlite/gathered.js'
 import { sqliteJson } from './sqlite/json.js'
+import { sqliteKinds } from './sqlite/kinds.js'
 import { sqliteMerging } from './sqlite/merging.js'
 import { inexactColumns } from './sqlite/inexact-columns.js'
 import { sqliteTags } from './sqlite/tags.js'
 import type { ColumnDefinition, Query, TableDefinition } from './catalog/table-definition.js'
-import { isoMillis, rounded } from './values/bound-value.js'
-import { bufferOf } from './values/buffer-of.js'
-import { quoted } from './values/quoted.js'
+import { quoted, textLiteral } from './values/quoted.js'
 
 /** Not in double quotes, in which a name that no column has is a text: https://www.sqlite.org/quirks.html#dblquote */
 const quote = (name: string): string => quoted(name, '`')
 
-const TYPES: Readonly<Record<FieldKind, string>> = {
-  string: 'TEXT',
-  enum: 'TEXT',
-  bytes: 'BLOB',
-  bool: 'INTEGER',
-  int32: 'INTEGER',
-  uint32: 'INTEGER',
-  int64: 'INTEGER',
-  uint64: 'INTEGER',
-  float: 'REAL',
-  double: 'REAL',
-  timestamp: 'TEXT',
-  duration: 'INTEGER',
-  json: 'TEXT',
-  tags: 'TEXT',
-}
-
 /** https://www.sqlite.org/lang_transaction.html: full, I/O error, out of memory, busy and interrupted. */
 const ENDS_TRANSACTION = /^SQLITE_(?:FULL|IOERR|NOMEM|BUSY|INTERRUPT)/
-
-const isWide = (kind: FieldKind): boolean => kind === 'int64' || kind === 'uint64' || kind === 'duration'
 
 /** From here on the connection refuses writes of every kind. The lease that it was sent to takes it back. */
 export const QUERY_ONLY = 'PRAGMA query_only = ON'
@@ -44,6 +23,7 @@ export const sqlite: Dialect = {
   name: 'sqlite',
   label: 'SQLite',
   can: {
+    arrays: false,
     returning: true,
     setWrites: false,
     writeWith: true,
@@ -60,53 +40,16 @@ export const sqlite: Dialect = {
   },
 
   quote,
-  literal: (text) => `'${text.replaceAll("'", "''")}'`,
+  literal: textLiteral,
   concat: (parts) => `(${parts.join(' || ')})`,
 
-  /**
-   * `sqlite3` stores a bound bigint as NULL, so that 64-bit integers are bound as text. NUMERIC keeps what INTEGER
-   * would clamp to 2^63-1. A double inside of JSON is read from its text, which may lose the last bit. The value it is
-   * compared with is read in the same way.
-   */
-  placeholder: ({ kind, inside }) => {
-    if (kind === 'double' && inside !== undefined) return 'CAST(? AS REAL)'
-    if (kind === 'int64' || kind === 'duration') return 'CAST(? AS INTEGER)'
-    return kind === 'uint64' ? 'CAST(? AS NUMERIC)' : '?'
-  },
+  kinds: sqliteKinds,
   countPlaceholder: () => '?',
-  value: ({ kind, inside }, value) => {
-    if (typeof value === 'number')
-      return kind === 'double' && inside !== undefined ? String(value) : rounded(kind, value)
-    if (typeof value === 'boolean') return Number(value)
-    if (typeof value === 'bigint') return kind === 'timestamp' ? isoMillis(value) : value.toString()
-    if (typeof value !== 'object') return value
-    return value instanceof Date ? value.toISOString() : bufferOf(value)
-  },
   maxValues: 32766,
-  largestUint64: 2n ** 63n - 1n,
-
-  columnType: (kind) => TYPES[kind],
-  arrayType: undefined,
-  selected: (kind, column, alias) => (isWide(kind) ? `CAST(${column} AS TEXT) AS ${alias}` : column),
   gathered: sqliteGathered,
   // The driver makes each value of each row in the thread that serves, which costs twice as much as one text.
   gathersPage: () => true,
   handOver: undefined,
-  decoders: {
-    bool: (value) => Number(value) === 1,
-    bytes: (value) => new Uint8Array(value as Buffer),
-  },
-  inlineDecoders: { bool: (value) => `+${value} === 1`, double: (value) => `+${value}` },
-  /** It compares the texts. */
-  exactTime: (stored, value) => {
-    if (stored === null || stored === undefined) return value
-    return value instanceof Date && value.toJSON() === stored ? value : stored
-  },
-  holdsNonFinite: (value) => !Number.isNaN(value),
-  holdsTime: () => true,
-
-  /** Of no bytes at all, `substr` returns NULL. */
-  beginning: (column, length) => `COALESCE(substr(${column}, 1, ${length}), ${column})`,
   orderNullable: (column, direction) =>
     direction === 'asc' ? `${column} NULLS LAST` : `${column} DESC NULLS FIRST`,
   contains: (text, needle) => `instr(${text()}, ${needle()}) > 0`,
@@ -125,7 +68,6 @@ export const sqlite: Dialect = {
   isSnapshotFixed: undefined,
   lockBeginsSnapshot: undefined,
   merging: sqliteMerging,
-  keepsExactly: () => false,
   endsTransaction: ({ code }) => typeof code === 'string' && ENDS_TRANSACTION.test(code),
   /** A trigger or a constraint with ROLLBACK reports the same error as any other constraint. */
   mayRollBack: ({ code }) => typeof code === 'string' && code.startsWith('SQLITE_CONSTRAINT'),

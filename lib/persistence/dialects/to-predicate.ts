@@ -1,6 +1,7 @@
 import type { Dialect } from './dialect.js'
 import { columnSql } from './column-sql.js'
 import { besideOf, isAll, type RowNames } from './joined-rows.js'
+import { string } from '../../resource/kinds/text.js'
 import { expandedRow } from '../query/keyset.js'
 import type {
   AmongNode,
@@ -38,7 +39,7 @@ export const toJoins = (
 ): string => names.joins(rows, dialect, (node, inside) => toPredicate(node, dialect, params, inside))
 
 /** Stands for the column where a statement binds plain text. */
-const TEXT: PlanColumn = { column: '', kind: 'string', nullable: false }
+const TEXT: PlanColumn = { column: '', kind: string.name, nullable: false }
 
 interface Writer {
   readonly dialect: Dialect
@@ -106,7 +107,7 @@ const comparison = (node: CompareNode, writer: Writer): string => {
   const { column, key, op, value } = node
   if (key === undefined) {
     const text = columnText(column, writer)
-    const compared = isTextInside(column) ? writer.dialect.tags.compared(text) : text
+    const compared = isTextInside(column, writer) ? writer.dialect.tags.compared(text) : text
     return `${compared} ${SQL_OPS[op]} ${bound(column, value, writer)}`
   }
   const tag = writer.dialect.tags.compared(tagText(column, key, writer))
@@ -120,7 +121,7 @@ const containment = ({ column, key, value }: ContainsNode, writer: Writer): stri
     () =>
       key !== undefined
         ? dialect.tags.searched(tagText(column, key, writer))
-        : isTextInside(column)
+        : isTextInside(column, writer)
           ? dialect.tags.searched(columnText(column, writer))
           : columnText(column, writer),
     () => bound(TEXT, value, writer),
@@ -136,8 +137,8 @@ const presence = ({ column, key }: HasNode, writer: Writer): string =>
   )
 
 /** Values inside of JSON do not have the column's collation. */
-const isTextInside = ({ inside, kind }: PlanColumn): boolean =>
-  inside !== undefined && (kind === 'string' || kind === 'enum')
+const isTextInside = ({ inside, kind }: PlanColumn, writer: Writer): boolean =>
+  inside !== undefined && writer.dialect.kinds[kind].isText
 
 const elementSql = ({ column, value }: ElementNode, writer: Writer): string =>
   writer.dialect.json.holds(columnText(column, writer), value, (text) => bound(TEXT, text, writer))
@@ -152,8 +153,8 @@ const among = ({ column, values }: AmongNode, writer: Writer): string => {
   const [last] = values.slice(-1)
   if (last === undefined) return '1 = 0'
   const text = columnText(column, writer)
-  if (dialect.arrayType !== undefined)
-    return `${text} = ANY(${dialect.countPlaceholder(params.push(values))}::${dialect.arrayType('string')})`
+  const array = dialect.kinds.string.arrayType?.(TEXT)
+  if (array !== undefined) return `${text} = ANY(${dialect.countPlaceholder(params.push(values))}::${array})`
   const length = 2 ** Math.ceil(Math.log2(values.length))
   const places = Array.from({ length }, (_, i) => bound(column, values[i] ?? last, writer))
   return `${text} IN (${places.join(', ')})`
@@ -180,6 +181,6 @@ const columnText = (column: PlanColumn, { dialect, names }: Writer): string =>
   columnSql(column, dialect, names?.of(column.of))
 
 const bound = (column: PlanColumn, value: PlanValue, { dialect, params }: Writer): string => {
-  const index = params.push(dialect.value(column, value))
-  return dialect.placeholder(column, index)
+  const sql = dialect.kinds[column.kind]
+  return sql.placeholder(column, params.push(sql.value(value, column)))
 }

@@ -121,7 +121,9 @@ export class MergedStatements {
 
   #selected(fields: readonly Field[], of: string): string {
     return fields
-      .map((field) => this.dialect.selected(field.kind, `${of}.${this.#name(field)}`, this.#name(field)))
+      .map((field) =>
+        this.dialect.kinds[field.kind].selected(`${of}.${this.#name(field)}`, this.#name(field)),
+      )
       .join(', ')
   }
 

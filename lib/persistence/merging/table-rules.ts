@@ -92,7 +92,7 @@ export class TableRules {
   }
 
   #isExact(field: Field, rules: ColumnRules | undefined): boolean {
-    return rules !== undefined && this.database.dialect.keepsExactly(field, rules.wholeType)
+    return rules !== undefined && this.database.dialect.kinds[field.kind].keeps(field, rules.wholeType)
   }
 
   #look(): void {

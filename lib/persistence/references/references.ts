@@ -274,7 +274,9 @@ export class References {
     const condition = where && toPredicate(where, this.dialect, bound)
     const statement = this.#statements.getOrSet(`${relation.property} ${lock} ${condition}`, () => {
       let at = 0
-      return named(select((field) => this.dialect.placeholder(field, ++at), lock, condition))
+      return named(
+        select((field) => this.dialect.kinds[field.kind].placeholder(field, ++at), lock, condition),
+      )
     })
     return (await on.run(statement, bound, run)).rows.length > 0
   }

@@ -98,8 +98,7 @@ export class SearchedRows {
     tenant: string | undefined,
     isGathered = this.dialect.gathered !== undefined,
   ): Searching {
-    const sought: readonly unknown[] =
-      this.dialect.arrayType === undefined ? padToPowerOfTwo(values) : [values]
+    const sought: readonly unknown[] = !this.dialect.can.arrays ? padToPowerOfTwo(values) : [values]
     return this.#sent(relation.by, { bound: sought.length }, sought, tenant, size, isGathered)
   }
 
@@ -176,15 +175,14 @@ export class SearchedRows {
     const { tenant, deleteTime } = model
     let bound = 0
     const column = (field: Field) => dialect.quote(field.column)
-    const bind = (field: Field) => dialect.placeholder(field, ++bound)
+    const array = dialect.kinds[by.kind].arrayType?.(by)
+    const bind = (field: Field) => dialect.kinds[field.kind].placeholder(field, ++bound)
     const conditions: string[] = []
     if (isOwned && tenant !== undefined) conditions.push(`${column(tenant)} = ${bind(tenant)}`)
     if ('kept' in values)
       conditions.push(amongElements(column(by), dialect.handOver?.kept(values.kept.number)))
-    else if (dialect.arrayType !== undefined)
-      conditions.push(
-        amongElements(column(by), `${dialect.countPlaceholder(++bound)}::${dialect.arrayType(by.kind)}`),
-      )
+    else if (array !== undefined)
+      conditions.push(amongElements(column(by), `${dialect.countPlaceholder(++bound)}::${array}`))
     else
       conditions.push(`${column(by)} IN (${Array.from({ length: values.bound }, () => bind(by)).join(', ')})`)
     if (deleteTime !== undefined) conditions.push(`${column(deleteTime)} IS NULL`)
@@ -197,7 +195,7 @@ export class SearchedRows {
       const texts = 'kept' in values ? values.kept.texts : undefined
       return { statement: named(texts === undefined ? text : this.#behindPage(texts, text)), asText: true }
     }
-    const columns = selected.map((field) => dialect.selected(field.kind, column(field), column(field)))
+    const columns = selected.map((field) => dialect.kinds[field.kind].selected(column(field), column(field)))
     return { statement: named(`SELECT ${columns.join(', ')} ${from}`), asText: false }
   }
 
@@ -212,11 +210,10 @@ export class SearchedRows {
   #sorted(found: string, size: string): string {
     const { dialect, table, model } = this
     const order = toOrderBy([{ column: model.key, direction: 'asc' }], dialect, table.name)
-    const rows =
-      dialect.arrayType === undefined
-        ? found
-        : // Planned by itself. Else PostgreSQL may read all rows of a tenant in the order of their keys.
-          `(SELECT * FROM ${found} OFFSET 0) AS ${dialect.quote(table.name)}`
+    const rows = !dialect.can.arrays
+      ? found
+      : // Planned by itself. Else PostgreSQL may read all rows of a tenant in the order of their keys.
+        `(SELECT * FROM ${found} OFFSET 0) AS ${dialect.quote(table.name)}`
     return `${rows} ORDER BY ${order} LIMIT ${size}`
   }
 }

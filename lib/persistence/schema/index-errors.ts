@@ -3,6 +3,7 @@ import { type ViolatedIndex, violatedIndexOf } from '../../faults/violated-index
 import { DriverFault, withoutValues } from '../../faults/driver-fault.js'
 import type { Field } from '../../resource/fields/field.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
+import { kindOf } from '../../resource/kinds/kinds.js'
 import { ruleNames } from '../../resource/index-groups.js'
 import type { Dialect } from '../dialects/dialect.js'
 import type { TableDefinition, TableName } from '../dialects/catalog/table-definition.js'
@@ -50,7 +51,7 @@ export class IndexErrors {
   /** The index that has to be meant, where only one has a column that takes a text of any length. */
   #onlyUnbounded(): readonly string[] | undefined {
     const unbounded = this.model.fields.filter(
-      ({ maxLength, kind }) => maxLength === undefined && kind === 'string',
+      (field) => kindOf(field).isText && field.maxLength === undefined,
     )
     const found = this.#table.indexes.filter(({ columns }) =>
       unbounded.some(({ column }) => columns.includes(column)),

@@ -1,6 +1,11 @@
-import type { Field, FieldKind } from '../../resource/fields/field.js'
+import type { Field } from '../../resource/fields/field.js'
+import type { Facets } from '../../resource/kinds/kind.js'
+import { kindOf } from '../../resource/kinds/kinds.js'
+import { string } from '../../resource/kinds/text.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Dialect } from '../dialects/dialect.js'
+import { constantText } from './constant-text.js'
+import type { KindSql } from '../dialects/values/kind-sql.js'
 import type {
   ColumnDefinition,
   IndexDefinition,
@@ -16,39 +21,16 @@ import { tableNameOf } from './table-name-of.js'
 /** Where an index has no condition: this column is `''` while a row lives and its key once it is deleted. */
 export const SOFT_DELETE_KEY = 'soft_delete_key'
 
-const ENUM_LENGTH = 255
-
 /** A UUID. */
 const DELETE_ID_LENGTH = 36
 
-const isText = (kind: FieldKind): kind is 'string' | 'enum' => kind === 'string' || kind === 'enum'
-
-function typeOf({ kind, maxLength }: Field, dialect: Dialect): string {
-  const length = maxLength ?? (kind === 'enum' ? ENUM_LENGTH : undefined)
-  return dialect.columnType(kind, isText(kind) ? length : undefined)
-}
-
 /** A constant default as SQL, where it is a number, a boolean or a text. MySQL takes an expression in parentheses for a long text. */
-function initialOf(
-  { default: declared, kind, maxLength, enumNames }: Field,
-  dialect: Dialect,
-): string | undefined {
-  const value = declared?.constant
-  if (kind === 'enum') {
-    const name = enumNames?.nameOf.get(value as number)
-    return name === undefined ? undefined : dialect.literal(name)
-  }
-  switch (typeof value) {
-    case 'string':
-      return maxLength === undefined ? `(${dialect.literal(value)})` : dialect.literal(value)
-    case 'boolean':
-      return dialect.json.literal(value)
-    case 'number':
-    case 'bigint':
-      return String(value)
-    default:
-      return undefined
-  }
+function initialOf(field: Field, dialect: Dialect): string | undefined {
+  const constant = field.default?.constant
+  if (constant === undefined || field.json !== undefined) return undefined
+  const { planValue, isText } = kindOf(field)
+  const value = constantText(planValue === undefined ? constant : planValue(constant, field), dialect)
+  return value !== undefined && isText && field.maxLength === undefined ? `(${value})` : value
 }
 
 /**
@@ -65,8 +47,7 @@ export function tableOf(
     !dialect.can.partialIndexes && model.deleteTime !== undefined && model.uniques.length > 0
   const columns: ColumnDefinition[] = model.fields.map((field) => ({
     name: field.column,
-    type: typeOf(field, dialect),
-    isText: isText(field.kind),
+    ...typedBy(dialect.kinds[field.kind], field),
     nullable: field.nullable,
     fallback: undefined,
     initial: initialOf(field, dialect),
@@ -76,16 +57,14 @@ export function tableOf(
   if (hasDiscriminator)
     columns.push({
       name: SOFT_DELETE_KEY,
-      type: `varchar(${model.key.maxLength ?? 255})`,
-      isText: true,
+      ...typedBy(dialect.kinds[string.name], { maxLength: model.key.maxLength ?? 255 }),
       nullable: false,
       fallback: `''`,
     })
   if (links.isDeletedTogether)
     columns.push({
       name: DELETE_ID,
-      type: dialect.columnType('string', DELETE_ID_LENGTH),
-      isText: true,
+      ...typedBy(dialect.kinds[string.name], { maxLength: DELETE_ID_LENGTH }),
       nullable: true,
       fallback: undefined,
     })
@@ -104,6 +83,14 @@ export function tableOf(
       name: indexName(table.name, link.columns, 'fkey'),
     })),
   }
+}
+
+const typedBy = (
+  kind: KindSql,
+  facets: Facets,
+): Pick<ColumnDefinition, 'type' | 'catalogType' | 'isText'> => {
+  const type = kind.type(facets)
+  return { type, catalogType: kind.catalogType?.(facets) ?? type, isText: kind.isText }
 }
 
 const UNLINKED: TableReferences = {

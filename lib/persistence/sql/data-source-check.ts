@@ -1,6 +1,7 @@
 import type { DataSource, EntitySubscriberInterface } from 'typeorm'
 import { DeclarationError } from '../../errors.js'
 import { kindOfColumn } from '../../resource/kinds/declared-kind.js'
+import { kindOf } from '../../resource/kinds/kinds.js'
 import { isOwning } from '../../resource/relations/relation.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { HOOK_EVENTS, neverCalled } from '../../resource/typeorm/declared-hooks.js'
@@ -140,14 +141,15 @@ export class DataSourceCheck {
     const { driver } = this.#dataSource
     const metadata = this.#dataSource.getMetadata(this.model.entity)
     const { columns } = tableOf(this.model, this.#dialect, this.table)
-    return this.model.fields.flatMap(({ kind, property, column: name }) => {
+    return this.model.fields.flatMap((field) => {
+      const { kind, property, column: name } = field
       const column = metadata.findColumnWithPropertyName(property)
-      if (kind !== 'bytes' || column === undefined) return []
+      if (kindOf(field).declared.isToldAsText !== true || column === undefined) return []
       const made = driver.normalizeType(column)
-      if (kindOfColumn(made, undefined) === 'bytes') return []
+      if (kindOfColumn(made, undefined) === kind) return []
       const needed = columns.find((one) => one.name === name)?.type
       return [
-        `${property} holds bytes, and synchronize makes its column ${made}, which cannot: write @Column('${needed}'), or leave synchronize out`,
+        `${property} holds ${kind}, and synchronize makes its column ${made}, which cannot: write @Column('${needed}'), or leave synchronize out`,
       ]
     })
   }

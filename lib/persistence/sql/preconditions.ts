@@ -1,5 +1,6 @@
 import { ErrNotFound, ErrPreconditionFailed } from '../../errors.js'
 import type { Executor, RunOptions } from '../engines/executor/executor.js'
+import type { Range } from '../../resource/kinds/kind.js'
 import type { FieldIncrement } from '../../resource/values/increment.js'
 import { and, compare, type FilterNode, isNull, or } from '../query/plan.js'
 import type { Values } from '../contract/new-entity.js'
@@ -22,14 +23,14 @@ export async function explainMiss<E extends object>(
 
 /** The row, while its increments stay in range. */
 export function inRange(target: Target, increments: readonly FieldIncrement[], dialect: Dialect): Target {
-  const fit = increments.map((each) => staysInRange(each, dialect.largestUint64))
+  const fit = increments.map((each) => staysInRange(each, dialect.kinds[each.field.kind].range))
   return { ...target, where: and(target.where, ...fit) }
 }
 
-/** True for rows whose value stays in range. @param largestUint64 - that the database keeps. */
-function staysInRange(increment: FieldIncrement, largestUint64: bigint): FilterNode {
+/** True for rows whose value stays in range. @param range - that the database keeps, where that is less than the field's. */
+function staysInRange(increment: FieldIncrement, range: Range | undefined): FilterNode {
   const { field } = increment
-  const { op, value, takesUnset } = increment.bound(largestUint64)
+  const { op, value, takesUnset } = increment.bound(range)
   const inRange = compare(field, op, value)
   return field.nullable && takesUnset ? or(isNull(field), inRange) : inRange
 }
@@ -50,7 +51,8 @@ export async function explainIncrementMiss<E extends object>(
   const { etag } = rows.model
   if (ifMatch !== undefined && (etag === undefined || row[etag.property] !== ifMatch))
     throw ErrPreconditionFailed.etag()
-  for (const each of increments) each.addedTo(row[each.field.property], rows.dialect.largestUint64)
+  for (const each of increments)
+    each.addedTo(row[each.field.property], rows.dialect.kinds[each.field.kind].range)
 }
 
 /** Why an undelete reached no deleted row. */

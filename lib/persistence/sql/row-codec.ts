@@ -1,37 +1,18 @@
-import { InvalidArgument } from '../../errors.js'
-import type { Field, FieldKind } from '../../resource/fields/field.js'
-import { UINT64 } from '../../resource/kinds/integers.js'
+import type { Field } from '../../resource/fields/field.js'
+import { kindOf } from '../../resource/kinds/kinds.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
-import type { Decode, Dialect } from '../dialects/dialect.js'
+import type { Dialect } from '../dialects/dialect.js'
+import type { Decode, Encode } from '../dialects/values/kind-sql.js'
 import type { Row } from '../engines/executor/executor.js'
 import type { CredentialRow } from '../contract/credential-check.js'
 import type { Values } from '../contract/new-entity.js'
 import type { OrderTerm } from '../query/order-by.js'
 import type { KnownHydrators } from '../relations/searched-rows.js'
-import type { PlanColumn, PlanValue } from '../query/plan.js'
-import { storedTime } from '../dialects/values/stored-time.js'
+import type { PlanColumn } from '../query/plan.js'
 
-/** Entity value → what the driver is given; never asked about undefined and null, which are NULL in every column. */
-export type Encode = (value: unknown) => unknown
-
-/**
- * How a field's values are bound: with the placeholder and the form that filters use, so that both find the same row. Undefined
- * where they are bound as they are.
- */
-export function encoderOf(field: Field, dialect: Dialect): Encode | undefined {
-  if (field.kind === 'string') return undefined
-  const { json } = field
-  if (json !== undefined) return json.encode
-  if (field.kind === 'enum') return (value) => field.enumNames?.nameOf.get(value as number)
-  const { largestUint64, label } = dialect
-  if (field.kind === 'uint64' && largestUint64 < UINT64[1])
-    return (value) => {
-      if (typeof value === 'bigint' && value > largestUint64)
-        throw new InvalidArgument(field.proto, `is above 2^63-1, the most ${label} can store`)
-      return dialect.value(field, value as PlanValue)
-    }
-  return (value) => dialect.value(field, value as PlanValue)
-}
+/** How a field's values are bound: in the form that filters use, so that both find the same row. */
+export const encoderOf = (field: Field, dialect: Dialect): Encode | undefined =>
+  dialect.kinds[field.kind].encoder(field)
 
 /** Row → entity, compiled once per resource and dialect: positional, without a loop or a lookup by name. */
 export type Hydrate<E> = (row: Row) => E
@@ -100,7 +81,7 @@ function compiled<E extends object, F>(
   dialect: Dialect,
   text: string,
 ): F {
-  const decoders = fields.map((field) => decoderOf(field, dialect))
+  const decoders = fields.map((field) => dialect.kinds[field.kind].decoder(field))
   // Property names come from the declared class, never from input.
   // eslint-disable-next-line @typescript-eslint/no-implied-eval -- a loop over fields costs three times as much per row
   const compile = new Function('create', 'd', `return ${text}`)
@@ -108,11 +89,8 @@ function compiled<E extends object, F>(
 }
 
 /** The cheap kinds are written inline; the rest goes through its decoder. */
-function expression(field: Field, dialect: Dialect, value: string, index: number): string {
-  if (field.kind === 'string') return value
-  if (field.kind === 'int32' || field.kind === 'uint32') return `+${value}`
-  return dialect.inlineDecoders[field.kind]?.(value) ?? `d[${index}](${value})`
-}
+const expression = (field: Field, dialect: Dialect, value: string, index: number): string =>
+  dialect.kinds[field.kind].inline?.(value) ?? `d[${index}](${value})`
 
 /** Written values → the entity that a read of the row gives, where its columns keep what is written. */
 export function writtenEntityOf<E extends object>(model: ResourceModel<E>): (values: Readonly<Values>) => E {
@@ -120,7 +98,7 @@ export function writtenEntityOf<E extends object>(model: ResourceModel<E>): (val
   const read = model.entityFields.map((field): ((value: unknown) => unknown) => {
     const { json } = field
     if (json !== undefined) return (value) => json.decode(json.encode(value))
-    return field.kind === 'float' ? (value) => Math.fround(value as number) : (value) => value
+    return kindOf(field).kept ?? ((value) => value)
   })
   return (values) => {
     const entity = model.create()
@@ -130,26 +108,6 @@ export function writtenEntityOf<E extends object>(model: ResourceModel<E>): (val
     }
     return entity
   }
-}
-
-const DECODERS: Readonly<Record<Exclude<FieldKind, 'json' | 'tags' | 'enum' | 'bytes' | 'bool'>, Decode>> = {
-  string: (value) => value,
-  int32: Number,
-  uint32: Number,
-  double: Number,
-  float: (value) => Math.fround(Number(value)),
-  int64: (value) => BigInt(value as string),
-  uint64: (value) => BigInt(value as string),
-  duration: (value) => BigInt(value as string),
-  timestamp: storedTime,
-}
-
-function decoderOf(field: Field, dialect: Dialect): Decode {
-  const { kind } = field
-  const { json } = field
-  if (json !== undefined) return json.decode as Decode
-  if (kind === 'enum') return (value) => field.enumNames?.numberOf.get(value as string) ?? 0
-  return dialect.decoders[kind] ?? DECODERS[kind as keyof typeof DECODERS]
 }
 
 /** Of a row of every stored field. Entities are hydrated by position of the entity's own fields, and others are between. */
@@ -180,16 +138,17 @@ export function sortValuesOf(
     if (column.of !== undefined) return joinedValue(column, column.of.target, dialect, joined[next++])
     const field = model.entityFields.find((one) => one.column === column.column)
     const value = field && (last as Values)[field.property]
-    // A name that another version of the message has is read as the zero value, and sorted as what it is.
-    if (field?.kind === 'enum') return stored(field)
-    return field?.kind === 'timestamp' ? dialect.exactTime(stored(field), value) : value
+    if (field === undefined) return value
+    const { exact } = dialect.kinds[field.kind]
+    return exact === undefined ? value : exact(stored(field), value)
   })
 }
 
 /** A value of another row, which stands behind the columns of the own one. */
 function joinedValue(column: PlanColumn, target: ResourceModel, dialect: Dialect, stored: unknown): unknown {
   const field = target.entityFields.find((one) => one.column === column.column)
-  if (stored === null || field === undefined || field.kind === 'enum') return stored
-  const value = decoderOf(field, dialect)(stored)
-  return field.kind === 'timestamp' ? dialect.exactTime(stored, value) : value
+  if (stored === null || field === undefined) return stored
+  const { decoder, exact } = dialect.kinds[field.kind]
+  const value = decoder(field)(stored)
+  return exact === undefined ? value : exact(stored, value)
 }

@@ -1,4 +1,4 @@
-import type { Field, FieldKind } from '../../resource/fields/field.js'
+import type { Field } from '../../resource/fields/field.js'
 import type { CredentialField, ResourceModel } from '../../resource/resource-model.js'
 import { SpecsInUse } from '../../secrets/specs-in-use.js'
 import type { CountPlan, FilterPlan, ListPlan } from '../contract/list-plan.js'
@@ -185,9 +185,9 @@ export class RowLists<E extends object> {
     let reading = this.#readings.get(key)
     if (reading === undefined) {
       const known = knownHydratorsOf(this.model, this.dialect, isLive, isOwned)
-      const kinds = known.selected.map(({ kind }) => kind)
       const gathered = this.dialect.gathered?.(known.selected)
-      const where = (isAlone: boolean) => (this.dialect.gathersPage(kinds, isAlone) ? gathered : undefined)
+      const where = (isAlone: boolean) =>
+        this.dialect.gathersPage(known.selected, isAlone) ? gathered : undefined
       this.#readings.set(key, (reading = { ...known, alone: where(true), withRelations: where(false) }))
     }
     return reading
@@ -308,6 +308,6 @@ const sortedBy = (columns: readonly PlanColumn[], names: RowNames, dialect: Dial
     .map((column, i) => {
       const text = columnSql(column, dialect, names.of(column.of))
       const name = dialect.quote(`(sorted ${i})`)
-      const selected = dialect.selected(column.kind as FieldKind, text, name)
+      const selected = dialect.kinds[column.kind].selected(text, name)
       return selected === text ? `${text} AS ${name}` : selected
     })

@@ -24,7 +24,8 @@ import { padToPowerOfTwo } from '../dialects/values/pad-to-power-of-two.js'
 import { toPredicate } from '../dialects/to-predicate.js'
 import { RowLists } from './row-lists.js'
 import { FOR_WRITE, type GetOptions, type RowPredicate, Statements } from './statements.js'
-import { credentialRowOf, encoderOf, hydratorOf, type Encode, type Hydrate } from './row-codec.js'
+import type { Encode } from '../dialects/values/kind-sql.js'
+import { credentialRowOf, encoderOf, hydratorOf, type Hydrate } from './row-codec.js'
 import type { TableName } from '../dialects/catalog/table-definition.js'
 import type { TableOf } from '../dialects/joined-rows.js'
 import { tableNameOf, tableNames } from '../schema/table-name-of.js'
@@ -171,7 +172,7 @@ export class RowStore<E extends object> {
     { lock, showDeleted }: GetOptions = {},
   ): Promise<E[]> {
     if (keys.length === 0) return []
-    const isArray = this.dialect.arrayType !== undefined
+    const isArray = this.dialect.can.arrays
     const padded = isArray ? [keys] : padToPowerOfTwo(keys).map((key) => this.encode(this.model.key, key))
     const values = [...tenantValues(tenant), ...padded]
     const predicate = this.#predicate({ tenant, where }, values)

@@ -157,14 +157,14 @@ export class Statements {
   batchGet(count: number, { tenant, where }: RowPredicate, lock?: LockClause, all = false): Statement {
     return this.#shape(`batchGet ${count} ${tenant} ${where} ${lock?.lock} ${lock?.wait} ${all}`, () => {
       const { key, tenant: tenantField } = this.model
-      const { arrayType } = this.dialect
+      const array = this.dialect.kinds[key.kind].arrayType?.(key)
       const text = new Placeholders(this.dialect)
       const condition = tenant
         ? `${this.#name(tenantField as Field)} = ${text.bind(tenantField as Field)} AND `
         : ''
       const among =
-        arrayType !== undefined
-          ? `= ANY(${text.count()}::${arrayType(key.kind)})`
+        array !== undefined
+          ? `= ANY(${text.count()}::${array})`
           : `IN (${Array.from({ length: count }, () => text.bind(key)).join(', ')})`
       const order = lock === undefined ? '' : ` ORDER BY ${this.#name(key)}${this.#lock(lock)}`
       return `SELECT ${this.#columns} FROM ${this.#table} WHERE ${condition}${this.#name(key)} ${among}${all ? '' : this.#live()}${also(where)}${order}`
@@ -184,10 +184,13 @@ export class Statements {
     const columns = fields.map((field) => field.column)
     const once = shared.map((field) => field.column)
     return this.#shape(`batchUpdate ${tenant} ${where} ${columns.join('\0')}\0\0${once.join('\0')}`, () => {
+      const { kinds } = this.dialect
       const first = fields.length + (tenant ? 3 : 2)
       const sets = [
         ...fields.map((field, i) => `${this.#name(field)} = l.v${i}`),
-        ...shared.map((field, i) => `${this.#name(field)} = ${this.dialect.placeholder(field, first + i)}`),
+        ...shared.map(
+          (field, i) => `${this.#name(field)} = ${kinds[field.kind].placeholder(field, first + i)}`,
+        ),
       ]
       return (
         `${this.#locked({ tenant, where }, fields)}UPDATE ${this.#table} t SET ${sets.join(', ')} FROM l ` +
@@ -214,8 +217,8 @@ export class Statements {
    */
   #locked({ tenant, where }: RowPredicate, fields: readonly Field[]): string {
     const first = tenant ? 2 : 1
-    const { arrayType } = this.dialect
-    const arrays = [this.model.key, ...fields].map((field, i) => `$${i + first}::${arrayType?.(field.kind)}`)
+    const { kinds } = this.dialect
+    const arrays = [this.model.key, ...fields].map((f, i) => `$${i + first}::${kinds[f.kind].arrayType?.(f)}`)
     const names = ['key', ...fields.map((_, i) => `v${i}`), 'o']
     const owner = tenant ? this.#name(this.model.tenant as Field) : '1'
     const mine = tenant ? ` AND ${owner} = (SELECT $1::text)` : ''
@@ -319,7 +322,7 @@ export class Statements {
   /** @param of - what the columns are qualified with. */
   #select(fields: readonly Field[], of = ''): string {
     return fields
-      .map((field) => this.dialect.selected(field.kind, of + this.#name(field), this.#name(field)))
+      .map((field) => this.dialect.kinds[field.kind].selected(of + this.#name(field), this.#name(field)))
       .join(', ')
   }
 

@@ -10,7 +10,7 @@ export const bytes: Kind = {
     columnTypes: ['bytea', 'blob', 'mediumblob', 'longblob', 'varbinary'],
     holds: 'Uint8Array',
     family: 'bytes',
-    // TypeORM has no type of bytes that it takes on every database.
+    isToldAsText: true,
     isHeldBy: (family) => family === 'text',
     classes: [Uint8Array, Buffer],
     property: () => 'Uint8Array',

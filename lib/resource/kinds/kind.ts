@@ -68,6 +68,8 @@ export interface Declaration {
   /** What columns of these types hold, for people. */
   readonly holds: string
   readonly family: Family
+  /** Whether TypeORM is told that it is a text, because it has no type that it takes on every database. */
+  readonly isToldAsText?: true
   /** Whether a column type of another family holds it all the same. */
   readonly isHeldBy?: (family: Family, type: unknown) => boolean
   /** Classes of a property that say the kind where `@Column()` names no type. */

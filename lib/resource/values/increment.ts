@@ -90,10 +90,10 @@ export class FieldIncrement {
     return new FieldIncrement(field, by, range)
   }
 
-  /** What a stored value has to be compared with for the sum to stay in range. @param largestUint64 - that the database keeps. */
-  bound(largestUint64: bigint): IncrementBound {
+  /** What a stored value has to be compared with for the sum to stay in range. @param range - that the database keeps. */
+  bound(range = this.range): IncrementBound {
     const { by } = this
-    const [lowest, highest] = this.#stored(largestUint64)
+    const [lowest, highest] = range
     const last = minus(by < 0 ? lowest : highest, by)
     // A difference of doubles is rounded, which may make a sum infinite.
     const isRounded = typeof last === 'number' && !Number.isFinite(plus(last, by))
@@ -105,21 +105,13 @@ export class FieldIncrement {
   }
 
   /** The sum. @throws InvalidArgument when it is out of range. */
-  addedTo(stored: unknown, largestUint64?: bigint): Amount {
-    const range = this.#stored(largestUint64)
+  addedTo(stored: unknown, range = this.range): Amount {
     const sum = plus((stored ?? (typeof this.by === 'bigint' ? 0n : 0)) as Amount, this.by)
     if (sum >= range[0] && sum <= range[1]) return sum
     throw new InvalidArgument(
       this.field.proto,
       `cannot be incremented by ${this.by}: it would not be ${limits(range)}`,
     )
-  }
-
-  #stored(largestUint64: bigint | undefined): Range {
-    const [lowest, highest] = this.range
-    return largestUint64 !== undefined && typeof highest === 'bigint' && highest > largestUint64
-      ? [lowest as bigint, largestUint64]
-      : this.range
   }
 }
 

@@ -3,8 +3,6 @@ import { ErrNotFound, ErrPreconditionFailed } from '../../errors.js'
 import { increment } from '../../persistence/index.js'
 import { type Case, rejects } from './subject.js'
 
-const NUMBERS: readonly string[] = ['int32', 'uint32', 'int64', 'uint64', 'double']
-
 /** What is read inside of a transaction to be changed. */
 export const TRANSACTIONS: readonly Case[] = [
   [
@@ -39,9 +37,12 @@ export const TRANSACTIONS: readonly Case[] = [
   [
     'an increment is added to what is stored, or refused with a TypeError',
     async (on) => {
-      const field = on.model.entityFields.find(({ kind, writable }) => writable && NUMBERS.includes(kind))
-      if (field === undefined) return
       await on.store('a')
+      const held = on.stored(await on.repository.get('a'))
+      const field = on.model.entityFields.find(
+        ({ property, writable }) => writable && ['number', 'bigint'].includes(typeof held[property]),
+      )
+      if (field === undefined) return
       const valueOf = async () => {
         const value = on.stored(await on.repository.get('a'))[field.property]
         return Number(value ?? 0)

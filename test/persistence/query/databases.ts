@@ -75,7 +75,9 @@ async function open(name: DialectName, opening: Promise<Connection>): Promise<Sp
     return `${quote(column)} ${typeOf(name, dialect.name)}${nullable ? '' : ' NOT NULL'}`
   })
   await connection.query(`CREATE TEMPORARY TABLE specimens (${declared.join(', ')})`, [])
-  const placeholders = FIELDS.map((name, i) => dialect.placeholder(COLUMNS[name], i + 1))
+  const placeholders = FIELDS.map((name, i) =>
+    dialect.kinds[COLUMNS[name].kind].placeholder(COLUMNS[name], i + 1),
+  )
   return {
     dialect,
     fill: async (rows) => {
@@ -100,7 +102,7 @@ const stored = (name: FieldName, value: unknown, dialect: Dialect): unknown => {
   if (value === undefined) return null
   if (name === 'tags') return JSON.stringify(value)
   if (name === 'state') return COLUMNS.state.enumNames.nameOf.get(value as number)
-  return dialect.value(COLUMNS[name], value as PlanValue)
+  return dialect.kinds[COLUMNS[name].kind].value(value as PlanValue, COLUMNS[name])
 }
 
 async function openSqlite(): Promise<Connection> {

@@ -160,17 +160,17 @@ export class FamilyStatements {
   }
 
   #isAmong(field: Field, keys: readonly string[], values: unknown[]): string {
-    const { arrayType } = this.dialect
-    if (arrayType !== undefined)
-      return `${this.#name(field)} = ANY(${this.#count(values, keys)}::${arrayType(field.kind)})`
+    const array = this.dialect.kinds[field.kind].arrayType?.(field)
+    if (array !== undefined) return `${this.#name(field)} = ANY(${this.#count(values, keys)}::${array})`
     return `${this.#name(field)} IN (${padded(keys)
       .map((key) => this.#bind(field, key, values))
       .join(', ')})`
   }
 
   #bind(column: PlanColumn, value: unknown, values: unknown[]): string {
-    const stored = value === undefined ? null : this.dialect.value(column, value as PlanValue)
-    return this.dialect.placeholder(column, values.push(stored))
+    const sql = this.dialect.kinds[column.kind]
+    const stored = value === undefined ? null : sql.value(value as PlanValue, column)
+    return sql.placeholder(column, values.push(stored))
   }
 
   #count(values: unknown[], value: unknown): string {

@@ -120,8 +120,6 @@ const bare = (condition: string): string => condition.replaceAll(/["`]/g, '').re
 export interface Catalog {
   /** Undefined when there is no table of that name. */
   readonly readTable: (live: LiveSchema, table: TableName) => Promise<LiveTable | undefined>
-  /** A type in the words of the catalog. */
-  readonly typeText: (type: string) => string
   /** A default as {@link LiveColumn} has it, of a text as CREATE TABLE or the catalog writes it. */
   readonly defaultText: (text: string) => string
   /** Collations that compare by code point, case and trailing spaces counting; the first is the one to use. */

@@ -10,6 +10,8 @@ export interface ColumnDefinition {
   readonly name: string
   /** Without its collation. */
   readonly type: string
+  /** The type in the words of the catalog. */
+  readonly catalogType: string
   /** Whether it holds text, which is ordered and compared by code point. */
   readonly isText: boolean
   readonly nullable: boolean

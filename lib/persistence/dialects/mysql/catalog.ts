@@ -20,7 +20,6 @@ export interface MysqlCatalogOptions {
 
 export const mysqlCatalog = ({ jsonIsText, exactCollations }: MysqlCatalogOptions): Catalog => ({
   readTable: (live, table) => readTable(live, table, jsonIsText),
-  typeText: (type) => type,
   exactCollations,
   defaultText: (text) => mysqlDefault(text) ?? '',
   changes: mysqlChanges,

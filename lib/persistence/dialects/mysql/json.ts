@@ -1,28 +1,36 @@
-import type { JsonKind, JsonSql } from '../values/json-sql.js'
+import type { JsonSql } from '../values/json-sql.js'
 
 const at = (column: string, keys: readonly string[]): string =>
   keys.length === 0 ? column : `JSON_EXTRACT(${column}, '$.${keys.map((key) => `"${key}"`).join('.')}')`
 
-const VALUES: Readonly<Record<JsonKind, (field: string) => string>> = {
-  string: (field) => `(CASE WHEN JSON_TYPE(${field}) = 'STRING' THEN JSON_UNQUOTE(${field}) END)`,
-  enum: (field) => `(CASE WHEN JSON_TYPE(${field}) IN ('STRING', 'INTEGER') THEN JSON_UNQUOTE(${field}) END)`,
-  bool: (field) => `(CASE WHEN JSON_TYPE(${field}) = 'BOOLEAN' THEN JSON_UNQUOTE(${field}) = 'true' END)`,
-  int32: (field) => number(field),
-  double: (field) => number(field),
+export function textInside(column: string, keys: readonly string[]): string {
+  const field = at(column, keys)
+  return `(CASE WHEN JSON_TYPE(${field}) = 'STRING' THEN JSON_UNQUOTE(${field}) END)`
+}
+
+export function nameInside(column: string, keys: readonly string[]): string {
+  const field = at(column, keys)
+  return `(CASE WHEN JSON_TYPE(${field}) IN ('STRING', 'INTEGER') THEN JSON_UNQUOTE(${field}) END)`
+}
+
+export function booleanInside(column: string, keys: readonly string[]): string {
+  const field = at(column, keys)
+  return `(CASE WHEN JSON_TYPE(${field}) = 'BOOLEAN' THEN JSON_UNQUOTE(${field}) = 'true' END)`
 }
 
 const NUMBERS = `('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL')`
 
 /** MariaDB's JSON is text, which adding makes a double. */
-const number = (field: string): string =>
-  `(CASE WHEN JSON_TYPE(${field}) IN ${NUMBERS} THEN ${field} + 0e0 END)`
+export function numberInside(column: string, keys: readonly string[]): string {
+  const field = at(column, keys)
+  return `(CASE WHEN JSON_TYPE(${field}) IN ${NUMBERS} THEN ${field} + 0e0 END)`
+}
 
 /** The elements of a list. No column of a resource is called like this one. */
 const elements = (column: string, type: string): string =>
   `JSON_TABLE(${column}, '$[*]' COLUMNS (\`list element\` ${type} PATH '$')) AS e`
 
 export const mysqlJson: JsonSql = {
-  value: (column, keys, kind) => VALUES[kind](at(column, keys)),
   isSet: (column, keys) => `JSON_TYPE(${at(column, keys)}) <> 'NULL'`,
   isObject: (column, keys) => `JSON_TYPE(${at(column, keys)}) = 'OBJECT'`,
   literal: (value) => (typeof value === 'boolean' ? String(Number(value)) : `${value}e0`),

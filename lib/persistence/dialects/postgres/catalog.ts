@@ -132,11 +132,6 @@ function faultsOf({ kind, persistence }: CatalogRow): readonly string[] {
 
 export const postgresCatalog: Catalog = {
   readTable,
-  typeText: (type) =>
-    type
-      .replace(/^timestamptz$/, 'timestamp with time zone')
-      .replace(/^varchar/, 'character varying')
-      .replace(/^numeric\((\d+)\)$/, 'numeric($1,0)'),
   defaultText: postgresDefault,
   exactCollations: ['C', 'POSIX'],
   changes: postgresChanges,

@@ -6,7 +6,7 @@ import type {
   IndexDefinition,
   TableName,
 } from '../catalog/table-definition.js'
-import { quoted } from '../values/quoted.js'
+import { quoted, textLiteral } from '../values/quoted.js'
 
 const quote = (name: string): string => quoted(name, '"')
 const list = (names: readonly string[]): string => names.map(quote).join(', ')
@@ -85,16 +85,14 @@ const endMirror = (table: TableName, name: string): readonly string[] => [
   `DROP FUNCTION ${inSchema(table, name)}()`,
 ]
 
-const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`
-
 const dropReader = (table: TableName, { generated, reads }: Reader): string => {
   const { schema, name } = table
   return `DO $reader$
 BEGIN
   IF EXISTS (
     SELECT FROM information_schema.column_column_usage
-    WHERE table_schema = ${schema === undefined ? 'current_schema()' : literal(schema)} AND table_name = ${literal(name)}
-      AND column_name = ${literal(reads)} AND dependent_column = ${literal(generated)}
+    WHERE table_schema = ${schema === undefined ? 'current_schema()' : textLiteral(schema)} AND table_name = ${textLiteral(name)}
+      AND column_name = ${textLiteral(reads)} AND dependent_column = ${textLiteral(generated)}
   ) THEN
     ALTER TABLE ${inSchema(table, name)} DROP COLUMN ${quote(generated)};
   END IF;

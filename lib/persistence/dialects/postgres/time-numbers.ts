@@ -1,4 +1,4 @@
-import type { Numbered } from '../values/gathered.js'
+import type { Numbered } from '../values/kind-sql.js'
 import { exactMicros, storedTime } from '../values/stored-time.js'
 
 /** PostgreSQL stores microseconds from here. */

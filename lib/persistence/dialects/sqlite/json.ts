@@ -1,24 +1,25 @@
-import type { JsonKind, JsonSql } from '../values/json-sql.js'
+import type { JsonSql } from '../values/json-sql.js'
 
 const path = (keys: readonly string[]): string => `'$${keys.map((key) => `."${key}"`).join('')}'`
 const typeAt = (column: string, keys: readonly string[]): string => `json_type(${column}, ${path(keys)})`
 
-const TYPES: Readonly<Record<JsonKind, string>> = {
-  string: `= 'text'`,
-  enum: `IN ('text', 'integer')`,
-  bool: `IN ('true', 'false')`,
-  int32: `IN ('integer', 'real')`,
-  double: `IN ('integer', 'real')`,
-}
+/** @param types - of JSON, that are values. @param type - of SQL, where the value is cast to it. */
+const inside =
+  (types: string, type?: string) =>
+  (column: string, keys: readonly string[]): string => {
+    const value = `json_extract(${column}, ${path(keys)})`
+    const typed = type === undefined ? value : `CAST(${value} AS ${type})`
+    return `(CASE WHEN ${typeAt(column, keys)} ${types} THEN ${typed} END)`
+  }
+
+export const textInside = inside(`= 'text'`)
+export const nameInside = inside(`IN ('text', 'integer')`, 'TEXT')
+export const booleanInside = inside(`IN ('true', 'false')`)
+export const integerInside = inside(`IN ('integer', 'real')`)
+/** A double without a fraction is stored as an integer, of more digits than a double has. */
+export const doubleInside = inside(`IN ('integer', 'real')`, 'REAL')
 
 export const sqliteJson: JsonSql = {
-  value: (column, keys, kind) => {
-    const value = `json_extract(${column}, ${path(keys)})`
-    // A double without a fraction is stored as an integer, of more digits than a double has.
-    const type = kind === 'enum' ? 'TEXT' : kind === 'double' ? 'REAL' : undefined
-    const typed = type === undefined ? value : `CAST(${value} AS ${type})`
-    return `(CASE WHEN ${typeAt(column, keys)} ${TYPES[kind]} THEN ${typed} END)`
-  },
   isSet: (column, keys) => `${typeAt(column, keys)} <> 'null'`,
   isObject: (column, keys) => `${typeAt(column, keys)} = 'object'`,
   literal: (value) => String(Number(value)),

@@ -1,13 +1,5 @@
-import type { PlanColumn } from '../../query/plan.js'
-
 /** A value as a driver takes it. */
 export type BoundValue = string | number | bigint | boolean | Uint8Array
-
-/**
- * Without this, SQLite would keep 64 bits in a single-precision column, and a filter would not find the stored value.
- */
-export const rounded = (kind: PlanColumn['kind'], value: number): number =>
-  kind === 'float' ? Math.fround(value) : value
 
 /** `YYYY-MM-DDTHH:MM:SS.sssZ` of microseconds since the epoch, cut. */
 export const isoMillis = (micros: bigint): string => {

@@ -1,4 +1,6 @@
 import type { Column } from '../../../resource/fields/field.js'
+import { kindOf } from '../../../resource/kinds/kinds.js'
+import type { KindsSql } from './kind-sql.js'
 
 /** The most arguments of a function. */
 const MOST_COLUMNS = 100
@@ -28,49 +30,33 @@ export interface GatheredSql {
   readonly names: readonly string[]
 }
 
-/** Values of which JSON holds most as numbers, which cost less than texts. */
-export interface Numbered {
-  readonly number: string
-  readonly text: string
-  /** Whether the number is not the value. Then all of the page are texts. */
-  readonly isInexact: string
-}
-
 /** How an engine gathers. */
 interface Gathering {
   readonly quote: (name: string) => string
-  /** A value as it is gathered; undefined where the engine cannot. */
-  readonly element: (column: Pick<Column, 'kind' | 'column'>) => string | undefined
-  /** What JSON may hold as numbers, by the name of the elements. Undefined for what it holds as it is. */
-  readonly numbered?: (kind: Column['kind'], name: string) => Numbered | undefined
+  readonly kinds: KindsSql
   readonly all: (element: string) => string
   readonly array: (elements: readonly string[]) => string
   /** How many bytes a text has. */
   readonly bytes: (text: string) => string
 }
 
-const BOUNDED = new Set<Column['kind']>([
-  ...(['bool', 'int32', 'uint32', 'int64', 'uint64'] as const),
-  ...(['float', 'double', 'timestamp', 'duration'] as const),
-])
-
 export const gatheredBy =
-  ({ quote, element, numbered, all, array, bytes }: Gathering): Gathered =>
+  ({ quote, kinds, all, array, bytes }: Gathering): Gathered =>
   (columns) => {
     if (columns.length > MOST_COLUMNS) return undefined
     // In ORDER BY a name that is selected goes before that of a column: no column has one of these.
     const names = columns.map((_, i) => quote(`(${i})`))
     const elements: string[] = []
     for (const [i, column] of columns.entries()) {
-      const text = element(column)
+      const text = kinds[column.kind].gathered?.(quote(column.column))
       if (text === undefined) return undefined
       elements.push(`${text} AS ${names[i]}`)
     }
     const sizes = names
-      .filter((_, i) => !BOUNDED.has((columns[i] as Column).kind))
+      .filter((_, i) => !kindOf(columns[i] as Column).isSmall)
       .map((name) => `COALESCE(${bytes(name)}, 0)`)
     const page = quote(PAGE)
-    const numbers = names.map((name, i) => numbered?.((columns[i] as Column).kind, name))
+    const numbers = names.map((name, i) => kinds[(columns[i] as Column).kind].numbered?.(name))
     const gathered = (form: 'number' | 'text') =>
       `(SELECT ${array(names.map((name, i) => all(numbers[i]?.[form] ?? name)))} FROM ${page})`
     const inexact = numbers.flatMap((one) => one?.isInexact ?? [])

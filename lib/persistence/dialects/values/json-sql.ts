@@ -1,20 +1,15 @@
 import type { WriteText } from './tag-sql.js'
 
-/** What a field inside of a message can be, to be compared. An enum is its name. */
-export type JsonKind = 'string' | 'enum' | 'bool' | 'int32' | 'double'
-
 /**
  * SQL about the JSON of messages and lists; `column` is SQL. The keys come from a declaration and are plain words. What another
  * writer stored in another shape is as if it were not there, and never an error.
  */
 export interface JsonSql {
-  /** A field's value; NULL where it has none, or one of another type. */
-  readonly value: (column: string, keys: readonly string[], kind: JsonKind) => string
   /** Whether the field has a value; may be unknown where it has none. */
   readonly isSet: (column: string, keys: readonly string[]) => string
   /** Whether a message is there; the column's own without keys. */
   readonly isObject: (column: string, keys: readonly string[]) => string
-  /** A number or a boolean as `value` gives it. */
+  /** A number or a boolean as a field inside of it gives it. */
   readonly literal: (value: number | boolean) => string
   /** Whether a list holds a scalar; never NULL. */
   readonly holds: (column: string, value: string | number | boolean, write: WriteText) => string

@@ -22,7 +22,7 @@ function isBindable(value: unknown, dialect: Dialect): boolean {
     return Number.isFinite(value) || (dialect.can.infinities && !Number.isNaN(value))
   if (value instanceof Uint8Array) return true
   return (
-    dialect.arrayType !== undefined &&
+    dialect.can.arrays &&
     Array.isArray(value) &&
     value.every((item) => typeof item === 'string' || isBindable(item, dialect))
   )

@@ -11,7 +11,7 @@ export class Placeholders {
   }
 
   bind(field: Field): string {
-    return this.#dialect.placeholder(field, ++this.#count)
+    return this.#dialect.kinds[field.kind].placeholder(field, ++this.#count)
   }
 
   /** Leaves out the numbers of values that text written elsewhere binds. */

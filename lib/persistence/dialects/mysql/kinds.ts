@@ -1,0 +1,86 @@
+import type { PlanValue } from '../../query/plan.js'
+import { type BoundValue, isoMicros } from '../values/bound-value.js'
+import { bufferOf } from '../values/buffer-of.js'
+import {
+  boundBy,
+  ENUM_LENGTH,
+  type KindSql,
+  type KindsSql,
+  OF_BIGINT,
+  OF_ENUM,
+  OF_JSON,
+  OF_NUMBER,
+  OF_TEXT,
+} from '../values/kind-sql.js'
+import { exactMicros, storedTime } from '../values/stored-time.js'
+import { isMysqlTime } from './is-mysql-time.js'
+import { booleanInside, nameInside, numberInside, textInside } from './json.js'
+
+/** What MySQL calls a datetime, of an ISO text in UTC. */
+const datetime = (iso: string): string => iso.slice(0, -1).replace('T', ' ')
+
+function bound(value: PlanValue): BoundValue {
+  if (typeof value === 'boolean') return Number(value)
+  if (typeof value === 'bigint') return value.toString()
+  if (typeof value !== 'object') return value
+  return value instanceof Date ? `${datetime(value.toISOString())}000` : bufferOf(value)
+}
+
+const entry = (type: string, more: Partial<KindSql> = {}): KindSql =>
+  boundBy({
+    type: () => type,
+    isText: false,
+    keeps: () => false,
+    placeholder: () => '?',
+    value: bound,
+    selected: (column) => column,
+    decoder: () => (value) => value,
+    beginning: (column, length) => `LEFT(${column}, ${length})`,
+    ...more,
+  })
+
+const varchar = (length: number | undefined): string =>
+  length === undefined ? 'longtext' : `varchar(${length})`
+
+/** A 64-bit integer is bound as text: as a number it would be compared as a double. */
+const SIGNED = { ...OF_BIGINT, placeholder: () => 'CAST(? AS SIGNED)' }
+
+export const mysqlKinds: KindsSql = {
+  string: entry('longtext', {
+    ...OF_TEXT,
+    isText: true,
+    type: ({ maxLength }) => varchar(maxLength),
+    inside: textInside,
+  }),
+  enum: entry('longtext', {
+    ...OF_ENUM,
+    isText: true,
+    type: ({ maxLength = ENUM_LENGTH }) => varchar(maxLength),
+    inside: nameInside,
+  }),
+  int32: entry('int', { ...OF_NUMBER, inside: numberInside }),
+  uint32: entry('int unsigned', OF_NUMBER),
+  int64: entry('bigint', SIGNED),
+  uint64: entry('bigint unsigned', { ...OF_BIGINT, placeholder: () => 'CAST(? AS UNSIGNED)' }),
+  duration: entry('bigint', SIGNED),
+  float: entry('float', {
+    value: (value) => bound(typeof value === 'number' ? Math.fround(value) : value),
+    decoder: () => (value) => Math.fround(Number(value)),
+  }),
+  double: entry('double', { ...OF_NUMBER, inside: numberInside }),
+  bool: entry('tinyint(1)', {
+    decoder: () => (value) => Number(value) === 1,
+    inline: (value) => `+${value} === 1`,
+    inside: booleanInside,
+  }),
+  timestamp: entry('datetime(6)', {
+    value: (value) => (typeof value === 'bigint' ? datetime(isoMicros(value)) : bound(value)),
+    decoder: () => storedTime,
+    exact: exactMicros,
+    holds: (value) => typeof value === 'string' && isMysqlTime(value),
+  }),
+  bytes: entry('longblob', { decoder: () => (value) => new Uint8Array(value as Buffer) }),
+  json: entry('json', OF_JSON),
+  tags: entry('json', OF_JSON),
+  any: entry('longtext'),
+}

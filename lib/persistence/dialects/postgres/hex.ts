@@ -1,0 +1,20 @@
+const eight = new DataView(new ArrayBuffer(8))
+
+/** A column of single precision was widened, which is exact. A Buffer for each would cost four times as much. */
+export function doubleOfHex(text: unknown): number {
+  eight.setInt32(0, bitsOf(text as string, 0))
+  eight.setInt32(4, bitsOf(text as string, 8))
+  return eight.getFloat64(0)
+}
+
+/** Of eight hexadecimal digits. */
+function bitsOf(text: string, from: number): number {
+  let bits = 0
+  for (let at = from; at < from + 8; at++) {
+    const code = text.charCodeAt(at)
+    bits = (bits << 4) | (code < 58 ? code - 48 : code - 87)
+  }
+  return bits
+}
+
+export const bytesOfHex = (text: unknown): Uint8Array => new Uint8Array(Buffer.from(text as string, 'hex'))

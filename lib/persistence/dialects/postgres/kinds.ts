@@ -1,0 +1,146 @@
+import type { Facets } from '../../../resource/kinds/kind.js'
+import type { PlanValue } from '../../query/plan.js'
+import { type BoundValue, isoMicros } from '../values/bound-value.js'
+import { bufferOf } from '../values/buffer-of.js'
+import {
+  boundBy,
+  ENUM_LENGTH,
+  type KindSql,
+  type KindsSql,
+  OF_BIGINT,
+  OF_ENUM,
+  OF_JSON,
+  OF_NUMBER,
+  OF_TEXT,
+} from '../values/kind-sql.js'
+import { bytesOfHex, doubleOfHex } from './hex.js'
+import { isPostgresTime } from './is-postgres-time.js'
+import { booleanInside, nameInside, numberInside, textInside } from './json.js'
+import { exactTimeOf, numberedTime, timeOf } from './time-numbers.js'
+
+/** ORDER BY resolves a name in the select list before a column of the table. No column has this name. */
+const HEX = '"(hex)"'
+
+function bound(value: PlanValue): BoundValue {
+  if (typeof value === 'number') return Number.isFinite(value) ? value : String(value)
+  if (typeof value === 'bigint') return value.toString()
+  if (typeof value !== 'object') return value
+  return value instanceof Date ? value.toISOString() : bufferOf(value)
+}
+
+const asText = (column: string): string => `${column}::text`
+const asIs = (column: string): string => column
+
+/** @param type - as a statement names it. @param kept - other types, as the catalog names them, that give back each value. */
+const entry = (type: string, more: Partial<KindSql>, ...kept: readonly string[]): KindSql =>
+  boundBy({
+    type: () => type,
+    isText: false,
+    arrayType: () => `${type}[]`,
+    keeps: (_, live) => live === type || kept.includes(live),
+    placeholder: (_, index) => `$${index}`,
+    value: bound,
+    selected: asIs,
+    // What a decoder expects is the text that the server sends of a column.
+    gathered: asText,
+    decoder: () => asStored,
+    beginning: (column, length) => `LEFT(${column}, ${length})`,
+    ...more,
+  })
+
+const asStored = (value: unknown): unknown => value
+
+/** Trailing spaces that a shorter column has no room for are cut off without an error. */
+const VARCHAR = /^character varying(?:\((\d+)\))?$/
+
+const varchar = (length: number | undefined): string => (length === undefined ? 'text' : `varchar(${length})`)
+
+const TEXT = {
+  isText: true,
+  gathered: asIs,
+  keeps: ({ maxLength = Infinity }: Facets, live: string) => {
+    const found = VARCHAR.exec(live)
+    if (found === null) return live === 'text'
+    return found[1] === undefined || Number(found[1]) >= maxLength
+  },
+} satisfies Partial<KindSql>
+
+/**
+ * The text of bytes and floating-point numbers depends on settings of the session (`bytea_output`,
+ * `extra_float_digits`). Behind a transaction pooler any session may serve a statement. Hexadecimal text does not
+ * depend on them.
+ */
+const FRACTION = {
+  selected: (column: string) => `encode(float8send(${column}), 'hex') AS ${HEX}`,
+  gathered: (column: string) => `encode(float8send(${column}), 'hex')`,
+  decoder: () => doubleOfHex,
+  holds: () => true,
+} satisfies Partial<KindSql>
+
+export const postgresKinds: KindsSql = {
+  string: entry('text', {
+    ...TEXT,
+    ...OF_TEXT,
+    type: ({ maxLength }) => varchar(maxLength),
+    catalogType: ({ maxLength }) => catalogText(varchar(maxLength)),
+    inside: textInside,
+  }),
+  enum: entry('text', {
+    ...TEXT,
+    ...OF_ENUM,
+    type: ({ maxLength = ENUM_LENGTH }) => varchar(maxLength),
+    catalogType: ({ maxLength = ENUM_LENGTH }) => catalogText(varchar(maxLength)),
+    inside: nameInside,
+  }),
+  int32: entry('integer', { ...OF_NUMBER, gathered: asIs, inside: numberInside }, 'smallint', 'bigint'),
+  uint32: entry('bigint', { ...OF_NUMBER, gathered: asIs }, 'integer'),
+  int64: entry('bigint', OF_BIGINT),
+  uint64: entry(
+    'numeric(20)',
+    { ...OF_BIGINT, catalogType: () => 'numeric(20,0)' },
+    'bigint',
+    'numeric(20,0)',
+  ),
+  duration: entry('bigint', OF_BIGINT),
+  float: entry(
+    'real',
+    { ...FRACTION, value: (value) => bound(typeof value === 'number' ? Math.fround(value) : value) },
+    'double precision',
+  ),
+  double: entry('double precision', { ...FRACTION, inside: numberInside }),
+  bool: entry('boolean', {
+    gathered: (column) => `left(${column}::text, 1)`,
+    decoder: () => (value) => value === 't',
+    inline: (value) => `${value} === 't'`,
+    inside: booleanInside,
+  }),
+  timestamp: entry(
+    'timestamptz',
+    {
+      catalogType: () => 'timestamp with time zone',
+      value: (value) => (typeof value === 'bigint' ? isoMicros(value) : bound(value)),
+      // A column of texts may hold times, too.
+      gathered: (column) => `${column}::timestamptz`,
+      numbered: numberedTime,
+      decoder: () => timeOf,
+      exact: exactTimeOf,
+      holds: (value) => typeof value === 'string' && isPostgresTime(value),
+    },
+    'timestamp with time zone',
+    'timestamp(3) with time zone',
+    'timestamp(6) with time zone',
+  ),
+  bytes: entry('bytea', {
+    selected: (column) => `encode(${column}, 'hex') AS ${HEX}`,
+    gathered: (column) => `encode(${column}, 'hex')`,
+    decoder: () => bytesOfHex,
+    beginning: (column, length) => `substring(${column} from 1 for ${length})`,
+  }),
+  json: entry('jsonb', OF_JSON, 'json'),
+  tags: entry('jsonb', OF_JSON, 'json'),
+  any: entry('text', { holds: () => true }),
+}
+
+function catalogText(type: string): string {
+  return type.replace(/^varchar/, 'character varying')
+}

@@ -1,0 +1,113 @@
+import type { PlanValue } from '../../query/plan.js'
+import { INT64 } from '../../../resource/kinds/integers.js'
+import { InvalidArgument } from '../../../errors.js'
+import { type BoundValue, isoMillis } from '../values/bound-value.js'
+import { bufferOf } from '../values/buffer-of.js'
+import {
+  boundBy,
+  type KindSql,
+  type KindsSql,
+  OF_BIGINT,
+  OF_ENUM,
+  OF_JSON,
+  OF_NUMBER,
+  OF_TEXT,
+} from '../values/kind-sql.js'
+import { storedTime } from '../values/stored-time.js'
+import { booleanInside, doubleInside, integerInside, nameInside, textInside } from './json.js'
+
+function bound(value: PlanValue): BoundValue {
+  if (typeof value === 'boolean') return Number(value)
+  if (typeof value === 'bigint') return value.toString()
+  if (typeof value !== 'object') return value
+  return value instanceof Date ? value.toISOString() : bufferOf(value)
+}
+
+/** The casts of what is gathered are for what other writers have stored. JSON holds no bytes, and SQLite writes a fraction into it with too few digits. */
+const asText = (column: string): string => `CAST(${column} AS TEXT)`
+const asNumber = (column: string): string => `CAST(${column} AS NUMERIC)`
+
+const entry = (type: string, more: Partial<KindSql> = {}): KindSql =>
+  boundBy({
+    type: () => type,
+    isText: false,
+    keeps: () => false,
+    placeholder: () => '?',
+    value: bound,
+    selected: (column) => column,
+    decoder: () => (value) => value,
+    // Of no bytes at all, `substr` returns NULL.
+    beginning: (column, length) => `COALESCE(substr(${column}, 1, ${length}), ${column})`,
+    ...more,
+  })
+
+/**
+ * `sqlite3` stores a bound bigint as NULL, so that 64-bit integers are bound as text, and of a number beyond 2^53 it returns another one.
+ */
+const WIDE = {
+  ...OF_BIGINT,
+  placeholder: () => 'CAST(? AS INTEGER)',
+  selected: (column: string, alias: string) => `CAST(${column} AS TEXT) AS ${alias}`,
+  gathered: asText,
+}
+
+const UINT64 = [0n, INT64[1]] as const
+
+const isInfinity = (value: string | number): boolean => typeof value === 'number' && !Number.isNaN(value)
+
+export const sqliteKinds: KindsSql = {
+  string: entry('TEXT', { ...OF_TEXT, isText: true, gathered: asText, inside: textInside }),
+  enum: entry('TEXT', { ...OF_ENUM, isText: true, gathered: asText, inside: nameInside }),
+  int32: entry('INTEGER', { ...OF_NUMBER, gathered: asNumber, inside: integerInside }),
+  uint32: entry('INTEGER', { ...OF_NUMBER, gathered: asNumber }),
+  int64: entry('INTEGER', WIDE),
+  uint64: entry('INTEGER', {
+    ...WIDE,
+    range: UINT64,
+    // NUMERIC keeps what INTEGER would clamp to 2^63-1.
+    placeholder: () => 'CAST(? AS NUMERIC)',
+    encoder:
+      ({ proto }) =>
+      (value) => {
+        if (typeof value === 'bigint' && value > UINT64[1])
+          throw new InvalidArgument(proto, 'is above 2^63-1, the most SQLite can store')
+        return bound(value as PlanValue)
+      },
+  }),
+  duration: entry('INTEGER', WIDE),
+  float: entry('REAL', {
+    // Otherwise it would keep 64 bits, and a filter would not find the stored value.
+    value: (value) => bound(typeof value === 'number' ? Math.fround(value) : value),
+    decoder: () => (value) => Math.fround(Number(value)),
+    holds: isInfinity,
+  }),
+  double: entry('REAL', {
+    ...OF_NUMBER,
+    // Inside of JSON it is read from its text, which may lose the last bit. The value it is compared with is read in the same way.
+    placeholder: ({ inside }) => (inside === undefined ? '?' : 'CAST(? AS REAL)'),
+    value: (value, { inside }) => (inside === undefined ? bound(value) : String(value)),
+    holds: isInfinity,
+    inside: doubleInside,
+  }),
+  bool: entry('INTEGER', {
+    gathered: asNumber,
+    decoder: () => (value) => Number(value) === 1,
+    inline: (value) => `+${value} === 1`,
+    inside: booleanInside,
+  }),
+  timestamp: entry('TEXT', {
+    gathered: asText,
+    value: (value) => (typeof value === 'bigint' ? isoMillis(value) : bound(value)),
+    decoder: () => storedTime,
+    // It compares the texts.
+    exact: (stored, value) => {
+      if (stored === null || stored === undefined) return value
+      return value instanceof Date && value.toJSON() === stored ? value : stored
+    },
+    holds: () => true,
+  }),
+  bytes: entry('BLOB', { decoder: () => (value) => new Uint8Array(value as Buffer) }),
+  json: entry('TEXT', { ...OF_JSON, gathered: asText }),
+  tags: entry('TEXT', { ...OF_JSON, gathered: asText }),
+  any: entry('TEXT', { holds: isInfinity }),
+}

@@ -1,0 +1,106 @@
+import type { Field } from '../../../resource/fields/field.js'
+import type { Facets, KindName, Range } from '../../../resource/kinds/kind.js'
+import type { PlanColumn, PlanValue } from '../../query/plan.js'
+import type { BoundValue } from './bound-value.js'
+
+/** An entity's value → what the driver is given. Never asked about undefined and null, which are NULL in every column. */
+export type Encode = (value: unknown) => unknown
+
+/** A stored value → an entity's value. Never asked about NULL. */
+export type Decode = (value: unknown) => unknown
+
+/** Values of which JSON holds most as numbers, which cost less than texts. */
+export interface Numbered {
+  readonly number: string
+  readonly text: string
+  /** Whether the number is not the value. Then all of the page are texts. */
+  readonly isInexact: string
+}
+
+/**
+ * What one engine does with one kind of column. The functions take the field, because how long a text may be and which
+ * names an enum has belong to it. A text is SQL, and so is `column`, unless its comment says otherwise.
+ */
+export interface KindSql {
+  /** The type of the column, without its collation. */
+  readonly type: (field: Facets) => string
+  /** The same in the words of the catalog, where they differ. */
+  readonly catalogType?: (field: Facets) => string
+  /** Whether such a column has a collation. */
+  readonly isText: boolean
+  /** The type of an array of values. Undefined where a value cannot be an array. */
+  readonly arrayType?: (field: Facets) => string
+  /** Whether a column of that type, as the catalog names it, gives back each value as it was written. */
+  readonly keeps: (field: Facets, type: string) => boolean
+  /** What the engine can hold, where that is less than the kind. */
+  readonly range?: Range
+
+  /** Stands for a value; `index` counts the parameters of the statement from 1. */
+  readonly placeholder: (column: PlanColumn, index: number) => string
+  /** A plan's value as the column stores it, for a filter and for a write alike. */
+  readonly value: (value: PlanValue, column: PlanColumn) => BoundValue
+  /** Undefined where values are bound as they are. */
+  readonly encoder: (field: Field) => Encode | undefined
+
+  /** How the column is selected, so that its decoder gets what it expects. */
+  readonly selected: (column: string, alias: string) => string
+  /** The same in rows that are gathered as one text. Undefined where the engine cannot. */
+  readonly gathered?: (column: string) => string
+  /** What JSON may hold as numbers there, by the name of the elements. Undefined for what it holds as it is. */
+  readonly numbered?: (name: string) => Numbered
+  readonly decoder: (field: Field) => Decode
+  /** JavaScript that decodes in place, of the JavaScript that reads the value. Undefined where that costs more than a call. */
+  readonly inline?: (value: string) => string
+
+  /** The first characters or bytes of a column. */
+  readonly beginning: (column: string, length: number) => string
+  /** A field of a message that is stored as JSON. NULL where it has no value, or one of another type. Undefined where it cannot be compared. */
+  readonly inside?: (column: string, keys: readonly string[]) => string
+  /**
+   * A stored value exactly, as a cursor needs it: another writer's may be finer than the entity's value, or none that we write, and
+   * the entity's value in its place would repeat its row or lose others. Undefined where the entity's value is exact.
+   */
+  readonly exact?: (stored: unknown, value: unknown) => unknown
+  /** Whether a column can hold this, which is not written by us. Undefined where it holds nothing else. */
+  readonly holds?: (value: string | number) => boolean
+}
+
+/** `any` is a column of unknown type, which no resource has. */
+export type KindsSql = Readonly<Record<KindName | 'any', KindSql>>
+
+/** Parts of entries that are the same on several engines. */
+export const OF_TEXT = {
+  encoder: () => undefined,
+  decoder: (): Decode => (value) => value,
+  inline: (value: string) => value,
+}
+
+/** A name that another version of the message has is read as the zero value, and sorted as what it is. */
+export const OF_ENUM = {
+  encoder:
+    ({ enumNames }: Field): Encode =>
+    (value) =>
+      enumNames?.nameOf.get(value as number),
+  decoder:
+    ({ enumNames }: Field): Decode =>
+    (value) =>
+      enumNames?.numberOf.get(value as string) ?? 0,
+  exact: (stored: unknown) => stored,
+}
+
+export const OF_JSON = {
+  encoder: ({ json }: Field): Encode | undefined => json?.encode,
+  decoder: ({ json }: Field): Decode => json?.decode as Decode,
+}
+
+export const OF_NUMBER = { decoder: (): Decode => Number, inline: (value: string) => `+${value}` }
+export const OF_BIGINT = { decoder: (): Decode => (value) => BigInt(value as string) }
+
+/** The most characters of a column whose names are declared without a length. */
+export const ENUM_LENGTH = 255
+
+/** An entry whose values are bound by one function. */
+export const boundBy = (entry: Omit<KindSql, 'encoder'> & Partial<Pick<KindSql, 'encoder'>>): KindSql => ({
+  encoder: (field) => (value) => entry.value(value as PlanValue, field),
+  ...entry,
+})
