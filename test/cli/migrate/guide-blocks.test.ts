@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { onEachEngine } from '../../migrations/each-engine.js'
 import { dumped } from '../../support/migration-tools/dumped.js'
@@ -35,17 +35,11 @@ onEachEngine(
   (database, dialect) => {
     const place = operatorFolder(database)
     beforeEach(() => {
-      mkdirSync(join(place.path, 'dist'))
       mkdirSync(join(place.path, 'migrations', dialect), { recursive: true })
     })
 
-    const entities = (name: 'before' | 'after') => {
-      rmSync(join(place.path, 'dist', 'entities.js'), { force: true })
-      symlinkSync(
-        join(compiled, `test/cli/migrate/hosts/${name}.js`),
-        join(place.path, 'dist', 'entities.js'),
-      )
-    }
+    const entities = (name: 'before' | 'after') =>
+      place.checkOut(join(compiled, `test/cli/migrate/hosts/${name}.js`))
     const run = (command: string) => {
       expect(command).to.match(/^ashlar migrate \S/)
       return place.run(...command.split(' ').slice(2))
@@ -86,7 +80,7 @@ onEachEngine(
       await database().rows('CREATE TABLE parts (id bigint PRIMARY KEY, title varchar(99) NOT NULL)')
       const [print = '', take = '', ...others] = ADOPTION
       const [, command = ''] = (await does(print)).split('\n')
-      writeFileSync(join(place.path, 'schema.sql'), dumped(database().url, command))
+      writeFileSync(join(place.cwd, 'schema.sql'), dumped(database().url, command))
       await does(take)
       const verify = others.pop() ?? ''
       for (const other of others) await does(other)

@@ -1,18 +1,9 @@
 import { expect } from 'chai'
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { onEachEngine } from '../../migrations/each-engine.js'
 import { compiled, root } from '../../support/root.js'
-import { runCli } from '../../support/run-cli.js'
+import { operatorFolder } from '../../support/projects/operator-folder.js'
 import { blocksOf, textOf } from '../../support/sources/documents.js'
 import { javascriptOf } from '../../support/sources/page-module.js'
 
@@ -40,36 +31,38 @@ const entityOf = (decorators: string, members: string) => `
   }`
 
 onEachEngine(`a change of ${PAGE}`, (database, dialect) => {
-  let folder: string
+  const place = operatorFolder(database)
   before(function () {
     if (basename(compiled) !== 'dist') this.skip()
   })
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'ashlar-change-'))
-    for (const path of ['dist', 'node_modules', 'migrations']) mkdirSync(join(folder, path))
+    mkdirSync(join(place.path, 'node_modules'))
     for (const [name, target] of [
       ['ashlar', root],
       ['typeorm', join(root, 'node_modules/typeorm')],
     ] as const)
-      symlinkSync(target, join(folder, 'node_modules', name))
-    writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
+      symlinkSync(target, join(place.path, 'node_modules', name))
+    writeFileSync(join(place.path, 'package.json'), '{ "type": "module" }')
   })
-  afterEach(() => rmSync(folder, { recursive: true }))
 
-  const entity = (decorators: string, members = '') =>
-    writeFileSync(join(folder, 'dist/entities.js'), javascriptOf(entityOf(decorators, members)))
-  const run = (command: string) =>
-    runCli('ashlar', command.replace(/^ashlar /, '').split(' '), {
-      cwd: folder,
-      env: { ...process.env, ASHLAR_DATABASE_URL: database().url },
-    })
+  let deployed = 0
+  const deploy = (source: string) => {
+    const module = join(place.path, `entities-${++deployed}.js`)
+    writeFileSync(module, javascriptOf(source))
+    place.checkOut(module)
+  }
+  const entity = (decorators: string, members = '') => deploy(entityOf(decorators, members))
+  const run = (command: string) => {
+    expect(command).to.match(/^ashlar migrate \S/)
+    return place.run(...command.split(' ').slice(2))
+  }
   const does = async (...commands: readonly string[]) => {
     for (const command of commands) {
       const { exit, stdout, stderr } = await run(command)
       expect(exit, `${command}: ${stdout}${stderr}`).to.equal(0)
     }
   }
-  const path = (name: string) => join(folder, 'migrations', dialect, name)
+  const path = (name: string) => join(place.path, 'migrations', dialect, name)
   const written = () =>
     readdirSync(path('.'))
       .sort()
@@ -108,14 +101,11 @@ onEachEngine(`a change of ${PAGE}`, (database, dialect) => {
     const title = '@Column({ length: 100 }) title!: string'
     const [, member = ''] = /(@Column\(.*?displayName!: string)/.exec(below('Rename a column').text) ?? []
     const renamed = (text: string) =>
-      writeFileSync(
-        join(folder, 'dist/entities.js'),
-        javascriptOf(
-          entityOf('', '')
-            .replace(title, text)
-            .replace('import { Default,', 'import { RenamedFrom,')
-            .replace('SoftDeletable, ', ''),
-        ),
+      deploy(
+        entityOf('', '')
+          .replace(title, text)
+          .replace('import { Default,', 'import { RenamedFrom,')
+          .replace('SoftDeletable, ', ''),
       )
     const numbers = () => readdirSync(path('.')).map((name) => Number(name.slice(0, 4)))
     const all = () => database().rows('SELECT id, title, display_name FROM tasks ORDER BY id')

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type RanHere, runCommand } from '../run-command.js'
@@ -6,8 +6,15 @@ import { type RanHere, runCommand } from '../run-command.js'
 /** Where an operator works. */
 export interface OperatorFolder {
   readonly path: string
-  /** Runs `ashlar migrate` in it, on the database. */
+  /** Where commands run: in it, or in the last checkout. */
+  readonly cwd: string
+  /** Runs `ashlar migrate` there, on the database. */
   run(...args: readonly string[]): Promise<RanHere>
+  /**
+   * Another state of the project, with the same migrations: a folder with `dist/entities.js`, which leads to that module. A process loads a
+   * module once.
+   */
+  checkOut(entities: string): void
   /** Writes migrations into a folder in it. */
   ship(files: Readonly<Record<string, string>>, under: string): void
 }
@@ -15,16 +22,28 @@ export interface OperatorFolder {
 /** A new folder for each test of the `describe` around the call. */
 export function operatorFolder(database: () => { readonly url: string }): OperatorFolder {
   let path: string
+  let checkout: string
   beforeEach(() => {
     path = mkdtempSync(join(tmpdir(), 'ashlar-operator-'))
+    checkout = path
   })
   afterEach(() => rmSync(path, { recursive: true }))
   return {
     get path() {
       return path
     },
+    get cwd() {
+      return checkout
+    },
     run: (...args) =>
-      runCommand(['migrate', ...args], { cwd: path, env: { ASHLAR_DATABASE_URL: database().url } }),
+      runCommand(['migrate', ...args], { cwd: checkout, env: { ASHLAR_DATABASE_URL: database().url } }),
+    checkOut: (entities) => {
+      checkout = mkdtempSync(join(path, 'checkout-'))
+      mkdirSync(join(checkout, 'dist'))
+      symlinkSync(entities, join(checkout, 'dist', 'entities.js'))
+      mkdirSync(join(path, 'migrations'), { recursive: true })
+      symlinkSync(join(path, 'migrations'), join(checkout, 'migrations'))
+    },
     ship: (files, under) => {
       mkdirSync(join(path, under), { recursive: true })
       for (const [name, text] of Object.entries(files)) writeFileSync(join(path, under, name), text)
