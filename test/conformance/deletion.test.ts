@@ -1,5 +1,13 @@
 import type { DataSource } from 'typeorm'
-import { backends, describeOn, merged, pooled } from '../support/databases/backends.js'
+import {
+  type BackendName,
+  backends,
+  describeOn,
+  merged,
+  partsOn,
+  pooled,
+} from '../support/databases/backends.js'
+import { drilling } from '../support/drill.js'
 import { atomicity } from './deletion/atomicity.js'
 import { cascades } from './deletion/cascades.js'
 import { openFamily, type OpenFamily, quietFamily } from './deletion/family-subject.js'
@@ -10,8 +18,14 @@ import { refusals } from './deletion/refusals.js'
 import { removals } from './deletion/removals.js'
 import { undeletes } from './deletion/undeletes.js'
 
-describeOn('deletes of resources that others refer to', [...backends, ...pooled, ...merged], (backend) => {
+/** Faults and races are asked where transactions run beside each other: of what locks rows as it reads, and of what does not. The drill asks them everywhere. */
+const CONCURRENT: readonly BackendName[] = ['postgres', 'mariadb']
+
+const SUBJECT = 'deletes of resources that others refer to'
+
+describeOn(SUBJECT, [...backends, ...pooled, ...merged], (backend) => {
   const holder = { subject: undefined as never as OpenFamily }
+  const { name, form } = backend
   before(async () => {
     holder.subject = await openFamily(backend)
   })
@@ -21,13 +35,9 @@ describeOn('deletes of resources that others refer to', [...backends, ...pooled,
   })
   after(() => holder.subject?.close())
 
-  refusals(holder)
-  cascades(holder)
-  undeletes(holder)
-  removals(holder)
-  purges(holder)
-  hooked(holder)
+  const parts = { refusals, cascades, undeletes, removals, purges, hooked }
+  for (const part of partsOn(backend, SUBJECT, parts)) part(holder)
+  if (!drilling && (form !== undefined || !CONCURRENT.includes(name))) return
   races(holder)
-  if (backend.name !== 'memory')
-    atomicity(holder, () => holder.subject.dataSource as DataSource, backend.name)
+  if (name !== 'memory') atomicity(holder, () => holder.subject.dataSource as DataSource, name)
 })

@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm'
-import { type BackendName, backends, describeOn, merged } from '../support/databases/backends.js'
+import { type BackendName, backends, describeOn, merged, partsOn } from '../support/databases/backends.js'
 import { openHooked, type HookedSubject, quiet } from './hooks/hooked-subject.js'
 import { inside } from './hooks/inside.js'
 import { killed } from './hooks/killed.js'
@@ -11,7 +11,9 @@ import { writes } from './hooks/writes.js'
 /** Where a connection has a server that can end it. */
 const SERVERS: readonly BackendName[] = ['postgres', 'mariadb', 'mysql8']
 
-describeOn('the hooks of an entity', [...backends, ...merged], (backend) => {
+const SUBJECT = 'the hooks of an entity'
+
+describeOn(SUBJECT, [...backends, ...merged], (backend) => {
   const holder = { subject: undefined as never as HookedSubject }
   before(async () => {
     holder.subject = await openHooked(backend)
@@ -22,11 +24,15 @@ describeOn('the hooks of an entity', [...backends, ...merged], (backend) => {
   })
   after(() => holder.subject?.close())
 
-  writes(holder)
-  inside(holder)
-  loads(holder)
-  if (backend.name === 'memory') return
-  statements(holder, () => holder.subject.dataSource as DataSource)
-  subscribers(holder)
-  if (SERVERS.includes(backend.name)) killed(holder, () => holder.subject.dataSource as DataSource)
+  const dataSource = () => holder.subject.dataSource as DataSource
+  const parts = {
+    writes,
+    inside,
+    loads,
+    ...(backend.name === 'memory'
+      ? {}
+      : { statements: () => statements(holder, dataSource), subscribers: () => subscribers(holder) }),
+    ...(SERVERS.includes(backend.name) ? { killed: () => killed(holder, dataSource) } : {}),
+  }
+  for (const part of partsOn(backend, SUBJECT, parts)) part(holder)
 })

@@ -1,5 +1,12 @@
 import type { DataSource } from 'typeorm'
-import { type BackendName, backends, describeOn, merged, pooled } from '../support/databases/backends.js'
+import {
+  type BackendName,
+  backends,
+  describeOn,
+  merged,
+  partsOn,
+  pooled,
+} from '../support/databases/backends.js'
 import { atomicity } from './repository/atomicity.js'
 import { increments } from './repository/concurrency/increments.js'
 import { killed } from './repository/concurrency/killed.js'
@@ -7,30 +14,44 @@ import { locks } from './repository/concurrency/locks.js'
 import { type OpenSubject, openSubject } from './repository/open-subject.js'
 import { managers, managersInMemory } from './repository/transactions/typeorm-inside.js'
 import { tenantStatements } from './repository/tenant-statements.js'
-import { repositoryConformance } from './repository.js'
+import { REPOSITORY_PARTS } from './repository.js'
 
 /** Where a connection has a server that can end it, and nothing in between. */
 const SERVERS: readonly BackendName[] = ['postgres', 'mariadb', 'mysql8']
 
 describeOn('repository', [...backends, ...pooled, ...merged], (backend) => {
   const holder = { subject: undefined as never as OpenSubject }
+  const { name, form } = backend
+  const dataSource = () => holder.subject.dataSource as DataSource
   before(async () => {
     holder.subject = await openSubject(backend)
   })
   beforeEach(() => holder.subject.clear())
   after(() => holder.subject?.close())
 
-  if (backend.name === 'postgres')
+  const conformance = () => {
+    for (const part of partsOn(backend, 'repository', REPOSITORY_PARTS)) part(holder)
+  }
+  if (name === 'postgres')
     describe('with the tenant in each statement', () => {
-      tenantStatements(() => holder.subject.dataSource as DataSource)
-      repositoryConformance(holder)
+      tenantStatements(
+        dataSource,
+        form === 'merging'
+          ? ['several calls share a statement']
+          : ['several rows are updated by one statement', 'expired rows are deleted'],
+      )
+      conformance()
     })
-  else repositoryConformance(holder)
-  increments(holder, backend.name)
-  locks(holder, backend.name)
-  if (backend.name === 'memory') return managersInMemory(holder)
-  atomicity(holder, () => holder.subject.dataSource as DataSource)
-  managers(holder)
-  if (SERVERS.includes(backend.name))
-    killed(holder, () => holder.subject.dataSource as DataSource, backend.name)
+  else conformance()
+  const ofDatabases = {
+    atomicity: () => atomicity(holder, dataSource),
+    managers: () => managers(holder),
+    killed: () => (SERVERS.includes(name) ? killed(holder, dataSource, name) : undefined),
+  }
+  const rest = {
+    increments: () => increments(holder, name),
+    locks: () => locks(holder, name),
+    ...(name === 'memory' ? { managers: () => managersInMemory(holder) } : ofDatabases),
+  }
+  for (const part of partsOn(backend, 'repository', rest)) part()
 })

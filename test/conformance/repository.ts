@@ -16,23 +16,24 @@ import { predicates } from './repository/filters/predicates.js'
 import { values } from './repository/values.js'
 
 /** Everything a repository has to do, whatever is behind it. */
+export const REPOSITORY_PARTS = {
+  states,
+  updates,
+  batches,
+  lists,
+  counts,
+  modifications,
+  orders,
+  tokens,
+  filters,
+  rowConditions,
+  predicates,
+  tenancy,
+  values,
+  signals,
+  transactions,
+}
+
 export const repositoryConformance = (holder: Holder): void => {
-  for (const part of [
-    states,
-    updates,
-    batches,
-    lists,
-    counts,
-    modifications,
-    orders,
-    tokens,
-    filters,
-    rowConditions,
-    predicates,
-    tenancy,
-    values,
-    signals,
-    transactions,
-  ])
-    part(holder)
+  for (const part of Object.values(REPOSITORY_PARTS)) part(holder)
 }

@@ -49,7 +49,7 @@ interface Made {
   readonly title: string
 }
 
-describeOn(`${CALLERS} callers with conflicting writes`, [...databases, ...merged], (backend) => {
+describeOn('callers with conflicting writes', [...databases, ...merged], (backend) => {
   let opened: OpenBackend
   let crates: InstanceType<typeof Crates>
   before(async () => {

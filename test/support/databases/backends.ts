@@ -7,6 +7,7 @@ import type { Database } from '../../../lib/persistence/engines/executor/executo
 import { SqliteDataSource } from '../../../lib/persistence/sqlite-data-source.js'
 import { askedBackends, inCi } from '../running/asked.js'
 import { betterSqlite3 } from './better-sqlite3.js'
+import { type Form, isAskedIn } from './forms.js'
 import { mergeEach, mergeInCrowds } from './merged-calls.js'
 import { hostileDatabase, pooledDatabase } from './pooled-database.js'
 import { serviceUrl } from '../running/services.js'
@@ -39,6 +40,8 @@ export interface Backend {
   readonly name: BackendName
   /** Under what conditions it is tested, where there are some. */
   readonly condition?: string
+  /** The form of another backend that it is, where it is one: suites are asked in it as far as `FORMS` says. */
+  readonly form?: Form
   /** True, or why not. */
   available(): Promise<true | string>
   open(entities: readonly EntityOf[], naming?: NamingOptions): Promise<OpenBackend>
@@ -77,6 +80,7 @@ const POSTGRES: Backend = {
 
 const PGBOUNCER: Backend = {
   name: 'pgbouncer',
+  form: 'pooler',
   available: () =>
     Promise.resolve(serviceUrl('pgbouncer') === undefined ? 'no PgBouncer before PostgreSQL' : true),
   open: async (entities, naming) => {
@@ -91,6 +95,7 @@ const merging = (backend: Backend): readonly Backend[] =>
     ([condition, begin]) => ({
       ...backend,
       condition,
+      form: 'merging',
       open: async (entities, naming) => {
         const end = begin()
         try {
@@ -115,6 +120,7 @@ const MARIADB: Backend = {
 
 const MYSQL8: Backend = {
   name: 'mysql8',
+  form: 'mysql8',
   available: MARIADB.available,
   open: async (entities, naming) => {
     const { url, drop } = await testDatabase('mysql')
@@ -150,8 +156,8 @@ function asked(known: readonly Backend[]): readonly Backend[] {
 }
 
 /**
- * Describes a subject once for each backend. One that cannot be had is named in the run's summary and skipped, and fails
- * the run where `CI` is set.
+ * Describes a subject once for each backend, and in the forms in which it is asked. One that cannot be had is named in the
+ * run's summary and skipped, and fails the run where `CI` is set.
  */
 export function describeOn(
   subject: string,
@@ -159,7 +165,8 @@ export function describeOn(
   define: (this: Mocha.Suite, backend: Backend) => void,
 ): void {
   for (const backend of on) {
-    const { name, condition } = backend
+    const { name, condition, form } = backend
+    if (!isAskedIn(form, subject)) continue
     describe(`${subject} on ${name}${condition === undefined ? '' : `, ${condition}`}`, function () {
       before(async function () {
         const available = await backend.available()
@@ -172,6 +179,14 @@ export function describeOn(
     })
   }
 }
+
+/** The parts of a subject that are asked on a backend: all of them, unless it is a form of another. */
+export const partsOn = <P>(
+  { form }: Backend,
+  subject: string,
+  parts: Readonly<Record<string, P>>,
+): readonly P[] =>
+  Object.entries(parts).flatMap(([name, part]) => (isAskedIn(form, subject, name) ? [part] : []))
 
 async function openSqlite(
   entities: readonly EntityOf[],

@@ -1,0 +1,91 @@
+import { askedBackends } from '../running/asked.js'
+import { drilling } from '../drill.js'
+
+/** Another way to reach a backend that runs the same code but for a few places. */
+export type Form = 'merging' | 'pooler' | 'mysql8'
+
+/**
+ * What `npm test` asks in each form, and where the code differs there. A line names the subject of a suite, or one part of it after a colon.
+ * The drill asks everything in every form, and so does a run whose `BACKENDS` names the form.
+ */
+export const FORMS: Readonly<Record<Form, Readonly<Record<string, string>>>> = {
+  merging: {
+    'repository: states': 'get, create, delete and update of one row share statements',
+    'repository: updates':
+      'an update shares its statement with others of the same mask, and compares its etag there',
+    'repository: modifications': 'what modify reads shares a statement, what it writes does not',
+    'repository: rowConditions': 'a call with a condition shares no statement',
+    'repository: tenancy': 'the tenant travels with each call, and is compared again in its row',
+    'repository: values': 'values are bound as lists of a column’s type; credentials are found together',
+    'repository: signals': 'a statement of several is cancelled when all of its calls have left',
+    'repository: transactions': 'calls of a transaction share no statement',
+    'repository: increments': 'an increment shares no statement',
+    'repository: atomicity': 'a write of several that failed is sent again call by call',
+    'repository: killed': 'a read of several is not sent again once the connection is lost',
+    'the hooks of an entity: writes': 'a write with hooks shares no statement',
+    'the hooks of an entity: loads': 'a read of several calls the hooks of each row',
+    'the events of changes: changes': 'the event goes along in the statement of several',
+    'deletes of resources that others refer to: refusals': 'a resource that others refer to shares no delete',
+    'deletes of resources that others refer to: removals': 'a row that nobody refers to shares its delete',
+    'the parent in a name': 'a read of several is refused for the parent of one',
+    'unique rules': 'a create of several that conflicts is sent again call by call',
+    defaults: 'the values of a create of several come back',
+    'a reference': 'a write that refers to a row shares no statement',
+    'merged reads': 'its subject',
+    'a backend that merges': 'its subject',
+    'the SQL of a call that nobody waits for any more':
+      'a statement of several is cancelled when all have left',
+    'callers with conflicting writes': 'writes of one row share a statement or wait for it',
+    'any history': 'random calls find what shares a statement and what does not',
+    'tenants with equal keys and relations': 'the tenant travels with each call',
+    'securityCheck of decisions by row': 'a restricted call shares no statement',
+  },
+  pooler: {
+    'repository: states': 'no statement is prepared by name, and any session may come',
+    'repository: values': 'bytes and floats are selected so that no setting of a session matters',
+    'repository: tokens': 'exact values of a token do not depend on settings of a session',
+    'repository: signals': 'a cancel goes through the pooler',
+    'repository: transactions': 'a transaction begins on any session',
+    'repository: locks': 'a lock is waited for on a session that others had before',
+    'repository: managers': 'the manager of TypeORM sends its own statements on such sessions',
+    'values of what a relation leads to': 'values inside of a text do not depend on settings of a session',
+    'the manager of a transaction': 'the manager of TypeORM sends its own statements on such sessions',
+    SqlOperationStore: 'no statement of the store is prepared by name',
+    SqlDeduplicationStore: 'no statement of the store is prepared by name',
+    'a database that takes no writes any more': 'the pooler does not report that the server became read-only',
+    'metrics of a pool': 'its subject',
+    'a repository behind a transaction pooler': 'its subject',
+    LISTEN: 'its subject',
+  },
+  mysql8: {
+    'repository: locks':
+      'MySQL takes NOWAIT and SKIP LOCKED after FOR SHARE, MariaDB after LOCK IN SHARE MODE',
+    'the hooks of an entity: subscribers':
+      'the manager of TypeORM sends other statements to MySQL than to MariaDB',
+    'the manager of a transaction': 'the manager of TypeORM sends other statements to MySQL than to MariaDB',
+    executorOf: 'the dialect is told by the type of the DataSource and the version of the server',
+    'the tables of resources': 'MySQL has no CREATE INDEX IF NOT EXISTS, and a collation of another name',
+    'tables made by the files of migrate new': 'the collation has another name',
+    'a table': 'the collation has another name',
+    'indexes that cannot be made': 'MySQL has no CREATE INDEX IF NOT EXISTS',
+    'a column that has to be compared exactly': 'each server refuses the collation of the other',
+    'a column without a type, of a list, a map or a message':
+      'JSON is a type in MySQL, and a text with a check in MariaDB',
+    'a repository':
+      'its start reads the catalogue, where JSON is a type in MySQL, and a text with a check in MariaDB',
+  },
+}
+
+/** The name in `BACKENDS` of a form that is a backend of its own. */
+const NAMED: Readonly<Partial<Record<Form, string>>> = { pooler: 'pgbouncer', mysql8: 'mysql8' }
+
+/** Whether a run asks this subject, or this part of it, in the form; a subject is asked where a part of it is. */
+export function isAskedIn(form: Form | undefined, subject: string, part?: string): boolean {
+  const name = form && NAMED[form]
+  if (form === undefined || drilling || (name !== undefined && askedBackends()?.includes(name))) return true
+  const lines = Object.keys(FORMS[form])
+  if (lines.includes(subject)) return true
+  return part === undefined
+    ? lines.some((line) => line.startsWith(`${subject}: `))
+    : lines.includes(`${subject}: ${part}`)
+}
