@@ -23,7 +23,7 @@ export default class Status extends DatabaseVerb {
     const { flags } = await this.parse(Status)
     const [{ attempt }, { statusLines }] = await Promise.all([
       import('../../migrate/attempt.js'),
-      import('../../migrate/lines/status-lines.js'),
+      import('../../migrate/views/status.js'),
     ])
     const migrator = await this.connected(flags)
     await this.noteEmpty(flags)

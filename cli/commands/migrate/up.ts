@@ -38,7 +38,7 @@ The connection must reach the database itself or a pool in session mode: a trans
     await this.#confirm(flags)
     const [{ appliedLines }, { wayOut, whyDirty }] = await Promise.all([
       import('../../migrate/lines/applied-lines.js'),
-      import('../../migrate/lines/status-lines.js'),
+      import('../../migrate/views/status.js'),
     ])
     const result = await this.migrating(flags, (migrator) => migrator.up(flags.to)).catch((error) => {
       this.say(appliedLines({ applied: this.#applied }, this.paint))

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { join } from 'node:path'
 import { file, onEachEngine, tables } from '../../migrations/each-engine.js'
 import { operatorFolder } from '../../support/projects/operator-folder.js'
+import { versionState } from '../../support/projects/version-state.js'
 import { compiled } from '../../support/root.js'
 
 const AFTER = join(compiled, 'test', 'cli', 'migrate', 'hosts', 'after.js')
@@ -9,6 +10,7 @@ const AFTER = join(compiled, 'test', 'cli', 'migrate', 'hosts', 'after.js')
 onEachEngine('what ashlar migrate says to do next', (database, dialect) => {
   const place = operatorFolder(database)
   const { run } = place
+  const stateOf = (name: string, ...args: readonly string[]) => versionState(run, name, ...args)
   const ship = (files: Readonly<Record<string, string>>) => place.ship(files, `migrations/${dialect}`)
 
   it('plans that a default which is dropped breaks an INSERT without the column', async () => {
@@ -90,14 +92,17 @@ onEachEngine('what ashlar migrate says to do next', (database, dialect) => {
   it('says of a version that failed when that was, and whether its file was edited since', async () => {
     ship(file('0002_t', 'CREATE TABLE t (id nonsense)', 'DROP TABLE t'))
     await run('up')
-    const failed = (await run('status')).stdout
-    expect(failed).to.match(/^0002_t +dirty, last run at \d{4}-\S+Z: 0002_t\.up\.sql, statement 1 of 1 /m)
-    expect(failed).to.not.include('edited since')
+    const failed = await stateOf('0002_t')
+    expect(failed).to.include({ state: 'dirty' }).and.not.have.property('isEditedSince')
+    expect(failed)
+      .to.have.property('lastRunAt')
+      .that.matches(/^\d{4}-\S+Z$/)
     ship(file('0002_t', 'CREATE TABLE t (id bigint, PRIMARY KEY (n))'))
-    expect((await run('status')).stdout).to.match(/nonsense.*\. The file was edited since that run\n/)
+    expect(await stateOf('0002_t')).to.include({ state: 'dirty', isEditedSince: true })
     await run('up')
-    const again = (await run('status')).stdout
-    expect(again).to.not.match(/nonsense|edited since/)
+    const again = await stateOf('0002_t')
+    expect(again).to.include({ state: 'dirty' }).and.not.have.property('isEditedSince')
+    expect(again).to.have.property('error').that.does.not.include('nonsense')
   })
 
   it('says that up applies nothing where lint refuses a file, and why', async () => {
@@ -105,9 +110,8 @@ onEachEngine('what ashlar migrate says to do next', (database, dialect) => {
     const refusal = /0002_t\.up\.sql:2: creates or drops .* \(leaves-the-database\)/
     const status = await run('status', '--check')
     expect(status.exit).to.equal(1)
-    expect(status.stdout)
-      .to.match(new RegExp(`^0002_t +pending: up refuses the file: ${refusal.source}$`, 'm'))
-      .and.match(/, 1 pending; ashlar migrate up applies nothing, because lint refuses a file\n$/)
+    const refused = await stateOf('0002_t')
+    expect(refused).to.include({ state: 'pending' }).and.have.property('refusal').that.matches(refusal)
     const verified = await run('verify', '--entities', AFTER)
     expect(verified.stdout).to.match(
       new RegExp(`^0002_t is not applied: migrate up refuses it: ${refusal.source}$`, 'm'),
@@ -115,7 +119,9 @@ onEachEngine('what ashlar migrate says to do next', (database, dialect) => {
     expect((await run('plan')).stderr).to.match(refusal)
     expect((await run('up')).stderr).to.match(refusal)
     ship(file('0002_t', 'CREATE TABLE t (id bigint)'))
-    expect((await run('status')).stdout).to.include('; ashlar migrate up applies what is pending\n')
+    expect(await stateOf('0002_t'))
+      .to.include({ state: 'pending' })
+      .and.not.have.property('refusal')
   })
 
   it('names the rows of a backfill on a copy, and what commits a file', async () => {
@@ -184,19 +190,13 @@ onEachEngine('what ashlar migrate says to do next', (database, dialect) => {
       `INSERT INTO t (id) VALUES ${Array.from({ length: 300 }, (_, at) => `(${at + 1})`).join(', ')}`,
     )
     await run('up')
-    const failed = (await run('status')).stdout
-    expect(failed).to.include(
-      'dirty: ashlar migrate up goes on with it, once the cause that it names is put right; of a backfill',
-    )
+    expect(await stateOf('0003_fill')).to.have.property('error')
     await database().rows('UPDATE ashlar_migrations SET error = NULL WHERE version = 3')
-    const { stdout } = await run('status')
-    expect(stdout)
-      .to.match(/host lost\); 100 rows are written and stay, up to the key '100'\n/)
-      .and.match(
-        /\ndirty: ashlar migrate up goes on with it; of a backfill, ashlar migrate down runs its way down, makes it pending again and forgets how far it was, and touches no other version; then its files can be corrected or deleted\n$/,
-      )
+    const left = (await stateOf('0003_fill'))?.unfinished
+    expect(left).to.include({ direction: 'up', done: 0, written: 100 })
+    expect(left?.text).to.include("'100'")
     expect((await run('down', '--yes')).stdout).to.match(/^rolled back 0003_fill\n/)
-    expect((await run('status')).stdout).to.match(/0003_fill +pending\n/)
+    expect(await stateOf('0003_fill')).to.include({ state: 'pending' })
   })
 
   if (dialect === 'mysql')
