@@ -38,7 +38,7 @@ const outputs = [
   })),
   {
     copied: [
-      ...['specimens', 'jsontypes', 'parcels', 'tickets', 'editions'],
+      ...['specimens', 'jsontypes', 'parcels', 'tickets', 'editions', 'sizes'],
       ...['plans', 'makers', 'instruments', 'clubs', 'calls', 'stays'],
     ].map((name) => `test/support/proto/${name}.proto`),
     out: 'test/support/gen',

@@ -1,6 +1,7 @@
 import {
   create,
   createFileRegistry,
+  type DescExtension,
   type DescField,
   type DescMessage,
   type DescService,
@@ -48,12 +49,16 @@ export const expressionsOf = (
       if (hasOption(field, rules.field))
         collect(nameOf(field), getOption(field, rules.field), rules.FieldRulesSchema, selfOf(field))
   }
-  for (const file of filesOf(services))
-    for (const extension of file.extensions)
-      if (hasOption(extension, rules.predefined))
-        collect(extension.typeName, getOption(extension, rules.predefined), rules.PredefinedRulesSchema)
+  for (const extension of predefinedIn(services, rules))
+    collect(extension.typeName, getOption(extension, rules.predefined), rules.PredefinedRulesSchema)
   return found
 }
+
+/** Rules that files of the services add to those of buf.validate. */
+export const predefinedIn = (services: readonly DescService[], rules: typeof Rules): DescExtension[] =>
+  [...filesOf(services)].flatMap(({ extensions }) =>
+    extensions.filter((extension) => hasOption(extension, rules.predefined)),
+  )
 
 const selfOf = (field: DescField): DescMessage | undefined =>
   field.fieldKind === 'message' ? withFields(field.message) : undefined

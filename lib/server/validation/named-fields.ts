@@ -2,7 +2,7 @@ import type { DescField, DescMessage } from '@bufbuild/protobuf'
 import { misspelt } from '../../text/misspelt.js'
 
 /** Comments and strings of CEL: raw ones end at the next quote, in others a backslash hides it. */
-const NO_CODE =
+export const NO_CODE =
   /\/\/.*|[bB]?[rR][bB]?(?:"""[^]*?"""|'''[^]*?'''|"[^"\n]*"|'[^'\n]*')|"""[^]*?"""|'''[^]*?'''|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'/g
 /** Fields one behind the other; what is called is a function. */
 const CHAIN = /(?<![\w.])this((?:\s*\.\s*[A-Za-z_]\w*\b(?!\s*\())+)/g

@@ -1,20 +1,34 @@
-import { create, createRegistry, type DescMessage, type DescService } from '@bufbuild/protobuf'
+import {
+  create,
+  createRegistry,
+  type DescMessage,
+  type DescService,
+  getOption,
+  type Message,
+} from '@bufbuild/protobuf'
 import { pathToString } from '@bufbuild/protobuf/reflect'
 import type { Validator, Violation } from '@bufbuild/protovalidate'
 import { Internal, InvalidArgument } from '../../errors.js'
 import type { Redaction } from '../../resource/redaction.js'
 import type { Logger } from '../observability/logger.js'
 import { filesOf, reachable, ruledPart } from './declared-rules.js'
-import { hasMoreElements } from './element-count.js'
-import { expressionsOf, probesOf } from './expressions.js'
-import type { FieldCheck } from './field-behavior.js'
+import { expressionsOf, predefinedIn, probesOf } from './expressions.js'
 import { isAsked } from './masked-path.js'
 import { unknownFieldIn } from './named-fields.js'
+import { type MessagePlan, rulePlans } from './rule-plan.js'
+import { ruleWork } from './rule-work.js'
+import type { Violations } from './violations.js'
+
+/**
+ * Looks at how much a message holds, and returns what evaluates its rules.
+ * @throws InvalidArgument where it holds more than a rule allows, or than rules can be evaluated for.
+ */
+export type RuleCheck = (message: Message, ignoredMask: readonly string[]) => (violations: Violations) => void
 
 /** The rules of `buf.validate` that a server's messages declare. */
 export interface MessageRules {
   /** The check of a message type; undefined where no message that it can hold has rules. */
-  checkOf(desc: DescMessage): FieldCheck | undefined
+  checkOf(desc: DescMessage): RuleCheck | undefined
 }
 
 /** Rules that can be used, or what is wrong with them, in words. */
@@ -60,13 +74,17 @@ export const loadMessageRules = async (
   problems.push(...emptyProblems(all, ruled, told, logger))
   if (problems.length > 0) return { rules: undefined, problems }
   const quick = createValidator({ registry, failFast: true })
+  const predefined = predefinedIn(services, rules).flatMap((one) =>
+    getOption(one, rules.predefined).cel.map(({ expression }) => expression),
+  )
+  const planOf = rulePlans(rules, predefined)
   const isRuled = new Set(ruled)
   return {
     problems: [],
     rules: {
       checkOf: (desc) =>
         [...reachable(desc)].some((one) => isRuled.has(one))
-          ? checkOf(desc, quick, all, redaction)
+          ? checkOf(desc, planOf(desc), quick, all, redaction)
           : undefined,
     },
   }
@@ -119,30 +137,30 @@ const emptyProblems = (
   return problems
 }
 
-/** Elements of lists and maps in a message whose violations are all looked for. */
-const MAX_ELEMENTS = 100_000
+/** The work of a message whose violations are all looked for. A megabyte of mistakes would take seconds to tell. */
+const MOST_TOLD = 5_000
 
+/** Evaluates each rule of a message once, and none where the message holds too much for them. */
 const checkOf =
-  (desc: DescMessage, quick: Validator, all: Validator, redaction: Redaction): FieldCheck =>
-  (message, ignoredMask, violations) => {
-    const first = quick.validate(desc, message)
-    if (first.kind === 'valid') return
-    // A megabyte of mistakes would take seconds to tell.
-    const isLarge = hasMoreElements(message, MAX_ELEMENTS)
-    const result = isLarge ? first : all.validate(desc, message)
-    if (result.kind === 'error') throw new Internal(result.error)
-    const asked = (result.violations ?? []).filter(({ field }) => isAsked(desc, message, field, ignoredMask))
-    for (const violation of asked) {
-      const field = pathToString(violation.field)
-      if (violations.isFull) break
-      if (violation.ruleId === 'required' && violations.has(field)) continue
-      violations.addAt({ field, reason: violation.ruleId, description: describe(violation, redaction) })
+  (desc: DescMessage, plan: MessagePlan, quick: Validator, all: Validator, redaction: Redaction): RuleCheck =>
+  (message, ignoredMask) => {
+    const { work, tooLarge } = ruleWork(desc, plan, message, ignoredMask)
+    if (tooLarge.length > 0) throw InvalidArgument.of(tooLarge)
+    const isLarge = work > MOST_TOLD
+    return (violations) => {
+      const result = (isLarge ? quick : all).validate(desc, message)
+      if (result.kind === 'valid') return
+      if (result.kind === 'error') throw new Internal(result.error)
+      const asked = result.violations.filter(({ field }) => isAsked(desc, message, field, ignoredMask))
+      for (const violation of asked) {
+        const field = pathToString(violation.field)
+        if (violations.isFull) break
+        if (violation.ruleId === 'required' && violations.has(field)) continue
+        violations.addAt({ field, reason: violation.ruleId, description: describe(violation, redaction) })
+      }
+      if (isLarge && asked.length === 0)
+        throw new InvalidArgument('', 'breaks rules, and holds too much to say which: send fewer at a time')
     }
-    if (isLarge && asked.length === 0)
-      throw new InvalidArgument(
-        '',
-        `breaks rules, and holds more than ${MAX_ELEMENTS} elements: send fewer at a time`,
-      )
   }
 
 /** An expression may repeat the value that it refuses. */

@@ -12,11 +12,14 @@ export const validation =
   (rules: MessageRules | undefined): Interceptor<unknown, Passed<'fieldMask'>> =>
   (next, { method }) => {
     const { input } = method.desc
-    const checks = [fieldCheck(input), rules?.checkOf(input)].filter((check) => check !== undefined)
-    if (checks.length === 0) return next
+    const [fields, ofMessage] = [fieldCheck(input), rules?.checkOf(input)]
+    if (fields === undefined && ofMessage === undefined) return next
     const validate = (message: Message, ignoredMask: readonly string[]): void => {
+      // How much there is comes first: nothing looks into what is too large.
+      const evaluate = ofMessage?.(message, ignoredMask)
       const violations = new Violations()
-      for (const check of checks) check(message, ignoredMask, violations)
+      fields?.(message, ignoredMask, violations)
+      evaluate?.(violations)
       violations.refuse()
     }
     return (call) => {

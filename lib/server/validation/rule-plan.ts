@@ -1,0 +1,136 @@
+import { type DescField, type DescMessage, getOption, hasOption } from '@bufbuild/protobuf'
+import { reflect } from '@bufbuild/protobuf/reflect'
+import type * as Rules from 'ashlar-annotations/buf/validate/validate_pb.js'
+import { reachable, ruledPart } from './declared-rules.js'
+import { type ExpressionCost, expressionCost } from './expression-cost.js'
+
+/** The most that a field may hold, and what is said of more. */
+export interface Most {
+  readonly count: number
+  readonly of: 'entries' | 'characters' | 'bytes'
+  readonly ruleId: string
+  readonly text: string
+}
+
+/** The rules of a field, by what they cost. */
+export interface FieldPlan {
+  readonly field: DescField
+  readonly most: readonly Most[]
+  /** What each rule costs that looks at the value as a whole. */
+  readonly whole: readonly ExpressionCost[]
+  /** What each rule costs that looks at an element, or at a value of a map. */
+  readonly each: readonly ExpressionCost[]
+  readonly keys: readonly ExpressionCost[]
+  readonly inner: MessagePlan | undefined
+}
+
+export interface MessagePlan {
+  readonly whole: readonly ExpressionCost[]
+  /** Those that hold rules. */
+  readonly fields: readonly FieldPlan[]
+}
+
+const ONCE: ExpressionCost = { degree: 0, splits: false }
+const THROUGH: ExpressionCost = { degree: 1, splits: false }
+const PAIRS: ExpressionCost = { degree: 2, splits: false }
+
+/** Rules of sizes look at no character. */
+const SIZES: ReadonlySet<string> = new Set([
+  ...['len', 'min_len', 'max_len', 'len_bytes', 'min_bytes', 'max_bytes'],
+  ...['min_items', 'max_items', 'min_pairs', 'max_pairs'],
+])
+/** Rules of elements are asked for apart; examples are no rules. */
+const NONE: ReadonlySet<string> = new Set(['items', 'keys', 'values', 'example'])
+
+/** The rules that say how large a value may be at most, as protovalidate says it. */
+const MOST: Readonly<Record<string, Pick<Most, 'of'> & { readonly says: (count: bigint) => string }>> = {
+  'repeated.max_items': { of: 'entries', says: (n) => `must contain no more than ${n} item(s)` },
+  'map.max_pairs': { of: 'entries', says: (n) => `map must be at most ${n} entries` },
+  'string.max_len': { of: 'characters', says: (n) => `must be at most ${n} characters` },
+  'string.len': { of: 'characters', says: (n) => `must be ${n} characters` },
+  'string.max_bytes': { of: 'bytes', says: (n) => `must be at most ${n} bytes` },
+  'string.len_bytes': { of: 'bytes', says: (n) => `must be ${n} bytes` },
+  'bytes.max_len': { of: 'bytes', says: (n) => `must be at most ${n} bytes` },
+  'bytes.len': { of: 'bytes', says: (n) => `must be ${n} bytes` },
+}
+
+/**
+ * Works out what the rules of buf.validate in a message type cost.
+ * @param predefined - the expressions of rules that files of the services add to those of buf.validate.
+ */
+export const rulePlans = (
+  rules: typeof Rules,
+  predefined: readonly string[],
+): ((desc: DescMessage) => MessagePlan) => {
+  const known = new Map<DescMessage, MessagePlan>()
+  const added = predefined.map(expressionCost)
+
+  const planOf = (desc: DescMessage): MessagePlan => {
+    const found = known.get(desc)
+    if (found !== undefined) return found
+    const fields: FieldPlan[] = []
+    const own = hasOption(desc, rules.message) ? getOption(desc, rules.message) : undefined
+    const plan: MessagePlan = { whole: own === undefined ? [] : expressionsIn(own), fields }
+    // Known before its fields are: a message may hold others of its type.
+    known.set(desc, plan)
+    for (const field of desc.fields) {
+      const one = fieldPlan(field)
+      const { most, whole, each, keys, inner } = one
+      if (most.length + whole.length + each.length + keys.length > 0 || inner !== undefined) fields.push(one)
+    }
+    return plan
+  }
+
+  const fieldPlan = (field: DescField): FieldPlan => {
+    const own = getOption(field, rules.field)
+    const inner = field.message && holdsRules(field.message) ? planOf(field.message) : undefined
+    if (own.ignore === rules.Ignore.ALWAYS) return { field, most: [], whole: [], each: [], keys: [], inner }
+    const { type } = own
+    const of = (nested: Rules.FieldRules | undefined) => (nested === undefined ? [] : costsOf(nested))
+    return {
+      field,
+      most: setIn(own).flatMap(([name, value]) => {
+        const most = MOST[name]
+        return most === undefined
+          ? []
+          : [{ count: Number(value), of: most.of, ruleId: name, text: most.says(value as bigint) }]
+      }),
+      whole: costsOf(own, field.fieldKind === 'list' && field.listKind === 'message'),
+      each: of(
+        type.case === 'repeated' ? type.value.items : type.case === 'map' ? type.value.values : undefined,
+      ),
+      keys: of(type.case === 'map' ? type.value.keys : undefined),
+      inner,
+    }
+  }
+
+  /** The rules that are set for a type, such as `string.max_len`. */
+  const setIn = ({ type }: Rules.FieldRules): [name: string, value: unknown][] => {
+    if (type.case === undefined) return []
+    const { message } = rules.FieldRulesSchema.field[type.case] as { readonly message: DescMessage }
+    const set = reflect(message, type.value)
+    return set.fields.filter((one) => set.isSet(one)).map((one) => [`${type.case}.${one.name}`, set.get(one)])
+  }
+
+  /** @param ofMessages - whether the value is a list of messages, which are compared with one another. */
+  const costsOf = (own: Rules.FieldRules, ofMessages = false): ExpressionCost[] => {
+    const { type } = own
+    const costs = expressionsIn(own)
+    const names = setIn(own).map(([name]) => name.slice(name.indexOf('.') + 1))
+    const rulesOf = names.filter((name) => !NONE.has(name))
+    if (own.required || rulesOf.length > 0) costs.push(ONCE)
+    const isText = type.case === 'string' || type.case === 'bytes' || type.case === 'repeated'
+    if (isText && rulesOf.some((name) => !SIZES.has(name))) costs.push(ofMessages ? PAIRS : THROUGH)
+    return type.value?.$unknown === undefined || type.value.$unknown.length === 0
+      ? costs
+      : [...costs, ...added]
+  }
+
+  return planOf
+}
+
+const holdsRules = (desc: DescMessage): boolean =>
+  [...reachable(desc)].some((one) => ruledPart(one) !== undefined)
+
+const expressionsIn = ({ cel, celExpression }: Rules.FieldRules | Rules.MessageRules): ExpressionCost[] =>
+  [...cel.map(({ expression }) => expression), ...celExpression].map(expressionCost)
