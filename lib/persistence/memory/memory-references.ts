@@ -5,7 +5,7 @@ import { type ResourceModel, resourceModel } from '../../resource/resource-model
 import type { Values } from '../contract/new-entity.js'
 import type { ReferenceAccess, ReferredRow } from '../contract/related-options.js'
 import { isWritten, type SharedPart, sharedParts } from '../references/parts-of-name.js'
-import { isKnown, Referable } from '../references/referable.js'
+import { isKnown, Referable } from '../rows/referable.js'
 import { toTest } from './evaluate.js'
 import type { MemoryDatabase } from './memory-database.js'
 

@@ -4,7 +4,8 @@ import type { CallEnd } from '../../call-end.js'
 import { Internal, Unavailable } from '../../errors.js'
 import { byCodePoint } from '../../text/code-point-order.js'
 import { cancellation } from '../engines/errors/cancellation.js'
-import type { Database, Result, Row, RunOptions, Statement } from '../engines/executor/executor.js'
+import type { Database, Result, Row, Statement } from '../engines/executor/executor.js'
+import type { SqlCall } from '../rows/row-call.js'
 import { CallQueue, type Slot } from './call-queue.js'
 import type { WaitingCall } from './waiting-calls.js'
 
@@ -20,7 +21,7 @@ export interface Mergeable<S extends Sought, R> {
   /** For messages: the resource, and what is done. */
   readonly name: string
   /** In a statement of its own. It never throws. */
-  alone(sought: S, run: RunOptions): Promise<R | undefined>
+  alone(sought: S, run: SqlCall): Promise<R | undefined>
   /** Calls of the same group may share a statement; undefined where the call goes out alone. */
   groupOf(tenant: string | undefined): string | undefined
   /** Of many calls. Its rows begin with the number of the call, from 1. Asked for only where calls have a group. */
@@ -46,7 +47,7 @@ class Call<S extends Sought, R> implements WaitingCall {
     readonly row: string | undefined,
     readonly sought: S,
     readonly values: readonly unknown[],
-    readonly run: RunOptions,
+    readonly run: SqlCall,
     readonly resolve: (result: R | undefined) => void,
     readonly reject: (error: unknown) => void,
     left: (call: Call<S, R>) => void,
@@ -110,7 +111,7 @@ export abstract class MergedCalls<S extends Sought, R> {
   }
 
   /** Undefined where no row is found. */
-  run(sought: S, run: RunOptions): Promise<R | undefined> {
+  run(sought: S, run: SqlCall): Promise<R | undefined> {
     const queue = this.#queue
     if (queue.passes()) {
       const call = this.operation.alone(sought, run)
@@ -140,7 +141,7 @@ export abstract class MergedCalls<S extends Sought, R> {
   /** In the result of a statement there was no row of the call. */
   protected abstract missed(found: () => void, again: () => Promise<boolean>): void
 
-  async #atOnce(slot: Slot, sought: S, run: RunOptions): Promise<R | undefined> {
+  async #atOnce(slot: Slot, sought: S, run: SqlCall): Promise<R | undefined> {
     let calls: number | undefined
     try {
       const result = await this.operation.alone(sought, run)
@@ -151,7 +152,7 @@ export abstract class MergedCalls<S extends Sought, R> {
     }
   }
 
-  #wait(group: string, sought: S, run: RunOptions): Promise<R | undefined> {
+  #wait(group: string, sought: S, run: SqlCall): Promise<R | undefined> {
     return new Promise((resolve, reject) => {
       const { signal } = run
       if (signal?.aborted === true) return reject(cancellation(signal))

@@ -6,15 +6,16 @@ import { isOwning, type OwningRelation } from '../../resource/relations/relation
 import { isWritten, type SharedPart, sharedParts } from './parts-of-name.js'
 import { type ResourceModel, resourceModel } from '../../resource/resource-model.js'
 import type { Values } from '../contract/new-entity.js'
-import { MissingParent, type Parent, type PlainRows, type ReferringRun } from './plain-rows.js'
-import { isKnown, type Limit, Referable } from './referable.js'
+import { MissingParent, type Parent } from '../rows/parents.js'
+import { isKnown, type Limit, Referable } from '../rows/referable.js'
+import type { SqlCall } from '../rows/row-call.js'
+import type { Rows, RowWrite } from '../rows/rows.js'
 import type { ReferenceAccess } from '../contract/related-options.js'
 import type { LockClause } from '../contract/row-lock.js'
-import type { Target } from './row-target.js'
 import type { Dialect } from '../dialects/dialect.js'
 import { quoteTable } from '../dialects/quote-table.js'
 import { toPredicate } from '../dialects/to-predicate.js'
-import type { Executor, RunOptions, Statement } from '../engines/executor/executor.js'
+import type { Statement } from '../engines/executor/executor.js'
 import { named } from '../engines/executor/named.js'
 import { and, compare } from '../query/plan.js'
 import { type Naming, tableNameOf } from '../schema/table-name-of.js'
@@ -32,12 +33,7 @@ interface Reference {
 }
 
 /** Reads a row of another resource. */
-export type ReadTarget = (
-  on: Executor,
-  target: Target,
-  run: RunOptions,
-  how: { readonly lock: LockClause },
-) => Promise<object | undefined>
+export type ReadTarget = Rows<object>['get']
 
 /** What a write refers to. */
 interface Secured {
@@ -103,20 +99,14 @@ export class References {
   }
 
   /** Inserts a row that refers to others. @throws InvalidArgument where one of them is missing. */
-  async insert<E>(
-    rows: PlainRows<E>,
-    on: Executor,
-    values: Readonly<Values>,
-    tenant: string | undefined,
-    run: ReferringRun,
-  ): Promise<E> {
-    const secured = await this.#secure(on, values, tenant, run)
+  async insert<E>(rows: Pick<Rows<E>, 'insert'>, call: SqlCall, write: RowWrite): Promise<E> {
+    const secured = await this.#secure(call, write.values, write.row.tenant)
     try {
-      if (secured.missing === undefined) return await rows.insert(on, values, run, secured.taken)
+      if (secured.missing === undefined) return await rows.insert(call, { ...write, parents: secured.taken })
     } catch (error) {
       if (!(error instanceof MissingParent)) throw error
     }
-    const missing = await this.#firstMissing(on, secured, run)
+    const missing = await this.#firstMissing(call, secured)
     throw missing ?? changedMeanwhile()
   }
 
@@ -125,25 +115,26 @@ export class References {
    * @throws InvalidArgument where one of them is missing, and the row matches.
    */
   async update<E>(
-    rows: PlainRows<E>,
-    on: Executor,
-    target: Target,
-    patch: Readonly<Values>,
-    run: ReferringRun,
+    rows: Pick<Rows<E>, 'get' | 'update'>,
+    call: SqlCall,
+    write: RowWrite,
   ): Promise<E | undefined> {
+    const { row: target, values } = write
     const { ifMatch, ...row } = target
-    const kept = this.#keptParts(patch)
-    const before = kept.length === 0 ? {} : ((await rows.get(on, row, run)) as Values | undefined)
+    const kept = this.#keptParts(values)
+    const before = kept.length === 0 ? {} : ((await rows.get(call, row)) as Values | undefined)
     if (before === undefined) return undefined
-    const secured = await this.#secure(on, { ...before, ...patch }, target.tenant, run, patch)
+    const secured = await this.#secure(call, { ...before, ...values }, target.tenant, values)
     const same = kept.map((field) => compare(field, '=', before[field.property] as string))
     const reached = kept.length === 0 ? target : { ...target, where: and(target.where, ...same) }
     const written =
-      secured.missing !== undefined ? undefined : await rows.update(on, reached, patch, run, secured.taken)
+      secured.missing !== undefined
+        ? undefined
+        : await rows.update(call, { ...write, row: reached, parents: secured.taken })
     if (written !== undefined || secured.parents.length === 0) return written
-    const stored = (await rows.get(on, row, run)) as Values | undefined
+    const stored = (await rows.get(call, row)) as Values | undefined
     if (stored === undefined || !this.#matches(stored, ifMatch)) return undefined
-    const missing = await this.#firstMissing(on, secured, run)
+    const missing = await this.#firstMissing(call, secured)
     if (missing !== undefined) throw missing
     if (kept.some(({ property }) => stored[property] !== before[property])) throw changedMeanwhile()
     return undefined
@@ -151,18 +142,16 @@ export class References {
 
   /**
    * Makes sure of what a row begins to refer to while it is deleted or undeleted: a hook has written it. The targets stay locked.
-   * @param values - the row with what is written.
    * @throws InvalidArgument for the first that is missing.
    */
   async check(
-    on: Executor,
-    values: Readonly<Values>,
-    written: Readonly<Values>,
-    tenant: string | undefined,
-    run: RunOptions,
+    rows: Pick<Rows<object>, 'get'>,
+    call: SqlCall,
+    { row: { key, tenant }, values }: RowWrite,
   ): Promise<void> {
-    for (const parent of this.#named(values, tenant, written))
-      if (!(await this.#isThere(on, parent, run, true))) throw missingTarget(parent.relation)
+    const before = await rows.get(call, { key, tenant }, { showDeleted: true })
+    for (const parent of this.#named({ ...before, ...values }, tenant, values))
+      if (!(await this.#isThere(call, parent, true))) throw missingTarget(parent.relation)
   }
 
   #matches(stored: Readonly<Values>, ifMatch: string | undefined): boolean {
@@ -175,17 +164,16 @@ export class References {
    * and for the rest of the transaction.
    */
   async #secure(
-    on: Executor,
+    call: SqlCall,
     values: Readonly<Values>,
     tenant: string | undefined,
-    run: ReferringRun,
     written = values,
   ): Promise<Secured> {
-    const { parents, refused } = await this.#limited(on, this.#named(values, tenant, written), tenant, run)
+    const { parents, refused } = await this.#limited(call, this.#named(values, tenant, written), tenant)
     if (refused !== undefined) return { parents, taken: [], missing: refused }
     if (this.dialect.can.writeWith) return { parents, taken: parents, missing: undefined }
     for (const parent of parents)
-      if (!(await this.#isThere(on, parent, run, true))) return { parents, taken: [], missing: parent }
+      if (!(await this.#isThere(call, parent, true))) return { parents, taken: [], missing: parent }
     return { parents, taken: [], missing: undefined }
   }
 
@@ -194,12 +182,11 @@ export class References {
    * @returns also the first one to which the caller may not refer, as far as no statement has to say so.
    */
   async #limited(
-    on: Executor,
+    call: SqlCall,
     parents: readonly Parent[],
     tenant: string | undefined,
-    run: ReferringRun,
   ): Promise<{ readonly parents: readonly Parent[]; readonly refused: Parent | undefined }> {
-    const { referable } = run
+    const { referable } = call
     if (referable === undefined) return { parents, refused: undefined }
     const limited: Parent[] = []
     let refused: Parent | undefined
@@ -207,25 +194,23 @@ export class References {
       const { isNone, where, test } = await referable.ask(parent.relation, parent.row)
       const one = { ...parent, where }
       limited.push(one)
-      if (refused === undefined && (isNone || !(await this.#passes(on, one, tenant, test, run))))
-        refused = one
+      if (refused === undefined && (isNone || !(await this.#passes(call, one, tenant, test)))) refused = one
     }
     return { parents: limited, refused }
   }
 
   /** Whether code allows the row. It stays locked, so that it is the same when it is referred to. */
   async #passes(
-    on: Executor,
+    call: SqlCall,
     { relation, row, where }: Parent,
     tenant: string | undefined,
     test: Limit['test'],
-    run: RunOptions,
   ): Promise<boolean> {
     if (test === undefined) return true
     const { isOwned, target, read } = this.#of(relation)
     const key = row.values[target.key.property] as string
     const reach = { key, tenant: isOwned ? tenant : undefined, where }
-    const entity = await read(on, reach, run, { lock: FOR_REFERENCE })
+    const entity = await read(call, reach, { lock: FOR_REFERENCE })
     return entity !== undefined && (await test(entity)) === true
   }
 
@@ -257,17 +242,16 @@ export class References {
     return parents
   }
 
-  async #firstMissing(on: Executor, { parents, missing }: Secured, run: RunOptions) {
+  async #firstMissing(call: SqlCall, { parents, missing }: Secured) {
     if (missing !== undefined) return missingTarget(missing.relation)
     for (const parent of parents)
-      if (!(await this.#isThere(on, parent, run, false))) return missingTarget(parent.relation)
+      if (!(await this.#isThere(call, parent, false))) return missingTarget(parent.relation)
     return undefined
   }
 
   async #isThere(
-    on: Executor,
+    call: SqlCall,
     { relation, values, select, where }: Parent,
-    run: RunOptions,
     lock: boolean,
   ): Promise<boolean> {
     const bound: unknown[] = [...values]
@@ -278,7 +262,7 @@ export class References {
         select((field) => this.dialect.kinds[field.kind].placeholder(field, ++at), lock, condition),
       )
     })
-    return (await on.run(statement, bound, run)).rows.length > 0
+    return (await call.on.run(statement, bound, call)).rows.length > 0
   }
 
   #of(relation: OwningRelation): Reference {

@@ -2,25 +2,20 @@ import type { Scope } from '../contract/scope.js'
 import type { Dialect } from '../dialects/dialect.js'
 import type { KeptOfPage } from '../dialects/values/hand-over.js'
 import type { Database, Executor, Result, Row, RunOptions, Statement } from '../engines/executor/executor.js'
+import type { SqlCall } from '../rows/row-call.js'
 import { MAX_LOADED } from './load-related.js'
 import { type Asked, RelatedRows, type RelatedTable } from './related-rows.js'
 import { type RelationLoad, spans } from './relation-loads.js'
 import type { Searching, SearchedRows } from './searched-rows.js'
 
-/** Where an operation sends its statements. */
-export interface SqlReading {
-  readonly on: Executor
-  readonly run: RunOptions
-}
-
 /** The rows of a resource, which searches find without a list. */
-export interface SearchedTable extends RelatedTable<SqlReading> {
+export interface SearchedTable extends RelatedTable<SqlCall> {
   readonly rows: SearchedRows
 }
 
 /** Where a list sends its statement. */
 export interface PageReading {
-  readonly on: Executor
+  readonly call: SqlCall
   readonly kept: KeptOfPage | undefined
 }
 
@@ -31,10 +26,10 @@ export interface PageReading {
 const MOST_TEXTS = 8
 
 /** Reads relations by statements that are sent together, with the page before them where the engine lets it hand its values on. */
-export class RowsTogether extends RelatedRows<SqlReading, SearchedTable> {
+export class RowsTogether extends RelatedRows<SqlCall, SearchedTable> {
   constructor(
     private readonly database: Database,
-    ...parts: ConstructorParameters<typeof RelatedRows<SqlReading, SearchedTable>>
+    ...parts: ConstructorParameters<typeof RelatedRows<SqlCall, SearchedTable>>
   ) {
     super(...parts)
   }
@@ -43,11 +38,11 @@ export class RowsTogether extends RelatedRows<SqlReading, SearchedTable> {
    * Where a list sends its statement: with it go those of the relations of these paths, of which `read` takes the rows.
    * @throws as `read` does.
    */
-  pageOn(on: Executor, paths: readonly string[], scope: Scope): PageReading {
+  pageOn(call: SqlCall, paths: readonly string[], scope: Scope): PageReading {
     const { database } = this
     const runAll = database.runAll?.bind(database)
-    const alone = { on, kept: undefined }
-    if (on !== database || runAll === undefined || database.dialect.handOver === undefined) return alone
+    const alone = { call, kept: undefined }
+    if (call.on !== database || runAll === undefined || database.dialect.handOver === undefined) return alone
     const trees = this.trees(paths, scope)
     if (trees.length === 0 || trees.some((tree) => spans(tree, scope.tenant))) return alone
     const asked = trees.map((relation) => ({ relation, ...this.reached(relation, scope) }))
@@ -60,56 +55,56 @@ export class RowsTogether extends RelatedRows<SqlReading, SearchedTable> {
       return [relation, table.rows.behind(relation, { number, texts }, tenant, size)]
     })
     return {
-      on: new PageExecutor(database, runAll, new Map(searches), text),
+      call: { ...call, on: new PageExecutor(database, runAll, new Map(searches), text) },
       kept: { columns: trees.map(({ from }) => from), text },
     }
   }
 
   protected override async find(
-    { on, run }: SqlReading,
+    call: SqlCall,
     asked: readonly Asked<SearchedTable>[],
   ): Promise<readonly (readonly object[])[]> {
-    if (!(on instanceof PageExecutor)) return this.#search(on, run, asked)
+    const { on } = call
+    if (!(on instanceof PageExecutor)) return this.#search(call, asked)
+    const behind = { ...call, on: on.database }
     // What the relations lead to further.
-    if (!asked.every(({ search }) => on.hasRead(search.relation)))
-      return this.#search(on.database, run, asked)
+    if (!asked.every(({ search }) => on.hasRead(search.relation))) return this.#search(behind, asked)
     const found = asked.map(({ search }) => {
       const entities = on.entitiesOf(search.relation)
       // The page may have a row more than it shows: of too many resources, those that are missing may be of use.
       return entities !== undefined && entities.length <= MAX_LOADED ? entities : undefined
     })
-    return filled(found, asked, (missing) => this.#rowByRow(on.database, run, missing))
+    return filled(found, asked, (missing) => this.#rowByRow(behind, missing))
   }
 
   async #search(
-    on: Executor,
-    run: RunOptions,
+    call: SqlCall,
     asked: readonly Asked<SearchedTable>[],
   ): Promise<readonly (readonly object[])[]> {
-    if (asked.some(({ search }) => search.tenants !== undefined)) return super.find({ on, run }, asked)
-    const found = await this.#sent(on, run, asked)
-    return filled(found, asked, (missing) => this.#rowByRow(on, run, missing))
+    if (asked.some(({ search }) => search.tenants !== undefined)) return super.find(call, asked)
+    const found = await this.#sent(call, asked)
+    return filled(found, asked, (missing) => this.#rowByRow(call, missing))
   }
 
   async #rowByRow(
-    on: Executor,
-    run: RunOptions,
+    call: SqlCall,
     asked: readonly Asked<SearchedTable>[],
   ): Promise<readonly (readonly object[])[]> {
-    const found = await this.#sent(on, run, asked, false)
+    const found = await this.#sent(call, asked, false)
     return found.map((entities) => entities ?? [])
   }
 
   async #sent(
-    on: Executor,
-    run: RunOptions,
+    call: SqlCall,
     asked: readonly Asked<SearchedTable>[],
     isGathered?: boolean,
   ): Promise<readonly (readonly object[] | undefined)[]> {
     const reads = asked.map(({ table, search, tenant }) => table.rows.searching(search, tenant, isGathered))
-    const together = on === this.database && reads.length > 1 ? this.database.runAll?.(reads, run) : undefined
+    const { on } = call
+    const together =
+      on === this.database && reads.length > 1 ? this.database.runAll?.(reads, call) : undefined
     const results = await (together ??
-      Promise.all(reads.map(({ statement, values }) => on.run(statement, values, run))))
+      Promise.all(reads.map(({ statement, values }) => on.run(statement, values, call))))
     return reads.map((read, i) => read.entitiesIn(results[i]?.rows ?? []))
   }
 }

@@ -6,20 +6,20 @@ import { type Scope, scopeOf } from '../contract/scope.js'
 import type { BeginOptions } from '../dialects/dialect.js'
 import type { KeptOfPage } from '../dialects/values/hand-over.js'
 import { withRetries } from '../engines/errors/constraint-error.js'
-import type { Database, Executor, RunOptions } from '../engines/executor/executor.js'
+import type { Database } from '../engines/executor/executor.js'
+import type { LateTransaction } from '../engines/executor/late-transaction.js'
 import { entitiesRead, Hooks } from '../hooks/call-hooks.js'
 import { OutboxWriter } from '../outbox/sql/outbox-writer.js'
 import { RowsTogether, type SearchedTable } from '../relations/rows-together.js'
 import { SearchedRows } from '../relations/searched-rows.js'
-import { tableNameOf } from '../schema/table-name-of.js'
-import { EntitySubscribers } from '../typeorm/subscribers.js'
+import type { SqlCall } from '../rows/row-call.js'
 import type { ReferringOptions } from '../contract/related-options.js'
 import type { Values } from '../contract/new-entity.js'
-import type { Referable } from '../references/referable.js'
+import type { Referable } from '../rows/referable.js'
 import type { References } from '../references/references.js'
+import { tableNameOf } from '../schema/table-name-of.js'
+import { EntitySubscribers } from '../typeorm/subscribers.js'
 import type { DataSourceCheck } from './data-source-check.js'
-import type { EmittingRun } from './emitting-rows.js'
-import type { HookedRun } from './hooked-rows.js'
 import type { IndexErrors } from '../schema/index-errors.js'
 import { knownHydratorsOf } from './row-codec.js'
 import { RowStore } from './row-store.js'
@@ -27,17 +27,16 @@ import { toCaller } from '../engines/errors/to-caller.js'
 import { TransactionScope } from './transaction-scope.js'
 import { atomically, current, type Joined, withHooks } from './transaction.js'
 
-/** What an operation does, where its statements go, and its principal. */
-type Work<T> = (on: Joined, scope: Scope, run: RunOptions) => Promise<T>
+/** An operation on the transaction that it joins, or on the pool. */
+interface JoinedCall extends SqlCall {
+  readonly on: Joined
+}
+
+/** What an operation does, and whose rows it reaches. */
+type Work<T> = (call: JoinedCall, scope: Scope) => Promise<T>
 
 /** @param kept - what the statement of a list keeps for those behind it. */
-type Read<T> = (
-  on: Executor,
-  scope: Scope,
-  run: RunOptions,
-  lock?: LockClause,
-  kept?: KeptOfPage,
-) => Promise<T>
+type Read<T> = (call: SqlCall, scope: Scope, lock?: LockClause, kept?: KeptOfPage) => Promise<T>
 
 /** Has the caller of a write asked about what these values refer to, before a transaction begins for it. */
 type Refers = (...written: readonly Readonly<Values>[]) => Promise<void>
@@ -57,7 +56,7 @@ export interface Together {
   /** What a transaction begins with that is made for the operation alone. */
   readonly settings: BeginOptions
   /** @throws ErrPreconditionFailed for a transaction that it cannot join. */
-  checkJoined(on: Executor, run: RunOptions): Promise<void>
+  checkJoined(call: SqlCall): Promise<void>
 }
 
 /** How the operations of one repository run: their principal, transaction, retries and errors. */
@@ -96,8 +95,9 @@ export class Operations {
     if (options?.lock === undefined && options?.wait === undefined)
       return this.perform(name, options, scope, FINDS_ROWS.has(name) ? this.#fresh(work) : work)
     const lock = lockOf(this.database, this.#named(name), options, more)
-    return this.perform(name, options, scope, async (on, _, run) => {
-      const result = await work(on, scope, run, lock)
+    return this.perform(name, options, scope, async (call) => {
+      const result = await work(call, scope, lock)
+      const { on } = call
       if (on instanceof TransactionScope && !(WILL_WRITE in options)) on.connection.snapshot.locked()
       return result
     })
@@ -105,9 +105,10 @@ export class Operations {
 
   /** A rule across rows locks a row, and then counts others: it must not count what was there before it waited. */
   #fresh<T>(work: Read<T>): Work<T> {
-    return async (on, scope, run) => {
-      if (on instanceof TransactionScope) await on.connection.snapshot.check(on, this.model.type, run)
-      return work(on, scope, run)
+    return async (call, scope) => {
+      const { on } = call
+      if (on instanceof TransactionScope) await on.connection.snapshot.check(on, this.model.type, call)
+      return work(call, scope)
     }
   }
 
@@ -118,35 +119,41 @@ export class Operations {
   async write<T>(
     name: string,
     options: (RowOptions & ReferringOptions) | undefined,
-    prepare: (scope: Scope, refers: Refers) => Promise<(on: Executor, run: RunOptions) => Promise<T>>,
+    prepare: (scope: Scope, refers: Refers) => Promise<(call: SqlCall) => Promise<T>>,
     isAtomic = !this.canReturn || this.tells,
     together?: Together,
   ): Promise<T> {
     const { tells } = this
-    return this.perform(name, options, scopeOf(this.model, options), async (on, scope, given) => {
+    return this.perform(name, options, scopeOf(this.model, options), async (given, scope) => {
+      const { on } = given
       if (on instanceof TransactionScope) on.refuseReadOnly(this.#named(name))
       let referable: Referable | undefined
       const work = await prepare(scope, async (...written) => {
         referable = await this.references?.referable(options?.references, written)
       })
-      const run = referable === undefined ? given : { ...given, referable }
+      const call = referable === undefined ? given : { ...given, referable }
       let result: T
-      if (together !== undefined && on !== this.database) await together.checkJoined(on, run)
+      if (together !== undefined && on !== this.database) await together.checkJoined(call)
       if (this.hooks?.surround(name) === true || together?.callsHooks === true)
         result = await withHooks(
           on,
           scope.context,
           surrounding(options?.context),
           (executor, inside, late) => {
-            const hooked: HookedRun = { ...run, inside, late: WRITES_ONE_ROW.has(name) ? late : undefined }
-            return work(executor, hooked)
+            const hooked = { ...call, on: executor, inside }
+            return work(late !== undefined && WRITES_ONE_ROW.has(name) ? lateCall(hooked, late) : hooked)
           },
           together?.settings,
         )
       else if (isAtomic || together !== undefined || referable?.asksCode === true)
-        result = await atomically(on, scope.context, (inside) => work(inside, run), together?.settings)
+        result = await atomically(
+          on,
+          scope.context,
+          (inside) => work({ ...call, on: inside }),
+          together?.settings,
+        )
       // In a transaction a deadlock is the transaction's to retry.
-      else result = await (on === this.database ? withRetries(() => work(on, run), run) : work(on, run))
+      else result = await (on === this.database ? withRetries(() => work(call), call) : work(call))
       if (tells || together?.tells === true) this.#wake(on)
       return result
     })
@@ -165,11 +172,11 @@ export class Operations {
       const on = current(this.database, options?.context)
       const { context } = scope
       const { end: signal } = context
-      const run: EmittingRun = signal === undefined ? { context } : { signal, context }
+      const call: JoinedCall = signal === undefined ? { on, context } : { on, context, signal }
       const checked = this.check.isPending ? this.#afterCheck(work) : work
       return await (on instanceof TransactionScope
-        ? on.perform(this.#named(name), () => checked(on, scope, run))
-        : checked(on, scope, run))
+        ? on.perform(this.#named(name), () => checked(call, scope))
+        : checked(call, scope))
     } catch (error) {
       throw toCaller(error, this.indexes)
     }
@@ -181,15 +188,14 @@ export class Operations {
     read: Read<T>,
     paths: readonly string[],
   ): Read<T> {
-    return async (on, scope, run, lock) => {
+    return async (call, scope, lock) => {
       const related = (this.#related ??= new RowsTogether(this.database, this.model, (target) =>
         this.#tableOf(target),
       ))
       const isPage = name === 'list' && lock === undefined
-      const page = isPage ? related.pageOn(on, paths, scope) : { on, kept: undefined }
-      const result = await read(page.on, scope, run, lock, page.kept)
-      const at = { on: page.on, run }
-      await related.read(entitiesRead(name, result), paths, { at, scope, options })
+      const page = isPage ? related.pageOn(call, paths, scope) : { call, kept: undefined }
+      const result = await read(page.call, scope, lock, page.kept)
+      await related.read(entitiesRead(name, result), paths, { at: page.call, scope, options })
       return result
     }
   }
@@ -200,7 +206,7 @@ export class Operations {
     const { lists } = new RowStore(target, dialect, table)
     return {
       hooks: new Hooks(target, new EntitySubscribers(dataSource, target)),
-      list: ({ on, run }, plan, tenant) => lists.list(on, plan, tenant, run),
+      list: (call, plan, tenant) => lists.list(call, plan, tenant),
       rows: new SearchedRows(target, dialect, table, (isOwned) =>
         knownHydratorsOf(target, dialect, true, isOwned),
       ),
@@ -214,8 +220,9 @@ export class Operations {
     options: ListScope | undefined,
     read: Read<T>,
   ): Read<T> {
-    return async (on, scope, run, lock) => {
-      const result = await read(on, scope, run, lock)
+    return async (call, scope, lock) => {
+      const { on } = call
+      const result = await read(call, scope, lock)
       const transaction = TransactionChain.ofHooks(surrounding(options?.context))
       const inside = scope.context.with({ transaction })
       const managerOf = () => (on instanceof TransactionScope ? on.manager : undefined)
@@ -230,9 +237,9 @@ export class Operations {
   }
 
   #afterCheck<T>(work: Work<T>): Work<T> {
-    return async (on, scope, run) => {
-      await this.check.run(on, run)
-      return work(on, scope, run)
+    return async (call, scope) => {
+      await this.check.run(call.on, call)
+      return work(call, scope)
     }
   }
 
@@ -240,3 +247,15 @@ export class Operations {
     return `${this.model.entity.name}.${name}`
   }
 }
+
+/** Around a transaction that may never begin. */
+const lateCall = (call: SqlCall, late: LateTransaction): SqlCall => ({
+  ...call,
+  late: {
+    get isNeeded() {
+      return late.isNeeded
+    },
+    outside: { ...call, on: late.outside },
+    instead: { ...call, on: late.instead },
+  },
+})

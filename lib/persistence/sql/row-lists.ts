@@ -15,10 +15,11 @@ import { type GatheredSql, PAGE } from '../dialects/values/gathered.js'
 import type { KeptOfPage } from '../dialects/values/hand-over.js'
 import { toJoins, toPredicate } from '../dialects/to-predicate.js'
 import { explainMissingVector } from '../engines/errors/explain-missing-vector.js'
-import type { Executor, Row, RunOptions, Statement } from '../engines/executor/executor.js'
+import type { Executor, Row, Statement } from '../engines/executor/executor.js'
 import { keysetPredicate } from '../query/keyset.js'
 import { equals, type FilterNode, isNull, type PlanColumn } from '../query/plan.js'
 import { columnsIn, type KnownHydrators } from '../relations/searched-rows.js'
+import type { SqlCall } from '../rows/row-call.js'
 import { knownHydratorsOf, sortValuesOf } from './row-codec.js'
 import type { Statements } from './statements.js'
 
@@ -79,10 +80,9 @@ export class RowLists<E extends object> {
 
   /** A page that locks reads no extra row to find out whether more follow, because that row would be locked too. */
   async list(
-    on: Executor,
+    call: SqlCall,
     plan: ListPlan,
     tenant: string | undefined,
-    run: RunOptions,
     options: PageOptions = {},
   ): Promise<Page<E>> {
     checkCursor(plan.cursor, plan.terms, this.dialect)
@@ -92,7 +92,7 @@ export class RowLists<E extends object> {
     const asked = options.lock === undefined ? plan.size + 1 : plan.size
     const offset = plan.cursor?.kind === 'offset' ? plan.cursor.offset : 0
     const tail = ` ORDER BY ${source.order} LIMIT ${count(asked)}${offset > 0 ? ` OFFSET ${count(offset)}` : ''}`
-    const send = (statement: Statement) => this.#read(on, statement, params, run)
+    const send = (statement: Statement) => this.#read(call, statement, params)
     const page =
       (await this.#gathered(send, source, tail, plan, tenant, options)) ??
       (await this.#rows(send, source, tail, plan, tenant, options))
@@ -194,19 +194,14 @@ export class RowLists<E extends object> {
   }
 
   /** Counting stops at the limit of the plan. */
-  async count(
-    on: Executor,
-    { limit, ...plan }: CountPlan,
-    tenant: string | undefined,
-    run: RunOptions,
-  ): Promise<number> {
+  async count(call: SqlCall, { limit, ...plan }: CountPlan, tenant: string | undefined): Promise<number> {
     const params: unknown[] = []
     const { from } = this.#source(plan, tenant, params)
     const text =
       limit === undefined
         ? `SELECT COUNT(*) AS n FROM ${from}`
         : `SELECT COUNT(*) AS n FROM (SELECT 1 AS one FROM ${from} LIMIT ${this.dialect.countPlaceholder(params.push(limit))}) AS counted`
-    const [row] = await this.#read(on, this.statements.written(text), params, run)
+    const [row] = await this.#read(call, this.statements.written(text), params)
     return Number(row?.[0])
   }
 
@@ -226,13 +221,8 @@ export class RowLists<E extends object> {
     return specs
   }
 
-  async #read(
-    on: Executor,
-    statement: Statement,
-    params: unknown[],
-    run: RunOptions,
-  ): Promise<readonly Row[]> {
-    const { rows } = await on.run(statement, params, run).catch((error) => {
+  async #read(call: SqlCall, statement: Statement, params: unknown[]): Promise<readonly Row[]> {
+    const { rows } = await call.on.run(statement, params, call).catch((error) => {
       throw explainMissingVector(error, this.model.type)
     })
     return rows

@@ -8,22 +8,14 @@ import { Placeholders } from '../engines/executor/placeholders.js'
 import { named } from '../engines/executor/named.js'
 import { BoundedCache } from '../../bounded-cache.js'
 import { OUTBOX_TYPES, type OutboxWriter } from '../outbox/sql/outbox-writer.js'
-import type { Taken } from '../references/plain-rows.js'
+import type { Taken } from '../rows/parents.js'
+import { FOR_WRITE, type GetOptions } from '../rows/rows.js'
 import type { TableName } from '../dialects/catalog/table-definition.js'
 import { quoteTable } from '../dialects/quote-table.js'
 import { tableNameOf } from '../schema/table-name-of.js'
 import { SOFT_DELETE_KEY } from '../schema/table-of.js'
 
 const CACHED_SHAPES = 1000
-
-/** The lock for rows that are written afterwards. */
-export const FOR_WRITE: LockClause = { lock: 'update', wait: 'block' }
-
-/** Options of a read of one row, besides its tenant. */
-export interface GetOptions {
-  readonly showDeleted?: boolean
-  readonly lock?: LockClause | undefined
-}
 
 /** What an operation requires besides the key: a tenant and an etag. */
 export interface RowPredicate {

@@ -16,14 +16,13 @@ import { Family } from '../deletion/sql/family.js'
 import { purgeInChunks } from '../deletion/sql/purge-in-chunks.js'
 import { DataSourceCheck } from './data-source-check.js'
 import { executorOf } from '../engines/executor-of.js'
-import type { Database, Executor, RunOptions } from '../engines/executor/executor.js'
+import type { Database } from '../engines/executor/executor.js'
 import type { PagingOptions } from '../contract/list-plan.js'
 import type { Patch } from '../../resource/values/increment.js'
 import type { ReferringOptions } from '../contract/related-options.js'
 import { modify } from '../contract/modify.js'
 import { hasOwnKey, newEntity, type Sources, type Values } from '../contract/new-entity.js'
 import { deletionOf, patchesOf, patchOf, restorationOf, serverSetValues } from '../contract/patch.js'
-import { notFound } from './preconditions.js'
 import { isStorable } from '../query/reachable.js'
 import { byKey, joinOptions, type Scope, scopeOf } from '../contract/scope.js'
 import { watchOperations, watchOverrides } from '../contract/watched-operations.js'
@@ -48,18 +47,18 @@ import type {
   UndeleteOptions,
   UpdateOptions,
 } from '../contract/repository.js'
-import { Hooks } from '../hooks/call-hooks.js'
-import { EntitySubscribers } from '../typeorm/subscribers.js'
-import { hookedStores } from './hooked-rows.js'
 import { IndexErrors } from '../schema/index-errors.js'
 import { Operations } from './operations.js'
-import { OutboxWriter } from '../outbox/sql/outbox-writer.js'
 import { planCount, planPage } from '../relations/plan-page.js'
-import { tableNames } from '../schema/table-name-of.js'
-import type { MergeOptions } from '../merging/merge.js'
-import { mergedRows } from './merged-rows.js'
-import { referencesOf, type RowStore } from './row-store.js'
-import { RowWriter } from './row-writer.js'
+import { type MergeOptions, mergeOf } from '../merging/merge.js'
+import type { Finds } from '../rows/finds.js'
+import { notFound } from '../rows/misses.js'
+import type { SqlCall } from '../rows/row-call.js'
+import { targetOf } from '../rows/row-target.js'
+import { RowWriter } from '../rows/row-writer.js'
+import type { Rows } from '../rows/rows.js'
+import { familyRowsOf, rowsOf } from './rows-of.js'
+import type { RowStore } from './row-store.js'
 import { checkMinter, mint, protectNew, reveal, type SecretOptions } from '../contract/secret-fields.js'
 import { current, transaction } from './transaction.js'
 import type { TransactionContext } from './transaction-context.js'
@@ -83,7 +82,9 @@ export class TypeormRepository<E extends object> implements Repository<E> {
   readonly table: DataSourceCheck['table']
   readonly #options: RepositoryOptions
   readonly #database: Database
-  readonly #rows: RowStore<E>
+  readonly #store: RowStore<E>
+  readonly #rows: Rows<E>
+  readonly #finds: Finds<E>
   readonly #writer: RowWriter<E>
   readonly #check: DataSourceCheck
   readonly #operations: Operations
@@ -98,24 +99,24 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     this.#database = executorOf(dataSource)
     this.#check = new DataSourceCheck(this.#database, this.model)
     this.table = this.#check.table
-    const hooks = new Hooks(this.model, new EntitySubscribers(dataSource, this.model))
+    const parts = rowsOf(this.#database, this.model, mergeOf(dataSource, options))
+    const { store, references, hooks } = parts
     const { dialect } = this.#database
-    const references = referencesOf(this.model, this.#database)
-    const parts = {
-      dialect,
-      table: this.table,
-      references,
-      tableOf: tableNames(dialect, dataSource),
-      outbox: OutboxWriter.of(this.#database),
-    }
-    this.#rows = mergedRows(this.#database, this.model, hooks, parts, options)
-    this.#writer = new RowWriter(this.#rows)
-    this.#family = new Family(this.#database, this.model, this.#writer, options, hookedStores(this.#database))
+    this.#rows = parts.rows
+    this.#finds = parts.finds
+    this.#store = store
+    this.#writer = new RowWriter(this.#rows, {
+      model: store.model,
+      rangeOf: ({ kind }) => dialect.kinds[kind].range,
+      refers: references !== undefined,
+      tenantsOf: (call, key) => store.tenantsOf(call, key),
+    })
+    this.#family = new Family(this.#database, this.model, this.#writer, options, familyRowsOf(this.#database))
     this.#operations = new Operations(
       this.#database,
       this.model,
       this.#check,
-      this.#rows.statements.canReturn,
+      store.statements.canReturn,
       new IndexErrors(this.model, dialect, this.table),
       hooks.isSilent ? undefined : hooks,
       references,
@@ -127,10 +128,9 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     relatedQuestions(this.#family.member, options)
 
   get(key: string, options?: ReadOptions): Promise<E> {
-    return this.#operations.read('get', options, async (on, scope, run, lock) => {
-      const target =
-        this.#writer.known({ key, scope }) ?? (await this.#writer.search(on, { key, scope }, run))
-      return (await this.#rows.get(on, target, run, { lock })) ?? notFound()
+    return this.#operations.read('get', options, async (call, scope, lock) => {
+      const row = this.#writer.known({ key, scope }) ?? (await this.#writer.search(call, { key, scope }))
+      return (await this.#rows.get(call, row, { lock })) ?? notFound()
     })
   }
 
@@ -138,17 +138,17 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     return this.#operations.read(
       'list',
       options,
-      (on, scope, run, lock, kept) => {
+      (call, scope, lock, kept) => {
         const plan = planPage(this.model, list, scope, this.#options, options)
-        return this.#rows.lists.list(on, plan, scope.tenant, run, { lock, kept })
+        return this.#store.lists.list(call, plan, scope.tenant, { lock, kept })
       },
       { mayLeaveOut: true, with: list.with },
     )
   }
 
   count(list: ListFilter = {}, options: CountOptions = {}): Promise<number> {
-    return this.#operations.read('count', options, (on, scope, run) =>
-      this.#rows.lists.count(on, planCount(this.model, list, scope, options), scope.tenant, run),
+    return this.#operations.read('count', options, (call, scope) =>
+      this.#store.lists.count(call, planCount(this.model, list, scope, options), scope.tenant),
     )
   }
 
@@ -167,8 +167,12 @@ export class TypeormRepository<E extends object> implements Repository<E> {
           minted(secrets.columns)
           const values = { ...(entity as Values), ...secrets.columns }
           await refers(values)
-          const insert = hasOwnKey(this.model, input, this.#options) ? 'insert' : 'insertNew'
-          return async (on, run) => Object.assign(await this.#rows[insert](on, values, run), secrets.tokens)
+          const write = {
+            row: targetOf(this.model, values),
+            values,
+            isKeyMade: !hasOwnKey(this.model, input, this.#options),
+          }
+          return async (call) => Object.assign(await this.#rows.insert(call, write), secrets.tokens)
         },
         !this.#rows.insertsAtOnce,
       ),
@@ -179,7 +183,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     return this.#operations.write('update', options, async (scope, refers) => {
       const patch = await patchOf(this.model, entity, fieldMask, options, this.#options, scope)
       await refers(patch)
-      return (on, run) => this.#writer.update(on, { key, scope, ifMatch: options?.ifMatch }, patch, run)
+      return (call) => this.#writer.update(call, { key, scope, ifMatch: options?.ifMatch }, patch)
     })
   }
 
@@ -196,7 +200,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     const prepare = async (scope: Scope) => {
       const row = { key, scope, ifMatch: options?.ifMatch }
       const patch = deletionOf(this.model, this.#options)
-      return (on: Executor, run: RunOptions) => (family ?? this.#writer).delete(on, row, patch, run, options)
+      return (call: SqlCall) => (family ?? this.#writer).delete(call, row, patch, options)
     }
     return this.#operations.write('delete', options, prepare, undefined, family)
   }
@@ -207,16 +211,15 @@ export class TypeormRepository<E extends object> implements Repository<E> {
       if (this.model.deleteTime === undefined) return notFound()
       const row = { key, scope, ifMatch: options?.ifMatch }
       const patch = restorationOf(this.model, this.#options)
-      return (on: Executor, run: RunOptions) =>
-        (family ?? this.#writer).undelete(on, row, patch, run, options)
+      return (call: SqlCall) => (family ?? this.#writer).undelete(call, row, patch, options)
     }
     return this.#operations.write('undelete', options, prepare, undefined, family)
   }
 
   async batchGet(keys: readonly string[], options?: BatchGetOptions): Promise<E[]> {
     checkBatch(keys, 'ids', { unique: false })
-    return this.#operations.read('batchGet', options, async (on, scope, run, lock) => {
-      const rows = await this.#rows.batchGet(on, [...new Set(keys.filter(isStorable))], scope, run, { lock })
+    return this.#operations.read('batchGet', options, async (call, scope, lock) => {
+      const rows = await this.#rows.batchGet(call, [...new Set(keys.filter(isStorable))], scope, { lock })
       const found = byKey(this.model, rows)
       if (options?.allowMissing === true) return rows
       return keys.map((key) => (found.get(key) ?? notFound()) as E)
@@ -235,7 +238,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
       async (scope, refers) => {
         const patches = await patchesOf(this.model, items, this.#options, scope)
         await refers(...patches.map(({ patch }) => patch))
-        return (on, run) => this.#writer.updateMany(on, patches, scope, run)
+        return (call) => this.#writer.updateMany(call, patches, scope)
       },
       true,
     )
@@ -246,8 +249,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     const family = this.#family.deletes
     const prepare = async (scope: Scope) => {
       const patch = deletionOf(this.model, this.#options)
-      return (on: Executor, run: RunOptions) =>
-        (family ?? this.#writer).deleteMany(on, keys, scope, patch, run, options)
+      return (call: SqlCall) => (family ?? this.#writer).deleteMany(call, keys, scope, patch, options)
     }
     return this.#operations.write('batchDelete', options, prepare, true, family)
   }
@@ -256,7 +258,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     scopeOf(this.model, options)
     if (this.model.expireTime === undefined) return 0
     const { purges } = this.#family
-    return purgeInChunks(this.#rows, purges, purgeThreshold(before), (prepare) =>
+    return purgeInChunks(this.#store, purges, purgeThreshold(before), (prepare) =>
       this.#operations.write('purgeExpired', options, prepare, undefined, purges?.purging),
     )
   }
@@ -282,9 +284,9 @@ export class TypeormRepository<E extends object> implements Repository<E> {
 
   /** What `lookupBy<Field>Hash` calls. */
   protected lookup({ hash }: SecretField, value: string, options?: ReadOptions): Promise<E> {
-    return this.#operations.read('lookup', options, async (on, scope, run) => {
+    return this.#operations.read('lookup', options, async (call, scope) => {
       if (!isStorable(value)) return notFound()
-      const [first] = await this.#rows.find(on, hash, value, scope, run)
+      const [first] = await this.#finds.find(call, hash, value, scope)
       return first?.entity ?? notFound()
     })
   }
@@ -296,9 +298,9 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     options?: RowOptions,
   ): Promise<string | undefined> {
     const scope = scopeOf(this.model, options)
-    const [row] = await this.#operations.read('reveal', options, async (on, _, run) => {
-      const target = await this.#writer.target(on, { key, scope }, run)
-      return this.#rows.find(on, this.model.key, key, target, run)
+    const [row] = await this.#operations.read('reveal', options, async (call) => {
+      const row = await this.#writer.target(call, { key, scope })
+      return this.#finds.find(call, this.model.key, key, row)
     })
     return reveal((row ?? notFound()).columns[cipher.property], this.#options, scope.context)
   }
@@ -310,9 +312,10 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     options?: OperationOptions,
   ): Promise<Verification<E>> {
     const scope = { context: options?.context ?? RequestContext.current(), tenant: undefined }
-    return this.#operations.perform('verify', options, scope, async (on, _, run) => {
-      const find = (id: string) => this.#rows.find(on, credential.publicId, id, scope, run)
-      const specs = on === this.#database ? this.#rows.lists.specsOf(credential, on) : undefined
+    return this.#operations.perform('verify', options, scope, async (call) => {
+      const find = (id: string) => this.#finds.find(call, credential.publicId, id, scope)
+      const specs =
+        call.on === this.#database ? this.#store.lists.specsOf(credential, this.#database) : undefined
       return checkCredential(this.model, credential, token, this.#options, find, specs, scope.context)
     })
   }
@@ -324,8 +327,8 @@ export class TypeormRepository<E extends object> implements Repository<E> {
         const { columns, tokens } = await mint(this.model, credential.property, this.#options, scope.context)
         minted(columns)
         const patch = { ...columns, ...serverSetValues(this.model, this.#options) }
-        return async (on, run) => {
-          await this.#writer.update(on, { key, scope }, patch, run)
+        return async (call) => {
+          await this.#writer.update(call, { key, scope }, patch)
           return tokens[credential.property] as string
         }
       }),
@@ -338,7 +341,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
   ) {
     return withFreshMint(this.model, attempt, async ({ column }, publicId) => {
       const on = current(this.#database, options?.context)
-      return (await on.run(this.#rows.statements.has(column), [publicId])).rows.length > 0
+      return (await on.run(this.#store.statements.has(column), [publicId])).rows.length > 0
     })
   }
 }

@@ -1,12 +1,14 @@
 import { expect } from 'chai'
 import { Column, type DataSource, Entity, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm'
 import { Emits, ETag, Resource, Tags, TenantScoped, UpdateTime } from '../../../decorators/index.js'
+import { RequestContext } from '../../../lib/context.js'
 import { ErrConflict, InvalidArgument } from '../../../lib/errors.js'
 import { executorOf } from '../../../lib/persistence/engines/executor-of.js'
 import { type SentStatement, watchStatements } from '../../../lib/persistence/engines/watch-statements.js'
 import { repositoryOf } from '../../../lib/persistence/repository-of.js'
 import { createTables } from '../../../lib/persistence/schema/create-tables.js'
 import { writtenEntityOf } from '../../../lib/persistence/sql/row-codec.js'
+import { targetOf } from '../../../lib/persistence/rows/row-target.js'
 import { RowStore } from '../../../lib/persistence/sql/row-store.js'
 import { transaction } from '../../../lib/persistence/sql/transaction.js'
 import type { RepositoryOptions } from '../../../lib/persistence/sql/typeorm-repository.js'
@@ -146,7 +148,8 @@ describeOn('a new row and its event', postgres, (backend) => {
 
   it('tell every kind of value as a read gives it', async () => {
     const model = resourceModel(Specimen)
-    const rows = new RowStore(model, executorOf(dataSource).dialect)
+    const on = executorOf(dataSource)
+    const rows = new RowStore(model, on.dialect)
     const written = writtenEntityOf(model)
     const scope = { context: undefined as never, tenant: 'acme' }
     for (const more of [
@@ -156,7 +159,8 @@ describeOn('a new row and its event', postgres, (backend) => {
       { note: ' trailing  ', phase: 2, origin: { quarry: '', depth: 1n, crew: ['a'] } },
     ] as Partial<Specimen>[]) {
       const values = newEntity(model, draft(more), scope, subjectOptions) as unknown as Values
-      const stored = await rows.insert(executorOf(dataSource), values, {})
+      const call = { on, context: new RequestContext() }
+      const stored = await rows.insert(call, { row: targetOf(model, values), values })
       const told = written(values)
       // What a column holds as -0 is 0 to the driver, and to JSON.
       expect({ ...told, score: told.score + 0 }).to.deep.equal({ ...stored })

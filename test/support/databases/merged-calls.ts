@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { CallQueue } from '../../../lib/persistence/merging/call-queue.js'
 import { MergedCalls, type Sought } from '../../../lib/persistence/merging/merged-calls.js'
+import type { RowWrite } from '../../../lib/persistence/rows/rows.js'
 import { RoundTrip } from '../../../lib/persistence/merging/round-trip.js'
 
 type Run = Parameters<MergedCalls<Sought, unknown>['run']>[1]
@@ -34,15 +35,16 @@ export function mergeInCrowds(): () => void {
   const { run, isSole } = MergedCalls.prototype as MergedCalls<Sought, unknown>
   const { hasRoom } = RoundTrip.prototype
   const wrong: unknown[] = []
-  const start = function (this: MergedCalls<Sought, unknown>, crowd: readonly Sought[], { signal }: Run) {
+  const start = function (this: MergedCalls<Sought, unknown>, crowd: readonly Sought[], options: Run) {
+    const { signal, ...call } = options
     for (const sought of crowd) {
       const own = signal instanceof AbortSignal ? AbortSignal.any([signal]) : signal
-      const until = own === undefined ? {} : { signal: own }
+      const until = own === undefined ? call : { ...call, signal: own }
       const checked = async () => {
         const found: unknown = await run.call(this, sought, until).catch(() => undefined)
         if (found === undefined) return
         expect(this.operation.soughtIn(found)).to.deep.include({ value: sought.value, tenant: sought.tenant })
-        expect('target' in sought, 'a written row').to.equal(false)
+        expect('write' in sought, 'a written row').to.equal(false)
       }
       void checked().catch((error: unknown) => wrong.push(error))
     }
@@ -63,20 +65,16 @@ export function mergeInCrowds(): () => void {
   }
 }
 
-const crowdOf = (sought: Sought): readonly Sought[] => {
-  const { value, tenant } = sought
-  if ('values' in sought) return []
+const crowdOf = (sought: Sought & { readonly write?: RowWrite }): readonly Sought[] => {
+  const { value, tenant, write } = sought
+  if (write?.isKeyMade === true) return []
   return Array.from({ length: CROWD }, (_, i) => {
     const isOfTenant = tenant !== undefined && i % 2 === 0
-    if (!('target' in sought))
+    if (write === undefined)
       return isOfTenant ? { value, tenant: TENANTS[i % TENANTS.length] } : { value: `${value}${i}`, tenant }
     const other = isOfTenant ? { key: value, tenant: `crowd-${i}` } : { key: `${value} of ${i}`, tenant }
-    return {
-      ...sought,
-      value: other.key,
-      tenant: other.tenant,
-      target: { ...(sought.target as object), ...other },
-    }
+    const row = { ...write.row, ...other }
+    return { ...sought, value: other.key, tenant: other.tenant, write: { ...write, row } }
   })
 }
 

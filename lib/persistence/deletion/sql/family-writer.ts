@@ -9,7 +9,7 @@ import type { Sources, Values } from '../../contract/new-entity.js'
 import type { RowCondition, Scope } from '../../contract/scope.js'
 import type { BeginOptions } from '../../dialects/dialect.js'
 import { named } from '../../engines/executor/named.js'
-import type { Executor, RunOptions, Statement } from '../../engines/executor/executor.js'
+import type { Statement } from '../../engines/executor/executor.js'
 import { isStorable } from '../../query/reachable.js'
 import { ErrNotFound } from '../../../errors.js'
 import { deleteWithChildren } from '../rules/delete-with-children.js'
@@ -18,13 +18,15 @@ import { type PurgeStep, purgeWithChildren } from '../rules/purge-with-children.
 import { fixedSnapshot } from '../rules/refusals.js'
 import type { StoredRow } from '../rules/stored-rows.js'
 import { undeleteWithChildren } from '../rules/undelete-with-children.js'
-import type { RowTarget, SqlFamily } from './sql-family.js'
+import type { SqlCall } from '../../rows/row-call.js'
+import type { Target } from '../../rows/row-target.js'
+import type { SqlFamily } from './sql-family.js'
 
 /** Writes rows of one resource alone. */
 export interface RowsAlone<E> {
-  target(on: Executor, row: RowCondition, run: RunOptions): Promise<RowTarget>
-  delete(on: Executor, row: RowCondition, patch: Values, run: RunOptions): Promise<void>
-  undelete(on: Executor, row: RowCondition, patch: Values, run: RunOptions): Promise<E>
+  target(call: SqlCall, row: RowCondition): Promise<Target>
+  delete(call: SqlCall, row: RowCondition, patch: Values): Promise<void>
+  undelete(call: SqlCall, row: RowCondition, patch: Values): Promise<E>
 }
 
 /** Deletes, undeletes and purges rows of a resource that refers to others, or that others refer to. */
@@ -59,53 +61,39 @@ export class FamilyWriter<E extends object> {
   }
 
   /** @throws ErrPreconditionFailed inside of a transaction that does not. */
-  async checkJoined(on: Executor, run: RunOptions): Promise<void> {
+  async checkJoined(call: SqlCall): Promise<void> {
     if (this.#asksSnapshot === undefined) return
-    const { rows } = await on.run(this.#asksSnapshot, [], run)
+    const { rows } = await call.on.run(this.#asksSnapshot, [], call)
     if (rows[0]?.[0] === 't') throw fixedSnapshot(this.member.model.type)
   }
 
-  delete(
-    on: Executor,
-    row: RowCondition,
-    patch: Values,
-    run: RunOptions,
-    options?: BatchDeleteOptions,
-  ): Promise<void> {
-    return this.#delete(on, [row], patch, run, row.scope, options)
+  delete(call: SqlCall, row: RowCondition, patch: Values, options?: BatchDeleteOptions): Promise<void> {
+    return this.#delete(call, [row], patch, row.scope, options)
   }
 
   async deleteMany(
-    on: Executor,
+    call: SqlCall,
     keys: readonly string[],
     scope: Scope,
     patch: Values,
-    run: RunOptions,
     options?: BatchDeleteOptions,
   ): Promise<void> {
     if (!keys.every(isStorable)) throw new ErrNotFound()
     const rows = [...keys].sort(byCodePoint).map((key) => ({ key, scope }))
-    if (rows.length > 0) await this.#delete(on, rows, patch, run, scope, options)
+    if (rows.length > 0) await this.#delete(call, rows, patch, scope, options)
   }
 
-  undelete(
-    on: Executor,
-    row: RowCondition,
-    patch: Values,
-    run: RunOptions,
-    options?: UndeleteOptions,
-  ): Promise<E> {
-    const rows = this.family.rows(on, run, this.sources)
+  undelete(call: SqlCall, row: RowCondition, patch: Values, options?: UndeleteOptions): Promise<E> {
+    const rows = this.family.rows(call, this.sources)
     const root = {
-      find: async () => rows.get(this.member, await this.alone.target(on, row, run), 'update'),
-      undelete: () => this.alone.undelete(on, row, patch, run),
+      find: async () => rows.get(this.member, await this.alone.target(call, row), 'update'),
+      undelete: () => this.alone.undelete(call, row, patch),
     }
     return undeleteWithChildren(this.member, root, rows, limitsOf(row.scope, options))
   }
 
   purge(
-    on: Executor,
-    run: RunOptions,
+    call: SqlCall,
     before: Date,
     step: {
       readonly tenant: string | undefined
@@ -113,24 +101,23 @@ export class FamilyWriter<E extends object> {
       readonly chunk: number
     },
   ): Promise<PurgeStep> {
-    return purgeWithChildren(this.member, this.family.rows(on, run, this.sources), before, step)
+    return purgeWithChildren(this.member, this.family.rows(call, this.sources), before, step)
   }
 
   #delete(
-    on: Executor,
+    call: SqlCall,
     conditions: readonly RowCondition[],
     patch: Values,
-    run: RunOptions,
     scope: Scope,
     options: BatchDeleteOptions | undefined,
   ): Promise<void> {
-    const rows = this.family.rows(on, run, this.sources)
+    const rows = this.family.rows(call, this.sources)
     const roots = conditions.map((row) => ({
       find: async () => {
-        const found = await rows.get(this.member, await this.alone.target(on, row, run), 'update')
+        const found = await rows.get(this.member, await this.alone.target(call, row), 'update')
         return found?.isDeleted === false ? found : undefined
       },
-      delete: () => this.alone.delete(on, row, patch, run),
+      delete: () => this.alone.delete(call, row, patch),
     }))
     return deleteWithChildren(this.member, roots, rows, {
       ...limitsOf(scope, options),

@@ -19,7 +19,7 @@ export class Family<E extends object> {
     private readonly model: ResourceModel<E>,
     private readonly alone: RowsAlone<E>,
     private readonly sources: Sources,
-    private readonly storeOf: MemberSource['storeOf'],
+    private readonly rowsOf: MemberSource['rowsOf'],
   ) {}
 
   /** Where something refers to the resource. */
@@ -63,7 +63,7 @@ export class Family<E extends object> {
   #writerOf(member: Member): FamilyWriter<E> {
     const { dataSource, dialect } = this.database
     const tableOf = ({ model }: Member) => tableNameOf(model, dialect, dataSource)
-    const family = new SqlFamily({ dialect, tableOf, storeOf: this.storeOf })
+    const family = new SqlFamily({ dialect, tableOf, rowsOf: this.rowsOf })
     return new FamilyWriter(member, family, this.alone, this.sources)
   }
 }

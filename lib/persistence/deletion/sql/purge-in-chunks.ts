@@ -1,5 +1,5 @@
 import type { Scope } from '../../contract/scope.js'
-import type { Executor, RunOptions } from '../../engines/executor/executor.js'
+import type { SqlCall } from '../../rows/row-call.js'
 import type { StoredRow } from '../rules/stored-rows.js'
 import type { Family } from './family.js'
 
@@ -8,13 +8,7 @@ const PURGE_CHUNK = 1000
 
 /** Removes a chunk of the expired rows of one resource alone. Returns how many. */
 interface Purging {
-  purge(
-    on: Executor,
-    before: Date,
-    tenant: string | undefined,
-    chunk: number,
-    run: RunOptions,
-  ): Promise<number>
+  purge(call: SqlCall, before: Date, tenant: string | undefined, chunk: number): Promise<number>
 }
 
 /** What a chunk has removed, and the last row that was looked at. */
@@ -23,7 +17,7 @@ interface Step {
   readonly last: StoredRow | undefined
 }
 
-type PrepareStep = (scope: Scope) => Promise<(on: Executor, run: RunOptions) => Promise<Step>>
+type PrepareStep = (scope: Scope) => Promise<(call: SqlCall) => Promise<Step>>
 
 /**
  * Removes what has expired, chunk by chunk. Returns how many rows.
@@ -39,10 +33,10 @@ export async function purgeInChunks<E extends object>(
   for (let removed = 0, after: StoredRow | undefined; ;) {
     const prepare: PrepareStep =
       async ({ tenant }) =>
-      async (on, run) =>
+      async (call) =>
         family === undefined
-          ? { removed: await rows.purge(on, threshold, tenant, PURGE_CHUNK, run), last: undefined }
-          : family.purge(on, run, threshold, { tenant, after, chunk: PURGE_CHUNK })
+          ? { removed: await rows.purge(call, threshold, tenant, PURGE_CHUNK), last: undefined }
+          : family.purge(call, threshold, { tenant, after, chunk: PURGE_CHUNK })
     const step = await write(prepare)
     removed += step.removed
     after = step.last

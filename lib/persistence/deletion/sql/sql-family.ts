@@ -1,55 +1,22 @@
-import type { RequestContext } from '../../../context.js'
-import type { Values } from '../../contract/new-entity.js'
-import type { Sources } from '../../contract/new-entity.js'
+import type { Sources, Values } from '../../contract/new-entity.js'
 import { deletionOf, restorationOf, serverSetValues } from '../../contract/patch.js'
 import type { TableName } from '../../dialects/catalog/table-definition.js'
 import type { Dialect } from '../../dialects/dialect.js'
-import type { Executor, RunOptions } from '../../engines/executor/executor.js'
-import type { FilterNode } from '../../query/plan.js'
+import type { EmittingRows } from '../../outbox/sql/emitting-rows.js'
+import type { SqlCall } from '../../rows/row-call.js'
+import type { Target } from '../../rows/row-target.js'
+import type { Rows } from '../../rows/rows.js'
 import { isSoft, type Edge, type Member } from '../rules/family.js'
 import type { StoredRow, StoredRows, Which } from '../rules/stored-rows.js'
 import { byTenant } from './by-tenant.js'
 import { type Bound, FamilyStatements, LOCKED, type RowsAsked, type Written } from './family-statements.js'
 
-/** A row as a store of rows with hooks names it. */
-export interface RowTarget {
-  readonly key: string
-  readonly tenant: string | undefined
-  readonly where?: FilterNode | undefined
-}
-
-/** With the context that hooks are called with. */
-export interface InsideRun extends RunOptions {
-  readonly inside?: RequestContext
-  /** The row is removed next, which is told instead. */
-  readonly untold?: boolean
-}
-
-/** What stores the rows of one resource, and calls its hooks where a run says so. */
-export interface HookedStore {
-  get(
-    on: Executor,
-    target: RowTarget,
-    run: RunOptions,
-    options: { readonly showDeleted: boolean },
-  ): Promise<object | undefined>
-  update(on: Executor, target: RowTarget, patch: Values, run: InsideRun): Promise<object | undefined>
-  delete(on: Executor, target: RowTarget, patch: Values, run: InsideRun): Promise<boolean>
-  undelete(on: Executor, target: RowTarget, patch: Values, run: InsideRun): Promise<object | undefined>
-  /** Around a removal by key. */
-  purging(
-    on: Executor,
-    keys: readonly string[],
-    tenant: string | undefined,
-    run: InsideRun,
-    remove: () => Promise<unknown>,
-  ): Promise<void>
-}
-
 /** One resource of a family, in a database. */
 export interface SqlMember {
   readonly statements: FamilyStatements
-  readonly store: HookedStore
+  readonly rows: Rows<object>
+  /** Around a removal by key; undefined where it is not told. */
+  readonly events: Pick<EmittingRows<object>, 'purging'> | undefined
   /** Whether hooks are called around an operation. */
   readonly surround: (operation: 'update' | 'delete' | 'undelete') => boolean
 }
@@ -58,7 +25,7 @@ export interface SqlMember {
 export interface MemberSource {
   readonly dialect: Dialect
   readonly tableOf: (member: Member) => TableName
-  readonly storeOf: (member: Member) => Pick<SqlMember, 'store' | 'surround'>
+  readonly rowsOf: (member: Member) => Omit<SqlMember, 'statements'>
 }
 
 /** The resources of a family, in one database. */
@@ -70,11 +37,11 @@ export class SqlFamily {
   of(member: Member): SqlMember {
     const known = this.#members.get(member)
     if (known !== undefined) return known
-    const { dialect, tableOf, storeOf } = this.source
+    const { dialect, tableOf, rowsOf } = this.source
     const { model } = member
     const isDiscriminated = !dialect.can.partialIndexes && isSoft(member) && model.uniques.length > 0
     const made: SqlMember = {
-      ...storeOf(member),
+      ...rowsOf(member),
       statements: new FamilyStatements(
         member,
         dialect,
@@ -91,9 +58,9 @@ export class SqlFamily {
   }
 
   /** What writes row by row, because each of them is told; undefined where one statement is enough. */
-  storeOfEach(member: Member, operation: 'update' | 'delete' | 'undelete'): HookedStore | undefined {
-    const { surround, store } = this.of(member)
-    return surround(operation) || member.model.events !== undefined ? store : undefined
+  rowsOfEach(member: Member, operation: 'update' | 'delete' | 'undelete'): Rows<object> | undefined {
+    const { surround, rows } = this.of(member)
+    return surround(operation) || member.model.events !== undefined ? rows : undefined
   }
 
   /** Whether deleting, undeleting or purging a row calls a hook, its own or of what goes with it. */
@@ -110,8 +77,8 @@ export class SqlFamily {
   }
 
   /** The rows, inside of one transaction. */
-  rows(on: Executor, run: InsideRun, sources: Sources): StoredRows {
-    return new SqlStoredRows(this, on, run, sources)
+  rows(call: SqlCall, sources: Sources): StoredRows {
+    return new SqlStoredRows(this, call, sources)
   }
 }
 
@@ -121,14 +88,13 @@ const MOST_KEYS = 1000
 class SqlStoredRows implements StoredRows {
   constructor(
     private readonly family: SqlFamily,
-    private readonly on: Executor,
-    private readonly run: InsideRun,
+    private readonly call: SqlCall,
     private readonly sources: Sources,
   ) {}
 
   async get(
     member: Member,
-    { key, tenant, where }: RowTarget,
+    { key, tenant, where }: Target,
     lock: 'update' | 'share',
   ): Promise<StoredRow | undefined> {
     const asked = { keys: [key], tenant, where }
@@ -170,8 +136,8 @@ class SqlStoredRows implements StoredRows {
   async entities(rows: readonly StoredRow[]): Promise<object[]> {
     const found: object[] = []
     for (const { member, key, tenant } of rows) {
-      const { store } = this.family.of(member)
-      const entity = await store.get(this.on, { key, tenant }, this.run, { showDeleted: true })
+      const { rows: all } = this.family.of(member)
+      const entity = await all.get(this.call, { key, tenant }, { showDeleted: true })
       if (entity !== undefined) found.push(entity)
     }
     return found
@@ -182,11 +148,11 @@ class SqlStoredRows implements StoredRows {
     if (first === undefined) return
     const { model } = first.member
     const { statements } = this.family.of(first.member)
-    const store = this.family.storeOfEach(first.member, 'delete')
+    const each = this.family.rowsOfEach(first.member, 'delete')
     const patch = deletionOf(model, this.sources)
-    if (store === undefined)
+    if (each === undefined)
       return this.#update(rows, [...writtenOf(first.member, patch), [statements.deleteId, deleteId]], 'live')
-    for (const { key, tenant } of rows) await store.delete(this.on, { key, tenant }, patch, this.run)
+    for (const { key, tenant } of rows) await each.delete(this.call, { row: { key, tenant }, values: patch })
     await this.mark(rows, deleteId)
   }
 
@@ -201,26 +167,27 @@ class SqlStoredRows implements StoredRows {
     const [first] = rows
     if (first === undefined) return
     const { statements } = this.family.of(first.member)
-    const store = this.family.storeOfEach(first.member, 'undelete')
+    const each = this.family.rowsOfEach(first.member, 'undelete')
     const patch = restorationOf(first.member.model, this.sources)
-    if (store === undefined)
+    if (each === undefined)
       return this.#update(
         rows,
         [...writtenOf(first.member, patch), [statements.deleteId, undefined]],
         'deleted',
       )
     await this.mark(rows, undefined)
-    for (const { key, tenant } of rows) await store.undelete(this.on, { key, tenant }, patch, this.run)
+    for (const { key, tenant } of rows)
+      await each.undelete(this.call, { row: { key, tenant }, values: patch })
   }
 
   async unset({ child, relation }: Edge, rows: readonly StoredRow[]): Promise<void> {
-    const store = this.family.storeOfEach(child, 'update')
-    const plain = store === undefined ? rows : rows.filter(({ isDeleted }) => isDeleted)
+    const each = this.family.rowsOfEach(child, 'update')
+    const plain = each === undefined ? rows : rows.filter(({ isDeleted }) => isDeleted)
     const patch = { ...serverSetValues(child.model, this.sources), [relation.reference.property]: undefined }
     await this.#update(plain, writtenOf(child, patch), 'all')
-    if (store === undefined) return
+    if (each === undefined) return
     for (const { key, tenant, isDeleted } of rows)
-      if (!isDeleted) await store.update(this.on, { key, tenant }, patch, this.run)
+      if (!isDeleted) await each.update(this.call, { row: { key, tenant }, values: patch })
   }
 
   clear({ relation }: Edge, rows: readonly StoredRow[]): Promise<void> {
@@ -231,17 +198,15 @@ class SqlStoredRows implements StoredRows {
     const [first] = rows
     if (first === undefined) return
     const { member } = first
-    const { store, surround } = this.family.of(member)
-    const patch = deletionOf(member.model, this.sources)
-    const deleteEach = async (of: readonly StoredRow[], run: InsideRun) => {
+    const { rows: all, surround } = this.family.of(member)
+    const values = deletionOf(member.model, this.sources)
+    const isRemovedNext = isSoft(member)
+    const deleteEach = async (of: readonly StoredRow[]) => {
       for (const { key, tenant, isDeleted } of of)
-        if (!isDeleted) await store.delete(this.on, { key, tenant }, patch, run)
+        if (!isDeleted) await all.delete(this.call, { row: { key, tenant }, values, isRemovedNext })
     }
-    if (isSoft(member)) {
-      const untold = { ...this.run, untold: true }
-      return this.#purge(rows, surround('delete') ? (of) => deleteEach(of, untold) : undefined)
-    }
-    if (this.family.storeOfEach(member, 'delete') !== undefined) return deleteEach(rows, this.run)
+    if (isRemovedNext) return this.#purge(rows, surround('delete') ? deleteEach : undefined)
+    if (this.family.rowsOfEach(member, 'delete') !== undefined) return deleteEach(rows)
     await this.#purge(rows)
   }
 
@@ -255,11 +220,13 @@ class SqlStoredRows implements StoredRows {
     before?: (of: readonly StoredRow[]) => Promise<void>,
   ): Promise<void> {
     for (const { member, rows: of, ...asked } of inGroups(rows)) {
-      const { store, statements } = this.family.of(member)
-      await store.purging(this.on, asked.keys, asked.tenant, this.run, async () => {
+      const { events, statements } = this.family.of(member)
+      const remove = async () => {
         await before?.(of)
         await this.#send(statements.remove(asked))
-      })
+      }
+      if (events === undefined) await remove()
+      else await events.purging(this.call, asked.keys, asked.tenant, remove)
     }
   }
 
@@ -301,7 +268,7 @@ class SqlStoredRows implements StoredRows {
   }
 
   #send({ statement, values }: Bound) {
-    return this.on.run(statement, values, this.run)
+    return this.call.on.run(statement, values, this.call)
   }
 }
 

@@ -1,23 +1,20 @@
 import { ErrNotFound, ErrPreconditionFailed } from '../../errors.js'
-import type { Executor, RunOptions } from '../engines/executor/executor.js'
+import type { Field } from '../../resource/fields/field.js'
 import type { Range } from '../../resource/kinds/kind.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
 import type { FieldIncrement } from '../../resource/values/increment.js'
-import { and, compare, type FilterNode, isNull, or } from '../query/plan.js'
 import type { Values } from '../contract/new-entity.js'
 import type { Dialect } from '../dialects/dialect.js'
-import type { Target } from '../references/row-target.js'
-import type { RowStore } from './row-store.js'
-import { FOR_WRITE } from './statements.js'
+import { and, compare, type FilterNode, isNull, or } from '../query/plan.js'
+import type { SqlCall } from './row-call.js'
+import type { Target } from './row-target.js'
+import { FOR_WRITE, type Rows } from './rows.js'
+
+type Reading = Pick<Rows<object>, 'get'>
 
 /** Why a write reached no live row: its etag is another, or the row is not there. */
-export async function explainMiss<E extends object>(
-  rows: RowStore<E>,
-  on: Executor,
-  { ifMatch, ...target }: Target,
-  run: RunOptions,
-): Promise<never> {
-  if (ifMatch !== undefined && (await rows.get(on, target, run)) !== undefined)
-    throw ErrPreconditionFailed.etag()
+export async function explainMiss(rows: Reading, call: SqlCall, { ifMatch, ...row }: Target): Promise<never> {
+  if (ifMatch !== undefined && (await rows.get(call, row)) !== undefined) throw ErrPreconditionFailed.etag()
   throw new ErrNotFound()
 }
 
@@ -39,33 +36,34 @@ function staysInRange(increment: FieldIncrement, range: Range | undefined): Filt
  * Why a write with increments reached no live row: also, because a sum is out of range. The row is locked, so that the value is
  * the one that the write met, whatever the transaction sees of others. Resolves when it would fit by now.
  */
-export async function explainIncrementMiss<E extends object>(
-  rows: RowStore<E>,
-  on: Executor,
-  { ifMatch, ...target }: Target,
+export async function explainIncrementMiss(
+  rows: Reading,
+  {
+    model,
+    rangeOf,
+  }: { readonly model: ResourceModel; readonly rangeOf: (field: Field) => Range | undefined },
+  call: SqlCall,
+  { ifMatch, ...row }: Target,
   increments: readonly FieldIncrement[],
-  run: RunOptions,
 ): Promise<void> {
-  const row = (await rows.get(on, target, run, { lock: FOR_WRITE })) as Readonly<Values> | undefined
-  if (row === undefined) throw new ErrNotFound()
-  const { etag } = rows.model
-  if (ifMatch !== undefined && (etag === undefined || row[etag.property] !== ifMatch))
+  const stored = (await rows.get(call, row, { lock: FOR_WRITE })) as Readonly<Values> | undefined
+  if (stored === undefined) throw new ErrNotFound()
+  const { etag } = model
+  if (ifMatch !== undefined && (etag === undefined || stored[etag.property] !== ifMatch))
     throw ErrPreconditionFailed.etag()
-  for (const each of increments)
-    each.addedTo(row[each.field.property], rows.dialect.kinds[each.field.kind].range)
+  for (const each of increments) each.addedTo(stored[each.field.property], rangeOf(each.field))
 }
 
 /** Why an undelete reached no deleted row. */
-export async function explainDeletedMiss<E extends object>(
-  rows: RowStore<E>,
-  on: Executor,
-  { ifMatch, ...target }: Target,
-  run: RunOptions,
+export async function explainDeletedMiss(
+  rows: Reading,
+  { deleteTime }: ResourceModel,
+  call: SqlCall,
+  { ifMatch, ...row }: Target,
 ): Promise<never> {
-  const row = ifMatch === undefined ? undefined : await rows.get(on, target, run, { showDeleted: true })
-  const { deleteTime } = rows.model
+  const stored = ifMatch === undefined ? undefined : await rows.get(call, row, { showDeleted: true })
   const isDeleted =
-    row !== undefined && deleteTime !== undefined && (row as Values)[deleteTime.property] !== undefined
+    stored !== undefined && deleteTime !== undefined && (stored as Values)[deleteTime.property] !== undefined
   throw isDeleted ? ErrPreconditionFailed.etag() : new ErrNotFound()
 }
 

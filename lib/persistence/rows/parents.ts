@@ -1,14 +1,10 @@
 import type { Field } from '../../resource/fields/field.js'
 import type { OwningRelation } from '../../resource/relations/relation.js'
-import type { Values } from '../contract/new-entity.js'
-import type { Target } from './row-target.js'
 import type { ReferredRow } from '../contract/related-options.js'
 import type { Dialect } from '../dialects/dialect.js'
 import { toPredicate } from '../dialects/to-predicate.js'
-import type { Executor, RunOptions } from '../engines/executor/executor.js'
 import type { Placeholders } from '../engines/executor/placeholders.js'
 import type { FilterNode } from '../query/plan.js'
-import type { Referable } from './referable.js'
 
 /** A row that another one is about to refer to. */
 export interface Parent {
@@ -21,12 +17,6 @@ export interface Parent {
   readonly select: (bind: (field: Field) => string, lock: boolean, where: string | undefined) => string
   /** The row, for those who say what the caller may refer to. */
   readonly row: ReferredRow
-}
-
-/** For a write that refers to other rows. */
-export interface ReferringRun extends RunOptions {
-  /** What its caller may refer to; everything when left out. */
-  readonly referable?: Referable | undefined
 }
 
 /** A row that a statement takes. */
@@ -58,28 +48,7 @@ export function takenFirst(
   return { taken, values }
 }
 
-/** Reads and writes one row. The parents of a write are taken by its statement. */
-export interface PlainRows<E> {
-  get(on: Executor, target: Target, run: RunOptions): Promise<E | undefined>
-  insert(on: Executor, values: Readonly<Values>, run: ReferringRun, parents: readonly Parent[]): Promise<E>
-  /** Undefined where no row matches. */
-  update(
-    on: Executor,
-    target: Target,
-    patch: Readonly<Values>,
-    run: ReferringRun,
-    parents: readonly Parent[],
-  ): Promise<E | undefined>
-}
-
-/** The methods of one class on an object of a subclass. */
-export const plainRows = <E>(rows: PlainRows<E>, of: Omit<PlainRows<unknown>, 'get'>): PlainRows<E> => ({
-  get: (...operands) => rows.get(...operands),
-  insert: (...operands) => of.insert.apply(rows, operands) as Promise<E>,
-  update: (...operands) => of.update.apply(rows, operands) as Promise<E | undefined>,
-})
-
-/** Nothing was inserted, because a row that the statement takes is not there. It never leaves this folder's functions. */
+/** Nothing was inserted, because a row that the statement takes is not there. It never leaves the rows of a resource. */
 export class MissingParent extends TypeError {
   constructor() {
     super('a row that is referred to is missing')

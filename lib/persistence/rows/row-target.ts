@@ -1,3 +1,5 @@
+import type { ResourceModel } from '../../resource/resource-model.js'
+import type { Values } from '../contract/new-entity.js'
 import type { FilterNode } from '../query/plan.js'
 
 /** Which rows a statement reaches at all. */
@@ -15,3 +17,9 @@ export interface Target extends Reach {
   /** The columns of the entity as they were read: a row that has changed since counts as missing. */
   readonly seen?: readonly unknown[] | undefined
 }
+
+/** A new row. */
+export const targetOf = ({ key, tenant }: ResourceModel, values: Readonly<Values>): Target => ({
+  key: values[key.property] as string,
+  tenant: tenant && (values[tenant.property] as string),
+})

@@ -2,11 +2,10 @@ import { ErrNotFound } from '../../errors.js'
 import type { Field } from '../../resource/fields/field.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { inKeyOrder, type Patched } from '../contract/batch.js'
-import type { Executor, RunOptions } from '../engines/executor/executor.js'
 import type { Values } from '../contract/new-entity.js'
-import type { Reach } from '../references/row-target.js'
-import type { RowStore } from './row-store.js'
-import { FOR_WRITE } from './statements.js'
+import type { SqlCall } from './row-call.js'
+import type { Reach } from './row-target.js'
+import { FOR_WRITE, type Rows } from './rows.js'
 
 /**
  * Writes a batch with one statement for each set of fields. Every statement locks its rows in key order; where there are
@@ -14,25 +13,25 @@ import { FOR_WRITE } from './statements.js'
  * @throws ErrNotFound when one of the keys has no live row; the caller's transaction takes the rest back.
  */
 export async function updateInGroups<E extends object>(
-  rows: RowStore<E>,
-  on: Executor,
+  rows: Rows<E>,
+  model: ResourceModel,
+  call: SqlCall,
   patches: readonly Patched[],
   reach: Reach,
-  run: RunOptions,
 ): Promise<E[]> {
   const sorted = inKeyOrder(patches)
   let groups = sameFields(sorted)
-  const uniques = uniquesWritten(rows.model, sorted)
+  const uniques = uniquesWritten(model, sorted)
   if (sorted.length > 1 && (groups.length > 1 || uniques.length > 0)) {
     const keys = sorted.map(({ key }) => key)
-    const stored = await rows.batchGet(on, keys, reach, run, { lock: FOR_WRITE })
+    const stored = await rows.batchGet(call, keys, reach, { lock: FOR_WRITE })
     if (stored.length < keys.length) throw new ErrNotFound()
-    if (uniques.some(({ fields }) => isPassedOn(fields, rows.model, sorted, stored)))
+    if (uniques.some(({ fields }) => isPassedOn(fields, model, sorted, stored)))
       groups = sorted.map((patched) => [patched])
   }
   const updated: E[] = []
   for (const group of groups) {
-    const entities = await rows.batchUpdate(on, group, reach, run)
+    const entities = await rows.batchUpdate(call, group, reach)
     for (const [i, { index }] of group.entries()) {
       const entity = entities[i]
       if (entity === undefined) throw new ErrNotFound()

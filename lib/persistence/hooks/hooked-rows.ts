@@ -1,0 +1,166 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { RequestContext } from '../../context.js'
+import type { HookEvent } from '../../resource/typeorm/declared-hooks.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
+import type { Patched } from '../contract/batch.js'
+import type { Values } from '../contract/new-entity.js'
+import { canMatch } from '../contract/scope.js'
+import { ChangedMeanwhile } from '../engines/executor/late-transaction.js'
+import type { LateCalls, RowCall } from '../rows/row-call.js'
+import type { Reach, Target } from '../rows/row-target.js'
+import { FOR_WRITE, type GetOptions, type Rows, type RowWrite } from '../rows/rows.js'
+import type { Hooks, WriteEvents } from './call-hooks.js'
+import { patched } from './changes.js'
+
+/** A row with the columns of its entity, for a write that reaches it unchanged alone. */
+export interface SeenRow<E> {
+  readonly entity: E
+  readonly columns: readonly unknown[]
+}
+
+/** Where rows are read before they are written. */
+export interface SeenRows<E, C> {
+  getSeen(call: C, row: Target, how: GetOptions): Promise<SeenRow<E> | undefined>
+}
+
+/**
+ * Calls the entity's hooks around the writes of operations that call hooks. Before a hook of a stored entity is called, its row
+ * is read and locked.
+ */
+export class HookedRows<
+  E extends object,
+  C extends RowCall & { readonly late?: LateCalls<C> | undefined },
+> implements Rows<E, C> {
+  /** @param writesAlone - whether a write is one statement, without references and events. */
+  constructor(
+    private readonly next: Rows<E, C>,
+    private readonly seen: SeenRows<E, C>,
+    private readonly hooks: Hooks<E>,
+    private readonly writesAlone: boolean,
+  ) {}
+
+  get insertsAtOnce(): boolean {
+    return this.next.insertsAtOnce
+  }
+
+  /** A statement that writes many rows at once cannot call hooks for each row. */
+  canBatch(tenant: string | undefined, patches: readonly Readonly<Values>[]): boolean {
+    const { hooks } = this
+    return !hooks.surround('update') && !hooks.surround('delete') && this.next.canBatch(tenant, patches)
+  }
+
+  get(call: C, row: Target, how?: GetOptions): Promise<E | undefined> {
+    return this.next.get(call, row, how)
+  }
+
+  async insert(call: C, write: RowWrite): Promise<E> {
+    const { inside } = call
+    if (inside === undefined) return this.next.insert(call, write)
+    const { before, after } = this.hooks.events.create
+    // Of its own each time: after a deadlock the hooks begin again with what the caller gave.
+    const entity = patched(this.#model, this.#model.create(), write.values)
+    const changes = await this.hooks.before(before, entity, inside)
+    const late = this.#lateOf(call, after)
+    const to = late?.isNeeded === false ? late.instead : call
+    const stored = await this.next.insert(to, { ...write, values: { ...write.values, ...changes } })
+    await this.hooks.after(after, stored, inside)
+    return stored
+  }
+
+  update(call: C, write: RowWrite): Promise<E | undefined> {
+    const { inside } = call
+    if (inside === undefined) return this.next.update(call, write)
+    return this.#around(this.hooks.events.update, call, inside, write, (to, hooked) =>
+      this.next.update(to, hooked),
+    )
+  }
+
+  async delete(call: C, write: RowWrite): Promise<boolean> {
+    const { inside } = call
+    if (inside === undefined) return this.next.delete(call, write)
+    const isSoft = this.#model.deleteTime !== undefined
+    const remove = async (to: C, hooked: RowWrite, entity: E) => {
+      const { values } = isSoft ? hooked : write
+      return (await this.next.delete(to, { ...hooked, values })) ? entity : undefined
+    }
+    return (await this.#around(this.hooks.events.delete, call, inside, write, remove)) !== undefined
+  }
+
+  undelete(call: C, write: RowWrite): Promise<E | undefined> {
+    const { inside } = call
+    if (inside === undefined) return this.next.undelete(call, write)
+    return this.#around(this.hooks.events.undelete, call, inside, write, (to, hooked) =>
+      this.next.undelete(to, hooked),
+    )
+  }
+
+  batchGet(call: C, keys: readonly string[], reach: Reach, how?: GetOptions): Promise<E[]> {
+    return this.next.batchGet(call, keys, reach, how)
+  }
+
+  batchUpdate(call: C, items: readonly Pick<Patched, 'key' | 'patch'>[], reach: Reach) {
+    return this.next.batchUpdate(call, items, reach)
+  }
+
+  batchDelete(call: C, keys: readonly string[], reach: Reach, values: Readonly<Values>) {
+    return this.next.batchDelete(call, keys, reach, values)
+  }
+
+  /** Undefined when no row matches. */
+  async #around(
+    { before, after }: WriteEvents,
+    call: C,
+    inside: RequestContext,
+    write: RowWrite,
+    send: (to: C, hooked: RowWrite, entity: E) => Promise<E | undefined>,
+  ): Promise<E | undefined> {
+    // The etag is compared while the row is locked: a hook may write the row afterwards.
+    const row = { ...write.row, ifMatch: undefined }
+    const how: GetOptions = { showDeleted: before === 'BeforeRecover', lock: FOR_WRITE }
+    const late = this.#lateOf(call, after)
+    const seen = await this.seen.getSeen(late?.outside ?? call, row, how)
+    if (seen === undefined || !this.#isMeant(seen.entity, how, write.row.ifMatch)) return undefined
+    const { entity } = seen
+    const stored = this.hooks.tellsDetails
+      ? patched(this.#model, this.#model.create(), entity as Values)
+      : undefined
+    const told = (values: Readonly<Values>) =>
+      stored === undefined ? {} : { stored, changed: Object.keys(values) }
+    const changed = patched(this.#model, entity, write.values)
+    const changes = await this.hooks.before(before, changed, inside, told(write.values))
+    const values = { ...write.values, ...changes }
+    if (late?.isNeeded === false) {
+      const once = { ...row, seen: seen.columns }
+      const written = await send(late.instead, { ...write, row: once, values }, entity)
+      if (written === undefined) throw new ChangedMeanwhile()
+      return written
+    }
+    if (
+      late !== undefined &&
+      !isDeepStrictEqual((await this.seen.getSeen(call, row, how))?.columns, seen.columns)
+    )
+      throw new ChangedMeanwhile()
+    const written = await send(call, { ...write, row, values }, entity)
+    if (written !== undefined) await this.hooks.after(after, written, inside, told(values))
+    return written
+  }
+
+  /** Undefined where more statements than the write come after the hooks before it. */
+  #lateOf({ late }: C, after: HookEvent): LateCalls<C> | undefined {
+    return this.writesAlone && !this.hooks.hears(after) ? late : undefined
+  }
+
+  #isMeant(entity: E, { showDeleted }: GetOptions, ifMatch: string | undefined): boolean {
+    const { deleteTime, etag } = this.#model
+    const values = entity as Values
+    if (showDeleted === true && (deleteTime === undefined || values[deleteTime.property] === undefined))
+      return false
+    return (
+      ifMatch === undefined || (canMatch(this.#model, ifMatch) && values[etag?.property ?? ''] === ifMatch)
+    )
+  }
+
+  get #model(): ResourceModel<E> {
+    return this.hooks.model
+  }
+}

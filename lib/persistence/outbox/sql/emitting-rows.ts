@@ -1,0 +1,146 @@
+import type { ResourceModel } from '../../../resource/resource-model.js'
+import type { Patched } from '../../contract/batch.js'
+import type { Values } from '../../contract/new-entity.js'
+import { patched } from '../../hooks/changes.js'
+import type { SqlCall } from '../../rows/row-call.js'
+import type { Reach, Target } from '../../rows/row-target.js'
+import { FOR_WRITE, type GetOptions, type Rows, type RowWrite } from '../../rows/rows.js'
+import type { Change, ChangeEvents } from '../events/change-events.js'
+import type { OutboxWriter } from './outbox-writer.js'
+
+/** What a new row and its event may be one statement for. */
+export interface WrittenRows<E> {
+  /** Whether a read gives what is written: of that, an event can be made before the row is there. */
+  isKept(): boolean
+  /** The entity that a read gives. */
+  entityOf(values: Readonly<Values>): E
+}
+
+/**
+ * Writes an event for each row that has changed, in the same transaction. A row that is there already is read and locked before
+ * it is written, so that what has changed is known.
+ */
+export class EmittingRows<E extends object> implements Rows<E> {
+  #isKept = false
+
+  constructor(
+    private readonly next: Rows<E>,
+    private readonly model: ResourceModel<E>,
+    private readonly events: ChangeEvents<E>,
+    private readonly outbox: OutboxWriter,
+    private readonly written: WrittenRows<E>,
+  ) {}
+
+  get insertsAtOnce(): boolean {
+    if (!this.next.insertsAtOnce || !this.events.hears('created') || this.#isKept)
+      return this.next.insertsAtOnce
+    return (this.#isKept = this.written.isKept())
+  }
+
+  canBatch(tenant: string | undefined, patches: readonly Readonly<Values>[]): boolean {
+    return this.next.canBatch(tenant, patches)
+  }
+
+  get(call: SqlCall, row: Target, how?: GetOptions): Promise<E | undefined> {
+    return this.next.get(call, row, how)
+  }
+
+  async insert(call: SqlCall, write: RowWrite): Promise<E> {
+    if (!this.events.hears('created')) return this.next.insert(call, write)
+    if (this.insertsAtOnce) {
+      const after = this.written.entityOf(write.values)
+      const [event] = this.events.rows([{ kind: 'created', after }], call.context)
+      return this.next.insert(call, { ...write, event })
+    }
+    const after = await this.next.insert(call, write)
+    await this.#tell(call, [{ kind: 'created', after }])
+    return after
+  }
+
+  async update(call: SqlCall, write: RowWrite): Promise<E | undefined> {
+    if (!this.events.hears('updated')) return this.next.update(call, write)
+    const before = await this.#locked(call, write)
+    const after = await this.next.update(call, write)
+    const hidden = this.events.hiddenIn(write.values)
+    if (after !== undefined) await this.#tell(call, [{ kind: 'updated', before, after, hidden }])
+    return after
+  }
+
+  async delete(call: SqlCall, write: RowWrite): Promise<boolean> {
+    if (write.isRemovedNext === true || !this.events.hears('deleted')) return this.next.delete(call, write)
+    const before = await this.#locked(call, write)
+    const isDeleted = before !== undefined && (await this.next.delete(call, write))
+    if (isDeleted) await this.#tell(call, [this.#deleted(before, write.values)])
+    return isDeleted
+  }
+
+  async undelete(call: SqlCall, write: RowWrite): Promise<E | undefined> {
+    if (!this.events.hears('undeleted')) return this.next.undelete(call, write)
+    const before = await this.#locked(call, write)
+    const after = await this.next.undelete(call, write)
+    if (after !== undefined) await this.#tell(call, [{ kind: 'undeleted', before, after }])
+    return after
+  }
+
+  batchGet(call: SqlCall, keys: readonly string[], reach: Reach, how?: GetOptions): Promise<E[]> {
+    return this.next.batchGet(call, keys, reach, how)
+  }
+
+  async batchUpdate(call: SqlCall, items: readonly Pick<Patched, 'key' | 'patch'>[], reach: Reach) {
+    if (!this.events.hears('updated')) return this.next.batchUpdate(call, items, reach)
+    const keys = items.map(({ key }) => key)
+    const stored = await this.#lockedBatch(call, keys, reach)
+    const updated = await this.next.batchUpdate(call, items, reach)
+    const changes = updated.flatMap((after, index): Change<E>[] => {
+      const { key = '', patch = {} } = items[index] ?? {}
+      if (after === undefined) return []
+      return [{ kind: 'updated', before: stored.get(key), after, hidden: this.events.hiddenIn(patch) }]
+    })
+    await this.#tell(call, changes)
+    return updated
+  }
+
+  async batchDelete(call: SqlCall, keys: readonly string[], reach: Reach, values: Readonly<Values>) {
+    if (!this.events.hears('deleted')) return this.next.batchDelete(call, keys, reach, values)
+    const stored = await this.#lockedBatch(call, keys, reach)
+    const deleted = await this.next.batchDelete(call, [...stored.keys()], reach, values)
+    const changes = [...stored.values()].map((before) => this.#deleted(before, values))
+    await this.#tell(call, changes)
+    return deleted
+  }
+
+  /** Around the removal of rows that have expired, or that go with a removed one. @param remove - all that have the keys. */
+  async purging(
+    call: SqlCall,
+    keys: readonly string[],
+    tenant: string | undefined,
+    remove: () => Promise<unknown>,
+  ): Promise<void> {
+    if (!this.events.hears('purged')) return void (await remove())
+    const gone = await this.batchGet(call, keys, { tenant }, { lock: FOR_WRITE, showDeleted: true })
+    await remove()
+    const changes = gone.map((before): Change<E> => ({ kind: 'purged', before }))
+    await this.#tell(call, changes)
+  }
+
+  #deleted(before: E, values: Readonly<Values>): Change<E> {
+    if (this.model.deleteTime === undefined) return { kind: 'deleted', before }
+    const copy = patched(this.model, this.model.create(), before as Values)
+    return { kind: 'deleted', before, after: patched(this.model, copy, values) }
+  }
+
+  /** The row as it is, deleted or not, whatever its etag: the write that follows says whether it is the one that is meant. */
+  #locked(call: SqlCall, { row }: RowWrite): Promise<E | undefined> {
+    return this.next.get(call, { ...row, ifMatch: undefined }, { showDeleted: true, lock: FOR_WRITE })
+  }
+
+  async #lockedBatch(call: SqlCall, keys: readonly string[], reach: Reach): Promise<Map<string, E>> {
+    const stored = await this.next.batchGet(call, keys, reach, { lock: FOR_WRITE })
+    const { property } = this.model.key
+    return new Map(stored.map((entity) => [(entity as Values)[property] as string, entity]))
+  }
+
+  #tell(call: SqlCall, changes: readonly Change<E>[]): Promise<void> {
+    return this.outbox.append(call.on, this.events.rows(changes, call.context), call)
+  }
+}

@@ -1,0 +1,63 @@
+import type { Patched } from '../contract/batch.js'
+import type { Values } from '../contract/new-entity.js'
+import type { SqlCall } from '../rows/row-call.js'
+import type { Reach, Target } from '../rows/row-target.js'
+import type { GetOptions, Rows, RowWrite } from '../rows/rows.js'
+import type { References } from './references.js'
+
+/** Makes sure of the targets of what a write refers to, and puts those into the write that its statement takes. */
+export class ReferringRows<E extends object> implements Rows<E> {
+  constructor(
+    private readonly next: Rows<E>,
+    private readonly references: References,
+  ) {}
+
+  get insertsAtOnce(): boolean {
+    return this.next.insertsAtOnce
+  }
+
+  /** One statement for many rows takes no others. */
+  canBatch(tenant: string | undefined, patches: readonly Readonly<Values>[]): boolean {
+    return !this.references.arePatched(patches) && this.next.canBatch(tenant, patches)
+  }
+
+  get(call: SqlCall, row: Target, how?: GetOptions): Promise<E | undefined> {
+    return this.next.get(call, row, how)
+  }
+
+  insert(call: SqlCall, write: RowWrite): Promise<E> {
+    return this.references.insert(this.next, call, write)
+  }
+
+  update(call: SqlCall, write: RowWrite): Promise<E | undefined> {
+    return this.#refers(write)
+      ? this.references.update(this.next, call, write)
+      : this.next.update(call, write)
+  }
+
+  async delete(call: SqlCall, write: RowWrite): Promise<boolean> {
+    if (this.#refers(write)) await this.references.check(this.next, call, write)
+    return this.next.delete(call, write)
+  }
+
+  async undelete(call: SqlCall, write: RowWrite): Promise<E | undefined> {
+    if (this.#refers(write)) await this.references.check(this.next, call, write)
+    return this.next.undelete(call, write)
+  }
+
+  batchGet(call: SqlCall, keys: readonly string[], reach: Reach, how?: GetOptions): Promise<E[]> {
+    return this.next.batchGet(call, keys, reach, how)
+  }
+
+  batchUpdate(call: SqlCall, items: readonly Pick<Patched, 'key' | 'patch'>[], reach: Reach) {
+    return this.next.batchUpdate(call, items, reach)
+  }
+
+  batchDelete(call: SqlCall, keys: readonly string[], reach: Reach, values: Readonly<Values>) {
+    return this.next.batchDelete(call, keys, reach, values)
+  }
+
+  #refers({ values }: RowWrite): boolean {
+    return this.references.arePatched([values])
+  }
+}

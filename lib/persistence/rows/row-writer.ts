@@ -1,0 +1,113 @@
+import { Aborted, ErrNotFound } from '../../errors.js'
+import type { Field } from '../../resource/fields/field.js'
+import type { Range } from '../../resource/kinds/kind.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
+import { incrementsIn } from '../../resource/values/increment.js'
+import { byCodePoint } from '../../text/code-point-order.js'
+import { inKeyOrder, isUnconditional, type Patched } from '../contract/batch.js'
+import type { Values } from '../contract/new-entity.js'
+import { ambiguousKey, canMatch, type RowCondition, type Scope } from '../contract/scope.js'
+import { isStorable } from '../query/reachable.js'
+import { updateInGroups } from './batch-update.js'
+import { explainDeletedMiss, explainIncrementMiss, explainMiss, notFound } from './misses.js'
+import type { SqlCall } from './row-call.js'
+import type { Target } from './row-target.js'
+import type { Rows } from './rows.js'
+
+/**
+ * How often a write is tried again when its increments were out of range, but the row read afterwards has room for
+ * them.
+ */
+const INCREMENT_ATTEMPTS = 3
+
+/** What a writer knows of the rows it writes. */
+export interface WrittenResource {
+  readonly model: ResourceModel
+  /** What a column keeps, where that is less than the field's range. */
+  readonly rangeOf: (field: Field) => Range | undefined
+  /** Whether a row holds references, which hold its tenant too. */
+  readonly refers: boolean
+  /** The tenants that have a row with the key, at most two. */
+  tenantsOf(call: SqlCall, key: string): Promise<readonly string[]>
+}
+
+/** Writes rows by the caller's key. When no row was reached, throws the error that says why. */
+export class RowWriter<E extends object> {
+  constructor(
+    private readonly rows: Rows<E>,
+    private readonly of: WrittenResource,
+  ) {}
+
+  /** Which row a key means. Only a system call over all tenants has to search. */
+  async target(call: SqlCall, row: RowCondition): Promise<Target> {
+    return this.known(row) ?? this.search(call, row)
+  }
+
+  /** The row that the key means; undefined where it may be of several tenants. */
+  known({ key, scope: { tenant, where }, ifMatch }: RowCondition): Target | undefined {
+    if (!isStorable(key)) throw new ErrNotFound()
+    const { model, refers } = this.of
+    const isOpen = model.tenantInKey || (refers && model.tenant !== undefined)
+    return isOpen && tenant === undefined ? undefined : { key, tenant, ifMatch, where }
+  }
+
+  async search(call: SqlCall, { key, scope, ifMatch }: RowCondition): Promise<Target> {
+    const [tenant, other] = await this.of.tenantsOf(call, key)
+    if (other !== undefined) throw ambiguousKey(this.of.model)
+    return { key, tenant: tenant ?? '', ifMatch, where: scope.where }
+  }
+
+  async update(call: SqlCall, condition: RowCondition, values: Values): Promise<E> {
+    const row = this.known(condition) ?? (await this.search(call, condition))
+    for (let attempt = 0; attempt < INCREMENT_ATTEMPTS; attempt++) {
+      const updated = this.#canMatch(row) ? await this.rows.update(call, { row, values }) : undefined
+      if (updated !== undefined) return updated
+      const increments = incrementsIn(values)
+      if (increments.length === 0) return explainMiss(this.rows, call, row)
+      await explainIncrementMiss(this.rows, this.of, call, row, increments)
+    }
+    throw new Aborted('the value to increment was changed at the same time again and again: call again')
+  }
+
+  /** In key order, so that two batches never wait for each other. */
+  async updateMany(call: SqlCall, patches: readonly Patched[], scope: Scope): Promise<E[]> {
+    if (!patches.every(({ key }) => isStorable(key))) return notFound()
+    const values = patches.map(({ patch }) => patch)
+    const isPlain = isUnconditional(patches) && values.every((patch) => incrementsIn(patch).length === 0)
+    if (isPlain && this.rows.canBatch(scope.tenant, values))
+      return updateInGroups(this.rows, this.of.model, call, patches, scope)
+    const updated: E[] = []
+    for (const { key, patch, index, ifMatch } of inKeyOrder(patches))
+      updated[index] = await this.update(call, { key, scope, ifMatch }, patch)
+    return updated
+  }
+
+  async delete(call: SqlCall, condition: RowCondition, values: Values): Promise<void> {
+    const row = await this.target(call, condition)
+    const deleted = this.#canMatch(row) && (await this.rows.delete(call, { row, values }))
+    if (!deleted) await explainMiss(this.rows, call, row)
+  }
+
+  async deleteMany(call: SqlCall, keys: readonly string[], scope: Scope, values: Values): Promise<void> {
+    if (!keys.every(isStorable)) return notFound()
+    if (keys.length > 0 && this.rows.canBatch(scope.tenant, [])) {
+      const deleted = await this.rows.batchDelete(call, keys, scope, values)
+      if (deleted < keys.length) throw new ErrNotFound()
+      return
+    }
+    for (const key of [...keys].sort(byCodePoint)) {
+      const row = await this.target(call, { key, scope })
+      if (!(await this.rows.delete(call, { row, values }))) throw new ErrNotFound()
+    }
+  }
+
+  async undelete(call: SqlCall, condition: RowCondition, values: Values): Promise<E> {
+    const row = await this.target(call, condition)
+    const restored = this.#canMatch(row) ? await this.rows.undelete(call, { row, values }) : undefined
+    return restored ?? explainDeletedMiss(this.rows, this.of.model, call, row)
+  }
+
+  #canMatch({ ifMatch }: Target): boolean {
+    return ifMatch === undefined || canMatch(this.of.model, ifMatch)
+  }
+}

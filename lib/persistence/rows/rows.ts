@@ -1,0 +1,64 @@
+import type { Patched } from '../contract/batch.js'
+import type { Values } from '../contract/new-entity.js'
+import type { LockClause } from '../contract/row-lock.js'
+import type { OutboxRow } from '../outbox/events/outbox-row.js'
+import type { Parent } from './parents.js'
+import type { RowCall, SqlCall } from './row-call.js'
+import type { Reach, Target } from './row-target.js'
+
+/** One write of one row. What stands before the store adds to it by a copy. */
+export interface RowWrite {
+  readonly row: Target
+  /** By property: all stored fields of a new row, else those that change. */
+  readonly values: Readonly<Values>
+  /** Whether the repository has made the key of a new row, so that no other row has it. */
+  readonly isKeyMade?: boolean
+  /** Rows that it refers to, which the statement takes. */
+  readonly parents?: readonly Parent[]
+  /** The event that the statement inserts with a new row. */
+  readonly event?: OutboxRow | undefined
+  /** The row is removed next, which is told instead. */
+  readonly isRemovedNext?: boolean
+}
+
+/** How a row is read. Live rows alone where nothing is said. */
+export interface GetOptions {
+  readonly showDeleted?: boolean
+  readonly lock?: LockClause | undefined
+}
+
+/** The lock for rows that are written afterwards. */
+export const FOR_WRITE: LockClause = { lock: 'update', wait: 'block' }
+
+/**
+ * Reads and writes the rows of one resource. The store is one of them; others hold the next one, do something before or after
+ * it, and hand on what they have nothing to do with.
+ */
+export interface Rows<E, C extends RowCall = SqlCall> {
+  /** Whether a new row is written by one statement, whatever goes along with it. Once it is so, it stays so. */
+  readonly insertsAtOnce: boolean
+  /** Whether batches are one statement each. @param patches - what is written. */
+  canBatch(tenant: string | undefined, patches: readonly Readonly<Values>[]): boolean
+  /** Undefined when no row matches. */
+  get(call: C, row: Target, how?: GetOptions): Promise<E | undefined>
+  insert(call: C, write: RowWrite): Promise<E>
+  /** Undefined when no live row matches, or none whose increments stay in range. */
+  update(call: C, write: RowWrite): Promise<E | undefined>
+  /** Whether a live row was there. */
+  delete(call: C, write: RowWrite): Promise<boolean>
+  /** Undefined when no deleted row matches. */
+  undelete(call: C, write: RowWrite): Promise<E | undefined>
+  /** Rows by key, without the missing ones. */
+  batchGet(call: C, keys: readonly string[], reach: Reach, how?: GetOptions): Promise<E[]>
+  /**
+   * The updated entities in the order of the items, which is also the lock order. `undefined` where no live row has the
+   * key. All items write the same fields.
+   */
+  batchUpdate(
+    call: C,
+    items: readonly Pick<Patched, 'key' | 'patch'>[],
+    reach: Reach,
+  ): Promise<(E | undefined)[]>
+  /** How many live rows were there. */
+  batchDelete(call: C, keys: readonly string[], reach: Reach, values: Readonly<Values>): Promise<number>
+}

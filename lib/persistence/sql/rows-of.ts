@@ -1,0 +1,89 @@
+import type { Field } from '../../resource/fields/field.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
+import type { MemberSource } from '../deletion/sql/sql-family.js'
+import type { Database } from '../engines/executor/executor.js'
+import { Hooks } from '../hooks/call-hooks.js'
+import { HookedRows } from '../hooks/hooked-rows.js'
+import type { Merge } from '../merging/merge.js'
+import { MergedStatements } from '../merging/merged-statements.js'
+import { TableRules } from '../merging/table-rules.js'
+import { ChangeEvents } from '../outbox/events/change-events.js'
+import { EmittingRows } from '../outbox/sql/emitting-rows.js'
+import { OutboxWriter } from '../outbox/sql/outbox-writer.js'
+import { References } from '../references/references.js'
+import { ReferringRows } from '../references/referring-rows.js'
+import type { Finds } from '../rows/finds.js'
+import type { Rows } from '../rows/rows.js'
+import { tableNameOf, tableNames } from '../schema/table-name-of.js'
+import { EntitySubscribers } from '../typeorm/subscribers.js'
+import { MergedFinds } from './merged-finds.js'
+import { MergedRows, type MergingParts } from './merged-rows.js'
+import { writtenEntityOf } from './row-codec.js'
+import { RowStore } from './row-store.js'
+
+/** The rows of one resource in a database. */
+export interface SqlRows<E extends object> {
+  /** What a call meets. */
+  readonly rows: Rows<E>
+  /** Statements, and nothing before them. */
+  readonly store: RowStore<E>
+  readonly finds: Finds<E>
+  readonly references: References | undefined
+  readonly events: EmittingRows<E> | undefined
+  readonly hooks: Hooks<E>
+}
+
+/** What a resource needs, and no more. The last one that is there is the first that a call meets. */
+export function rowsOf<E extends object>(
+  database: Database,
+  model: ResourceModel<E>,
+  merge: Merge,
+): SqlRows<E> {
+  const { dialect, dataSource } = database
+  const table = tableNameOf(model, dialect, dataSource)
+  const outbox = OutboxWriter.of(database)
+  const store = new RowStore(model, dialect, table, tableNames(dialect, dataSource), outbox)
+  const references = referencesOf(database, model)
+  const hooks = new Hooks(model, new EntitySubscribers(dataSource, model))
+  const told = ChangeEvents.of(model)
+  const { merging } = dialect
+  const rules = merging && new TableRules(database, model, table, merge === 'off' ? 'tenant' : merge)
+  let rows: Rows<E> = store
+  let finds: Finds<E> = store
+  if (merge !== 'off' && merging !== undefined && rules !== undefined && isShown(model)) {
+    const typeOf = (field: Field) => rules.typeOf(field)
+    const statements = new MergedStatements(model, dialect, merging, table, typeOf)
+    const parts: MergingParts = { database, merging, rules, statements, outbox }
+    rows = new MergedRows(store, parts)
+    finds = new MergedFinds(store, parts)
+  }
+  if (references !== undefined) rows = new ReferringRows(rows, references)
+  let events: EmittingRows<E> | undefined
+  if (told !== undefined) {
+    const isKept = () => rules?.keeps(model.entityFields) === true
+    const written = { isKept, entityOf: writtenEntityOf(model) }
+    rows = events = new EmittingRows(rows, model, told, outbox, written)
+  }
+  const writesAlone = references === undefined && told === undefined
+  if (!hooks.isSilent) rows = new HookedRows(rows, store, hooks, writesAlone)
+  return { rows, store, finds, references, events, hooks }
+}
+
+/** Whether an entity shows whose row it is. */
+const isShown = ({ entityFields, key, tenant }: ResourceModel): boolean =>
+  [key, tenant].every((field) => field === undefined || entityFields.includes(field))
+
+/** Makes the rows of every resource of a database, for what is deleted with others. */
+export const familyRowsOf =
+  (database: Database): MemberSource['rowsOf'] =>
+  ({ model }) => {
+    const { rows, events, hooks } = rowsOf<object>(database, model, 'off')
+    return { rows, events, surround: (operation) => hooks.surround(operation) }
+  }
+
+/** The references that a resource holds; undefined where it refers to nothing. */
+const referencesOf = ({ dialect, dataSource }: Database, model: ResourceModel): References | undefined =>
+  References.of(model, dialect, dataSource, (target) => {
+    const rows = new RowStore(target, dialect, tableNameOf(target, dialect, dataSource))
+    return (...operands) => rows.get(...operands)
+  })
