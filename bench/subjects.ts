@@ -189,6 +189,13 @@ export const SUBJECTS: readonly Subject[] = [
     afterwards: verifyTiming,
   },
   {
+    name: 'transit',
+    operations: ['encrypt'],
+    concurrency: [1, 16, 64],
+    sides: { ashlar: side('transit-ashlar'), 'agent of node:http': side('transit-agent') },
+    goals: { 'agent of node:http': { encrypt: 0.9 } },
+  },
+  {
     name: 'filter',
     operations: ['parse'],
     sides: { ashlar: side('filter-ashlar'), liqe: peer('filter-liqe') },

@@ -284,8 +284,9 @@ export class TransitError extends AshlarError {
     response: { readonly statusCode?: number; readonly body?: string } = {},
     cause?: unknown,
   ) {
-    const busy =
-      response.statusCode === undefined || response.statusCode === 429 || response.statusCode >= 500
+    const { statusCode } = response
+    // 412 and 473 are those of a standby that is behind, or that cannot do it.
+    const busy = statusCode === undefined || [412, 429, 473].includes(statusCode) || statusCode >= 500
     super(busy ? 'UNAVAILABLE' : 'INTERNAL', `transit: ${problem}`, {
       wireMessage: busy ? 'temporarily unavailable' : 'internal error',
       cause,

@@ -192,7 +192,6 @@ const OWNERS: Readonly<
     ],
   },
   '@connectrpc/connect': { in: [], types: ['lib/server/connect', 'lib/client/transports'] },
-  'node-vault': { in: ['lib/secrets'], files: 1 },
   chokidar: { in: ['lib/files'], files: 1 },
   pg: { in: ['lib/migrations'], types: ['lib/persistence', 'lib/events/log'] },
   '@nats-io/jetstream': { in: [], types: ['lib/events/nats'] },

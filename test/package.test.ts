@@ -269,7 +269,7 @@ describe('the package', function () {
         expect(bundles.length).to.be.lessThan(30)
         const packages = new Set(loaded.map((path) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1]))
         expect([...packages]).to.include.members(['ashlar', 'typeorm', 'nice-grpc'])
-        for (const lazy of ['jose', 'node-vault', 'chokidar', 'yaml', '@opentelemetry/api'])
+        for (const lazy of ['jose', 'chokidar', 'yaml', '@opentelemetry/api'])
           expect([...packages], lazy).to.not.include(lazy)
         const modules = bundles.filter((path) => path.endsWith('.js'))
         const sources = modules.flatMap(

@@ -1,19 +1,22 @@
 import { TransitError } from '../errors.js'
 import { safeBody } from './safe-body.js'
 
-const MAX_BATCH_ITEMS = 500
+/** A server of default settings takes 1,000 strings in a request, names of fields included: an item has two for each of its fields. */
+const MAX_BATCH_STRINGS = 400
 const MAX_BATCH_CHARACTERS = 1024 * 1024
 
-/** Bounds of the slices in which a batch is sent: servers limit requests by size and by number of items. */
-export function chunksOf(texts: readonly string[]): [from: number, to: number][] {
+/**
+ * Bounds of the slices in which a batch is sent: servers limit requests by size and by number of strings. 200 items are sent at once, and 100
+ * where each has associated data.
+ * @param fields - of each item.
+ */
+export function chunksOf(texts: readonly string[], fields: number): [from: number, to: number][] {
+  const mostItems = Math.floor(MAX_BATCH_STRINGS / (2 * fields))
   const chunks: [number, number][] = []
   let from = 0
   let characters = 0
   texts.forEach((text, index) => {
-    if (
-      index > from &&
-      (index - from >= MAX_BATCH_ITEMS || characters + text.length > MAX_BATCH_CHARACTERS)
-    ) {
+    if (index > from && (index - from >= mostItems || characters + text.length > MAX_BATCH_CHARACTERS)) {
       chunks.push([from, index])
       from = index
       characters = 0

@@ -2,15 +2,23 @@ import { DeclarationError } from '../errors.js'
 
 const MIN_INDEX_KEY_BYTES = 32
 const SEGMENT = /^(?!\.{1,2}$)[A-Za-z0-9_.-]+$/
-const HEADER_VALUE = /^[\x21-\x7e]+$/
+export const HEADER_VALUE = /^[\x21-\x7e]+$/
+
+/** A token, or a function that gets one: at the first call, when the server refuses the one before, and before that one ends. */
+export type TokenSource = string | (() => string | Promise<string>)
 
 /** Where the transit server is, and how to log in. */
 export interface VaultTransitOptions {
   /**
    * Key of `hash`, at least 32 bytes (a string counts in UTF-8 bytes). Keep it as long as the hashes. Default: the
-   * SHA-256 of the token, so that a new token orphans every stored hash.
+   * SHA-256 of the token, so that a new token orphans every stored hash. A token that changes needs one.
    */
   readonly indexKey?: Uint8Array | string
+  /**
+   * A file that holds the token, such as the sink of an agent; the argument `token` is then `''`. It is followed: another token in it is
+   * used from then on.
+   */
+  readonly tokenFile?: string
   /** Timeout of each request in milliseconds, from connecting to the last byte; default 5000. */
   readonly timeoutMs?: number
   /** Where the transit engine is mounted; default `transit`. */
@@ -19,19 +27,23 @@ export interface VaultTransitOptions {
   readonly namespace?: string
   /** Called once when `hash` is used without an `indexKey`; default `process.emitWarning`. */
   readonly warn?: (message: string) => void
-  /** Another `fetch`, for a private certificate authority or a proxy. It must honour `redirect: 'manual'`. */
+  /**
+   * A `fetch` in the place of the client of node:http, for a private certificate authority or a proxy. It must honour
+   * `redirect: 'manual'`. It costs about three times the processor time.
+   */
   readonly fetch?: typeof fetch
 }
 
 export interface ResolvedTransit {
   readonly endpoint: string
-  readonly token: string
+  readonly token: TokenSource
+  readonly tokenFile: string | undefined
   readonly namespace: string
   readonly timeoutMs: number
   readonly mount: string
   readonly indexKey: Buffer | undefined
   readonly warn: (message: string) => void
-  readonly fetch: typeof fetch
+  readonly fetch: typeof fetch | undefined
 }
 
 /**
@@ -40,19 +52,20 @@ export interface ResolvedTransit {
  */
 export function resolveTransit(
   addr: string,
-  token: string,
+  token: TokenSource,
   keyName: string,
   options: VaultTransitOptions,
 ): ResolvedTransit {
   const resolved = {
     endpoint: endpointOf(addr) ?? '',
     token,
+    tokenFile: options.tokenFile,
     namespace: options.namespace ?? '',
     timeoutMs: options.timeoutMs ?? 5000,
     mount: options.mount ?? 'transit',
     indexKey: options.indexKey === undefined ? undefined : Buffer.from(options.indexKey),
     warn: options.warn ?? emitWarning,
-    fetch: options.fetch ?? fetch,
+    fetch: options.fetch,
   }
   const problems = problemsOf(resolved, keyName)
   if (problems.length > 0) throw new DeclarationError('newVaultTransit', problems)
@@ -60,12 +73,17 @@ export function resolveTransit(
 }
 
 function problemsOf(transit: ResolvedTransit, keyName: string): string[] {
-  const { endpoint, token, namespace, timeoutMs, mount, indexKey } = transit
+  const { endpoint, token, tokenFile, namespace, timeoutMs, mount, indexKey } = transit
   const problems: string[] = []
   if (endpoint === '') {
     problems.push('addr: an http:// or https:// address without user, query and fragment is needed')
   }
-  if (!matches(token, HEADER_VALUE)) problems.push('token: it is empty or has characters no header can carry')
+  if (tokenFile !== undefined && (tokenFile === '' || token !== ''))
+    problems.push("tokenFile: the path of a file, with '' as token")
+  else if (typeof token !== 'function' && token !== '' && !matches(token, HEADER_VALUE))
+    problems.push('token: it has characters no header can carry, or is neither a text nor a function')
+  if (indexKey === undefined && (typeof token === 'function' || token === ''))
+    problems.push('indexKey: it is needed where no fixed token is given, because hashes are keyed on it')
   if (!matches(keyName, SEGMENT)) problems.push('keyName: one or more of A-Z a-z 0-9 _ . - (not . or ..)')
   if (!mount.split('/').every((segment) => SEGMENT.test(segment))) {
     problems.push('mount: segments of A-Z a-z 0-9 _ . - joined by /')

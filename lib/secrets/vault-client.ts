@@ -1,16 +1,21 @@
+import { Agent } from 'node:http'
+import { Agent as SecureAgent } from 'node:https'
+import { setTimeout as pause } from 'node:timers/promises'
 import { TransitError } from '../errors.js'
 import { abortError } from './abort-error.js'
+import { CallEnd } from './call-end.js'
 import { safeBody } from './safe-body.js'
-
-/** The address and identity of a client. */
-export interface VaultClientConfig {
-  /** Without a trailing slash. */
-  readonly endpoint: string
-  readonly token: string
-  readonly namespace: string
-  readonly timeoutMs: number
-  readonly fetch: typeof fetch
-}
+import type { ResolvedTransit } from './transit-options.js'
+import { isObject, jsonIn } from './json-object.js'
+import {
+  type Address,
+  addressOf,
+  type Exchange,
+  exchangeByAgent,
+  exchangeByFetch,
+  type VaultResponse,
+} from './vault-request.js'
+import { VaultToken } from './vault-token.js'
 
 export interface VaultCall {
   /** Below `/v1/`. */
@@ -18,116 +23,143 @@ export interface VaultCall {
   /** For error texts. */
   readonly operation: string
   readonly body: Readonly<Record<string, unknown>>
-  /** What an error must not repeat, in addition to the token. */
+  /** What an error must not repeat, in addition to the tokens. */
   readonly secrets: readonly string[]
+  /** The index of the first item of a batch in the whole of it. */
+  readonly offset?: number
   readonly signal: AbortSignal | undefined
 }
 
-const MAX_RESPONSE_BYTES = 32 * 1024 * 1024
-const MAX_ERROR_BYTES = 16 * 1024
+/** A client of one server. */
+export interface VaultClient {
+  /**
+   * Posts, and returns the body's `data`. A refused token is replaced once, and a server that cannot respond for the moment is asked once more.
+   * @throws TransitError for anything but status 200 with a JSON object that has `data`.
+   */
+  post(call: VaultCall): Promise<Record<string, unknown>>
+  /** What an error must not repeat: every token so far. */
+  readonly tokens: readonly string[]
+  close(): Promise<void>
+}
 
-/**
- * Posts to a Vault server through node-vault and returns the body's `data`. That library only provides the URL and the
- * headers. Its own transport always follows redirects with the token, honours `VAULT_SKIP_VERIFY` and takes 204 for
- * success. Its log writes request bodies; its settings fall back to `VAULT_*` variables.
- * @throws TransitError for anything but status 200 with a JSON object that has `data`.
- */
-export function vaultClient(
-  config: VaultClientConfig,
-): (call: VaultCall) => Promise<Record<string, unknown>> {
-  let loading: Promise<Write> | undefined
-  return async (call) => {
-    if (call.signal?.aborted) throw abortError(call.signal)
-    const write = await (loading ??= connect(config))
-    return write(call.path, call.body, { call })
+/** More connections than this wait for each other. */
+const MAX_SOCKETS = 64
+/** Of a standby, a busy server, or one that does not have the state yet that it is asked for. */
+const TRANSIENT = new Set([412, 429, 473, 503])
+/** Before the second try, where the server names no time. */
+const PAUSE_MS = 50
+
+export function vaultClient(config: Omit<ResolvedTransit, 'mount' | 'indexKey'>): VaultClient {
+  const { endpoint, namespace, timeoutMs } = config
+  const isHttps = endpoint.startsWith('https:')
+  const agent = new (isHttps ? SecureAgent : Agent)({ keepAlive: true, maxSockets: MAX_SOCKETS })
+  const exchange: Exchange =
+    config.fetch === undefined ? exchangeByAgent(agent, isHttps) : exchangeByFetch(config.fetch)
+  const addresses = new Map<string, Address>()
+  const addressAt = (path: string): Address => {
+    const known = addresses.get(path) ?? addressOf(`${endpoint}/v1/${path}`)
+    addresses.set(path, known)
+    return known
   }
-}
-
-type Write = (path: string, body: object, options: { call: VaultCall }) => Promise<Record<string, unknown>>
-
-/** What node-vault passes to a transport: the options given to it, and what it made of them. */
-interface Request {
-  readonly call: VaultCall
-  readonly method: string
-  readonly uri: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly json: object
-}
-
-async function connect(config: VaultClientConfig): Promise<Write> {
-  const { default: nodeVault } = await import('node-vault')
-  const client = nodeVault({
-    apiVersion: 'v1',
-    endpoint: config.endpoint,
-    token: config.token,
-    debug: () => undefined,
-    'request-promise': { defaults: () => (request: Request) => send(config, request) },
+  const send = (method: string, path: string, body: string, token: string, end: CallEnd) =>
+    exchange({ method, address: addressAt(path), headers: headersOf(token, namespace), body, end })
+  const token = new VaultToken(config, (method, path, held) => {
+    const end = new CallEnd(timeoutMs)
+    return send(method, path, method === 'POST' ? '{}' : '', held, end).finally(() => end.close())
   })
-  // Empty strings given as options would be replaced by VAULT_PREFIX and VAULT_NAMESPACE.
-  Object.assign(client, { pathPrefix: '', namespace: config.namespace })
-  return (path, body, options) => client.write(path, body, options) as ReturnType<Write>
-}
 
-async function send(config: VaultClientConfig, request: Request) {
-  const { operation, secrets, signal } = request.call
-  const hidden = [config.token, ...secrets]
-  const response = await exchange(config, request)
-  if (response.statusCode !== 200) {
-    const hint =
-      response.statusCode >= 300 && response.statusCode < 400 ? ' (redirects are not followed)' : ''
-    const body = response.text === undefined ? '(a long body)' : safeBody(response.text, hidden)
-    throw new TransitError(`${operation} returned ${response.statusCode}${hint}: ${body}`, {
-      statusCode: response.statusCode,
-      body,
-    })
+  const attempt = async (call: VaultCall, body: string, end: CallEnd): Promise<VaultResponse> => {
+    const { path } = call
+    const held = await token.held(end)
+    const first = await send('POST', path, body, held, end)
+    if (first.statusCode === 403) {
+      const fresh = await token.replaced(held, end)
+      return fresh === undefined ? first : send('POST', path, body, fresh, end)
+    }
+    if (!TRANSIENT.has(first.statusCode) || isSealed(first)) return first
+    const wait = waitOf(first)
+    if (wait >= timeoutMs) return first
+    await pause(wait, undefined, { signal: end.signal })
+    return send('POST', path, body, held, end)
   }
-  if (signal?.aborted) throw abortError(signal)
+
   return {
-    statusCode: 200,
-    body: dataOf(response.text, operation),
-    request: { path: new URL(request.uri).pathname },
+    get tokens() {
+      return token.seen
+    },
+    async post(call) {
+      const { operation, signal } = call
+      if (signal?.aborted) throw abortError(signal)
+      const end = new CallEnd(timeoutMs, signal)
+      try {
+        const response = await attempt(call, JSON.stringify(call.body), end)
+        if (response.statusCode !== 200) throw failureOf(response, call, token.seen)
+        if (signal?.aborted) throw abortError(signal)
+        return dataOf(response.text, operation)
+      } catch (error) {
+        if (error instanceof TransitError) throw error
+        if (signal?.aborted) throw abortError(signal)
+        if (end.isOver) throw new TransitError(`${operation}: no response within ${timeoutMs} ms`)
+        throw new TransitError(`${operation}: the connection failed${reasonOf(error)}`)
+      } finally {
+        end.close()
+      }
+    },
+    async close() {
+      await token.close()
+      agent.destroy()
+    },
   }
 }
 
-/** One request and its whole response, within the timeout. `text` is undefined for a response that is too long. */
-async function exchange(config: VaultClientConfig, request: Request) {
-  const { operation, signal } = request.call
-  const controller = new AbortController()
-  const giveUp = (): void => controller.abort()
-  const timer = setTimeout(giveUp, config.timeoutMs)
-  signal?.addEventListener('abort', giveUp, { once: true })
-  try {
-    const response = await config.fetch(request.uri, {
-      method: request.method,
-      headers: { ...request.headers, 'Content-Type': 'application/json', Accept: 'application/json' },
-      body: JSON.stringify(request.json),
-      redirect: 'manual',
-      signal: controller.signal,
-    })
-    const text = await readAtMost(response, response.status === 200 ? MAX_RESPONSE_BYTES : MAX_ERROR_BYTES)
-    return { statusCode: response.status, text }
-  } catch (error) {
-    if (signal?.aborted) throw abortError(signal)
-    if (controller.signal.aborted)
-      throw new TransitError(`${operation}: no response within ${config.timeoutMs} ms`)
-    throw new TransitError(`${operation}: the connection failed${reasonOf(error)}`)
-  } finally {
-    clearTimeout(timer)
-    signal?.removeEventListener('abort', giveUp)
-  }
+/** `X-Vault-Request` is what an agent in front of a server asks for: a page in a browser cannot send it. */
+const headersOf = (token: string, namespace: string): Record<string, string> => ({
+  ...(token !== '' && { 'X-Vault-Token': token }),
+  ...(namespace !== '' && { 'X-Vault-Namespace': namespace }),
+  'X-Vault-Request': 'true',
+  'Content-Type': 'application/json',
+  Accept: 'application/json',
+})
+
+/** A sealed server stays so until a person unseals it. */
+const isSealed = ({ statusCode, text = '' }: VaultResponse): boolean =>
+  statusCode === 503 && /\bsealed\b/.test(text)
+
+/** Milliseconds until the second try. `Retry-After` is a number of seconds or a date (RFC 9110). */
+function waitOf({ retryAfter }: VaultResponse): number {
+  if (retryAfter === undefined) return PAUSE_MS
+  const ms = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1000 : Date.parse(retryAfter) - Date.now()
+  return Number.isNaN(ms) ? PAUSE_MS : Math.max(PAUSE_MS, ms)
 }
 
-async function readAtMost(response: Response, limit: number): Promise<string | undefined> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  // Leaving the loop early cancels the rest of the body.
-  for await (const chunk of response.body ?? []) {
-    size += chunk.length
-    if (size > limit) return undefined
-    chunks.push(chunk)
+/** Of a batch, the item that failed is named: its text alone is the cause, and the whole body could be cut before it. */
+function failureOf(
+  { statusCode, text }: VaultResponse,
+  call: VaultCall,
+  tokens: readonly string[],
+): TransitError {
+  const { operation, secrets, offset = 0 } = call
+  const hidden = [...tokens, ...secrets]
+  const results = text === undefined ? undefined : jsonIn(text)?.data
+  const items: readonly unknown[] =
+    isObject(results) && Array.isArray(results.batch_results) ? results.batch_results : []
+  const failed = items.findIndex(
+    (item) => isObject(item) && typeof item.error === 'string' && item.error !== '',
+  )
+  const item = items[failed]
+  if (isObject(item)) {
+    const body = safeBody(String(item.error), hidden)
+    return new TransitError(`${operation}: item ${offset + failed}: ${body}`, { statusCode, body })
   }
-  return Buffer.concat(chunks).toString()
+  const body = text === undefined ? '(a long body)' : safeBody(text, hidden)
+  const hint = statusCode >= 300 && statusCode < 400 ? ' (redirects are not followed)' : adviceOf(body)
+  return new TransitError(`${operation} returned ${statusCode}${hint}: ${body}`, { statusCode, body })
 }
+
+const adviceOf = (body: string): string =>
+  /key derivation|derived key/.test(body)
+    ? ' (the key is derived, and needs a context with each call: use a key that was made without "derived")'
+    : ''
 
 /** Only the code of a failed connection: messages of lower layers may quote what was sent. */
 function reasonOf(error: unknown): string {
@@ -140,21 +172,11 @@ function reasonOf(error: unknown): string {
 function dataOf(text: string | undefined, operation: string): Record<string, unknown> {
   if (text === undefined)
     throw new TransitError(`${operation}: the response is too long`, { statusCode: 200 })
-  const data = dataIn(text)
-  if (data === undefined) {
+  const data = jsonIn(text)?.data
+  if (!isObject(data)) {
     throw new TransitError(`${operation}: the response is not JSON with an object 'data'`, {
       statusCode: 200,
     })
   }
   return data
-}
-
-function dataIn(text: string): Record<string, unknown> | undefined {
-  try {
-    const body: unknown = JSON.parse(text)
-    const data = typeof body === 'object' && body !== null && 'data' in body ? body.data : undefined
-    return typeof data === 'object' && data !== null ? (data as Record<string, unknown>) : undefined
-  } catch {
-    return undefined
-  }
 }

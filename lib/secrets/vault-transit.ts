@@ -5,7 +5,7 @@ import { decodeBase64 } from './encoding/base64.js'
 import type { Encryptor, EncryptorOptions } from './encryptor.js'
 import { checkPlaintext, toPlaintext } from './plaintext.js'
 import { batchResultsOf, chunksOf } from './transit-batch.js'
-import { resolveTransit, type VaultTransitOptions } from './transit-options.js'
+import { resolveTransit, type TokenSource, type VaultTransitOptions } from './transit-options.js'
 import { vaultClient } from './vault-client.js'
 
 /** Options of `rewrapBatch`. */
@@ -23,12 +23,15 @@ export interface VaultTransit extends Required<Encryptor> {
    * @throws TransitError
    */
   rewrapBatch(ciphertexts: readonly string[], options?: RewrapOptions): Promise<string[]>
+  /** Ends its connections, and renews and follows its token no longer. */
+  close(): Promise<void>
 }
 
 /**
  * An encryptor on the transit engine of the server at `addr`. A call whose response is not status 200 rejects with a
  * TransitError that has status and body. Redirects are not followed; no environment variable is read.
- * @param token - with a policy that allows encrypt, decrypt and rewrap on the key.
+ * @param token - with a policy that allows encrypt, decrypt and rewrap on the key. A function returns one, such as by a login; `''` is for an
+ * agent that adds its own, and for `tokenFile`. A token that can be renewed is renewed at two thirds of its life.
  * @param keyName - an existing transit key.
  * @throws DeclarationError at once, with everything that is wrong with the arguments.
  * @example
@@ -43,13 +46,13 @@ export interface VaultTransit extends Required<Encryptor> {
  */
 export function newVaultTransit(
   addr: string,
-  token: string,
+  token: TokenSource,
   keyName: string,
   options: VaultTransitOptions = {},
 ): VaultTransit {
   const { mount, indexKey, warn, ...config } = resolveTransit(addr, token, keyName, options)
-  const post = vaultClient(config)
-  const hashKey = createSecretKey(indexKey ?? createHash('sha256').update(token).digest())
+  const client = vaultClient({ ...config, warn })
+  const hashKey = createSecretKey(indexKey ?? createHash('sha256').update(String(token)).digest())
   const warnOnce = indexKey === undefined ? once(warn) : () => undefined
 
   const call = (
@@ -57,12 +60,14 @@ export function newVaultTransit(
     body: object,
     secrets: readonly string[],
     callOptions: EncryptorOptions,
+    offset = 0,
   ) =>
-    post({
+    client.post({
       path: `${mount}/${operation}/${keyName}`,
       operation,
       body: { ...body },
       secrets,
+      offset,
       signal: callOptions.signal,
     })
 
@@ -80,10 +85,10 @@ export function newVaultTransit(
     const kind = KINDS[operation]
     const items = texts.map((text) => kind.toItem(text, callOptions))
     const results: string[] = []
-    for (const [from, to] of chunksOf(texts)) {
+    for (const [from, to] of chunksOf(texts, Object.keys(items[0] ?? {}).length)) {
       const secrets = kind.secrets(texts.slice(from, to))
-      const data = await call(operation, { batch_input: items.slice(from, to) }, secrets, callOptions)
-      const returned = batchResultsOf(data, operation, to - from, [token, ...secrets], from)
+      const data = await call(operation, { batch_input: items.slice(from, to) }, secrets, callOptions, from)
+      const returned = batchResultsOf(data, operation, to - from, [...client.tokens, ...secrets], from)
       results.push(...returned.map((item) => kind.fromItem(item, operation)))
     }
     return results
@@ -91,6 +96,7 @@ export function newVaultTransit(
 
   return {
     development: false,
+    close: () => client.close(),
     encrypt: (plaintext, callOptions = {}) => one('encrypt', plaintext, callOptions),
     decrypt: (ciphertext, callOptions = {}) => one('decrypt', ciphertext, callOptions),
     rewrap: (ciphertext, { signal } = {}) => one('rewrap', ciphertext, { signal }),
@@ -119,9 +125,13 @@ interface Kind {
   readonly secrets: (texts: readonly string[]) => readonly string[]
 }
 
+const CIPHERTEXT = /^vault:v\d+:./
+
 const ciphertextOf = (item: Item, operation: Operation): string => {
-  if (typeof item.ciphertext === 'string' && item.ciphertext !== '') return item.ciphertext
-  throw new TransitError(`${operation}: the response has no 'ciphertext'`, { statusCode: 200 })
+  if (typeof item.ciphertext === 'string' && CIPHERTEXT.test(item.ciphertext)) return item.ciphertext
+  throw new TransitError(`${operation}: the response has no 'ciphertext' of the form vault:v<version>:…`, {
+    statusCode: 200,
+  })
 }
 
 const KINDS: Readonly<Record<Operation, Kind>> = {

@@ -1,13 +1,15 @@
 import { expect } from 'chai'
-import { basename } from 'node:path'
+import { writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { Column, Entity, PrimaryColumn } from 'typeorm'
 import { Resource, Secret, TenantScoped } from '../../decorators/index.js'
 import { SecretUnreadable } from '../../lib/errors.js'
 import { memoryRepositoryOf } from '../../lib/persistence/repository-of.js'
-import { type Encryptor, newDev } from '../../lib/secrets/index.js'
+import { type Encryptor, newDev, newVaultTransit } from '../../lib/secrets/index.js'
 import { withTenant } from '../../lib/testing/index.js'
 import { rejection } from '../support/rejection.js'
 import { compiled } from '../support/root.js'
+import { TransitServer } from '../support/servers/transit-server.js'
 import { type PageFolder, pageFolder } from '../support/sources/page-module.js'
 
 @Resource()
@@ -67,3 +69,41 @@ describe('kms-encryptor.ts of docs/guides/secrets.md', () => {
       )
   })
 })
+
+describe('the logins of docs/guides/secrets.md', () => {
+  let page: PageFolder
+  let server: TransitServer
+  before(async function () {
+    if (basename(compiled) !== 'dist') return this.skip()
+    page = pageFolder('docs/guides/secrets.md')
+    server = await TransitServer.start('secrets')
+  })
+  after(async () => {
+    page?.remove()
+    await server?.close()
+  })
+  const works = async (token: () => Promise<string>) => {
+    const transit = newVaultTransit(server.addr, token, 'secrets', { indexKey: Buffer.alloc(32, 'i') })
+    try {
+      expect(await transit.decrypt(await transit.encrypt('hush'))).to.equal('hush')
+    } finally {
+      await transit.close()
+    }
+  }
+
+  it('log in by AppRole', async () => {
+    server.logins.set('auth/approle/login', { role_id: 'r', secret_id: 's' })
+    const { appRoleToken } = (await page.load('approle-token.ts')) as Record<string, Login>
+    await works(appRoleToken?.(server.addr, 'r', 's') ?? expect.fail('it is missing'))
+  })
+
+  it('log in by the service account of Kubernetes', async () => {
+    server.logins.set('auth/kubernetes/login', { role: 'orders', jwt: 'a.b.c' })
+    const file = join(page.folder, 'service-account')
+    writeFileSync(file, 'a.b.c\n')
+    const { kubernetesToken } = (await page.load('kubernetes-token.ts')) as Record<string, Login>
+    await works(kubernetesToken?.(server.addr, 'orders', file) ?? expect.fail('it is missing'))
+  })
+})
+
+type Login = (...args: readonly string[]) => () => Promise<string>

@@ -88,6 +88,7 @@ describe('newVaultTransit', () => {
       for (const { headers } of server.requests) {
         expect(headers['x-vault-token']).to.equal(server.token)
         expect(headers['content-type']).to.equal('application/json')
+        expect(headers['x-vault-request']).to.equal('true')
         expect(headers).not.to.have.any.keys('cookie', 'authorization', 'x-vault-namespace')
       }
     })
@@ -107,7 +108,7 @@ describe('newVaultTransit', () => {
     it('keeps the path of the address', async () => {
       const behind = newVaultTransit(`${server.addr}/vault/`, server.token, 'k', { indexKey: INDEX_KEY })
       await rejects(behind.encrypt('x'))
-      expect(server.requests[0]?.url).to.equal('/vault/v1/transit/encrypt/k')
+      expect(server.requests.map(({ url }) => url)).to.include('/vault/v1/transit/encrypt/k')
     })
 
     it('rewraps under the latest key version, without the plaintext', async () => {
@@ -129,7 +130,13 @@ describe('newVaultTransit', () => {
     it('sends large batches in parts', async () => {
       const plaintexts = Array.from({ length: 1001 }, (_, index) => String(index))
       expect(await transit.decryptBatch(await transit.encryptBatch(plaintexts))).to.deep.equal(plaintexts)
-      expect(server.requests.length).to.equal(6)
+      expect(server.requests.length).to.equal(12)
+      const bound = { associatedData: 'x' }
+      server.requests.length = 0
+      const many = await transit.encryptBatch(plaintexts.slice(0, 500), bound)
+      expect(await transit.decryptBatch(many, bound)).to.deep.equal(plaintexts.slice(0, 500))
+      expect(server.requests.length).to.equal(10)
+      expect(await transit.rewrapBatch(await transit.encryptBatch(plaintexts))).to.have.length(1001)
       server.requests.length = 0
       expect(
         (await transit.encryptBatch(Array.from({ length: 5 }, () => 'x'.repeat(400_000)))).length,
@@ -200,7 +207,8 @@ describe('newVaultTransit', () => {
         fetch: spying,
       })
       expect(await custom.decrypt(await custom.encrypt('x'))).to.equal('x')
-      expect(calls.map(({ redirect }) => redirect)).to.deep.equal(['manual', 'manual'])
+      // Encrypt, decrypt, and how long the token lives.
+      expect(calls.map(({ redirect }) => redirect)).to.deep.equal(['manual', 'manual', 'manual'])
     })
   })
 
@@ -253,13 +261,11 @@ describe('newVaultTransit', () => {
         () => newVaultTransit(bad, 't', 'k'),
         'addr:',
       ]),
-      ...['', ' ', 'a b', 'tok\nen', 'tök', 'tok\r\nX-Evil: 1'].map(
-        (bad): [string, () => unknown, string] => [
-          `the token ${JSON.stringify(bad)}`,
-          () => newVaultTransit(addr, bad, 'k'),
-          'token:',
-        ],
-      ),
+      ...[' ', 'a b', 'tok\nen', 'tök', 'tok\r\nX-Evil: 1'].map((bad): [string, () => unknown, string] => [
+        `the token ${JSON.stringify(bad)}`,
+        () => newVaultTransit(addr, bad, 'k'),
+        'token:',
+      ]),
       ...['', '.', '..', 'a/b', '../keys', 'a b', 'a?b', 'a#b', '%2e%2e', 'k\n', 'ké', '&#x2F;'].map(
         (bad): [string, () => unknown, string] => [
           `the key name ${JSON.stringify(bad)}`,
@@ -286,6 +292,17 @@ describe('newVaultTransit', () => {
         'a namespace with a line break',
         () => newVaultTransit(addr, 't', 'k', { namespace: 'a\n' }),
         'namespace:',
+      ],
+      [
+        'a token that changes, without an index key',
+        () => newVaultTransit(addr, () => 't', 'k'),
+        'indexKey:',
+      ],
+      ['no token, without an index key', () => newVaultTransit(addr, '', 'k'), 'indexKey:'],
+      [
+        'a token beside a file of one',
+        () => newVaultTransit(addr, 't', 'k', { indexKey: Buffer.alloc(32), tokenFile: '/run/token' }),
+        'tokenFile:',
       ],
       ['a token that is missing', () => newVaultTransit(addr, undefined as unknown as string, 'k'), 'token:'],
       [

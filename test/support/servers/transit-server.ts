@@ -17,6 +17,7 @@ interface TransitKey {
   /** `versions[0]` is version 1. */
   readonly versions: Buffer[]
   minDecryptionVersion: number
+  isDerived: boolean
 }
 
 interface Item {
@@ -37,8 +38,15 @@ class UserError {
  * `associated_data` and `batch_input`, and the errors Vault answers in the form it answers them in.
  */
 export class TransitServer {
-  readonly token = `hvs.${randomBytes(18).toString('base64url')}`
+  readonly token = newToken()
+  /** Every token that is let in, with the seconds that it lives; without an end where it is undefined. */
+  readonly tokens = new Map<string, TokenLife | undefined>([[this.token, undefined]])
+  /** What logs in by which path, such as `auth/approle/login`: the body that it takes. */
+  readonly logins = new Map<string, Readonly<Record<string, string>>>()
+  /** Those of the transit engine. */
   readonly requests: Recorded[] = []
+  /** Those about tokens and logins. */
+  readonly authRequests: Recorded[] = []
   /** In place of the engine, until it is undefined again. */
   misbehaviour: Misbehaviour | undefined
   isSealed = false
@@ -50,7 +58,7 @@ export class TransitServer {
   static async start(...keyNames: string[]): Promise<TransitServer> {
     const server = new TransitServer()
     for (const name of keyNames) {
-      server.#keys.set(name, { versions: [randomBytes(32)], minDecryptionVersion: 0 })
+      server.#keys.set(name, { versions: [randomBytes(32)], minDecryptionVersion: 0, isDerived: false })
     }
     await new Promise<void>((resolve) => server.#server.listen(0, '127.0.0.1', resolve))
     return server
@@ -68,6 +76,15 @@ export class TransitServer {
     this.#key(name).minDecryptionVersion = version
   }
 
+  /** Closes the connections that wait for a request. */
+  dropKept(): void {
+    this.#server.closeIdleConnections()
+  }
+
+  derive(name: string): void {
+    this.#key(name).isDerived = true
+  }
+
   async close(): Promise<void> {
     this.#server.closeAllConnections()
     await new Promise((resolve) => this.#server.close(resolve))
@@ -78,6 +95,7 @@ export class TransitServer {
     for await (const chunk of incoming) chunks.push(chunk as Buffer)
     const { method = '', url = '', headers } = incoming
     const request = { method, url, headers, body: Buffer.concat(chunks).toString() }
+    if (url.startsWith('/v1/auth/')) return this.#auth(request, response)
     this.requests.push(request)
     if (this.misbehaviour !== undefined) return this.misbehaviour(request, response)
     this.#answer(request, response)
@@ -89,7 +107,8 @@ export class TransitServer {
     if (match === null) {
       return errors(response, 404, `no handler for route "${request.url.slice(4)}". route entry not found.`)
     }
-    if (request.headers['x-vault-token'] !== this.token) return errors(response, 403, 'permission denied')
+    if (!this.tokens.has(String(request.headers['x-vault-token'])))
+      return errors(response, 403, 'permission denied')
     if (this.quota !== undefined && this.quota-- <= 0) {
       return errors(response, 429, `request path "${request.url.slice(4)}": rate limit quota exceeded`)
     }
@@ -97,8 +116,16 @@ export class TransitServer {
       return errors(response, 405, 'unsupported operation')
     const body = parse(request.body)
     if (body === undefined) return errors(response, 400, 'failed to parse JSON input: invalid character')
+    if (stringsIn(body) > MOST_STRINGS)
+      return errors(response, 400, 'failed to parse JSON input: the number of strings exceeds the limit')
     const key = this.#keys.get(match[2] ?? '')
     if (key === undefined) return errors(response, 400, 'encryption key not found')
+    if (key.isDerived)
+      return errors(
+        response,
+        400,
+        "missing 'context' for key derivation; the key was created using a derived key",
+      )
     const operation = OPERATIONS[match[1] as keyof typeof OPERATIONS]
     if (body.batch_input !== undefined) return batch(response, key, operation, body)
     const result = attempt(() => operation(key, body))
@@ -106,11 +133,52 @@ export class TransitServer {
     send(response, 200, envelope(result))
   }
 
+  #auth(request: Recorded, response: ServerResponse): void {
+    this.authRequests.push(request)
+    const path = request.url.slice('/v1/'.length)
+    const login = this.logins.get(path)
+    if (login !== undefined) {
+      const body = parse(request.body) as Readonly<Record<string, unknown>> | undefined
+      if (Object.entries(login).some(([name, value]) => body?.[name] !== value))
+        return errors(response, 400, 'invalid credentials')
+      const client_token = newToken()
+      this.tokens.set(client_token, { ttl: 3600, renewable: true })
+      return send(response, 200, { auth: { client_token, lease_duration: 3600, renewable: true } })
+    }
+    const token = String(request.headers['x-vault-token'])
+    const life = this.tokens.get(token)
+    if (!this.tokens.has(token)) return errors(response, 403, 'permission denied')
+    if (path === 'auth/token/lookup-self')
+      return send(response, 200, envelope({ ttl: life?.ttl ?? 0, renewable: life?.renewable ?? false }))
+    if (path !== 'auth/token/renew-self') return errors(response, 404, 'no handler for route')
+    if (life?.renewable !== true) return errors(response, 400, 'lease is not renewable')
+    send(response, 200, { auth: { client_token: token, lease_duration: life.ttl, renewable: true } })
+  }
+
   #key(name: string): TransitKey {
     const key = this.#keys.get(name)
     if (key === undefined) throw new RangeError(`no key ${name}`)
     return key
   }
+}
+
+/** Of a token, in seconds. */
+interface TokenLife {
+  readonly ttl: number
+  readonly renewable: boolean
+}
+
+const newToken = (): string => `hvs.${randomBytes(18).toString('base64url')}`
+
+/** What a server of default settings takes in a request. */
+const MOST_STRINGS = 1000
+
+/** Names and values, as the server counts them. */
+function stringsIn(value: unknown): number {
+  if (typeof value === 'string') return 1
+  if (typeof value !== 'object' || value === null) return 0
+  const names = Array.isArray(value) ? 0 : Object.keys(value).length
+  return Object.values(value).reduce<number>((sum, one) => sum + stringsIn(one), names)
 }
 
 type Operation = (key: TransitKey, item: Item) => Record<string, unknown>

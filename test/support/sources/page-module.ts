@@ -6,7 +6,7 @@ import ts from 'typescript'
 import { compiled, root } from '../root.js'
 import { blocksOf } from './documents.js'
 
-const PACKAGES = ['typeorm', 'reflect-metadata', '@bufbuild', 'jose']
+const PACKAGES = ['typeorm', 'reflect-metadata', '@bufbuild', 'jose', 'node-vault']
 
 /** The `ts` blocks of a page that have a name, as JavaScript in a folder. They run with the packages of this repository. */
 export interface PageFolder {

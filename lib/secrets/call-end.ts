@@ -1,0 +1,44 @@
+/** The end of a call: after its time, or by the signal of its caller, whichever comes first. */
+export class CallEnd {
+  #isOver = false
+  #cancel: (() => void) | undefined
+  #controller: AbortController | undefined
+  readonly #timer: NodeJS.Timeout
+  readonly #end = (): void => {
+    this.#isOver = true
+    this.#controller?.abort()
+    this.#cancel?.()
+  }
+
+  constructor(
+    timeoutMs: number,
+    private readonly outer?: AbortSignal,
+  ) {
+    this.#timer = setTimeout(this.#end, timeoutMs)
+    outer?.addEventListener('abort', this.#end, { once: true })
+    if (outer?.aborted === true) this.#end()
+  }
+
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  /** Has `cancel` called when the call ends, in place of what was to be called before. */
+  onEnd(cancel: () => void): void {
+    this.#cancel = cancel
+    if (this.#isOver) cancel()
+  }
+
+  /** For functions that take one. It costs more than `onEnd`, and is made at its first use. */
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController()
+    if (this.#isOver) this.#controller.abort()
+    return this.#controller.signal
+  }
+
+  /** The call has its response. */
+  close(): void {
+    clearTimeout(this.#timer)
+    this.outer?.removeEventListener('abort', this.#end)
+  }
+}

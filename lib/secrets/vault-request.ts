@@ -1,0 +1,132 @@
+import { type Agent, type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import { type CallEnd } from './call-end.js'
+
+/** Where a request goes. */
+export interface Address {
+  readonly href: string
+  readonly hostname: string
+  readonly port: string
+  readonly path: string
+}
+
+/** @param text - a URL of http or https. */
+export function addressOf(text: string): Address {
+  const { href, hostname, port, pathname } = new URL(text)
+  // Node takes the address of IPv6 without brackets.
+  return { href, hostname: hostname.replace(/^\[|\]$/g, ''), port, path: pathname }
+}
+
+/** A request to a Vault server. */
+export interface VaultRequest {
+  readonly method: string
+  readonly address: Address
+  readonly headers: Readonly<Record<string, string>>
+  /** JSON; empty for none. */
+  readonly body: string
+  readonly end: CallEnd
+}
+
+/** Its whole response. */
+export interface VaultResponse {
+  readonly statusCode: number
+  /** Undefined where it is too long. */
+  readonly text: string | undefined
+  /** The header `Retry-After`. */
+  readonly retryAfter: string | undefined
+}
+
+/** Sends a request and reads its response. Redirects are responses like others. */
+export type Exchange = (request: VaultRequest) => Promise<VaultResponse>
+
+const MAX_RESPONSE_BYTES = 32 * 1024 * 1024
+const MAX_ERROR_BYTES = 256 * 1024
+
+const mostBytes = (statusCode: number): number => (statusCode === 200 ? MAX_RESPONSE_BYTES : MAX_ERROR_BYTES)
+
+/**
+ * Requests over connections that are kept alive. There are as many connections as requests run at the same time, at most 64; idle ones do
+ * not keep the process alive.
+ */
+export function exchangeByAgent(agent: Agent, isHttps: boolean): Exchange {
+  const open = isHttps ? httpsRequest : httpRequest
+  const once = (asked: VaultRequest, reused: { isReused: boolean }): Promise<VaultResponse> =>
+    new Promise((resolve, reject) => {
+      const { method, address, headers, body, end } = asked
+      const { hostname, port, path } = address
+      const sent: ClientRequest = open({ method, agent, hostname, port, path, headers })
+      end.onEnd(() => void sent.destroy(new Error('the call has ended')))
+      sent.on('error', (error) => {
+        reused.isReused = sent.reusedSocket
+        reject(error)
+      })
+      sent.on('response', (response) => read(response, resolve, reject))
+      // The length of a body that comes with the end is sent by Node.
+      sent.end(body)
+    })
+  return async (asked) => {
+    const reused = { isReused: false }
+    for (;;)
+      try {
+        return await once(asked, reused)
+      } catch (error) {
+        // The server may close a kept connection at the moment at which it is used again. Nothing of the transit engine changes by a request.
+        if (!reused.isReused || asked.end.isOver || !isReset(error)) throw error
+        reused.isReused = false
+      }
+  }
+}
+
+const isReset = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
+
+function read(
+  response: IncomingMessage,
+  resolve: (response: VaultResponse) => void,
+  reject: (error: Error) => void,
+): void {
+  const { statusCode = 0, headers } = response
+  const limit = mostBytes(statusCode)
+  const chunks: Buffer[] = []
+  let size = 0
+  const end = (text: string | undefined) => resolve({ statusCode, text, retryAfter: headers['retry-after'] })
+  response.on('data', (chunk: Buffer) => {
+    size += chunk.length
+    chunks.push(chunk)
+    if (size <= limit) return
+    end(undefined)
+    response.destroy()
+  })
+  response.on('end', () => end((chunks.length === 1 ? chunks[0] : Buffer.concat(chunks))?.toString() ?? ''))
+  response.on('error', reject)
+}
+
+/** Requests by a `fetch` of the application. */
+export const exchangeByFetch =
+  (fetchOf: typeof fetch): Exchange =>
+  async ({ method, address, headers, body, end }) => {
+    const response = await fetchOf(address.href, {
+      method,
+      headers,
+      ...(body !== '' && { body }),
+      redirect: 'manual',
+      signal: end.signal,
+    })
+    return {
+      statusCode: response.status,
+      text: await readAtMost(response, mostBytes(response.status)),
+      retryAfter: response.headers.get('retry-after') ?? undefined,
+    }
+  }
+
+async function readAtMost(response: Response, limit: number): Promise<string | undefined> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  // Leaving the loop early cancels the rest of the body.
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length
+    if (size > limit) return undefined
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
+}
