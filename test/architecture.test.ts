@@ -28,7 +28,7 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
     from: 'lib/resource',
     own: ['lib/resource', 'lib/text', 'lib/errors.ts', 'lib/thenable.ts', 'lib/faults', 'decorators'],
   },
-  { from: 'lib/secrets', own: ['lib/secrets', 'lib/errors.ts'] },
+  { from: 'lib/secrets', own: ['lib/secrets', 'lib/errors.ts', 'lib/files'] },
   {
     from: 'lib/persistence',
     own: [
@@ -211,7 +211,10 @@ const OWNERS: Readonly<
   '@nestjs/common': { in: ['lib/nest', 'examples'] },
   '@oclif/core': { in: ['cli'] },
   yaml: { in: ['cli'], types: ['lib/server/authz'] },
-  'node:http': { in: ['lib/gateway', 'lib/testing', 'cli'], types: ['lib/server', 'lib/nest'] },
+  'node:http': {
+    in: ['lib/gateway', 'lib/testing', 'lib/secrets/vault', 'cli'],
+    types: ['lib/server', 'lib/nest'],
+  },
   'node:zlib': { in: ['lib/gateway'] },
 }
 

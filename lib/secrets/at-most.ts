@@ -1,5 +1,5 @@
 import { Unavailable } from '../errors.js'
-import { abortError } from './abort-error.js'
+import { abortError } from './vault/abort-error.js'
 
 /**
  * Runs tasks in order of arrival, `limit` at a time. A task whose signal aborts while it waits never starts. A task

@@ -1,5 +1,5 @@
 import { TransitError } from '../errors.js'
-import { safeBody } from './safe-body.js'
+import { safeBody } from './vault/safe-body.js'
 
 /** A server of default settings takes 1,000 strings in a request, names of fields included: an item has two for each of its fields. */
 const MAX_BATCH_STRINGS = 400

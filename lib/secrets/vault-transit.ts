@@ -1,12 +1,12 @@
 import { createHash, createHmac, createSecretKey } from 'node:crypto'
 import { TransitError } from '../errors.js'
-import { abortError } from './abort-error.js'
+import { abortError } from './vault/abort-error.js'
 import { decodeBase64 } from './encoding/base64.js'
 import type { Encryptor, EncryptorOptions } from './encryptor.js'
 import { checkPlaintext, toPlaintext } from './plaintext.js'
 import { batchResultsOf, chunksOf } from './transit-batch.js'
-import { resolveTransit, type TokenSource, type VaultTransitOptions } from './transit-options.js'
-import { vaultClient } from './vault-client.js'
+import { resolveTransit, type TokenSource, type VaultTransitOptions } from './vault/transit-options.js'
+import { vaultClient } from './vault/vault-client.js'
 
 /** Options of `rewrapBatch`. */
 export type RewrapOptions = Pick<EncryptorOptions, 'signal'>

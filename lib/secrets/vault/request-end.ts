@@ -1,5 +1,5 @@
 /** The end of a call: after its time, or by the signal of its caller, whichever comes first. */
-export class CallEnd {
+export class RequestEnd {
   #isOver = false
   #cancel: (() => void) | undefined
   #controller: AbortController | undefined

@@ -2,11 +2,11 @@ import { expect } from 'chai'
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type TokenSource, type VaultTransitOptions } from '../../lib/secrets/transit-options.js'
-import { newVaultTransit, type VaultTransit } from '../../lib/secrets/vault-transit.js'
-import { until } from '../support/until.js'
-import { TransitServer } from '../support/servers/transit-server.js'
-import { INDEX_KEY, PLAINTEXT, rejects } from './transit-rejections.js'
+import { type TokenSource, type VaultTransitOptions } from '../../../lib/secrets/vault/transit-options.js'
+import { newVaultTransit, type VaultTransit } from '../../../lib/secrets/vault-transit.js'
+import { until } from '../../support/until.js'
+import { TransitServer } from '../../support/servers/transit-server.js'
+import { INDEX_KEY, PLAINTEXT, rejects } from '../transit-rejections.js'
 
 const LONG = { ttl: 3600, renewable: false }
 

@@ -1,9 +1,9 @@
 import { Agent } from 'node:http'
 import { Agent as SecureAgent } from 'node:https'
 import { setTimeout as pause } from 'node:timers/promises'
-import { TransitError } from '../errors.js'
+import { TransitError } from '../../errors.js'
 import { abortError } from './abort-error.js'
-import { CallEnd } from './call-end.js'
+import { RequestEnd } from './request-end.js'
 import { safeBody } from './safe-body.js'
 import type { ResolvedTransit } from './transit-options.js'
 import { isObject, jsonIn } from './json-object.js'
@@ -61,14 +61,14 @@ export function vaultClient(config: Omit<ResolvedTransit, 'mount' | 'indexKey'>)
     addresses.set(path, known)
     return known
   }
-  const send = (method: string, path: string, body: string, token: string, end: CallEnd) =>
+  const send = (method: string, path: string, body: string, token: string, end: RequestEnd) =>
     exchange({ method, address: addressAt(path), headers: headersOf(token, namespace), body, end })
   const token = new VaultToken(config, (method, path, held) => {
-    const end = new CallEnd(timeoutMs)
+    const end = new RequestEnd(timeoutMs)
     return send(method, path, method === 'POST' ? '{}' : '', held, end).finally(() => end.close())
   })
 
-  const attempt = async (call: VaultCall, body: string, end: CallEnd): Promise<VaultResponse> => {
+  const attempt = async (call: VaultCall, body: string, end: RequestEnd): Promise<VaultResponse> => {
     const { path } = call
     const held = await token.held(end)
     const first = await send('POST', path, body, held, end)
@@ -90,7 +90,7 @@ export function vaultClient(config: Omit<ResolvedTransit, 'mount' | 'indexKey'>)
     async post(call) {
       const { operation, signal } = call
       if (signal?.aborted) throw abortError(signal)
-      const end = new CallEnd(timeoutMs, signal)
+      const end = new RequestEnd(timeoutMs, signal)
       try {
         const response = await attempt(call, JSON.stringify(call.body), end)
         if (response.statusCode !== 200) throw failureOf(response, call, token.seen)

@@ -1,6 +1,6 @@
 import { type Agent, type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
-import { type CallEnd } from './call-end.js'
+import { type RequestEnd } from './request-end.js'
 
 /** Where a request goes. */
 export interface Address {
@@ -24,7 +24,7 @@ export interface VaultRequest {
   readonly headers: Readonly<Record<string, string>>
   /** JSON; empty for none. */
   readonly body: string
-  readonly end: CallEnd
+  readonly end: RequestEnd
 }
 
 /** Its whole response. */

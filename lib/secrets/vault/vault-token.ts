@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
-import { WatchedFile } from '../files/watched-file.js'
-import { TransitError } from '../errors.js'
-import type { CallEnd } from './call-end.js'
+import { WatchedFile } from '../../files/watched-file.js'
+import { TransitError } from '../../errors.js'
+import type { RequestEnd } from './request-end.js'
 import { HEADER_VALUE, type ResolvedTransit } from './transit-options.js'
 import { jsonIn } from './json-object.js'
 import type { VaultResponse } from './vault-request.js'
@@ -41,13 +41,13 @@ export class VaultToken {
   }
 
   /** The token that is held; the first call gets it. @throws TransitError when it cannot be had. */
-  held(end: CallEnd): Promise<string> | string {
+  held(end: RequestEnd): Promise<string> | string {
     if (this.#held !== undefined) return this.#held
     return within(this.#get(), end)
   }
 
   /** Another token in the place of one that the server refuses; undefined where there is none. */
-  async replaced(refused: string, end: CallEnd): Promise<string | undefined> {
+  async replaced(refused: string, end: RequestEnd): Promise<string | undefined> {
     if (this.#held !== refused) return this.#held
     if (typeof this.source.token === 'string' && this.source.tokenFile === undefined) return undefined
     const fresh = await within(this.#get(), end)
@@ -172,7 +172,7 @@ function checked(token: unknown, what: string): string {
 }
 
 /** The token, or the end of the call: other callers may go on waiting for it. */
-function within(token: Promise<string>, end: CallEnd): Promise<string> {
+function within(token: Promise<string>, end: RequestEnd): Promise<string> {
   return new Promise((resolve, reject) => {
     end.onEnd(() => reject(new Error('the call has ended')))
     token.then(resolve, reject)

@@ -1,4 +1,4 @@
-import { DeclarationError } from '../errors.js'
+import { DeclarationError } from '../../errors.js'
 
 const MIN_INDEX_KEY_BYTES = 32
 const SEGMENT = /^(?!\.{1,2}$)[A-Za-z0-9_.-]+$/
