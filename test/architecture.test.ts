@@ -105,7 +105,14 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
   {
     from: 'lib/events',
     own: [
-      ...['lib/events', 'lib/errors.ts', 'lib/context.ts', 'lib/faults', 'lib/persistence/outbox'],
+      ...[
+        'lib/events',
+        'lib/errors.ts',
+        'lib/context.ts',
+        'lib/faults',
+        'lib/text',
+        'lib/persistence/outbox',
+      ],
       ...[
         'lib/persistence/dialects/values/pad-to-power-of-two.ts',
         'lib/persistence/engines/executor/executor.ts',

@@ -201,21 +201,32 @@ describeOn('what one version stores and the next one reads', backends, (backend)
     const golden = goldenIn<string>('stored/markers.txt')
     const { now } = sqlText(database)
     const store = outboxStoreOf(dataSource)
-    const mark = (consumer: string, id: string) =>
-      store.transaction(new RequestContext(), (inside) => store.markers(consumer, 0).mark(inside, id))
+    const mark = (consumer: string, tenant: string, id: string) =>
+      store.transaction(new RequestContext(), (inside) => store.markers(consumer, 0).mark(inside, tenant, id))
     await store.log.ends()
+    const key = database.dialect.quote('key')
+    const only = async (marker: string) => {
+      await run(database, 'DELETE FROM idempotency_markers')
+      await run(database, `INSERT INTO idempotency_markers (${key}, created_time) VALUES (?, ${now})`, [
+        marker,
+      ])
+    }
     const ids = { short: 'event-1', long: 'é'.repeat(200), nul: 'a\0b' }
     for (const [name, id] of Object.entries(ids)) {
-      expect(await mark('mailer', id)).to.equal(true)
-      const key = database.dialect.quote('key')
+      await run(database, 'DELETE FROM idempotency_markers')
+      expect(await mark('mailer', 'acme', id)).to.equal(true)
       const [[stored] = []] = await rowsOf(opened, `SELECT ${key} FROM idempotency_markers`)
-      const kept = golden.expect(name, String(stored))
-      await run(database, 'DELETE FROM idempotency_markers')
-      await run(database, `INSERT INTO idempotency_markers (${key}, created_time) VALUES (?, ${now})`, [kept])
-      expect(await mark('mailer', id), name).to.equal(false)
-      expect(await mark('other', id), name).to.equal(true)
-      await run(database, 'DELETE FROM idempotency_markers')
+      const kept = golden.expect(`${name} of a tenant`, String(stored))
+      await only(kept)
+      expect(await mark('mailer', 'acme', id), name).to.equal(false)
+      expect(await mark('other', 'acme', id), name).to.equal(true)
+      expect(await mark('mailer', 'umbrella', id), name).to.equal(true)
+      // A marker of before 0.1.0 holds no tenant.
+      await only(golden.all[name] ?? '')
+      expect(await mark('mailer', 'acme', id), name).to.equal(false)
+      expect(await mark('other', 'acme', id), name).to.equal(true)
     }
+    await run(database, 'DELETE FROM idempotency_markers')
   })
 
   it('is responses of calls that are repeated', async () => {

@@ -76,6 +76,7 @@ export function consumer<Data = unknown>(
       log: stream === undefined ? store.log : new StreamLog(stream, subject, reporting(name, onFailure)),
       ahead: AHEAD,
       concurrency,
+      begin: () => markers.begin(),
       tidy: async () => {
         await markers.prune()
         if (stream === undefined) await store.log.prune()
@@ -87,7 +88,8 @@ export function consumer<Data = unknown>(
         const principal = { subject: `consumer:${name}`, tenant, groups: [], scopes: [] }
         const context = new RequestContext({ requestId, trace, principal, signal })
         await store.transaction(context, async (inside) => {
-          if (await markers.mark(inside, event.id)) await handler(event as ReceivedEvent<Data>, inside)
+          if (await markers.mark(inside, tenant, event.id))
+            await handler(event as ReceivedEvent<Data>, inside)
         })
       },
     },

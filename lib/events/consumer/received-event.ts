@@ -19,6 +19,7 @@ export interface ReceivedEvent<Data = unknown> {
   readonly subject: string
   /** `''` for an event of all tenants. */
   readonly tenant: string
+  /** When it happened; when the stream got it, where the event does not say so. */
   readonly time: Date
   /** For changes of resources `{ resource?, before?, changed? }`; undefined where it was too large to be sent. */
   readonly data: Data
@@ -36,9 +37,16 @@ export interface Received {
   readonly trace: TraceIds | undefined
 }
 
-const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/
+/** W3C Trace Context: ids of zeros are none. */
+const TRACEPARENT = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}$/
+/** What a log line and a header can hold. A process may call its own work by other ids than a server takes from callers. */
+const REQUEST_ID = /^[\x20-\x7e]{1,128}$/
+/** RFC 3339, as CloudEvents asks for. */
+const TIME = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/
 
-export function received({ id, tenant, resource, verb, key, payload, seq }: LoggedEvent): Received {
+/** Anybody may have written it who may send to the stream: what is not as it has to be counts as not given. */
+export function received(logged: LoggedEvent): Received {
+  const { id, tenant, resource, verb, key, payload, seq } = logged
   const said = JSON.parse(payload.toString()) as Readonly<Record<string, unknown>>
   const text = (name: string): string => (typeof said[name] === 'string' ? said[name] : '')
   const [, traceId, spanId] = TRACEPARENT.exec(text('traceparent')) ?? []
@@ -47,11 +55,16 @@ export function received({ id, tenant, resource, verb, key, payload, seq }: Logg
       ...{ id, tenant, resource, verb, key, seq, type: `${resource}.${verb}` },
       source: text('source'),
       subject: text('subject'),
-      time: new Date(text('time')),
+      time: timeIn(text('time')) ?? logged.loggedAt ?? new Date(),
       data: said.data,
       isTruncated: said.truncated === true,
-      requestId: text('requestid'),
+      requestId: REQUEST_ID.test(text('requestid')) ? text('requestid') : '',
     },
     trace: traceId === undefined || spanId === undefined ? undefined : { traceId, spanId },
   }
+}
+
+const timeIn = (text: string): Date | undefined => {
+  const time = TIME.test(text) ? new Date(text) : undefined
+  return Number.isNaN(time?.getTime()) ? undefined : time
 }

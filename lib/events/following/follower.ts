@@ -4,7 +4,10 @@ import { DeadlineExceeded, Unavailable } from '../../errors.js'
 import { ReportLimit } from '../../faults/report-limit.js'
 import type { EventLog, LoggedEvent } from '../log/event-log.js'
 import { pause } from '../log/pause.js'
+import { textOf } from '../store/dead-letters.js'
 import type { CursorStore, LetterStore, OutboxStore, WorkerLease } from '../store/outbox-store.js'
+import { printable } from '../../text/printable.js'
+import { shownValue } from '../../text/shown-value.js'
 import { InFlight } from './in-flight.js'
 import { Slots } from './slots.js'
 
@@ -29,6 +32,8 @@ export interface Following {
   readonly concurrency: number
   /** Called every second or so while it leads. */
   readonly tidy: () => Promise<void>
+  /** Called when it begins to lead. */
+  readonly begin?: () => Promise<void>
   /** False for an event that is none of this worker's. */
   readonly isMine: (event: LoggedEvent) => boolean
   /** @throws Unavailable in an outage, which is waited for; anything else counts as a try of this event. */
@@ -123,7 +128,7 @@ export class Follower {
         this.#problem = undefined
         if (isLeading) await this.#lead()
       } catch (error) {
-        this.#problem = textOf(error)
+        this.#problem = problemOf(error)
         this.#report('it begins again after a failure', error)
       }
       await pause(Math.min(1000, this.#leaseMs / 3), signal)
@@ -139,7 +144,8 @@ export class Follower {
     setMaxListeners(0, this.#stop.signal, lost.signal, signal)
     let tidying: Promise<void> | undefined
     try {
-      const { name, log, ahead, concurrency, isMine } = this.following
+      const { name, log, ahead, concurrency, isMine, begin } = this.following
+      await begin?.()
       const inFlight = new InFlight(await this.#cursors.open(name), ahead)
       this.#inFlight = inFlight
       tidying = this.#tidy(inFlight, signal, lost)
@@ -147,7 +153,7 @@ export class Follower {
       for await (const event of log.read(inFlight.done, signal)) {
         await inFlight.room(signal)
         if (signal.aborted) break
-        if (isMine(event)) inFlight.begin(event, () => this.#done(event, slots, signal, lost))
+        if (isMine(event)) inFlight.begin(event, () => this.#done(event, inFlight, slots, signal, lost))
         else inFlight.skip(event)
       }
     } finally {
@@ -171,8 +177,15 @@ export class Follower {
   }
 
   /** Tries an event until it is done or given up. @throws where somebody else is to do it. */
-  async #done(event: LoggedEvent, slots: Slots, signal: AbortSignal, lost: AbortController): Promise<void> {
+  async #done(
+    event: LoggedEvent,
+    inFlight: InFlight,
+    slots: Slots,
+    signal: AbortSignal,
+    lost: AbortController,
+  ): Promise<void> {
     let failures = 0
+    let unstored = 0
     for (let waitMs = FIRST_BACKOFF_MS; ; waitMs = Math.min(waitMs * 2, MOST_BACKOFF_MS)) {
       try {
         await slots.run(async () => {
@@ -188,33 +201,55 @@ export class Follower {
         if (error instanceof LeaseLost || signal.aborted) throw error
         if (!isOutage(error)) failures++
         this.#failures = failures
-        if (failures >= this.#tries && (await this.#gaveUp(event, error))) return
-        this.#problems.set(event.position, textOf(error))
+        if (failures >= this.#tries && (await this.#gaveUp(event, error, ++unstored >= this.#tries))) return
+        this.#problems.set(event.position, problemOf(error))
         if (failures <= 1)
           this.#report(
             'an event has failed, and is tried again',
             error,
-            `the event ${event.id} has failed, and is tried again`,
+            `the event ${printable(event.id)} has failed, and is tried again`,
           )
       }
-      await pause(waitMs, signal)
+      await inFlight.waiting(() => pause(waitMs, signal))
     }
   }
 
-  /** @returns whether it is recorded. */
-  async #gaveUp(event: LoggedEvent, reason: unknown): Promise<boolean> {
+  /**
+   * @param isLast - whether it has been tried often enough to store the event as it is.
+   * @returns whether it is put aside.
+   */
+  async #gaveUp(event: LoggedEvent, reason: unknown, isLast: boolean): Promise<boolean> {
     const { name } = this.following
+    const shown = printable(event.id)
     try {
       await this.#letters.record(name, event, reason)
-      this.#failures = 0
-      this.#tell(`the event ${event.id} is a dead letter now`, reason)
-      return true
+      this.#tell(`the event ${shown} is a dead letter now`, reason)
     } catch (error) {
-      this.#report(
-        'an event cannot become a dead letter',
-        error,
-        `the event ${event.id} cannot become a dead letter`,
-      )
+      if (!isLast || !(await this.#putAside(event, reason, error))) {
+        this.#report(
+          'an event cannot become a dead letter',
+          error,
+          `the event ${shown} cannot become a dead letter`,
+        )
+        return false
+      }
+    }
+    this.#failures = 0
+    return true
+  }
+
+  /** Without what it says, which may be what cannot be stored. What fails here, too, is no fault of the event. */
+  async #putAside(event: LoggedEvent, reason: unknown, error: unknown): Promise<boolean> {
+    const { name } = this.following
+    const { position } = event
+    const why = new TypeError(
+      `${textOf(reason)}; the event at ${position} could not be stored: ${textOf(error)}`,
+    )
+    try {
+      await this.#letters.record(name, { ...event, payload: Buffer.alloc(0) }, why)
+      this.#tell(`the event at ${position} is put aside, without what it says`, why)
+      return true
+    } catch {
       return false
     }
   }
@@ -260,6 +295,7 @@ export class Follower {
     for (const { id, event } of await this.#letters.waiting(this.following.name)) {
       if (signal.aborted || !this.#lease.isHeld) return
       try {
+        if (event === undefined) throw new TypeError('what it says was not stored: it cannot be tried again')
         await this.following.handle(event, signal)
         await this.#letters.remove(id)
       } catch (error) {
@@ -276,7 +312,7 @@ class LeaseLost extends Error {}
 const isOutage = (error: unknown): boolean =>
   error instanceof Unavailable || error instanceof DeadlineExceeded
 
-const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+const problemOf = (error: unknown): string => (error instanceof Error ? error.message : shownValue(error))
 
 const toStderr: FailureReport = ({ message, error }) => {
   const { name, message: text } = error instanceof Error ? error : new Error(String(error))

@@ -2,18 +2,21 @@ import type { LoggedEvent } from '../log/event-log.js'
 
 /** Payloads that are held at the same time. */
 const MOST_BYTES = 64 * 1024 * 1024
+/** So many times the events that run may be done, or wait, behind one that is not: one that fails must not hold up the others. */
+const MOST_BEHIND = 16
 
 /** The events that are being worked on: those of one resource one after another, others at the same time. */
 export class InFlight {
   /** In the order of the log. */
-  readonly #events = new Map<number, { isDone: boolean; readonly bytes: number }>()
+  readonly #events = new Map<number, { isDone: boolean }>()
   readonly #tails = new Map<string, Promise<void>>()
   #bytes = 0
+  #running = 0
   #changed: () => void = () => {}
 
   /**
    * @param done - everything up to this position is done.
-   * @param most - so many events at the same time.
+   * @param most - so many events run at the same time.
    */
   constructor(
     public done: number,
@@ -22,11 +25,20 @@ export class InFlight {
 
   /** Waits until another event may begin, or until the signal aborts, which ends those that run. */
   async room(signal: AbortSignal): Promise<void> {
-    const isFull = () => this.#events.size >= this.most || this.#bytes >= MOST_BYTES
+    const isFull = () =>
+      this.#running >= this.most || this.#events.size >= MOST_BEHIND * this.most || this.#bytes >= MOST_BYTES
     const look = () => this.#changed()
     signal.addEventListener('abort', look, { once: true })
     while (isFull() && !signal.aborted) await this.#change()
     signal.removeEventListener('abort', look)
+  }
+
+  /** While an event waits for another try, others may run. */
+  async waiting(wait: () => Promise<void>): Promise<void> {
+    this.#running--
+    this.#changed()
+    await wait()
+    this.#running++
   }
 
   /** Waits until every event has ended. */
@@ -37,17 +49,25 @@ export class InFlight {
   /** @param work - rejects when it was given up, and the event is to be read again. */
   begin(event: LoggedEvent, work: () => Promise<void>): void {
     const { position, payload } = event
-    const item = { isDone: false, bytes: payload.length }
+    const item = { isDone: false }
     this.#events.set(position, item)
-    this.#bytes += item.bytes
+    this.#bytes += payload.length
     const key = JSON.stringify([event.tenant, event.resource, event.key])
-    const tail = (this.#tails.get(key) ?? Promise.resolve()).then(work).then(
-      () => {
+    const run = async (): Promise<void> => {
+      this.#running++
+      try {
+        await work()
         item.isDone = true
         this.#advance()
-      },
-      () => {},
-    )
+      } catch {
+        // It is read again.
+      } finally {
+        this.#running--
+        this.#bytes -= payload.length
+      }
+    }
+    const before = this.#tails.get(key)
+    const tail = before === undefined ? run() : before.then(run)
     this.#tails.set(key, tail)
     void tail.then(() => {
       if (this.#tails.get(key) === tail) this.#tails.delete(key)
@@ -57,15 +77,14 @@ export class InFlight {
 
   /** An event that is none of ours. */
   skip({ position }: LoggedEvent): void {
-    this.#events.set(position, { isDone: true, bytes: 0 })
+    this.#events.set(position, { isDone: true })
     this.#advance()
   }
 
   #advance(): void {
-    for (const [position, { isDone, bytes }] of this.#events) {
+    for (const [position, { isDone }] of this.#events) {
       if (!isDone) return
       this.done = position
-      this.#bytes -= bytes
       this.#events.delete(position)
     }
   }

@@ -18,6 +18,8 @@ export interface LoggedEvent {
   readonly seq: number
   /** The `event_epoch` of `tenant_event_policy` when it was numbered. */
   readonly epoch: number
+  /** When the log got it, for an event that does not say when it happened. */
+  readonly loggedAt?: Date
 }
 
 /** Events in an order that never changes, and in which nothing appears behind a reader. */

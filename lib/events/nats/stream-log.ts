@@ -86,14 +86,20 @@ export class StreamLog implements EventLog {
     return eventsBehind({ first: state.first_seq, last: message?.seq ?? 0 }, isNew ? 0 : position)
   }
 
-  /** Who may send to the subjects of one tenant must not write events of another. */
-  #eventOf({ seq, subject, data, headers }: JsMsg): LoggedEvent | undefined {
+  /** Who may send to the subjects of one tenant must not write events of another, nor stop who reads the stream. */
+  #eventOf({ seq, subject, data, headers, time }: JsMsg): LoggedEvent | undefined {
     const event = eventIn(Buffer.from(data))
     if (event === undefined || subjectOf(this.stream.prefix, event) !== subject) {
       this.onForeign(new TypeError(`message ${seq} of ${this.stream.name} is no event of ${subject}`))
       return undefined
     }
-    const [number, epoch] = [HEADERS.seq, HEADERS.epoch].map((name) => Number(headers?.get(name) ?? 0))
-    return { ...event, position: seq, seq: number ?? 0, epoch: epoch ?? 0 }
+    const [number, epoch] = [HEADERS.seq, HEADERS.epoch].map((name) => countIn(headers?.get(name)))
+    return { ...event, position: seq, seq: number ?? 0, epoch: epoch ?? 0, loggedAt: time }
   }
+}
+
+/** A number from 1, as the relay writes it; 0 for anything else. */
+const countIn = (text = ''): number => {
+  const number = /^[1-9]\d{0,15}$/.test(text) ? Number(text) : 0
+  return Number.isSafeInteger(number) ? number : 0
 }

@@ -1,10 +1,11 @@
 import { RequestContext } from '../../context.js'
 import type { Database, Row, Statement } from '../../persistence/engines/executor/executor.js'
-import { bytesOf, sqlText } from '../../persistence/engines/sql-text.js'
+import { bytesOf, keyPart, sqlText } from '../../persistence/engines/sql-text.js'
 import { atomically } from '../../persistence/sql/transaction.js'
 import { eventIn } from '../log/event-in.js'
 import type { LoggedEvent } from '../log/event-log.js'
 import { prepareLog } from '../log/log-tables.js'
+import { shownValue } from '../../text/shown-value.js'
 
 /** An event that was given up. */
 export interface DeadLetter {
@@ -21,7 +22,7 @@ export interface DeadLetter {
   readonly isWaiting: boolean
 }
 
-const MOST_REASON_CHARACTERS = 2000
+const MOST_CHARACTERS = 2000
 const MOST_AT_ONCE = 100
 
 /** The rows of `outbox_dead_letter`. `recorded_at` is NULL while one is to be tried again. */
@@ -32,12 +33,17 @@ export class DeadLetters {
     this.#statements = statementsFor(database)
   }
 
-  /** Once for each cursor and event. */
-  async record(cursor: string, { id, resource, verb, payload }: LoggedEvent, reason: unknown): Promise<void> {
-    const { drop, insert } = this.#statements
+  /** Once for each cursor and event of a tenant, whatever a foreign event says of itself. */
+  async record(cursor: string, event: LoggedEvent, reason: unknown): Promise<void> {
+    const { insert, ofEvent, remove } = this.#statements
+    const { resource, verb, payload, tenant } = event
+    const id = keyPart(event.id)
     await atomically(this.database, new RequestContext(), async (on) => {
-      await on.run(drop, [cursor, id])
-      await on.run(insert, [cursor, id, `${resource}.${verb}`, textOf(reason), payload])
+      const { rows } = await on.run(ofEvent, [cursor, id])
+      // Another tenant's event may have the same id.
+      for (const [letter, said] of rows)
+        if ((eventIn(bytesOf(said))?.tenant ?? tenant) === tenant) await on.run(remove, [letter])
+      await on.run(insert, [cursor, id, storable(`${resource}.${verb}`), textOf(reason), payload])
     })
   }
 
@@ -70,13 +76,10 @@ export class DeadLetters {
     return affected
   }
 
-  /** Those that are to be tried again. */
-  async waiting(cursor: string): Promise<{ readonly id: number; readonly event: LoggedEvent }[]> {
+  /** Those that are to be tried again; without the event of which nothing but its failure could be stored. */
+  async waiting(cursor: string): Promise<{ readonly id: number; readonly event: LoggedEvent | undefined }[]> {
     const { rows } = await this.database.run(this.#statements.waiting, [cursor])
-    return rows.flatMap(([id, payload]) => {
-      const event = eventIn(bytesOf(payload))
-      return event === undefined ? [] : [{ id: Number(id), event }]
-    })
+    return rows.map(([id, payload]) => ({ id: Number(id), event: eventIn(bytesOf(payload)) }))
   }
 
   async remove(id: number): Promise<void> {
@@ -98,7 +101,7 @@ const statementsFor = (
 ): Readonly<
   Record<
     | 'insert'
-    | 'drop'
+    | 'ofEvent'
     | 'listAll'
     | 'listOf'
     | 'counts'
@@ -121,7 +124,9 @@ const statementsFor = (
       `INSERT INTO ${letters} (cursor_name, event_id, event_type, reason, payload, created_time, recorded_at) ` +
         `VALUES (?, ?, ?, ?, ?, ${now}, ${now})`,
     ),
-    drop: statement(`DELETE FROM ${letters} WHERE cursor_name = ? AND event_id = ?`),
+    ofEvent: statement(
+      `SELECT id, ${bytesIn('payload')} FROM ${letters} WHERE cursor_name = ? AND event_id = ?`,
+    ),
     listAll: statement(`${list} ORDER BY id LIMIT ?`),
     listOf: statement(`${list} WHERE cursor_name = ? ORDER BY id LIMIT ?`),
     counts: statement(`SELECT cursor_name, COUNT(*) AS letters FROM ${letters} GROUP BY cursor_name`),
@@ -147,7 +152,8 @@ const deadLetterOf = ([id, cursor, eventId, eventType, reason, ageMs, isWaiting]
 })
 
 /** What is kept of a reason. */
-export const textOf = (reason: unknown): string => {
-  const text = reason instanceof Error ? `${reason.name}: ${reason.message}` : String(reason)
-  return text.replaceAll('\0', '').slice(0, MOST_REASON_CHARACTERS).toWellFormed()
-}
+export const textOf = (reason: unknown): string =>
+  storable(reason instanceof Error ? `${reason.name}: ${reason.message}` : shownValue(reason))
+
+/** As much of a text as a column takes on every database. */
+const storable = (text: string): string => text.replaceAll('\0', '').slice(0, MOST_CHARACTERS).toWellFormed()

@@ -1,13 +1,18 @@
+import { createHash } from 'node:crypto'
 import type { Database, Executor, Statement } from '../../persistence/engines/executor/executor.js'
 import { keyPart, sqlText } from '../../persistence/engines/sql-text.js'
 
 /** So long nothing is looked for that is to be removed. */
 const PRUNE_EVERY_MS = 3_600_000
 
-/** The rows of `idempotency_markers` of one consumer: the events that it has done. */
+/**
+ * The rows of `idempotency_markers` of one consumer: the events that it has done. The id of an event is unique in its tenant: who may send events
+ * of one tenant must not be able to mark those of another. Markers of before 0.1.0 have no tenant, and count until they are pruned.
+ */
 export class Markers {
   readonly #statements: ReturnType<typeof statementsFor>
   #prunedAt = performance.now()
+  #hasOlder = true
 
   constructor(
     private readonly database: Database,
@@ -17,10 +22,20 @@ export class Markers {
     this.#statements = statementsFor(database)
   }
 
+  /** Looks for markers without a tenant. An older process may have written some until now. */
+  async begin(): Promise<void> {
+    const [length, own] = this.#own
+    const { rows } = await this.database.run(this.#statements.older, [length, own, length + 1, `${own}:`])
+    this.#hasOlder = rows.length > 0
+  }
+
   /** @param on - the transaction of the effects. @returns false where the event is done already. */
-  async mark(on: Executor, eventId: string): Promise<boolean> {
-    const { affected } = await on.run(this.#statements.mark, [keyPart(`${this.consumer}:${eventId}`)])
-    return affected === 1
+  async mark(on: Executor, tenant: string, eventId: string): Promise<boolean> {
+    const { mark, find } = this.#statements
+    const { affected } = await on.run(mark, [keyOf(this.consumer, tenant, eventId)])
+    if (affected !== 1 || !this.#hasOlder) return affected === 1
+    const { rows } = await on.run(find, [keyPart(`${this.consumer}:${eventId}`)])
+    return rows.length === 0
   }
 
   /** Removes old ones, once in an hour. */
@@ -45,13 +60,32 @@ export class Markers {
   }
 }
 
+/** It begins with the name of the consumer, by which it is found again; no two events have the same. */
+const keyOf = (consumer: string, tenant: string, eventId: string): string => {
+  const [beginning, event] = [
+    `${consumer}::`,
+    `${tenant.replaceAll('%', '%25').replaceAll(':', '%3A')}:${eventId}`,
+  ]
+  const isWellFormed = event.isWellFormed()
+  if (isWellFormed && !event.includes('\0') && Buffer.byteLength(beginning + event) <= KEY_BYTES)
+    return beginning + event
+  const bytes = Buffer.from(event, isWellFormed ? 'utf8' : 'utf16le')
+  return `${beginning}=${createHash('sha256').update(bytes).digest('base64url')}`
+}
+
+const KEY_BYTES = 255
+
 const statementsFor = (
   database: Database,
-): Readonly<Record<'mark' | 'removeOld' | 'removeAll', Statement>> => {
+): Readonly<Record<'mark' | 'find' | 'older' | 'removeOld' | 'removeAll', Statement>> => {
   const { bound, insertNew, later, now, statement, table } = sqlText(database)
   const [markers, key] = [table('idempotency_markers'), database.dialect.quote('key')]
   const isOwn = `SUBSTR(${key}, 1, ${bound.integer}) = ?`
   return {
+    find: statement(`SELECT 1 AS found FROM ${markers} WHERE ${key} = ?`),
+    older: statement(
+      `SELECT 1 AS found FROM ${markers} WHERE (${isOwn} AND NOT (${isOwn})) OR SUBSTR(${key}, 1, 7) = 'sha256:' LIMIT 1`,
+    ),
     mark: statement(insertNew(markers, [key, 'created_time'], ['?', now])),
     removeOld: statement(`DELETE FROM ${markers} WHERE ${isOwn} AND created_time < ${later}`),
     removeAll: statement(`DELETE FROM ${markers} WHERE ${isOwn}`),

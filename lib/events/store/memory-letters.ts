@@ -12,7 +12,8 @@ export class MemoryLetters implements LetterStore {
   #last = 0
 
   record(cursor: string, event: LoggedEvent, reason: unknown): Promise<void> {
-    for (const letter of this.#of(cursor)) if (letter.eventId === event.id) this.#letters.delete(letter.id)
+    for (const letter of this.#of(cursor))
+      if (letter.eventId === event.id && letter.event.tenant === event.tenant) this.#letters.delete(letter.id)
     const id = ++this.#last
     const eventType = `${event.resource}.${event.verb}`
     const facts = { id, cursor, eventId: event.id, eventType, reason: textOf(reason) }

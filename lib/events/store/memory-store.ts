@@ -66,10 +66,11 @@ export class MemoryStore implements OutboxStore {
   markers(consumer: string): MarkerStore {
     const [marks, own] = [this.#marks, `${consumer}:`]
     return {
-      mark: (inside, eventId) =>
+      begin: () => Promise.resolve(),
+      mark: (inside, tenant, eventId) =>
         this.database.perform(inside, 'a marker', ({ write }) =>
           write((log) => {
-            const mark = own + eventId
+            const mark = own + JSON.stringify([tenant, eventId])
             if (marks.has(mark)) return false
             marks.add(mark)
             log(() => marks.delete(mark))

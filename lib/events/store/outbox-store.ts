@@ -19,8 +19,10 @@ export type WorkerLease = Public<Lease>
 
 /** The events that a consumer has done. */
 export interface MarkerStore {
+  /** Called by a consumer that begins to lead. */
+  begin(): Promise<void>
   /** In the transaction of the effects. @returns false where the event is done already. */
-  mark(inside: RequestContext, eventId: string): Promise<boolean>
+  mark(inside: RequestContext, tenant: string, eventId: string): Promise<boolean>
   /** Removes old ones, once in an hour. */
   prune(): Promise<void>
   removeAll(): Promise<void>

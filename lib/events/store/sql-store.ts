@@ -32,7 +32,8 @@ export class SqlStore implements OutboxStore {
   markers(consumer: string, keptMs: number): MarkerStore {
     const markers = new Markers(this.#database, consumer, keptMs)
     return {
-      mark: (inside, eventId) => markers.mark(current(this.#database, inside), eventId),
+      begin: () => markers.begin(),
+      mark: (inside, tenant, eventId) => markers.mark(current(this.#database, inside), tenant, eventId),
       prune: () => markers.prune(),
       removeAll: () => markers.removeAll(),
     }

@@ -173,7 +173,7 @@ describeOn('a consumer', databases, (backend) => {
         const marked = () =>
           column(database, `SELECT ${database.dialect.quote('key')} FROM idempotency_markers`)
         const [{ id } = { id: '' }] = holder.events
-        expect(await marked()).to.deep.equal([`test:${id}`])
+        expect(await marked()).to.deep.equal([`test::acme:${id}`])
         await new Markers(database, 'other', 0).removeOld()
         await new Markers(database, 'test', 60_000).removeOld()
         expect(await marked()).to.have.length(1)
@@ -215,6 +215,91 @@ describeOn('a consumer', databases, (backend) => {
           await until(() => holder.events.length === 1)
           expect(holder.events.map(({ id }) => id)).to.deep.equal(['y'])
           expect(holder.failures.filter((text) => text.includes('is no event of'))).to.have.length(1)
+        })
+
+      if (source === 'a stream' && ['sqlite', 'postgres', 'mariadb'].includes(backend.name))
+        describe('of which a message', () => {
+          const send = async (
+            tenant: string,
+            event: object,
+            headers: Readonly<Record<string, string>> = {},
+          ) => {
+            const { client, options, manager } = holder.stream
+            await until(
+              async () => (await manager.streams.info(options.stream).catch(() => undefined)) !== undefined,
+            )
+            const { headers: made } = await import('@nats-io/transport-node')
+            const sent = made()
+            for (const [name, value] of Object.entries(headers)) sent.set(name, value)
+            const whole = { type: 'thing.told', partitionkey: 'k', accountid: tenant, ...event }
+            await client.publish(`${options.prefix}.${tenant}.thing.told`, JSON.stringify(whole), {
+              headers: sent,
+            })
+          }
+
+          it('has an id that no column takes holds up nobody, and is a dead letter', async () => {
+            const ids = ['a\0b', '\ud800', 'x'.repeat(100_000), 'é'.repeat(200)]
+            holder.consumer({ tries: 1, concurrency: 1 }, async (event, context) => {
+              if (ids.includes(event.id)) throw new TypeError('a\0b')
+              await insertEffect(event, context)
+            })
+            for (const id of ids) await send('evil', { id })
+            await send('acme', { id: 'good' })
+            const outbox = new Outbox(holder.subject.dataSource)
+            await until(async () => (await outbox.deadLetters()).length === ids.length)
+            expect(await effects()).to.deep.equal(['good'])
+            expect(await outbox.replay(cursor)).to.equal(ids.length)
+            await until(async () => (await outbox.deadLetters()).every(({ isWaiting }) => !isWaiting))
+            expect(await outbox.deadLetters()).to.have.length(ids.length)
+          })
+
+          it('has the id of another tenant’s event is another event, done and given up for itself', async () => {
+            holder.consumer({ tries: 1 }, async ({ tenant, id, key }, { sql }) => {
+              if (key === 'bad') throw new TypeError('no')
+              await sql`INSERT INTO effects (event_id) VALUES (${`${tenant} ${id}`})`
+            })
+            for (const tenant of ['evil', 'acme', 'evil']) {
+              await send(tenant, { id: 'same' })
+              await send(tenant, { id: 'worse', partitionkey: 'bad' })
+            }
+            await send('acme', { id: 'last' })
+            await until(async () => (await effects()).includes('acme last'))
+            expect((await effects()).sort()).to.deep.equal(['acme last', 'acme same', 'evil same'])
+            const outbox = new Outbox(holder.subject.dataSource)
+            await until(async () => (await outbox.deadLetters()).length === 2)
+          })
+
+          it('says of itself what means nothing says nothing', async () => {
+            holder.consumer({})
+            const before = Date.now()
+            const wrong = [
+              {
+                time: 'yesterday',
+                requestid: 'a\nb',
+                traceparent: `00-${'0'.repeat(32)}-${'0'.repeat(16)}-01`,
+              },
+              { time: '2026-13-45T00:00:00Z', requestid: 'x'.repeat(129), source: 7 },
+              { time: 5, requestid: {} },
+              {},
+            ]
+            const numbers = ['abc', '-1', '1.5', '1e99', '99999999999999999999', '']
+            for (const [at, event] of wrong.entries())
+              await send('acme', { id: `wrong ${at}`, ...event }, { 'ashlar-event-seq': numbers[at] ?? '' })
+            await send('acme', { id: 'empty' }, { 'ashlar-event-seq': ' ', 'ashlar-event-epoch': 'x' })
+            const right = { time: '2026-03-04T05:06:07.089+01:00', requestid: 'r-1' }
+            await send('acme', { id: 'right', ...right }, { 'ashlar-event-seq': '7' })
+            await until(() => holder.events.length === wrong.length + 2)
+            const told = holder.events.map(({ time, requestId, seq }) => ({
+              time: time.getTime(),
+              requestId,
+              seq,
+            }))
+            expect(told.at(-1)).to.deep.equal({ time: Date.parse(right.time), requestId: 'r-1', seq: 7 })
+            for (const { time, requestId, seq } of told.slice(0, -1)) {
+              expect([requestId, seq]).to.deep.equal(['', 0])
+              expect(time).to.be.within(before - 60_000, Date.now() + 60_000)
+            }
+          })
         })
 
       it('has nothing to do where all that was written is removed, and then what comes', async () => {
@@ -259,6 +344,34 @@ describeOn('a consumer', databases, (backend) => {
       })
     })
 
+  it('puts an event aside that cannot be stored as a dead letter, without what it says', async () => {
+    const subject = await openOutbox(backend)
+    const { dataSource, database } = subject
+    await new Outbox(dataSource).status()
+    await run(database, REFUSING[database.dialect.name] ?? '')
+    const failures: string[] = []
+    const one = consumer(
+      { name: 'test', dataSource, tries: 2, onFailure: ({ message }) => failures.push(message) },
+      ({ key }) => (key === 'bad' ? Promise.reject(new TypeError('no')) : Promise.resolve()),
+    )
+    try {
+      one.start()
+      for (const key of ['bad', 'good']) await subject.tell(key)
+      await until(async () => (await one.status()).lag === 0)
+      const outbox = new Outbox(dataSource)
+      const [letter, ...others] = await outbox.deadLetters()
+      expect(others).to.deep.equal([])
+      expect(letter).to.include({ eventType: 'thing.told', isWaiting: false })
+      expect(letter?.reason).to.match(/^TypeError: TypeError: no; the event at 1 could not be stored: /)
+      expect(failures.some((text) => text.includes('is put aside'))).to.equal(true)
+      await outbox.replay('consumer:test')
+      await until(async () => (await outbox.deadLetters())[0]?.reason.includes('was not stored') === true)
+    } finally {
+      await one.drain()
+      await subject.close()
+    }
+  })
+
   it('finds the request and the span that an event comes from', async () => {
     const subject = await openOutbox(backend)
     const trace = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331' }
@@ -280,6 +393,14 @@ describeOn('a consumer', databases, (backend) => {
     }
   })
 })
+
+/** A table that takes no payloads, by the dialect. */
+const REFUSING: Readonly<Record<string, string>> = {
+  postgres: 'ALTER TABLE outbox_dead_letter ADD CONSTRAINT empty CHECK (length(payload) = 0)',
+  mysql: 'ALTER TABLE outbox_dead_letter ADD CONSTRAINT empty CHECK (length(payload) = 0)',
+  sqlite:
+    "CREATE TRIGGER empty BEFORE INSERT ON outbox_dead_letter WHEN length(NEW.payload) > 0 BEGIN SELECT RAISE(ABORT, 'no'); END",
+}
 
 const insertEffect: EventHandler = async ({ id }, { sql }) => {
   await sql`INSERT INTO effects (event_id) VALUES (${id})`

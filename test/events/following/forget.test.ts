@@ -76,7 +76,7 @@ describeOn('a cursor', databases, (backend) => {
     await until(async () => (await outbox.deadLetters()).length === 1 && (await bad.status()).lag === 0)
     await bad.drain()
     const like = new Markers(database, 'axb', 0)
-    expect(await like.mark(database, 'theirs')).to.equal(true)
+    expect(await like.mark(database, 'acme', 'theirs')).to.equal(true)
     const markers = async () =>
       new Set(
         (await column(database, `SELECT ${database.dialect.quote('key')} FROM idempotency_markers`)).map(

@@ -116,15 +116,17 @@ describe('relays and consumers of a database in memory', () => {
 
   it('note in a transaction that an event is done, once for each consumer', async () => {
     const store = MemoryStore.of(database)
-    const mark = (name: string) => database.transaction((inside) => store.markers(name).mark(inside, 'e-1'))
+    const mark = (name: string, tenant = 'acme') =>
+      database.transaction((inside) => store.markers(name).mark(inside, tenant, 'e-1'))
     await rejection(
       database.transaction(async (inside) => {
-        expect(await store.markers('one').mark(inside, 'e-1')).to.equal(true)
+        expect(await store.markers('one').mark(inside, 'acme', 'e-1')).to.equal(true)
         throw new Stop()
       }),
       Stop,
     )
     expect([await mark('one'), await mark('one'), await mark('other')]).to.deep.equal([true, false, true])
+    expect([await mark('one', 'umbrella'), await mark('one', '')]).to.deep.equal([true, true])
     await store.markers('one').removeAll()
     expect([await mark('one'), await mark('other')]).to.deep.equal([true, false])
   })
