@@ -12,7 +12,7 @@ export interface PropertyFacts {
   readonly role?: PropertyRole
   /** Filter and order_by may name it although it is output-only. */
   readonly filterable?: boolean
-  /** Class of the property, when TypeORM lacks a type for it and was given another. */
+  /** The type of the column, where TypeORM was told another. */
   readonly type?: unknown
   /** Makes the value of an entity that comes without one. */
   readonly default?: () => unknown

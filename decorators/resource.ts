@@ -1,9 +1,9 @@
 import type { DescMessage } from '@bufbuild/protobuf'
-import { Column, PrimaryColumn, getMetadataArgsStorage } from 'typeorm'
+import { Column, type ColumnType, PrimaryColumn, getMetadataArgsStorage } from 'typeorm'
 import { onClass, wordStandardProperties } from './apply.js'
 import { declare, declareProperty, inheritedFacts, lineage } from './metadata.js'
 import { completeJoinColumns } from './relations/join-columns.js'
-import { longTransformer } from './columns/long-transformer.js'
+import { manageColumn } from './columns/managed-column.js'
 import { snakeCase } from '../lib/text/snake-case.js'
 
 /** Options of `@Resource()`. */
@@ -60,11 +60,18 @@ export function Resource(options: ResourceOptions = {}): ClassDecorator {
     for (const { options: column, propertyName, target } of columnsOf(entity)) {
       column.name ??= snakeCase(propertyName)
       const { prototype: owner } = target as { readonly prototype: object }
-      const transformer = longTransformer(owner, propertyName, column, options.message)
-      if (transformer !== undefined) column.transformer ??= transformer
-      if (typeof column.type !== 'function' || TYPEORMS_OWN.has(column.type)) continue
-      declareProperty(owner, propertyName, { type: column.type })
-      column.type = column.type === (BigInt as unknown) ? 'bigint' : 'text'
+      const { role, type = column.type } = inheritedFacts(entity).properties.get(propertyName) ?? {}
+      const told = manageColumn(column, {
+        property: propertyName,
+        isTags: role === 'tags',
+        designType: Reflect.getMetadata('design:type', owner, propertyName),
+        inMessage: fieldsOf(options.message).find(({ localName }) => localName === propertyName),
+        options: { ...column, type: type as ColumnType },
+      })
+      const isUnknown = typeof type === 'function' && !TYPEORMS_OWN.has(type)
+      if (told === undefined && !isUnknown) continue
+      declareProperty(owner, propertyName, { type })
+      column.type = told ?? 'text'
     }
     completeJoinColumns(entity, lineage)
     declare(entity, 'Resource', { resource: options })
@@ -72,8 +79,8 @@ export function Resource(options: ResourceOptions = {}): ClassDecorator {
 }
 
 /**
- * Property classes that TypeORM has a column type for. For all others, such as Uint8Array, it is given a type that
- * every database has: otherwise it would refuse the column too early. The model decides what is stored.
+ * Property classes that TypeORM has a column type for. For all others it is told a type that every database has: otherwise it
+ * would refuse the column too early. The model decides what is stored.
  */
 const TYPEORMS_OWN = new Set<unknown>([String, Number, Boolean, Date])
 
@@ -81,6 +88,9 @@ function columnsOf(entity: object) {
   const classes = new Set<unknown>(lineage(entity))
   return getMetadataArgsStorage().columns.filter((column) => classes.has(column.target))
 }
+
+/** Anything can be given as the message. The resource model refuses what is none. */
+const fieldsOf = (message: Partial<DescMessage> | undefined) => message?.fields ?? []
 
 const has = (entity: object, property: string) =>
   columnsOf(entity).some((column) => column.propertyName === property)

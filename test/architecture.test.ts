@@ -23,7 +23,11 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
   { from: 'lib/text', own: ['lib/text'] },
   { from: 'lib/faults', own: ['lib/faults'] },
   { from: 'lib/files', own: ['lib/files', 'lib/errors.ts'] },
-  { from: 'decorators', own: ['decorators', 'lib/errors.ts', 'lib/text/snake-case.ts'] },
+  {
+    from: 'decorators',
+    own: ['decorators', 'lib/errors.ts', 'lib/text/snake-case.ts', 'lib/resource/kinds'],
+  },
+  { from: 'lib/resource/kinds', own: ['lib/resource/kinds', 'lib/errors.ts'] },
   {
     from: 'lib/resource',
     own: ['lib/resource', 'lib/text', 'lib/errors.ts', 'lib/thenable.ts', 'lib/faults', 'decorators'],

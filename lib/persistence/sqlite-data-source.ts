@@ -8,6 +8,7 @@ import { executorOf } from './engines/executor-of.js'
 import { createTables } from './schema/create-tables.js'
 import { checkResources } from './schema/resources-in.js'
 import { SqliteDriver } from './engines/sqlite/driver.js'
+import { manageValues } from './engines/sqlite/managed-values.js'
 import type { SqliteEngineOptions } from './engines/sqlite/open-engine.js'
 import type { SqliteLeases } from './engines/sqlite/leases.js'
 
@@ -94,6 +95,7 @@ export class SqliteDataSource extends DataSource {
   protected override async buildMetadatas(): Promise<void> {
     checkResources({ ...this.options.entities })
     await super.buildMetadatas()
+    manageValues(this.entityMetadatas)
   }
 
   /** Who may use the connection; undefined until the DataSource is initialized. */

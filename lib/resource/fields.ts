@@ -7,12 +7,9 @@ import type { EntityClass } from './resource-model.js'
 import { defaultOf, strayDefault } from './defaults.js'
 import type { Field, Role } from './fields/field.js'
 import { describeType, typeProblems, unstorableType } from './fields/column-type.js'
-import { expectedType, kindOfColumn, kindOfMessageField } from './kinds/declared-kind.js'
-import { enumNamesOf } from './kinds/enum-names.js'
-import { tags } from './kinds/json.js'
-import type { KindName } from './kinds/kind.js'
+import { expectedType, kindOfProperty } from './kinds/declared-kind.js'
+import { facetsOf } from './kinds/facets.js'
 import { kindOf } from './kinds/kinds.js'
-import { jsonColumnOf } from './kinds/message-values.js'
 import { behaves } from './behavior/field-behavior.js'
 import { fieldMarks } from './behavior/field-marks.js'
 import { secretProblems } from './behavior/secret-problems.js'
@@ -178,8 +175,10 @@ function toField(
   inMessage: DescField | undefined,
   designType: unknown,
 ): Field | string {
-  const kind = declaredKind(property, column, facts, inMessage, designType)
-  if (typeof kind !== 'string') return `${property} ${kind.problem}`
+  const isTags = facts.properties.get(property)?.role === 'tags'
+  const { type } = column.options
+  const kind = kindOfProperty({ isTags, type, designType, inMessage })
+  if (typeof kind !== 'string') return `${property} ${kind?.problem ?? unstorableType(type)}`
   const proto = inMessage?.name ?? snakeCase(property)
   const facet = facts.properties.get(property)
   const exposed =
@@ -190,8 +189,7 @@ function toField(
   const hidden = inputOnly || marks?.isSecret === true || role === 'secret' || role === 'credential'
   const optedIn = facet?.filterable === true || marks?.isFilterable === true
   const name = column.options.name ?? snakeCase(property)
-  const { isNested, jsonColumn, declared } = kindOf({ kind })
-  const json = jsonColumn?.(inMessage && jsonColumnOf(inMessage))
+  const { isNested } = kindOf({ kind })
   const inside = isNested && inMessage !== undefined ? insideOf(inMessage, name) : undefined
   const comparable = exposed && !hidden && (!isNested || inside !== undefined)
   const filterable = comparable && (role === 'plain' || role === 'key' || optedIn)
@@ -206,35 +204,10 @@ function toField(
     filterable,
     writable: exposed && role === 'plain',
     exposed,
-    maxLength: declared.maxLength?.(column.options),
-    repeated: inMessage?.fieldKind === 'list',
+    ...facetsOf(kind, inMessage, column.options),
     ...(facet?.renamedFrom === undefined ? {} : { renamedFrom: facet.renamedFrom }),
-    ...(inMessage?.fieldKind === 'enum' ? { enumNames: enumNamesOf(inMessage.enum) } : {}),
-    ...(json && { json }),
     ...inside,
   })
-}
-
-function declaredKind(
-  property: string,
-  column: ColumnArgs,
-  facts: EntityFacts,
-  inMessage: DescField | undefined,
-  designType: unknown,
-): KindName | { problem: string } {
-  if (facts.properties.get(property)?.role === 'tags') {
-    const kind = inMessage === undefined ? tags.name : kindOfMessageField(inMessage)
-    return kind === tags.name
-      ? kind
-      : { problem: 'is declared with @Tags and is no map<string, string> in the message' }
-  }
-  const said = inMessage === undefined ? undefined : kindOfMessageField(inMessage)
-  if (typeof said === 'object') return said
-  const { type } = column.options
-  // A class here is TypeScript's inferred type, which nobody declared: the message is more precise.
-  if (said !== undefined && typeof type === 'function') return said
-  const kind = kindOfColumn(type, designType)
-  return kind === undefined ? { problem: unstorableType(type) } : (said ?? kind)
 }
 
 function problemsOf(

@@ -87,7 +87,11 @@ export class DataSourceCheck {
         ...refusedKeys(tableOf(this.model, this.#dialect, this.table), this.#dialect),
         ...subscribers.flatMap(({ problems }) => problems),
       ],
-      warnings: [...this.#synchronize(), ...subscribers.flatMap(({ warnings }) => warnings)],
+      warnings: [
+        ...this.#synchronize(),
+        ...this.#managed(),
+        ...subscribers.flatMap(({ warnings }) => warnings),
+      ],
     }
   }
 
@@ -170,6 +174,13 @@ export class DataSourceCheck {
     return [
       `synchronize makes the table of ${entity.name} by TypeORM's rules, in which unique values are not per tenant and texts are compared loosely: leave it out, and use createTables() or a migration`,
     ]
+  }
+
+  #managed(): string[] {
+    const { fields, entity } = this.model
+    const options = { ...this.#dataSource.options }
+    const found = fields.flatMap(({ kind }) => this.#dialect.kinds[kind].managed?.(options) ?? [])
+    return [...new Set(found)].map((what) => `TypeORM's own manager ${what} (${entity.name})`)
   }
 
   #subscriber(subscriber: EntitySubscriberInterface): StartUpFindings {

@@ -12,6 +12,8 @@ export interface Column {
   readonly enumNames?: EnumNames
   /** The most characters, for strings with a bounded column. */
   readonly maxLength?: number | undefined
+  /** How the JSON of its column is read and written, where it holds any. */
+  readonly json?: JsonColumn
   /** Where the value is inside of the JSON of the column: a field of an embedded message. */
   readonly inside?: Inside
   /** Of an embedded message: its fields. */
@@ -76,8 +78,6 @@ export interface Field extends Column {
   readonly default?: FieldDefault
   /** For `json`: whether the message field is repeated. */
   readonly repeated: boolean
-  /** How the JSON of its column is read and written, where it holds any. */
-  readonly json?: JsonColumn
   /** The name that the column had before, for migrations. */
   readonly renamedFrom?: string
 }

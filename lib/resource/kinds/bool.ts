@@ -1,5 +1,6 @@
 import { ScalarType } from '@bufbuild/protobuf'
 import type { Kind } from './kind.js'
+import { managedAs } from './managed.js'
 import { Misfit } from './literal.js'
 import { noNumber } from './text.js'
 
@@ -20,6 +21,7 @@ export const bool: Kind = {
   zero: () => false,
   filler: () => false,
   increments: noNumber('bool'),
+  managed: { ...managedAs(Boolean), from: Boolean },
   isNested: false,
   isStoredAsText: false,
   isSmall: true,

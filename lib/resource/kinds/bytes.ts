@@ -1,5 +1,6 @@
 import { ScalarType } from '@bufbuild/protobuf'
 import type { Kind } from './kind.js'
+import { isClass } from './managed.js'
 import { Misfit } from './literal.js'
 import { noNumber } from './text.js'
 
@@ -20,6 +21,12 @@ export const bytes: Kind = {
   zero: () => new Uint8Array(),
   filler: () => undefined,
   increments: noNumber('bytes'),
+  managed: {
+    type: (declared) => (isClass(declared) ? 'text' : undefined),
+    // Not every driver takes a plain Uint8Array.
+    to: (value) => (value instanceof Uint8Array ? Buffer.from(value) : value),
+    from: (read) => (read instanceof Uint8Array ? new Uint8Array(read) : read),
+  },
   isNested: false,
   isStoredAsText: false,
   isSmall: false,

@@ -74,6 +74,35 @@ export function kindOfColumn(type: unknown, designType: unknown): KindName | und
   return (isHeld ? declared : kind)?.name
 }
 
+/** What a property is declared as. */
+export interface DeclaredProperty {
+  readonly isTags: boolean
+  /** Of `@Column()`. */
+  readonly type: unknown
+  /** The class that TypeScript reports. */
+  readonly designType: unknown
+  readonly inMessage: DescField | undefined
+}
+
+/** The kind of a property with a column; undefined where its type cannot be stored. */
+export function kindOfProperty({
+  isTags,
+  type,
+  designType,
+  inMessage,
+}: DeclaredProperty): KindName | { readonly problem: string } | undefined {
+  const said = inMessage === undefined ? undefined : kindOfMessageField(inMessage)
+  if (isTags)
+    return said === undefined || said === tags.name
+      ? tags.name
+      : { problem: 'is declared with @Tags and is no map<string, string> in the message' }
+  if (typeof said === 'object') return said
+  // A class here is TypeScript's inferred type, which nobody declared: the message is more precise.
+  if (said !== undefined && typeof type === 'function') return said
+  const kind = kindOfColumn(type, designType)
+  return kind === undefined ? undefined : (said ?? kind)
+}
+
 /** Every storable column type, by kind. */
 export const storableTypes = (): string =>
   ALL.filter(({ declared }) => declared.columnTypes.length > 0)

@@ -1,6 +1,6 @@
 import { toJson } from '@bufbuild/protobuf'
 import { type Duration, DurationSchema } from '@bufbuild/protobuf/wkt'
-import { INT64, ofIntegers } from './integers.js'
+import { INT64, MANAGED_BIGINT, ofIntegers } from './integers.js'
 import type { Kind } from './kind.js'
 import { Misfit } from './literal.js'
 
@@ -21,6 +21,7 @@ export const duration: Kind = {
     fits: (type) => type === BigInt,
   },
   zero: () => undefined,
+  managed: MANAGED_BIGINT,
   fromWire: (value) => toNanoseconds(value as Duration),
   toWire: (value) => toDuration(value as bigint),
   toJson: (value) => toJson(DurationSchema, toDuration(value as bigint)),

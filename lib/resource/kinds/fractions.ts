@@ -1,5 +1,6 @@
 import { ScalarType } from '@bufbuild/protobuf'
 import type { InsideJson, Kind, KindName, PlanValue } from './kind.js'
+import { isClass } from './managed.js'
 import { type Literal, Misfit, NUMBER } from './literal.js'
 
 /** A number inside of JSON. */
@@ -34,6 +35,11 @@ function fractionKind(name: KindName, { scalar, columnTypes, bits }: Fraction) {
     },
     zero: () => 0,
     filler: () => 0,
+    managed: {
+      // As a number it would be cut to an integer.
+      type: (declared: unknown) => (isClass(declared) ? 'double precision' : undefined),
+      from: (read: unknown) => kept(Number(read)),
+    },
     isNested: false,
     isStoredAsText: false,
     isSmall: true,

@@ -1,6 +1,16 @@
 import { ScalarType } from '@bufbuild/protobuf'
-import type { Amount, Declaration, Increments, Kind, KindName, PlanValue, Range } from './kind.js'
+import type {
+  Amount,
+  Declaration,
+  Increments,
+  Kind,
+  KindName,
+  ManagedColumn,
+  PlanValue,
+  Range,
+} from './kind.js'
 import { NUMBER_INSIDE } from './fractions.js'
+import { isClass, managedAs } from './managed.js'
 import { INTEGER, type Literal, Misfit, NUMBER } from './literal.js'
 
 /** The least and the most of a 64-bit integer. */
@@ -9,6 +19,19 @@ export const UINT64 = [0n, 2n ** 64n - 1n] as const
 
 const INT32 = [-(2 ** 31), 2 ** 31 - 1] as const
 const UINT32 = [0, 2 ** 32 - 1] as const
+
+/** As text, because drivers take no bigint and return text or rounded numbers. */
+export const MANAGED_BIGINT: ManagedColumn = {
+  type: (declared) => (isClass(declared) ? 'bigint' : undefined),
+  to: (value) => (typeof value === 'bigint' ? value.toString() : value),
+  from: (read) => (typeof read === 'string' || typeof read === 'number' ? BigInt(read) : read),
+}
+
+/** In a column of 64 bits it is read as text. */
+const MANAGED_NUMBER: ManagedColumn = {
+  ...managedAs(Number),
+  from: (read) => (typeof read === 'string' ? Number(read) : read),
+}
 
 /** What kinds that hold integers have in common. */
 export const ofIntegers = (range: Range) => ({
@@ -44,6 +67,7 @@ function integerKind(name: KindName, range: Range, declared: Partial<Declaration
       ...declared,
     },
     zero: () => (isWide ? 0n : 0),
+    managed: isWide ? MANAGED_BIGINT : MANAGED_NUMBER,
     literal: (token) => integerLiteral(name, range, token),
   }
 }

@@ -1,4 +1,4 @@
-import type { JsonColumn, Kind } from './kind.js'
+import type { JsonColumn, Kind, ManagedColumn } from './kind.js'
 import { Misfit } from './literal.js'
 import { noNumber, textLiteral, textProblem } from './text.js'
 
@@ -38,6 +38,32 @@ const TEXTS: JsonColumn = {
   },
 }
 
+/** The types whose values TypeORM itself writes as JSON, and reads. */
+const isJsonType = (type: unknown): boolean => type === 'json' || type === 'jsonb'
+
+/** As the text that a repository writes. */
+const MANAGED: ManagedColumn = {
+  type: (declared) => (isJsonType(declared) ? undefined : 'text'),
+  to: (value, field, type) => {
+    const text = field.json?.encode(value)
+    return text !== undefined && isJsonType(type) ? (JSON.parse(text) as unknown) : text
+  },
+  from: (read, field, type) =>
+    field.json?.decode(
+      typeof read === 'string' && !isJsonType(type) && isJson(read) ? read : JSON.stringify(read),
+    ),
+}
+
+/** Drivers parse what is in a column of JSON, whatever type TypeORM is told, so that a text may be a value. */
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
 /** Anything repeated or embedded. */
 export const json: Kind = {
   ...ofObjects,
@@ -56,6 +82,7 @@ export const json: Kind = {
   zero: ({ repeated }) => (repeated === true ? [] : undefined),
   filler: ({ repeated }) => (repeated === true ? '[]' : '{}'),
   increments: noNumber('json'),
+  managed: MANAGED,
   jsonColumn: (ofMessage) => ofMessage ?? PLAIN,
   isNested: true,
   literal: () => Misfit.takes('null alone'),
@@ -90,6 +117,7 @@ export const tags: Kind = {
   zero: () => ({}),
   filler: () => '{}',
   increments: noNumber('tags'),
+  managed: MANAGED,
   jsonColumn: () => TEXTS,
   isNested: false,
   literal: textLiteral,

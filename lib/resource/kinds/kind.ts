@@ -1,5 +1,5 @@
 import type { JsonValue, ScalarType } from '@bufbuild/protobuf'
-import type { ColumnOptions } from 'typeorm'
+import type { ColumnOptions, ColumnType } from 'typeorm'
 import type { Literal, Misfit } from './literal.js'
 
 /** What a column can hold. `json` is anything repeated or embedded, `tags` a map<string, string>. */
@@ -39,6 +39,8 @@ export interface Facets {
   readonly maxLength?: number | undefined
   /** For `json`: whether the message field is repeated. */
   readonly repeated?: boolean
+  /** How the JSON of its column is read and written, where it holds any. */
+  readonly json?: JsonColumn
 }
 
 /**
@@ -86,6 +88,19 @@ export interface Declaration {
   readonly isUnsigned?: true
   /** The one value of the option `precision`, and why there is no other. */
   readonly precision?: readonly [digits: number, why: string]
+}
+
+/** How TypeORM's own manager has to treat a column, so that it and a repository read what the other writes. */
+export interface ManagedColumn {
+  /**
+   * The type that TypeORM is told in place of a declared one: for a class that it has no type for, and for a type by which it would
+   * convert values in its own way. Undefined for a type that it may keep.
+   */
+  readonly type: (declared: unknown) => ColumnType | undefined
+  /** An entity's value as TypeORM takes it. Undefined where that is the value. @param type - that TypeORM is told. */
+  readonly to?: (value: unknown, field: Facets, type: unknown) => unknown
+  /** A value as TypeORM read it, as the entity's. */
+  readonly from?: (read: unknown, field: Facets, type: unknown) => unknown
 }
 
 /** What filters, orders and cursors do with a column. */
@@ -144,6 +159,8 @@ export interface Kind extends PlanRules {
   readonly increments: Increments | string
   /** What a row gives back for a value that was written. Undefined where that is the value. */
   readonly kept?: (value: unknown) => unknown
+
+  readonly managed: ManagedColumn
 
   /** Value of a message field → value of an entity. Undefined where it is the same. */
   readonly fromWire?: (value: unknown) => unknown

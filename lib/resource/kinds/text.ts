@@ -1,6 +1,7 @@
 import { ScalarType } from '@bufbuild/protobuf'
 import type { ColumnOptions } from 'typeorm'
 import type { Kind, PlanValue } from './kind.js'
+import { isClass, managedAs } from './managed.js'
 import { INTEGER, type Literal, Misfit } from './literal.js'
 
 const UNBOUNDED = new Set<unknown>(['text', 'mediumtext', 'longtext'])
@@ -53,6 +54,7 @@ export const string: Kind = {
   zero: () => '',
   filler: () => '',
   increments: noNumber('string'),
+  managed: managedAs(String),
   isNested: false,
   isStoredAsText: true,
   isSmall: false,
@@ -87,6 +89,12 @@ export const enumeration: Kind = {
   zero: () => 0,
   filler: ({ enumNames }) => enumNames?.nameOf.get(0),
   increments: noNumber('enum'),
+  managed: {
+    // As a number it would be read as one.
+    type: (declared) => (isClass(declared) && declared !== String ? 'varchar' : undefined),
+    to: (value, { enumNames }) => enumNames?.nameOf.get(value as number) ?? value,
+    from: (read, { enumNames }) => enumNames?.numberOf.get(read as string) ?? 0,
+  },
   toJson: (value, { enumNames }) => enumNames?.nameOf.get(value as number) ?? (value as number),
   isNested: false,
   isStoredAsText: true,

@@ -1,5 +1,6 @@
 import { type Timestamp, TimestampSchema } from '@bufbuild/protobuf/wkt'
 import type { Kind, PlanValue } from './kind.js'
+import { managedAs } from './managed.js'
 import { Misfit } from './literal.js'
 import { MAX_TIMESTAMP_MS, MIN_TIMESTAMP_MS, parseTimestamp } from './rfc3339.js'
 import { isStoredText, noNumber } from './text.js'
@@ -30,6 +31,7 @@ export const timestamp: Kind = {
   zero: () => undefined,
   filler: () => undefined,
   increments: noNumber('timestamp'),
+  managed: managedAs(Date),
   fromWire: (value) => toDate(value as Timestamp),
   toWire: (value) => toTimestamp(value as Date),
   isNested: false,

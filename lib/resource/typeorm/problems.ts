@@ -1,5 +1,6 @@
 import { getMetadataArgsStorage } from 'typeorm'
 import { lineage } from '../../../decorators/metadata.js'
+import { ManagedValues } from '../kinds/managed.js'
 import { nearestNames } from '../../text/nearest-names.js'
 import { wrongValue } from '../../text/shown-value.js'
 import {
@@ -84,6 +85,12 @@ function* optionProblems(classes: ReadonlySet<unknown>, refused: ReadonlySet<str
     yield* refusedOptions(options, UNIQUE_OPTIONS, `@Unique() of ${namesOf(on)}`, 'option')
 }
 
+/** An option, unless we gave it. */
+function given(options: object, name: string): unknown {
+  const value: unknown = Reflect.get(options, name)
+  return value instanceof ManagedValues ? undefined : value
+}
+
 /** Two decorators for one column, such as @ETag() and @Column(). Equal declarations do no harm. */
 function* doubledColumns(columns: readonly ArgsOf<'columns'>[]): Generator<string> {
   for (const [index, { target, propertyName, options }] of columns.entries()) {
@@ -92,7 +99,7 @@ function* doubledColumns(columns: readonly ArgsOf<'columns'>[]): Generator<strin
       .find((one) => one.target === target && one.propertyName === propertyName)
     if (other === undefined) continue
     const differing = Object.keys({ ...options, ...other.options }).filter(
-      (name) => name !== 'type' && Reflect.get(options, name) !== Reflect.get(other.options, name),
+      (name) => name !== 'type' && given(options, name) !== given(other.options, name),
     )
     if (differing.length > 0)
       yield `${propertyName}: two decorators make its column and differ in ${differing.join(', ')}: keep one of them`

@@ -5,7 +5,7 @@ import type {
   JoinColumnOptions,
   RelationOptions,
 } from 'typeorm'
-import { isLong } from '../../../decorators/columns/long-transformer.js'
+import { ManagedValues } from '../kinds/managed.js'
 
 /**
  * What TypeORM lets an entity declare, and what happens to it: `carried out`, or why not and what to write instead.
@@ -144,7 +144,7 @@ export const COLUMN_OPTIONS: Readonly<Record<keyof ColumnOptions | 'generated', 
   default: { asks: (value) => typeof value === 'function', instead: NO_SQL_DEFAULT },
   onUpdate: { instead: 'drop it: @UpdateTime() is stamped at every write' },
   transformer: {
-    asks: (value) => value !== undefined && value !== null && !isLong(value),
+    asks: (value) => value !== undefined && value !== null && !(value instanceof ManagedValues),
     instead: 'drop it, and change the value before it is written',
   },
   array: { instead: 'use @Column("simple-json")' },

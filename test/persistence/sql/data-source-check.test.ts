@@ -16,6 +16,7 @@ import { Resource, TenantScoped } from '../../../decorators/index.js'
 import { RequestContext } from '../../../lib/context.js'
 import { DeclarationError } from '../../../lib/errors.js'
 import { ENTITY_EVENTS, QUERY_EVENTS } from '../../../lib/persistence/sql/data-source-check.js'
+import type { StartUpFindings } from '../../../lib/persistence/contract/repository.js'
 import { repositoryOf } from '../../../lib/persistence/repository-of.js'
 import { SqliteDataSource } from '../../../lib/persistence/sqlite-data-source.js'
 import { databases, describeOn } from '../../support/databases/backends.js'
@@ -256,6 +257,50 @@ describeOn(
         await dataSource.destroy()
         await opened.close()
       }
+    })
+  },
+)
+
+describeOn(
+  "times in TypeORM's own manager",
+  databases.filter(({ name }) => name === 'mariadb'),
+  (backend) => {
+    @Resource({ shared: true })
+    @Entity('visits')
+    class Visit {
+      @PrimaryColumn() id!: string
+      @Column() at!: Date
+      @Column({ nullable: true }) until?: Date
+    }
+
+    const warningsIn = async (zone: string, options: Readonly<Record<string, unknown>>) => {
+      const before = process.env.TZ
+      const opened = await backend.open([])
+      const dataSource = await new DataSource({
+        ...opened.dataSource!.options,
+        entities: [Visit],
+        ...options,
+      } as DataSourceOptions).initialize()
+      try {
+        process.env.TZ = zone
+        return (new (repositoryOf(Visit))(dataSource).startUpCheck?.() as StartUpFindings).warnings
+      } finally {
+        if (before === undefined) delete process.env.TZ
+        else process.env.TZ = before
+        await dataSource.destroy()
+        await opened.close()
+      }
+    }
+
+    it('are warned of, once, where the zone of the process decides them', async () => {
+      expect(await warningsIn('Asia/Kolkata', {})).to.deep.equal([
+        "TypeORM's own manager reads and writes times in the zone of this process, and repositories in UTC: write timezone: 'Z' in the options of the DataSource (Visit)",
+      ])
+    })
+
+    it('are let be in UTC', async () => {
+      expect(await warningsIn('UTC', {})).to.deep.equal([])
+      expect(await warningsIn('Asia/Kolkata', { timezone: 'Z' })).to.deep.equal([])
     })
   },
 )

@@ -19,6 +19,12 @@ import { booleanInside, nameInside, numberInside, textInside } from './json.js'
 /** What MySQL calls a datetime, of an ISO text in UTC. */
 const datetime = (iso: string): string => iso.slice(0, -1).replace('T', ' ')
 
+/** The zone of the driver, which is that of the process where none is given. */
+function isUtc(timezone: unknown): boolean {
+  if (timezone !== undefined && timezone !== 'local') return timezone === 'Z' || timezone === '+00:00'
+  return [0, 6].every((month) => new Date(2026, month).getTimezoneOffset() === 0)
+}
+
 function bound(value: PlanValue): BoundValue {
   if (typeof value === 'boolean') return Number(value)
   if (typeof value === 'bigint') return value.toString()
@@ -76,6 +82,10 @@ export const mysqlKinds: KindsSql = {
   timestamp: entry('datetime(6)', {
     value: (value) => (typeof value === 'bigint' ? datetime(isoMicros(value)) : bound(value)),
     decoder: () => storedTime,
+    managed: ({ timezone }) =>
+      isUtc(timezone)
+        ? undefined
+        : `reads and writes times in the zone of this process, and repositories in UTC: write timezone: 'Z' in the options of the DataSource`,
     exact: exactMicros,
     holds: (value) => typeof value === 'string' && isMysqlTime(value),
   }),

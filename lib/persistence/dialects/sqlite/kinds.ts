@@ -27,7 +27,13 @@ function bound(value: PlanValue): BoundValue {
 const asText = (column: string): string => `CAST(${column} AS TEXT)`
 const asNumber = (column: string): string => `CAST(${column} AS NUMERIC)`
 
-const entry = (type: string, more: Partial<KindSql> = {}): KindSql =>
+/** An entry of SQLite. */
+export interface SqliteKind extends KindSql {
+  /** The type that a value is cast to where it is written, and where it is read. Undefined where it is not cast. */
+  readonly casts?: { readonly written: string; readonly read: string }
+}
+
+const entry = (type: string, more: Partial<SqliteKind> = {}): SqliteKind =>
   boundBy({
     type: () => type,
     isText: false,
@@ -44,28 +50,28 @@ const entry = (type: string, more: Partial<KindSql> = {}): KindSql =>
 /**
  * `sqlite3` stores a bound bigint as NULL, so that 64-bit integers are bound as text, and of a number beyond 2^53 it returns another one.
  */
-const WIDE = {
+const wide = (written: string) => ({
   ...OF_BIGINT,
-  placeholder: () => 'CAST(? AS INTEGER)',
+  casts: { written, read: 'TEXT' },
+  placeholder: () => `CAST(? AS ${written})`,
   selected: (column: string, alias: string) => `CAST(${column} AS TEXT) AS ${alias}`,
   gathered: asText,
-}
+})
 
 const UINT64 = [0n, INT64[1]] as const
 
 const isInfinity = (value: string | number): boolean => typeof value === 'number' && !Number.isNaN(value)
 
-export const sqliteKinds: KindsSql = {
+export const sqliteKinds: Readonly<Record<keyof KindsSql, SqliteKind>> = {
   string: entry('TEXT', { ...OF_TEXT, isText: true, gathered: asText, inside: textInside }),
   enum: entry('TEXT', { ...OF_ENUM, isText: true, gathered: asText, inside: nameInside }),
   int32: entry('INTEGER', { ...OF_NUMBER, gathered: asNumber, inside: integerInside }),
   uint32: entry('INTEGER', { ...OF_NUMBER, gathered: asNumber }),
-  int64: entry('INTEGER', WIDE),
+  int64: entry('INTEGER', wide('INTEGER')),
   uint64: entry('INTEGER', {
-    ...WIDE,
-    range: UINT64,
     // NUMERIC keeps what INTEGER would clamp to 2^63-1.
-    placeholder: () => 'CAST(? AS NUMERIC)',
+    ...wide('NUMERIC'),
+    range: UINT64,
     encoder:
       ({ proto }) =>
       (value) => {
@@ -74,7 +80,7 @@ export const sqliteKinds: KindsSql = {
         return bound(value as PlanValue)
       },
   }),
-  duration: entry('INTEGER', WIDE),
+  duration: entry('INTEGER', wide('INTEGER')),
   float: entry('REAL', {
     // Otherwise it would keep 64 bits, and a filter would not find the stored value.
     value: (value) => bound(typeof value === 'number' ? Math.fround(value) : value),

@@ -1,7 +1,9 @@
-import type { Field } from '../../../resource/fields/field.js'
 import type { Facets, KindName, Range } from '../../../resource/kinds/kind.js'
 import type { PlanColumn, PlanValue } from '../../query/plan.js'
 import type { BoundValue } from './bound-value.js'
+
+/** A field whose values are stored. */
+export type StoredField = Facets & { readonly proto: string }
 
 /** An entity's value → what the driver is given. Never asked about undefined and null, which are NULL in every column. */
 export type Encode = (value: unknown) => unknown
@@ -36,11 +38,11 @@ export interface KindSql {
   readonly range?: Range
 
   /** Stands for a value; `index` counts the parameters of the statement from 1. */
-  readonly placeholder: (column: PlanColumn, index: number) => string
+  readonly placeholder: (column: Pick<PlanColumn, 'inside'>, index: number) => string
   /** A plan's value as the column stores it, for a filter and for a write alike. */
-  readonly value: (value: PlanValue, column: PlanColumn) => BoundValue
+  readonly value: (value: PlanValue, column: Pick<PlanColumn, 'inside'>) => BoundValue
   /** Undefined where values are bound as they are. */
-  readonly encoder: (field: Field) => Encode | undefined
+  readonly encoder: (field: StoredField) => Encode | undefined
 
   /** How the column is selected, so that its decoder gets what it expects. */
   readonly selected: (column: string, alias: string) => string
@@ -48,9 +50,15 @@ export interface KindSql {
   readonly gathered?: (column: string) => string
   /** What JSON may hold as numbers there, by the name of the elements. Undefined for what it holds as it is. */
   readonly numbered?: (name: string) => Numbered
-  readonly decoder: (field: Field) => Decode
+  readonly decoder: (field: StoredField) => Decode
   /** JavaScript that decodes in place, of the JavaScript that reads the value. Undefined where that costs more than a call. */
   readonly inline?: (value: string) => string
+
+  /**
+   * Why TypeORM's own manager reads and writes such a column otherwise, with these options of a DataSource, as text that follows "TypeORM's
+   * own manager". Undefined where it never does.
+   */
+  readonly managed?: (options: Readonly<Record<string, unknown>>) => string | undefined
 
   /** The first characters or bytes of a column. */
   readonly beginning: (column: string, length: number) => string
@@ -78,19 +86,19 @@ export const OF_TEXT = {
 /** A name that another version of the message has is read as the zero value, and sorted as what it is. */
 export const OF_ENUM = {
   encoder:
-    ({ enumNames }: Field): Encode =>
+    ({ enumNames }: Facets): Encode =>
     (value) =>
       enumNames?.nameOf.get(value as number),
   decoder:
-    ({ enumNames }: Field): Decode =>
+    ({ enumNames }: Facets): Decode =>
     (value) =>
       enumNames?.numberOf.get(value as string) ?? 0,
   exact: (stored: unknown) => stored,
 }
 
 export const OF_JSON = {
-  encoder: ({ json }: Field): Encode | undefined => json?.encode,
-  decoder: ({ json }: Field): Decode => json?.decode as Decode,
+  encoder: ({ json }: Facets): Encode | undefined => json?.encode,
+  decoder: ({ json }: Facets): Decode => json?.decode as Decode,
 }
 
 export const OF_NUMBER = { decoder: (): Decode => Number, inline: (value: string) => `+${value}` }
@@ -101,6 +109,6 @@ export const ENUM_LENGTH = 255
 
 /** An entry whose values are bound by one function. */
 export const boundBy = (entry: Omit<KindSql, 'encoder'> & Partial<Pick<KindSql, 'encoder'>>): KindSql => ({
-  encoder: (field) => (value) => entry.value(value as PlanValue, field),
+  encoder: () => (value) => entry.value(value as PlanValue, {}),
   ...entry,
 })

@@ -2,8 +2,8 @@ import { dirname } from 'node:path'
 import type { DataSource, QueryRunner } from 'typeorm'
 import { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js'
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js'
-import { isLong } from '../../../../decorators/columns/long-transformer.js'
 import { SqliteLeases } from './leases.js'
+import { SqliteValues } from './managed-values.js'
 import { openSqlite, type SqliteEngineOptions } from './open-engine.js'
 import { SqliteQueryRunner } from './query-runner.js'
 
@@ -27,8 +27,9 @@ export class SqliteDriver extends BetterSqlite3Driver {
 
   /** Of a number beyond 2^53 `sqlite3` returns another one, so that 64-bit integers come as text. TypeORM asks here for all kinds. */
   override wrapWithJsonFunction(value: string, column: ColumnMetadata, jsonb?: boolean): string {
-    if (!isLong(column.transformer)) return super.wrapWithJsonFunction(value, column, jsonb)
-    return jsonb === true ? `CAST(${value} AS INTEGER)` : `CAST(${value} AS TEXT)`
+    const casts = column.transformer instanceof SqliteValues ? column.transformer.casts : undefined
+    if (casts === undefined) return super.wrapWithJsonFunction(value, column, jsonb)
+    return `CAST(${value} AS ${jsonb === true ? casts.written : casts.read})`
   }
 
   /** @throws RangeError for what a cast would cut. */

@@ -1,0 +1,52 @@
+import type { DescField } from '@bufbuild/protobuf'
+import type { ColumnOptions } from 'typeorm'
+import { kindOfProperty } from '../../lib/resource/kinds/declared-kind.js'
+import { facetsOf } from '../../lib/resource/kinds/facets.js'
+import { kindOf } from '../../lib/resource/kinds/kinds.js'
+import { ManagedValues, UnclearValues } from '../../lib/resource/kinds/managed.js'
+import { snakeCase } from '../../lib/text/snake-case.js'
+
+/** A property with a column, as it is declared. */
+export interface PropertyColumn {
+  readonly property: string
+  readonly isTags: boolean
+  readonly designType: unknown
+  readonly inMessage: DescField | undefined
+  /** Its type is the declared one. */
+  readonly options: ColumnOptions
+}
+
+/**
+ * Makes a column right in TypeORM's own manager. Returns the type that TypeORM is told in place of the declared one. Undefined, and
+ * without an effect, for a column that cannot be stored: the resource model says why.
+ */
+export function manageColumn(column: ColumnOptions, declared: PropertyColumn): ColumnOptions['type'] {
+  const { property, isTags, designType, inMessage, options } = declared
+  const name = kindOfProperty({ isTags, type: options.type, designType, inMessage })
+  if (typeof name !== 'string') return undefined
+  const kind = kindOf({ kind: name })
+  const told = kind.managed.type(options.type)
+  const values = new ManagedValues(
+    kind,
+    { proto: inMessage?.name ?? snakeCase(property), ...facetsOf(name, inMessage, options) },
+    told ?? options.type,
+    [name, ...held(inMessage)].join(' '),
+  )
+  const before = column.transformer
+  if (before === undefined) column.transformer = values
+  else if (before instanceof ManagedValues && before.holds !== values.holds)
+    column.transformer = new UnclearValues(kind, values.field, told, values.holds)
+  return told
+}
+
+/** What tells the values of fields apart that have the same kind. */
+const held = (field: DescField | undefined): readonly unknown[] =>
+  field === undefined
+    ? []
+    : [
+        field.fieldKind,
+        field.scalar,
+        field.message?.typeName,
+        field.enum?.typeName,
+        field.fieldKind === 'map' && field.mapKey,
+      ]

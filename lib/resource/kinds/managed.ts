@@ -1,0 +1,55 @@
+import type { ValueTransformer } from 'typeorm'
+import type { Facets, Kind, ManagedColumn } from './kind.js'
+
+/** A kind whose class TypeORM knows, and whose values it takes as they are. @param type - the class. */
+export const managedAs = (
+  type: StringConstructor | NumberConstructor | BooleanConstructor | DateConstructor,
+): ManagedColumn => ({
+  type: (declared) => (isClass(declared) && declared !== type ? type : undefined),
+})
+
+/** Whether a column names a class instead of a type of a database. */
+export const isClass = (declared: unknown): boolean => typeof declared === 'function'
+
+/** The values of one column between TypeORM's own manager and an entity. */
+export class ManagedValues implements ValueTransformer {
+  /**
+   * @param type - that TypeORM is told.
+   * @param holds - what tells fields of messages apart that share the column: a class that several resources extend declares it once.
+   */
+  constructor(
+    readonly kind: Kind,
+    readonly field: Facets & { readonly proto: string },
+    private readonly type: unknown,
+    readonly holds: string,
+  ) {}
+
+  to(value: unknown): unknown {
+    const { to } = this.kind.managed
+    return to === undefined || isNothing(value) ? value : to(value, this.field, this.type)
+  }
+
+  from(read: unknown): unknown {
+    const { from } = this.kind.managed
+    return from === undefined || isNothing(read) ? read : from(read, this.field, this.type)
+  }
+}
+
+/** Stands for the values of a column that two resources inherit and whose messages say different things about it. */
+export class UnclearValues extends ManagedValues {
+  override to(value: unknown): unknown {
+    return isNothing(value) ? value : this.#refuse()
+  }
+
+  override from(read: unknown): unknown {
+    return isNothing(read) ? read : this.#refuse()
+  }
+
+  #refuse(): never {
+    throw new TypeError(
+      `${this.field.proto} is inherited by several resources, whose messages have different types for it: declare it in each of them to use it with TypeORM's manager`,
+    )
+  }
+}
+
+const isNothing = (value: unknown): boolean => value === undefined || value === null
