@@ -95,7 +95,9 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
       ],
       ...['lib/faults', 'lib/files', 'lib/text', 'lib/gateway', 'lib/openapi', 'lib/resource', 'lib/gen'],
       ...[
+        'lib/persistence/contract/related-options.ts',
         'lib/persistence/contract/repository.ts',
+        'lib/persistence/contract/scope.ts',
         'lib/persistence/contract/row-lock.ts',
         'lib/persistence/query/filter-template.ts',
         'lib/persistence/query/page-size.ts',

@@ -2,32 +2,36 @@ import type { AuthorizedServer } from './authz/authorizer.js'
 import { pathOf } from './chain/method.js'
 import type { ResolvedConfig } from './config/config.js'
 import type { Registrations } from './registrations.js'
+import { ReferenceDecisions } from './row-access/reference-decisions.js'
 import { relatedPermissions } from './row-access/related-permissions.js'
 
 /** A server as its authorizer sees it, with the rules of the moment. */
 export const authorizedServer = (
   { registry, recorded, rules }: Registrations,
   { logger, authorizer }: ResolvedConfig,
-): AuthorizedServer => ({
-  logger,
-  get permissions() {
-    const served = new Set([
-      ...registry.services().flatMap(({ methods }) => methods.map(pathOf)),
-      ...recorded,
-    ])
-    // An authorizer that decides by row about a method is also asked about `get` of its resource.
-    const byRow = new Set(
-      [...registry.methods()]
-        .filter(([, { handler }]) => authorizer.decidesByRow === true && handler.rowAccess !== 'none')
-        .map(([desc]) => pathOf(desc)),
-    )
-    const required = rules
-      .all()
-      .filter(({ method, public: isPublic }) => isPublic !== true && served.has(method))
-      .flatMap(({ method, verb = '', resource = '' }) => [
-        { verb, resource },
-        ...(byRow.has(method) ? [{ verb: 'get', resource }] : []),
+): AuthorizedServer => {
+  const references = new ReferenceDecisions(registry, rules, authorizer)
+  return {
+    logger,
+    get permissions() {
+      const served = new Set([
+        ...registry.services().flatMap(({ methods }) => methods.map(pathOf)),
+        ...recorded,
       ])
-    return [...required, ...relatedPermissions(registry)]
-  },
-})
+      // An authorizer that decides by row about a method is also asked about `get` of its resource.
+      const byRow = new Set(
+        [...registry.methods()]
+          .filter(([, { handler }]) => authorizer.decidesByRow === true && handler.rowAccess !== 'none')
+          .map(([desc]) => pathOf(desc)),
+      )
+      const required = rules
+        .all()
+        .filter(({ method, public: isPublic }) => isPublic !== true && served.has(method))
+        .flatMap(({ method, verb = '', resource = '' }) => [
+          { verb, resource },
+          ...(byRow.has(method) ? [{ verb: 'get', resource }] : []),
+        ])
+      return [...required, ...relatedPermissions(registry), ...references.permissions()]
+    },
+  }
+}

@@ -3,6 +3,7 @@ import type { Authenticator } from './authn/authenticator.js'
 import type { Authorizer } from './authz/authorizer.js'
 import type { CircuitBreaker } from './interceptors/circuit-breaker.js'
 import type { Deadline } from './chain/deadline.js'
+import type { ReferenceDecisions } from './row-access/reference-decisions.js'
 import type { RelatedLists } from './expansion/related-lists.js'
 import type { PrincipalFunc } from './interceptors/authorization.js'
 import type { Related } from './interceptors/read-mask.js'
@@ -36,6 +37,7 @@ export interface ChainParts {
   readonly redaction: Redaction
   readonly related: Related
   readonly relatedLists: RelatedLists
+  readonly referenceDecisions: ReferenceDecisions
   /** The rules of `buf.validate`; undefined where no message has any. */
   readonly messageRules: MessageRules | undefined
 }

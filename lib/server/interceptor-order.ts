@@ -43,6 +43,7 @@ export const frameworkChain = ({ logger, ...parts }: ChainParts) =>
           authorizer: parts.authorizer,
           explainsDenials: parts.explainDenials,
           relatedLists: parts.relatedLists,
+          references: parts.referenceDecisions,
         },
         contextReports(logger),
       ),

@@ -30,6 +30,8 @@ import { proxiedMethods, proxyProblems } from './references/proxied-methods.js'
 import { proxying } from './references/proxying.js'
 import { showReferences, unshownReferences } from './references/show-references.js'
 import type { Registrations } from './registrations.js'
+import { ReferenceDecisions } from './row-access/reference-decisions.js'
+import { strayReferenceVerbs } from './row-access/reference-verbs.js'
 import { loadMessageRules, type MessageRules } from './validation/protovalidate.js'
 
 /**
@@ -121,6 +123,7 @@ const check = async (
     ...registry.problems(),
     ...references.problems(),
     ...readableRelations(registry, rules).problems,
+    ...strayReferenceVerbs(registry),
     ...unshownReferences(shownBy(registry), references.external(), isRelation(registry)),
     ...proxyProblems(references.external(), registry.services(), registrations.mux !== undefined),
     ...ruleProblems,
@@ -159,6 +162,7 @@ const dispatcherOf = (
       reader: new RelatedReader(rules, config.authorizer),
     },
     relatedLists: new RelatedLists(registry, rules, config.authorizer),
+    referenceDecisions: new ReferenceDecisions(registry, rules, config.authorizer),
     messageRules,
   }).around(({ handler }) => handler.run)
   const methods = [...registry.methods()].map(

@@ -14,7 +14,7 @@ import type { Operation } from 'ashlar-annotations/google/longrunning/operations
 import type { Deadline } from './deadline.js'
 import type { ReplyOrPromise } from './interceptor.js'
 import type { Method } from './method.js'
-import type { FilterAccess, RelatedDecisions, RowAccess } from './row-access.js'
+import type { CallReferences, FilterAccess, RelatedDecisions, RowAccess } from './row-access.js'
 
 /** A call on its way through the chain: one object, on which each interceptor stores its results. */
 export class Call {
@@ -41,6 +41,8 @@ export class Call {
   rowAccess: RowAccess | undefined = undefined
   /** What the caller may do with resources that go with the one of the call; undefined where nothing can go with it. */
   related: RelatedDecisions | undefined = undefined
+  /** What the caller may refer to; undefined where nothing is written that refers to something. */
+  references: CallReferences | undefined = undefined
   /** Which relations a filter and an order may lead through; undefined where none can. */
   filterAccess: FilterAccess | undefined = undefined
   /** Why the call was denied, where that is told. */
@@ -82,7 +84,8 @@ export class Call {
   }
 
   restricted<R extends object>(repository: R): RestrictedOperations<R> {
-    return (this.rowAccess?.restrict(repository as never, 'acts') ?? repository) as never
+    const within = this.rowAccess?.restrict(repository as never, 'acts') ?? repository
+    return (this.references?.restrict(repository as never, within as never) ?? within) as never
   }
 
   /** Starts long-running operations on behalf of this call. */

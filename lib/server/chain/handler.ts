@@ -29,6 +29,8 @@ export interface Handler {
   readonly rowAccess: RowAccessUse
   /** What it does to resources beside the one of the call, about each of which the authorizer is asked; left out for nothing. */
   readonly changesRelated?: 'delete' | 'undelete' | undefined
+  /** Whether it may write what refers to other resources, about each of which the authorizer is asked; left out where it cannot. */
+  readonly refers?: boolean | undefined
   /** Whether its filters and orders may name relations, about each of which the authorizer is asked; left out where none can. */
   readonly namesRelations?: boolean | undefined
   /** Refuses to repeat a reply to a caller who may not get what is in it; left out where nobody can tell. */
@@ -172,6 +174,7 @@ export const userHandler = (desc: DescMethod, fn: AnyFunction, self: unknown): H
   supportsIfMatch: comparing.has(fn),
   readsNestedValidateOnly: marked.has(fn),
   rowAccess: restricting.has(fn) && desc.methodKind === 'unary' ? 'restricted' : 'none',
+  refers: true,
   run: (call) => {
     const reply = enter(call.context, () => fn.call(self, (call.request ?? call.requests) as never, call))
     if (isAsyncIterable(reply)) return eachAsMessage(inContext(reply, call), desc)

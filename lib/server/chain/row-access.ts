@@ -4,6 +4,7 @@ import type {
   Repository,
   Through,
 } from '../../persistence/contract/repository.js'
+import type { ReferringOptions } from '../../persistence/contract/related-options.js'
 import type { NamedRelation } from '../../persistence/relations/relations-named.js'
 
 /** How the rows are restricted that a call reaches; undefined on a call that reaches all of its tenant's. */
@@ -36,6 +37,36 @@ export interface FilterAccess {
 export interface Restricted extends Repository<object> {
   /** @throws ErrNotFound unless the caller may get all of the entities; deleted ones count. */
   mustSee(keys: readonly string[], options: OperationOptions): Promise<void>
+}
+
+/** A write that may refer to other resources. */
+export interface ReferringWrite {
+  /** Of the repository: what an application may override. */
+  readonly operation: 'create' | 'update' | 'batchUpdate'
+  /** The entities that are written, as far as the caller has said. */
+  readonly named: () => readonly object[]
+  /** Whether they are known when the write has begun, and not before. */
+  readonly isLate?: boolean
+}
+
+/** Writes of one repository, whose caller may not refer to everything. */
+export interface WritesReferences {
+  run<O extends OperationOptions, R>(
+    write: ReferringWrite,
+    options: O,
+    run: (options: O & ReferringOptions) => Promise<R>,
+  ): Promise<R>
+}
+
+/** What the caller of a call may refer to. */
+export interface CallReferences {
+  /** Undefined where the resource of the repository refers to nothing. */
+  of(repository: Repository<object>): WritesReferences | undefined
+  /**
+   * The repository as a function of the application may use it.
+   * @param within - the repository, restricted where the authorizer decided by row.
+   */
+  restrict(repository: Repository<object>, within: Repository<object>): Repository<object>
 }
 
 /** What a handler does with a decision by row: a standard method restricts its repository itself, by what it does with it. */

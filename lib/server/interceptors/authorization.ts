@@ -6,6 +6,7 @@ import type { AuthorizationRequest, Authorizer } from '../authz/authorizer.js'
 import { isNobody } from '../authz/is-nobody.js'
 import { type Decision, decisionOf } from '../authz/decision.js'
 import type { RelatedLists } from '../expansion/related-lists.js'
+import type { ReferenceDecisions } from '../row-access/reference-decisions.js'
 import { AuthorizedRelated } from '../row-access/related-access.js'
 import { rowAccess } from '../row-access/row-access.js'
 import type { RowAccessUse } from '../chain/row-access.js'
@@ -58,6 +59,8 @@ export interface Deciding {
   readonly explainsDenials: boolean
   /** Asked about the resources that a filter or an order reaches through relations. */
   readonly relatedLists: RelatedLists
+  /** Asked about the resources that a write refers to. */
+  readonly references: ReferenceDecisions
 }
 
 /** Lets a call through only when its rule is public or the authorizer allows it. Fails closed: no rule, no identity or no decision is a denial. */
@@ -65,7 +68,7 @@ export const authorization =
   (
     rules: RuleSet,
     principalFunc: PrincipalFunc,
-    { authorizer, explainsDenials, relatedLists }: Deciding,
+    { authorizer, explainsDenials, relatedLists, references }: Deciding,
     reports: ContextReports,
   ): Interceptor<Authorized, Needs> =>
   (next, { handler }) => {
@@ -75,7 +78,7 @@ export const authorization =
       restrictsAllowed: authorizer.decidesByRow === true && RESTRICTED.has(handler.rowAccess),
       explain: explainsDenials ? explained : () => {},
     }
-    const { changesRelated, namesRelations } = handler
+    const { changesRelated, namesRelations, refers } = handler
     return (call) => {
       if (call.unreadable !== undefined) throw call.unreadable
       const rule = rules.declared(call.path)
@@ -100,6 +103,14 @@ export const authorization =
             message: () => call.request as Message,
           })
         if (namesRelations === true) call.filterAccess = relatedLists.of({ principal, time })
+        if (refers === true)
+          call.references = references.of({
+            path: call.path,
+            principal,
+            time,
+            message: () => call.request as Message,
+            explain: (why) => asking.explain(call, why()),
+          })
         return next(Object.assign(call, { principal, rule, context }))
       }
       const decide = (principal: Principal): ReplyOrPromise => {

@@ -2,6 +2,7 @@ import { create, type DescMethod, type Message } from '@bufbuild/protobuf'
 import { RequestContext } from '../../context.js'
 import { OperationSchema } from 'ashlar-annotations/google/longrunning/operations_pb.js'
 import type { Repository } from '../../persistence/contract/repository.js'
+import { isOwning } from '../../resource/relations/relation.js'
 import type { ServerCall } from '../../call.js'
 import { messageOfReply } from '../chain/entity-reply.js'
 import type { Handler } from '../chain/handler.js'
@@ -33,16 +34,17 @@ export const repositoryHandler = (
     checkReplay: parts.checkReplay,
     changesRelated: verb,
     namesRelations: namesRelations(method, repository),
+    refers: refers(method, repository),
     run: (call: ServerCall & Call) => {
       const { respond } = call.rowAccess === undefined ? parts.all : parts.of(call.rowAccess)
       const request = call.request as Message
       if (!call.validateOnly) return startsOperation ? inOperation(call, respond) : respond(request, call)
-      const { ifMatch, ignoredMask, related } = call
+      const { ifMatch, ignoredMask, related, references } = call
       return dryRun(
         repository,
         call.context,
         async (context) => {
-          const facts = { context, ifMatch, ignoredMask, related }
+          const facts = { context, ifMatch, ignoredMask, related, references }
           if (!startsOperation)
             return concealed(repository.model, messageOfReply(await respond(request, facts)))
           await respond(request, { ...facts, mostRows: MOST_IN_OPERATION })
@@ -93,7 +95,7 @@ export const restrictable = (
   const use = rowAccessOf(method)
   const partsOf = (within: AnyRepository): Parts => ({
     repository: within,
-    respond: responder(method, desc, within, limits),
+    respond: responder(method, desc, within, limits, repository),
   })
   const all = partsOf(repository)
   return {
@@ -122,6 +124,10 @@ export const rowAccessOf = ({ kind }: StandardMethod): 'reads' | 'writes' =>
 /** Whether requests of the method can name relations of the resource. */
 export const namesRelations = ({ kind }: StandardMethod, { model }: AnyRepository): boolean =>
   kind === 'list' && model.relations.length > 0
+
+/** Whether the method writes what may refer to other resources. */
+export const refers = ({ kind }: StandardMethod, { model }: AnyRepository): boolean =>
+  (kind === 'create' || kind === 'update' || kind === 'batchUpdate') && model.relations.some(isOwning)
 
 /** Whether the method has one entity whose etag can be compared. */
 export const comparesEtags = ({ kind }: StandardMethod): boolean => COMPARES_ETAGS.has(kind)

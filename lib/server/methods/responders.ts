@@ -6,6 +6,7 @@ import { InvalidArgument } from '../../errors.js'
 import { etagOfResource } from '../../if-match.js'
 import type {
   BatchUpdateItem,
+  OperationOptions,
   RelatedAccess,
   RelatedOptions,
   Repository,
@@ -15,7 +16,7 @@ import { relationsNamed } from '../../persistence/relations/relations-named.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { EntityReply, type SingleReply } from '../chain/entity-reply.js'
 import { methodOf, valueOf } from '../chain/method.js'
-import type { FilterAccess } from '../chain/row-access.js'
+import type { CallReferences, FilterAccess, ReferringWrite } from '../chain/row-access.js'
 import { sparingImmutable } from './immutable-fields.js'
 import { checkEtag, conditional, firstThatHolds } from './preconditions.js'
 import { entityForm, listForm } from './reply-forms.js'
@@ -30,6 +31,8 @@ import { type ListLimits, totalSize } from './total-size.js'
 export type Facts = Pick<ServerCall, 'context' | 'ifMatch' | 'ignoredMask'> &
   Pick<RelatedOptions, 'mostRows'> & {
     readonly related: RelatedAccess | undefined
+    /** What the caller may refer to; left out where nothing is written that refers to something. */
+    readonly references?: CallReferences | undefined
     /** For a list; left out where no filter can lead through a relation. */
     readonly filterAccess?: FilterAccess | undefined
   }
@@ -42,19 +45,23 @@ type Responders = {
     desc: DescMethod,
     repository: AnyRepository,
     limits: ListLimits,
+    unrestricted: AnyRepository,
   ) => Responder
 }
 
-/** Compiled once per method: what a repository returns for it. */
-export const responder: AnyResponders = (method, desc, repository, limits) =>
-  (RESPONDERS[method.kind] as AnyResponders)(method, desc, repository, limits)
-
-type AnyResponders = (
+/**
+ * Compiled once per method: what a repository returns for it.
+ * @param unrestricted - the repository itself, where calls are held to a part of it.
+ */
+export const responder = (
   method: StandardMethod,
   desc: DescMethod,
   repository: AnyRepository,
   limits: ListLimits,
-) => Responder
+  unrestricted: AnyRepository,
+): Responder => (RESPONDERS[method.kind] as AnyResponder)(method, desc, repository, limits, unrestricted)
+
+type AnyResponder = typeof responder
 
 const RESPONDERS: Responders = {
   get: ({ key, scope, name }, desc, repository) => {
@@ -86,7 +93,7 @@ const RESPONDERS: Responders = {
     }
   },
 
-  create: ({ resource, id, scope }, desc, repository) => {
+  create: ({ resource, id, scope }, desc, repository, _limits, unrestricted) => {
     const { model } = repository
     const form = entityForm(model, desc.output)
     const hasTokens = model.credentials.length > 0
@@ -101,16 +108,19 @@ const RESPONDERS: Responders = {
         putKey(entity, model.key.property, given, id.name)
       }
       if (scope.length > 0) putScope(model, scope, request, entity, facts.context.tenant)
-      const { context } = facts
+      const write: ReferringWrite = { operation: 'create', named: () => [entity] }
+      const create = (context: RequestContext) =>
+        referring(unrestricted, facts, write, { context }, (options) => repository.create(entity, options))
+      const field = `${resource.name}.${model.key.proto}`
       const created =
         shape === undefined
-          ? await repository.create(entity, { context })
-          : await createShaped(repository, entity, context, shape, `${resource.name}.${model.key.proto}`)
+          ? await create(facts.context)
+          : await createShaped(repository, entity, { create, context: facts.context }, shape, field)
       return hasTokens ? withTokens(model, created) : new EntityReply(form, created)
     }
   },
 
-  update: ({ resource, scope }, desc, repository) => {
+  update: ({ resource, scope }, desc, repository, _limits, unrestricted) => {
     const { model } = repository
     const form = entityForm(model, desc.output)
     const mask = methodOf(desc).updateMask
@@ -126,7 +136,9 @@ const RESPONDERS: Responders = {
       const { context, ifMatch } = facts
       const conditions = ifMatch === undefined ? { context } : await conditional(repository, key, facts)
       const options = touchOnly ? { ...conditions, touchOnly } : conditions
-      return new EntityReply(form, await repository.update(key, entity, paths, options))
+      const write: ReferringWrite = { operation: 'update', named: () => [entity] }
+      const update = (asked: typeof options) => repository.update(key, entity, paths, asked)
+      return new EntityReply(form, await referring(unrestricted, facts, write, options, update))
     }
   },
 
@@ -176,7 +188,7 @@ const RESPONDERS: Responders = {
     }
   },
 
-  batchUpdate: ({ requests, resource, items, scope }, desc, repository) => {
+  batchUpdate: ({ requests, resource, items, scope }, desc, repository, _limits, unrestricted) => {
     const { model } = repository
     const form = listForm(model, desc.output, items)
     const mask = maskReader(requests.message, 'update_mask')
@@ -212,7 +224,12 @@ const RESPONDERS: Responders = {
         },
       )
       await checkStored(repository, stored, facts)
-      const entities = await repository.batchUpdate(updates, { context: facts.context })
+      const named = () => updates.map(({ entity }) => entity)
+      const write: ReferringWrite = { operation: 'batchUpdate', named }
+      const { context } = facts
+      const entities = await referring(unrestricted, facts, write, { context }, (options) =>
+        repository.batchUpdate(updates, options),
+      )
       return new EntityReply(form, { items: entities })
     }
   },
@@ -235,11 +252,20 @@ const RESPONDERS: Responders = {
     },
 }
 
+/** Writes what may refer to other resources, as far as the caller may. */
+const referring = <O extends OperationOptions, R>(
+  repository: AnyRepository,
+  { references }: Facts,
+  write: ReferringWrite,
+  options: O,
+  run: (options: O) => Promise<R>,
+): Promise<R> => references?.of(repository)?.run(write, options, run) ?? run(options)
+
 /** Creates an entity whose key has to look like something; one that the repository mints is known afterwards. */
 const createShaped = async (
   repository: AnyRepository,
   entity: object,
-  context: RequestContext,
+  { create, context }: Creating,
   shape: KeyShape,
   field: string,
 ): Promise<object> => {
@@ -247,16 +273,22 @@ const createShaped = async (
     (one as Readonly<Record<string, string>>)[repository.model.key.property] ?? ''
   if (keyOf(entity) !== '') {
     shape.check(keyOf(entity), field)
-    return repository.create(entity, { context })
+    return create(context)
   }
   return repository.transaction(
     async (inside) => {
-      const created = await repository.create(entity, { context: inside })
+      const created = await create(inside)
       shape.check(keyOf(created), field)
       return created
     },
     { context },
   )
+}
+
+/** How the entity is created, and for which call. */
+interface Creating {
+  readonly create: (context: RequestContext) => Promise<object>
+  readonly context: RequestContext
 }
 
 /** Before a write: checks that the entities are where the request says. */

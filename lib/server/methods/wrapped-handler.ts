@@ -43,7 +43,7 @@ export const wrappedHandler = (
   const keyOf = keyReader(repository, method)
 
   const run = async (call: OwnCall, isLocking: boolean): Promise<Message> => {
-    const { ifMatch, ignoredMask, related, filterAccess } = call
+    const { ifMatch, ignoredMask, related, references, filterAccess } = call
     const { respond, repository: within } =
       call.rowAccess === undefined ? parts.all : parts.of(call.rowAccess)
     const given = call.request as Message
@@ -55,7 +55,7 @@ export const wrappedHandler = (
       const request = asRequest(value, desc.input)
       const etag = requestEtag?.(request) ?? ''
       const own = etag === '' || etag === givenEtag ? undefined : parseIfMatch(etag, 'etag')
-      const facts = { context: RequestContext.current(), ignoredMask, related, filterAccess }
+      const facts = { context: RequestContext.current(), ignoredMask, related, references, filterAccess }
       const reply = await respond(request, { ...facts, ifMatch: own ?? (isCompared ? undefined : ifMatch) })
       isCompared = true
       return messageOfReply(reply)
@@ -82,6 +82,7 @@ export const wrappedHandler = (
     checkReplay: parts.checkReplay,
     changesRelated: changesRelated(method),
     namesRelations: namesRelations(method, repository),
+    refers: true,
     run: (call) => {
       const { context } = call
       if (call.validateOnly)

@@ -19,6 +19,7 @@ import type {
   WriteOptions,
 } from '../../persistence/contract/repository.js'
 import { forWrite } from '../../persistence/contract/row-lock.js'
+import { joinOptions } from '../../persistence/contract/scope.js'
 import type { Filter } from '../../persistence/query/filter-template.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { allPass, both, listable, type Restriction } from '../authz/decision.js'
@@ -227,7 +228,7 @@ export class RestrictedRepository implements Restricted {
     // What an overridden operation did without the predicate has to be taken back.
     const writes = write.name === 'modify' ? 'update' : write.name
     const isAtomic = isTested || written !== undefined || isOverridden(this.inner, writes)
-    return isAtomic ? this.#inTransaction(options, run) : run({ ...options })
+    return isAtomic ? this.#inTransaction(options, run) : run(joinOptions(options, {}))
   }
 
   #inTransaction<O extends OperationOptions, R>(
@@ -235,7 +236,7 @@ export class RestrictedRepository implements Restricted {
     fn: (options: O & OperationOptions) => Promise<R>,
   ): Promise<R> {
     return this.inner.transaction(
-      (inside) => fn({ ...(options as O), context: inside }),
+      (inside) => fn(joinOptions(options, { context: inside })),
       sameContext(options),
     )
   }

@@ -1,5 +1,6 @@
 import { ErrConflict, ErrNotFound, ErrPreconditionFailed } from '../../errors.js'
 import type { FilterScope, Repository, RowOptions } from '../../persistence/contract/repository.js'
+import { joinOptions } from '../../persistence/contract/scope.js'
 import type { Filter } from '../../persistence/query/filter-template.js'
 import { both } from '../authz/decision.js'
 
@@ -17,16 +18,15 @@ export async function runWithPredicate<O extends RowOptions, R>(
   where: Filter | undefined,
   run: (options: O) => Promise<R>,
 ): Promise<R> {
-  if (where === undefined) return run({ ...(options as O) })
+  if (where === undefined) return run(joinOptions(options, {}) as O)
   const reach = both(options?.where, where)
   const predicate = { isRead: false }
-  const asked = {
-    ...(options as O),
+  const asked = joinOptions(options, {
     get where() {
       predicate.isRead = true
       return reach
     },
-  }
+  }) as O
   const dropped = () =>
     new TypeError(
       `${repository.constructor.name}.${operation} left out \`where\`, to which the authorizer holds this call: pass its options to super.${operation}`,

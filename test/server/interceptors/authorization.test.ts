@@ -7,6 +7,7 @@ import { Caller, Metadata } from '../../../lib/call.js'
 import { Deadline } from '../../../lib/server/chain/deadline.js'
 import { Call } from '../../../lib/server/chain/call.js'
 import { RelatedLists } from '../../../lib/server/expansion/related-lists.js'
+import { ReferenceDecisions } from '../../../lib/server/row-access/reference-decisions.js'
 import { Registry } from '../../../lib/server/methods/registry.js'
 import { authorization } from '../../../lib/server/interceptors/authorization.js'
 import { methodOf } from '../../../lib/server/chain/method.js'
@@ -100,8 +101,10 @@ describe('a rule with a template', () => {
     const grant = { tenant: '*', subjects: ['*'], verbs: ['*'], resource: 'echo:a' }
     const principal = { subject: 'alice', tenant: 'acme', groups: [], scopes: [] }
     const authorizer = devAuthorizer([grant])
-    const relatedLists = new RelatedLists(new Registry({ maxTotalSize: 1 }), new RuleSet(), authorizer)
-    const deciding = { authorizer, explainsDenials: false, relatedLists }
+    const parts = [new Registry({ maxTotalSize: 1 }), new RuleSet(), authorizer] as const
+    const relatedLists = new RelatedLists(...parts)
+    const references = new ReferenceDecisions(...parts)
+    const deciding = { authorizer, explainsDenials: false, relatedLists, references }
     const interceptor = authorization(new RuleSet([rule]), () => principal, deciding, {
       onSystem: () => {},
       onFailure: () => {},

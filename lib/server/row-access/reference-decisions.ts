@@ -1,0 +1,177 @@
+import { create, type DescField, type DescMethod, type Message } from '@bufbuild/protobuf'
+import type { Principal } from '../../context.js'
+import type { ReferenceAccess, ReferredRow, RowLimits } from '../../persistence/contract/related-options.js'
+import type { Repository } from '../../persistence/contract/repository.js'
+import { isOwning } from '../../resource/relations/relation.js'
+import { type ResourceModel, resourceModel } from '../../resource/resource-model.js'
+import type { AuthorizationRequest, Authorizer } from '../authz/authorizer.js'
+import { type Decision, decisionOf, type EntityRequest, restrictionOf } from '../authz/decision.js'
+import { isNobody } from '../authz/is-nobody.js'
+import { type ResourceTemplate, resourceTemplate, typeOf } from '../authz/resource-template.js'
+import type { Rule, RuleSet } from '../authz/rules.js'
+import type { Deadline } from '../chain/deadline.js'
+import { pathOf, valueOf } from '../chain/method.js'
+import type { CallReferences } from '../chain/row-access.js'
+import type { Registry } from '../methods/registry.js'
+import { referenceVerbs } from './reference-verbs.js'
+import { Referring } from './referring.js'
+import { ReferringRepository } from './referring-repository.js'
+
+/** The call whose caller refers to resources. */
+export interface ReferringCall {
+  readonly path: string
+  readonly principal: Principal
+  readonly time: Deadline
+  /** Its request. */
+  readonly message: () => Message
+  /** Says why a reference is refused, where that is told. */
+  readonly explain: (why: () => string) => void
+}
+
+/** The Get of a resource, whose rule says who may refer to it. */
+interface Get {
+  readonly desc: DescMethod
+  readonly key: DescField
+}
+
+/** With its rule. */
+interface Ruled {
+  readonly get: Get
+  readonly rule: Rule
+}
+
+/** What a caller needs for a reference, before the row is known. */
+export interface NeededPermission {
+  readonly verb: string
+  /** The resource of a rule, or the type. */
+  readonly resource: string
+}
+
+/**
+ * What the callers of a server may refer to: what a Get of the other resource would return to them. Where the field names a
+ * verb, the caller needs that for it instead.
+ */
+export class ReferenceDecisions {
+  readonly #gets = new Map<ResourceModel, readonly Get[]>()
+  readonly #verbs = new WeakMap<ResourceModel, ReadonlyMap<string, string>>()
+
+  constructor(
+    private readonly registry: Registry,
+    private readonly rules: RuleSet,
+    private readonly authorizer: Authorizer,
+  ) {}
+
+  /** For the writes of one call. */
+  of(call: ReferringCall): CallReferences {
+    const referring = (repository: Repository<object>): Referring | undefined =>
+      repository.model.relations.some(isOwning)
+        ? new Referring(repository, this.#accessOf(repository.model, call))
+        : undefined
+    return {
+      of: referring,
+      restrict: (repository, within) => {
+        const own = referring(repository)
+        return own === undefined ? within : new ReferringRepository(within, own)
+      },
+    }
+  }
+
+  /** What the authorizer is asked about references of the resources that are served. */
+  permissions(): readonly NeededPermission[] {
+    return this.registry.repositories().flatMap(({ model }) =>
+      model.relations.filter(isOwning).flatMap(({ target, reference }): NeededPermission[] => {
+        const other = resourceModel<object>(target())
+        const rule = this.#getOf(other)?.rule
+        const verb = this.#verbOf(model, reference.proto)
+        if (verb === '' && rule?.public === true) return []
+        return [{ verb: verb || (rule?.verb ?? GET), resource: rule?.resource ?? other.type }]
+      }),
+    )
+  }
+
+  #accessOf(model: ResourceModel, call: ReferringCall): ReferenceAccess {
+    const { authorizer } = this
+    const decisions = new Map<string, Decision | Promise<Decision>>()
+    const ask = (question: AuthorizationRequest): Decision | Promise<Decision> => {
+      if (isNobody(call.principal)) return false
+      const decision = authorizer.authorize(question)
+      return decision instanceof Promise ? call.time.step(decision) : decision
+    }
+    return {
+      refer: async (row): Promise<RowLimits> => {
+        const question = this.#question(model, row, call)
+        if (question === undefined) return { isNone: false }
+        const id = JSON.stringify([question.verb, question.resource])
+        if (!decisions.has(id)) decisions.set(id, ask(question))
+        const decision = decisionOf(await decisions.get(id), authorizer)
+        if (decision === false) call.explain(() => `${row.field}: ${refusalOf(authorizer, question)}`)
+        return restrictionOf(decision, () => question)
+      },
+    }
+  }
+
+  /** Undefined where everybody may refer to the row. */
+  #question(
+    model: ResourceModel,
+    row: ReferredRow,
+    { path, principal, time, message }: ReferringCall,
+  ): EntityRequest | undefined {
+    const { target } = row
+    const own = this.#verbOf(model, row.field)
+    const found = this.#getOf(target)
+    if (own === '' && found?.rule.public === true) return undefined
+    const request = found && create(found.get.desc.input, { [found.get.key.localName]: nameOf(row) })
+    const resource = (found && filled(found, request)) ?? target.type
+    return {
+      principal,
+      method: own === '' && found !== undefined ? pathOf(found.get.desc) : path,
+      verb: own || (found?.rule.verb ?? GET),
+      resource,
+      type: typeOf(resource),
+      message: request ?? message(),
+      get signal() {
+        return time.signal
+      },
+    }
+  }
+
+  /** The Get of a resource, where one rule says who may get it. */
+  #getOf(target: ResourceModel): Ruled | undefined {
+    let gets = this.#gets.get(target)
+    if (gets === undefined) {
+      const served = [...this.registry.standardMethods(target, 'get')]
+      this.#gets.set(target, (gets = served.map(({ desc, method: { key } }) => ({ desc, key }))))
+    }
+    const [get, ...others] = gets
+    const rule = get && this.rules.declared(pathOf(get.desc))
+    const isOne = others.every(({ desc }) => get && this.rules.agree(pathOf(desc), pathOf(get.desc)))
+    return get === undefined || rule === undefined || !isOne ? undefined : { get, rule }
+  }
+
+  #verbOf(model: ResourceModel, field: string): string {
+    let verbs = this.#verbs.get(model)
+    if (verbs === undefined) this.#verbs.set(model, (verbs = referenceVerbs(model)))
+    return verbs.get(field) ?? ''
+  }
+}
+
+const GET = 'get'
+
+/** As the Get of the row is sent: its name, or its key. `''` where the write does not say all of the name. */
+const nameOf = ({ target, values }: ReferredRow): string =>
+  target.name === undefined ? (values[target.key.property] ?? '') : target.name.format(values)
+
+const templates = new WeakMap<Rule, ResourceTemplate>()
+
+/** The resource of the rule; undefined where the rule wants more of the request than names the row. */
+function filled({ get, rule }: Ruled, request: Message | undefined): string | undefined {
+  let template = templates.get(rule)
+  if (template === undefined)
+    templates.set(rule, (template = resourceTemplate(rule.resource ?? '', get.desc.input)))
+  const isNamed = request !== undefined && valueOf(request, get.key) !== ''
+  if (!template.fields.every((path) => isNamed && path === get.key.name)) return undefined
+  return template.fill(request)
+}
+
+const refusalOf = (authorizer: Authorizer, question: AuthorizationRequest): string =>
+  authorizer.explain?.(question) ?? `the authorizer does not allow ${question.verb} on ${question.resource}`

@@ -1,0 +1,55 @@
+import type { DescField, DescMessage } from '@bufbuild/protobuf'
+import { fieldMarks } from '../../resource/behavior/field-marks.js'
+import { isOwning } from '../../resource/relations/relation.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
+import type { Registry } from '../methods/registry.js'
+
+/**
+ * What `(ashlar.api.v1.field).reference_verb` says of the references of a resource, by the reference. One that only the name
+ * holds has no field: the field of the name says it.
+ */
+export function referenceVerbs({ message, name, relations }: ResourceModel): ReadonlyMap<string, string> {
+  const verbs = new Map<string, string>()
+  for (const { reference } of relations.filter(isOwning)) {
+    const field = message?.fields.find((one) => one.name === reference.proto) ?? name?.field
+    if (field !== undefined && (field !== name?.field || isInName(name, reference.proto)))
+      verbs.set(reference.proto, fieldMarks(field).referenceVerb)
+  }
+  return verbs
+}
+
+const isInName = (name: ResourceModel['name'], proto: string): boolean =>
+  name?.variables.some(({ field }) => field.proto === proto) === true
+
+/** Fields that name a verb for what is no reference, each with what to do. */
+export function strayReferenceVerbs(registry: Registry): string[] {
+  const models = registry.repositories().map(({ model }) => model)
+  const inputs = registry.services().flatMap(({ methods }) => methods.map(({ input }) => input))
+  const known = new Set(models.flatMap(fieldsOfReferences))
+  const fields = [
+    ...models.flatMap(({ message }) => (message === undefined ? [] : fieldsWithin(message, new Set()))),
+    ...inputs.flatMap((input) => input.fields),
+  ]
+  return [...new Set(fields)]
+    .filter((field) => fieldMarks(field).referenceVerb !== '' && !known.has(field))
+    .map(
+      (field) =>
+        `${field.name} of ${field.parent.typeName} has a reference_verb, and is no reference: write it at the field of the resource that holds the key of another one, or at its name where only the name holds that`,
+    )
+}
+
+const fieldsOfReferences = (model: ResourceModel): readonly DescField[] => {
+  const verbs = referenceVerbs(model)
+  const own = (model.message?.fields ?? []).filter(({ name }) => verbs.has(name))
+  const inName = [...verbs.keys()].some((proto) => isInName(model.name, proto))
+  return inName && model.name !== undefined ? [...own, model.name.field] : own
+}
+
+function fieldsWithin(message: DescMessage, seen: Set<DescMessage>): readonly DescField[] {
+  if (seen.has(message) || message.typeName.startsWith('google.')) return []
+  seen.add(message)
+  return message.fields.flatMap((field) => [
+    field,
+    ...(field.message === undefined ? [] : fieldsWithin(field.message, seen)),
+  ])
+}

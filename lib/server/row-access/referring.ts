@@ -1,0 +1,84 @@
+import { ErrConflict, ErrNotFound, ErrPreconditionFailed, InvalidArgument } from '../../errors.js'
+import type {
+  ReferenceAccess,
+  ReferredRow,
+  ReferringOptions,
+} from '../../persistence/contract/related-options.js'
+import type { OperationOptions, Repository } from '../../persistence/contract/repository.js'
+import { joinOptions } from '../../persistence/contract/scope.js'
+import { isOwning } from '../../resource/relations/relation.js'
+import { resourceModel } from '../../resource/resource-model.js'
+import type { ReferringWrite, WritesReferences } from '../chain/row-access.js'
+import { isOverridden } from '../methods/overrides.js'
+
+type Values = Readonly<Record<string, unknown>>
+
+/** Errors that say something about a row. */
+const TELLING = [ErrNotFound, ErrConflict, ErrPreconditionFailed, InvalidArgument]
+
+/** Writes of one repository for one call, whose caller may not refer to everything. */
+export class Referring implements WritesReferences {
+  constructor(
+    private readonly repository: Repository<object>,
+    private readonly access: ReferenceAccess,
+  ) {}
+
+  /**
+   * Runs a write, whose options say what the caller may refer to.
+   * @throws TypeError when an operation that the application overrides left that out, and the caller may not refer to what
+   * the write names.
+   */
+  async run<O extends OperationOptions, R>(
+    { operation, named, isLate = false }: ReferringWrite,
+    options: O,
+    run: (options: O & ReferringOptions) => Promise<R>,
+  ): Promise<R> {
+    const { repository, access } = this
+    const isWatched = isOverridden(repository, operation) && (isLate || (await this.#isLimited(named())))
+    if (!isWatched) return run(joinOptions<O, ReferringOptions>(options, { references: access }))
+    let isRead = false
+    const asked = joinOptions<O, ReferringOptions>(options, {
+      get references() {
+        isRead = true
+        return access
+      },
+    })
+    const dropped = async () => !isRead && (await this.#isLimited(named()))
+    const error = () =>
+      new TypeError(
+        `${repository.constructor.name}.${operation} left out \`references\`, to which the authorizer holds this call: pass its options to super.${operation}`,
+      )
+    // What an overridden operation did without it has to be taken back.
+    return repository.transaction(
+      async (context) => {
+        const result = await run(joinOptions(asked, { context })).catch(async (failure: unknown) => {
+          if (TELLING.some((type) => failure instanceof type) && (await dropped())) throw error()
+          throw failure
+        })
+        if (await dropped()) throw error()
+        return result
+      },
+      options.context === undefined ? {} : { context: options.context },
+    )
+  }
+
+  /** Whether there is a limit to what the entities name. */
+  async #isLimited(entities: readonly object[]): Promise<boolean> {
+    for (const entity of entities)
+      for (const row of this.#rowsOf(entity as Values)) {
+        const { isNone, where, test } = await this.access.refer(row)
+        if (isNone || where !== undefined || test !== undefined) return true
+      }
+    return false
+  }
+
+  *#rowsOf(entity: Values): Generator<ReferredRow> {
+    for (const { property, reference, ...relation } of this.repository.model.relations.filter(isOwning)) {
+      const target = resourceModel<object>(relation.target())
+      const key =
+        entity[reference.property] ?? (entity[property] as Values | undefined)?.[target.key.property]
+      if (typeof key === 'string' && key !== '')
+        yield { target, field: reference.proto, values: { [target.key.property]: key } }
+    }
+  }
+}
