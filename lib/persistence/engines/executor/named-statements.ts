@@ -5,23 +5,56 @@ const MOST = 500
 
 const seen = new WeakSet<Statement>()
 
+/** Where a driver can close a prepared statement. */
+export interface Closing {
+  /** So many are kept: the one that was used longest ago is closed for another. */
+  readonly most: number
+  readonly close: (statement: Statement) => void
+}
+
 /** The prepared statements of one connection. */
 export class NamedStatements {
-  readonly #names = new Set<string>()
+  /** By name, the one that was used last at the end. */
+  readonly #kept = new Map<string, Statement>()
+
+  /** @param closing - undefined where none can be closed before its connection. */
+  constructor(private readonly closing?: Closing) {}
 
   /** Whether to prepare this statement: not on its first run, because most filter texts are used once. */
   isWorthwhile(statement: Statement): boolean {
-    if (this.#names.has(statement.name)) return true
+    const { name } = statement
+    if (this.#kept.has(name)) {
+      if (this.closing !== undefined) {
+        this.#kept.delete(name)
+        this.#kept.set(name, statement)
+      }
+      return true
+    }
     if (!seen.has(statement)) {
       seen.add(statement)
       return false
     }
-    this.#names.add(statement.name)
+    this.#kept.set(name, statement)
+    if (this.closing !== undefined && this.#kept.size > this.closing.most)
+      for (const oldest of this.#kept.values()) {
+        this.#close(oldest)
+        break
+      }
     return true
+  }
+
+  /** Closes all of them. */
+  closeAll(): void {
+    for (const statement of this.#kept.values()) this.#close(statement)
+  }
+
+  #close(statement: Statement): void {
+    this.#kept.delete(statement.name)
+    this.closing?.close(statement)
   }
 
   /** Whether to close the connection: a new one starts with none. */
   get isFull(): boolean {
-    return this.#names.size >= MOST
+    return this.closing === undefined && this.#kept.size >= MOST
   }
 }

@@ -2,6 +2,7 @@ import type { CallEnd } from '../../../call-end.js'
 import type { DataSource, QueryRunner } from 'typeorm'
 import type { Dialect } from '../../dialects/dialect.js'
 import { Unavailable, UnknownOutcome } from '../../../errors.js'
+import { NotPrepared } from '../errors/not-prepared.js'
 import { TAKES_NO_WRITES } from '../errors/read-only-error.js'
 import type { Database, Lease, PoolUse, Result, RunOptions, Statement } from './executor.js'
 import { Writability } from './writability.js'
@@ -46,7 +47,7 @@ export abstract class PooledDatabase<C extends PooledConnection = PooledConnecti
     try {
       return await connection.run(statement, values, options)
     } catch (error) {
-      if (error instanceof Unavailable) this.writes.unreachable()
+      if (error instanceof Unavailable && !(error instanceof NotPrepared)) this.writes.unreachable()
       throw mayBeSaved(error, statement)
         ? new UnknownOutcome(`${error.message}: whether the change is saved is not known`, error)
         : error
@@ -100,7 +101,10 @@ export abstract class PooledDatabase<C extends PooledConnection = PooledConnecti
 
 /** Outside of a transaction, a write takes effect before its result arrives. */
 const mayBeSaved = (error: unknown, { text }: Statement): error is Unavailable =>
-  error instanceof Unavailable && error.message !== TAKES_NO_WRITES && !/^\s*SELECT\b/i.test(text)
+  error instanceof Unavailable &&
+  !(error instanceof NotPrepared) &&
+  error.message !== TAKES_NO_WRITES &&
+  !/^\s*SELECT\b/i.test(text)
 
 /** The default of both drivers. */
 const CONNECTIONS = 10

@@ -7,6 +7,7 @@ import type { Dialect } from '../../dialects/dialect.js'
 import { mariadb, mysql as mysql8 } from '../../dialects/mysql.js'
 import type { Lease, Result, Row, RunOptions, Statement } from '../executor/executor.js'
 import { named } from '../executor/named.js'
+import { NotPrepared } from '../errors/not-prepared.js'
 import { readOnlyError } from '../errors/read-only-error.js'
 import { cancellable, unlessSilent } from '../executor/cancellable.js'
 import { checkout } from '../executor/checkout.js'
@@ -64,6 +65,11 @@ const SESSION = [
   `SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', max_sort_length = 4096`,
   'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
 ]
+
+/** Of one connection. `max_prepared_stmt_count`, 16,382 by default, is shared by all clients of a server. */
+const MOST_PREPARED = 128
+/** ER_MAX_PREPARED_STMT_COUNT_REACHED */
+const NO_ROOM = 1461
 
 const FOUND_ROWS = 2
 const UTF8MB4 = 224
@@ -139,7 +145,10 @@ class MysqlConnection implements PooledConnection {
   /** The signal of the lease's holder. */
   signal: CallEnd | undefined
   onRelease: (() => void) | undefined
-  readonly #named = new NamedStatements()
+  readonly #named = new NamedStatements({
+    most: MOST_PREPARED,
+    close: ({ text }) => this.connection.unprepare({ ...TEXT, sql: text }),
+  })
   /** What the server said last of its transaction. */
   isIdle = true
   #isCut = false
@@ -156,6 +165,19 @@ class MysqlConnection implements PooledConnection {
 
   async run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
     checkValues(values, this.dialect)
+    try {
+      return await this.#execute(statement, values, options)
+    } catch (error) {
+      if (!hasNoRoom(error)) throw error
+      // It was not prepared, so that it has not run.
+      this.#named.closeAll()
+      return this.#execute(statement, values, options).catch((again: unknown) => {
+        throw hasNoRoom(again) ? new NotPrepared(again) : again
+      })
+    }
+  }
+
+  async #execute(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
     const isKept = this.#named.isWorthwhile(statement)
     const running = new Promise<Result>((resolve, reject) => {
       this.connection.execute(
@@ -237,6 +259,9 @@ class MysqlConnection implements PooledConnection {
     return integer === BigInt.asUintN(64, integer) ? typed.LONGLONG.unsigned(integer) : integer.toString()
   }
 }
+
+const hasNoRoom = (error: unknown): boolean =>
+  error instanceof Error && 'errno' in error && error.errno === NO_ROOM
 
 /** Text for values that a JavaScript number or Date would change. */
 const TEXT = {
