@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import openapiTS, { astToString } from 'openapi-typescript'
-import ts from 'typescript'
 import { widgetServer } from '../../examples/widgets/main.js'
+import { compiledWith } from '../support/projects/compiled-project.js'
 import { compiled } from '../support/root.js'
 import { recordingLogger } from '../support/servers/server.js'
 
@@ -76,7 +76,7 @@ describe('a typed client of openapi-typescript and openapi-fetch', function () {
       writeFileSync(join(folder, 'openapi.d.ts'), astToString(await openapiTS(document)))
       writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
       writeFileSync(join(folder, 'client.ts'), CLIENT)
-      expect(compile(join(folder, 'client.ts'))).to.deep.equal([])
+      expect(compiledWith(folder, STRICT)).to.deep.equal([])
       const { stdout } = await promisify(execFile)(process.execPath, [join(folder, 'client.js'), origin])
       const told = JSON.parse(stdout) as Record<string, unknown>
       expect(told).to.include({ name: 'Cog', state: 'ACTIVE', wrong: 'string', code: 5, status: 200 })
@@ -92,21 +92,14 @@ describe('a typed client of openapi-typescript and openapi-fetch', function () {
   })
 })
 
-/** Compiles a file next to itself, as a front end would: strictly. Returns what the compiler says. */
-function compile(file: string): readonly string[] {
-  const program = ts.createProgram([file], {
-    target: ts.ScriptTarget.ES2022,
-    module: ts.ModuleKind.ESNext,
-    moduleResolution: ts.ModuleResolutionKind.Bundler,
-    lib: ['lib.es2022.d.ts', 'lib.dom.d.ts', 'lib.dom.iterable.d.ts'],
-    types: ['node'],
-    strict: true,
-    exactOptionalPropertyTypes: true,
-    skipLibCheck: true,
-  })
-  const { diagnostics } = program.emit()
-  return [...ts.getPreEmitDiagnostics(program), ...diagnostics].map(
-    ({ messageText, start = 0, file: at }) =>
-      `${(at?.getLineAndCharacterOfPosition(start).line ?? 0) + 1}: ${ts.flattenDiagnosticMessageText(messageText, ' ')}`,
-  )
+/** What a front end gives its compiler. */
+const STRICT = {
+  target: 'es2022',
+  module: 'esnext',
+  moduleResolution: 'bundler',
+  lib: ['es2022', 'dom', 'dom.iterable'],
+  types: ['node'],
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  skipLibCheck: true,
 }

@@ -22,8 +22,8 @@ import {
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import ts from 'typescript'
 import { enginesFolder } from '../../support/databases/better-sqlite3.js'
+import { compiledWith } from '../../support/projects/compiled-project.js'
 import { root } from '../../support/root.js'
 import { blocksOf } from '../../support/sources/documents.js'
 
@@ -219,22 +219,19 @@ const fieldsIn = ({ field, nestedType, extension }: DescriptorProto): FieldDescr
 
 /** Compiles the sources where they are, strictly. Returns what the compiler says. */
 function compile(folder: string, resolution: 'bundler' | 'nodenext'): readonly string[] {
-  const sources = readdirSync(join(folder, 'src'), { recursive: true, encoding: 'utf8' })
-  const files = sources.filter((path) => path.endsWith('.ts')).map((path) => join(folder, 'src', path))
   const isBundled = resolution === 'bundler'
-  const program = ts.createProgram(files, {
-    target: ts.ScriptTarget.ES2022,
-    module: isBundled ? ts.ModuleKind.ESNext : ts.ModuleKind.NodeNext,
-    moduleResolution: isBundled ? ts.ModuleResolutionKind.Bundler : ts.ModuleResolutionKind.NodeNext,
-    lib: ['lib.es2022.d.ts', 'lib.dom.d.ts'],
-    types: [],
-    // The declarations of packages are read once.
-    skipLibCheck: isBundled,
-    strict: true,
-  })
-  const { diagnostics } = program.emit()
-  return [...ts.getPreEmitDiagnostics(program), ...diagnostics].map(
-    ({ messageText, file }) =>
-      `${file?.fileName ?? ''}: ${ts.flattenDiagnosticMessageText(messageText, ' ')}`,
+  return compiledWith(
+    folder,
+    {
+      target: 'es2022',
+      module: isBundled ? 'esnext' : 'nodenext',
+      moduleResolution: resolution,
+      lib: ['es2022', 'dom'],
+      types: [],
+      // The declarations of packages are read once.
+      skipLibCheck: isBundled,
+      strict: true,
+    },
+    ['src'],
   )
 }

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../root.js'
 
@@ -13,4 +14,14 @@ export function compiledProject(folder: string): readonly string[] {
   })
   const lines = `${stdout}${stderr}`.split('\n').filter((line) => line !== '')
   return status === 0 || lines.length > 0 ? lines : [`the compiler ended with ${status}`]
+}
+
+/** The same, of all sources of a folder, with these options in its tsconfig.json. */
+export function compiledWith(
+  folder: string,
+  compilerOptions: Readonly<Record<string, unknown>>,
+  include: readonly string[] = ['.'],
+): readonly string[] {
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include }))
+  return compiledProject(folder)
 }
