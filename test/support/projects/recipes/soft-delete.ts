@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { recipeProject } from '../../support/projects/recipe-project.js'
-import { textOf } from '../../support/sources/documents.js'
+import { textOf } from '../../sources/documents.js'
+import type { Recipe } from './recipe.js'
 
 const PAGE = 'docs/guides/modelling.md'
 
@@ -34,25 +34,21 @@ it('are deleted, listed and restored', async () => {
 })
 `
 
-/** "A soft-deletable resource", in a project that `ashlar new` has just written. */
-describe(`the recipe of ${PAGE}`, function () {
-  this.timeout(180_000)
-  const recipe = /\n### A soft-deletable resource\n(.*?)\n### /s.exec(textOf(PAGE))?.[1] ?? ''
-  const command = /npx ashlar (generate resource \w+) --fields '(.*)'/.exec(recipe) ?? []
-  const files = [...recipe.matchAll(/`([\w./-]+\.(?:proto|ts))`[^`]*?:\n\n```\w+\n(.*?)```/gs)]
-  const project = recipeProject()
-
-  it('is the resource of ashlar generate with lines of its own, which compiles and does it', async () => {
+/** "A soft-deletable resource". */
+export const softDeleteRecipe: Recipe = {
+  page: PAGE,
+  follow: async (project) => {
+    const recipe = /\n### A soft-deletable resource\n(.*?)\n### /s.exec(textOf(PAGE))?.[1] ?? ''
+    const [, words = '', fields = ''] =
+      /npx ashlar (generate resource \w+) --fields '(.*)'/.exec(recipe) ?? []
+    const files = [...recipe.matchAll(/`([\w./-]+\.(?:proto|ts))`[^`]*?:\n\n```\w+\n(.*?)```/gs)]
     expect(files.map(([, file]) => file)).to.deep.equal([
       './proto/shop/v1/invitation.proto',
       'src/invitations/invitation.ts',
     ])
-    const [, words = '', fields = ''] = command
-    const { exit, stderr } = await project().ashlar(...words.split(' '), '--fields', fields)
+    const { exit, stderr } = await project.ashlar(...words.split(' '), '--fields', fields)
     expect([exit, stderr]).to.deep.equal([0, ''])
-    for (const [, file = '', text = ''] of files) writeFileSync(join(project().folder, file), text)
-    writeFileSync(join(project().folder, 'test/soft-delete.test.ts'), TEST)
-    expect(project().build()).to.deep.equal([])
-    expect(project().test()).to.match(/^# fail 0$/m)
-  })
-})
+    for (const [, file = '', text = ''] of files) writeFileSync(join(project.folder, file), text)
+    writeFileSync(join(project.folder, 'test/soft-delete.test.ts'), TEST)
+  },
+}
