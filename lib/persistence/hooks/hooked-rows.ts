@@ -2,13 +2,12 @@ import { isDeepStrictEqual } from 'node:util'
 import type { RequestContext } from '../../context.js'
 import type { HookEvent } from '../../resource/typeorm/declared-hooks.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
-import type { Patched } from '../contract/batch.js'
 import type { Values } from '../contract/new-entity.js'
 import { canMatch } from '../contract/scope.js'
 import { ChangedMeanwhile } from '../engines/executor/late-transaction.js'
 import type { LateCalls, RowCall } from '../rows/row-call.js'
 import type { Reach, Target } from '../rows/row-target.js'
-import { FOR_WRITE, type GetOptions, type Rows, type RowWrite } from '../rows/rows.js'
+import { type Batches, FOR_WRITE, type GetOptions, type Rows, type RowWrite } from '../rows/rows.js'
 import type { Hooks, WriteEvents } from './call-hooks.js'
 import { patched } from './changes.js'
 
@@ -44,9 +43,9 @@ export class HookedRows<
   }
 
   /** A statement that writes many rows at once cannot call hooks for each row. */
-  canBatch(tenant: string | undefined, patches: readonly Readonly<Values>[]): boolean {
-    const { hooks } = this
-    return !hooks.surround('update') && !hooks.surround('delete') && this.next.canBatch(tenant, patches)
+  batches(tenant: string | undefined, patches: readonly Readonly<Values>[]): Batches<E, C> | undefined {
+    const isSilent = !this.hooks.surround('update') && !this.hooks.surround('delete')
+    return isSilent ? this.next.batches(tenant, patches) : undefined
   }
 
   get(call: C, row: Target, how?: GetOptions): Promise<E | undefined> {
@@ -96,14 +95,6 @@ export class HookedRows<
 
   batchGet(call: C, keys: readonly string[], reach: Reach, how?: GetOptions): Promise<E[]> {
     return this.next.batchGet(call, keys, reach, how)
-  }
-
-  batchUpdate(call: C, items: readonly Pick<Patched, 'key' | 'patch'>[], reach: Reach) {
-    return this.next.batchUpdate(call, items, reach)
-  }
-
-  batchDelete(call: C, keys: readonly string[], reach: Reach, values: Readonly<Values>) {
-    return this.next.batchDelete(call, keys, reach, values)
   }
 
   /** Undefined when no row matches. */

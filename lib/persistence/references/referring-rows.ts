@@ -1,8 +1,7 @@
-import type { Patched } from '../contract/batch.js'
 import type { Values } from '../contract/new-entity.js'
 import type { SqlCall } from '../rows/row-call.js'
 import type { Reach, Target } from '../rows/row-target.js'
-import type { GetOptions, Rows, RowWrite } from '../rows/rows.js'
+import type { Batches, GetOptions, Rows, RowWrite } from '../rows/rows.js'
 import type { References } from './references.js'
 
 /** Makes sure of the targets of what a write refers to, and puts those into the write that its statement takes. */
@@ -17,8 +16,8 @@ export class ReferringRows<E extends object> implements Rows<E> {
   }
 
   /** One statement for many rows takes no others. */
-  canBatch(tenant: string | undefined, patches: readonly Readonly<Values>[]): boolean {
-    return !this.references.arePatched(patches) && this.next.canBatch(tenant, patches)
+  batches(tenant: string | undefined, patches: readonly Readonly<Values>[]): Batches<E> | undefined {
+    return this.references.arePatched(patches) ? undefined : this.next.batches(tenant, patches)
   }
 
   get(call: SqlCall, row: Target, how?: GetOptions): Promise<E | undefined> {
@@ -47,14 +46,6 @@ export class ReferringRows<E extends object> implements Rows<E> {
 
   batchGet(call: SqlCall, keys: readonly string[], reach: Reach, how?: GetOptions): Promise<E[]> {
     return this.next.batchGet(call, keys, reach, how)
-  }
-
-  batchUpdate(call: SqlCall, items: readonly Pick<Patched, 'key' | 'patch'>[], reach: Reach) {
-    return this.next.batchUpdate(call, items, reach)
-  }
-
-  batchDelete(call: SqlCall, keys: readonly string[], reach: Reach, values: Readonly<Values>) {
-    return this.next.batchDelete(call, keys, reach, values)
   }
 
   #refers({ values }: RowWrite): boolean {

@@ -3,19 +3,20 @@ import type { Field } from '../../resource/fields/field.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { inKeyOrder, type Patched } from '../contract/batch.js'
 import type { Values } from '../contract/new-entity.js'
-import type { SqlCall } from './row-call.js'
+import type { RowCall } from './row-call.js'
 import type { Reach } from './row-target.js'
-import { FOR_WRITE, type Rows } from './rows.js'
+import { type Batches, FOR_WRITE, type Rows } from './rows.js'
 
 /**
  * Writes a batch with one statement for each set of fields. Every statement locks its rows in key order; where there are
  * several, all rows are locked first, so that two batches never wait for each other.
  * @throws ErrNotFound when one of the keys has no live row; the caller's transaction takes the rest back.
  */
-export async function updateInGroups<E extends object>(
-  rows: Rows<E>,
+export async function updateInGroups<E extends object, C extends RowCall>(
+  rows: Pick<Rows<E, C>, 'batchGet'>,
+  batches: Batches<E, C>,
   model: ResourceModel,
-  call: SqlCall,
+  call: C,
   patches: readonly Patched[],
   reach: Reach,
 ): Promise<E[]> {
@@ -31,7 +32,7 @@ export async function updateInGroups<E extends object>(
   }
   const updated: E[] = []
   for (const group of groups) {
-    const entities = await rows.batchUpdate(call, group, reach)
+    const entities = await batches.batchUpdate(call, group, reach)
     for (const [i, { index }] of group.entries()) {
       const entity = entities[i]
       if (entity === undefined) throw new ErrNotFound()

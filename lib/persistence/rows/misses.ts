@@ -6,14 +6,18 @@ import type { FieldIncrement } from '../../resource/values/increment.js'
 import type { Values } from '../contract/new-entity.js'
 import type { Dialect } from '../dialects/dialect.js'
 import { and, compare, type FilterNode, isNull, or } from '../query/plan.js'
-import type { SqlCall } from './row-call.js'
+import type { RowCall } from './row-call.js'
 import type { Target } from './row-target.js'
 import { FOR_WRITE, type Rows } from './rows.js'
 
-type Reading = Pick<Rows<object>, 'get'>
+type Reading<C extends RowCall> = Pick<Rows<object, C>, 'get'>
 
 /** Why a write reached no live row: its etag is another, or the row is not there. */
-export async function explainMiss(rows: Reading, call: SqlCall, { ifMatch, ...row }: Target): Promise<never> {
+export async function explainMiss<C extends RowCall>(
+  rows: Reading<C>,
+  call: C,
+  { ifMatch, ...row }: Target,
+): Promise<never> {
   if (ifMatch !== undefined && (await rows.get(call, row)) !== undefined) throw ErrPreconditionFailed.etag()
   throw new ErrNotFound()
 }
@@ -36,13 +40,13 @@ function staysInRange(increment: FieldIncrement, range: Range | undefined): Filt
  * Why a write with increments reached no live row: also, because a sum is out of range. The row is locked, so that the value is
  * the one that the write met, whatever the transaction sees of others. Resolves when it would fit by now.
  */
-export async function explainIncrementMiss(
-  rows: Reading,
+export async function explainIncrementMiss<C extends RowCall>(
+  rows: Reading<C>,
   {
     model,
     rangeOf,
   }: { readonly model: ResourceModel; readonly rangeOf: (field: Field) => Range | undefined },
-  call: SqlCall,
+  call: C,
   { ifMatch, ...row }: Target,
   increments: readonly FieldIncrement[],
 ): Promise<void> {
@@ -55,10 +59,10 @@ export async function explainIncrementMiss(
 }
 
 /** Why an undelete reached no deleted row. */
-export async function explainDeletedMiss(
-  rows: Reading,
+export async function explainDeletedMiss<C extends RowCall>(
+  rows: Reading<C>,
   { deleteTime }: ResourceModel,
-  call: SqlCall,
+  call: C,
   { ifMatch, ...row }: Target,
 ): Promise<never> {
   const stored = ifMatch === undefined ? undefined : await rows.get(call, row, { showDeleted: true })

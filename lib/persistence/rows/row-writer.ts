@@ -10,7 +10,7 @@ import { ambiguousKey, canMatch, type RowCondition, type Scope } from '../contra
 import { isStorable } from '../query/reachable.js'
 import { updateInGroups } from './batch-update.js'
 import { explainDeletedMiss, explainIncrementMiss, explainMiss, notFound } from './misses.js'
-import type { SqlCall } from './row-call.js'
+import type { RowCall } from './row-call.js'
 import type { Target } from './row-target.js'
 import type { Rows } from './rows.js'
 
@@ -21,25 +21,25 @@ import type { Rows } from './rows.js'
 const INCREMENT_ATTEMPTS = 3
 
 /** What a writer knows of the rows it writes. */
-export interface WrittenResource {
+export interface WrittenResource<C extends RowCall> {
   readonly model: ResourceModel
   /** What a column keeps, where that is less than the field's range. */
   readonly rangeOf: (field: Field) => Range | undefined
   /** Whether a row holds references, which hold its tenant too. */
   readonly refers: boolean
   /** The tenants that have a row with the key, at most two. */
-  tenantsOf(call: SqlCall, key: string): Promise<readonly string[]>
+  tenantsOf(call: C, key: string): Promise<readonly string[]>
 }
 
 /** Writes rows by the caller's key. When no row was reached, throws the error that says why. */
-export class RowWriter<E extends object> {
+export class RowWriter<E extends object, C extends RowCall> {
   constructor(
-    private readonly rows: Rows<E>,
-    private readonly of: WrittenResource,
+    private readonly rows: Rows<E, C>,
+    private readonly of: WrittenResource<C>,
   ) {}
 
   /** Which row a key means. Only a system call over all tenants has to search. */
-  async target(call: SqlCall, row: RowCondition): Promise<Target> {
+  async target(call: C, row: RowCondition): Promise<Target> {
     return this.known(row) ?? this.search(call, row)
   }
 
@@ -51,13 +51,13 @@ export class RowWriter<E extends object> {
     return isOpen && tenant === undefined ? undefined : { key, tenant, ifMatch, where }
   }
 
-  async search(call: SqlCall, { key, scope, ifMatch }: RowCondition): Promise<Target> {
+  async search(call: C, { key, scope, ifMatch }: RowCondition): Promise<Target> {
     const [tenant, other] = await this.of.tenantsOf(call, key)
     if (other !== undefined) throw ambiguousKey(this.of.model)
     return { key, tenant: tenant ?? '', ifMatch, where: scope.where }
   }
 
-  async update(call: SqlCall, condition: RowCondition, values: Values): Promise<E> {
+  async update(call: C, condition: RowCondition, values: Values): Promise<E> {
     const row = this.known(condition) ?? (await this.search(call, condition))
     for (let attempt = 0; attempt < INCREMENT_ATTEMPTS; attempt++) {
       const updated = this.#canMatch(row) ? await this.rows.update(call, { row, values }) : undefined
@@ -70,28 +70,29 @@ export class RowWriter<E extends object> {
   }
 
   /** In key order, so that two batches never wait for each other. */
-  async updateMany(call: SqlCall, patches: readonly Patched[], scope: Scope): Promise<E[]> {
+  async updateMany(call: C, patches: readonly Patched[], scope: Scope): Promise<E[]> {
     if (!patches.every(({ key }) => isStorable(key))) return notFound()
     const values = patches.map(({ patch }) => patch)
     const isPlain = isUnconditional(patches) && values.every((patch) => incrementsIn(patch).length === 0)
-    if (isPlain && this.rows.canBatch(scope.tenant, values))
-      return updateInGroups(this.rows, this.of.model, call, patches, scope)
+    const batches = isPlain ? this.rows.batches(scope.tenant, values) : undefined
+    if (batches !== undefined) return updateInGroups(this.rows, batches, this.of.model, call, patches, scope)
     const updated: E[] = []
     for (const { key, patch, index, ifMatch } of inKeyOrder(patches))
       updated[index] = await this.update(call, { key, scope, ifMatch }, patch)
     return updated
   }
 
-  async delete(call: SqlCall, condition: RowCondition, values: Values): Promise<void> {
+  async delete(call: C, condition: RowCondition, values: Values): Promise<void> {
     const row = await this.target(call, condition)
     const deleted = this.#canMatch(row) && (await this.rows.delete(call, { row, values }))
     if (!deleted) await explainMiss(this.rows, call, row)
   }
 
-  async deleteMany(call: SqlCall, keys: readonly string[], scope: Scope, values: Values): Promise<void> {
+  async deleteMany(call: C, keys: readonly string[], scope: Scope, values: Values): Promise<void> {
     if (!keys.every(isStorable)) return notFound()
-    if (keys.length > 0 && this.rows.canBatch(scope.tenant, [])) {
-      const deleted = await this.rows.batchDelete(call, keys, scope, values)
+    const batches = keys.length > 0 ? this.rows.batches(scope.tenant, []) : undefined
+    if (batches !== undefined) {
+      const deleted = await batches.batchDelete(call, keys, scope, values)
       if (deleted < keys.length) throw new ErrNotFound()
       return
     }
@@ -101,7 +102,7 @@ export class RowWriter<E extends object> {
     }
   }
 
-  async undelete(call: SqlCall, condition: RowCondition, values: Values): Promise<E> {
+  async undelete(call: C, condition: RowCondition, values: Values): Promise<E> {
     const row = await this.target(call, condition)
     const restored = this.#canMatch(row) ? await this.rows.undelete(call, { row, values }) : undefined
     return restored ?? explainDeletedMiss(this.rows, this.of.model, call, row)

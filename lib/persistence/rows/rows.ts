@@ -30,6 +30,20 @@ export interface GetOptions {
 /** The lock for rows that are written afterwards. */
 export const FOR_WRITE: LockClause = { lock: 'update', wait: 'block' }
 
+/** Reads and writes of many rows in one statement each. */
+export interface Batches<E, C extends RowCall = SqlCall> {
+  /**
+   * The updated entities in the order of the items, which is also the lock order. `undefined` where no live row has the
+   * key. All items write the same fields.
+   */
+  batchUpdate(call: C, items: readonly RowPatch[], reach: Reach): Promise<(E | undefined)[]>
+  /** How many live rows were there. */
+  batchDelete(call: C, keys: readonly string[], reach: Reach, values: Readonly<Values>): Promise<number>
+}
+
+/** What is written of one row of a batch. */
+export type RowPatch = Pick<Patched, 'key' | 'patch'>
+
 /**
  * Reads and writes the rows of one resource. The store is one of them; others hold the next one, do something before or after
  * it, and hand on what they have nothing to do with.
@@ -37,8 +51,8 @@ export const FOR_WRITE: LockClause = { lock: 'update', wait: 'block' }
 export interface Rows<E, C extends RowCall = SqlCall> {
   /** Whether a new row is written by one statement, whatever goes along with it. Once it is so, it stays so. */
   readonly insertsAtOnce: boolean
-  /** Whether batches are one statement each. @param patches - what is written. */
-  canBatch(tenant: string | undefined, patches: readonly Readonly<Values>[]): boolean
+  /** Undefined where rows are written one by one. @param patches - what is written. */
+  batches(tenant: string | undefined, patches: readonly Readonly<Values>[]): Batches<E, C> | undefined
   /** Undefined when no row matches. */
   get(call: C, row: Target, how?: GetOptions): Promise<E | undefined>
   insert(call: C, write: RowWrite): Promise<E>
@@ -50,15 +64,4 @@ export interface Rows<E, C extends RowCall = SqlCall> {
   undelete(call: C, write: RowWrite): Promise<E | undefined>
   /** Rows by key, without the missing ones. */
   batchGet(call: C, keys: readonly string[], reach: Reach, how?: GetOptions): Promise<E[]>
-  /**
-   * The updated entities in the order of the items, which is also the lock order. `undefined` where no live row has the
-   * key. All items write the same fields.
-   */
-  batchUpdate(
-    call: C,
-    items: readonly Pick<Patched, 'key' | 'patch'>[],
-    reach: Reach,
-  ): Promise<(E | undefined)[]>
-  /** How many live rows were there. */
-  batchDelete(call: C, keys: readonly string[], reach: Reach, values: Readonly<Values>): Promise<number>
 }

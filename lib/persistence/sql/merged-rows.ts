@@ -1,7 +1,6 @@
 import { BoundedCache } from '../../bounded-cache.js'
 import type { Field } from '../../resource/fields/field.js'
 import { incrementsIn } from '../../resource/values/increment.js'
-import type { Patched } from '../contract/batch.js'
 import type { Values } from '../contract/new-entity.js'
 import type { MergingSql } from '../dialects/values/merging-sql.js'
 import type { Database, Statement } from '../engines/executor/executor.js'
@@ -12,7 +11,7 @@ import type { TableRules } from '../merging/table-rules.js'
 import { outboxValues, type OutboxWriter } from '../outbox/sql/outbox-writer.js'
 import type { SqlCall } from '../rows/row-call.js'
 import type { Reach, Target } from '../rows/row-target.js'
-import type { GetOptions, Rows, RowWrite } from '../rows/rows.js'
+import type { Batches, GetOptions, Rows, RowWrite } from '../rows/rows.js'
 import type { RowStore } from './row-store.js'
 
 /** What calls share statements by. */
@@ -54,8 +53,8 @@ export class MergedRows<E extends object> implements Rows<E> {
     return this.store.insertsAtOnce
   }
 
-  canBatch(tenant: string | undefined): boolean {
-    return this.store.canBatch(tenant)
+  batches(tenant: string | undefined): Batches<E> | undefined {
+    return this.store.batches(tenant)
   }
 
   get(call: SqlCall, row: Target, how?: GetOptions): Promise<E | undefined> {
@@ -95,14 +94,6 @@ export class MergedRows<E extends object> implements Rows<E> {
 
   batchGet(call: SqlCall, keys: readonly string[], reach: Reach, how?: GetOptions): Promise<E[]> {
     return this.store.batchGet(call, keys, reach, how)
-  }
-
-  batchUpdate(call: SqlCall, items: readonly Pick<Patched, 'key' | 'patch'>[], reach: Reach) {
-    return this.store.batchUpdate(call, items, reach)
-  }
-
-  batchDelete(call: SqlCall, keys: readonly string[], reach: Reach, values: Readonly<Values>) {
-    return this.store.batchDelete(call, keys, reach, values)
   }
 
   #mergesWrites({ on }: SqlCall): boolean {

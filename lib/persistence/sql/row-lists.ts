@@ -12,13 +12,13 @@ import { quoteTable } from '../dialects/quote-table.js'
 import { searchPredicate } from '../dialects/search-predicate.js'
 import { toOrderBy } from '../dialects/to-order-by.js'
 import { type GatheredSql, PAGE } from '../dialects/values/gathered.js'
-import type { KeptOfPage } from '../dialects/values/hand-over.js'
 import { toJoins, toPredicate } from '../dialects/to-predicate.js'
 import { explainMissingVector } from '../engines/errors/explain-missing-vector.js'
 import type { Executor, Row, Statement } from '../engines/executor/executor.js'
 import { keysetPredicate } from '../query/keyset.js'
 import { equals, type FilterNode, isNull, type PlanColumn } from '../query/plan.js'
 import { columnsIn, type KnownHydrators } from '../relations/searched-rows.js'
+import type { PageOptions } from '../repository/rows-place.js'
 import type { SqlCall } from '../rows/row-call.js'
 import { knownHydratorsOf, sortValuesOf } from './row-codec.js'
 import type { Statements } from './statements.js'
@@ -39,13 +39,6 @@ interface RelatedColumns {
   readonly own: string
   /** Those of other rows by which the list is ordered, for behind the own columns. */
   readonly sorted: readonly string[]
-}
-
-/** How the rows of a page are read. */
-export interface PageOptions {
-  readonly lock?: LockClause | undefined
-  /** What the statement keeps for those behind it in the same round trip. */
-  readonly kept?: KeptOfPage | undefined
 }
 
 /** What a page and the row behind it hold. */

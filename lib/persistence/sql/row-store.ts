@@ -1,7 +1,6 @@
 import { Internal } from '../../errors.js'
 import type { Field } from '../../resource/fields/field.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
-import type { Patched } from '../contract/batch.js'
 import type { CredentialRow } from '../contract/credential-check.js'
 import type { Dialect } from '../dialects/dialect.js'
 import type { Row, Statement } from '../engines/executor/executor.js'
@@ -11,7 +10,15 @@ import { inRange } from '../rows/misses.js'
 import { MissingParent, takenFirst } from '../rows/parents.js'
 import type { SqlCall } from '../rows/row-call.js'
 import type { Reach, Target } from '../rows/row-target.js'
-import { FOR_WRITE, type GetOptions, type Rows, type RowWrite } from '../rows/rows.js'
+import type { Finds } from '../rows/finds.js'
+import {
+  type Batches,
+  FOR_WRITE,
+  type GetOptions,
+  type RowPatch,
+  type Rows,
+  type RowWrite,
+} from '../rows/rows.js'
 import { FieldIncrement } from '../../resource/values/increment.js'
 import type { Values } from '../contract/new-entity.js'
 import { byCodePoint } from '../../text/code-point-order.js'
@@ -26,7 +33,7 @@ import type { TableOf } from '../dialects/joined-rows.js'
 import { tableNames } from '../schema/table-name-of.js'
 
 /** The rows of one resource in one dialect: entity values in, entities out, one statement each. */
-export class RowStore<E extends object> implements Rows<E>, SeenRows<E, SqlCall> {
+export class RowStore<E extends object> implements Rows<E>, Batches<E>, SeenRows<E, SqlCall>, Finds<E> {
   readonly statements: Statements
   readonly lists: RowLists<E>
   readonly #encoders: ReadonlyMap<Field, Encode | undefined>
@@ -56,8 +63,8 @@ export class RowStore<E extends object> implements Rows<E>, SeenRows<E, SqlCall>
   }
 
   /** Not where a key may be of several tenants. */
-  canBatch(tenant: string | undefined): boolean {
-    return this.dialect.can.setWrites && (tenant !== undefined || !this.model.tenantInKey)
+  batches(tenant: string | undefined): Batches<E> | undefined {
+    return this.dialect.can.setWrites && (tenant !== undefined || !this.model.tenantInKey) ? this : undefined
   }
 
   async get(call: SqlCall, row: Target, how?: GetOptions): Promise<E | undefined> {
@@ -140,11 +147,7 @@ export class RowStore<E extends object> implements Rows<E>, SeenRows<E, SqlCall>
     return rows.map((row) => this.#hydrate(row))
   }
 
-  async batchUpdate(
-    call: SqlCall,
-    items: readonly Pick<Patched, 'key' | 'patch'>[],
-    reach: Reach,
-  ): Promise<(E | undefined)[]> {
+  async batchUpdate(call: SqlCall, items: readonly RowPatch[], reach: Reach): Promise<(E | undefined)[]> {
     const fields = this.fieldsOf(items[0]?.patch ?? {})
     if (fields.length === 0) {
       const keys = items.map(({ key }) => key)

@@ -2,6 +2,7 @@ import type { Sources, Values } from '../../contract/new-entity.js'
 import { deletionOf, restorationOf, serverSetValues } from '../../contract/patch.js'
 import type { TableName } from '../../dialects/catalog/table-definition.js'
 import type { Dialect } from '../../dialects/dialect.js'
+import { named } from '../../engines/executor/named.js'
 import type { EmittingRows } from '../../outbox/sql/emitting-rows.js'
 import type { SqlCall } from '../../rows/row-call.js'
 import type { Target } from '../../rows/row-target.js'
@@ -9,6 +10,7 @@ import type { Rows } from '../../rows/rows.js'
 import { isSoft, type Edge, type Member } from '../rules/family.js'
 import type { StoredRow, StoredRows, Which } from '../rules/stored-rows.js'
 import { byTenant } from './by-tenant.js'
+import type { FamilyRows, Snapshot } from '../rules/family-writer.js'
 import { type Bound, FamilyStatements, LOCKED, type RowsAsked, type Written } from './family-statements.js'
 
 /** One resource of a family, in a database. */
@@ -29,7 +31,7 @@ export interface MemberSource {
 }
 
 /** The resources of a family, in one database. */
-export class SqlFamily {
+export class SqlFamily implements FamilyRows<SqlCall> {
   readonly #members = new Map<Member, SqlMember>()
 
   constructor(private readonly source: MemberSource) {}
@@ -53,30 +55,26 @@ export class SqlFamily {
     return made
   }
 
-  get dialect(): Dialect {
-    return this.source.dialect
-  }
-
   /** What writes row by row, because each of them is told; undefined where one statement is enough. */
   rowsOfEach(member: Member, operation: 'update' | 'delete' | 'undelete'): Rows<object> | undefined {
     const { surround, rows } = this.of(member)
     return surround(operation) || member.model.events !== undefined ? rows : undefined
   }
 
-  /** Whether deleting, undeleting or purging a row calls a hook, its own or of what goes with it. */
-  callsHooks(member: Member, seen = new Set<Member>()): boolean {
-    if (seen.has(member)) return false
-    seen.add(member)
-    const { surround } = this.of(member)
-    return (
-      surround('delete') ||
-      surround('undelete') ||
-      surround('update') ||
-      member.children.some(({ child }) => this.callsHooks(child, seen))
-    )
+  surround(member: Member, operation: 'update' | 'delete' | 'undelete'): boolean {
+    return this.of(member).surround(operation)
   }
 
-  /** The rows, inside of one transaction. */
+  get snapshot(): Snapshot<SqlCall> | undefined {
+    const { isSnapshotFixed } = this.source.dialect
+    if (isSnapshotFixed === undefined) return undefined
+    const statement = named(isSnapshotFixed)
+    return {
+      settings: { isolation: 'read committed' },
+      isFixed: async (call) => (await call.on.run(statement, [], call)).rows[0]?.[0] === 't',
+    }
+  }
+
   rows(call: SqlCall, sources: Sources): StoredRows {
     return new SqlStoredRows(this, call, sources)
   }

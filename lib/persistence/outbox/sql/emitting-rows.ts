@@ -1,10 +1,16 @@
 import type { ResourceModel } from '../../../resource/resource-model.js'
-import type { Patched } from '../../contract/batch.js'
 import type { Values } from '../../contract/new-entity.js'
 import { patched } from '../../hooks/changes.js'
 import type { SqlCall } from '../../rows/row-call.js'
 import type { Reach, Target } from '../../rows/row-target.js'
-import { FOR_WRITE, type GetOptions, type Rows, type RowWrite } from '../../rows/rows.js'
+import {
+  type Batches,
+  FOR_WRITE,
+  type GetOptions,
+  type RowPatch,
+  type Rows,
+  type RowWrite,
+} from '../../rows/rows.js'
 import type { Change, ChangeEvents } from '../events/change-events.js'
 import type { OutboxWriter } from './outbox-writer.js'
 
@@ -37,8 +43,14 @@ export class EmittingRows<E extends object> implements Rows<E> {
     return (this.#isKept = this.written.isKept())
   }
 
-  canBatch(tenant: string | undefined, patches: readonly Readonly<Values>[]): boolean {
-    return this.next.canBatch(tenant, patches)
+  batches(tenant: string | undefined, patches: readonly Readonly<Values>[]): Batches<E> | undefined {
+    const next = this.next.batches(tenant, patches)
+    return (
+      next && {
+        batchUpdate: (call, items, reach) => this.#batchUpdate(next, call, items, reach),
+        batchDelete: (call, keys, reach, values) => this.#batchDelete(next, call, keys, reach, values),
+      }
+    )
   }
 
   get(call: SqlCall, row: Target, how?: GetOptions): Promise<E | undefined> {
@@ -86,11 +98,11 @@ export class EmittingRows<E extends object> implements Rows<E> {
     return this.next.batchGet(call, keys, reach, how)
   }
 
-  async batchUpdate(call: SqlCall, items: readonly Pick<Patched, 'key' | 'patch'>[], reach: Reach) {
-    if (!this.events.hears('updated')) return this.next.batchUpdate(call, items, reach)
+  async #batchUpdate(next: Batches<E>, call: SqlCall, items: readonly RowPatch[], reach: Reach) {
+    if (!this.events.hears('updated')) return next.batchUpdate(call, items, reach)
     const keys = items.map(({ key }) => key)
     const stored = await this.#lockedBatch(call, keys, reach)
-    const updated = await this.next.batchUpdate(call, items, reach)
+    const updated = await next.batchUpdate(call, items, reach)
     const changes = updated.flatMap((after, index): Change<E>[] => {
       const { key = '', patch = {} } = items[index] ?? {}
       if (after === undefined) return []
@@ -100,10 +112,16 @@ export class EmittingRows<E extends object> implements Rows<E> {
     return updated
   }
 
-  async batchDelete(call: SqlCall, keys: readonly string[], reach: Reach, values: Readonly<Values>) {
-    if (!this.events.hears('deleted')) return this.next.batchDelete(call, keys, reach, values)
+  async #batchDelete(
+    next: Batches<E>,
+    call: SqlCall,
+    keys: readonly string[],
+    reach: Reach,
+    values: Readonly<Values>,
+  ) {
+    if (!this.events.hears('deleted')) return next.batchDelete(call, keys, reach, values)
     const stored = await this.#lockedBatch(call, keys, reach)
-    const deleted = await this.next.batchDelete(call, [...stored.keys()], reach, values)
+    const deleted = await next.batchDelete(call, [...stored.keys()], reach, values)
     const changes = [...stored.values()].map((before) => this.#deleted(before, values))
     await this.#tell(call, changes)
     return deleted

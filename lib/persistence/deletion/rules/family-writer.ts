@@ -1,57 +1,70 @@
+import { ErrNotFound } from '../../../errors.js'
 import { byCodePoint } from '../../../text/code-point-order.js'
+import type { Sources, Values } from '../../contract/new-entity.js'
 import {
   type BatchDeleteOptions,
   MAX_RELATED,
   type RelatedOptions,
   type UndeleteOptions,
 } from '../../contract/repository.js'
-import type { Sources, Values } from '../../contract/new-entity.js'
 import type { RowCondition, Scope } from '../../contract/scope.js'
 import type { BeginOptions } from '../../dialects/dialect.js'
-import { named } from '../../engines/executor/named.js'
-import type { Statement } from '../../engines/executor/executor.js'
 import { isStorable } from '../../query/reachable.js'
-import { ErrNotFound } from '../../../errors.js'
-import { deleteWithChildren } from '../rules/delete-with-children.js'
-import { isSoft, type Member, tellsOf } from '../rules/family.js'
-import { type PurgeStep, purgeWithChildren } from '../rules/purge-with-children.js'
-import { fixedSnapshot } from '../rules/refusals.js'
-import type { StoredRow } from '../rules/stored-rows.js'
-import { undeleteWithChildren } from '../rules/undelete-with-children.js'
-import type { SqlCall } from '../../rows/row-call.js'
+import type { RowCall } from '../../rows/row-call.js'
 import type { Target } from '../../rows/row-target.js'
-import type { SqlFamily } from './sql-family.js'
+import { deleteWithChildren } from './delete-with-children.js'
+import { isSoft, type Member, tellsOf } from './family.js'
+import { type PurgeStep, purgeWithChildren } from './purge-with-children.js'
+import { fixedSnapshot } from './refusals.js'
+import type { StoredRow, StoredRows } from './stored-rows.js'
+import { undeleteWithChildren } from './undelete-with-children.js'
 
 /** Writes rows of one resource alone. */
-export interface RowsAlone<E> {
-  target(call: SqlCall, row: RowCondition): Promise<Target>
-  delete(call: SqlCall, row: RowCondition, patch: Values): Promise<void>
-  undelete(call: SqlCall, row: RowCondition, patch: Values): Promise<E>
+export interface RowsAlone<E, C extends RowCall> {
+  target(call: C, row: RowCondition): Promise<Target>
+  delete(call: C, row: RowCondition, patch: Values): Promise<void>
+  undelete(call: C, row: RowCondition, patch: Values): Promise<E>
+}
+
+/** The rows of all resources of a database that refer to one another. */
+export interface FamilyRows<C extends RowCall> {
+  /** Inside of one transaction. */
+  rows(call: C, sources: Sources): StoredRows
+  /** Whether the operation calls a hook of the resource. */
+  surround(member: Member, operation: 'update' | 'delete' | 'undelete'): boolean
+  /** Undefined where a lock always shows the newest rows. */
+  readonly snapshot: Snapshot<C> | undefined
+}
+
+/** What a transaction sees of others. */
+export interface Snapshot<C extends RowCall> {
+  /** Of a transaction that sees what others have committed. */
+  readonly settings: BeginOptions
+  /** Whether the transaction of a call does not. */
+  isFixed(call: C): Promise<boolean>
 }
 
 /** Deletes, undeletes and purges rows of a resource that refers to others, or that others refer to. */
-export class FamilyWriter<E extends object> {
+export class FamilyWriter<E extends object, C extends RowCall> {
   readonly callsHooks: boolean
   readonly tells: boolean
-  /** Undefined where a lock always shows the newest rows, and where nothing refers to the resource. */
-  readonly #asksSnapshot: Statement | undefined
+  /** Undefined where nothing refers to the resource, too. */
+  readonly #snapshot: Snapshot<C> | undefined
 
   constructor(
     readonly member: Member,
-    private readonly family: SqlFamily,
-    private readonly alone: RowsAlone<E>,
+    private readonly family: FamilyRows<C>,
+    private readonly alone: RowsAlone<E, C>,
     private readonly sources: Sources,
   ) {
-    this.callsHooks = family.callsHooks(member)
+    this.callsHooks = callsHooks(member, family)
     this.tells = tellsOf(member)
-    const { isSnapshotFixed } = family.dialect
-    if (isSnapshotFixed !== undefined && isSoft(member) && member.children.length > 0)
-      this.#asksSnapshot = named(isSnapshotFixed)
+    if (isSoft(member) && member.children.length > 0) this.#snapshot = family.snapshot
   }
 
   /** A transaction that is begun for the operation sees what others have committed. */
   get settings(): BeginOptions {
-    return this.#asksSnapshot === undefined ? {} : { isolation: 'read committed' }
+    return this.#snapshot?.settings ?? {}
   }
 
   /** Removing rows needs no snapshot: the database itself keeps the parents of rows. */
@@ -61,18 +74,16 @@ export class FamilyWriter<E extends object> {
   }
 
   /** @throws ErrPreconditionFailed inside of a transaction that does not. */
-  async checkJoined(call: SqlCall): Promise<void> {
-    if (this.#asksSnapshot === undefined) return
-    const { rows } = await call.on.run(this.#asksSnapshot, [], call)
-    if (rows[0]?.[0] === 't') throw fixedSnapshot(this.member.model.type)
+  async checkJoined(call: C): Promise<void> {
+    if ((await this.#snapshot?.isFixed(call)) === true) throw fixedSnapshot(this.member.model.type)
   }
 
-  delete(call: SqlCall, row: RowCondition, patch: Values, options?: BatchDeleteOptions): Promise<void> {
+  delete(call: C, row: RowCondition, patch: Values, options?: BatchDeleteOptions): Promise<void> {
     return this.#delete(call, [row], patch, row.scope, options)
   }
 
   async deleteMany(
-    call: SqlCall,
+    call: C,
     keys: readonly string[],
     scope: Scope,
     patch: Values,
@@ -83,7 +94,7 @@ export class FamilyWriter<E extends object> {
     if (rows.length > 0) await this.#delete(call, rows, patch, scope, options)
   }
 
-  undelete(call: SqlCall, row: RowCondition, patch: Values, options?: UndeleteOptions): Promise<E> {
+  undelete(call: C, row: RowCondition, patch: Values, options?: UndeleteOptions): Promise<E> {
     const rows = this.family.rows(call, this.sources)
     const root = {
       find: async () => rows.get(this.member, await this.alone.target(call, row), 'update'),
@@ -93,7 +104,7 @@ export class FamilyWriter<E extends object> {
   }
 
   purge(
-    call: SqlCall,
+    call: C,
     before: Date,
     step: {
       readonly tenant: string | undefined
@@ -105,7 +116,7 @@ export class FamilyWriter<E extends object> {
   }
 
   #delete(
-    call: SqlCall,
+    call: C,
     conditions: readonly RowCondition[],
     patch: Values,
     scope: Scope,
@@ -132,3 +143,19 @@ const limitsOf = ({ context }: Scope, options: RelatedOptions | undefined) => ({
   tenant: context.tenant,
   access: options?.related,
 })
+
+/** Whether deleting, undeleting or purging a row calls a hook, its own or of what goes with it. */
+const callsHooks = <C extends RowCall>(
+  member: Member,
+  family: FamilyRows<C>,
+  seen = new Set<Member>(),
+): boolean => {
+  if (seen.has(member)) return false
+  seen.add(member)
+  return (
+    WRITES.some((operation) => family.surround(member, operation)) ||
+    member.children.some(({ child }) => callsHooks(child, family, seen))
+  )
+}
+
+const WRITES = ['delete', 'undelete', 'update'] as const

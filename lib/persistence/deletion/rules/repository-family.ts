@@ -1,0 +1,53 @@
+import type { ResourceModel } from '../../../resource/resource-model.js'
+import type { Sources } from '../../contract/new-entity.js'
+import type { RowCall } from '../../rows/row-call.js'
+import { isSoft, type Member } from './family.js'
+import { type FamilyRows, FamilyWriter, type RowsAlone } from './family-writer.js'
+
+/** What the relations of a database mean for the deletes of one repository. */
+export class RepositoryFamily<E extends object, C extends RowCall> {
+  readonly #writers = new WeakMap<Member, FamilyWriter<E, C>>()
+  /** A resource of which each removed row is told, and to which nothing refers. */
+  readonly #childless: Member
+
+  /** @param memberOf - its relations; undefined where it has none, or where they are not known yet. */
+  constructor(
+    private readonly model: ResourceModel,
+    private readonly memberOf: () => Member | undefined,
+    private readonly family: FamilyRows<C>,
+    private readonly alone: RowsAlone<E, C>,
+    private readonly sources: Sources,
+  ) {
+    this.#childless = { model, children: [], parents: [], hasDeleteId: false }
+  }
+
+  /** Where something refers to the resource. */
+  get deletes(): FamilyWriter<E, C> | undefined {
+    const { member } = this
+    return member === undefined || member.children.length === 0 ? undefined : this.#writerOf(member)
+  }
+
+  /** Where it comes back with others, or refers to what can be deleted. */
+  get undeletes(): FamilyWriter<E, C> | undefined {
+    const { member } = this
+    const comesBack = member?.hasDeleteId === true || member?.parents.some(({ parent }) => isSoft(parent))
+    return member !== undefined && comesBack === true ? this.#writerOf(member) : undefined
+  }
+
+  /** Where something refers to the resource, or each row that is removed is told. */
+  get purges(): FamilyWriter<E, C> | undefined {
+    const isTold = this.model.events?.on.has('purged') === true
+    return this.deletes ?? (isTold ? this.#writerOf(this.#childless) : undefined)
+  }
+
+  get member(): Member | undefined {
+    return this.memberOf()
+  }
+
+  #writerOf(member: Member): FamilyWriter<E, C> {
+    let writer = this.#writers.get(member)
+    if (writer === undefined)
+      this.#writers.set(member, (writer = new FamilyWriter(member, this.family, this.alone, this.sources)))
+    return writer
+  }
+}

@@ -1,0 +1,67 @@
+import type { ReferringOptions } from '../contract/related-options.js'
+import type { ListScope, RowOptions } from '../contract/repository.js'
+import type { Values } from '../contract/new-entity.js'
+import type { LockClause } from '../contract/row-lock.js'
+import type { Scope } from '../contract/scope.js'
+import type { BeginOptions } from '../dialects/dialect.js'
+import type { RowCall } from '../rows/row-call.js'
+
+/** One read of a repository, inside of the transaction that its call joins. */
+export interface ReadOperation<C extends RowCall> {
+  readonly call: C
+  readonly scope: Scope
+  /** That the read requests. */
+  readonly lock: LockClause | undefined
+}
+
+/** One write of a repository. What it needs to know is found out first, and sent as often as a deadlock makes necessary. */
+export interface WriteOperation<C extends RowCall> {
+  readonly scope: Scope
+  /** Has the caller asked about what these values refer to, before a transaction begins for it. */
+  readonly refers: (...written: readonly Readonly<Values>[]) => Promise<void>
+  /** Writes, together with hooks and events. */
+  readonly send: <T>(write: (call: C) => Promise<T>, how?: SendOptions<C>) => Promise<T>
+}
+
+/** How a write is sent. */
+export interface SendOptions<C extends RowCall> {
+  /** Whether all of its statements take effect, or none. Default: where it has several. */
+  readonly isAtomic?: boolean
+  /** Where it writes rows of several resources. */
+  readonly together?: Together<C> | undefined
+}
+
+/** How an operation runs that writes rows of several resources. */
+export interface Together<C extends RowCall> {
+  /** Whether it calls hooks of one of them. */
+  readonly callsHooks: boolean
+  /** Whether it may write events. */
+  readonly tells: boolean
+  /** What a transaction begins with that is made for the operation alone. */
+  readonly settings: BeginOptions
+  /** @throws ErrPreconditionFailed for a transaction that it cannot join. */
+  checkJoined(call: C): Promise<void>
+}
+
+/** What a read says beside its options. */
+export interface ReadSettings {
+  /** Whether it may leave locked rows out. */
+  readonly mayLeaveOut?: boolean
+  /** Whose rows it reaches, where that is not the tenant of the principal. */
+  readonly scope?: Scope
+}
+
+/** How the operations of one repository run: their principal, transaction, retries and errors. */
+export interface Operations<C extends RowCall> {
+  read<T>(
+    name: string,
+    options: ListScope | undefined,
+    work: (operation: ReadOperation<C>) => Promise<T>,
+    settings?: ReadSettings,
+  ): Promise<T>
+  write<T>(
+    name: string,
+    options: (RowOptions & ReferringOptions) | undefined,
+    work: (operation: WriteOperation<C>) => Promise<T>,
+  ): Promise<T>
+}

@@ -1,0 +1,64 @@
+import type { RequestContext } from '../../context.js'
+import type { Field } from '../../resource/fields/field.js'
+import type { CredentialField } from '../../resource/resource-model.js'
+import type { SpecsInUse } from '../../secrets/specs-in-use.js'
+import type { CountPlan, ListPlan } from '../contract/list-plan.js'
+import type { Page, TransactionOptions } from '../contract/repository.js'
+import type { LockClause } from '../contract/row-lock.js'
+import type { Scope } from '../contract/scope.js'
+import type { Member } from '../deletion/rules/family.js'
+import type { FamilyRows } from '../deletion/rules/family-writer.js'
+import type { KeptOfPage } from '../dialects/values/hand-over.js'
+import type { Hooks, ManagerOf } from '../hooks/call-hooks.js'
+import type { Reading } from '../relations/related-rows.js'
+import type { Finds } from '../rows/finds.js'
+import type { RowCall } from '../rows/row-call.js'
+import type { WrittenResource } from '../rows/row-writer.js'
+import type { Rows } from '../rows/rows.js'
+import type { Operations } from './operations.js'
+
+/** How the rows of a page are read. */
+export interface PageOptions {
+  readonly lock?: LockClause | undefined
+  /** What the statement keeps for those behind it in the same round trip. */
+  readonly kept?: KeptOfPage | undefined
+}
+
+/** Where a list is read. */
+export interface PageReading<C extends RowCall> {
+  readonly call: C
+  readonly kept: KeptOfPage | undefined
+}
+
+/** Reads the relations of entities. */
+export interface Relations<C extends RowCall> {
+  /** Where a list is read whose relations are read behind it. */
+  pageOn(call: C, paths: readonly string[], scope: Scope): PageReading<C>
+  read(entities: readonly object[], paths: readonly string[], reading: Reading<C>): Promise<void>
+}
+
+/** Where the rows of one resource are: everything in which memory and databases differ. */
+export interface RowsPlace<E extends object, C extends RowCall, X extends RequestContext> {
+  /** What transactions belong to. */
+  readonly database: object
+  readonly operations: Operations<C>
+  readonly rows: Rows<E, C>
+  readonly resource: WrittenResource<C>
+  readonly finds: Finds<E, C>
+  readonly relations: Relations<C>
+  readonly hooks: Hooks<E>
+  readonly family: FamilyRows<C>
+  /** The relations of the resource; undefined where it has none, or where they are not known yet. */
+  memberOf(): Member | undefined
+  list(call: C, plan: ListPlan, tenant: string | undefined, how: PageOptions): Promise<Page<E>>
+  count(call: C, plan: CountPlan, tenant: string | undefined): Promise<number>
+  /** Removes a chunk of the expired rows, and nothing that goes with them. Returns how many. */
+  purge(call: C, before: Date, tenant: string | undefined, chunk: number): Promise<number>
+  /** Whether a row of any tenant, deleted or not, has the value. */
+  isTaken(field: Field, value: string, given: RequestContext | undefined): Promise<boolean>
+  /** The hash specs of the stored credentials; undefined in memory, and in a transaction. */
+  specsOf(call: C, credential: CredentialField): SpecsInUse | undefined
+  /** TypeORM's manager in the transaction of a call. */
+  readonly managerOf: (call: C) => ReturnType<ManagerOf>
+  transaction<R>(fn: (context: X) => Promise<R>, options?: TransactionOptions): Promise<R>
+}

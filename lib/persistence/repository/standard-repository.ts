@@ -1,0 +1,343 @@
+import { RequestContext } from '../../context.js'
+import type { NewEntity } from '../../resource/new-entity-of.js'
+import type { CredentialField, ResourceModel, SecretField } from '../../resource/resource-model.js'
+import type { Patch } from '../../resource/values/increment.js'
+import { checkBatch } from '../contract/batch.js'
+import { checkCredential, type Verification, withFreshMint } from '../contract/credential-check.js'
+import type { PagingOptions } from '../contract/list-plan.js'
+import { modify } from '../contract/modify.js'
+import { hasOwnKey, newEntity, type Sources, type Values } from '../contract/new-entity.js'
+import { deletionOf, patchesOf, patchOf, restorationOf, serverSetValues } from '../contract/patch.js'
+import { purgeThreshold } from '../contract/purge-threshold.js'
+import type { ReferringOptions } from '../contract/related-options.js'
+import type {
+  BatchDeleteOptions,
+  BatchGetOptions,
+  BatchUpdateItem,
+  CountOptions,
+  DeleteOptions,
+  FilterScope,
+  ListFilter,
+  ListOptions,
+  ListScope,
+  ModifyOptions,
+  OperationOptions,
+  Page,
+  ReadOptions,
+  ReadTogether,
+  Repository,
+  RowOptions,
+  TransactionOptions,
+  UndeleteOptions,
+  UpdateOptions,
+} from '../contract/repository.js'
+import { byKey, joinOptions, scopeOf } from '../contract/scope.js'
+import { checkMinter, mint, protectNew, reveal, type SecretOptions } from '../contract/secret-fields.js'
+import { watchOperations, watchOverrides } from '../contract/watched-operations.js'
+import { relatedQuestions } from '../deletion/rules/related-questions.js'
+import { RepositoryFamily } from '../deletion/rules/repository-family.js'
+import type { StoredRow } from '../deletion/rules/stored-rows.js'
+import { entitiesRead } from '../hooks/call-hooks.js'
+import { withLoadHooks } from '../hooks/with-load-hooks.js'
+import { isStorable } from '../query/reachable.js'
+import { planCount, planPage } from '../relations/plan-page.js'
+import { notFound } from '../rows/misses.js'
+import type { RowCall } from '../rows/row-call.js'
+import { targetOf } from '../rows/row-target.js'
+import { RowWriter } from '../rows/row-writer.js'
+import type { ReadOperation } from './operations.js'
+import type { RowsPlace } from './rows-place.js'
+
+/** Options of every repository. */
+export interface StandardOptions extends Sources, PagingOptions, SecretOptions {}
+
+/** Rows removed by one step of a purge, so that none of them holds its locks for long. */
+const PURGE_CHUNK = 1000
+
+/**
+ * The operations of a repository, wherever its rows are. Each reads its options, finds out its scope, checks and prepares what
+ * it is given, and then reads or writes rows.
+ */
+export abstract class StandardRepository<
+  E extends object,
+  C extends RowCall,
+  X extends RequestContext,
+> implements Repository<E> {
+  static {
+    watchOperations(
+      this.prototype as StandardRepository<object, RowCall, RequestContext>,
+      (repository) => repository.#place.database,
+    )
+  }
+
+  readonly appliesWhere = true
+  readonly isForDevelopment: boolean
+  readonly #options: StandardOptions
+  readonly #place: RowsPlace<E, C, X>
+  readonly #writer: RowWriter<E, C>
+  readonly #family: RepositoryFamily<E, C>
+
+  protected constructor(
+    readonly model: ResourceModel<E>,
+    options: StandardOptions,
+    place: RowsPlace<E, C, X>,
+  ) {
+    watchOverrides(this)
+    checkMinter(model, options)
+    this.isForDevelopment = options.encryptor?.development === true
+    this.#options = options
+    this.#place = place
+    this.#writer = new RowWriter(place.rows, place.resource)
+    const memberOf = () => place.memberOf()
+    this.#family = new RepositoryFamily(place.resource.model, memberOf, place.family, this.#writer, options)
+  }
+
+  readonly relatedQuestions = (options: { readonly force: boolean }) =>
+    relatedQuestions(this.#family.member, options)
+
+  get(key: string, options?: ReadOptions): Promise<E> {
+    return this.#place.operations.read('get', options, async (operation) => {
+      const { call, scope, lock } = operation
+      const row = this.#writer.known({ key, scope }) ?? (await this.#writer.search(call, { key, scope }))
+      const entity = (await this.#place.rows.get(call, row, { lock })) ?? notFound()
+      return this.#completed('get', operation, entity, options?.with, options)
+    })
+  }
+
+  list(list: ListOptions<E> & ReadTogether<string> = {}, options?: ListScope): Promise<Page<E>> {
+    const { operations, relations } = this.#place
+    const paths = list.with
+    const read = async (operation: ReadOperation<C>): Promise<Page<E>> => {
+      const { scope, lock } = operation
+      const isAlone = paths === undefined || lock !== undefined
+      const { call, kept } = isAlone
+        ? { ...operation, kept: undefined }
+        : relations.pageOn(operation.call, paths, scope)
+      const plan = planPage(this.model, list, scope, this.#options, options)
+      const page = await this.#place.list(call, plan, scope.tenant, { lock, kept })
+      return this.#completed('list', { call, scope, lock }, page, paths, options)
+    }
+    return operations.read('list', options, read, { mayLeaveOut: true })
+  }
+
+  count(list: ListFilter = {}, options: CountOptions = {}): Promise<number> {
+    return this.#place.operations.read('count', options, async ({ call, scope }) => {
+      const plan = planCount(this.model, list, scope, options)
+      return this.#place.count(call, plan, scope.tenant)
+    })
+  }
+
+  async exists(list?: ListFilter, options?: FilterScope): Promise<boolean> {
+    return (await this.count(list, joinOptions(options, { limit: 1 }))) > 0
+  }
+
+  create(input: NewEntity<E>, options?: OperationOptions & ReferringOptions): Promise<E> {
+    const { operations, rows } = this.#place
+    return this.#minting(options, (minted) =>
+      operations.write('create', options, async (operation) => {
+        const { scope } = operation
+        const entity = newEntity(this.model, input, scope, this.#options)
+        const secrets = await protectNew(this.model, input as Values, this.#options, scope.context)
+        minted(secrets.columns)
+        const values = { ...(entity as Values), ...secrets.columns }
+        await operation.refers(values)
+        const isKeyMade = !hasOwnKey(this.model, input, this.#options)
+        const write = { row: targetOf(this.model, values), values, isKeyMade }
+        const isAtomic = !rows.insertsAtOnce
+        const created = await operation.send((call) => rows.insert(call, write), { isAtomic })
+        return Object.assign(created, secrets.tokens)
+      }),
+    )
+  }
+
+  update(key: string, entity: Patch<E>, fieldMask?: readonly string[], options?: UpdateOptions): Promise<E> {
+    return this.#place.operations.write('update', options, async (operation) => {
+      const { scope } = operation
+      const patch = await patchOf(this.model, entity, fieldMask, options, this.#options, scope)
+      await operation.refers(patch)
+      const row = { key, scope, ifMatch: options?.ifMatch }
+      return operation.send((call) => this.#writer.update(call, row, patch))
+    })
+  }
+
+  async modify(
+    key: string,
+    change: (current: E) => Patch<E> | Promise<Patch<E>>,
+    options?: ModifyOptions,
+  ): Promise<E> {
+    return modify(this, this.#place.database, key, change, options)
+  }
+
+  async delete(key: string, options?: DeleteOptions): Promise<void> {
+    const together = this.#family.deletes
+    return this.#place.operations.write('delete', options, async ({ scope, send }) => {
+      const row = { key, scope, ifMatch: options?.ifMatch }
+      const values = deletionOf(this.model, this.#options)
+      const writer = together ?? this.#writer
+      return send((call) => writer.delete(call, row, values, options), { together })
+    })
+  }
+
+  async undelete(key: string, options?: UndeleteOptions): Promise<E> {
+    const together = this.#family.undeletes
+    return this.#place.operations.write('undelete', options, async ({ scope, send }) => {
+      if (this.model.deleteTime === undefined) return notFound()
+      const row = { key, scope, ifMatch: options?.ifMatch }
+      const values = restorationOf(this.model, this.#options)
+      const writer = together ?? this.#writer
+      return send((call) => writer.undelete(call, row, values, options), { together })
+    })
+  }
+
+  async batchGet(keys: readonly string[], options?: BatchGetOptions): Promise<E[]> {
+    checkBatch(keys, 'ids', { unique: false })
+    return this.#place.operations.read('batchGet', options, async (operation) => {
+      const { call, scope, lock } = operation
+      const storable = [...new Set(keys.filter(isStorable))]
+      const rows = await this.#place.rows.batchGet(call, storable, scope, { lock })
+      const found = byKey(this.model, rows)
+      const isWhole = options?.allowMissing !== true
+      const entities = isWhole ? keys.map((key) => (found.get(key) ?? notFound()) as E) : rows
+      return this.#completed('batchGet', operation, entities, options?.with, options)
+    })
+  }
+
+  async batchUpdate(
+    items: readonly BatchUpdateItem<string, E>[],
+    options?: RowOptions & ReferringOptions,
+  ): Promise<E[]> {
+    const keys = items.map(({ key }) => key)
+    checkBatch(keys, 'requests', { unique: true })
+    return this.#place.operations.write('batchUpdate', options, async (operation) => {
+      const { scope } = operation
+      const patches = await patchesOf(this.model, items, this.#options, scope)
+      await operation.refers(...patches.map(({ patch }) => patch))
+      return operation.send((call) => this.#writer.updateMany(call, patches, scope), { isAtomic: true })
+    })
+  }
+
+  async batchDelete(keys: readonly string[], options?: BatchDeleteOptions): Promise<void> {
+    checkBatch(keys, 'ids', { unique: true })
+    const together = this.#family.deletes
+    return this.#place.operations.write('batchDelete', options, async ({ scope, send }) => {
+      const values = deletionOf(this.model, this.#options)
+      const writer = together ?? this.#writer
+      const remove = (call: C) => writer.deleteMany(call, keys, scope, values, options)
+      return send(remove, { isAtomic: true, together })
+    })
+  }
+
+  async purgeExpired(before: Date, options?: OperationOptions): Promise<number> {
+    scopeOf(this.model, options)
+    if (this.model.expireTime === undefined) return 0
+    const threshold = purgeThreshold(before)
+    const family = this.#family.purges
+    for (let removed = 0, after: StoredRow | undefined; ;) {
+      const remove = async (call: C, tenant: string | undefined) => {
+        if (family !== undefined) return family.purge(call, threshold, { tenant, after, chunk: PURGE_CHUNK })
+        return { removed: await this.#place.purge(call, threshold, tenant, PURGE_CHUNK), last: undefined }
+      }
+      const step = await this.#place.operations.write('purgeExpired', options, ({ scope, send }) =>
+        send((call) => remove(call, scope.tenant), { together: family?.purging }),
+      )
+      removed += step.removed
+      after = step.last
+      if (after === undefined && (family !== undefined || step.removed < PURGE_CHUNK)) return removed
+    }
+  }
+
+  async transaction<R>(fn: (context: X) => Promise<R>, options?: TransactionOptions): Promise<R> {
+    scopeOf(this.model, options)
+    return this.#place.transaction(fn, options)
+  }
+
+  /** What `lookupBy<Field>Hash` calls. */
+  protected lookup({ hash }: SecretField, value: string, options?: ReadOptions): Promise<E> {
+    return this.#place.operations.read('lookup', options, async (operation) => {
+      if (!isStorable(value)) return notFound()
+      const [first] = await this.#place.finds.find(operation.call, hash, value, operation.scope)
+      return this.#completed('lookup', operation, first?.entity ?? notFound(), options?.with, options)
+    })
+  }
+
+  /** What `reveal<Field>` calls. */
+  protected async reveal(
+    { cipher }: SecretField,
+    key: string,
+    options?: RowOptions,
+  ): Promise<string | undefined> {
+    const { operations, finds } = this.#place
+    const { stored, context } = await operations.read('reveal', options, async ({ call, scope }) => {
+      const row = await this.#writer.target(call, { key, scope })
+      const [found] = await finds.find(call, this.model.key, key, row)
+      return { stored: (found ?? notFound()).columns[cipher.property], context: scope.context }
+    })
+    return reveal(stored, this.#options, context)
+  }
+
+  /** What `verify<Field>` calls: it searches all tenants, because the record is what says whose call it is. */
+  protected async verify(
+    credential: CredentialField,
+    token: string,
+    options?: OperationOptions,
+  ): Promise<Verification<E>> {
+    const scope = { context: options?.context ?? RequestContext.current(), tenant: undefined }
+    const check = ({ call }: ReadOperation<C>) => {
+      const find = (id: string) => this.#place.finds.find(call, credential.publicId, id, scope)
+      const specs = this.#place.specsOf(call, credential)
+      return checkCredential(this.model, credential, token, this.#options, find, specs, scope.context)
+    }
+    return this.#place.operations.read('verify', options, check, { scope })
+  }
+
+  /** What `remint<Field>` calls. */
+  protected remint(credential: CredentialField, key: string, options?: RowOptions): Promise<string> {
+    return this.#minting(options, (minted) =>
+      this.#place.operations.write('remint', options, async ({ scope, send }) => {
+        const { columns, tokens } = await mint(this.model, credential.property, this.#options, scope.context)
+        minted(columns)
+        const patch = { ...columns, ...serverSetValues(this.model, this.#options) }
+        await send((call) => this.#writer.update(call, { key, scope }, patch))
+        return tokens[credential.property] as string
+      }),
+    )
+  }
+
+  #minting<T>(
+    options: OperationOptions | undefined,
+    attempt: (minted: (columns: Values) => void) => Promise<T>,
+  ): Promise<T> {
+    return withFreshMint(this.model, attempt, (field, publicId) =>
+      this.#place.isTaken(field, publicId, options?.context),
+    )
+  }
+
+  /** What was read, with its relations, and after the hooks of loading. */
+  #completed<T>(
+    name: string,
+    operation: ReadOperation<C>,
+    result: T,
+    paths: readonly string[] | undefined,
+    options: OperationOptions | undefined,
+  ): T | Promise<T> {
+    const isComplete = paths === undefined && !this.#place.hooks.followLoads(name)
+    return isComplete ? result : this.#complete(name, operation, result, paths, options)
+  }
+
+  async #complete<T>(
+    name: string,
+    { call, scope }: ReadOperation<C>,
+    result: T,
+    paths: readonly string[] = [],
+    options?: OperationOptions,
+  ): Promise<T> {
+    const { relations, hooks, managerOf } = this.#place
+    if (paths.length > 0)
+      await relations.read(entitiesRead(name, result), paths, { at: call, scope, options })
+    if (!hooks.followLoads(name)) return result
+    await withLoadHooks(scope.context, options?.context, (inside) =>
+      hooks.loaded(name, result, inside, () => managerOf(call)),
+    )
+    return result
+  }
+}

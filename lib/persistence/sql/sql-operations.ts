@@ -1,0 +1,182 @@
+import type { ResourceModel } from '../../resource/resource-model.js'
+import type { Values } from '../contract/new-entity.js'
+import { surrounding } from '../contract/open-transaction.js'
+import type { ReferringOptions } from '../contract/related-options.js'
+import type { ListScope, RowOptions } from '../contract/repository.js'
+import { lockOf, WILL_WRITE } from '../contract/row-lock.js'
+import { type Scope, scopeOf } from '../contract/scope.js'
+import { withRetries } from '../engines/errors/constraint-error.js'
+import { toCaller } from '../engines/errors/to-caller.js'
+import type { Database } from '../engines/executor/executor.js'
+import type { LateTransaction } from '../engines/executor/late-transaction.js'
+import type { Hooks } from '../hooks/call-hooks.js'
+import { OutboxWriter } from '../outbox/sql/outbox-writer.js'
+import type { References } from '../references/references.js'
+import type {
+  Operations,
+  ReadOperation,
+  ReadSettings,
+  SendOptions,
+  WriteOperation,
+} from '../repository/operations.js'
+import type { Referable } from '../rows/referable.js'
+import type { SqlCall } from '../rows/row-call.js'
+import type { IndexErrors } from '../schema/index-errors.js'
+import type { DataSourceCheck } from './data-source-check.js'
+import { TransactionScope } from './transaction-scope.js'
+import { atomically, current, type Joined, withHooks } from './transaction.js'
+
+/** An operation on the transaction that it joins, or on the pool. */
+interface JoinedCall extends SqlCall {
+  readonly on: Joined
+}
+
+/** The operations that write one row, and nothing after it. */
+const WRITES_ONE_ROW: ReadonlySet<string> = new Set(['create', 'update', 'delete', 'undelete'])
+
+/** The reads that find rows which nobody named. */
+const FINDS_ROWS: ReadonlySet<string> = new Set(['list', 'count'])
+
+/** What operations need to know of the rows of a resource. */
+export interface OperationParts {
+  readonly model: ResourceModel
+  readonly check: DataSourceCheck
+  /** Whether a write returns the row that it wrote. */
+  readonly canReturn: boolean
+  readonly indexes: IndexErrors
+  readonly hooks: Pick<Hooks<object>, 'surround'>
+  readonly references: References | undefined
+}
+
+/** How the operations of a repository run on a database. */
+export class SqlOperations implements Operations<SqlCall> {
+  constructor(
+    private readonly database: Database,
+    private readonly parts: OperationParts,
+  ) {}
+
+  async read<T>(
+    name: string,
+    options: ListScope | undefined,
+    work: (operation: ReadOperation<SqlCall>) => Promise<T>,
+    settings: ReadSettings = {},
+  ): Promise<T> {
+    const scope = settings.scope ?? scopeOf(this.parts.model, options)
+    if (options?.lock !== undefined || options?.wait !== undefined) {
+      const lock = lockOf(this.database, this.#named(name), options, settings)
+      return this.#perform(name, options, scope, async (call) => {
+        const result = await work({ call, scope, lock })
+        const { on } = call
+        if (on instanceof TransactionScope && !(WILL_WRITE in options)) on.connection.snapshot.locked()
+        return result
+      })
+    }
+    const read = (call: JoinedCall) => work({ call, scope, lock: undefined })
+    return this.#perform(name, options, scope, FINDS_ROWS.has(name) ? this.#fresh(read) : read)
+  }
+
+  /** A rule across rows locks a row, and then counts others: it must not count what was there before it waited. */
+  #fresh<T>(read: (call: JoinedCall) => Promise<T>): (call: JoinedCall) => Promise<T> {
+    return async (call) => {
+      const { on } = call
+      if (on instanceof TransactionScope) await on.connection.snapshot.check(on, this.parts.model.type, call)
+      return read(call)
+    }
+  }
+
+  async write<T>(
+    name: string,
+    options: (RowOptions & ReferringOptions) | undefined,
+    work: (operation: WriteOperation<SqlCall>) => Promise<T>,
+  ): Promise<T> {
+    const scope = scopeOf(this.parts.model, options)
+    return this.#perform(name, options, scope, async (call) => {
+      if (call.on instanceof TransactionScope) call.on.refuseReadOnly(this.#named(name))
+      let referable: Referable | undefined
+      const refers = async (...written: readonly Readonly<Values>[]) => {
+        referable = await this.parts.references?.referable(options?.references, written)
+      }
+      return work({
+        scope,
+        refers,
+        send: (write, how) => {
+          const referring = referable === undefined ? call : { ...call, referable }
+          return this.#send(name, options, referring, write, how)
+        },
+      })
+    })
+  }
+
+  /** On dialects that do not return the row they wrote, writing and reading are one transaction. */
+  async #send<T>(
+    name: string,
+    options: RowOptions | undefined,
+    call: JoinedCall,
+    write: (call: SqlCall) => Promise<T>,
+    { isAtomic, together }: SendOptions<SqlCall> = {},
+  ): Promise<T> {
+    const { model, canReturn, hooks } = this.parts
+    const { on, context, referable } = call
+    const tells = model.events !== undefined
+    if (together !== undefined && on !== this.database) await together.checkJoined(call)
+    let result: T
+    if (hooks.surround(name) || together?.callsHooks === true) {
+      const hooked = (
+        executor: SqlCall['on'],
+        inside: NonNullable<SqlCall['inside']>,
+        late?: LateTransaction,
+      ) => {
+        const own = { ...call, on: executor, inside }
+        return write(late !== undefined && WRITES_ONE_ROW.has(name) ? lateCall(own, late) : own)
+      }
+      result = await withHooks(on, context, surrounding(options?.context), hooked, together?.settings)
+    } else if ((isAtomic ?? (!canReturn || tells)) || together !== undefined || referable?.asksCode === true)
+      result = await atomically(on, context, (inside) => write({ ...call, on: inside }), together?.settings)
+    // In a transaction a deadlock is the transaction's to retry.
+    else result = await (on === this.database ? withRetries(() => write(call), call) : write(call))
+    if (tells || together?.tells === true) this.#wake(on)
+    return result
+  }
+
+  /** Who follows the events hears of them when they are committed. */
+  #wake(on: Joined): void {
+    const { wake } = OutboxWriter.of(this.database)
+    if (on instanceof TransactionScope) on.afterCommit(wake)
+    else wake()
+  }
+
+  /** On the transaction that the call joins, which does not end before it; or on the pool. */
+  async #perform<T>(
+    name: string,
+    options: RowOptions | undefined,
+    { context }: Scope,
+    work: (call: JoinedCall) => Promise<T>,
+  ): Promise<T> {
+    const { check, indexes } = this.parts
+    try {
+      const on = current(this.database, options?.context)
+      const { end: signal } = context
+      const call: JoinedCall = signal === undefined ? { on, context } : { on, context, signal }
+      const checked = check.isPending ? () => check.run(on, call).then(() => work(call)) : () => work(call)
+      return await (on instanceof TransactionScope ? on.perform(this.#named(name), checked) : checked())
+    } catch (error) {
+      throw toCaller(error, indexes)
+    }
+  }
+
+  #named(name: string): string {
+    return `${this.parts.model.entity.name}.${name}`
+  }
+}
+
+/** Around a transaction that may never begin. */
+const lateCall = (call: SqlCall, late: LateTransaction): SqlCall => ({
+  ...call,
+  late: {
+    get isNeeded() {
+      return late.isNeeded
+    },
+    outside: { ...call, on: late.outside },
+    instead: { ...call, on: late.instead },
+  },
+})

@@ -1,0 +1,128 @@
+import type { DataSource } from 'typeorm'
+import type { RequestContext } from '../../context.js'
+import type { Field } from '../../resource/fields/field.js'
+import type { CredentialField, ResourceModel } from '../../resource/resource-model.js'
+import type { CountPlan, ListPlan } from '../contract/list-plan.js'
+import type { TransactionOptions } from '../contract/repository.js'
+import { membersOf } from '../deletion/sql/members-of.js'
+import { SqlFamily } from '../deletion/sql/sql-family.js'
+import { executorOf } from '../engines/executor-of.js'
+import type { Database } from '../engines/executor/executor.js'
+import { Hooks } from '../hooks/call-hooks.js'
+import { type MergeOptions, mergeOf } from '../merging/merge.js'
+import { RowsTogether, type SearchedTable } from '../relations/rows-together.js'
+import { SearchedRows } from '../relations/searched-rows.js'
+import type { PageOptions, RowsPlace } from '../repository/rows-place.js'
+import type { SqlCall } from '../rows/row-call.js'
+import type { WrittenResource } from '../rows/row-writer.js'
+import { IndexErrors } from '../schema/index-errors.js'
+import { tableNameOf } from '../schema/table-name-of.js'
+import { EntitySubscribers } from '../typeorm/subscribers.js'
+import { DataSourceCheck } from './data-source-check.js'
+import { knownHydratorsOf } from './row-codec.js'
+import { RowStore } from './row-store.js'
+import { familyRowsOf, rowsOf, type SqlRows } from './rows-of.js'
+import { SqlOperations } from './sql-operations.js'
+import type { TransactionContext } from './transaction-context.js'
+import { TransactionScope } from './transaction-scope.js'
+import { current, transaction } from './transaction.js'
+
+/** The rows of one resource in the database of a DataSource. */
+export class SqlPlace<E extends object> implements RowsPlace<E, SqlCall, TransactionContext> {
+  readonly database: Database
+  readonly check: DataSourceCheck
+  readonly operations: SqlOperations
+  readonly resource: WrittenResource<SqlCall>
+  readonly relations: RowsTogether
+  readonly family: SqlFamily
+  readonly #parts: SqlRows<E>
+
+  constructor(dataSource: DataSource, model: ResourceModel<E>, options: MergeOptions) {
+    const database = executorOf(dataSource)
+    const { dialect } = database
+    this.database = database
+    this.check = new DataSourceCheck(database, model)
+    const parts = rowsOf(database, model, mergeOf(dataSource, options))
+    const { store, references, hooks } = parts
+    this.#parts = parts
+    this.resource = {
+      model,
+      rangeOf: ({ kind }) => dialect.kinds[kind].range,
+      refers: references !== undefined,
+      tenantsOf: (call, key) => store.tenantsOf(call, key),
+    }
+    this.operations = new SqlOperations(database, {
+      model,
+      check: this.check,
+      canReturn: store.statements.canReturn,
+      indexes: new IndexErrors(model, dialect, this.check.table),
+      hooks,
+      references,
+    })
+    this.relations = new RowsTogether(database, model, (target) => this.#tableOf(target))
+    this.family = new SqlFamily({
+      dialect,
+      tableOf: (member) => tableNameOf(member.model, dialect, dataSource),
+      rowsOf: familyRowsOf(database),
+    })
+  }
+
+  get rows() {
+    return this.#parts.rows
+  }
+
+  get finds() {
+    return this.#parts.finds
+  }
+
+  get hooks() {
+    return this.#parts.hooks
+  }
+
+  /** Once the DataSource is initialized. */
+  memberOf() {
+    const { dataSource } = this.database
+    return dataSource.isInitialized ? membersOf(dataSource).get(this.resource.model) : undefined
+  }
+
+  list(call: SqlCall, plan: ListPlan, tenant: string | undefined, how: PageOptions) {
+    return this.#parts.store.lists.list(call, plan, tenant, how)
+  }
+
+  count(call: SqlCall, plan: CountPlan, tenant: string | undefined) {
+    return this.#parts.store.lists.count(call, plan, tenant)
+  }
+
+  purge(call: SqlCall, before: Date, tenant: string | undefined, chunk: number) {
+    return this.#parts.store.purge(call, before, tenant, chunk)
+  }
+
+  async isTaken({ column }: Field, value: string, given: RequestContext | undefined): Promise<boolean> {
+    const on = current(this.database, given)
+    return (await on.run(this.#parts.store.statements.has(column), [value])).rows.length > 0
+  }
+
+  specsOf({ on }: SqlCall, credential: CredentialField) {
+    return on === this.database ? this.#parts.store.lists.specsOf(credential, on) : undefined
+  }
+
+  readonly managerOf = ({ on }: SqlCall) => (on instanceof TransactionScope ? on.manager : undefined)
+
+  transaction<R>(fn: (context: TransactionContext) => Promise<R>, options?: TransactionOptions): Promise<R> {
+    return transaction(this.database, fn, options)
+  }
+
+  #tableOf(target: ResourceModel): SearchedTable {
+    const { dataSource, dialect } = this.database
+    const table = tableNameOf(target, dialect, dataSource)
+    const { lists } = new RowStore(target, dialect, table)
+    return {
+      hooks: new Hooks(target, new EntitySubscribers(dataSource, target)),
+      list: (call, plan, tenant) => lists.list(call, plan, tenant),
+      rows: new SearchedRows(target, dialect, table, (isOwned) =>
+        knownHydratorsOf(target, dialect, true, isOwned),
+      ),
+      managerOf: this.managerOf,
+    }
+  }
+}
