@@ -60,7 +60,10 @@ function causeText(what: string, error: unknown): string {
     const of = (name: string) => (typeof at === 'object' ? propertyOf(at, name) : undefined)
     const [name, code, message] = [of('name'), of('code') ?? of('errno'), of('message')]
     const isDrivers = name === 'DriverFault' && (typeof code === 'string' || typeof code === 'number')
-    parts.push(String(name), isDrivers ? String(code) : String(message ?? typeof at).slice(0, LONGEST_TEXT))
+    parts.push(
+      String(name),
+      isDrivers ? String(code) : (typeof message === 'string' ? message : typeof at).slice(0, LONGEST_TEXT),
+    )
     at = of('cause')
   }
   return JSON.stringify(parts)

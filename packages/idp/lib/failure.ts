@@ -11,6 +11,5 @@ export class Failure extends Error {
   }
 }
 
-export const NOT_SO = 1
 export const NOBODY_RESPONDS = 3
 export const CONFLICT = 4
