@@ -186,16 +186,27 @@ function wrapperWriter(desc: DescMessage): JsonWriter<Message> {
   return (message, registry) => write((message as Local).value, registry)
 }
 
+/** One of a type that only a newer image knows, or that cannot be read, has its type alone: it must not fail all that is beside it. */
 function writeAny(any: Any, registry: Registry | undefined): string {
   if (any.typeUrl === '') return '{}'
-  const message = registry === undefined ? undefined : anyUnpack(any, registry)
-  const desc = message === undefined ? undefined : registry?.getMessage(message.$typeName)
-  if (message === undefined || desc === undefined)
-    throw new RangeError('an Any holds a type that is not registered')
   const type = `"@type":${quote(any.typeUrl)}`
+  const held = unpacked(any, registry)
+  if (held === undefined) return `{${type}}`
+  const [desc, message] = held
   const content = messageWriter(desc)(message, registry)
   if (hasSpecialJson(desc)) return `{${type},"value":${content}}`
   return content === '{}' ? `{${type}}` : `{${type},${content.slice(1)}`
+}
+
+function unpacked(any: Any, registry: Registry | undefined): readonly [DescMessage, Message] | undefined {
+  const desc = registry?.getMessage(any.typeUrl.slice(any.typeUrl.lastIndexOf('/') + 1))
+  if (desc === undefined) return undefined
+  try {
+    const message = anyUnpack(any, desc)
+    return message && [desc, message]
+  } catch {
+    return undefined
+  }
 }
 
 function writeStruct({ fields }: Struct): string {

@@ -1,8 +1,11 @@
+import { RequestContext } from '../../context.js'
+import { ReportLimit } from '../../faults/report-limit.js'
+import { shownValue } from '../../text/shown-value.js'
 import type { Field } from '../../resource/fields/field.js'
 import { kindOf } from '../../resource/kinds/kinds.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Dialect } from '../dialects/dialect.js'
-import type { Decode, Encode } from '../dialects/values/kind-sql.js'
+import type { Encode } from '../dialects/values/kind-sql.js'
 import type { Row } from '../engines/executor/executor.js'
 import type { CredentialRow } from '../contract/credential-check.js'
 import type { Values } from '../contract/new-entity.js'
@@ -81,16 +84,38 @@ function compiled<E extends object, F>(
   dialect: Dialect,
   text: string,
 ): F {
-  const decoders = fields.map((field) => dialect.kinds[field.kind].decoder(field))
+  const decoders = fields.map((field) => decoderOf(model, field, dialect))
   // Property names come from the declared class, never from input.
   // eslint-disable-next-line @typescript-eslint/no-implied-eval -- a loop over fields costs three times as much per row
   const compile = new Function('create', 'd', `return ${text}`)
-  return (compile as (create: () => E, d: readonly Decode[]) => F)(model.create, decoders)
+  return (compile as (create: () => E, d: readonly RowDecode[]) => F)(model.create, decoders)
+}
+
+/** @param entity - what was read of the row before. */
+type RowDecode = (value: unknown, entity: object) => unknown
+
+/** JSON that another program or a newer image has stored counts as not set where it cannot be read: it must not fail the rows beside it. */
+function decoderOf(model: ResourceModel, field: Field, dialect: Dialect): RowDecode {
+  const decode = dialect.kinds[field.kind].decoder(field)
+  if (field.json === undefined) return decode
+  const reports = new ReportLimit()
+  return (value, entity) => {
+    try {
+      return decode(value)
+    } catch {
+      const key = shownValue((entity as Values)[model.key.property])
+      const what = `the column ${field.column} of ${model.type} ${key} holds JSON that cannot be read, and counts as not set`
+      // The error itself would repeat a value of the row.
+      const error = new TypeError('it is not the JSON of its field')
+      reports.tell(what, error, (more) => RequestContext.current().reportFailure(what + more, error))
+      return undefined
+    }
+  }
 }
 
 /** The cheap kinds are written inline; the rest goes through its decoder. */
 const expression = (field: Field, dialect: Dialect, value: string, index: number): string =>
-  dialect.kinds[field.kind].inline?.(value) ?? `d[${index}](${value})`
+  dialect.kinds[field.kind].inline?.(value) ?? `d[${index}](${value}, e)`
 
 /** Written values → the entity that a read of the row gives, where its columns keep what is written. */
 export function writtenEntityOf<E extends object>(model: ResourceModel<E>): (values: Readonly<Values>) => E {

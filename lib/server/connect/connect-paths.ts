@@ -7,6 +7,7 @@ import type { ExactPath, ExactPaths } from '../../gateway/exact-path.js'
 import { CONTENT_CODINGS } from '../../gateway/http/content-coding.js'
 import { forwardedNames, sentNames } from '../../gateway/http/metadata.js'
 import { messageWriter } from '../../gateway/json/writer.js'
+import { withUnknownTypes } from './any-types.js'
 import type { GatewayMux } from '../../gateway/routing/mux.js'
 import { registryOf } from '../../gateway/json/type-registry.js'
 import { literalPaths } from '../../openapi/literal-paths.js'
@@ -92,7 +93,7 @@ const pathsOf = (
   dispatcher: Dispatcher,
 ): ExactPaths => {
   const types = registryOf(registry.services().flatMap((service) => service.methods))
-  const jsonOptions = { ignoreUnknownFields: false, registry: types }
+  const jsonOptions = { ignoreUnknownFields: false, registry: withUnknownTypes(types) }
   const forwarded = forwardedNames(gateway.forwardHeaders)
   const headers = sentNames(gateway.responseHeaders)
   const trailers = ['etag', ...gateway.responseHeaders]

@@ -1,6 +1,7 @@
 import { fromBinary, toBinary, toJson } from '@bufbuild/protobuf'
 import { expect } from 'chai'
 import type { DataSource } from 'typeorm'
+import { RequestContext } from '../../../lib/context.js'
 import { resourceModel } from '../../../lib/resource/resource-model.js'
 import { openSubject, type OpenSubject } from '../../conformance/repository/open-subject.js'
 import { draft, inAcme } from '../../conformance/repository/subject.js'
@@ -230,6 +231,47 @@ describeOn('rows of another writer', databases, ({ name, open }) => {
       }
       expect(messages).to.have.length(values.length * 2)
     }))
+
+  it('have JSON that counts as not set where it cannot be read, is told of, and stays', async () => {
+    const reports: string[] = []
+    const principal = { subject: 'ada', tenant: 'acme', groups: [], scopes: [] }
+    const context = new RequestContext({ principal, onFailure: ({ message }) => reports.push(message) })
+    const stored = {
+      labels: ['[null]', '{}', '7', '[{}]'],
+      origin: ['{"depth": 1.5}', '{"quarry": 5}', '[]', '"x"', '7'],
+    }
+    await context.run(async () => {
+      for (const [column, values] of Object.entries(stored)) {
+        await subject.clear()
+        await subject.specimens.create(draft({ id: 'good', labels: ['a'], origin: { quarry: 'q' } as never }))
+        await store(
+          column,
+          values.map((json) => `'${json}'`),
+        )
+        const kept = () => subject.dataSource?.query(`SELECT ${column} FROM specimens WHERE id = 'a00'`)
+        const before: unknown = await kept()
+        for (let again = 0; again < 2; again++) {
+          const { items } = await subject.specimens.list({ orderBy: 'id' })
+          expect(items).to.have.length(values.length * 2 + 1)
+          for (const item of items) {
+            const message = resourceModel(Specimen).toMessage<SpecimenMessage>(item)
+            expect(message.labels.length > 0 || message.origin !== undefined || item.id !== 'good').to.equal(
+              true,
+            )
+            if (item.id !== 'good')
+              expect((item as unknown as Record<string, unknown>)[column]).to.equal(undefined)
+          }
+        }
+        expect((await subject.specimens.update('a00', { title: 'new' }, ['title'])).title).to.equal('new')
+        expect((await subject.specimens.get('a00')).title).to.equal('new')
+        expect(await kept()).to.deep.equal(before)
+        const told = reports.filter((text) =>
+          text.includes(`the column ${column} of specimen "a00" holds JSON`),
+        )
+        expect(told.length).to.be.within(1, 3)
+      }
+    })
+  })
 
   it('have times that a client can be told', () =>
     inAcme(async () => {
