@@ -18,27 +18,44 @@ const EXAMPLES = new Map([
   ['orders', { serverOf: orderServer, tour: orderTour, path: '/v1/orders', beside: 'orders/warehouse.js' }],
 ])
 
+/** It has a provider beside it, so it has a way of its own. */
+const SIGN_IN = 'sign-in'
+
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     once: { type: 'boolean', default: false },
     grpc: { type: 'string', default: ':9090' },
-    http: { type: 'string', default: ':8080' },
+    http: { type: 'string' },
+    idp: { type: 'string', default: '8080' },
     help: { type: 'boolean', short: 'h', default: false },
   },
 })
 
 const [name = 'widgets'] = positionals
 const example = EXAMPLES.get(name)
-if (values.help || example === undefined || positionals.length > 1) {
+if (values.help || (example === undefined && name !== SIGN_IN) || positionals.length > 1) {
   console.log(
-    `npm run demo -- [${[...EXAMPLES.keys()].join('|')}] [--once] [--grpc :9090] [--http :8080]\n\nWalks through an example, widgets by default, then stays up; --once ends it.`,
+    `npm run demo -- [${[...EXAMPLES.keys(), SIGN_IN].join('|')}] [--once] [--grpc :9090] [--http :8080]\n\nWalks through an example, widgets by default, then stays up; --once ends it.\n${SIGN_IN} serves at :3000, because its identity provider has 8080; --idp gives that another port.`,
   )
   process.exit(values.help ? 0 : 2)
 }
 
 const stop = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
+
+if (example === undefined) {
+  const { signInDemo } = await import('./sign-in/demo.js')
+  await signInDemo({
+    isOnce: values.once,
+    grpcAddr: values.grpc,
+    httpAddr: values.http ?? ':3000',
+    providerPort: Number(values.idp),
+    screen: new Screen(process.stdout.isTTY),
+    stop,
+  })
+  process.exit()
+}
 
 // Another process reads it too.
 const folder = example.beside === undefined ? undefined : mkdtempSync(join(tmpdir(), 'ashlar-demo-'))
@@ -49,7 +66,7 @@ const logger = jsonLogger('error')
 const server = await example.serverOf({
   database: file ?? ':memory:',
   grpcAddr: values.grpc,
-  httpAddr: values.http,
+  httpAddr: values.http ?? ':8080',
   logger,
 })
 const serving = server.serve(stop.signal)

@@ -20,6 +20,7 @@ The folder has to be empty or not there. At a terminal, what no flag says is ask
     '<%= config.bin %> <%= command.id %> shop',
     '<%= config.bin %> <%= command.id %> shop --database postgres --auth oidc',
     '<%= config.bin %> <%= command.id %> shop --nest --database mysql',
+    '<%= config.bin %> <%= command.id %> shop --auth dev-login',
   ]
   static override args = {
     dir: Args.string({ description: 'The folder of the project.', required: true }),
@@ -29,7 +30,7 @@ The folder has to be empty or not there. At a terminal, what no flag says is ask
     nest: Flags.boolean({ summary: 'Write a Nest application.', allowNo: true }),
     auth: Flags.option({
       summary:
-        'How callers say who they are: headers, for development only, or tokens of an identity provider.',
+        'How callers say who they are: headers, for development only, tokens of an identity provider, or dev-login: a page that signs in, with a provider on this machine.',
       options: AUTHENTICATIONS,
     })(),
     name: Flags.string({
@@ -52,7 +53,11 @@ The folder has to be empty or not there. At a terminal, what no flag says is ask
         (flags.nest as boolean | undefined) ??
         (await asked('Plain, or in a Nest application?', ['plain', 'nest'])) === 'nest',
       authentication:
-        flags.auth ?? (await asked('Who is calling: headers for now, or OpenID Connect?', AUTHENTICATIONS)),
+        flags.auth ??
+        (await asked(
+          'Who is calling: headers for now, OpenID Connect, or a page that signs in?',
+          AUTHENTICATIONS,
+        )),
     }
     const { projectFilesOf } = await import('../new/project.js')
     const files = projectFilesOf(choices)
@@ -67,6 +72,9 @@ The folder has to be empty or not there. At a terminal, what no flag says is ask
       '  npm install',
       ...(DATABASE_FACTS[choices.database].isServer ? ['  the database, as README.md says'] : []),
       '  npm run dev',
+      ...(choices.authentication === 'dev-login'
+        ? ['  npm run login, in another terminal', '  open http://localhost:3000/app']
+        : []),
     ])
     return { ...choices, folder, files: paths }
   }

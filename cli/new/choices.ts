@@ -1,14 +1,14 @@
 import { Failure } from '../errors/failure.js'
 import type { DatabaseName } from './databases.js'
 
-export const AUTHENTICATIONS = ['headers', 'oidc'] as const
+export const AUTHENTICATIONS = ['headers', 'oidc', 'dev-login'] as const
 
 /** What a new project is made of. */
 export interface Choices {
   /** The name of the npm package, such as `task-board`. */
   readonly name: string
   readonly database: DatabaseName
-  /** How callers say who they are: by headers that are believed in development, or by tokens of an identity provider. */
+  /** How callers say who they are: by headers that are believed in development, by tokens of an identity provider, or by a page that signs in at one. */
   readonly authentication: (typeof AUTHENTICATIONS)[number]
   readonly nest: boolean
 }

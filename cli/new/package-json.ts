@@ -21,7 +21,7 @@ const PROTO_TOOLS = { '@bufbuild/buf': '^1.75.0', '@bufbuild/protoc-gen-es': '~2
 const CLEAN = `node -e "['dist/test', 'dist/.tsbuildinfo'].map((old) => fs.rmSync(old, { recursive: true, force: true }))"`
 
 /** The `package.json` of a new project. Its versions are those that this package is tested with. */
-export function packageJson({ name, database, nest }: Choices): string {
+export function packageJson({ name, database, nest, authentication }: Choices): string {
   const own = manifest()
   const known: Readonly<Record<string, string | undefined>> = {
     ...own.devDependencies,
@@ -33,6 +33,7 @@ export function packageJson({ name, database, nest }: Choices): string {
   const versions = (names: readonly string[]) =>
     Object.fromEntries(names.map((one) => [one, known[one] ?? `^${own.version}`]))
   const { packages, developmentPackages, built } = DATABASE_FACTS[database]
+  const hasLogin = authentication === 'dev-login'
   const ofNest = nest ? ['@nestjs/common', '@nestjs/core', 'rxjs'] : []
   return `${JSON.stringify(
     {
@@ -43,6 +44,7 @@ export function packageJson({ name, database, nest }: Choices): string {
       engines: { node: own.engines.node },
       scripts: {
         dev: 'ashlar dev',
+        ...(hasLogin && { login: 'ashlar-idp serve' }),
         build: `${CLEAN} && buf generate && tsc`,
         start: 'node --enable-source-maps dist/src/main.js',
         test: 'npm run build && node --test dist/test/*.test.js',
@@ -51,12 +53,16 @@ export function packageJson({ name, database, nest }: Choices): string {
         versions([
           ...['ashlar', 'ashlar-annotations', '@bufbuild/protobuf', '@connectrpc/connect', 'typeorm'],
           ...ofNest,
+          ...(hasLogin ? ['openid-client'] : []),
           ...packages,
         ]),
       ),
       devDependencies: sorted({
         ...PROTO_TOOLS,
-        ...versions(['@types/node', 'swagger-ui-dist', 'typescript', ...developmentPackages]),
+        ...versions([
+          ...['@types/node', 'swagger-ui-dist', 'typescript', ...developmentPackages],
+          ...(hasLogin ? ['ashlar-idp'] : []),
+        ]),
       }),
       // What an npm that asks before it runs install scripts may run.
       allowScripts: {

@@ -14,6 +14,7 @@ export function projectFilesOf(choices: Choices): ReadonlyMap<string, string> {
   const part = (layer: string, name: string) => filled(layered([layer]).get(name) ?? '', names)
   const values = {
     ...names,
+    ...callersOf(choices),
     about: `Projects of many tenants, over gRPC, HTTP/JSON and Connect: a service on [Ashlar](https://www.npmjs.com/package/ashlar)${nest ? ' in a Nest application' : ''}.`,
     files: filled(nest ? NEST_FILES : PLAIN_FILES, names),
     migrationWord: DATABASE_FACTS[database].isServer ? ', migration' : '',
@@ -34,6 +35,15 @@ export function projectFilesOf(choices: Choices): ReadonlyMap<string, string> {
   }
   return files
 }
+
+/** The port of HTTP, and how curl says who is calling. The identity provider of development has 8080. */
+const callersOf = ({ authentication, name }: Choices): { readonly port: string; readonly caller: string } =>
+  authentication === 'dev-login'
+    ? {
+        port: '3000',
+        caller: `-H "authorization: Bearer $(npx ashlar-idp token --user alice --client ${name})"`,
+      }
+    : { port: '8080', caller: "-H 'account-id: acme' -H 'subject: ada' -H 'groups: staff'" }
 
 const PLAIN_FILES =
   '| `src/server.ts`        | the server with every service of `src/services.ts`                         |\n'

@@ -24,6 +24,12 @@ export interface RunningProvider {
   readonly port: number
   /** Files that were not there and have been written. */
   readonly written: readonly string[]
+  /** An access token of the user for the client, as `ashlar-idp token` prints it. */
+  readonly token: (request: {
+    readonly user: string
+    readonly client: string
+    readonly scope?: string
+  }) => Promise<string>
   /** What is wrong with the files now. */
   readonly problems: () => readonly string[]
   readonly close: () => Promise<void>
@@ -109,6 +115,8 @@ export async function startProvider(options: ProviderOptions = {}): Promise<Runn
     issuer: context.issuer,
     port: servers.port,
     written,
+    token: async ({ user, client, scope }) =>
+      (await issueToken(library, context, { user, client, scope })).access_token,
     problems: context.problems,
     close: async () => {
       timers.forEach((timer) => clearInterval(timer))
