@@ -41,6 +41,8 @@ declare module 'playwright-core' {
     fill(text: string): Promise<void>
     count(): Promise<number>
     innerText(): Promise<string>
+    filter(options: { hasText: string }): Locator
+    evaluate<T>(read: (element: Element) => T): Promise<T>
     waitFor(options?: { state?: 'visible' | 'attached'; timeout?: number }): Promise<void>
   }
   export interface Page {
@@ -51,13 +53,30 @@ declare module 'playwright-core' {
     locator(selector: string): Locator
     screenshot(options: { path: string; fullPage?: boolean }): Promise<unknown>
     evaluate<T>(script: string): Promise<T>
+    url(): string
+    getByRole(role: string, options?: { name: string | RegExp }): Locator
+    getByText(text: string): Locator
+    getByLabel(text: string): Locator
+    readonly keyboard: { press(key: string): Promise<void>; type(text: string): Promise<void> }
+    emulateMedia(media: { colorScheme: 'light' | 'dark' }): Promise<void>
+    setViewportSize(size: { width: number; height: number }): Promise<void>
     close(): Promise<void>
+  }
+  /** The protocol of the browser's developer tools. */
+  export interface CDPSession {
+    send<T>(method: string, parameters?: object): Promise<T>
+    detach(): Promise<void>
+  }
+  export interface BrowserContext {
+    newPage(): Promise<Page>
+    newCDPSession(page: Page): Promise<CDPSession>
   }
   export interface Browser {
     newPage(options?: {
       viewport: { width: number; height: number }
       colorScheme?: 'light' | 'dark'
     }): Promise<Page>
+    newContext(options: { ignoreHTTPSErrors: boolean; reducedMotion: 'reduce' }): Promise<BrowserContext>
     close(): Promise<void>
   }
   export const chromium: {

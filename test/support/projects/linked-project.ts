@@ -17,6 +17,7 @@ const PROGRAMS = {
   'protoc-gen-es': join(ENGINES, '.bin/protoc-gen-es'),
   ashlar: join(root, 'bin/ashlar.js'),
   tsc: NATIVE_TSC,
+  'ashlar-idp': join(root, 'packages/idp/bin/ashlar-idp.js'),
 }
 
 /** A project of `ashlar new`, with the packages of this repository in the place of installed ones. */

@@ -10,10 +10,13 @@ export interface StartedProject {
   stop(): Promise<number | null>
 }
 
-export async function startedProject({ folder, env }: LinkedProject): Promise<StartedProject> {
+export async function startedProject(
+  { folder, env }: LinkedProject,
+  more: NodeJS.ProcessEnv = {},
+): Promise<StartedProject> {
   const child: ChildProcess = spawn(process.execPath, ['--enable-source-maps', 'dist/src/main.js'], {
     cwd: folder,
-    env: { ...env, NODE_ENV: 'development', GRPC_ADDR: '127.0.0.1:0', HTTP_ADDR: '127.0.0.1:0' },
+    env: { ...env, NODE_ENV: 'development', GRPC_ADDR: '127.0.0.1:0', HTTP_ADDR: '127.0.0.1:0', ...more },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
   let said = ''

@@ -14,6 +14,9 @@ export interface Page {
   readonly isNarrow?: boolean
 }
 
+/** Byte for byte what the policy names. */
+const STYLE_ELEMENT = new Html(`<style>${STYLE}</style>`)
+
 /** The whole document. */
 export const documentOf = ({ title, body, aside, isNarrow = false }: Page): string =>
   html`<!doctype html>
@@ -22,9 +25,7 @@ export const documentOf = ({ title, body, aside, isNarrow = false }: Page): stri
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>${title}</title>
-        <style>
-          ${new Html(STYLE)}
-        </style>
+        ${STYLE_ELEMENT}
       </head>
       <body>
         <a class="skip" href="#content">Skip to the content</a>

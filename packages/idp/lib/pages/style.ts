@@ -17,6 +17,7 @@ h2 { font-size: 1.05rem; margin: 0; }
 .who form { margin: 0; }
 .narrow { max-width: 30rem; }
 ul.plain { list-style: none; margin: 1rem 0; padding: 0; display: grid; gap: .75rem; }
+.tiles .card { height: 100%; }
 ul.tiles { grid-template-columns: repeat(auto-fill, minmax(min(17rem, 100%), 1fr)); }
 .card { display: flex; gap: .85rem; align-items: center; width: 100%; min-height: 4.75rem; padding: .85rem; border: 1px solid var(--line); border-radius: .75rem; background: var(--card); color: inherit; text-align: left; text-decoration: none; font: inherit; }
 a.card:hover, button.card:hover { border-color: var(--accent); }
