@@ -12,7 +12,10 @@ interface Row {
   }
 }
 
-const VECTORS = join(process.cwd(), '../shared/vectors/edge-daemon.json')
+const VECTORS = join(
+  process.env['ASHLAR_TEST_VECTORS'] ?? join(process.cwd(), '../shared/vectors'),
+  'edge-daemon.json',
+)
 
 describe("the daemon's protocol", () => {
   let own: OwnEdge

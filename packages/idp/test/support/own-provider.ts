@@ -53,6 +53,8 @@ export async function ownProvider(options: ProviderOptions = {}): Promise<OwnPro
     restart: async () => {
       await provider.close()
       provider = await startProvider(all(provider.port))
+      // Connections that were kept from before fail once.
+      for (let at = 0; at < 10; at++) await fetch(`${provider.issuer}/healthz`).catch(() => undefined)
     },
     close: async () => {
       await provider.close()
