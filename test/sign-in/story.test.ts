@@ -70,7 +70,7 @@ describe('signing in, in a browser', function () {
     await page.goto(`${app}/app`)
     await focus('link', 'Sign in')
     await page.keyboard.press('Enter')
-    await page.getByRole('heading', { name: 'Whom do you want to be?' }).waitFor()
+    await page.getByRole('heading', { name: 'Who do you want to be?' }).waitFor()
     await examine('chooser')
     await focus('button', /^Alice Archer/)
     await page.keyboard.press('Enter')

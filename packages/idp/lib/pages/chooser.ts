@@ -28,7 +28,7 @@ export function chooserPage({ users, action, app, hint, current, back, formOrigi
         </form>`
       : html`<a class="button" href="${back}">Back</a>`
   return {
-    title: 'Whom do you want to be?',
+    title: 'Who do you want to be?',
     isNarrow: true,
     formOrigins,
     body: html`${app === undefined ? undefined : html`<p>You sign in to <strong>${app}</strong>.</p>`}${

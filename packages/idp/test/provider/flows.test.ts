@@ -164,7 +164,7 @@ describe('the flows, as openid-client runs them', () => {
     const tokens = await oauth.authorizationCodeGrant(config, silent.callback, silent.checks)
     expect(decodeJwt(tokens.access_token).sub).to.equal('bob')
     const asked = await browser.get((await authorization(config, { prompt: 'select_account' })).url)
-    expect(asked.body).to.include('Whom do you want to be?')
+    expect(asked.body).to.include('Who do you want to be?')
     const switched = await browser.post(asked.url, { sub: 'carol' })
     expect(new URL(switched.url).origin).to.equal('http://localhost:3000')
     expect((await browser.get('/')).body).to.include('Carol Cook')
