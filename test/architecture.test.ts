@@ -184,6 +184,8 @@ const OWNERS: Readonly<
     types: ['lib/events', 'lib/nest', 'cli/outbox'],
   },
   'reflect-metadata': { in: ['decorators', 'examples'] },
+  'ashlar-idp': { in: ['examples/sign-in'] },
+  'openid-client': { in: ['examples/sign-in'] },
   '@bufbuild/protobuf': {
     in: [
       ...['lib/resource', 'lib/gateway', 'lib/openapi', 'lib/server', 'lib/gen', 'lib/testing', 'examples'],

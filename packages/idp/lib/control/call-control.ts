@@ -1,7 +1,8 @@
 import { request } from 'node:http'
 import { Failure, NOBODY_RESPONDS } from '../failure.js'
 
-const TIMEOUT_MS = 5_000
+/** A rotation makes a key, which takes a while on a busy machine. */
+const TIMEOUT_MS = 30_000
 
 /** Asks the running provider. @throws Failure with its message, or when none runs. */
 export async function callControl<T>(socketPath: string, path: string, body: object): Promise<T> {

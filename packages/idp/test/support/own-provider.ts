@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as oauth from 'openid-client'
@@ -28,6 +28,9 @@ export interface OwnProvider {
   readonly client: (id?: string, secret?: string) => Promise<oauth.Configuration>
 }
 
+/** Keys take long to make: the providers of a process have the same ones. */
+const KEYS: { text: string | undefined } = { text: undefined }
+
 export async function ownProvider(options: ProviderOptions = {}): Promise<OwnProvider> {
   const folder = mkdtempSync(join(tmpdir(), 'idp-'))
   const write = (file: string, text: string): void => writeFileSync(join(folder, file), text)
@@ -40,7 +43,14 @@ export async function ownProvider(options: ProviderOptions = {}): Promise<OwnPro
     warn: () => {},
     ...options,
   })
+  const keys = join(folder, 'state', 'keys.json')
+  if (KEYS.text !== undefined) {
+    mkdirSync(join(folder, 'state'))
+    const now = Math.floor((options.now?.() ?? Date.now()) / 1000)
+    writeFileSync(keys, KEYS.text.replaceAll(/"(publishedAt|signsFrom)":\d+/g, `"$1":${now}`))
+  }
   let provider = await startProvider(all(0))
+  KEYS.text ??= readFileSync(keys, 'utf8')
   return {
     folder,
     get provider() {

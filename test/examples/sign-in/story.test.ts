@@ -4,11 +4,11 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { openBrowser } from '../support/browser/chromium.js'
-import { freePort } from '../support/free-port.js'
-import { hasBuf, type LinkedProject, linkedProject } from '../support/projects/linked-project.js'
-import { type StartedProject, startedProject } from '../support/projects/started-project.js'
-import { compiled, root } from '../support/root.js'
+import { openBrowser } from '../../support/browser/chromium.js'
+import { freePort } from '../../support/free-port.js'
+import { hasBuf, type LinkedProject, linkedProject } from '../../support/projects/linked-project.js'
+import { type StartedProject, startedProject } from '../../support/projects/started-project.js'
+import { compiled, root } from '../../support/root.js'
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8')
 /** `SCREENSHOTS=1` writes the pictures of the guide again. */

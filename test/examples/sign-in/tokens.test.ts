@@ -5,9 +5,9 @@ import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { decodeJwt, decodeProtectedHeader, exportJWK, generateKeyPair, SignJWT } from 'jose'
-import { Metadata } from '../../lib/call.js'
-import { oidc } from '../../lib/index.js'
-import { recordingLogger } from '../support/servers/server.js'
+import { Metadata } from '../../../lib/call.js'
+import { oidc } from '../../../lib/index.js'
+import { recordingLogger } from '../../support/servers/server.js'
 
 const credentials = {
   ...{ metadata: new Metadata(), peer: '', signal: new AbortController().signal },

@@ -4,9 +4,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, request, type Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { runCommand } from '../support/run-command.js'
-import { SILENT_ADDRESS } from '../support/servers/route-daemon.js'
-import { vectors } from '../support/values/vectors.js'
+import { runCommand } from '../../support/run-command.js'
+import { SILENT_ADDRESS } from '../../support/servers/route-daemon.js'
+import { vectors } from '../../support/values/vectors.js'
 
 interface Row {
   readonly request: { readonly method: string; readonly path: string; readonly body?: string }
