@@ -1,6 +1,7 @@
 import type { DescMethod, Message, Registry } from '@bufbuild/protobuf'
 import type { Principal, RequestContext } from './context.js'
 import { type AshlarError, Cancelled } from './errors.js'
+import type { HeldRequest } from './unauthenticated-bytes.js'
 import type { Operation } from 'ashlar-annotations/google/longrunning/operations_pb.js'
 
 /** Names are lower-case; a name may have several values. Names ending in `-bin` hold base64 text. */
@@ -103,6 +104,8 @@ export interface Incoming {
   readonly caller: Caller
   /** The caller's deadline, in milliseconds since the epoch. */
   readonly deadline: number | undefined
+  /** When the request began to come, in milliseconds since the epoch; left out for now. Its call has its time from then on. */
+  readonly since?: number
   /** Address of the caller, for the log. */
   readonly peer: string
   /** Metadata to send before the response, such as `x-request-id`. */
@@ -111,10 +114,12 @@ export interface Incoming {
   readonly trailers: Metadata
   /** Mask paths in a spelling that the gateway must not apply; they write nothing. */
   readonly ignoredMask?: readonly string[] | undefined
-  /** Set when the body has not been read yet: the request so far has the fields of path and query. */
+  /** Set when the request, or its body, is not read yet: the request so far has the fields of path and query, if any. */
   readonly rest?: RestOfRequest | undefined
   /** Why the request cannot be read. The request is then empty; the call is limited and logged like any other. */
   readonly unreadable?: Error | undefined
+  /** What of the request is in memory; left out for one without a body. */
+  readonly held?: HeldRequest | undefined
   /** Writes the response of a unary call as it is sent. An error that it throws is the result of the call. */
   readonly write?: (response: Message) => void
   /**
@@ -137,11 +142,18 @@ export interface EntityResponse {
   json(registry: Registry): string
 }
 
-/** A body that is read after authorization. */
+/** What of a request is read after authorization, where the rule needs none of it. */
 export interface RestOfRequest {
   /** Whether a field, by its path, already has its final value. */
   knows(field: string): boolean
-  read(): Promise<{ readonly request: Message; readonly ignoredMask: readonly string[] }>
+  /** Inflates and decodes it. */
+  read(): WholeRequest | Promise<WholeRequest>
+}
+
+/** A request of which nothing is left to read. */
+export interface WholeRequest {
+  readonly request: Message
+  readonly ignoredMask: readonly string[]
 }
 
 /**
@@ -153,10 +165,16 @@ export interface Dispatcher {
    * Continue`.
    */
   readonly readsRest?: boolean
-  /** @returns the response; undefined where `incoming` has taken it as bytes or as an entity. */
-  unary(incoming: Incoming, request: Message): Message | undefined | Promise<Message | undefined>
-  /** Streaming of every kind; a single request or response is a stream of one. */
-  stream(incoming: Incoming, requests: AsyncIterable<Message>): AsyncIterable<Message>
+  /**
+   * @param request - as far as it is read; undefined where all of it is the rest.
+   * @returns the response; undefined where `incoming` has taken it as bytes or as an entity.
+   */
+  unary(incoming: Incoming, request: Message | undefined): Message | undefined | Promise<Message | undefined>
+  /**
+   * Streaming of every kind; a single request or response is a stream of one.
+   * @param requests - undefined for a single request of which all is the rest.
+   */
+  stream(incoming: Incoming, requests: AsyncIterable<Message> | undefined): AsyncIterable<Message>
 }
 
 /** The condition of `If-Match` (RFC 9110, AIP-154). */

@@ -4,8 +4,9 @@ import { AshlarError, Internal, InvalidArgument } from '../errors.js'
 import { errorForLog } from '../faults/driver-fault.js'
 import { checkMaskPaths } from '../resource/mask-paths.js'
 import type { Caller, Incoming } from '../call.js'
+import type { UnauthenticatedBytes } from '../unauthenticated-bytes.js'
 import type { Binding } from './routing/bindings.js'
-import { Body, checkLength, hasBody } from './http/body.js'
+import { Body, hasBody } from './http/body.js'
 import { awaitsContinue, sendContinue } from './http/continue.js'
 import { checkIfNoneMatch, etagHeader, matchesWeakly } from '../if-match.js'
 import type { GatewayOptions } from './gateway-options.js'
@@ -27,6 +28,7 @@ export interface CallSetup {
   readonly forwarded: readonly string[]
   /** Response metadata that become headers. */
   readonly responseHeaders: readonly string[]
+  readonly unauthenticated: UnauthenticatedBytes
 }
 
 const NO_BODY = Buffer.alloc(0)
@@ -51,9 +53,11 @@ export async function call(
     return whole
   }
   const body =
-    hasBody(request) || awaitsContinue(request) ? new Body(request, options.maxBodyBytes) : undefined
-  if (awaitsContinue(request)) checkLength(request, options.maxBodyBytes)
-  const early = body === undefined ? NO_BODY : await earlyPart(setup, request, body)
+    hasBody(request) || awaitsContinue(request)
+      ? new Body(request, options.maxBodyBytes, caller, setup.unauthenticated)
+      : undefined
+  const isEarly = options.dispatcher.readsRest === true || awaitsContinue(request)
+  const early = body === undefined ? NO_BODY : await (isEarly ? body.beginning() : body.whole())
   let incoming: HttpIncoming | undefined
   try {
     let message: Message
@@ -68,6 +72,7 @@ export async function call(
     incoming = new HttpIncoming(binding, message, registry, request, caller, setup.forwarded)
     incoming.unreadable = unreadable
     if (ignored.length > 0) incoming.ignoredMask = ignored.map(pathOf)
+    incoming.held = body
     if (early === undefined && body !== undefined)
       incoming.rest = {
         knows: (field) => isKnown(binding, field),
@@ -81,22 +86,12 @@ export async function call(
     else await stream(setup, binding, incoming, message, request, response)
   } finally {
     if (early === undefined) body?.drop()
+    else if (body !== undefined) setup.unauthenticated.letIn(body)
     if (incoming !== undefined) {
       if (!response.headersSent) copyHeaders(setup, incoming, response)
       if (ignored.length > 0) reportIgnored(options, incoming, ignored)
     }
   }
-}
-
-/** The whole body, where it is read before authorization; else undefined. */
-async function earlyPart(
-  { options: { dispatcher } }: CallSetup,
-  request: IncomingMessage,
-  body: Body,
-): Promise<Buffer | undefined> {
-  if (awaitsContinue(request)) return undefined
-  if (!hasBody(request)) return NO_BODY
-  return dispatcher.readsRest === true ? body.beginning() : body.whole()
 }
 
 /** Whether the body cannot change the field's value, so that it is known before the body is read. */

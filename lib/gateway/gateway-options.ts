@@ -1,5 +1,6 @@
 import type { DescMethod } from '@bufbuild/protobuf'
 import type { Dispatcher } from '../call.js'
+import type { UnauthenticatedBytes } from '../unauthenticated-bytes.js'
 import type { ExactPaths } from './exact-path.js'
 import type { CorsOptions } from './http/cors.js'
 import type { ReadinessResult } from './http/probes.js'
@@ -23,6 +24,8 @@ export interface GatewayOptions {
   readonly updateMask: UpdateMaskMode
   /** Bytes of a body, after inflation. Default 1 MiB. */
   readonly maxBodyBytes: number
+  /** Counts what bodies hold before their calls are let in. Default: without a limit. */
+  readonly unauthenticated?: UnauthenticatedBytes
   /** More request headers that become metadata. Default: none. */
   readonly forwardHeaders: readonly string[]
   /** More response metadata that become headers, beside `x-request-id`, `x-idempotent-replay` and `x-denied-because`. */

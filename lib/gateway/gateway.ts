@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { AshlarError } from '../errors.js'
 import { errorForLog } from '../faults/driver-fault.js'
 import { Caller } from '../call.js'
+import { UnauthenticatedBytes } from '../unauthenticated-bytes.js'
 import { type Binding, routesOf } from './routing/bindings.js'
 import { call, type CallSetup } from './call.js'
 import type { ExactPath } from './exact-path.js'
@@ -169,6 +170,7 @@ export class Gateway {
       registry: registryOf(methods),
       forwarded: forwardedNames(options.forwardHeaders),
       responseHeaders: sentNames(options.responseHeaders),
+      unauthenticated: options.unauthenticated ?? new UnauthenticatedBytes(Number.POSITIVE_INFINITY),
     }
   }
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { DescMethod, Message, Registry } from '@bufbuild/protobuf'
 import { type Caller, type EntityResponse, type Incoming, Metadata, type RestOfRequest } from '../call.js'
+import type { HeldRequest } from '../unauthenticated-bytes.js'
 import type { Binding } from './routing/bindings.js'
 import { deadlineOf, metadataOf } from './http/metadata.js'
 import { type Content, toContent, withEntity } from './transcode.js'
@@ -17,6 +18,7 @@ export class HttpIncoming implements Incoming {
   ignoredMask: readonly string[] | undefined = undefined
   rest: RestOfRequest | undefined = undefined
   unreadable: Error | undefined = undefined
+  held: HeldRequest | undefined = undefined
   /** The response of a unary call, once it is written. */
   content: Content | undefined = undefined
 

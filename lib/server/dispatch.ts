@@ -17,9 +17,13 @@ export const dispatcher = (
   methods: ReadonlyMap<DescMethod, Dispatched>,
   runner: OperationStarter,
 ): Dispatcher => {
-  const callOfOne = async (method: Method, incoming: Incoming, requests: AsyncIterable<Message>) => {
+  const callOfOne = async (
+    method: Method,
+    incoming: Incoming,
+    requests: AsyncIterable<Message> | undefined,
+  ) => {
     try {
-      return new Call(method, incoming, await onlyOne(requests), undefined, runner)
+      return new Call(method, incoming, requests && (await onlyOne(requests)), undefined, runner)
     } catch (error) {
       const call = new Call(method, incoming, create(method.desc.input), undefined, runner)
       call.unreadable = error as Error
@@ -31,7 +35,8 @@ export const dispatcher = (
     unary(incoming, request) {
       const { method, run } = methods.get(incoming.method) ?? notServed(incoming.method)
       const reply = run(new Call(method, incoming, request, undefined, runner))
-      const settle = takesEntities(incoming) ? asTaken : asMessage
+      const takesEntities = incoming.writeBytes !== undefined || incoming.writeEntity !== undefined
+      const settle = takesEntities ? asTaken : asMessage
       return reply instanceof Promise ? reply.then(settle) : settle(reply)
     },
     async *stream(incoming, requests) {
@@ -49,9 +54,6 @@ export const dispatcher = (
 const notServed = ({ parent, name }: DescMethod): never => {
   throw new Unimplemented(`${parent.typeName}.${name} is not served here`)
 }
-
-const takesEntities = ({ writeBytes, writeEntity }: Incoming): boolean =>
-  writeBytes !== undefined || writeEntity !== undefined
 
 /** For a listener that sends messages. */
 const asMessage = (reply: Reply): Message | Promise<Message> =>

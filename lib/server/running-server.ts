@@ -11,7 +11,7 @@ import { identified } from './http/identified.js'
 import { traced } from './http/traced.js'
 import { CertificateFiles } from './certificate-files.js'
 import { shutdown } from './lifecycle/shutdown.js'
-import type { ServerPlan } from './server-plan.js'
+import { type ServerPlan, timeoutMsOf } from './server-plan.js'
 
 /** The bound addresses; empty for a listener that does not exist. */
 export interface Addresses {
@@ -32,11 +32,12 @@ export class RunningServer {
 
   /** @param mounted - the gateway inside of another HTTP server. */
   constructor(plan: ServerPlan, mounted: MountedGateway | undefined) {
-    const { config, services, dispatcher, gateway } = plan
+    const { config, services, gateway } = plan
     this.#plan = plan
     this.#grpcTls = config.tls && new GrpcTls(readTls(config.tls))
     const credentials = this.#grpcTls ?? ServerCredentials.createInsecure()
-    this.#grpc = new GrpcListener(services, dispatcher, config.limits, credentials)
+    const parts = { ...plan, limits: config.limits, timeoutMsOf: timeoutMsOf(config) }
+    this.#grpc = new GrpcListener(services, parts, credentials)
     this.#http = gateway && config.httpAddr !== '' ? ownHttpListener(plan, gateway) : undefined
     this.#mounted = mounted
     this.#metrics = plan.prometheus && plainListener(plan, plan.prometheus.listener)

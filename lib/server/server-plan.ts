@@ -32,6 +32,7 @@ import { showReferences, unshownReferences } from './references/show-references.
 import type { Registrations } from './registrations.js'
 import { ReferenceDecisions } from './row-access/reference-decisions.js'
 import { strayReferenceVerbs } from './row-access/reference-verbs.js'
+import { UnauthenticatedBytes } from '../unauthenticated-bytes.js'
 import { loadMessageRules, type MessageRules } from './validation/protovalidate.js'
 
 /**
@@ -45,6 +46,7 @@ export interface ServerPlan {
   readonly dispatcher: Dispatcher
   /** With its routes; undefined without a gateway. */
   readonly gateway: Gateway | undefined
+  readonly unauthenticated: UnauthenticatedBytes
   readonly telemetry: Telemetry | undefined
   /** Undefined where no metrics are served. */
   readonly prometheus: Prometheus | undefined
@@ -82,8 +84,9 @@ export const planOf = async (foundation: Foundation): Promise<ServerPlan> => {
   await check(foundation, loaded.problems)
   const openCalls: Deadline[] = []
   const dispatch = dispatcherOf(foundation, telemetry, openCalls, loaded.rules)
-  const exactPaths = await connectPaths(mux, registry, config, dispatch)
-  const gateway = mux && newGateway(foundation, telemetry, dispatch, exactPaths)
+  const unauthenticated = unauthenticatedBytes(config)
+  const exactPaths = await connectPaths(mux, registry, config, dispatch, unauthenticated)
+  const gateway = mux && newGateway(foundation, telemetry, dispatch, exactPaths, unauthenticated)
   gateway?.prepare()
   if (mux !== undefined) await describeApi(mux, registrations, config)
   return Object.freeze({
@@ -91,12 +94,27 @@ export const planOf = async (foundation: Foundation): Promise<ServerPlan> => {
     services: registry.services(),
     dispatcher: dispatch,
     gateway,
+    unauthenticated,
     telemetry,
     prometheus,
     health,
     runner,
     openCalls,
     externalTargets: [...references.external().values()],
+  })
+}
+
+/** Their log says once a minute that requests are refused. */
+const unauthenticatedBytes = ({ limits, logger }: ResolvedConfig): UnauthenticatedBytes => {
+  const { unauthenticatedBytes } = limits
+  let saidAt = Number.NEGATIVE_INFINITY
+  return new UnauthenticatedBytes(unauthenticatedBytes, () => {
+    if (performance.now() - saidAt < 60_000) return
+    saidAt = performance.now()
+    logger.warn(
+      { unauthenticatedBytes },
+      'requests whose calls are not let in yet hold more than limits.unauthenticatedBytes: the oldest are refused',
+    )
   })
 }
 
@@ -175,7 +193,7 @@ const dispatcherOf = (
 const identityHeaders = (config: ResolvedConfig): readonly string[] =>
   identityOf(config) === 'headers' ? IDENTITY_HEADERS : []
 
-const timeoutMsOf =
+export const timeoutMsOf =
   ({ resilience }: ResolvedConfig) =>
   ({ path }: { readonly path: string }): number =>
     resilience.perMethodTimeoutMs.get(path) ?? resilience.requestTimeoutMs
@@ -204,6 +222,7 @@ const newGateway = (
   telemetry: Telemetry | undefined,
   dispatch: Dispatcher,
   exactPaths: ExactPaths | undefined,
+  unauthenticated: UnauthenticatedBytes,
 ): Gateway => {
   const proxied = proxiedMethods(references.external())
   return new Gateway(
@@ -220,6 +239,7 @@ const newGateway = (
         logger: config.logger,
       }),
       exactPaths,
+      unauthenticated,
       methods: () => [...registry.services().flatMap(({ methods }) => methods), ...proxied.keys()],
       readiness: () => health.check(),
     },

@@ -1,8 +1,12 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
-import { Cancelled, InvalidArgument } from '../../errors.js'
+import type { Caller } from '../../call.js'
+import { type AshlarError, Cancelled, InvalidArgument } from '../../errors.js'
+import { EARLY_BYTES, type HeldRequest, type UnauthenticatedBytes } from '../../unauthenticated-bytes.js'
 import { inflaterOf, notOfItsCoding, tooLarge } from './content-coding.js'
+import { awaitsContinue } from './continue.js'
+import { Gathered } from './gathered.js'
 import { HttpError } from './http-error.js'
 import { type Json, parseJson } from '../json/parse.js'
 
@@ -17,51 +21,77 @@ interface Framed {
   readonly stream?: { readonly endAfterHeaders: boolean }
 }
 
-/** Bytes of a body, after inflation, that are read before authorization. */
-const EARLY_BYTES = 64 * 1024
+const NOTHING = Buffer.alloc(0)
+
+/** Bytes of a body that nobody reads and that this process takes all the same: what streams and windows hold. */
+const UNREAD_BYTES = 64 * 1024
 
 /** A body that is read in two steps: the beginning, and the rest after authorization. Inflates gzip, deflate and brotli. */
-export class Body {
+export class Body implements HeldRequest {
+  readonly unauthenticated: UnauthenticatedBytes
+  held = 0
+  isLetIn = false
+  older: HeldRequest | undefined
+  newer: HeldRequest | undefined
   readonly #request: IncomingMessage
   readonly #limit: number
+  readonly #caller: Caller
   #source: Readable | undefined
   #whole: Promise<Buffer> | undefined
   #onMore: (() => void) | undefined
+  #fail: ((reason: Error) => void) | undefined
 
-  /** @param limit - bytes, counted before and after inflation. */
-  constructor(request: IncomingMessage, limit: number) {
+  /**
+   * @param limit - bytes, counted before and after inflation.
+   * @param caller - of the call, which ends when its body holds too much before it is let in.
+   */
+  constructor(
+    request: IncomingMessage,
+    limit: number,
+    caller: Caller,
+    unauthenticated: UnauthenticatedBytes,
+  ) {
+    this.unauthenticated = unauthenticated
     this.#request = request
     this.#limit = limit
+    this.#caller = caller
   }
 
   /**
-   * The whole of a small body; undefined when there is more, which the client then has to hold back.
+   * The whole of a small body, or of none; undefined when there is more, which the client then has to hold back.
    * @throws HttpError 413 over the limit, 415 for another content coding.
    */
   async beginning(): Promise<Buffer | undefined> {
-    const { headers, readableEnded } = this.#request
-    const length = lengthOf(this.#request)
+    const request = this.#request
+    const { headers, readableEnded } = request
+    const length = lengthOf(request)
     if (length > this.#limit) throw tooLarge(this.#limit)
-    if (length > EARLY_BYTES && !readableEnded) return undefined
+    if (awaitsContinue(request) || length > EARLY_BYTES) {
+      this.unauthenticated.hold(this, UNREAD_BYTES)
+      return undefined
+    }
+    if (!hasBody(request)) return NOTHING
     // Of a body that says how short it is there is nothing more to come.
-    if (length > 0 && headers['content-encoding'] === undefined) return this.#read()
+    if (length > 0 && headers['content-encoding'] === undefined && !readableEnded)
+      return (this.#whole ??= this.#begin())
     const more = new Promise<undefined>((resolve) => (this.#onMore = () => resolve(undefined)))
-    const whole = this.#read()
+    const whole = (this.#whole ??= this.#begin())
     whole.catch(() => {})
     const early = await Promise.race([whole, more])
     this.#onMore = undefined
-    return early
+    return early !== undefined && early.length > EARLY_BYTES ? undefined : early
   }
 
   /** The whole body. @throws as `beginning`. */
   async whole(): Promise<Buffer> {
     checkLength(this.#request, this.#limit)
     this.#source?.resume()
-    return this.#read()
+    return (this.#whole ??= this.#begin())
   }
 
-  /** Reads and discards the rest of the body, so that the client gets to read the response. */
+  /** Nothing more of it is read: what is still to come is discarded, so that the client gets to read the response. */
   drop(): void {
+    this.unauthenticated.letIn(this)
     if (this.#source === undefined) return
     this.#source.removeAllListeners('data')
     if (this.#source !== this.#request) {
@@ -71,8 +101,10 @@ export class Body {
     this.#request.removeAllListeners('data').resume()
   }
 
-  #read(): Promise<Buffer> {
-    return (this.#whole ??= this.#begin())
+  refuse(reason: AshlarError): void {
+    this.#caller.leave(reason)
+    this.#fail?.(reason)
+    this.#source?.pause().removeAllListeners('data')
   }
 
   async #begin(): Promise<Buffer> {
@@ -83,35 +115,44 @@ export class Body {
     if (coding === 'identity') return this.#collect((this.#source = request))
     const inflate = inflaterOf(coding)
     let read = 0
+    // Without a byte there is no body, whatever its coding (RFC 9110 section 6.4).
+    const isEmpty = () => read === 0
     request.on('data', (chunk: Buffer) => {
       read += chunk.length
       if (read > limit) inflate.destroy(tooLarge(limit))
     })
     request.pipe(inflate)
-    return this.#collect((this.#source = inflate)).finally(() => {
+    return this.#collect((this.#source = inflate), isEmpty).finally(() => {
       request.unpipe(inflate)
       inflate.destroy()
       request.resume()
     })
   }
 
-  #collect(source: Readable): Promise<Buffer> {
+  #collect(source: Readable, isEmpty = () => false): Promise<Buffer> {
     const request = this.#request
+    let first: Buffer | undefined
+    let gathered: Gathered | undefined
     return new Promise((resolve, reject) => {
-      const chunks: Buffer[] = []
+      this.#fail = reject
       let length = 0
       source.on('data', (chunk: Buffer) => {
         length += chunk.length
         if (length > this.#limit) return reject(tooLarge(this.#limit))
-        chunks.push(chunk)
-        if (length <= EARLY_BYTES || this.#onMore === undefined) return
+        if (first === undefined) first = Buffer.from(chunk)
+        else (gathered ??= Gathered.of(first)).add(chunk)
+        const isMore = length > EARLY_BYTES && this.#onMore !== undefined
+        const memory = (gathered?.capacity ?? length) + (isMore ? UNREAD_BYTES : 0)
+        this.unauthenticated.hold(this, memory)
+        if (!isMore) return
         source.pause()
-        this.#onMore()
+        this.#onMore?.()
       })
-      source.once('end', () =>
-        resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)),
-      )
-      source.once('error', (cause) => reject(source === request ? new Cancelled(cause) : asFault(cause)))
+      source.once('end', () => resolve(gathered?.take(length) ?? first ?? NOTHING))
+      source.once('error', (cause) => {
+        if (isEmpty()) resolve(NOTHING)
+        else reject(source === request ? new Cancelled(cause) : asFault(cause))
+      })
       request.once('close', () => {
         if (!request.complete) reject(new Cancelled())
       })

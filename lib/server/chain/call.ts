@@ -49,7 +49,7 @@ export class Call {
   denial: string | undefined = undefined
 
   /**
-   * @param request - the single request; undefined when the client streams.
+   * @param request - the single request, as far as it is read; undefined when nothing of it is, and when the client streams.
    * @param requests - the client's stream; undefined when it sends one request.
    * @param runner - runs the operations that the handler starts.
    */

@@ -149,7 +149,7 @@ export interface ResolvedConfig {
 /** The options of the gateway with all defaults. */
 export type ResolvedGateway = Omit<
   GatewayOptions,
-  'dispatcher' | 'methods' | 'exactPaths' | 'readiness' | 'logger'
+  'dispatcher' | 'methods' | 'exactPaths' | 'readiness' | 'logger' | 'unauthenticated'
 > &
   ResolvedDescription &
   ResolvedProtocols

@@ -4,6 +4,11 @@ import { documentedNumber, type Fields, MIB } from './config-field.js'
 export interface LimitsConfig {
   /** Bytes of a gRPC message, after inflation; a larger one is ResourceExhausted. Default 4 MiB. */
   readonly maxMessageBytes?: number
+  /**
+   * Bytes that requests hold in memory before their calls are let in, of all calls and on all listeners. When it is more, the
+   * request that has held bytes for longest is ResourceExhausted. Default 32 MiB.
+   */
+  readonly unauthenticatedBytes?: number
   /** Concurrent calls on one connection of gRPC or HTTP/2; further ones wait at the client. Default 1,000. */
   readonly maxConcurrentStreams?: number
   /** How long a gRPC connection may be silent before the server pings it. Default 60,000. */
@@ -38,6 +43,7 @@ interface Limit {
 
 const LIMITS: Readonly<Record<keyof LimitsConfig, Limit>> = {
   maxMessageBytes: { byDefault: 4 * MIB, isFinite: true },
+  unauthenticatedBytes: { byDefault: 32 * MIB, isFinite: true },
   maxConcurrentStreams: { byDefault: 1_000, isFinite: true },
   grpcKeepaliveMs: { byDefault: 60_000 },
   grpcKeepaliveTimeoutMs: { byDefault: 20_000 },

@@ -1,10 +1,10 @@
 import { create, type Message } from '@bufbuild/protobuf'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { RestOfRequest } from '../../call.js'
-import { Body, checkLength, hasBody } from '../../gateway/http/body.js'
-import { awaitsContinue, sendContinue } from '../../gateway/http/continue.js'
-import { PREFIX_BYTES } from './envelope.js'
-import { checkCoding, messageOf, type RequestForm } from './request-bytes.js'
+import type { Caller, RestOfRequest } from '../../call.js'
+import { Body } from '../../gateway/http/body.js'
+import { sendContinue } from '../../gateway/http/continue.js'
+import { PREFIX_BYTES } from '../grpc/envelope.js'
+import { checkCoding, isToInflate, messageOf, type RequestForm } from './request-bytes.js'
 
 /** A request on its way in. */
 export interface Arriving {
@@ -13,37 +13,34 @@ export interface Arriving {
   /** Reads the body of a large request, after authorization. */
   readonly rest?: RestOfRequest
   readonly unreadable?: Error
-  /** Reads and discards what nobody has asked for. */
-  readonly drop?: () => void
+  /** The body, which has to be dropped in the end; left out where there can be none. */
+  readonly body?: Body
 }
 
-const NOTHING = Buffer.alloc(0)
-
-/** Reads a body: all of a small one, the beginning of any other. */
+/** Reads a body: all of a small one, the beginning of any other. Nothing inside of an envelope is inflated yet. */
 export const arriving = async (
   form: RequestForm,
   request: IncomingMessage,
   response: ServerResponse,
+  caller: Caller,
 ): Promise<Arriving> => {
   const message = create(form.input)
   const limit = form.limit + (form.format.isEnveloped ? PREFIX_BYTES : 0)
-  const body = new Body(request, limit)
+  const body = new Body(request, limit, caller, form.unauthenticated)
   try {
     checkCoding(form.coding)
-    checkCoding(request.headers['content-encoding'], ['deflate'])
-    if (awaitsContinue(request)) checkLength(request, limit)
-    const early = hasBody(request) ? await beginningOf(body, request) : NOTHING
-    if (early !== undefined) return { message: await messageOf(form, early) }
+    const early = await body.beginning().catch((error: unknown) => {
+      checkCoding(request.headers['content-encoding'], ['deflate'])
+      throw error
+    })
+    if (early === undefined) checkCoding(request.headers['content-encoding'], ['deflate'])
+    else if (!isToInflate(form, early)) return { message: await messageOf(form, early), body }
   } catch (error) {
-    return { message, unreadable: error as Error }
+    return { message, unreadable: error as Error, body }
   }
   const read = async () => {
     sendContinue(request, response)
-    const whole = await messageOf(form, await body.whole())
-    return { request: Object.assign(message, whole), ignoredMask: [] }
+    return { request: await messageOf(form, await body.whole()), ignoredMask: [] }
   }
-  return { message, rest: { knows: () => false, read }, drop: () => body.drop() }
+  return { message, rest: { knows: () => false, read }, body }
 }
-
-const beginningOf = (body: Body, request: IncomingMessage): Promise<Buffer | undefined> | undefined =>
-  awaitsContinue(request) ? undefined : body.beginning()

@@ -11,6 +11,7 @@ import { withUnknownTypes } from './any-types.js'
 import type { GatewayMux } from '../../gateway/routing/mux.js'
 import { registryOf } from '../../gateway/json/type-registry.js'
 import { literalPaths } from '../../openapi/literal-paths.js'
+import type { UnauthenticatedBytes } from '../../unauthenticated-bytes.js'
 import { pathOf } from '../chain/method.js'
 import type { ResolvedConfig } from '../config/config.js'
 import { isDevelopment } from '../config/development.js'
@@ -32,6 +33,7 @@ export const connectPaths = async (
   registry: Registry,
   config: ResolvedConfig,
   dispatcher: Dispatcher,
+  unauthenticated: UnauthenticatedBytes,
 ): Promise<ExactPaths | undefined> => {
   const { connect: asked, grpc } = config.gateway
   if (grpc) checkGrpc(mux, config)
@@ -65,7 +67,7 @@ export const connectPaths = async (
     { paths: methods.length, because },
     grpc ? 'Connect, gRPC-Web and gRPC are served over HTTP' : 'Connect and gRPC-Web are served',
   )
-  return pathsOf(connect, methods, registry, config, dispatcher)
+  return pathsOf(connect, methods, registry, config, { dispatcher, unauthenticated })
 }
 
 /** @throws DeclarationError where gRPC is asked for on a listener that cannot have it. */
@@ -90,7 +92,7 @@ const pathsOf = (
   methods: readonly DescMethod[],
   registry: Registry,
   { gateway, logger }: ResolvedConfig,
-  dispatcher: Dispatcher,
+  parts: Pick<Serving, 'dispatcher' | 'unauthenticated'>,
 ): ExactPaths => {
   const types = registryOf(registry.services().flatMap((service) => service.methods))
   const jsonOptions = { ignoreUnknownFields: false, registry: withUnknownTypes(types) }
@@ -98,7 +100,7 @@ const pathsOf = (
   const headers = sentNames(gateway.responseHeaders)
   const trailers = ['etag', ...gateway.responseHeaders]
   const serving: Serving = {
-    ...{ connect, dispatcher, logger, registry: types, forwarded, sent: { headers, trailers } },
+    ...{ ...parts, connect, logger, registry: types, forwarded, sent: { headers, trailers } },
     ...{ maxBodyBytes: gateway.maxBodyBytes, compress: gateway.compress, grpc: gateway.grpc },
     key: connect.createContextKey<ConnectedCall | undefined>(undefined),
     write: ({ output }, message, { isJson }) => {

@@ -7,6 +7,7 @@ import type { ExactPath } from '../../gateway/exact-path.js'
 import { HttpError } from '../../gateway/http/http-error.js'
 import { metadataOf } from '../../gateway/http/metadata.js'
 import { addVary } from '../../gateway/http/respond.js'
+import type { UnauthenticatedBytes } from '../../unauthenticated-bytes.js'
 import { type Arriving, arriving } from './arriving.js'
 import type { Calling } from './connected-call.js'
 import { checkVersion, fromQuery, parametersOf } from './query-request.js'
@@ -18,6 +19,7 @@ import { formatOf, formatsOf, type WireFormat } from './wire-format.js'
 /** What all paths share. */
 export interface Serving extends Calling {
   readonly registry: Registry
+  readonly unauthenticated: UnauthenticatedBytes
   /** Request headers that become metadata: no other header reaches the chain. */
   readonly forwarded: readonly string[]
   /** Bytes of a body, and of a message after inflation. */
@@ -46,7 +48,8 @@ export const methodPath = (serving: Serving, method: DescMethod, handler: Univer
     methods,
     async serve(request, response, query, caller) {
       const formats = request.httpVersionMajor >= 2 ? overHttp2 : overHttp1
-      const asked = askedOf(serving, method, { methods, formats }, request, response, query)
+      const allowed = { methods, formats }
+      const asked = askedOf(serving, method, allowed, { request, response, query, caller })
       if (asked instanceof HttpError)
         return refuse(dispatcher, incomingOf(method, forwarded, request, caller), asked)
       const { format } = asked
@@ -60,6 +63,7 @@ export const methodPath = (serving: Serving, method: DescMethod, handler: Univer
         deadline,
         ...(arrived.rest !== undefined && { rest: arrived.rest }),
         unreadable: faults.find((fault) => fault !== undefined) as Error | undefined,
+        held: arrived.body,
         write: (message) => serving.write(method, message, format),
       }
       try {
@@ -77,7 +81,7 @@ export const methodPath = (serving: Serving, method: DescMethod, handler: Univer
         })
         await sendUniversal(response, reply)
       } finally {
-        arrived.drop?.()
+        arrived.body?.drop()
       }
     },
   }
@@ -86,14 +90,20 @@ export const methodPath = (serving: Serving, method: DescMethod, handler: Univer
 const isReadByGet = ({ idempotency, methodKind }: DescMethod): boolean =>
   methodKind === 'unary' && idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS
 
+/** A request as the gateway hands it over. */
+interface Received {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly query: string
+  readonly caller: Caller
+}
+
 /** Finds out how a request is written. */
 const askedOf = (
-  { registry, maxBodyBytes }: Serving,
+  { registry, maxBodyBytes, unauthenticated }: Serving,
   { input, name }: DescMethod,
   { methods, formats }: { readonly methods: readonly string[]; readonly formats: readonly WireFormat[] },
-  request: IncomingMessage,
-  response: ServerResponse,
-  query: string,
+  { request, response, query, caller }: Received,
 ): Asked => {
   const { method: httpMethod = '', headers } = request
   if (!methods.includes(httpMethod))
@@ -103,7 +113,8 @@ const askedOf = (
   const formOf = (format: WireFormat): RequestForm => {
     const coding = headers[format.protocol === 'connect' ? 'connect-content-encoding' : 'grpc-encoding']
     const isCoded = format.isEnveloped && typeof coding === 'string'
-    return { input, format, coding: isCoded ? coding : undefined, limit: maxBodyBytes, registry }
+    const limit = maxBodyBytes
+    return { input, format, coding: isCoded ? coding : undefined, limit, registry, unauthenticated }
   }
   if (httpMethod === 'GET') {
     const faults: unknown[] = []
@@ -120,7 +131,7 @@ const askedOf = (
     return { format, read }
   }
   const format = formatOf(formats, headers['content-type'])
-  if (format !== undefined) return { format, read: () => arriving(formOf(format), request, response) }
+  if (format !== undefined) return { format, read: () => arriving(formOf(format), request, response, caller) }
   const types = formats.map(({ contentType }) => contentType).join(', ')
   return new HttpError(415, 'INVALID_ARGUMENT', `the Content-Type must be one of ${types}`, {
     'accept-post': types,

@@ -1,4 +1,4 @@
-import { create, type Message } from '@bufbuild/protobuf'
+import { create } from '@bufbuild/protobuf'
 import { InvalidArgument } from '../../errors.js'
 import { CONTENT_CODINGS } from '../../gateway/http/content-coding.js'
 import { parseQuery } from '../../gateway/transcoding/query-text.js'
@@ -21,24 +21,30 @@ export const parametersOf = (query: string): Parameters => {
   return parameters
 }
 
-/** The request that a query holds. */
+/** The request that a query holds. One that is compressed is inflated after authorization. */
 export const fromQuery = async (form: RequestForm, parameters: Parameters): Promise<Arriving> => {
+  const nothing = create(form.input)
   try {
     checkVersion(parameters.get('connect'))
-    return { message: await messageOf(form, await bytesOf(form, parameters)) }
+    const bytes = bytesOf(parameters)
+    const compression = parameters.get('compression')
+    checkCoding(compression)
+    const coding = CONTENT_CODINGS.find(({ name }) => name === compression)
+    if (coding === undefined) return { message: await messageOf(form, bytes) }
+    const read = async () => {
+      const inflated = Buffer.from(await coding.inflate(bytes, form.limit))
+      return { request: await messageOf(form, inflated), ignoredMask: [] }
+    }
+    return { message: nothing, rest: { knows: () => false, read } }
   } catch (error) {
-    return { message: create(form.input) as Message, unreadable: error as Error }
+    return { message: nothing, unreadable: error as Error }
   }
 }
 
-const bytesOf = async ({ limit }: RequestForm, parameters: Parameters): Promise<Buffer> => {
+const bytesOf = (parameters: Parameters): Buffer => {
   const text = parameters.get('message')
   if (text === undefined) throw new InvalidArgument('', 'the parameter message is missing')
-  const compression = parameters.get('compression')
-  checkCoding(compression)
-  const bytes = parameters.get('base64') === '1' ? fromBase64(text) : Buffer.from(text)
-  const coding = CONTENT_CODINGS.find(({ name }) => name === compression)
-  return coding === undefined ? bytes : Buffer.from(await coding.inflate(bytes, limit))
+  return parameters.get('base64') === '1' ? fromBase64(text) : Buffer.from(text)
 }
 
 /** In either alphabet, with padding or without. */

@@ -4,7 +4,8 @@ import { jsonOf } from '../../gateway/http/body.js'
 import { CONTENT_CODINGS } from '../../gateway/http/content-coding.js'
 import { invalidAt } from '../../gateway/json/fault.js'
 import { messageReader } from '../../gateway/json/reader.js'
-import { onlyMessage } from './envelope.js'
+import type { UnauthenticatedBytes } from '../../unauthenticated-bytes.js'
+import { isCompressed, onlyMessage } from '../grpc/envelope.js'
 import type { WireFormat } from './wire-format.js'
 
 /** How the bytes of a request become a message. */
@@ -17,6 +18,7 @@ export interface RequestForm {
   readonly limit: number
   /** Finds the types named in a google.protobuf.Any. */
   readonly registry: Registry
+  readonly unauthenticated: UnauthenticatedBytes
 }
 
 /**
@@ -25,9 +27,13 @@ export interface RequestForm {
  */
 export const messageOf = async (form: RequestForm, body: Buffer): Promise<Message> => {
   if (!form.format.isEnveloped) return decoded(form, body)
-  const { isCompressed, bytes } = onlyMessage(body)
-  return decoded(form, isCompressed ? await inflated(form, bytes) : Buffer.from(bytes))
+  const only = onlyMessage(body)
+  return decoded(form, isCompressed(only) ? await inflated(form, only.bytes) : Buffer.from(only.bytes))
 }
+
+/** Whether the message of a body has to be inflated. @throws the errors of envelopes. */
+export const isToInflate = ({ format }: RequestForm, body: Buffer): boolean =>
+  format.isEnveloped && isCompressed(onlyMessage(body))
 
 const inflated = async ({ coding, limit }: RequestForm, bytes: Uint8Array): Promise<Buffer> => {
   const known = CONTENT_CODINGS.find(({ name }) => name === coding)

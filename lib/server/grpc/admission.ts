@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
 import { Metadata as GrpcMetadata, Server, type ServerOptions } from '@grpc/grpc-js'
 import { timeoutMs } from '../../gateway/http/grpc-timeout.js'
 import { requestIdFrom } from '../../text/request-id.js'
-import { Arrival } from './arrival.js'
+import { Arrival, type ArrivalLimits } from './arrival.js'
 import { statusOf } from './unary.js'
 
 /** Other formats, such as those of grpc-web and of JSON, begin alike, and their messages would be misread. */
@@ -28,27 +28,12 @@ export class Admission {
    * @param options - of the server, which keeps them; servers with other options are not affected.
    * @throws TypeError when this version of grpc-js works differently.
    */
-  constructor(options: ServerOptions) {
+  constructor(
+    options: ServerOptions,
+    readonly limits: ArrivalLimits,
+  ) {
     wrap()
     admissions.set(options, this)
-  }
-
-  /** Whether the headers are those of a call. One with a malformed timeout has already got its error when they are not. */
-  admits(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): boolean {
-    const timeout = headers['grpc-timeout']
-    let deadline: number | undefined
-    if (timeout !== undefined) {
-      try {
-        const ms = timeoutMs(String(timeout))
-        deadline = Date.now() + ms
-        headers['grpc-timeout'] = backstopOf(ms)
-      } catch (error) {
-        refuse(stream, headers, error)
-        return false
-      }
-    }
-    this.latest = new Arrival(stream, deadline)
-    return true
   }
 }
 
@@ -66,7 +51,21 @@ const wrap = (): void => {
     const admission = admissions.get(this.options)
     if (admission === undefined) return original.call(this, stream, headers)
     if (!CONTENT_TYPE.test(headers['content-type'] ?? '')) return original.call(this, stream, {})
-    return original.call(this, stream, headers) && admission.admits(stream, headers)
+    if (!original.call(this, stream, headers)) return false
+    const { 'grpc-timeout': timeout, 'grpc-encoding': coding } = headers
+    let deadline: number | undefined
+    if (timeout !== undefined) {
+      try {
+        const ms = timeoutMs(String(timeout))
+        deadline = Date.now() + ms
+        headers['grpc-timeout'] = backstopOf(ms)
+      } catch (error) {
+        refuse(stream, headers, error)
+        return false
+      }
+    }
+    admission.latest = new Arrival(stream, deadline, coding as string | undefined, admission.limits)
+    return true
   }
   wrapped.add(verify)
   ;(Server.prototype as unknown as Internals)._verifyContentType = verify

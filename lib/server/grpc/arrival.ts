@@ -1,44 +1,159 @@
-import type { ServerHttp2Stream } from 'node:http2'
-import { AshlarError, Cancelled, CODES, type Code } from '../../errors.js'
+import { constants, type ServerHttp2Stream } from 'node:http2'
+import {
+  AshlarError,
+  Cancelled,
+  CODES,
+  type Code,
+  DeadlineExceeded,
+  ResourceExhausted,
+  Unimplemented,
+} from '../../errors.js'
 import { Caller } from '../../call.js'
+import { EARLY_BYTES, type HeldRequest, type UnauthenticatedBytes } from '../../unauthenticated-bytes.js'
+import { type Enveloped, Envelopes, PREFIX_BYTES } from './envelope.js'
 
-/** The prefix of each message: whether it is compressed, and its length. */
-const PREFIX_BYTES = 5
+/** What one client can have read of its requests. */
+export interface ArrivalLimits {
+  /** Bytes of a message, before and after inflation. */
+  readonly maxMessageBytes: number
+  readonly unauthenticated: UnauthenticatedBytes
+}
+
+/** Bytes that a stream which is not read takes until its client has to wait: the window of HTTP/2. */
+const WINDOW_BYTES = 64 * 1024
+
+/** The longest delay of a timer. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 /**
- * A call as HTTP/2 sees it, which shows where its request really ends. grpc-js takes a stream that was reset, or that
- * ends inside a message, for a complete one.
+ * A client on Node half-closes a stream that it cancels, and resets it in a separate packet right after. An end counts
+ * when no reset follows: nothing in the half-close tells the two apart.
  */
-export class Arrival {
-  readonly caller = new Caller()
-  #prefix = 0
-  #length = 0
-  #left = 0
+const RESET_FOLLOWS_MS = 2
 
-  /** @param deadline - the caller's deadline, in milliseconds since the epoch. */
+/** A call that takes one request. */
+export interface OneRequestCall {
+  /**
+   * Called once, when the call should begin: its request is whole, is too large to be read before the call is let in, or cannot
+   * be read.
+   */
+  onReadable(): void
+}
+
+/**
+ * A call as HTTP/2 sees it. It reads the request in place of grpc-js, which inflates all that comes before anybody knows
+ * whose it is, keeps what never ends, and takes a stream that was reset, or ends inside of a message, for a complete one.
+ */
+export class Arrival implements HeldRequest {
+  readonly caller = new Caller()
+  /** When its headers came, in milliseconds since the epoch. */
+  readonly at = Date.now()
+  readonly unauthenticated: UnauthenticatedBytes
+  held = 0
+  isLetIn = false
+  older: HeldRequest | undefined
+  newer: HeldRequest | undefined
+  /** The request, where it has ended and came in one piece that is not compressed, as nearly all do. */
+  whole: Uint8Array | undefined
+  #first: Uint8Array | undefined
+  #envelopes: Envelopes | undefined
+  #hasEnded = false
+  /** Nothing is read any more: because of the problem, or because the call has ended. */
+  #isOver = false
+  #problem: AshlarError | undefined
+  #timer: NodeJS.Timeout | undefined
+  /** Undefined from its beginning on. */
+  #call: OneRequestCall | undefined
+  #reader: Reader | undefined
+
+  /**
+   * @param deadline - the caller's deadline, in milliseconds since the epoch.
+   * @param coding - how compressed messages are compressed.
+   */
   constructor(
     readonly stream: ServerHttp2Stream,
     readonly deadline: number | undefined,
+    readonly coding: string | undefined,
+    readonly limits: ArrivalLimits,
   ) {
-    stream.on('data', this.#count)
+    this.unauthenticated = limits.unauthenticated
   }
 
-  /** Whether the stream is gone, so that the caller did not send its end. */
-  get isReset(): boolean {
-    return this.stream.closed || this.stream.destroyed
+  /**
+   * Begins to read one request. grpc-js no longer does.
+   * @param withinMs - how long it may take.
+   */
+  start(call: OneRequestCall, withinMs: number): void {
+    this.#call = call
+    if (withinMs <= LONGEST_TIMER_MS) this.#timer = setTimeout(this.#expire, withinMs).unref()
+    const { stream } = this
+    stream.removeAllListeners('data').removeAllListeners('end')
+    stream.on('data', this.#receive).on('end', this.#finish).resume()
   }
 
-  /** Whether the data so far ends inside a message. */
-  get isCut(): boolean {
-    return this.#prefix > 0 || this.#left > 0
+  /** Begins to read a stream of requests. grpc-js no longer does. */
+  startStream(): void {
+    const { stream } = this
+    stream.removeAllListeners('data').removeAllListeners('end')
+    stream
+      .on('data', this.#receive)
+      .on('end', () => setTimeout(this.#finish, RESET_FOLLOWS_MS))
+      .resume()
+  }
+
+  /**
+   * The one request, once its caller has half-closed it.
+   * @throws AshlarError for no message or several, for a request that ends inside of one, for one that is too large.
+   */
+  async one(): Promise<Enveloped> {
+    const envelopes = this.#gathered()
+    // Behind the first message so much may come that it cannot be the only one.
+    const isMore = () => envelopes.length > PREFIX_BYTES + (envelopes.claimed ?? 0) + EARLY_BYTES
+    await this.#until(isMore)
+    const one = envelopes.next()
+    if (one === undefined) throw envelopes.length > 0 ? cutRequest() : unfit('no request message')
+    if (envelopes.length === 0) return one
+    throw this.#hasEnded && envelopes.next() === undefined ? cutRequest() : unfit('a second request message')
+  }
+
+  /** The next message of a stream, if it has come. @throws AshlarError when nothing can be read any more. */
+  taken(): Enveloped | undefined {
+    if (this.#isOver) throw this.#whyOver()
+    return this.#envelopes?.next()
+  }
+
+  /** Waits for the next message; undefined behind the last one. @throws as `taken`, and for a request that ends inside of one. */
+  async later(): Promise<Enveloped | undefined> {
+    const envelopes = this.#gathered()
+    let found: Enveloped | undefined
+    this.unauthenticated.hold(this, envelopes.capacity)
+    await this.#until(() => (found = envelopes.next()) !== undefined)
+    if (found === undefined && envelopes.length > 0) throw cutRequest()
+    return found
+  }
+
+  refuse(reason: AshlarError): void {
+    this.caller.leave(reason)
+    this.#fail(reason)
+  }
+
+  /** The call is over: nothing of the request is read any more. */
+  close(): void {
+    const { stream } = this
+    this.unauthenticated.letIn(this)
+    clearTimeout(this.#timer)
+    // Node's table of a session's streams can hold an ended stream until the next collection of the old generation. What
+    // listens to the stream, and with it all of the call, must not stay as long.
+    stream.removeAllListeners('data').removeAllListeners('end')
+    if (!this.#hasEnded) this.#stopClient()
+    this.#call = undefined
+    this.#isOver = true
+    if (this.#reader !== undefined) this.#wake()
   }
 
   /** The call ended without the chain: by a status of grpc-js, else because the client disconnected. */
   leave(): void {
-    const { sentTrailers, sentHeaders } = this.stream
-    const sent =
-      (sentTrailers as typeof sentHeaders | undefined) ?? (sentHeaders as typeof sentHeaders | undefined)
-    const status = Number(sent?.['grpc-status'] ?? CODES.OK)
+    const status = Number(statusIn(this.stream) ?? CODES.OK)
     const code = (Object.keys(CODES) as Code[]).find((name) => CODES[name] === status)
     const isRefused = code !== undefined && code !== 'OK'
     this.caller.leave(
@@ -46,23 +161,119 @@ export class Arrival {
     )
   }
 
-  readonly #count = (chunk: Buffer): void => {
-    let at = 0
-    while (at < chunk.length) {
-      if (this.#left > 0) {
-        const taken = Math.min(this.#left, chunk.length - at)
-        this.#left -= taken
-        at += taken
-        continue
-      }
-      const byte = chunk[at++] ?? 0
-      this.#length = this.#prefix === 0 ? 0 : this.#length * 256 + byte
-      this.#prefix = (this.#prefix + 1) % PREFIX_BYTES
-      if (this.#prefix === 0) this.#left = this.#length
-    }
+  readonly #receive = (chunk: Buffer): void => {
+    if (this.#isOver) return
+    const isFirst = this.#call !== undefined && this.#first === undefined && this.#envelopes === undefined
+    const { length } = chunk
+    if (isFirst && length >= PREFIX_BYTES && chunk.readUIntBE(0, PREFIX_BYTES) === length - PREFIX_BYTES) {
+      this.#first = Buffer.from(chunk)
+      this.unauthenticated.hold(this, length)
+    } else this.#gather(chunk)
+  }
+
+  readonly #finish = (): void => {
+    const { stream } = this
+    if (stream.closed || stream.destroyed) return
+    this.#hasEnded = true
+    this.whole = this.#first?.subarray(PREFIX_BYTES)
+    const call = this.#call
+    this.#call = undefined
+    if (call !== undefined) call.onReadable()
+    else this.#wake()
+  }
+
+  readonly #expire = (): void => {
+    if (this.#call !== undefined) this.#fail(new DeadlineExceeded('the request did not arrive in time'))
+  }
+
+  #gather(chunk: Buffer): void {
+    const envelopes = this.#gathered()
+    envelopes.add(chunk)
+    const { claimed = 0, length, capacity } = envelopes
+    const { maxMessageBytes } = this.limits
+    if (claimed > maxMessageBytes) return this.#fail(tooLarge(maxMessageBytes))
+    this.unauthenticated.hold(this, capacity)
+    // It is more than what is read before the call is let in.
+    if (Math.max(claimed, length) > EARLY_BYTES) this.#begin()
+    if (this.#reader?.isReady() === true) this.#wake()
+    if (this.#reader !== undefined || envelopes.length <= EARLY_BYTES) return
+    this.stream.pause()
+    this.unauthenticated.hold(this, envelopes.capacity + WINDOW_BYTES)
+  }
+
+  /** All that has come and is not taken, in one place. */
+  #gathered(): Envelopes {
+    this.#envelopes ??= new Envelopes()
+    if (this.#first !== undefined) this.#envelopes.add(this.#first)
+    this.#first = undefined
+    return this.#envelopes
+  }
+
+  #begin(): void {
+    const call = this.#call
+    this.#call = undefined
+    call?.onReadable()
+  }
+
+  /** Waits for it, or for the end of the request. @throws AshlarError when nothing more can be read. */
+  async #until(isReady: () => boolean): Promise<void> {
+    if (!this.#isOver && !isReady() && !this.#hasEnded)
+      await new Promise<void>((resolve) => {
+        this.#reader = { isReady, resolve }
+        this.stream.resume()
+      })
+    if (this.#isOver) throw this.#whyOver()
+  }
+
+  #whyOver(): AshlarError {
+    return this.#problem ?? this.caller.reason ?? new Cancelled()
+  }
+
+  #wake(): void {
+    const reader = this.#reader
+    this.#reader = undefined
+    reader?.resolve()
+  }
+
+  /** Reads nothing more, and drops what has come. A reader gets the problem; the first one counts. */
+  #fail(problem: AshlarError): void {
+    this.#problem ??= problem
+    this.#isOver = true
+    this.#first = undefined
+    this.#envelopes?.drop()
+    this.stream.pause()
+    this.unauthenticated.letIn(this)
+    this.#begin()
+    this.#wake()
+  }
+
+  /** A client that goes on sending has to stop when it has the response. nghttp2 sends no status that is not sent yet behind a reset. */
+  #stopClient(): void {
+    const { stream } = this
+    if (stream.closed || stream.destroyed) return
+    const stop = () => setImmediate(() => stream.close(constants.NGHTTP2_NO_ERROR))
+    if (statusIn(stream) !== undefined) stop()
+    else stream.once('wantTrailers', stop)
   }
 }
 
+/** Who waits for more of the request. */
+interface Reader {
+  readonly isReady: () => boolean
+  readonly resolve: () => void
+}
+
+/** The status of gRPC that was sent; undefined before. */
+const statusIn = ({ sentTrailers, sentHeaders }: ServerHttp2Stream): unknown => {
+  const sent =
+    (sentTrailers as typeof sentHeaders | undefined) ?? (sentHeaders as typeof sentHeaders | undefined)
+  return sent?.['grpc-status']
+}
+
+const unfit = (what: string): AshlarError => new Unimplemented(`received ${what} for a method that takes one`)
+
+const tooLarge = (limit: number): AshlarError =>
+  new ResourceExhausted(`the message is larger than ${limit} bytes`)
+
 /** A request that ends inside a message is not complete. */
-export const cutRequest = (): AshlarError =>
-  new AshlarError('INTERNAL', 'the request ended inside of a message')
+const cutRequest = (): AshlarError => new AshlarError('INTERNAL', 'the request ended inside of a message')

@@ -2,6 +2,7 @@ import type { DescMethod, DescService } from '@bufbuild/protobuf'
 import type { ServerCredentials, ServerInterceptor, ServerOptions } from '@grpc/grpc-js'
 import { createServer, type Server as NiceServer, type ServiceDefinition } from 'nice-grpc'
 import type { Dispatcher } from '../../call.js'
+import type { UnauthenticatedBytes } from '../../unauthenticated-bytes.js'
 import type { Arrival } from './arrival.js'
 import { Admission } from './admission.js'
 import { keepRepeatedHeaders } from './repeated-headers.js'
@@ -11,6 +12,21 @@ import { UnaryCall } from './unary.js'
 import type { ResolvedLimits } from '../config/limits.js'
 import { pathOf } from '../chain/method.js'
 
+/** What the gRPC listener has of its server. */
+export interface GrpcParts {
+  readonly dispatcher: Dispatcher
+  readonly limits: ResolvedLimits
+  readonly unauthenticated: UnauthenticatedBytes
+  readonly timeoutMsOf: (method: { readonly path: string }) => number
+}
+
+/** A method as the listener knows it. */
+export interface ServedMethod {
+  readonly desc: DescMethod
+  /** How long its request may take to come. */
+  readonly timeoutMs: number
+}
+
 /** The gRPC listener: every method of every service calls the dispatcher. */
 export class GrpcListener {
   readonly #server: NiceServer
@@ -18,32 +34,33 @@ export class GrpcListener {
 
   constructor(
     services: readonly DescService[],
-    dispatcher: Dispatcher,
-    limits: ResolvedLimits,
+    { dispatcher, limits, unauthenticated, timeoutMsOf }: GrpcParts,
     credentials: ServerCredentials,
   ) {
     this.#credentials = credentials
-    const methods = new Map(
-      services.flatMap(({ methods: all }) => all.map((method) => [pathOf(method), method])),
+    const methods = new Map<string, ServedMethod>(
+      services.flatMap(({ methods: all }) =>
+        all.map((desc) => [pathOf(desc), { desc, timeoutMs: timeoutMsOf({ path: pathOf(desc) }) }]),
+      ),
     )
     const enter: ServerInterceptor = ({ path }, call) => {
       const arrival = admission.latest as Arrival
-      const method = methods.get(path) as DescMethod
-      if (method.methodKind === 'unary') return new UnaryCall(call, method, dispatcher, arrival)
-      return new StreamCall(call, arrival, method.methodKind === 'server_streaming')
+      const method = methods.get(path) as ServedMethod
+      if (method.desc.methodKind === 'unary') return new UnaryCall(call, method, dispatcher, arrival)
+      return new StreamCall(call, method, arrival)
     }
     const options: ServerOptions = {
       interceptors: [enter],
       // Counts each call and each message, for a service that is not served.
       'grpc.enable_channelz': 0,
-      'grpc.max_receive_message_length': limits.maxMessageBytes,
       'grpc.max_concurrent_streams': limits.maxConcurrentStreams,
       'grpc.keepalive_timeout_ms': limits.grpcKeepaliveTimeoutMs,
       ...bound('grpc.keepalive_time_ms', limits.grpcKeepaliveMs),
       ...bound('grpc.max_connection_idle_ms', limits.grpcMaxIdleMs),
       ...bound('grpc.max_connection_age_ms', limits.grpcMaxAgeMs),
     }
-    const admission = new Admission(options)
+    const { maxMessageBytes } = limits
+    const admission = new Admission(options, { maxMessageBytes, unauthenticated })
     keepRepeatedHeaders(options)
     this.#server = createServer(options)
     for (const service of services) this.#add(service, dispatcher)
@@ -86,7 +103,7 @@ export class GrpcListener {
 const bound = (option: keyof ServerOptions, value: number): ServerOptions =>
   Number.isFinite(value) ? { [option]: value } : {}
 
-/** Messages stay bytes here. The dispatcher decodes them, so that a malformed one gets its own error. */
+/** Responses are bytes here. Requests do not come this way. */
 const bytesDefinition = (method: DescMethod) => ({
   path: pathOf(method),
   requestStream: method.methodKind === 'client_streaming' || method.methodKind === 'bidi_streaming',

@@ -1,27 +1,33 @@
-import type { DescMethod, Message } from '@bufbuild/protobuf'
-import { type Caller, type Incoming, Metadata } from '../../call.js'
+import { type DescMethod, fromBinary, type Message } from '@bufbuild/protobuf'
+import { type Caller, type Incoming, Metadata, type RestOfRequest, type WholeRequest } from '../../call.js'
+import { AshlarError, InvalidArgument, Unimplemented } from '../../errors.js'
+import { GRPC_CODINGS } from '../../gateway/http/content-coding.js'
 import { messageBytes } from '../../resource/wire/message-writer.js'
 import type { Arrival } from './arrival.js'
+import { COMPRESSED, type Enveloped } from './envelope.js'
 
-/** A call from the gRPC listener. */
-export class GrpcIncoming implements Incoming {
+/** A call from the gRPC listener. Its requests are inflated and decoded when the chain reads them. */
+export class GrpcIncoming implements Incoming, RestOfRequest {
   readonly transport = 'grpc'
   readonly headers = new Metadata()
   readonly trailers = new Metadata()
   readonly caller: Caller
   readonly deadline: number | undefined
-  unreadable: Error | undefined
+  readonly since: number
+  /** Of a method with one request. */
+  rest: RestOfRequest | undefined = undefined
   /** The response of a unary call. */
   bytes: Uint8Array = NOTHING
 
   constructor(
     readonly method: DescMethod,
     readonly metadata: Metadata,
-    { caller, deadline }: Arrival,
+    readonly held: Arrival,
     readonly peer: string,
   ) {
-    this.caller = caller
-    this.deadline = deadline
+    this.caller = held.caller
+    this.deadline = held.deadline
+    this.since = held.at
   }
 
   write(response: Message): void {
@@ -31,6 +37,56 @@ export class GrpcIncoming implements Incoming {
   writeBytes(response: Uint8Array): void {
     this.bytes = response
   }
+
+  /** No field: nothing is decoded yet. */
+  knows(): boolean {
+    return false
+  }
+
+  read(): WholeRequest | Promise<WholeRequest> {
+    const { whole } = this.held
+    return whole === undefined ? this.#readLater() : wholeRequest(this.method, whole)
+  }
+
+  /** The messages of a client's stream, each read when it is asked for. */
+  async *requests(): AsyncIterable<Message> {
+    for (;;) {
+      const next = this.held.taken() ?? (await this.held.later())
+      if (next === undefined) return
+      const plain = this.#plain(next)
+      yield wholeRequest(this.method, plain instanceof Promise ? await plain : plain).request
+    }
+  }
+
+  async #readLater(): Promise<WholeRequest> {
+    return wholeRequest(this.method, await this.#plain(await this.held.one()))
+  }
+
+  #plain({ flags, bytes }: Enveloped): Uint8Array | Promise<Uint8Array> {
+    if (flags === 0) return bytes
+    // The codes are those that gRPC asks for.
+    if (flags !== COMPRESSED) throw new AshlarError('INTERNAL', 'a message has flags that gRPC does not know')
+    const { coding, limits } = this.held
+    if (coding === undefined || coding === 'identity')
+      throw new AshlarError('INTERNAL', 'a message is compressed, and no header says in which way')
+    const inflate = GRPC_CODINGS.get(coding)
+    if (inflate !== undefined) return bytes.length === 0 ? bytes : inflate(bytes, limits.maxMessageBytes)
+    const known = [...GRPC_CODINGS.keys()].join(', ')
+    throw new Unimplemented(`requests may be compressed by ${known}, and by nothing else`)
+  }
+}
+
+const wholeRequest = ({ input }: DescMethod, bytes: Uint8Array): WholeRequest => {
+  try {
+    return { request: fromBinary(input, bytes), ignoredMask: NO_PATHS }
+  } catch (error) {
+    throw new InvalidArgument('', `the request is not a well-formed ${input.typeName}`, error)
+  }
 }
 
 const NOTHING = new Uint8Array()
+const NO_PATHS: readonly string[] = []
+
+/** Whether the caller sends one message, and not a stream of them. */
+export const hasOneRequest = ({ methodKind }: DescMethod): boolean =>
+  methodKind === 'unary' || methodKind === 'server_streaming'

@@ -33,22 +33,18 @@ export const keepRepeatedHeaders = (options: ServerOptions): void => {
       throw new TypeError(`@grpc/grpc-js has no ${name}: this version of it is not supported`)
     if (wrapped.has(handler)) continue
     const withRepeated: StreamHandler = function (interceptors, stream, headers, flags, rawHeaders) {
-      if (keeping.has(this.options)) separate(headers, rawHeaders)
+      // Several values of a name that may have one become a list, which grpc-js reads as several values.
+      for (const name of keeping.has(this.options) ? SINGLE_HEADERS : []) {
+        if (headers[name] === undefined) continue
+        const values: string[] = []
+        for (let at = rawHeaders.indexOf(name); at >= 0; at = rawHeaders.indexOf(name, at + 1))
+          if (at % 2 === 0) values.push(rawHeaders[at + 1] ?? '')
+        if (values.length > 1) headers[name] = values as never
+      }
       return handler.call(this, interceptors, stream, headers, flags, rawHeaders)
     }
     wrapped.add(withRepeated)
     prototype[name] = withRepeated
   }
   keeping.add(options)
-}
-
-/** Several values of a name that may have one become a list, which grpc-js reads as several values. */
-function separate(headers: IncomingHttpHeaders, rawHeaders: readonly string[]): void {
-  for (const name of SINGLE_HEADERS) {
-    if (headers[name] === undefined) continue
-    const values: string[] = []
-    for (let at = rawHeaders.indexOf(name); at >= 0; at = rawHeaders.indexOf(name, at + 1))
-      if (at % 2 === 0) values.push(rawHeaders[at + 1] ?? '')
-    if (values.length > 1) headers[name] = values as never
-  }
 }

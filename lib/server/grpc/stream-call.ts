@@ -1,28 +1,23 @@
-import { Metadata as GrpcMetadata, ServerInterceptingCall } from '@grpc/grpc-js'
+import { type Metadata as GrpcMetadata, ServerInterceptingCall } from '@grpc/grpc-js'
 import type { Metadata as NiceMetadata } from 'nice-grpc'
-import { type AshlarError, Cancelled } from '../../errors.js'
-import { type Arrival, cutRequest } from './arrival.js'
+import type { Arrival, OneRequestCall } from './arrival.js'
 import { Metadata } from '../../call.js'
+import type { ServedMethod } from './grpc-listener.js'
+import { hasOneRequest } from './incoming.js'
 import { fromGrpc } from './metadata.js'
-import { type Listener, type NextCall, statusOf } from './unary.js'
+import type { Listener, NextCall } from './unary.js'
 
 /** Identifies a streaming call on its way through grpc-js and nice-grpc, which pass on only its metadata. */
 const TOKEN = 'ashlar-call-bin'
 const calls = new WeakMap<Uint8Array, Streamed>()
 
-/**
- * A client on Node half-closes a stream that it cancels, and resets it in a separate packet right after. An end counts
- * when no reset follows: nothing in the half-close tells the two apart.
- */
-const RESET_FOLLOWS_MS = 2
+const NOTHING = Buffer.alloc(0)
 
-/** What grpc-js has received of the requests of a streaming call. */
+/** A streaming call as it came, from which its requests are read. */
 export interface Streamed {
   readonly arrival: Arrival
   /** As sent: nice-grpc joins the values of a repeated header. */
   readonly metadata: Metadata
-  /** The error when the caller did not finish its requests, after `read` of them were read and no more come. */
-  problemAfter(read: number): AshlarError | undefined
 }
 
 /** The call of this metadata. Its token is removed, so that no other code sees it. */
@@ -32,30 +27,22 @@ export const takeStreamed = (metadata: NiceMetadata): Streamed => {
   return streamed as Streamed
 }
 
-/** Watches a streaming call below nice-grpc, which takes a broken stream for one that has ended. */
-export class StreamCall extends ServerInterceptingCall implements Listener, Streamed {
+/** A streaming call below nice-grpc, which sends the responses of all of them and reads no request. */
+export class StreamCall extends ServerInterceptingCall implements Listener, OneRequestCall, Streamed {
   readonly #call: NextCall
-  readonly #isSingle: boolean
+  readonly #method: ServedMethod
   #listener: Listener | undefined
   #metadata = new Metadata()
-  #received = 0
-  #hasEnded = false
   #hasResponded = false
 
-  /** @param isSingle - one request, which is complete before the handler is called. */
   constructor(
     call: NextCall,
+    method: ServedMethod,
     readonly arrival: Arrival,
-    isSingle: boolean,
   ) {
     super(call)
     this.#call = call
-    this.#isSingle = isSingle
-  }
-
-  problemAfter(read: number): AshlarError | undefined {
-    if (this.#hasEnded && this.arrival.isCut) return cutRequest()
-    return this.#hasEnded && read === this.#received ? undefined : new Cancelled()
+    this.#method = method
   }
 
   get metadata(): Metadata {
@@ -67,39 +54,37 @@ export class StreamCall extends ServerInterceptingCall implements Listener, Stre
     this.#call.start(this)
   }
 
+  /** The requests are not read through nice-grpc. */
+  override startRead(): void {}
+
   onReceiveMetadata(metadata: GrpcMetadata): void {
     this.#metadata = fromGrpc(metadata)
     const token = Buffer.alloc(0)
     calls.set(token, this)
     metadata.set(TOKEN, token)
     this.#listener?.onReceiveMetadata(metadata)
+    if (hasOneRequest(this.#method.desc)) this.arrival.start(this, this.#method.timeoutMs)
+    else this.arrival.startStream()
   }
 
-  onReceiveMessage(message: unknown): void {
-    this.#received++
-    this.#listener?.onReceiveMessage(message)
+  /** Calls the handler of nice-grpc, which has to be told of a request. */
+  onReadable(): void {
+    this.#listener?.onReceiveMessage(NOTHING)
+    this.#listener?.onReceiveHalfClose()
   }
 
-  onReceiveHalfClose(): void {
-    if (this.#isSingle) this.#end()
-    else setTimeout(() => this.#end(), RESET_FOLLOWS_MS)
-  }
+  onReceiveMessage(): void {}
+
+  onReceiveHalfClose(): void {}
 
   onCancel(): void {
     if (!this.#hasResponded) this.arrival.leave()
+    this.arrival.close()
     this.#listener?.onCancel()
   }
 
   override sendStatus(status: Parameters<NextCall['sendStatus']>[0]): void {
     this.#hasResponded = true
     super.sendStatus(status)
-  }
-
-  #end(): void {
-    if (this.arrival.isReset) return
-    this.#hasEnded = true
-    if (this.#isSingle && this.arrival.isCut)
-      return this.sendStatus(statusOf(cutRequest(), new GrpcMetadata()))
-    this.#listener?.onReceiveHalfClose()
   }
 }

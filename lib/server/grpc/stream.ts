@@ -1,22 +1,21 @@
-import { type DescMethod, fromBinary, type Message } from '@bufbuild/protobuf'
+import type { DescMethod, Message } from '@bufbuild/protobuf'
 import { Metadata as GrpcMetadata } from '@grpc/grpc-js'
 import { type CallContext, ServerError } from 'nice-grpc'
-import { AshlarError, Cancelled, Internal } from '../../errors.js'
+import { Internal } from '../../errors.js'
 import type { Dispatcher } from '../../call.js'
 import { messageBytes } from '../../resource/wire/message-writer.js'
-import { GrpcIncoming } from './incoming.js'
+import { GrpcIncoming, hasOneRequest } from './incoming.js'
 import { intoNice } from './metadata.js'
-import { type Streamed, takeStreamed } from './stream-call.js'
-import { malformed, statusOf } from './unary.js'
+import { takeStreamed } from './stream-call.js'
+import { statusOf } from './unary.js'
 
 type Bytes = Uint8Array
 
-/** The nice-grpc handler of a streaming method: bytes in, bytes out, the dispatcher between them. */
+/** The nice-grpc handler of a streaming method, which responds with what the dispatcher does. It reads the requests itself. */
 export const streamHandler = (method: DescMethod, dispatcher: Dispatcher) => {
-  const handle = (requests: AsyncIterable<Bytes> | Bytes, context: CallContext) =>
-    respond(method, dispatcher, Symbol.asyncIterator in requests ? requests : only(requests), context)
+  const handle = (_requests: unknown, context: CallContext) => respond(method, dispatcher, context)
   return method.methodKind === 'client_streaming'
-    ? async (requests: AsyncIterable<Bytes>, context: CallContext) => {
+    ? async (requests: unknown, context: CallContext) => {
         let last: Bytes | undefined
         for await (const bytes of handle(requests, context)) last = bytes
         return last
@@ -27,11 +26,12 @@ export const streamHandler = (method: DescMethod, dispatcher: Dispatcher) => {
 async function* respond(
   method: DescMethod,
   dispatcher: Dispatcher,
-  requests: AsyncIterable<Bytes>,
   context: CallContext,
 ): AsyncGenerator<Bytes, void> {
-  const streamed = takeStreamed(context.metadata)
-  const incoming = new GrpcIncoming(method, streamed.metadata, streamed.arrival, context.peer)
+  const { metadata, arrival } = takeStreamed(context.metadata)
+  const incoming = new GrpcIncoming(method, metadata, arrival, context.peer)
+  const requests = hasOneRequest(method) ? undefined : incoming.requests()
+  if (requests === undefined) incoming.rest = incoming
   let headersSent = false
   const sendHeaders = () => {
     if (!headersSent) intoNice(incoming.headers, context.header)
@@ -47,13 +47,13 @@ async function* respond(
     }
   }
   try {
-    for await (const message of dispatcher.stream(incoming, decoded(method, requests, streamed))) {
+    for await (const message of dispatcher.stream(incoming, requests)) {
       sendHeaders()
       yield toBytes(message)
     }
   } catch (error) {
-    const { code, details, metadata } = statusOf(error, new GrpcMetadata())
-    for (const value of metadata.get(DETAILS)) context.trailer.set(DETAILS, value as Buffer)
+    const { code, details, metadata: sent } = statusOf(error, new GrpcMetadata())
+    for (const value of sent.get(DETAILS)) context.trailer.set(DETAILS, value as Buffer)
     throw new ServerError(code as number, details)
   } finally {
     sendHeaders()
@@ -62,34 +62,3 @@ async function* respond(
 }
 
 const DETAILS = 'grpc-status-details-bin'
-
-async function* only(bytes: Bytes): AsyncIterable<Bytes> {
-  yield bytes
-}
-
-const messageOf = (method: DescMethod, bytes: Bytes): Message => {
-  try {
-    return fromBinary(method.input, bytes)
-  } catch (error) {
-    throw malformed(method, error)
-  }
-}
-
-/** The messages, and an error instead of an end that the caller has not sent. */
-async function* decoded(
-  method: DescMethod,
-  requests: AsyncIterable<Bytes>,
-  streamed: Streamed,
-): AsyncIterable<Message> {
-  let read = 0
-  try {
-    for await (const bytes of requests) {
-      read++
-      yield messageOf(method, bytes)
-    }
-  } catch (error) {
-    throw error instanceof AshlarError ? error : new Cancelled(error)
-  }
-  const problem = streamed.problemAfter(read)
-  if (problem !== undefined) throw problem
-}

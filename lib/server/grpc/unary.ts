@@ -1,12 +1,11 @@
-import { create, type DescMethod, fromBinary, type Message } from '@bufbuild/protobuf'
 import { Metadata as GrpcMetadata, ServerInterceptingCall, status } from '@grpc/grpc-js'
-import { AshlarError, CODES, Internal, InvalidArgument, Unimplemented } from '../../errors.js'
+import { AshlarError, CODES, Internal } from '../../errors.js'
 import { toStatusBytes } from '../../error-details.js'
 import type { Dispatcher } from '../../call.js'
-import { type Arrival, cutRequest } from './arrival.js'
+import type { Arrival, OneRequestCall } from './arrival.js'
+import type { ServedMethod } from './grpc-listener.js'
 import { GrpcIncoming } from './incoming.js'
 import { fromGrpc, toGrpc } from './metadata.js'
-import { requestIdFrom } from '../../text/request-id.js'
 
 export type NextCall = ConstructorParameters<typeof ServerInterceptingCall>[0]
 export type Listener = Parameters<NextCall['start']>[0]
@@ -18,24 +17,19 @@ export const statusOf = (error: unknown, trailers: GrpcMetadata) => {
   return { code: CODES[known.code] as status, details: known.wireMessage, metadata: trailers }
 }
 
-/** What a caller is told whose bytes are no message of the method. */
-export const malformed = ({ input }: DescMethod, error: unknown): InvalidArgument =>
-  new InvalidArgument('', `the request is not a well-formed ${input.typeName}`, error)
-
 /**
- * A unary call that responds directly from grpc-js's event callbacks, before a server framework builds its streams,
+ * A unary call that responds directly from the events of its stream, before a server framework builds its streams,
  * iterators and contexts for it.
  */
-export class UnaryCall extends ServerInterceptingCall implements Listener {
+export class UnaryCall extends ServerInterceptingCall implements Listener, OneRequestCall {
   readonly #call: NextCall
-  readonly #method: DescMethod
+  readonly #method: ServedMethod
   readonly #dispatcher: Dispatcher
   readonly #arrival: Arrival
   #metadata: GrpcMetadata | undefined
-  #request: Uint8Array | undefined
   #ended = false
 
-  constructor(call: NextCall, method: DescMethod, dispatcher: Dispatcher, arrival: Arrival) {
+  constructor(call: NextCall, method: ServedMethod, dispatcher: Dispatcher, arrival: Arrival) {
     super(call)
     this.#call = call
     this.#method = method
@@ -49,33 +43,24 @@ export class UnaryCall extends ServerInterceptingCall implements Listener {
 
   onReceiveMetadata(metadata: GrpcMetadata): void {
     this.#metadata = metadata
-    this.#call.startRead()
+    this.#arrival.start(this, this.#method.timeoutMs)
   }
 
-  onReceiveMessage(message: Uint8Array): void {
-    if (this.#request !== undefined) return this.#refuse(unfit('a second request message', this.#method))
-    this.#request = message
-    this.#call.startRead()
-  }
+  /** grpc-js reads nothing. */
+  onReceiveMessage(): void {}
 
-  onReceiveHalfClose(): void {
-    if (this.#arrival.isReset) return
-    if (this.#arrival.isCut) return this.#refuse(cutRequest())
-    if (this.#request === undefined) return this.#refuse(unfit('no request message', this.#method))
-    this.#respond(this.#request)
-  }
+  onReceiveHalfClose(): void {}
 
   /** The end of every call. */
   onCancel(): void {
     if (!this.#ended) this.#arrival.leave()
-    // Node's table of a session's streams can hold an ended stream until the next collection of the old generation. What
-    // listens to the stream, and with it all of the call, must not stay as long.
-    this.#arrival.stream.removeAllListeners('data').removeAllListeners('end')
+    this.#arrival.close()
   }
 
-  #respond(bytes: Uint8Array): void {
+  onReadable(): void {
     const metadata = fromGrpc(this.#metadata ?? new GrpcMetadata())
-    const incoming = new GrpcIncoming(this.#method, metadata, this.#arrival, this.#call.getPeer())
+    const incoming = new GrpcIncoming(this.#method.desc, metadata, this.#arrival, this.#call.getPeer())
+    incoming.rest = incoming
     const fail = (error: unknown): void => this.#fail(incoming, error)
     const send = (): void => {
       const { headers, trailers, bytes } = incoming
@@ -90,15 +75,8 @@ export class UnaryCall extends ServerInterceptingCall implements Listener {
         fail(error)
       }
     }
-    let request: Message
     try {
-      request = fromBinary(this.#method.input, bytes)
-    } catch (error) {
-      incoming.unreadable = malformed(this.#method, error)
-      request = create(this.#method.input)
-    }
-    try {
-      const reply = this.#dispatcher.unary(incoming, request)
+      const reply = this.#dispatcher.unary(incoming, undefined)
       if (reply instanceof Promise) reply.then(send, fail)
       else send()
     } catch (error) {
@@ -111,19 +89,7 @@ export class UnaryCall extends ServerInterceptingCall implements Listener {
     this.#call.sendMetadata(toGrpc(headers))
     this.#call.sendStatus(statusOf(error, toGrpc(trailers)))
   }
-
-  #refuse(error: AshlarError): void {
-    this.#ended = true
-    const [given] = this.#metadata?.get('x-request-id') ?? []
-    const headers = new GrpcMetadata()
-    headers.set('x-request-id', requestIdFrom(given?.toString()))
-    this.#call.sendMetadata(headers)
-    this.#call.sendStatus(statusOf(error, new GrpcMetadata()))
-  }
 }
 
 /** grpc-js tells here that it has handed the message over; there is nothing left to do. */
 const sent = (): void => {}
-
-const unfit = (what: string, { name }: DescMethod): AshlarError =>
-  new Unimplemented(`received ${what} for unary method ${name}`)

@@ -10,7 +10,7 @@ import type { ReferenceDecisions } from '../row-access/reference-decisions.js'
 import { AuthorizedRelated } from '../row-access/related-access.js'
 import { rowAccess } from '../row-access/row-access.js'
 import type { RowAccessUse } from '../chain/row-access.js'
-import type { Metadata, RestOfRequest } from '../../call.js'
+import type { Metadata, WholeRequest } from '../../call.js'
 import type { Deadline } from '../chain/deadline.js'
 import type { Call } from '../chain/call.js'
 import type { Interceptor, Passed, ReplyOrPromise } from '../chain/interceptor.js'
@@ -84,9 +84,16 @@ export const authorization =
       const rule = rules.declared(call.path)
       if (rule === undefined) throw denied(call, asking, () => 'the method has no rule')
       const enter = (principal: Principal): ReplyOrPromise => {
-        const { requestId, time } = call
+        const { requestId, time, rest } = call
+        const { held } = call.incoming
         // A step that settles after the end of the call goes no further.
         if (time.ended !== undefined) throw time.ended
+        if (rule.public !== true) held?.unauthenticated.letIn(held)
+        const read = rest?.read()
+        if (read instanceof Promise) return taken(call, read).then(() => enter(principal))
+        if (read !== undefined) Object.assign(call, read, ALL)
+        // Nobody has vouched for the caller of a public method: what is not read of a client's stream goes on to count.
+        if (rule.public === true && call.requests === undefined) held?.unauthenticated.letIn(held)
         const context = new RequestContext({
           requestId,
           trace: call.trace,
@@ -116,11 +123,7 @@ export const authorization =
       const decide = (principal: Principal): ReplyOrPromise => {
         if (rule.public !== true && isNobody(principal))
           throw denied(call, asking, () => 'the call has no identity: no subject, no tenant, no groups')
-        const { rest } = call
-        const allowed =
-          rest === undefined
-            ? allow(call, rule, principal, asking)
-            : afterRest(call, rest, rule, () => allow(call, rule, principal, asking))
+        const allowed = allow(call, rule, principal, asking)
         return allowed === undefined ? enter(principal) : allowed.then(() => enter(principal))
       }
       const charge = (derived: unknown): ReplyOrPromise => {
@@ -156,23 +159,13 @@ const denied = (call: Call, { explain }: Asking, why: () => string): PermissionD
   return new PermissionDenied()
 }
 
-/**
- * Decides before the body is read if the rule does not need it, so that clients do not send bodies of refused calls.
- */
-const afterRest = async (
-  call: Call & Needs,
-  rest: RestOfRequest,
-  rule: Rule,
-  check: () => Promise<void> | undefined,
-): Promise<void> => {
-  const isKnown =
-    rule.public !== true && templateOf(call.method, rule).fields.every((field) => rest.knows(field))
-  if (isKnown) await check()
-  const { request, ignoredMask } = await call.time.step(rest.read())
+/** Nothing of the request is left to read. */
+const ALL = { rest: undefined } as const
+
+/** Waits for what was left of the request. */
+const taken = async (call: Call & Needs, read: Promise<WholeRequest>): Promise<void> => {
   call.rest = undefined
-  call.request = request
-  call.ignoredMask = ignoredMask
-  if (!isKnown) await check()
+  Object.assign(call, await call.time.step(read))
 }
 
 /** A class, because an object literal with a getter has a new hidden class per call, which V8 collects slowly. */
@@ -211,23 +204,33 @@ class Question implements AuthorizationRequest {
   }
 }
 
-/** Undefined when it is allowed without waiting. @param message - the request, or one of those of a client's stream. */
+/**
+ * Undefined when it is allowed without waiting. A rule that needs nothing of the request is decided before that is inflated and
+ * decoded, and before the body of a call that is refused is sent.
+ * @param streamed - one of the messages of a client's stream.
+ */
 const allow = (
   call: Call & Needs,
   rule: Rule,
   principal: Principal,
   asking: Asking,
-  message = call.request,
+  streamed?: Message,
 ): Promise<void> | undefined => {
   if (rule.public === true) return undefined
   const { authorizer } = asking
   const template = templates.get(rule) ?? templateOf(call.method, rule)
-  const { requests, time } = call
+  const { rest, requests, time } = call
+  if (rest !== undefined && template.fields.some((field) => !rest.knows(field))) {
+    const read = rest.read()
+    if (read instanceof Promise) return taken(call, read).then(() => allow(call, rule, principal, asking))
+    Object.assign(call, read, ALL)
+  }
+  const message = streamed ?? call.request
   // Each message of a client's stream may name another resource, so each is checked before the handler sees it.
   if (message === undefined && requests !== undefined && template.fields.length > 0)
-    return checkedFromFirst(requests, (each) => allow(call, rule, principal, asking, each)).then(
-      (checked) => void (call.requests = checked),
-    )
+    return time
+      .step(checkedFromFirst(requests, (each) => allow(call, rule, principal, asking, each)))
+      .then((checked) => void (call.requests = checked))
   const resource = template.fill(message)
   const question = new Question(principal, call.path, rule.verb ?? '', resource, template.type, time)
   const decision = authorizer.authorize(question)

@@ -30,10 +30,10 @@ export const requestId =
       return withReply(bound, (reply) => (Symbol.asyncIterator in reply ? untilEnd(reply, call.time) : reply))
     }
     return (call) => {
-      const { caller, deadline = Number.POSITIVE_INFINITY } = call.incoming
+      const { caller, deadline = Number.POSITIVE_INFINITY, since = Date.now() } = call.incoming
       const requestId = requestIdFrom(call.metadata.get('x-request-id'))
       call.headers.set('x-request-id', requestId)
-      const at = isStreaming ? deadline : Math.min(deadline, Date.now() + timeoutMs)
+      const at = isStreaming ? deadline : Math.min(deadline, since + timeoutMs)
       const time = new Deadline(
         Number.isFinite(at) ? at : undefined,
         caller,

@@ -41,12 +41,12 @@ export function proxying(
     unary(incoming, request) {
       const target = methods.get(incoming.method)
       if (target === undefined) return own.unary(incoming, request)
-      return handOn(new Forwarding(incoming, target, parts), request)
+      return handOn(new Forwarding(incoming, target, parts), request as Message)
     },
     stream(incoming, requests) {
       const target = methods.get(incoming.method)
       if (target === undefined) return own.stream(incoming, requests)
-      return handOnStream(new Forwarding(incoming, target, parts), requests)
+      return handOnStream(new Forwarding(incoming, target, parts), requests as AsyncIterable<Message>)
     },
   }
 }
@@ -106,7 +106,7 @@ class Forwarding {
 
   /** The request with its body. @throws what is wrong with it. */
   async whole(request: Message): Promise<Message> {
-    const { metadata, unreadable, rest, ignoredMask } = this.incoming
+    const { metadata, unreadable, rest, ignoredMask, held } = this.incoming
     const repeated = metadata.repeatedOf(SINGLE_HEADERS)
     if (repeated !== undefined) throw sentTwice(repeated)
     if (unreadable !== undefined) throw unreadable
@@ -116,6 +116,7 @@ class Forwarding {
         'update_mask',
         'another server would not know these paths: send one update_mask parameter for each field, in the spelling of the .proto',
       )
+    held?.unauthenticated.letIn(held)
     return read.request
   }
 

@@ -1,4 +1,6 @@
 import { deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
 import { expect } from 'chai'
 import { create, isMessage } from '@bufbuild/protobuf'
 import { HttpBodySchema } from 'ashlar-annotations/google/api/httpbody_pb.js'
@@ -248,6 +250,21 @@ describe('bodies through the gateway', () => {
     it(`takes a body of ${what} (${rule})`, async () => {
       expect(await types(body as BodyInit, { ...TYPE, 'content-encoding': coding })).to.match(wanted)
     })
+
+  for (const coding of ['gzip', 'x-gzip', 'deflate', 'br', 'identity', 'zstd'])
+    for (const [framing, headers] of [
+      ['with a length', { 'content-length': '0' }],
+      ['in chunks', { 'transfer-encoding': 'chunked' }],
+    ] as const)
+      it(`takes no byte of ${coding}, sent ${framing}, for no body (RFC 9110 6.4)`, async () => {
+        const asked = request(`${running.url}/v1/types`, {
+          method: 'POST',
+          headers: { ...TYPE, 'content-encoding': coding, ...headers },
+        }).end()
+        const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+        answer.resume()
+        expect(answer.statusCode).to.equal(200)
+      })
 
   it('counts a body of unknown length', async () => {
     const body = new ReadableStream({

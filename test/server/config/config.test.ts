@@ -47,6 +47,7 @@ describe('resolveConfig', () => {
     ['shutdownDelayMs', defaults.shutdownDelayMs, 0],
     ['reflection', defaults.reflection, false],
     ['maxMessageBytes', defaults.limits.maxMessageBytes, 4 * 1024 * 1024],
+    ['unauthenticatedBytes', defaults.limits.unauthenticatedBytes, 32 * 1024 * 1024],
     ['maxConcurrentStreams', defaults.limits.maxConcurrentStreams, 1_000],
     ['grpcKeepaliveMs', defaults.limits.grpcKeepaliveMs, 60_000],
     ['grpcKeepaliveTimeoutMs', defaults.limits.grpcKeepaliveTimeoutMs, 20_000],

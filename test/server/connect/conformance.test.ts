@@ -248,7 +248,7 @@ describe('Connect conformance', () => {
 
     it('an unknown compression of a unary request: unimplemented', async () => {
       const headers = { 'content-type': 'application/proto', 'content-encoding': 'foo' }
-      const { response, text } = await send('Call', headers, binary)
+      const { response, text } = await send('Call', headers, Buffer.from([0]))
       expect(response.status).to.equal(501)
       expect(text).to.include('"code":"unimplemented"').and.include('gzip, br, deflate')
     })

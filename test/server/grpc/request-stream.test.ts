@@ -170,7 +170,7 @@ describe('a request stream', () => {
     frames.close()
   })
 
-  it('is told what the listener has refused, and so is the log', async () => {
+  it('throws what the listener has refused, which its caller is told, and the log', async () => {
     const { stream, outcome } = raw.open('Collect', ALICE)
     stream.write(frameOf({ text: 'a' }))
     await whenFirst
@@ -179,7 +179,7 @@ describe('a request stream', () => {
     stream.write(huge)
     expect((await outcome).code).to.equal(8)
     await whenEnded
-    expect(read).to.deep.equal([['a', 'CANCELLED']])
+    expect(read).to.deep.equal([['a', 'RESOURCE_EXHAUSTED']])
     expect(await recorded()).to.deep.equal(['RESOURCE_EXHAUSTED'])
   })
 })
