@@ -140,6 +140,18 @@ const rawFrame = (type: number, flags: number, stream: number, payload: Buffer):
   return Buffer.concat([head, payload])
 }
 
+/** Headers that are written out (RFC 7541 section 6.2.2), of less than 127 bytes each. */
+const literals = (headers: Readonly<Record<string, string>>): Buffer =>
+  Buffer.concat(
+    Object.entries({ ':scheme': 'http', ':authority': 'localhost', ...headers })
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, value]) =>
+        Buffer.from(
+          `\0${String.fromCharCode(name.length)}${name}${String.fromCharCode(value.length)}${value}`,
+        ),
+      ),
+  )
+
 /** Writes as much as the other side takes, and resolves when it has closed the connection. */
 const flood = async (socket: Socket, piece: Buffer, times: number): Promise<void> => {
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
@@ -283,6 +295,24 @@ describe('hostile clients', function () {
       client.destroy()
       await ended(client)
       await host.until(({ inside }) => inside === 0)
+    })
+  })
+
+  it('that send more than their Content-Length, and another request in the same packet, disturb nobody', async () => {
+    await returns(async () => {
+      for (let n = 0; n < drill(5, 50); n++) {
+        const socket = await rawSession(host)
+        socket.write(
+          Buffer.concat([
+            rawFrame(1, 4, 1, literals({ ...HEADERS, ':path': '/a', 'content-length': '1' })),
+            rawFrame(0, 0, 1, Buffer.alloc(100)),
+            rawFrame(1, 4, 3, literals({ ...HEADERS, ':path': '/a' })),
+            rawFrame(0, 0, 3, Buffer.alloc(100)),
+          ]),
+        )
+        await host.ask()
+        socket.destroy()
+      }
     })
   })
 

@@ -8,6 +8,7 @@ import {
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { TLSSocket } from 'node:tls'
 import { DeadlineExceeded, Unimplemented } from '../../errors.js'
+import { destroyLater } from './destroy-later.js'
 import { reject } from './reject.js'
 
 const { NGHTTP2_INTERNAL_ERROR, NGHTTP2_STREAM_STATE_HALF_CLOSED_REMOTE } = constants
@@ -41,6 +42,7 @@ export function serveHttp2(server: Server, bounds: Http2Bounds): void {
     Http2ServerResponse: Response,
   })
   http2.on('session', (session) => {
+    destroyLater(session)
     closeWhenIdle(session, bounds)
     server.emit('session', session)
   })

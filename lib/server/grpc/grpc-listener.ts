@@ -5,6 +5,7 @@ import type { Dispatcher } from '../../call.js'
 import type { UnauthenticatedBytes } from '../../unauthenticated-bytes.js'
 import type { Arrival } from './arrival.js'
 import { Admission } from './admission.js'
+import { endSessionsLate } from './late-session-end.js'
 import { keepRepeatedHeaders } from './repeated-headers.js'
 import { streamHandler } from './stream.js'
 import { StreamCall } from './stream-call.js'
@@ -62,6 +63,7 @@ export class GrpcListener {
     const { maxMessageBytes } = limits
     const admission = new Admission(options, { maxMessageBytes, unauthenticated })
     keepRepeatedHeaders(options)
+    endSessionsLate(options)
     this.#server = createServer(options)
     for (const service of services) this.#add(service, dispatcher)
   }

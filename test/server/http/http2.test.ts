@@ -149,6 +149,16 @@ describe('HTTP/2', () => {
     expect(counted.text).to.match(/"text":"1"[^]*"text":"2"/)
   })
 
+  it('takes an empty frame of a body for no body, whatever its Content-Encoding', async () => {
+    await start()
+    const session = await open()
+    for (const coding of ['gzip', 'deflate', 'br', 'identity'])
+      for (const body of ['', undefined]) {
+        const headers = { ...JSON_OF_ALICE, 'content-encoding': coding }
+        expect((await ask(session, 'POST', '/v1/echo', headers, body)).status).to.equal(200)
+      }
+  })
+
   it('refuses two values of a header that names the caller', async () => {
     await start()
     const session = await open()
@@ -234,6 +244,25 @@ describe('HTTP/2', () => {
       expect(seen).to.deep.equal(['begun', 'cut'])
       expect((await ask(await open(), 'GET', '/v1/ping')).status).to.equal(200)
     })
+
+  it('lives through a request of more than its Content-Length with another one behind it', async () => {
+    await start()
+    const head = { ...PSEUDO, ':path': '/v1/echo', ...JSON_OF_ALICE }
+    for (let n = 0; n < 5; n++) {
+      const socket = await openRaw()
+      // In one packet: Node goes on to read the second request of a connection that it has just given up.
+      socket.write(
+        Buffer.concat([
+          frameOf(1, END_HEADERS, headersOf({ ...head, 'content-length': '1' })),
+          frameOf(0, 0, Buffer.alloc(100)),
+          frameOf(1, END_HEADERS, headersOf(head), 3),
+          frameOf(0, 0, Buffer.alloc(100), 3),
+        ]),
+      )
+      expect((await ask(await open(), 'GET', '/v1/ping')).status).to.equal(200)
+      socket.destroy()
+    }
+  })
 
   it('gives a mounted handler the URL and the headers', async () => {
     await start({}, (builder) =>
