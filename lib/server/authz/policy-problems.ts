@@ -155,10 +155,16 @@ const unknownIn = (
 /** Whether a grant of `resource` may allow a call whose rule has the template. */
 const canBe = (template: string, resource: string): boolean => {
   if (typeOf(template) === resource) return true
-  const [first = '', ...rest] = template.split(FIELD)
-  if (rest.length === 0) return template === resource
-  // Braces are for a template, and a template as it stands is the resource of no call.
-  return template !== resource && resource.startsWith(first) && resource.endsWith(rest.at(-1) ?? '')
+  // Braces are for a template, and a template as it stands is the resource of no call. No value has a colon.
+  const [parts, given] = [template.split(':'), resource.split(':')]
+  const isFilled = template.includes('{') === (template !== resource)
+  return isFilled && parts.length === given.length && parts.every((part, at) => fits(part, given[at] ?? ''))
+}
+
+const fits = (part: string, given: string): boolean => {
+  const [first = '', last] = part.split(FIELD)
+  if (last === undefined) return part === given
+  return given.length >= first.length + last.length && given.startsWith(first) && given.endsWith(last)
 }
 
 const unknownResource = (resource: string, asked: AuthorizedServer['permissions']): string => {

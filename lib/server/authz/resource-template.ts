@@ -14,14 +14,19 @@ export interface ResourceTemplate {
 
 /**
  * Compiles `zone:{zone_id}` or `book:{book.id}` for the request's message.
- * @throws TypeError for an unmatched brace, and when a field is not in the message or is not a single value.
+ * A `:` in a value is written `%3A`, and a `%` is `%25`, so that no two requests about different resources fill it alike.
+ * @throws TypeError for an unmatched brace, for two fields without a colon in between, and when a field is not in the message or is
+ * not a single value.
  */
 export const resourceTemplate = (template: string, request: DescMessage): ResourceTemplate => {
   const type = typeOf(template)
   const parts = template.split(/\{([^{}]*)\}/)
   checkBraces(template)
   if (parts.length === 1) return { type, fields: [], fill: () => template }
-  const readers = parts.map((part, index) => (index % 2 === 0 ? () => part : pathReader(part, request)))
+  checkBorders(parts)
+  const readers = parts.map((part, index) =>
+    index % 2 === 0 ? () => part : escaping(pathReader(part, request)),
+  )
   return {
     type,
     fields: parts.filter((_part, index) => index % 2 === 1),
@@ -37,6 +42,24 @@ const checkBraces = (template: string): void => {
   const cause = rest[at] === '{' ? '"{" is never closed: write {field}' : '"}" closes nothing: write {field}'
   throw new TypeError(`character ${at + 1}: ${cause}`)
 }
+
+/** Where one value ends and the next begins has to be told by a colon, which no value has. */
+const checkBorders = (parts: readonly string[]): void => {
+  for (let at = 2; at < parts.length - 1; at += 2)
+    if (parts[at]?.includes(':') !== true)
+      throw new TypeError(
+        `nothing tells where {${parts[at - 1]}} ends and {${parts[at + 1]}} begins: write a colon between them`,
+      )
+}
+
+const escaping =
+  (read: Reader<string>): Reader<string> =>
+  (value) =>
+    escapedValue(read(value))
+
+/** A value as it stands in a filled resource, such as `plan%3A2025` for `plan:2025`. */
+const escapedValue = (text: string): string =>
+  /[:%]/.test(text) ? text.replaceAll('%', '%25').replaceAll(':', '%3A') : text
 
 const pathReader = (path: string, message: DescMessage): Reader<string> => {
   if (path === '') throw new TypeError('{} names no field: write {field}')
