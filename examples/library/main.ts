@@ -27,7 +27,7 @@ export interface LibraryServerOptions {
 /** Where shelves and books live: a SQLite file or `:memory:`, or the URL of a PostgreSQL database that has their tables. */
 export const libraryDataSource = (database: string): DataSource =>
   /^postgres(ql)?:/.test(database)
-    ? new DataSource({ type: 'postgres', url: database, entities: [Shelf, Book] })
+    ? new DataSource({ type: 'postgres', url: database, connectTimeoutMS: 10_000, entities: [Shelf, Book] })
     : new SqliteDataSource({ database, entities: [Shelf, Book] })
 
 /** A server for shelves and books: gRPC, and HTTP/JSON in front of it. */

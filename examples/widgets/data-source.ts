@@ -6,8 +6,9 @@ import { Widget } from './widget.js'
 export function widgetsDataSource(database: string): DataSource {
   const entities = [Widget]
   if (/^fsnotify:/.test(database)) return new HotDataSource({ dsn: database, timezone: 'Z', entities })
-  if (/^postgres(ql)?:/.test(database)) return new DataSource({ type: 'postgres', url: database, entities })
+  if (/^postgres(ql)?:/.test(database))
+    return new DataSource({ type: 'postgres', url: database, connectTimeoutMS: 10_000, entities })
   if (/^mysql:/.test(database))
-    return new DataSource({ type: 'mysql', url: database, timezone: 'Z', entities })
+    return new DataSource({ type: 'mysql', url: database, timezone: 'Z', connectTimeout: 10_000, entities })
   return new SqliteDataSource({ database, entities })
 }
