@@ -85,6 +85,8 @@ interface ContextFields {
 export interface CallTransaction {
   /** @throws TypeError when all of them have ended. */
   afterCommit(fn: () => unknown, context: RequestContext): void
+  /** Of a call that joins none of them. */
+  detached(): CallTransaction
 }
 
 /** A failure whose outcome has no caller. */
@@ -269,7 +271,8 @@ export class RequestContext implements ContextFields {
 
   /** Runs `fn` outside of every transaction of the running call, with the rest of its context. */
   static detached<T>(fn: () => T): T {
-    return RequestContext.current().with({ transaction: undefined }).run(fn)
+    const current = RequestContext.current()
+    return current.with({ transaction: current.transaction?.detached() }).run(fn)
   }
 
   /** Runs `fn` as `principal`, with the rest of the current context. */

@@ -3,6 +3,7 @@ import { RequestContext } from '../context.js'
 import type { GatewayMux } from '../gateway/routing/mux.js'
 import { Health } from '../gen/grpc/health/v1/health_pb.js'
 import type { Repository } from '../persistence/contract/repository.js'
+import { onDatabaseDoubt } from '../persistence/sql/transaction.js'
 import { authorizedServer } from './authorized-server.js'
 import type { AuthorizedServer } from './authz/authorizer.js'
 import type { Rule } from './authz/rules.js'
@@ -17,6 +18,7 @@ import type { ExternalTargetOptions } from './references/external-target.js'
 import type { Reference } from './references/references.js'
 import type { ServiceParts } from './methods/handler-of.js'
 import { contextReports } from './observability/context-reports.js'
+import { errorForLog } from '../faults/driver-fault.js'
 import { OperationRunner } from './operations/operation-runner.js'
 import { reflectionRules, reflectionService, reflectionServices } from './reflection/reflection-service.js'
 import { type GatewayRegistration, Registrations } from './registrations.js'
@@ -97,7 +99,12 @@ export class Server {
    */
   async serve(signal: AbortSignal): Promise<void> {
     // The server also logs uses outside of calls in this process, such as in a job.
-    const endReports = RequestContext.onSystem(contextReports(this.#config.logger).onSystem)
+    const { logger } = this.#config
+    const endReports = RequestContext.onSystem(contextReports(logger).onSystem)
+    const endDoubts = onDatabaseDoubt(({ report }) => {
+      if (report !== undefined) logger.error({ err: errorForLog(report.error) }, report.message)
+      this.#health.doubt()
+    })
     try {
       const plan = await planOf({
         config: this.#config,
@@ -117,6 +124,7 @@ export class Server {
     } finally {
       await this.#config.authorizer.close?.(this.#authorized)
       endReports()
+      endDoubts()
     }
   }
 

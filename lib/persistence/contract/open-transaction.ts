@@ -3,21 +3,28 @@ import type { OutboxRow } from '../outbox/events/outbox-row.js'
 
 /** The transactions that a call is inside of, the innermost first. A context holds them. */
 export class TransactionChain implements CallTransaction {
-  /** @param hooks - the operations whose hooks make the calls, the innermost first. */
+  static readonly #outside = new TransactionChain([], [], [])
+
+  /**
+   * @param hooks - the operations whose hooks make the calls, the innermost first.
+   * @param left - transactions around the call that it does not join. They may wait for it all the same.
+   */
   private constructor(
     private readonly transactions: readonly OpenTransaction[],
     private readonly hooks: readonly HookCalls[],
+    private readonly left: readonly OpenTransaction[],
   ) {}
 
   /** The transaction, inside of what surrounds it. */
   static of(transaction: OpenTransaction): TransactionChain {
-    const { around } = transaction
-    return new TransactionChain([transaction, ...(around?.transactions ?? [])], around?.hooks ?? [])
+    const { transactions, hooks, left } = transaction.around ?? TransactionChain.#outside
+    return new TransactionChain([transaction, ...transactions], hooks, left)
   }
 
   /** The chain in which the hooks of an operation are called, inside of no transaction more. */
   static ofHooks(around: TransactionChain | undefined): TransactionChain {
-    return new TransactionChain(around?.transactions ?? [], [new HookCalls(), ...(around?.hooks ?? [])])
+    const { transactions, hooks, left } = around ?? TransactionChain.#outside
+    return new TransactionChain(transactions, [new HookCalls(), ...hooks], left)
   }
 
   /** One chain inside of another. */
@@ -26,8 +33,26 @@ export class TransactionChain implements CallTransaction {
     outer: TransactionChain | undefined,
   ): TransactionChain | undefined {
     if (inner === undefined || outer === undefined) return inner ?? outer
-    const hooks = new Set([...inner.hooks, ...outer.hooks])
-    return new TransactionChain([...new Set([...inner.transactions, ...outer.transactions])], [...hooks])
+    const union = <T>(of: (chain: TransactionChain) => readonly T[]) => [
+      ...new Set([...of(inner), ...of(outer)]),
+    ]
+    return new TransactionChain(
+      union(({ transactions }) => transactions),
+      union(({ hooks }) => hooks),
+      union(({ left }) => left),
+    )
+  }
+
+  /** The chain of a call that joins none of the transactions, and runs in no hook. */
+  detached(): TransactionChain {
+    return new TransactionChain([], [], [...this.transactions, ...this.left].filter(isNotOver))
+  }
+
+  /** The transactions around that hold a connection of the database. */
+  holding(database: object): readonly OpenTransaction[] {
+    const holds = (each: OpenTransaction) =>
+      each.database === database && isNotOver(each) && each.held !== undefined
+    return [...this.transactions, ...this.left].filter(holds)
   }
 
   /** The innermost transaction of `database` that fulfils the condition. */
@@ -62,6 +87,20 @@ export class TransactionChain implements CallTransaction {
     open.afterCommit(fn)
   }
 }
+
+/** A connection of a pool that a transaction holds until it ends. The same object for its savepoints. */
+export interface HeldConnection {
+  /** Grows with each use. */
+  readonly uses: number
+  /** Statements that run on it now. */
+  readonly running: number
+}
+
+const NONE: readonly OpenTransaction[] = []
+
+/** The transactions around the running code that hold a connection of the database, which needs one more. */
+export const holdersAround = (database: object): readonly OpenTransaction[] =>
+  chainOf(RequestContext.current())?.holding(database) ?? NONE
 
 /** The calls of repositories that the hooks of one operation make. None of them is left behind, and no failure of one is unhandled. */
 export class HookCalls {
@@ -132,6 +171,11 @@ export abstract class OpenTransaction {
     private readonly outer: OpenTransaction | undefined,
     readonly isReadOnly: boolean,
   ) {}
+
+  /** What it holds of a pool, as far as it is known. */
+  get held(): HeldConnection | undefined {
+    return undefined
+  }
 
   /** Writes events in it. */
   abstract append(rows: readonly OutboxRow[]): Promise<void>

@@ -34,9 +34,6 @@ export interface HotDriver {
   readonly pool: () => Pick<HotPool<never>, 'replace' | 'refusal' | 'size'> | undefined
 }
 
-/** How long a session may take to open; `pg` alone waits as long as the operating system does, which may be minutes. */
-export const CONNECT_MS = 10_000
-
 /**
  * Puts the password of a callback into a DSN.
  * @throws Unavailable when the callback fails or returns no text. Its own error is left out, because it may be secret.

@@ -1,5 +1,6 @@
 import type { EventEmitter } from 'node:events'
-import { CONNECT_MS, type HotDriver, type HotDriverOptions, type HotEngine, refuseOptions } from './driver.js'
+import { CONNECT_MS } from '../engines/executor/connection-waits.js'
+import { type HotDriver, type HotDriverOptions, type HotEngine, refuseOptions } from './driver.js'
 import type { Handed } from './wait-queue.js'
 import { MYSQL_TYPES } from '../engines/dsn/dsn-engines.js'
 import { HotPool } from './pool.js'

@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events'
-import { CONNECT_MS, type HotDriver, type HotDriverOptions, type HotEngine, refuseOptions } from './driver.js'
+import { CONNECT_MS } from '../engines/executor/connection-waits.js'
+import { type HotDriver, type HotDriverOptions, type HotEngine, refuseOptions } from './driver.js'
 import { HotPool } from './pool.js'
 import type { Connection, ConnectionListener } from './session.js'
 

@@ -2,6 +2,7 @@ import type { CallEnd } from '../../call-end.js'
 import { RequestContext } from '../../context.js'
 import { DeclarationError } from '../../errors.js'
 import {
+  type HeldConnection,
   joined,
   OpenTransaction,
   refuseNested,
@@ -17,6 +18,7 @@ import { deletionProblems, familyOf, type Member } from '../deletion/rules/famil
 import { MemoryOutbox } from './memory-outbox.js'
 import type { Log, MemoryTable } from './memory-table.js'
 import type { MemoryWriter } from './memory-writer.js'
+import { ConnectionWaits } from '../engines/executor/connection-waits.js'
 import { Turns } from '../engines/executor/turns.js'
 
 /** The rows of one resource, and what writes them. */
@@ -43,8 +45,21 @@ class MemoryTransaction extends OpenTransaction {
     /** Shared by a transaction and its nested ones. */
     isReadOnly = outer?.isReadOnly ?? false,
     readonly undo: Undo[] = outer?.undo ?? [],
+    private readonly connection: { uses: number; readonly running: number } = outer?.connection ?? {
+      uses: 0,
+      running: 0,
+    },
   ) {
     super(database, around, outer, isReadOnly)
+  }
+
+  override get held(): HeldConnection {
+    return this.connection
+  }
+
+  override perform<T>(name: string, work: () => Promise<T>): Promise<T> {
+    this.connection.uses++
+    return super.perform(name, work)
   }
 
   rollbackTo(mark: number): void {
@@ -76,6 +91,7 @@ export class MemoryDatabase {
   readonly outbox = new MemoryOutbox()
   #family: ReadonlyMap<ResourceModel, Member> | undefined
   readonly #turns = new Turns(BUSY_TIMEOUT_MS, Number.POSITIVE_INFINITY)
+  readonly #waits = new ConnectionWaits({ database: this, size: 1, used: 1 }, 0)
 
   /** Makes the rows of a resource known to the repositories of the others. */
   add<E extends object>(
@@ -192,7 +208,7 @@ export class MemoryDatabase {
 
   /** First come, first served: one transaction, or all single operations. */
   async #turn<T>(alone: boolean, signal: CallEnd | undefined, work: () => T | Promise<T>): Promise<T> {
-    const turn = this.#turns.enter(alone, signal)
+    const turn = this.#waits.wait((end) => this.#turns.enter(alone, end), signal)
     if (turn !== undefined) await turn
     try {
       return await work()

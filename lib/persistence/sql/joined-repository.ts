@@ -67,6 +67,8 @@ class JoinedRunner {
       lease: borrowed(database, runner),
       snapshot: new LockedSnapshot(database.dialect, undefined),
       ended: undefined,
+      uses: 0,
+      running: 0,
     }
     const parents = { around: undefined, parent: undefined, isForgiving: true, isReadOnly: false }
     this.#scopes.push(new TransactionScope(database, connection, parents))

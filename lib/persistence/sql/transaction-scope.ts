@@ -2,7 +2,14 @@ import type { DataSource, EntityManager, QueryRunner } from 'typeorm'
 import { RequestContext } from '../../context.js'
 import { Aborted, Unavailable } from '../../errors.js'
 import type { Dialect } from '../dialects/dialect.js'
-import { ENDED, late, OpenTransaction, surrounding, TransactionChain } from '../contract/open-transaction.js'
+import {
+  ENDED,
+  type HeldConnection,
+  late,
+  OpenTransaction,
+  surrounding,
+  TransactionChain,
+} from '../contract/open-transaction.js'
 import { TransactionQueue } from '../contract/transaction-queue.js'
 import type {
   Database,
@@ -29,11 +36,13 @@ const MARK = 'ashlar_operation'
 const ROLLED_BACK = new Error('rolled back')
 
 /** The state that all scopes of one transaction share. */
-export interface ConnectionState {
+export interface ConnectionState extends HeldConnection {
   readonly lease: Lease
   readonly snapshot: LockedSnapshot
   /** Why the database ended the transaction before we did. */
   ended: unknown
+  uses: number
+  running: number
 }
 
 interface TransactionParents {
@@ -111,6 +120,7 @@ export class TransactionScope extends OpenTransaction implements Executor, Manag
 
   async #forgiving<T>(isRead: boolean, send: () => Promise<T>, isMarking = this.#isMarking): Promise<T> {
     if (isMarking) await this.#mark()
+    this.connection.running++
     try {
       const result = await send()
       if (!isRead) this.#isMarkFresh = false
@@ -121,11 +131,17 @@ export class TransactionScope extends OpenTransaction implements Executor, Manag
       else if (endedTransaction(this.dialect, error) || (await this.#wasRolledBack(error)))
         this.connection.ended = error
       throw error
+    } finally {
+      this.connection.running--
     }
   }
 
   get dataSource(): DataSource {
     return this.pool.dataSource
+  }
+
+  override get held(): ConnectionState {
+    return this.connection
   }
 
   /** @throws TypeError when the transaction has ended. */
@@ -161,6 +177,7 @@ export class TransactionScope extends OpenTransaction implements Executor, Manag
    * transaction.
    */
   beside<T>(send: () => Promise<T>): Promise<T> {
+    this.connection.uses++
     return this.queue.run(() => {
       this.#isMarkFresh = false
       return send()
@@ -272,6 +289,7 @@ export class TransactionScope extends OpenTransaction implements Executor, Manag
     body: (scope: TransactionScope) => Promise<T>,
   ): Promise<T> {
     if (this.isOver) return Promise.reject(new TypeError(ENDED))
+    this.connection.uses++
     return this.queue.runNested(async (queue) => {
       this.#checkConnection()
       const parents = { around, parent: this, isForgiving, isReadOnly: this.isReadOnly }
@@ -317,6 +335,7 @@ export class TransactionScope extends OpenTransaction implements Executor, Manag
 
   #enqueue<T>(work: () => Promise<T>): Promise<T> {
     if (this.isOver) return Promise.reject(new TypeError(ENDED))
+    this.connection.uses++
     return this.queue.run(() => {
       this.#checkConnection()
       return work()

@@ -24,6 +24,7 @@ import { TransactionScope } from './transaction-scope.js'
 
 /** For the framework's own tables, which no repository serves. */
 export { executorOf, openDatabases } from '../engines/executor-of.js'
+export { onDatabaseDoubt } from '../engines/executor/database-doubts.js'
 export type { Database, Statement } from '../engines/executor/executor.js'
 export { named } from '../engines/executor/named.js'
 
@@ -178,7 +179,11 @@ async function begin<T>(
   const lease = late ?? leased
   const snapshot = new LockedSnapshot(database.dialect, options.isolation)
   const parents = { around, parent: undefined, isForgiving, isReadOnly: settings.readOnly === true }
-  const scope = new TransactionScope(database, { lease, snapshot, ended: undefined }, parents)
+  const scope = new TransactionScope(
+    database,
+    { lease, snapshot, ended: undefined, uses: 0, running: 0 },
+    parents,
+  )
   let isClean = false
   try {
     if (late === undefined) for (const statement of beginning) await lease.control(statement)

@@ -11,6 +11,8 @@ import { ReadinessLog } from './readiness-log.js'
 import type { Rule } from '../authz/rules.js'
 
 const INTERVAL_MS = 5_000
+/** The checks do not run sooner after the last ones because something is in doubt. */
+const EARLIEST_MS = 1_000
 
 /** Fails while a server shuts down, whatever its checks say. */
 const SHUTDOWN: CheckResult = { name: 'shutdown', ok: false }
@@ -24,6 +26,8 @@ export class HealthState {
   #stopped = false
   #ended = false
   #timer: NodeJS.Timeout | undefined
+  #early: NodeJS.Timeout | undefined
+  #checkedAt = -EARLIEST_MS
   #running: Promise<CheckResult[]> | undefined
 
   constructor(checks: () => readonly ReadinessCheck[], logger: Logger) {
@@ -50,6 +54,7 @@ export class HealthState {
   stop(): void {
     this.#stopped = true
     clearInterval(this.#timer)
+    clearTimeout(this.#early)
     this.#set(false)
   }
 
@@ -66,7 +71,18 @@ export class HealthState {
     return this.#running
   }
 
+  /** Runs the checks within a second: something has begun to fail. */
+  doubt(): void {
+    if (this.#timer === undefined || this.#stopped || this.#early !== undefined) return
+    const waitMs = Math.max(0, this.#checkedAt + EARLIEST_MS - performance.now())
+    this.#early = setTimeout(() => {
+      this.#early = undefined
+      void this.check()
+    }, waitMs).unref()
+  }
+
   async #run(): Promise<CheckResult[]> {
+    this.#checkedAt = performance.now()
     const results = await runChecks(this.#checks())
     if (this.#stopped) return [SHUTDOWN]
     for (const result of results) this.#log.tell(result)

@@ -21,6 +21,7 @@ import {
   Unimplemented,
   UnknownOutcome,
 } from '../../../lib/errors.js'
+import { DriverFault } from '../../../lib/faults/driver-fault.js'
 import { EchoService } from '../../support/gen/specimens_pb.js'
 import { ForeignClient } from '../../support/grpc/clients.js'
 import { textOf } from '../../support/sources/documents.js'
@@ -191,6 +192,30 @@ describe('errors on their way out', () => {
     expect(Buffer.from(bytes as Buffer).toString('latin1'))
       .to.contain('widget.size')
       .and.to.contain('BadRequest')
+  })
+
+  it('logs the cause of what is unavailable, one record for each cause', async () => {
+    running.records.length = 0
+    for (const method of ['Echo', 'Echo', 'Count'])
+      for (const refused of ['ECONNREFUSED', 'ENOTFOUND']) {
+        thrown = new Unavailable(
+          'the store cannot be reached',
+          new DriverFault(driverError({ code: refused, syscall: 'connect' }, refused)),
+        )
+        if (method === 'Echo') await client.unary(method, {}, ALICE)
+        else await client.stream(method, [{}], ALICE)
+      }
+    thrown = new Unavailable('closed for today')
+    await client.unary('Echo', {}, ALICE)
+    const records = running.records.filter(({ message }) => message !== 'rpc')
+    expect(records.map(({ level, message, fields }) => [level, message, fields['method']])).to.deep.equal(
+      Array(2).fill(['error', 'unavailable: the store cannot be reached', '/specimens.v1.EchoService/Echo']),
+    )
+    expect(records.map(({ fields }) => (fields['err'] as Error).message)).to.deep.equal([
+      'ECONNREFUSED',
+      'ENOTFOUND',
+    ])
+    expect(records[0]?.fields['requestId']).to.be.a('string')
   })
 
   it('logs the cause of an internal error beside the request id, and the code the caller got', async () => {

@@ -1,7 +1,7 @@
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { Client } from 'pg'
 import { DataSource, type DataSourceOptions } from 'typeorm'
 import { serviceUrl } from '../running/services.js'
+import { TcpProxy } from './tcp-proxy.js'
 
 /** Takes a database away from a DataSource, and gives it back. */
 export interface Outage {
@@ -38,44 +38,15 @@ const MYSQL_PORT = 3306
 
 async function onMysql(direct: DataSource): Promise<Outage> {
   const options = direct.options as DataSourceOptions & { readonly url: string }
-  const url = new URL(options.url)
-  const sockets = new Set<Socket>()
-  let isDown = false
-  const server = createServer((client) => {
-    client.on('error', () => {})
-    if (isDown) return void client.destroy()
-    const upstream = connect(Number(url.port || MYSQL_PORT), url.hostname)
-    upstream.on('error', () => {})
-    for (const [socket, other] of [
-      [client, upstream],
-      [upstream, client],
-    ] as const) {
-      sockets.add(socket)
-      socket.pipe(other)
-      socket.on('close', () => {
-        sockets.delete(socket)
-        other.destroy()
-      })
-    }
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const port = String((server.address() as AddressInfo).port)
-  const through = Object.assign(new URL(url), { hostname: '127.0.0.1', port })
-  const dataSource = await new DataSource({ ...options, url: through.href } as DataSourceOptions).initialize()
-  const cut = () => {
-    for (const socket of sockets) socket.destroy()
-  }
+  const proxy = await TcpProxy.before(options.url, MYSQL_PORT)
+  const dataSource = await new DataSource({ ...options, url: proxy.url } as DataSourceOptions).initialize()
   return {
     dataSource,
-    begin: async () => {
-      isDown = true
-      cut()
-    },
-    end: async () => void (isDown = false),
+    begin: async () => proxy.refuse(),
+    end: async () => proxy.open(),
     close: async () => {
       await dataSource.destroy().catch(() => {})
-      cut()
-      server.close()
+      await proxy.close()
     },
   }
 }

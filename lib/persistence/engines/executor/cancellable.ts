@@ -9,6 +9,8 @@ const GRACE_MS = 1000
 const AGAIN_MS = 100
 
 export interface Cancelling {
+  /** Told when the signal aborts while the statement runs. */
+  readonly late?: (signal: CallEnd) => void
   /** Asks the server to stop the statement. The connection must not be used until this has finished. */
   readonly cancel: () => Promise<void>
   /** Cuts the connection. */
@@ -31,13 +33,18 @@ export function cancellable<T>(
 async function untilAborted<T>(
   running: Promise<T>,
   signal: CallEnd,
-  { cancel, destroy }: Cancelling,
+  { cancel, destroy, late }: Cancelling,
 ): Promise<T> {
   let cancels: Cancels | undefined
   let timer: NodeJS.Timeout | undefined
+  let isCut = false as boolean
   const abort = () => {
-    timer = setTimeout(destroy, GRACE_MS)
+    timer = setTimeout(() => {
+      isCut = true
+      destroy()
+    }, GRACE_MS)
     cancels = new Cancels(cancel)
+    late?.(signal)
   }
   signal.addEventListener('abort', abort, { once: true })
   if (signal.aborted) abort()
@@ -47,8 +54,10 @@ async function untilAborted<T>(
     throw signal.aborted ? cancellation(signal, new DriverFault(error)) : error
   } finally {
     signal.removeEventListener('abort', abort)
-    await cancels?.end()
     clearTimeout(timer)
+    // A request that comes late would hit the next statement of the connection, which one that was cut has not.
+    const ended = cancels?.end()
+    if (!isCut) await ended
   }
 }
 
@@ -98,12 +107,13 @@ class Cancels {
 export async function unlessSilent<T>(
   running: Promise<T>,
   signal: CallEnd | undefined,
-  destroy: () => void,
+  { destroy, late }: Omit<Cancelling, 'cancel'>,
 ): Promise<T> {
   if (signal === undefined) return running
   let timer: NodeJS.Timeout | undefined
   const abort = () => {
     timer = setTimeout(destroy, GRACE_MS)
+    late?.(signal)
   }
   signal.addEventListener('abort', abort, { once: true })
   if (signal.aborted) abort()
@@ -111,6 +121,16 @@ export async function unlessSilent<T>(
     return await running
   } finally {
     signal.removeEventListener('abort', abort)
+    clearTimeout(timer)
+  }
+}
+
+/** Waits for what prepares a new connection, which is cut where that takes too long. */
+export async function unlessTooLate<T>(running: Promise<T>, ms: number, destroy: () => void): Promise<T> {
+  const timer = setTimeout(destroy, ms)
+  try {
+    return await running
+  } finally {
     clearTimeout(timer)
   }
 }

@@ -4,6 +4,7 @@ import type { Dialect } from '../../dialects/dialect.js'
 import { Unavailable, UnknownOutcome } from '../../../errors.js'
 import { NotPrepared } from '../errors/not-prepared.js'
 import { TAKES_NO_WRITES } from '../errors/read-only-error.js'
+import { ConnectionsHeld, ConnectionWaits } from './connection-waits.js'
 import type { Database, Lease, PoolUse, Result, RunOptions, Statement } from './executor.js'
 import { Writability } from './writability.js'
 
@@ -18,6 +19,7 @@ export interface PooledConnection extends Lease {
 export abstract class PooledDatabase<C extends PooledConnection = PooledConnection> implements Database {
   abstract readonly dialect: Dialect
   protected readonly writes: Writability
+  protected readonly waits: ConnectionWaits
   readonly #use = { used: 0, waiting: 0, shared: 0, sharing: 0 }
 
   /** @param isReadOnly - whether the server behind a connection refuses writes. */
@@ -26,6 +28,16 @@ export abstract class PooledDatabase<C extends PooledConnection = PooledConnecti
     isReadOnly: ConstructorParameters<typeof Writability>[1],
   ) {
     this.writes = new Writability((options) => this.lease(options), isReadOnly)
+    const [use, size] = [this.#use, () => this.connections]
+    this.waits = new ConnectionWaits({
+      database: this,
+      get size() {
+        return size()
+      },
+      get used() {
+        return use.used
+      },
+    })
   }
 
   abstract get connections(): number
@@ -39,7 +51,7 @@ export abstract class PooledDatabase<C extends PooledConnection = PooledConnecti
   }
 
   async run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
-    const connection = await this.#taken(this.connect(options?.signal))
+    const connection = await this.#taken(options?.signal)
     if (options?.calls !== undefined && options.calls > 1) {
       this.#use.shared++
       this.#use.sharing += options.calls
@@ -58,20 +70,21 @@ export abstract class PooledDatabase<C extends PooledConnection = PooledConnecti
   }
 
   async lease(options?: RunOptions): Promise<Lease> {
-    const connection = await this.#taken(this.connect(options?.signal))
+    const connection = await this.#taken(options?.signal)
     connection.onRelease = this.#left
     connection.signal = options?.signal
     return connection
   }
 
-  async #taken(connecting: Promise<C>): Promise<C> {
+  async #taken(signal: CallEnd | undefined): Promise<C> {
     this.#use.waiting++
     try {
-      const connection = await connecting
+      const connection = await this.connect(signal)
       this.#use.used++
       return connection
     } catch (error) {
-      if (error instanceof Unavailable) this.writes.unreachable()
+      if (signal?.aborted === true) this.writes.waited(signal, this.waits.state)
+      else if (error instanceof Unavailable && !(error instanceof ConnectionsHeld)) this.writes.unreachable()
       throw error
     } finally {
       this.#use.waiting--
@@ -80,7 +93,7 @@ export abstract class PooledDatabase<C extends PooledConnection = PooledConnecti
 
   /** Reads on a connection of the pool. */
   protected async reading<T>(read: (connection: C) => Promise<T>, options?: RunOptions): Promise<T> {
-    const connection = await this.#taken(this.connect(options?.signal))
+    const connection = await this.#taken(options?.signal)
     try {
       return await read(connection)
     } finally {

@@ -9,8 +9,9 @@ import type { Lease, Result, Row, RunOptions, Statement } from '../executor/exec
 import { named } from '../executor/named.js'
 import { NotPrepared } from '../errors/not-prepared.js'
 import { readOnlyError } from '../errors/read-only-error.js'
-import { cancellable, unlessSilent } from '../executor/cancellable.js'
+import { cancellable, type Cancelling, unlessSilent, unlessTooLate } from '../executor/cancellable.js'
 import { checkout } from '../executor/checkout.js'
+import { CONNECT_MS } from '../executor/connection-waits.js'
 import { NamedStatements } from '../executor/named-statements.js'
 import { checkValues } from '../executor/check-values.js'
 import { type PooledConnection, PooledDatabase, poolSizeOf } from '../executor/pooled-database.js'
@@ -26,7 +27,7 @@ interface Module {
 }
 
 interface Pool {
-  readonly config: { readonly connectionConfig: { readonly user?: string } }
+  readonly config: { readonly connectionConfig: { readonly user?: string; connectTimeout?: number } }
   getConnection(done: (error: Error | null, connection: Connection | undefined) => void): void
 }
 
@@ -106,8 +107,10 @@ export class MysqlDatabase extends PooledDatabase {
   }
 
   protected async connect(signal: CallEnd | undefined): Promise<MysqlConnection> {
-    const { pool } = this.#driver
-    const connection = await checkout<Connection>((done) => initialized(pool).getConnection(done), signal)
+    const pool = initialized(this.#driver.pool)
+    // Without one, a connection that the server never accepts would keep its place in the pool.
+    pool.config.connectionConfig.connectTimeout ||= CONNECT_MS
+    const connection = await checkout<Connection>((done) => pool.getConnection(done), signal, this.waits)
     const known = this.#connections.get(connection)
     if (known === undefined) return this.#setUp(connection)
     known.isIdle = true
@@ -123,7 +126,10 @@ export class MysqlDatabase extends PooledDatabase {
       if ((connection.config.clientFlags & FOUND_ROWS) === 0) {
         throw new TypeError('the MySQL connection flag FOUND_ROWS must stay on: leave it out of `flags`')
       }
-      for (const text of SESSION) await query(connection, text)
+      const ready = async () => {
+        for (const text of SESSION) await query(connection, text)
+      }
+      await unlessTooLate(ready(), CONNECT_MS, () => connection.stream.destroy())
     } catch (error) {
       connection.destroy()
       throw translated(error)
@@ -185,16 +191,14 @@ class MysqlConnection implements PooledConnection {
         (error, result) => {
           const status = statusIn(result)
           if (status !== undefined) this.isIdle = (status & IN_TRANSACTION) === 0
-          if (error === null) resolve(toResult(result))
-          else reject(error)
+          if (error !== null) return reject(error)
+          this.writes.responded()
+          resolve(toResult(result))
         },
       )
     })
     try {
-      return await cancellable(running, options?.signal, {
-        cancel: () => kill(this.mysql, this.pool, this.connection),
-        destroy: () => this.connection.stream.destroy(),
-      })
+      return await cancellable(running, options?.signal, this.#cancelling)
     } catch (error) {
       throw this.#failed(error)
     } finally {
@@ -207,10 +211,8 @@ class MysqlConnection implements PooledConnection {
   }
 
   async sent<T>(send: () => Promise<T>, options?: RunOptions): Promise<T> {
-    const result = await cancellable(send().catch(unwrapped), options?.signal, {
-      cancel: () => kill(this.mysql, this.pool, this.connection),
-      destroy: () => this.connection.stream.destroy(),
-    }).catch((error: unknown) => {
+    const running = send().catch(unwrapped)
+    const result = await cancellable(running, options?.signal, this.#cancelling).catch((error: unknown) => {
       throw this.#failed(error)
     })
     if (hasEnded(result)) throw new EndedBySql()
@@ -221,11 +223,16 @@ class MysqlConnection implements PooledConnection {
     const running = query(this.connection, text).then((header) => {
       this.isIdle = ENDS.test(text) ? !isInTransaction(header) : false
     })
-    // Not by `destroy()`, which says goodbye and lets the statement wait for the response.
-    const destroy = () => this.connection.stream.destroy()
-    await unlessSilent(running, this.signal, destroy).catch((error: unknown) => {
+    await unlessSilent(running, this.signal, this.#cancelling).catch((error: unknown) => {
       throw this.#failed(error)
     })
+  }
+
+  readonly #cancelling: Cancelling = {
+    cancel: () => kill(this.mysql, this.pool, this.connection),
+    // Not by `destroy()` of the connection, which says goodbye and lets the statement wait for the response.
+    destroy: () => this.connection.stream.destroy(),
+    late: (signal) => this.writes.late(signal),
   }
 
   release({ broken = false } = {}): void {

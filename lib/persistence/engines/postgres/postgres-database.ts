@@ -6,9 +6,10 @@ import { DriverFault } from '../../../faults/driver-fault.js'
 import type { Lease, Result, RunOptions, Sent, Statement } from '../executor/executor.js'
 import { named } from '../executor/named.js'
 import { readOnlyError } from '../errors/read-only-error.js'
-import { cancellable, unlessSilent } from '../executor/cancellable.js'
+import { cancellable, type Cancelling, unlessSilent, unlessTooLate } from '../executor/cancellable.js'
 import { cancellation } from '../errors/cancellation.js'
 import { checkout } from '../executor/checkout.js'
+import { CONNECT_MS } from '../executor/connection-waits.js'
 import { NamedStatements } from '../executor/named-statements.js'
 import { requestCancel } from './cancel-request.js'
 import { type Connection, PostgresQuery } from './postgres-query.js'
@@ -20,6 +21,8 @@ import { EndedBySql, unwrapped } from '../executor/sent.js'
 
 /** The part of `pg` that is used. */
 interface Pool {
+  /** A pool of `pg` connects by it; a HotPool has its own bound. */
+  Client?: new (options: object) => object
   connect(done: (error: Error | undefined, client: Client | undefined) => void): void
 }
 
@@ -74,7 +77,7 @@ export class PostgresDatabase extends PooledDatabase<PostgresConnection> {
   }
 
   protected async connect(signal: CallEnd | undefined): Promise<PostgresConnection> {
-    const client = await checkout<Client>((done) => poolOf(this.dataSource).connect(done), signal)
+    const client = await checkout<Client>((done) => poolOf(this.dataSource).connect(done), signal, this.waits)
     const known = this.#connections.get(client)
     if (known !== undefined) return known
     client.on('error', () => {}) // The current or next statement reports the error. Without a listener it would end the process.
@@ -90,8 +93,9 @@ export class PostgresDatabase extends PooledDatabase<PostgresConnection> {
 
   async #setUp(client: Client, signal: CallEnd | undefined): Promise<PostgresConnection> {
     checkClient(client)
-    const cut = () => client.connection?.stream.destroy()
-    const result = await unlessSilent(client.query({ text: SESSION }), signal, cut)
+    const destroy = () => client.connection?.stream.destroy()
+    const asked = unlessSilent(client.query({ text: SESSION }), signal, { destroy })
+    const result = await unlessTooLate(asked, CONNECT_MS, destroy)
     return new PostgresConnection(this.dataSource, client, isPooled(client, result), this.writes)
   }
 }
@@ -104,7 +108,7 @@ class PostgresConnection implements PooledConnection {
   readonly #named = new NamedStatements()
   #isGivenUp = false
   /** The cancel request of a statement that still runs after its caller left. */
-  #cancelling: Promise<unknown> | undefined
+  #lastCancel: Promise<unknown> | undefined
 
   constructor(
     private readonly dataSource: DataSource,
@@ -137,20 +141,30 @@ class PostgresConnection implements PooledConnection {
     })
     const running = new Promise<readonly Result[]>((resolve, reject) => {
       const query = new PostgresQuery(parts, (error, results) =>
-        results === undefined ? reject(this.#failed(error, query) as Error) : resolve(results),
+        results === undefined
+          ? reject(this.#failed(error, query) as Error)
+          : resolve(this.#responded(results)),
       )
       this.client.query(query)
     })
-    return cancellable(running, options?.signal, {
-      cancel: () => this.#cancel(),
-      destroy: () => this.#cut(),
-    })
+    return cancellable(running, options?.signal, this.#cancelling)
+  }
+
+  #responded<T>(results: T): T {
+    this.writes.responded()
+    return results
+  }
+
+  readonly #cancelling: Cancelling = {
+    cancel: () => this.#cancel(),
+    destroy: () => this.#cut(),
+    late: (signal) => this.writes.late(signal),
   }
 
   /** After a failed statement, the server responds to COMMIT with ROLLBACK and no error. */
   async control(text: string): Promise<void> {
     const running = this.client.query({ text })
-    const result = await unlessSilent(running, this.signal, () => this.#cut()).catch((error: unknown) => {
+    const result = await unlessSilent(running, this.signal, this.#cancelling).catch((error: unknown) => {
       throw this.#failed(error)
     })
     if (text === 'COMMIT' && 'command' in result && result.command !== 'COMMIT') {
@@ -163,11 +177,8 @@ class PostgresConnection implements PooledConnection {
   }
 
   async sent<T>(send: () => Promise<T>, options?: RunOptions): Promise<T> {
-    const cancel = () => this.#cancel()
-    const result = await cancellable(send().catch(unwrapped), options?.signal, {
-      cancel,
-      destroy: () => this.#cut(),
-    }).catch((error: unknown) => {
+    const running = send().catch(unwrapped)
+    const result = await cancellable(running, options?.signal, this.#cancelling).catch((error: unknown) => {
       throw this.#failed(error)
     })
     if (this.client.getTransactionStatus() === 'I') throw new EndedBySql()
@@ -180,10 +191,10 @@ class PostgresConnection implements PooledConnection {
     this.onRelease?.()
     this.onRelease = undefined
     const isIdle = this.client.getTransactionStatus() === 'I'
-    if (this.#cancelling === undefined)
+    if (this.#lastCancel === undefined)
       return this.client.release(broken || !isIdle || this.#isGivenUp || this.#named.isFull)
     // A pooler that loses the connection first does not know any more whose statement to cancel.
-    void this.#cancelling.then(() => this.client.release(true))
+    void this.#lastCancel.then(() => this.client.release(true))
   }
 
   /** A cancel request that is still on its way could hit the statement of the connection's next user. */
@@ -210,7 +221,7 @@ class PostgresConnection implements PooledConnection {
     }
     if (!isTimeout(error)) return translated(error)
     // The statement still runs, and the connection's next user would wait for it.
-    this.#cancelling = requestCancel(this.client)
+    this.#lastCancel = requestCancel(this.client)
     return new Unavailable('the database did not result within query_timeout', new DriverFault(error))
   }
 }
@@ -225,10 +236,38 @@ const isReadOnly = async (on: Lease, options: RunOptions): Promise<boolean> =>
 const isTimeout = (error: unknown): boolean =>
   error instanceof Error && error.message === 'Query read timeout' && !('severity' in error)
 
+const bounded = new WeakSet<Pool>()
+
 function poolOf(dataSource: DataSource): Pool {
   const { driver } = dataSource
-  if ('master' in driver && driver.master !== undefined) return driver.master as Pool
+  if ('master' in driver && driver.master !== undefined) {
+    const pool = driver.master as Pool
+    if (!bounded.has(pool)) boundConnecting(pool)
+    return pool
+  }
   throw new TypeError('the DataSource is not initialized: await dataSource.initialize() first')
+}
+
+/**
+ * A connection that the server never accepts would keep its place in the pool until the operating system gives up, long after the
+ * server is back.
+ */
+function boundConnecting(pool: Pool): void {
+  bounded.add(pool)
+  const { Client } = pool
+  if (Client === undefined) return
+  pool.Client = class extends Client {
+    constructor(options: { readonly connectionTimeoutMillis?: number }) {
+      const timeout = { value: options.connectionTimeoutMillis || CONNECT_MS, enumerable: true }
+      // A copy with the password, which no enumeration shows.
+      super(
+        Object.create(Object.prototype, {
+          ...Object.getOwnPropertyDescriptors(options),
+          connectionTimeoutMillis: timeout,
+        }) as object,
+      )
+    }
+  }
 }
 
 /**

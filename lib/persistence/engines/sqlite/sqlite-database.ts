@@ -1,3 +1,5 @@
+import type { CallEnd } from '../../../call-end.js'
+import { ConnectionWaits } from '../executor/connection-waits.js'
 import { withoutValues } from '../../../faults/driver-fault.js'
 import type { Database, Executor, Lease, Result, RunOptions, Statement } from '../executor/executor.js'
 import { named } from '../executor/named.js'
@@ -15,16 +17,20 @@ export class SqliteDatabase implements Database {
   readonly dialect = sqlite
   readonly connections = 1
   readonly #writes = new Writability((options) => this.lease(options), isReadOnly)
+  /** The turns have a limit of their own. */
+  readonly #waits = new ConnectionWaits({ database: this, size: 1, used: 1 }, 0)
 
   constructor(readonly dataSource: DataSource) {}
 
   run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
-    const outcome = this.#leases.run(statement.text, values, 'array', options?.signal)
+    const run = (signal: CallEnd | undefined) => this.#leases.run(statement.text, values, 'array', signal)
+    const outcome = this.#waits.wait(run, options?.signal)
     return (outcome as Promise<Result>).catch(this.#rethrow)
   }
 
   async lease(options?: RunOptions): Promise<Lease> {
-    return new SqliteExecutorLease(this.dataSource, await this.#leases.lease(options?.signal), this.#rethrow)
+    const lease = await this.#waits.wait((signal) => this.#leases.lease(signal), options?.signal)
+    return new SqliteExecutorLease(this.dataSource, lease, this.#rethrow)
   }
 
   borrow(runner: QueryRunner): Promise<Lease> {

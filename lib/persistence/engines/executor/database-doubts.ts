@@ -1,0 +1,21 @@
+/** Why nobody knows any more whether a database responds or takes writes. */
+export interface DatabaseDoubt {
+  /** For the log, where calls were told less. Not the same again within a minute. */
+  readonly report?: { readonly message: string; readonly error: Error }
+}
+
+const listeners = new Set<(doubt: DatabaseDoubt) => void>()
+
+/**
+ * Calls back when a database of this process begins to fail, so that a server need not wait for its next probe.
+ * @returns a function that ends it.
+ */
+export function onDatabaseDoubt(listener: (doubt: DatabaseDoubt) => void): () => void {
+  const own = (doubt: DatabaseDoubt) => listener(doubt)
+  listeners.add(own)
+  return () => void listeners.delete(own)
+}
+
+export function tellDatabaseDoubt(doubt: DatabaseDoubt): void {
+  for (const listener of listeners) listener(doubt)
+}
