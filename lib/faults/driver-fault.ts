@@ -82,6 +82,8 @@ const MYSQL = new RegExp(
     `Unknown database ${NAME}`,
     `Unknown column ${NAME} in '[\\w ]+'`,
     `Table ${NAME} doesn't exist`,
+    `The table ${NAME} is full`,
+    'Too many connections',
     'Lock wait timeout exceeded; try restarting transaction',
     'Deadlock found when trying to get lock; try restarting transaction',
     `(?:Out of range value|Data too long) for column ${NAME} at row \\d+`,

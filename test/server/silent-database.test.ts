@@ -10,7 +10,7 @@ import { HotDataSource } from '../../lib/persistence/hot-reload/hot-data-source.
 import { createTables } from '../../lib/persistence/schema/create-tables.js'
 import { TypeormRepository } from '../../lib/persistence/sql/typeorm-repository.js'
 import { transaction } from '../../lib/persistence/sql/transaction.js'
-import { TcpProxy } from '../support/databases/tcp-proxy.js'
+import { TcpProxy } from '../support/running/tcp-proxy.js'
 import { testDatabase } from '../support/databases/test-database.js'
 import { drilling } from '../support/drill.js'
 import { ForeignClient } from '../support/grpc/clients.js'

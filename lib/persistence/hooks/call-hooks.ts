@@ -5,7 +5,8 @@ import type { EntityListener, HookEvent } from '../../resource/typeorm/declared-
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { isThenable } from '../../thenable.js'
 import type { Values } from '../contract/new-entity.js'
-import { type HookCalls, TransactionChain } from '../contract/open-transaction.js'
+import type { HookCalls } from '../contract/hook-calls.js'
+import { TransactionChain } from '../contract/open-transaction.js'
 import { changesOf, valuesOf } from './changes.js'
 
 /** What is called before a write, and what after it. */

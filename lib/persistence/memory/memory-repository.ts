@@ -14,7 +14,7 @@ import {
   type Verification,
   withFreshMint,
 } from '../contract/credential-check.js'
-import { purgeThreshold } from '../contract/purge-threshold.js'
+import { purgeThreshold } from '../deletion/rules/purge-threshold.js'
 import type { PagingOptions } from '../contract/list-plan.js'
 import { Hooks, toCaller } from '../hooks/call-hooks.js'
 import { relatedQuestions } from '../deletion/rules/related-questions.js'

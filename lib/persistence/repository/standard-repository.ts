@@ -8,7 +8,7 @@ import type { PagingOptions } from '../contract/list-plan.js'
 import { modify } from '../contract/modify.js'
 import { hasOwnKey, newEntity, type Sources, type Values } from '../contract/new-entity.js'
 import { deletionOf, patchesOf, patchOf, restorationOf, serverSetValues } from '../contract/patch.js'
-import { purgeThreshold } from '../contract/purge-threshold.js'
+import { purgeThreshold } from '../deletion/rules/purge-threshold.js'
 import type { ReferringOptions } from '../contract/related-options.js'
 import type {
   BatchDeleteOptions,

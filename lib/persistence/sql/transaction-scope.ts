@@ -2,26 +2,12 @@ import type { DataSource, EntityManager, QueryRunner } from 'typeorm'
 import { RequestContext } from '../../context.js'
 import { Aborted, Unavailable } from '../../errors.js'
 import type { Dialect } from '../dialects/dialect.js'
-import {
-  ENDED,
-  type HeldConnection,
-  late,
-  OpenTransaction,
-  surrounding,
-  TransactionChain,
-} from '../contract/open-transaction.js'
+import { ENDED, late, OpenTransaction, surrounding, TransactionChain } from '../contract/open-transaction.js'
 import { TransactionQueue } from '../contract/transaction-queue.js'
-import type {
-  Database,
-  Executor,
-  Lease,
-  Result,
-  RunOptions,
-  Statement,
-} from '../engines/executor/executor.js'
+import type { Database, Executor, Result, RunOptions, Statement } from '../engines/executor/executor.js'
 import { cancellation } from '../engines/errors/cancellation.js'
 import { endedTransaction, mayHaveRolledBack } from '../engines/executor/ended-transaction.js'
-import { type LockedSnapshot, PLAIN_READ } from '../engines/executor/locked-snapshot.js'
+import { PLAIN_READ } from '../engines/executor/locked-snapshot.js'
 import { EndedBySql } from '../engines/executor/sent.js'
 import { StaleStatement } from '../engines/errors/stale-statement.js'
 import { readOnlyError } from '../engines/errors/read-only-error.js'
@@ -30,30 +16,11 @@ import { OutboxWriter } from '../outbox/sql/outbox-writer.js'
 import type { ManagedTransaction, OpenSavepoint } from '../typeorm/managed-transaction.js'
 import { typeormInside, type TypeormInside, type TransactionEvent } from '../typeorm/typeorm-inside.js'
 import { toCaller } from '../engines/errors/to-caller.js'
+import type { ConnectionState, TransactionParents } from './connection-state.js'
 import { within } from './transaction-context.js'
 
 const MARK = 'ashlar_operation'
 const ROLLED_BACK = new Error('rolled back')
-
-/** The state that all scopes of one transaction share. */
-export interface ConnectionState extends HeldConnection {
-  readonly lease: Lease
-  readonly snapshot: LockedSnapshot
-  /** Why the database ended the transaction before we did. */
-  ended: unknown
-  uses: number
-  running: number
-}
-
-interface TransactionParents {
-  /** The transactions that this one was started in, of whatever database. */
-  readonly around: TransactionChain | undefined
-  /** The scope of the same transaction that waits for this one. */
-  readonly parent: TransactionScope | undefined
-  /** A failed statement leaves the scope usable, on PostgreSQL too. */
-  readonly isForgiving: boolean
-  readonly isReadOnly: boolean
-}
 
 /**
  * A transaction, or a savepoint inside of one. Sends one statement at a time. Other calls wait in a queue, and all

@@ -7,6 +7,7 @@ import { executorOf } from '../engines/executor-of.js'
 import type { Database, Executor } from '../engines/executor/executor.js'
 import { StaleStatement } from '../engines/errors/stale-statement.js'
 import { TAKES_NO_WRITES } from '../engines/errors/read-only-error.js'
+import { LACKS_RESOURCES } from '../engines/errors/resource-error.js'
 import type { TransactionOptions } from '../contract/repository.js'
 import {
   joined,
@@ -223,7 +224,12 @@ async function commit(send: () => Promise<void>): Promise<void> {
   try {
     await send()
   } catch (error) {
-    if (!(error instanceof Unavailable) || error.message === TAKES_NO_WRITES) throw error
+    if (
+      !(error instanceof Unavailable) ||
+      error.message === TAKES_NO_WRITES ||
+      error.message === LACKS_RESOURCES
+    )
+      throw error
     throw new UnknownOutcome(
       'the connection was lost while committing: whether the changes are saved is not known',
       error,

@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
+import { Unavailable } from '../../errors.js'
 import {
   type Claim,
   type ClaimOutcome,
@@ -12,6 +13,8 @@ import {
 export interface RedisClient {
   /** Runs a Lua script. */
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>
+  /** Whether it is connected. A client that is not would keep commands until it is. */
+  readonly isReady?: boolean
 }
 
 /** Options of a `RedisDeduplicationStore`. */
@@ -65,10 +68,45 @@ export class RedisDeduplicationStore implements DeduplicationStore {
     }
   }
 
-  #run(script: string, name: string, ...values: string[]): Promise<unknown> {
-    return this.#client.eval(script, { keys: [name], arguments: values })
+  /** @throws Unavailable at once while Redis cannot be reached, and after a while where it does not respond. */
+  async #run(script: string, name: string, ...values: string[]): Promise<unknown> {
+    if (this.#client.isReady === false)
+      throw new Unavailable(UNREACHABLE, new Error('the client of Redis is not connected'))
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<never>((_, reject) => {
+      const silent = () =>
+        reject(new Unavailable(UNREACHABLE, new Error(`Redis did not respond within ${LATE_MS} ms`)))
+      timer = setTimeout(silent, LATE_MS).unref()
+    })
+    const running = this.#client.eval(script, { keys: [name], arguments: values })
+    running.catch(() => {})
+    try {
+      return await Promise.race([running, late])
+    } catch (error) {
+      throw isOfScript(error)
+        ? error
+        : error instanceof Unavailable
+          ? error
+          : new Unavailable(UNREACHABLE, error)
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  /** @throws Unavailable while Redis cannot be reached. */
+  checkWrites(): Promise<void> {
+    return this.#client.isReady === false
+      ? Promise.reject(new Unavailable(UNREACHABLE, new Error('the client of Redis is not connected')))
+      : Promise.resolve()
   }
 }
+
+const UNREACHABLE = 'the store of responses cannot be reached: retry later'
+const LATE_MS = 2000
+
+/** What Redis itself refuses will come again. Others, such as LOADING, READONLY, MISCONF and OOM, pass. */
+const isOfScript = (error: unknown): boolean =>
+  error instanceof Error && /^(?:ERR|WRONGTYPE|NOSCRIPT|NOPERM|NOAUTH|WRONGPASS)\b/.test(error.message)
 
 // The lease is the key's time to live: a lapsed key is gone.
 const CLAIM = `

@@ -1,6 +1,10 @@
 import { ServerError } from 'nice-grpc-common'
 import { AshlarError, Cancelled, CODES, type Code, DeadlineExceeded, Internal } from '../../errors.js'
-import { constraintError, readOnlyError } from '../../persistence/engines/errors/constraint-error.js'
+import {
+  constraintError,
+  readOnlyError,
+  resourceError,
+} from '../../persistence/engines/errors/constraint-error.js'
 import { errorForLog, withoutValues } from '../../faults/driver-fault.js'
 import { isInstance, propertyOf } from '../../faults/readable.js'
 
@@ -24,7 +28,12 @@ export const toAshlarError = (error: unknown, outcome: CallOutcome): AshlarError
     if (outcome.cancelled) return new Cancelled(error)
     if (outcome.ended !== undefined) return outcome.ended
   }
-  return constraintError(error) ?? readOnlyError(error) ?? new Internal(withoutValues(error))
+  return (
+    constraintError(error) ??
+    readOnlyError(error) ??
+    resourceError(error) ??
+    new Internal(withoutValues(error))
+  )
 }
 
 /** What there is to know for the log: name, message and stack, never the row or statement a driver attached. */

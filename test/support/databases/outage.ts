@@ -1,7 +1,7 @@
 import { Client } from 'pg'
 import { DataSource, type DataSourceOptions } from 'typeorm'
 import { serviceUrl } from '../running/services.js'
-import { TcpProxy } from './tcp-proxy.js'
+import { TcpProxy } from '../running/tcp-proxy.js'
 
 /** Takes a database away from a DataSource, and gives it back. */
 export interface Outage {

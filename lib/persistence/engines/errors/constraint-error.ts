@@ -16,6 +16,7 @@ import { StaleStatement } from './stale-statement.js'
 import { driverErrors, type DriverError } from './driver-errors.js'
 
 export { readOnlyError } from './read-only-error.js'
+export { resourceError } from './resource-error.js'
 
 type Kind = 'conflict' | 'precondition'
 

@@ -4,6 +4,7 @@ import type { Dialect } from '../../dialects/dialect.js'
 import { Unavailable, UnknownOutcome } from '../../../errors.js'
 import { NotPrepared } from '../errors/not-prepared.js'
 import { TAKES_NO_WRITES } from '../errors/read-only-error.js'
+import { LACKS_RESOURCES } from '../errors/resource-error.js'
 import { ConnectionsHeld, ConnectionWaits } from './connection-waits.js'
 import type { Database, Lease, PoolUse, Result, RunOptions, Statement } from './executor.js'
 import { Writability } from './writability.js'
@@ -59,7 +60,7 @@ export abstract class PooledDatabase<C extends PooledConnection = PooledConnecti
     try {
       return await connection.run(statement, values, options)
     } catch (error) {
-      if (error instanceof Unavailable && !(error instanceof NotPrepared)) this.writes.unreachable()
+      if (error instanceof Unavailable && !isResponse(error)) this.writes.unreachable()
       throw mayBeSaved(error, statement)
         ? new UnknownOutcome(`${error.message}: whether the change is saved is not known`, error)
         : error
@@ -112,10 +113,14 @@ export abstract class PooledDatabase<C extends PooledConnection = PooledConnecti
   protected abstract connect(signal: CallEnd | undefined): Promise<C>
 }
 
+/** The server responds, and has done nothing. */
+const isResponse = (error: Unavailable): boolean =>
+  error instanceof NotPrepared || error.message === LACKS_RESOURCES
+
 /** Outside of a transaction, a write takes effect before its result arrives. */
 const mayBeSaved = (error: unknown, { text }: Statement): error is Unavailable =>
   error instanceof Unavailable &&
-  !(error instanceof NotPrepared) &&
+  !isResponse(error) &&
   error.message !== TAKES_NO_WRITES &&
   !/^\s*SELECT\b/i.test(text)
 

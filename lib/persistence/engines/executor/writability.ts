@@ -4,7 +4,7 @@ import { ReportLimit } from '../../../faults/report-limit.js'
 import { cancellation } from '../errors/cancellation.js'
 import { TAKES_NO_WRITES } from '../errors/read-only-error.js'
 import { tellDatabaseDoubt } from './database-doubts.js'
-import type { Lease, RunOptions } from './executor.js'
+import type { Lease, RunOptions, Sent } from './executor.js'
 
 /** Readiness checks have the same timeout. */
 const ASKING_MS = 2000
@@ -18,6 +18,8 @@ export class Writability {
   #losses = 0
   /** Responses so far: while there are any, the database responds, however many calls wait. */
   #responses = 0
+  /** The last write that found no room. */
+  #unstored: Sent | undefined
   #asking: Promise<void> | undefined
   #question: AbortSignal | undefined
   readonly #reports = new ReportLimit()
@@ -40,6 +42,14 @@ export class Writability {
   /** No connection was made, or one was lost. */
   unreachable(): void {
     if (this.#losses++ === 0) tellDatabaseDoubt({})
+  }
+
+  /** A write found no room. It is tried again, and rolled back, until it finds some. */
+  full(sent: Sent): void {
+    if (/^\s*SELECT\b/i.test(sent.statement.text)) return
+    const isFirst = this.#unstored === undefined
+    this.#unstored = sent
+    if (isFirst) tellDatabaseDoubt({})
   }
 
   /** A statement has a result. */
@@ -71,7 +81,7 @@ export class Writability {
    * @throws Unavailable while the database is read-only, or does not respond.
    */
   check(): Promise<void> {
-    if (this.#refusals === 0 && this.#losses === 0) return Promise.resolve()
+    if (this.#refusals === 0 && this.#losses === 0 && this.#unstored === undefined) return Promise.resolve()
     this.#asking ??= this.#ask().finally(() => (this.#asking = undefined))
     return this.#asking
   }
@@ -86,17 +96,42 @@ export class Writability {
       broken = true
       try {
         broken = (await this.isReadOnly(lease, options)) && refusals > 0
+        if (!broken && this.#unstored !== undefined) {
+          broken = true
+          await this.#write(lease, this.#unstored, options)
+          broken = false
+        }
       } finally {
         // The next connection may lead to a writable server.
         lease.release({ broken })
       }
     } catch (error) {
       // Nothing came free for the question, because calls get what they ask for.
-      const isBusy = options.signal.aborted && refusals === 0 && this.#responses > responses
+      const isBusy =
+        options.signal.aborted &&
+        refusals === 0 &&
+        this.#unstored === undefined &&
+        this.#responses > responses
       if (!isBusy) throw error
     }
     if (broken) throw new Unavailable(TAKES_NO_WRITES)
     if (this.#refusals === refusals) this.#refusals = 0
     if (this.#losses === losses) this.#losses = 0
+  }
+
+  /**
+   * Any other failure than the one of before, such as a key that is there, says that there was room.
+   * @throws Unavailable where there is still none.
+   */
+  async #write(lease: Lease, { statement, values }: Sent, options: RunOptions): Promise<void> {
+    await lease.control('BEGIN')
+    try {
+      await lease.run(statement, values, options)
+    } catch (error) {
+      if (error instanceof Unavailable || options.signal?.aborted === true) throw error
+    } finally {
+      await lease.control('ROLLBACK')
+    }
+    this.#unstored = undefined
   }
 }

@@ -9,6 +9,7 @@ import type { Lease, Result, Row, RunOptions, Statement } from '../executor/exec
 import { named } from '../executor/named.js'
 import { NotPrepared } from '../errors/not-prepared.js'
 import { readOnlyError } from '../errors/read-only-error.js'
+import { lacksRoom, resourceError } from '../errors/resource-error.js'
 import { cancellable, type Cancelling, unlessSilent, unlessTooLate } from '../executor/cancellable.js'
 import { checkout } from '../executor/checkout.js'
 import { CONNECT_MS } from '../executor/connection-waits.js'
@@ -17,42 +18,7 @@ import { checkValues } from '../executor/check-values.js'
 import { type PooledConnection, PooledDatabase, poolSizeOf } from '../executor/pooled-database.js'
 import type { Writability } from '../executor/writability.js'
 import { EndedBySql, unwrapped } from '../executor/sent.js'
-
-/** The part of `mysql2` that is used. */
-interface Module {
-  readonly Connection: new (options: { config: object }) => Connection
-  readonly TypedParameter?: {
-    readonly LONGLONG: ((value: bigint) => unknown) & { unsigned(value: bigint): unknown }
-  }
-}
-
-interface Pool {
-  readonly config: { readonly connectionConfig: { readonly user?: string; connectTimeout?: number } }
-  getConnection(done: (error: Error | null, connection: Connection | undefined) => void): void
-}
-
-interface Connection {
-  readonly threadId: number
-  readonly stream: { destroy(): void }
-  readonly config: {
-    readonly user?: string
-    clientFlags: number
-    charsetNumber: number
-    jsonStrings?: boolean
-  }
-  execute(query: object, done: (error: Error | null, result: unknown) => void): void
-  query(text: string, done: (error: Error | null, header?: unknown) => void): void
-  unprepare(query: object): void
-  on(event: 'error', listener: () => void): void
-  release(): void
-  destroy(): void
-}
-
-interface MysqlDriver {
-  readonly mysql: Module
-  readonly pool?: Pool
-  readonly version?: string
-}
+import type { Connection, Module, MysqlDriver, Pool } from './mysql-driver.js'
 
 /**
  * READ COMMITTED as on PostgreSQL. A row that is read after a write found nothing must be the row that the write saw;
@@ -200,6 +166,7 @@ class MysqlConnection implements PooledConnection {
     try {
       return await cancellable(running, options?.signal, this.#cancelling)
     } catch (error) {
+      if (lacksRoom(error)) this.writes.full({ statement, values })
       throw this.#failed(error)
     } finally {
       if (!isKept) this.connection.unprepare({ ...TEXT, sql: statement.text })
@@ -245,7 +212,7 @@ class MysqlConnection implements PooledConnection {
 
   #failed(error: unknown): unknown {
     const refused = readOnlyError(error)
-    if (refused === undefined) return translated(error)
+    if (refused === undefined) return resourceError(error) ?? translated(error)
     this.#isGivenUp = true
     this.writes.refused()
     return refused

@@ -6,6 +6,7 @@ import { DriverFault } from '../../../faults/driver-fault.js'
 import type { Lease, Result, RunOptions, Sent, Statement } from '../executor/executor.js'
 import { named } from '../executor/named.js'
 import { readOnlyError } from '../errors/read-only-error.js'
+import { lacksRoom, resourceError } from '../errors/resource-error.js'
 import { cancellable, type Cancelling, unlessSilent, unlessTooLate } from '../executor/cancellable.js'
 import { cancellation } from '../errors/cancellation.js'
 import { checkout } from '../executor/checkout.js'
@@ -140,11 +141,11 @@ class PostgresConnection implements PooledConnection {
       return { statement, values, name: isKept ? statement.name : '' }
     })
     const running = new Promise<readonly Result[]>((resolve, reject) => {
-      const query = new PostgresQuery(parts, (error, results) =>
-        results === undefined
-          ? reject(this.#failed(error, query) as Error)
-          : resolve(this.#responded(results)),
-      )
+      const query = new PostgresQuery(parts, (error, results) => {
+        if (results !== undefined) return resolve(this.#responded(results))
+        if (sent[0] !== undefined && lacksRoom(error)) this.writes.full(sent[0])
+        reject(this.#failed(error, query) as Error)
+      })
       this.client.query(query)
     })
     return cancellable(running, options?.signal, this.#cancelling)
@@ -219,7 +220,7 @@ class PostgresConnection implements PooledConnection {
       this.writes.refused()
       return refused
     }
-    if (!isTimeout(error)) return translated(error)
+    if (!isTimeout(error)) return resourceError(error) ?? translated(error)
     // The statement still runs, and the connection's next user would wait for it.
     this.#lastCancel = requestCancel(this.client)
     return new Unavailable('the database did not result within query_timeout', new DriverFault(error))

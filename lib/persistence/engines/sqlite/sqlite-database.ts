@@ -1,10 +1,11 @@
 import type { CallEnd } from '../../../call-end.js'
 import { ConnectionWaits } from '../executor/connection-waits.js'
 import { withoutValues } from '../../../faults/driver-fault.js'
-import type { Database, Executor, Lease, Result, RunOptions, Statement } from '../executor/executor.js'
+import type { Database, Executor, Lease, Result, RunOptions, Sent, Statement } from '../executor/executor.js'
 import { named } from '../executor/named.js'
 import { QUERY_ONLY, sqlite } from '../../dialects/sqlite.js'
 import { readOnlyError } from '../errors/read-only-error.js'
+import { lacksRoom, resourceError } from '../errors/resource-error.js'
 import type { DataSource, QueryRunner } from 'typeorm'
 import { SqliteDriver } from './driver.js'
 import { SqliteQueryRunner } from './query-runner.js'
@@ -25,7 +26,7 @@ export class SqliteDatabase implements Database {
   run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
     const run = (signal: CallEnd | undefined) => this.#leases.run(statement.text, values, 'array', signal)
     const outcome = this.#waits.wait(run, options?.signal)
-    return (outcome as Promise<Result>).catch(this.#rethrow)
+    return (outcome as Promise<Result>).catch((error: unknown) => this.#rethrow(error, { statement, values }))
   }
 
   async lease(options?: RunOptions): Promise<Lease> {
@@ -44,9 +45,10 @@ export class SqliteDatabase implements Database {
     return this.#writes.check()
   }
 
-  readonly #rethrow = (error: unknown): never => {
+  readonly #rethrow = (error: unknown, sent?: Sent): never => {
+    if (sent !== undefined && lacksRoom(error)) this.#writes.full(sent)
     const refused = readOnlyError(error)
-    if (refused === undefined) throw withoutValues(error)
+    if (refused === undefined) throw resourceError(error) ?? withoutValues(error)
     this.#writes.refused()
     throw refused
   }
@@ -66,17 +68,18 @@ class SqliteExecutorLease implements Lease {
   constructor(
     private readonly dataSource: DataSource,
     private readonly lease: SqliteLease,
-    private readonly rethrow: (error: unknown) => never,
+    private readonly rethrow: (error: unknown, sent?: Sent) => never,
   ) {}
 
   run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
     const outcome = this.lease.run(statement.text, values, 'array', options?.signal)
-    return (outcome as Promise<Result>).catch(this.#rethrow)
+    return (outcome as Promise<Result>).catch((error: unknown) => this.#rethrow(error, { statement, values }))
   }
 
   async control(text: string): Promise<void> {
-    if (text === QUERY_ONLY) return this.lease.refuseWrites(text).catch(this.rethrow)
-    await this.lease.run(text, [], 'array').catch(this.rethrow)
+    if (text === QUERY_ONLY)
+      return this.lease.refuseWrites(text).catch((error: unknown) => this.rethrow(error))
+    await this.lease.run(text, [], 'array').catch((error: unknown) => this.rethrow(error))
   }
 
   queryRunner(): QueryRunner {
@@ -86,13 +89,15 @@ class SqliteExecutorLease implements Lease {
   }
 
   sent<T>(send: () => Promise<T>): Promise<T> {
-    return send().catch(unwrapped).catch(this.#rethrow)
+    return send()
+      .catch(unwrapped)
+      .catch((error: unknown) => this.#rethrow(error))
   }
 
   /** What a transaction refuses that only reads says nothing about the database. */
-  readonly #rethrow = (error: unknown): never => {
+  readonly #rethrow = (error: unknown, sent?: Sent): never => {
     if (this.lease.isReadOnly) throw readOnlyError(error) ?? withoutValues(error)
-    return this.rethrow(error)
+    return this.rethrow(error, sent)
   }
 
   /** There is only one connection, so a broken one is rolled back rather than closed. */

@@ -1,4 +1,4 @@
-import { InvalidArgument } from '../../errors.js'
+import { InvalidArgument } from '../../../errors.js'
 
 /** The last instant a column holds. */
 const LATEST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999)

@@ -1,0 +1,49 @@
+import type { RequestContext } from '../../context.js'
+
+/** The calls of repositories that the hooks of one operation make. None of them is left behind, and no failure of one is unhandled. */
+export class HookCalls {
+  readonly #running = new Map<Promise<unknown>, string>()
+  #isOver = false
+
+  /** Returns the promise for the hook, which the hook may not await. */
+  track<T>(name: string, call: Promise<T>, context: RequestContext): Promise<T> {
+    if (this.#isOver) {
+      call.catch((error: unknown) =>
+        context.reportFailure(
+          `${name} was called after the hook that made the call had returned, and failed`,
+          error,
+        ),
+      )
+      return call
+    }
+    const given: Promise<T> = call.finally(() => this.#running.delete(given))
+    this.#running.set(given, name)
+    return given
+  }
+
+  get isRunning(): boolean {
+    return this.#running.size > 0
+  }
+
+  /**
+   * Waits for the calls that a hook has not awaited.
+   * @throws TypeError that names them.
+   */
+  async refuse(hook: string): Promise<void> {
+    const names = [...new Set(this.#running.values())]
+    await this.abandon()
+    throw new TypeError(
+      `${hook} did not await ${names.join(', ')}: await it in the hook, or return its promise`,
+    )
+  }
+
+  /** Waits for the calls of a hook that has failed. */
+  async abandon(): Promise<void> {
+    await Promise.allSettled(this.#running.keys())
+  }
+
+  /** No hook of the operation is called any more. */
+  over(): void {
+    this.#isOver = true
+  }
+}

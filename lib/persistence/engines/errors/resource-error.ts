@@ -1,0 +1,52 @@
+import { Unavailable } from '../../../errors.js'
+import { withoutValues } from '../../../faults/driver-fault.js'
+import { type DriverError, driverErrors } from './driver-errors.js'
+
+export const LACKS_RESOURCES = 'the database has no room, memory or connections left: retry later'
+
+/** insufficient_resources of PostgreSQL, and its io_error, which a full disk can be as well. */
+const SQLSTATE = /^(?:53[0-9A-Z]{3}|58030)$/
+
+/**
+ * ER_DISK_FULL, ER_RECORD_FILE_FULL, ER_OUTOFMEMORY, ER_OUT_OF_SORTMEMORY, ER_CON_COUNT_ERROR, ER_OUT_OF_RESOURCES, ER_CANT_CREATE_THREAD,
+ * ER_TOO_MANY_USER_CONNECTIONS, ER_USER_LIMIT_REACHED, ER_LOCK_TABLE_FULL, ER_TOO_MANY_CONCURRENT_TRXS, and EE_DISK_FULL, EE_OUTOFMEMORY.
+ */
+const ERRNOS = new Set<unknown>([5, 20, 1021, 1037, 1038, 1040, 1041, 1114, 1135, 1203, 1206, 1226, 1637])
+
+/** EE_WRITE, ER_ERROR_ON_WRITE and ER_GET_ERRNO say in their text what the operating system said: ENOMEM, ENOSPC or EDQUOT. */
+const OF_SYSTEM = new Set<unknown>([3, 1026, 1030])
+const SYSTEM_ERROR = /\b(?:Errcode|errno|error):? ?(?:12|28|122)\b/i
+
+/** SQLite has no room, no memory, or cannot write to the disk. */
+const SQLITE = /^SQLITE_(?:FULL|NOMEM|IOERR)/
+
+/**
+ * The caller's error where the database lacks what it needs, such as room on its disk. Such a statement has had no effect. Undefined for
+ * any other error.
+ */
+export function resourceError(error: unknown): Unavailable | undefined {
+  return driverErrors(error).some(lacksResources)
+    ? new Unavailable(LACKS_RESOURCES, withoutValues(error))
+    : undefined
+}
+
+/** Whether it is room that it lacks, which other writes will lack as well. Memory may suffice for any other statement. */
+export const lacksRoom = (error: unknown): boolean =>
+  driverErrors(error).some(
+    ({ code, errno, sqlState, message }) =>
+      (typeof sqlState === 'string' &&
+        (ROOM.has(errno) || (OF_SYSTEM.has(errno) && /\b(?:28|122)\b/.test(String(message))))) ||
+      code === '53100' ||
+      code === 'SQLITE_FULL',
+  )
+
+/** EE_DISK_FULL, ER_DISK_FULL, ER_RECORD_FILE_FULL */
+const ROOM = new Set<unknown>([20, 1021, 1114])
+
+function lacksResources({ code, errno, sqlState, message }: DriverError): boolean {
+  if (typeof sqlState === 'string')
+    return (
+      ERRNOS.has(errno) || (OF_SYSTEM.has(errno) && typeof message === 'string' && SYSTEM_ERROR.test(message))
+    )
+  return typeof code === 'string' && (SQLSTATE.test(code) || SQLITE.test(code))
+}
