@@ -8,6 +8,7 @@ export const CONNECT_MS = 10_000
 
 /** So long nothing has happened where all connections are held by callers that wait. */
 const STILL_MS = 100
+const LOOKS = 4
 
 /** The pool, as far as its waiting callers are concerned. */
 export interface WaitedPool {
@@ -120,20 +121,23 @@ export class ConnectionWaits {
    * caller, and will give its connection back.
    */
   #lookSoon(): void {
-    if (this.#look !== undefined) return
-    const before = this.#held
-    if (before === undefined) return
-    const uses = usesOf(before)
+    const held = this.#held
+    if (this.#look === undefined && held !== undefined) this.#lookAgain(held, usesOf(held), LOOKS)
+  }
+
+  /** Looks several times: where the process itself stands still, one timer would find nothing changed. */
+  #lookAgain(before: ReadonlySet<HeldConnection>, uses: number, looks: number): void {
     this.#look = setTimeout(() => {
       this.#look = undefined
       const held = this.#held
       if (held === undefined) return
       if (usesOf(held) !== uses || ![...held].every((one) => before.has(one) && one.running === 0))
         return this.#lookSoon()
+      if (looks > 1) return this.#lookAgain(before, uses, looks - 1)
       const why = this.#whyHeld
       for (const wait of this.#waits)
         if (wait.holders.length > 0) this.#refuse(wait, new ConnectionsHeld(why, this.#cause))
-    }, STILL_MS)
+    }, STILL_MS / LOOKS)
   }
 
   get #whyHeld(): string {
