@@ -1,5 +1,6 @@
 import { isInstance, propertyOf, readable } from './readable.js'
 import { redactError } from './redact-error.js'
+import { refusedColumnOf } from './refused-column.js'
 import { type ViolatedIndex, violatedIndexOf } from './violated-index.js'
 
 /**
@@ -13,6 +14,8 @@ export class DriverFault extends Error {
   /** The connection is gone. */
   readonly fatal?: true
   readonly violatedIndex?: ViolatedIndex
+  /** The column that cannot hold a written value. */
+  readonly refusedColumn?: string
 
   constructor(error: unknown) {
     const { cause: _cause, name: _name, ...codes } = redactError(error)
@@ -22,6 +25,8 @@ export class DriverFault extends Error {
     if (propertyOf(error, 'fatal') === true) this.fatal = true
     const violated = violatedIndexOf(error)
     if (violated !== undefined) this.violatedIndex = violated
+    const refused = refusedColumnOf(error)
+    if (refused !== undefined) this.refusedColumn = refused
   }
 }
 

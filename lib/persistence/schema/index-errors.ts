@@ -1,4 +1,5 @@
 import { ErrConflict, InvalidArgument } from '../../errors.js'
+import { refusedColumnOf } from '../../faults/refused-column.js'
 import { type ViolatedIndex, violatedIndexOf } from '../../faults/violated-index.js'
 import { DriverFault, withoutValues } from '../../faults/driver-fault.js'
 import type { Field } from '../../resource/fields/field.js'
@@ -40,6 +41,21 @@ export class IndexErrors {
       return new InvalidArgument('', 'a value is too long for the database to index', cause)
     const together = others.length === 0 ? '' : `, together with ${others.join(', ')},`
     return new InvalidArgument(field, `is too long${together} for the database to index`, cause)
+  }
+
+  /** A value that fits the model and not the column, which somebody else made narrower; undefined for any other error. */
+  unfit(error: unknown): InvalidArgument | undefined {
+    for (const { thrown } of driverErrors(error)) {
+      const column = thrown instanceof DriverFault ? thrown.refusedColumn : refusedColumnOf(thrown)
+      const field = this.model.fields.find((one) => one.column === column)
+      if (field !== undefined)
+        return new InvalidArgument(
+          field.proto,
+          'is a value that its column cannot hold',
+          withoutValues(error),
+        )
+    }
+    return undefined
   }
 
   #fieldsOf(error: unknown): readonly string[] {

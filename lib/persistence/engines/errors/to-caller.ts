@@ -13,6 +13,7 @@ import { driverErrors } from './driver-errors.js'
 interface TableIndexes {
   conflict(error: unknown): ErrConflict
   tooLong(error: unknown): InvalidArgument | undefined
+  unfit(error: unknown): InvalidArgument | undefined
 }
 
 /**
@@ -27,6 +28,8 @@ export function toCaller(error: unknown, indexes?: TableIndexes): unknown {
   if (retryable(error)) return abortedBy(error)
   const tooLong = indexes?.tooLong(error)
   if (tooLong !== undefined) return tooLong
+  const unfit = indexes?.unfit(error)
+  if (unfit !== undefined) return unfit
   return isTimedOut(error) ? new DeadlineExceeded(undefined, error) : new Internal(readable(error))
 }
 
