@@ -28,7 +28,7 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
     from: 'decorators',
     own: ['decorators', 'lib/errors.ts', 'lib/text/snake-case.ts', 'lib/resource/kinds'],
   },
-  { from: 'lib/resource/kinds', own: ['lib/resource/kinds', 'lib/errors.ts'] },
+  { from: 'lib/resource/kinds', own: ['lib/resource/kinds', 'lib/text', 'lib/errors.ts'] },
   {
     from: 'lib/resource',
     own: ['lib/resource', 'lib/text', 'lib/errors.ts', 'lib/thenable.ts', 'lib/faults', 'decorators'],

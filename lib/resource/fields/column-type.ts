@@ -13,7 +13,6 @@ export const describeType = (type: unknown): string => (typeof type === 'functio
 const ADVICE: Readonly<Record<string, string>> = {
   Object: 'spell a type',
   Array: `write @Column('simple-json')`,
-  uuid: 'leave it out, because a key is text',
   enum: 'leave it out, because an enum of the message is stored by its proto names',
   'simple-enum': 'leave it out, because an enum of the message is stored by its proto names',
   decimal: 'keep an exact amount as a bigint of its smallest unit',

@@ -100,7 +100,8 @@ export function kindOfProperty({
   // A class here is TypeScript's inferred type, which nobody declared: the message is more precise.
   if (said !== undefined && typeof type === 'function') return said
   const kind = kindOfColumn(type, designType)
-  return kind === undefined ? undefined : (said ?? kind)
+  if (kind === undefined || said === undefined) return kind
+  return kindOf({ kind }).declared.refines === said ? kind : said
 }
 
 /** Every storable column type, by kind. */

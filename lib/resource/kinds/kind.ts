@@ -5,6 +5,7 @@ import type { Literal, Misfit } from './literal.js'
 /** What a column can hold. `json` is anything repeated or embedded, `tags` a map<string, string>. */
 export type KindName =
   | 'string'
+  | 'uuid'
   | 'bytes'
   | 'bool'
   | 'int32'
@@ -65,6 +66,8 @@ export interface Declaration {
   readonly scalars: readonly ScalarType[]
   /** The full name of the message that it holds. */
   readonly message?: string
+  /** The kind of a message field that becomes this one where `@Column()` names a type of it. */
+  readonly refines?: KindName
   /** Types that `@Column()` can name, on any database. */
   readonly columnTypes: readonly string[]
   /** What columns of these types hold, for people. */

@@ -7,10 +7,12 @@ import { json, tags } from './json.js'
 import type { Kind, KindName } from './kind.js'
 import { enumeration, string } from './text.js'
 import { timestamp } from './timestamp.js'
+import { uuid } from './uuid.js'
 
 /** Everything that a column can hold. What a database does with each is in `lib/persistence/dialects`. */
 export const KINDS: Readonly<Record<KindName, Kind>> = {
   string,
+  uuid,
   int32,
   uint32,
   int64,

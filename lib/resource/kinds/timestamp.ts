@@ -2,7 +2,7 @@ import { type Timestamp, TimestampSchema } from '@bufbuild/protobuf/wkt'
 import type { Kind, PlanValue } from './kind.js'
 import { managedAs } from './managed.js'
 import { Misfit } from './literal.js'
-import { MAX_TIMESTAMP_MS, MIN_TIMESTAMP_MS, parseTimestamp } from './rfc3339.js'
+import { MAX_TIMESTAMP_MS, MIN_TIMESTAMP_MS, parseTimestamp } from '../../text/rfc3339.js'
 import { isStoredText, noNumber } from './text.js'
 
 export const timestamp: Kind = {

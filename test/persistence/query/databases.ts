@@ -55,6 +55,7 @@ const TYPES = {
   double: ['double precision', 'double', 'real'],
   timestamp: ['timestamptz', 'datetime(6)', 'text'],
   duration: ['bigint', 'bigint', 'integer'],
+  uuid: ['uuid', 'varchar(36)', 'text'],
   bytes: ['bytea', 'longblob', 'blob'],
   json: ['jsonb', 'json', 'text'],
   tags: ['jsonb', 'json', 'text'],

@@ -84,7 +84,9 @@ class Spelled {
 }
 
 /** Times fit all databases to the millisecond, and floats are of 32 bits. */
-const VALUES: Readonly<Record<KindName, Readonly<Partial<Record<keyof Specimen, readonly unknown[]>>>>> = {
+const VALUES: Readonly<
+  Record<Exclude<KindName, 'uuid'>, Readonly<Partial<Record<keyof Specimen, readonly unknown[]>>>>
+> = {
   string: { title: ['', '\'"\\ ä\u{1F600}%_', 'null', '1'], note: [undefined, '', 'x'.repeat(255)] },
   bool: { active: [false, true] },
   int32: { count: [-(2 ** 31), 0, 2 ** 31 - 1], rank: [undefined, 0, 7] },
@@ -153,7 +155,8 @@ describe('the table of values that TypeORM and repositories exchange', () => {
     for (const [kind, properties] of Object.entries(VALUES))
       for (const property of Object.keys(properties))
         expect(byProperty.get(property)?.kind, property).to.equal(kind)
-    expect(Object.keys(VALUES)).to.have.members(Object.keys(KINDS))
+    // `test/resource/kinds/uuid-columns.test.ts` has a resource of its own.
+    expect([...Object.keys(VALUES), 'uuid']).to.have.members(Object.keys(KINDS))
   })
 })
 

@@ -58,6 +58,7 @@ export const mysqlKinds: KindsSql = {
     type: ({ maxLength }) => varchar(maxLength),
     inside: textInside,
   }),
+  uuid: entry('varchar(36)', { ...OF_TEXT, isText: true }),
   enum: entry('longtext', {
     ...OF_ENUM,
     isText: true,

@@ -85,6 +85,7 @@ export const postgresKinds: KindsSql = {
     catalogType: ({ maxLength }) => catalogText(varchar(maxLength)),
     inside: textInside,
   }),
+  uuid: entry('uuid', OF_TEXT),
   enum: entry('text', {
     ...TEXT,
     ...OF_ENUM,
