@@ -1,6 +1,7 @@
 import { createConnection } from 'mysql2/promise'
 import { Client } from 'pg'
 import { type Dialect, migrate } from '../../lib/migrations/index.js'
+import { copyStrategy } from '../support/databases/test-database.js'
 import { serviceUrl } from '../support/running/services.js'
 
 export type Row = Record<string, unknown>
@@ -103,7 +104,8 @@ async function onPostgres(
     await client.connect()
     await client.query(sql).finally(() => client.end())
   }
-  await admin(`CREATE DATABASE ${name}${template === undefined ? '' : ` TEMPLATE ${template}`}`)
+  const copied = template === undefined ? '' : ` TEMPLATE ${template}`
+  await admin(`CREATE DATABASE ${name}${copied}${await copyStrategy(server)}`)
   const client = new Client(url)
   client.on('error', () => undefined)
   await client.connect()

@@ -30,7 +30,8 @@ export async function testDatabase(
   const altered = Object.entries(settings).map(
     ([setting, value]) => `ALTER DATABASE ${name} SET ${setting} = '${value}'`,
   )
-  await send(server, address, [create[server](name), ...tuned[server](name), ...altered])
+  const strategy = server === 'postgres' ? await copyStrategy(address) : ''
+  await send(server, address, [`${create[server](name)}${strategy}`, ...tuned[server](name), ...altered])
   const url = new URL(address)
   url.pathname = `/${name}`
   return {
@@ -106,4 +107,22 @@ async function send(server: Server, address: string, texts: readonly string[]): 
     await connection.end()
   }
   return names
+}
+
+const QUESTION = `SELECT current_setting('fsync') = 'off' AND current_setting('server_version_num')::int >= 150000 AS name`
+
+const known = new Map<string, Promise<string>>()
+
+/**
+ * What `CREATE DATABASE` says about copying its template, on a PostgreSQL server. To copy the files takes half the processor time. It begins
+ * with a checkpoint, which costs nothing where no commit waits for the disk.
+ */
+export function copyStrategy(server: string): Promise<string> {
+  const strategy =
+    known.get(server) ??
+    send('postgres', server, [QUESTION]).then(([copies]) =>
+      String(copies) === 'true' ? ' STRATEGY FILE_COPY' : '',
+    )
+  known.set(server, strategy)
+  return strategy
 }

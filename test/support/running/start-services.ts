@@ -132,6 +132,8 @@ const RECIPES: Readonly<Record<Service, Recipe>> = {
       ...[
         ...['fsync=off', 'full_page_writes=off', 'max_wal_size=1GB', 'max_connections=300'],
         'deadlock_timeout=100ms',
+        // Tables of tests are small: to compile a query takes longer than to run it.
+        'jit=off',
       ].flatMap((setting) => ['-c', setting]),
     ],
   },
