@@ -4,10 +4,10 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { askedBackends, inCi, servicesFor } from './running/asked.js'
 import { enginesFolder } from './databases/better-sqlite3.js'
+import { dearest } from './running/dearest.js'
 import { type FileResult, together } from './running/file-result.js'
 import { compiled, root } from './root.js'
 import { ABSENT, type Service, SERVICES } from './running/services.js'
-import { slowest } from './running/slowest.js'
 import { startServices } from './running/start-services.js'
 import { memoryFolder } from './running/memory-folder.js'
 import { summaryIn } from './running/summary.js'
@@ -44,7 +44,7 @@ try {
   const { passed, failed, skipped, failures: titles, times } = await runAll()
   const summary = summaryIn(join(folder, 'summary'))
   missing.push(...summary.missing)
-  for (const line of slowest(times)) console.log(line)
+  for (const line of dearest(times)) console.log(line)
   for (const title of titles) console.log(`FAILED ${title}`)
   for (const line of summary.leftOut) console.log(line)
   for (const line of missing) console.log(`CANNOT BE HAD ${line}${inCi() ? ', and CI needs it' : ''}`)

@@ -1,0 +1,21 @@
+import type { FileTime } from './file-result.js'
+
+/** How many files are named. */
+const NAMED = 10
+
+const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
+
+/** What a run of several files says about where its time went: the sum, and the files that took most processor time. */
+export function dearest(times: readonly FileTime[]): readonly string[] {
+  if (times.length < 2) return []
+  const sum = (of: 'wallMs' | 'cpuMs') => times.reduce((total, time) => total + time[of], 0)
+  const line = ({ file, wallMs, cpuMs }: FileTime) =>
+    `dearest: ${seconds(cpuMs)} of processor time in ${seconds(wallMs)}: ${file}`
+  return [
+    `${times.length} files took ${seconds(sum('wallMs'))}, of which they computed ${seconds(sum('cpuMs'))}`,
+    ...[...times]
+      .sort((one, other) => other.cpuMs - one.cpuMs)
+      .slice(0, NAMED)
+      .map(line),
+  ]
+}
