@@ -5,6 +5,7 @@ import {
   fromBinary,
   type Message,
   type Registry,
+  ScalarType,
   toBinary,
 } from '@bufbuild/protobuf'
 import { reflect, type ReflectMessage } from '@bufbuild/protobuf/reflect'
@@ -131,8 +132,8 @@ const MAX_DEPTH = 10
 const MAX_VALUES = 1000
 
 /**
- * A message as a plain object for the log, with proto field names and without zero values. Fields that hold secrets and
- * those marked `debug_redact` are replaced at any depth, also inside a google.protobuf.Any. Bytes are shown by their
+ * A message as a plain object for the log, with proto field names and without zero values. Fields that hold secrets, INPUT_ONLY
+ * fields, filters, and those marked `debug_redact` are replaced at any depth, also inside a google.protobuf.Any. Bytes are shown by their
  * length. Long texts and lists, deep nesting and more than 1000 values are cut.
  */
 export function redactMessage(redaction: Redaction, desc: DescMessage, message: Message): unknown {
@@ -184,7 +185,8 @@ function valueOf(field: DescField, message: Plain): unknown {
 }
 
 function fieldIn(walk: Walk, field: DescField, value: unknown, depth: number): unknown {
-  if (field.proto.options?.debugRedact === true || walk.redaction.isSecret(field)) return REDACTED
+  if (field.proto.options?.debugRedact === true || isWithheld(walk.redaction, field) || isFilter(field))
+    return REDACTED
   const one = (element: unknown): unknown => {
     if (walk.values-- <= 0) return '[cut]'
     if (field.enum !== undefined) return field.enum.value[element as number]?.name ?? plainValue(element)
@@ -195,6 +197,9 @@ function fieldIn(walk: Walk, field: DescField, value: unknown, depth: number): u
   if (field.fieldKind === 'map' && isObject(value)) return firstEntriesOf(value, one)
   return one(value)
 }
+
+/** A filter holds what is compared, which may be what a secret or a withheld field is asked for. */
+const isFilter = ({ name, scalar }: DescField): boolean => name === 'filter' && scalar === ScalarType.STRING
 
 function firstOf(values: readonly unknown[], show: (value: unknown) => unknown): unknown[] {
   const shown = values.slice(0, MAX_ELEMENTS).map(show)

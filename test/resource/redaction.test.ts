@@ -41,6 +41,7 @@ import {
   ListSpecimensResponseSchema,
   SpecimenSchema,
 } from '../support/gen/specimens_pb.js'
+import { ListPersonsRequestSchema, PersonSchema } from '../support/gen/plans_pb.js'
 
 const SECRET = 'whsec-1f9a'
 /** In a field marked `debug_redact`: no secret, and nothing for a log. */
@@ -403,3 +404,17 @@ function makeVault(): DescMessage {
   const desc = createFileRegistry(set).getMessage('redact.v1.Vault')
   return desc ?? expect.fail('the descriptor was not made')
 }
+
+describe('a filter in the log', () => {
+  it('is hidden, with the value that it compares, as an INPUT_ONLY field is', () => {
+    const request = create(ListPersonsRequestSchema, { filter: `password = "${SECRET}"`, pageSize: 3 })
+    expect(redactMessage(redaction, ListPersonsRequestSchema, request)).to.deep.equal({
+      ...{ page_size: 3, filter: REDACTED },
+    })
+    const person = create(PersonSchema, { title: 'shown', password: SECRET })
+    expect(redactMessage(redaction, PersonSchema, person)).to.deep.equal({
+      title: 'shown',
+      password: REDACTED,
+    })
+  })
+})
