@@ -17,15 +17,15 @@ import type { ResourceModel } from '../../resource/resource-model.js'
 import { deletionProblems, familyOf, type Member } from '../deletion/rules/family.js'
 import { MemoryOutbox } from './memory-outbox.js'
 import type { Log, MemoryTable } from './memory-table.js'
-import type { MemoryWriter } from './memory-writer.js'
 import { ConnectionWaits } from '../engines/executor/connection-waits.js'
+import type { Rows } from '../rows/rows.js'
+import type { MemoryCall } from './memory-call.js'
 import { Turns } from '../engines/executor/turns.js'
 
 /** The rows of one resource, and what writes them. */
 export interface MemoryResource {
-  readonly model: ResourceModel
   readonly table: MemoryTable<object>
-  readonly writer: MemoryWriter<object>
+  readonly rows: Rows<object, MemoryCall>
   readonly hooks: { surround(operation: string): boolean }
 }
 
@@ -96,11 +96,12 @@ export class MemoryDatabase {
   /** Makes the rows of a resource known to the repositories of the others. */
   add<E extends object>(
     model: ResourceModel<E>,
-    table: MemoryTable<E>,
-    writer: MemoryWriter<E>,
-    hooks: MemoryResource['hooks'],
+    resource: { readonly table: MemoryTable<E>; readonly rows: Rows<E, MemoryCall> } & Pick<
+      MemoryResource,
+      'hooks'
+    >,
   ): void {
-    this.#resources.set(model as never, { model, table, writer, hooks } as unknown as MemoryResource)
+    this.#resources.set(model as never, resource as unknown as MemoryResource)
     this.#family = undefined
   }
 
@@ -170,6 +171,18 @@ export class MemoryDatabase {
     return result
   }
 
+  /** Runs an operation in a transaction of its own, or in a savepoint. @param name - says who did not await it. */
+  atomically<T>(
+    given: RequestContext | undefined,
+    name: string,
+    work: (rows: MemoryRows, inside: RequestContext) => Promise<T>,
+    hooks?: TransactionChain,
+  ): Promise<T> {
+    const options = given === undefined ? {} : { context: given }
+    const inTurn = (inside: RequestContext) => this.perform(inside, name, (rows) => work(rows, inside))
+    return this.transaction(inTurn, options, name, hooks)
+  }
+
   /**
    * Runs an operation together with the hooks of its entity: in a transaction of its own, or in a savepoint, that everything
    * joins which is called with the context handed to `work`.
@@ -179,18 +192,17 @@ export class MemoryDatabase {
     name: string,
     work: (rows: MemoryRows, inside: RequestContext) => Promise<T>,
   ): Promise<T> {
-    this.#joined(given)?.refuseReadOnly(name)
     const hooks = TransactionChain.ofHooks(surrounding(given))
     try {
-      return await this.transaction(
-        (inside) => this.perform(inside, name, (rows) => work(rows, inside)),
-        given === undefined ? {} : { context: given },
-        name,
-        hooks,
-      )
+      return await this.atomically(given, name, work, hooks)
     } finally {
       hooks.hookCalls?.over()
     }
+  }
+
+  /** @throws TypeError where the call joins a transaction that only reads. */
+  refuseReadOnly(given: RequestContext | undefined, name: string): void {
+    this.#joined(given)?.refuseReadOnly(name)
   }
 
   #outside(given: RequestContext | undefined): MemoryRows {

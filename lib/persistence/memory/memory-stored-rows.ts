@@ -1,14 +1,14 @@
-import type { RequestContext } from '../../context.js'
+import { ErrNotFound } from '../../errors.js'
 import { byCodePoint } from '../../text/code-point-order.js'
 import type { Sources, Values } from '../contract/new-entity.js'
 import { deletionOf, restorationOf, serverSetValues } from '../contract/patch.js'
-import type { RowCondition } from '../contract/scope.js'
 import { isSoft, type Edge, type Member } from '../deletion/rules/family.js'
 import type { StoredRow, StoredRows, Which } from '../deletion/rules/stored-rows.js'
 import type { FilterNode } from '../query/plan.js'
+import type { RowWrite } from '../rows/rows.js'
+import type { MemoryCall } from './memory-call.js'
 import type { MemoryResource } from './memory-database.js'
 import type { MemoryTable } from './memory-table.js'
-import type { HookedMemoryRows } from './memory-writer.js'
 
 /** Beside the properties of an entity, none of which is called so. */
 const DELETE_ID = '(delete_id)'
@@ -17,8 +17,7 @@ const DELETE_ID = '(delete_id)'
 export class MemoryStoredRows implements StoredRows {
   constructor(
     private readonly resourceOf: (member: Member) => MemoryResource,
-    private readonly rows: HookedMemoryRows,
-    private readonly context: RequestContext,
+    private readonly call: MemoryCall,
     private readonly sources: Sources,
   ) {}
 
@@ -27,7 +26,7 @@ export class MemoryStoredRows implements StoredRows {
     { key, tenant, where }: { key: string; tenant: string | undefined; where?: FilterNode | undefined },
   ): Promise<StoredRow | undefined> {
     const { table } = this.resourceOf(member)
-    return this.rows.read(() => {
+    return this.call.read(() => {
       const [row] = table.within(table.find(key, tenant), { where })
       return row && this.#rowOf(member, row)
     })
@@ -51,7 +50,7 @@ export class MemoryStoredRows implements StoredRows {
       if (typeof state === 'object') return row[DELETE_ID] === state.deleteId
       return state === 'all' || table.isLive(row)
     }
-    return this.rows.read(() =>
+    return this.call.read(() =>
       this.#sorted(child, table.within(table.filter(isMeant), { where })).slice(0, limit),
     )
   }
@@ -61,16 +60,12 @@ export class MemoryStoredRows implements StoredRows {
   }
 
   entities(rows: readonly StoredRow[]): Promise<object[]> {
-    return this.rows.read(() => rows.map((row) => this.#table(row).entityOf(this.#valuesOf(row))))
+    return this.call.read(() => rows.map((row) => this.#table(row).entityOf(this.#valuesOf(row))))
   }
 
   async softDelete(rows: readonly StoredRow[], deleteId: string): Promise<void> {
     for (const row of rows)
-      await this.#writer(row).delete(
-        this.rows,
-        this.#condition(row),
-        deletionOf(row.member.model, this.sources),
-      )
+      await this.#rows(row).delete(this.call, writeOf(row, deletionOf(row.member.model, this.sources)))
     await this.mark(rows, deleteId)
   }
 
@@ -81,8 +76,8 @@ export class MemoryStoredRows implements StoredRows {
   async restore(rows: readonly StoredRow[]): Promise<void> {
     await this.mark(rows, undefined)
     for (const row of rows) {
-      const patch = restorationOf(row.member.model, this.sources)
-      await this.#writer(row).undelete(this.rows, this.#condition(row), patch)
+      const values = restorationOf(row.member.model, this.sources)
+      await this.#rows(row).undelete(this.call, writeOf(row, values))
     }
   }
 
@@ -91,8 +86,7 @@ export class MemoryStoredRows implements StoredRows {
       ...serverSetValues(child.model, this.sources),
       [relation.reference.property]: undefined,
     })
-    for (const row of rows)
-      if (!row.isDeleted) await this.#writer(row).update(this.rows, this.#condition(row), patch())
+    for (const row of rows) if (!row.isDeleted) await this.#rows(row).update(this.call, writeOf(row, patch()))
     await this.#replace(
       rows.filter(({ isDeleted }) => isDeleted),
       patch,
@@ -100,28 +94,28 @@ export class MemoryStoredRows implements StoredRows {
   }
 
   clear({ relation }: Edge, rows: readonly StoredRow[]): Promise<void> {
-    return this.rows.write((log) => {
+    return this.call.write((log) => {
       const patch = { [relation.reference.property]: undefined }
       for (const row of rows) this.#table(row).replace(this.#valuesOf(row), patch, log, 'nothing')
     })
   }
 
   async remove(rows: readonly StoredRow[]): Promise<void> {
-    const known = await this.rows.read(() => new Map(rows.map((row) => [row, this.#valuesOf(row)])))
+    const known = await this.call.read(() => new Map(rows.map((row) => [row, this.#valuesOf(row)])))
     for (const row of rows)
       if (!row.isDeleted) {
-        const patch = deletionOf(row.member.model, this.sources)
-        const telling = isSoft(row.member) ? 'nothing' : 'what has changed'
-        await this.#writer(row).delete(this.rows, this.#condition(row), patch, telling)
+        const values = deletionOf(row.member.model, this.sources)
+        const isRemovedNext = isSoft(row.member)
+        await this.#rows(row).delete(this.call, { ...writeOf(row, values), isRemovedNext })
       }
-    await this.rows.write((log) => {
+    await this.call.write((log) => {
       for (const [row, before] of known)
         if (isSoft(row.member)) this.#table(row).remove(this.#valuesOf(row), log, 'purged', before)
     })
   }
 
   purge(rows: readonly StoredRow[]): Promise<void> {
-    return this.rows.write((log) => {
+    return this.call.write((log) => {
       for (const row of rows) this.#table(row).remove(this.#valuesOf(row), log, 'purged')
     })
   }
@@ -130,13 +124,22 @@ export class MemoryStoredRows implements StoredRows {
     return [...members].some((member) => this.resourceOf(member).hooks.surround(operation))
   }
 
-  expired(member: Member, before: Date, tenant: string | undefined): Promise<StoredRow[]> {
+  expired(
+    member: Member,
+    before: Date,
+    tenant: string | undefined,
+    after: StoredRow | undefined,
+    limit: number,
+  ): Promise<StoredRow[]> {
     const { table } = this.resourceOf(member)
-    return this.rows.read(() => this.#sorted(member, table.expired(before, tenant)))
+    return this.call.read(() => {
+      const expired = this.#sorted(member, table.expired(before, tenant))
+      return expired.filter((row) => after === undefined || byIdentity(row, after) > 0).slice(0, limit)
+    })
   }
 
   #sorted(member: Member, rows: readonly Values[]): StoredRow[] {
-    return rows.map((row) => this.#rowOf(member, row)).sort((a, b) => byCodePoint(a.key, b.key))
+    return rows.map((row) => this.#rowOf(member, row)).sort(byIdentity)
   }
 
   #rowOf(member: Member, row: Values): StoredRow {
@@ -157,7 +160,7 @@ export class MemoryStoredRows implements StoredRows {
   }
 
   #replace(rows: readonly StoredRow[], patch: () => Values): Promise<void> {
-    return this.rows.write((log) => {
+    return this.call.write((log) => {
       for (const row of rows) this.#table(row).replace(this.#valuesOf(row), patch(), log)
     })
   }
@@ -166,15 +169,18 @@ export class MemoryStoredRows implements StoredRows {
     return this.resourceOf(member).table
   }
 
-  #writer({ member }: StoredRow) {
-    return this.resourceOf(member).writer
+  #rows({ member }: StoredRow): MemoryResource['rows'] {
+    return this.resourceOf(member).rows
   }
 
   #valuesOf(row: StoredRow): Values {
-    return this.#table(row).only(this.#table(row).find(row.key, row.tenant))
-  }
-
-  #condition({ key, tenant }: StoredRow): RowCondition {
-    return { key, scope: { context: this.context, tenant } }
+    const [values] = this.#table(row).find(row.key, row.tenant)
+    if (values === undefined) throw new ErrNotFound()
+    return values
   }
 }
+
+const writeOf = ({ key, tenant }: StoredRow, values: Values): RowWrite => ({ row: { key, tenant }, values })
+
+const byIdentity = (a: StoredRow, b: StoredRow): number =>
+  byCodePoint(a.tenant ?? '', b.tenant ?? '') || byCodePoint(a.key, b.key)

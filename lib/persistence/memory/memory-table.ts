@@ -1,13 +1,14 @@
 import type { ChangeKind } from '../../../decorators/emits.js'
 import type { RequestContext } from '../../context.js'
-import { ErrConflict, ErrNotFound, ErrPreconditionFailed } from '../../errors.js'
+import { ErrConflict, ErrPreconditionFailed } from '../../errors.js'
 import type { Field } from '../../resource/fields/field.js'
 import { kindOf } from '../../resource/kinds/kinds.js'
 import { ruleNames } from '../../resource/index-groups.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { FieldIncrement } from '../../resource/values/increment.js'
 import type { Values } from '../contract/new-entity.js'
-import { ambiguousKey, canMatch, keyConflict, type Scope } from '../contract/scope.js'
+import { canMatch, keyConflict } from '../contract/scope.js'
+import type { Reach } from '../rows/row-target.js'
 import { type Change, ChangeEvents } from '../outbox/events/change-events.js'
 import { type ReadColumn, toTest } from './evaluate.js'
 import type { MemoryOutbox } from './memory-outbox.js'
@@ -56,42 +57,16 @@ export class MemoryTable<E extends object> {
     return this.filter((row) => row[keyField.property] === key)
   }
 
-  /** @throws ErrNotFound, and InvalidArgument where several tenants have the key. */
-  liveRow(key: string, scope: Pick<Scope, 'tenant' | 'where'>): Values {
-    const live = this.find(key, scope.tenant).filter((row) => this.isLive(row))
-    return this.only(this.within(live, scope))
-  }
-
-  /** One for each key; with `allowMissing` those that are there, once each. @throws as {@link liveRow}. */
-  liveRows(keys: readonly string[], scope: Pick<Scope, 'tenant' | 'where'>, allowMissing = false): Values[] {
-    if (!allowMissing) return keys.map((key) => this.liveRow(key, scope))
-    return [...new Set(keys)].flatMap((key): Values[] => {
-      const live = this.find(key, scope.tenant).filter((row) => this.isLive(row))
-      const within = this.within(live, scope)
-      return within.length === 0 ? [] : [this.only(within)]
-    })
-  }
-
   /** Those of the rows that an operation reaches. */
-  within(rows: Values[], { where }: Pick<Scope, 'where'>): Values[] {
+  within(rows: Values[], { where }: Pick<Reach, 'where'>): Values[] {
     return where === undefined ? rows : rows.filter(toTest(where, this.read))
   }
 
-  /** @throws as {@link liveRow}. */
-  only(rows: readonly Values[]): Values {
-    const [row] = rows
-    if (row === undefined) throw new ErrNotFound()
-    if (rows.length > 1) throw ambiguousKey(this.model)
-    return row
-  }
-
-  /** The row, if it still has the etag. @throws ErrPreconditionFailed */
-  matching(row: Values, ifMatch: string | undefined): Values {
-    if (ifMatch === undefined) return row
+  /** Whether the row still has the etag. */
+  matches(row: Values, ifMatch: string | undefined): boolean {
+    if (ifMatch === undefined) return true
     const { etag } = this.model
-    const holds = etag !== undefined && canMatch(this.model, ifMatch) && row[etag.property] === ifMatch
-    if (!holds) throw ErrPreconditionFailed.etag()
-    return row
+    return etag !== undefined && canMatch(this.model, ifMatch) && row[etag.property] === ifMatch
   }
 
   belongsTo(row: Values, tenant: string | undefined): boolean {
@@ -113,11 +88,11 @@ export class MemoryTable<E extends object> {
     return this.model.deleteTime === undefined || row[this.model.deleteTime.property] === undefined
   }
 
-  /** @param columns - of secrets and credentials. */
-  rowOf(entity: E, columns: Readonly<Values>): Values {
-    const row: Values = { ...columns }
+  /** @param values - by property, secrets and credentials included. */
+  rowOf(values: Readonly<Values>): Values {
+    const row: Values = { ...values }
     for (const field of this.model.entityFields)
-      row[field.property] = this.#stored(field, (entity as Values)[field.property])
+      row[field.property] = this.#stored(field, values[field.property])
     return row
   }
 

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { OPTIONS_AT } from '../../../lib/persistence/contract/repository.js'
 import { MemoryRepository } from '../../../lib/persistence/memory/memory-repository.js'
+import { StandardRepository } from '../../../lib/persistence/repository/standard-repository.js'
 import { TypeormRepository } from '../../../lib/persistence/sql/typeorm-repository.js'
 
 /** They take no options, so they have no context. */
@@ -9,7 +10,8 @@ const WITHOUT_OPTIONS: readonly string[] = ['constructor', 'checkWrites', 'withM
 describe('OPTIONS_AT', () => {
   for (const { name, prototype } of [TypeormRepository, MemoryRepository])
     it(`has every operation of ${name}, and no other`, () => {
-      const methods = Object.entries(Object.getOwnPropertyDescriptors(prototype)).flatMap(
+      const own = Object.getOwnPropertyDescriptors(StandardRepository.prototype)
+      const methods = Object.entries({ ...own, ...Object.getOwnPropertyDescriptors(prototype) }).flatMap(
         ([method, { value }]) =>
           typeof value === 'function' && !WITHOUT_OPTIONS.includes(method) ? [method] : [],
       )

@@ -1,0 +1,105 @@
+import type { RequestContext } from '../../context.js'
+import type { Field } from '../../resource/fields/field.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
+import type { CountPlan, ListPlan } from '../contract/list-plan.js'
+import type { TransactionOptions } from '../contract/repository.js'
+import { Hooks } from '../hooks/call-hooks.js'
+import { HookedRows } from '../hooks/hooked-rows.js'
+import { RelatedRows } from '../relations/related-rows.js'
+import type { Relations, RowsPlace } from '../repository/rows-place.js'
+import type { WrittenResource } from '../rows/row-writer.js'
+import type { Rows } from '../rows/rows.js'
+import type { MemoryCall } from './memory-call.js'
+import type { MemoryDatabase } from './memory-database.js'
+import { MemoryFamily } from './memory-family.js'
+import { MemoryOperations } from './memory-operations.js'
+import { MemoryReferences } from './memory-references.js'
+import { MemoryRowStore } from './memory-row-store.js'
+import { MemoryTable } from './memory-table.js'
+import { pageOf } from './page-of.js'
+import { rowsBeside } from './rows-beside.js'
+import { rowsOf } from './rows-of.js'
+
+/** The rows of one resource in memory. */
+export class MemoryPlace<E extends object> implements RowsPlace<E, MemoryCall, RequestContext> {
+  readonly operations: MemoryOperations
+  readonly rows: Rows<E, MemoryCall>
+  readonly resource: WrittenResource<MemoryCall>
+  readonly relations: Relations<MemoryCall>
+  readonly hooks: Hooks<E>
+  readonly family: MemoryFamily
+  readonly #table: MemoryTable<E>
+  readonly #store: MemoryRowStore<E>
+
+  constructor(
+    model: ResourceModel<E>,
+    readonly database: MemoryDatabase,
+  ) {
+    const references = MemoryReferences.of(model, database)
+    const table = new MemoryTable(model, database.outbox)
+    const store = new MemoryRowStore(model, table, references)
+    this.#table = table
+    this.#store = store
+    this.hooks = new Hooks(model)
+    this.rows = this.hooks.isSilent
+      ? store
+      : new HookedRows(store, store, this.hooks, references === undefined)
+    this.resource = {
+      model,
+      rangeOf: () => undefined,
+      refers: references !== undefined,
+      tenantsOf: (call, key) => store.tenantsOf(call, key),
+    }
+    this.operations = new MemoryOperations(database, model, this.hooks, references)
+    const related = new RelatedRows<MemoryCall>(model, (target) => ({
+      hooks: new Hooks(target),
+      list: ({ read }, plan, tenant) => {
+        const { table: other } = database.resourceOf(target)
+        return read(pageOf(target, rowsBeside(other, database), plan, { tenant }))
+      },
+    }))
+    this.relations = {
+      pageOn: (call) => ({ call, kept: undefined }),
+      read: (entities, paths, reading) => related.read(entities, paths, reading),
+    }
+    this.family = new MemoryFamily(database)
+    database.add(model, { table, rows: this.rows, hooks: this.hooks })
+  }
+
+  get finds() {
+    return this.#store
+  }
+
+  memberOf() {
+    return this.database.family.get(this.resource.model)
+  }
+
+  list({ read }: MemoryCall, plan: ListPlan, tenant: string | undefined) {
+    return read(pageOf(this.hooks.model, rowsBeside(this.#table, this.database), plan, { tenant }))
+  }
+
+  async count({ read }: MemoryCall, plan: CountPlan, tenant: string | undefined): Promise<number> {
+    const beside = rowsBeside(this.#table, this.database)
+    const rows = await read(rowsOf(this.hooks.model, beside, plan, { tenant }))
+    return Math.min(rows.length, plan.limit ?? Number.POSITIVE_INFINITY)
+  }
+
+  purge(call: MemoryCall, before: Date, tenant: string | undefined, chunk: number) {
+    return this.#store.purge(call, before, tenant, chunk)
+  }
+
+  isTaken({ property }: Field, value: string): Promise<boolean> {
+    return Promise.resolve(this.#table.filter((row) => row[property] === value).length > 0)
+  }
+
+  /** The minter of a repository has minted all that are stored. */
+  specsOf(): undefined {
+    return undefined
+  }
+
+  readonly managerOf = () => undefined
+
+  transaction<R>(fn: (context: RequestContext) => Promise<R>, options?: TransactionOptions): Promise<R> {
+    return this.database.transaction(fn, options)
+  }
+}

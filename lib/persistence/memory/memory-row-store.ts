@@ -1,0 +1,131 @@
+import type { Field } from '../../resource/fields/field.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
+import { byCodePoint } from '../../text/code-point-order.js'
+import type { CredentialRow } from '../contract/credential-check.js'
+import type { Values } from '../contract/new-entity.js'
+import type { SeenRow, SeenRows } from '../hooks/hooked-rows.js'
+import type { Finds } from '../rows/finds.js'
+import type { Reach, Target } from '../rows/row-target.js'
+import type { GetOptions, Rows, RowWrite } from '../rows/rows.js'
+import type { MemoryCall } from './memory-call.js'
+import type { MemoryReferences } from './memory-references.js'
+import type { Log, MemoryTable, Telling } from './memory-table.js'
+
+/** Which rows of a key are meant. */
+type State = 'live' | 'deleted' | 'all'
+
+/** The rows of one resource in memory. A transaction has the database for itself, so that there is nothing to lock. */
+export class MemoryRowStore<E extends object>
+  implements Rows<E, MemoryCall>, SeenRows<E, MemoryCall>, Finds<E, MemoryCall>
+{
+  readonly insertsAtOnce = true
+
+  constructor(
+    private readonly model: ResourceModel<E>,
+    private readonly table: MemoryTable<E>,
+    private readonly references: MemoryReferences | undefined,
+  ) {}
+
+  batches(): undefined {
+    return undefined
+  }
+
+  get({ read }: MemoryCall, row: Target, { showDeleted = false }: GetOptions = {}): Promise<E | undefined> {
+    return read(() => {
+      const stored = this.#stored(row, showDeleted ? 'all' : 'live')
+      return stored && this.table.entityOf(stored)
+    })
+  }
+
+  async getSeen(call: MemoryCall, row: Target, how: GetOptions): Promise<SeenRow<E> | undefined> {
+    const entity = await this.get(call, row, how)
+    return entity && { entity, columns: [] }
+  }
+
+  insert(call: MemoryCall, { values }: RowWrite): Promise<E> {
+    const row = this.table.rowOf(values)
+    return changed(call, (log) => {
+      this.references?.check(row, row, call.referable)
+      this.table.insert(row, log)
+      return this.table.entityOf(row)
+    })
+  }
+
+  update(call: MemoryCall, { row, values }: RowWrite): Promise<E | undefined> {
+    return changed(call, (log) => this.#replaced(call, this.#stored(row, 'live'), values, log))
+  }
+
+  delete(call: MemoryCall, { row, values, isRemovedNext }: RowWrite): Promise<boolean> {
+    return changed(call, (log) => {
+      const stored = this.#stored(row, 'live')
+      if (stored === undefined) return false
+      if (this.model.deleteTime === undefined) this.table.remove(stored, log)
+      else this.#replaced(call, stored, values, log, isRemovedNext === true ? 'nothing' : undefined)
+      return true
+    })
+  }
+
+  undelete(call: MemoryCall, { row, values }: RowWrite): Promise<E | undefined> {
+    return changed(call, (log) => this.#replaced(call, this.#stored(row, 'deleted'), values, log))
+  }
+
+  batchGet({ read }: MemoryCall, keys: readonly string[], { tenant, where }: Reach): Promise<E[]> {
+    return read(() => {
+      const live = keys.flatMap((key) => this.table.find(key, tenant)).filter((row) => this.table.isLive(row))
+      return this.table.within(live, { where }).map((row) => this.table.entityOf(row))
+    })
+  }
+
+  find({ read }: MemoryCall, field: Field, value: string, reach: Reach): Promise<CredentialRow<E>[]> {
+    return read(() => {
+      const found = this.table.filter(
+        (row) =>
+          row[field.property] === value && this.table.isLive(row) && this.table.belongsTo(row, reach.tenant),
+      )
+      const { property } = this.model.key
+      const sorted = this.table
+        .within(found, reach)
+        .sort((a, b) => byCodePoint(a[property] as string, b[property] as string))
+      return sorted.slice(0, 2).map((columns) => ({ entity: this.table.entityOf(columns), columns }))
+    })
+  }
+
+  /** The tenants that have a row with the key. */
+  tenantsOf({ read }: MemoryCall, key: string): Promise<string[]> {
+    const property = this.model.tenant?.property ?? ''
+    return read(() => this.table.find(key, undefined).map((row) => row[property] as string))
+  }
+
+  /** Removes a chunk of the expired rows. Returns how many. */
+  purge({ write }: MemoryCall, before: Date, tenant: string | undefined, chunk: number): Promise<number> {
+    return write((log) => {
+      const expired = this.table.expired(before, tenant).slice(0, chunk)
+      for (const row of expired) this.table.remove(row, log, 'purged')
+      return expired.length
+    })
+  }
+
+  #stored({ key, tenant, where, ifMatch }: Target, state: State): Values | undefined {
+    const found = this.table
+      .find(key, tenant)
+      .filter((row) => state === 'all' || this.table.isLive(row) === (state === 'live'))
+    const [stored] = this.table.within(found, { where })
+    return stored !== undefined && this.table.matches(stored, ifMatch) ? stored : undefined
+  }
+
+  #replaced(
+    { referable }: MemoryCall,
+    stored: Values | undefined,
+    values: Readonly<Values>,
+    log: Log,
+    telling?: Telling,
+  ): E | undefined {
+    if (stored === undefined) return undefined
+    this.references?.check(stored, values, referable)
+    return this.table.entityOf(this.table.replace(stored, values, log, telling))
+  }
+}
+
+/** Runs a change, which may have to know first what the caller may refer to. */
+const changed = <T>({ write, referable }: MemoryCall, change: (log: Log) => T): Promise<T> =>
+  referable === undefined ? write(change) : referable.during(() => write(change))
