@@ -6,7 +6,6 @@ import { compiled, root } from './support/root.js'
 
 describe('ormconfig', () => {
   it('gives TypeORM’s own command line the DataSource of the example', async function () {
-    this.timeout(60_000)
     const typeorm = join(root, 'node_modules/typeorm/cli.js')
     const { stdout } = await promisify(execFile)(
       process.execPath,

@@ -20,7 +20,6 @@ describeOn('names', backends, (backend) => {
   let served: Served
 
   before(async function () {
-    this.timeout(60_000)
     served = await openServed(backend)
   })
   after(() => served.close())

@@ -91,7 +91,6 @@ describe('declarations of a package that uses this one compile', () => {
   }
 
   it('with the TypeScript of this package', function () {
-    this.timeout(120_000)
     expectCompiles(join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '6.')
   })
 

@@ -95,5 +95,5 @@ describeOn('any history', [...databases, ...merged], (backend) => {
         walking.abort()
         await writers
       }
-    })).timeout(drill(60_000, 600_000))
+    })).timeout(drill(120_000, 600_000))
 })

@@ -110,8 +110,6 @@ async function loop(call: Call, loopName: string, offset: number): Promise<Outco
 }
 
 describe('shutdown under load', function () {
-  this.timeout(30_000)
-
   it('finishes every call that was taken, says so to health first, refuses what comes later, and ends', async () => {
     const host = await startHost()
     const clients = Array.from({ length: 4 }, () => new ForeignClient(EchoService, host.grpc))

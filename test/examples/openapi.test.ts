@@ -25,7 +25,6 @@ const ADA = { 'account-id': 'acme', subject: 'ada', groups: 'staff,managers,ware
 const OLD = { 'if-match': '"old"' }
 
 describe('the OpenAPI document of an example', function () {
-  this.timeout(60_000)
   let server: Server
   let client: DescribedClient
   let text: string

@@ -9,8 +9,6 @@ import { post } from '../support/servers/server.js'
 const STAFF = { 'account-id': 'acme', subject: 'ada', groups: 'staff' }
 
 describe('the example as a process', function () {
-  this.timeout(30_000)
-
   it('ends although a handler never does, whose caller is told', async () => {
     const [grpc, http] = [await freePort(), await freePort()]
     const child = fork(fileURLToPath(new URL('hosts/endless.js', import.meta.url)), {

@@ -106,7 +106,6 @@ describe('the widget service', () => {
 
 describe('npm run demo', () => {
   it('walks through everything, stays up, and ends on a signal', async function () {
-    this.timeout(60_000)
     const demo = spawn(
       process.execPath,
       [join(compiled, 'examples/demo.js'), '--grpc', '127.0.0.1:0', '--http', '127.0.0.1:0'],
@@ -138,7 +137,6 @@ describe('npm run demo', () => {
     })
 
   it('walks through orders where asked for, and ends with --once', async function () {
-    this.timeout(60_000)
     const [code, printed] = await run('orders', '--once', '--grpc', '127.0.0.1:0', '--http', '127.0.0.1:0')
     expect(code).to.equal(0)
     expect(printed).to.include('/v1/orders:place').and.include('mail to ada@example.com')

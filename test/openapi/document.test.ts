@@ -311,5 +311,5 @@ describe('the OpenAPI document', () => {
       ),
     })
     expect(new Described(await openApi(services, INFO)).operations).to.have.length(500)
-  }).timeout(30_000)
+  })
 })

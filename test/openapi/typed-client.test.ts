@@ -54,8 +54,6 @@ console.log(
 `
 
 describe('a typed client of openapi-typescript and openapi-fetch', function () {
-  this.timeout(120_000)
-
   it('compiles against the document of a running server, and works', async () => {
     const controller = new AbortController()
     const server = await widgetServer({

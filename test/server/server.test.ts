@@ -356,7 +356,7 @@ describe('shutdown', () => {
     expect([code, details]).to.deep.equal([14, 'the server is shutting down: try again'])
     expect(await hung).to.include({ status: 503 })
     client.close()
-  }).timeout(15_000)
+  })
 })
 
 describe('health', () => {

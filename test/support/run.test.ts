@@ -7,8 +7,6 @@ import { dearest } from './running/dearest.js'
 import { compiled } from './root.js'
 
 describe('the test run', function () {
-  this.timeout(120_000)
-
   const run = (args: readonly string[], env: NodeJS.ProcessEnv) => {
     const { ASHLAR_TEST_SUMMARY: _, ...own } = process.env
     const { status, stdout, stderr } = spawnSync(

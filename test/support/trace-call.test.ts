@@ -10,8 +10,6 @@ const MOST = {
 } as const
 
 describe('the trace of a warm call', function () {
-  this.timeout(60_000)
-
   let printed: string
   before(() => {
     const tool = join(compiled, 'test', 'support', 'trace-call.js')

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** Waits for what is about to be so. */
+/** Waits for what is about to be so. The time is there to name what a test hangs in, before the test is ended. */
 export async function until(
   isSo: () => boolean | Promise<boolean>,
-  withinMs = 15_000,
+  withinMs = 100_000,
   everyMs = 10,
 ): Promise<void> {
   for (const end = Date.now() + withinMs; !(await isSo());) {

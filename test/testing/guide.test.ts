@@ -7,7 +7,6 @@ import { type PageFolder, pageFolder } from '../support/sources/page-module.js'
 
 /** The tests that the guide shows, as they are on the page. */
 describe('docs/guides/testing.md', function () {
-  this.timeout(60_000)
   let page: PageFolder
 
   before(function () {

@@ -21,7 +21,6 @@ const isRunning = (pid: number): boolean =>
   existsSync(`/proc/${pid}/stat`) && !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
 
 describe('ashlar dev', function () {
-  this.timeout(120_000)
   let project: LinkedProject
   let child: ChildProcess
   let ended: Promise<unknown[]>

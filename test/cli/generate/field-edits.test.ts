@@ -82,7 +82,6 @@ const EDITS: readonly (readonly [string, string, string, string, string])[] = [
 ]
 
 describe('editing a .proto', function () {
-  this.timeout(60_000)
   let folder: string
   before(function () {
     if (!hasBuf) this.skip()

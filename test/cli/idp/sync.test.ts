@@ -443,7 +443,6 @@ describe('idp clients sync', () => {
     })
 
   it('gives a hung daemon five seconds, and one that never ends its response too', async function () {
-    this.timeout(30_000)
     const daemons = await Promise.all(
       (['hung', 'dripping'] as const).map((mode) => startRouteDaemon({ mode })),
     )
@@ -476,7 +475,7 @@ describe('idp clients sync', () => {
   })
 
   it('leaves the old file or the new one, each whole, when it is killed while it writes', async function () {
-    this.timeout(drill(60_000, 600_000))
+    this.timeout(drill(120_000, 600_000))
     const hosts = Array.from({ length: 300 }, (_, index) => `app-${index}.dev.test`)
     const routes = hosts
       .map((host) => `    - { host: ${host}, upstream: "http://127.0.0.1:3000" }\n`)

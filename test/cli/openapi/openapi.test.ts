@@ -18,7 +18,6 @@ const SERVED = join(compiled, 'test', 'support', 'entities', 'served-widgets.js'
 const COMMENT = { path: [4, 0], span: [0, 0, 0], leadingComments: ' Made <b>here</b>.\n' }
 
 describe('ashlar openapi', function () {
-  this.timeout(60_000)
   let folder: string
   beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'ashlar-openapi-'))))
   afterEach(() => rmSync(folder, { recursive: true, force: true }))

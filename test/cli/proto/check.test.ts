@@ -18,7 +18,6 @@ message Task {
 `
 
 describe('ashlar proto check', function () {
-  this.timeout(60_000)
   let repository: string
   let folder: string
   const git = (...args: readonly string[]) =>

@@ -11,8 +11,6 @@ const SERVED = join(compiled, 'test', 'support', 'entities', 'served-widgets.js'
 const PING = '/specimens.v1.EchoService/Ping'
 
 describe('ashlar security-check', function () {
-  this.timeout(120_000)
-
   const check = (...args: readonly string[]): Promise<Ran> =>
     runCli('ashlar', ['security-check', SERVED, ...args])
 

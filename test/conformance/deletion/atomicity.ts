@@ -68,7 +68,7 @@ export const atomicity = (holder: FamilyHolder, dataSource: () => DataSource, ba
           },
         )
         expect(sent).to.be.greaterThan(3)
-      }).timeout(120_000)
+      })
 
     it('of a purge: what refers to a row is never left without it', async () => {
       await everyStatementMayFail(
@@ -82,7 +82,7 @@ export const atomicity = (holder: FamilyHolder, dataSource: () => DataSource, ba
           expect(left).to.have.property('bookmark k')
         },
       )
-    }).timeout(120_000)
+    })
   })
 
   if (backend !== 'postgres' && backend !== 'mariadb') return
@@ -133,5 +133,5 @@ export const atomicity = (holder: FamilyHolder, dataSource: () => DataSource, ba
       database.lease = lease
     }
     expect(position).to.be.greaterThan(8)
-  }).timeout(120_000)
+  })
 }

@@ -114,7 +114,7 @@ export const cascades = (holder: FamilyHolder): void => {
       expect(await rows('deleted')).to.deep.equal(['milestone m0'])
       await inAcme(() => of().milestones.undelete('m0'))
       await inAcme(() => of().projects.delete('p', { mostRows: 1001 }))
-    }).timeout(60_000)
+    })
 
     it('is taken back with the transaction that it joins', async () => {
       await project('p')

@@ -124,7 +124,7 @@ export const refusals = (holder: FamilyHolder): void => {
         ErrPreconditionFailed,
       )
       expect(toldOf(error)[0]?.[2]).to.match(/^more than 1000 resources of the type remark/)
-    }).timeout(60_000)
+    })
 
     it('compares the etag, and finds the entity, before anything else', async () => {
       await job('a')

@@ -48,7 +48,6 @@ describeOn('the parent in a name', [...backends, ...merged], (backend) => {
   let client: ForeignClient
 
   before(async function () {
-    this.timeout(60_000)
     at = await openStays(backend)
     running = await startServer((builder) => builder.register(BillService, at.bills))
     client = new ForeignClient(BillService, running.grpc)

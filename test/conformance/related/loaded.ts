@@ -265,7 +265,6 @@ export const loaded = (holder: PlansHolder): void => {
     })
 
     it('is refused where a page has too many', function () {
-      this.timeout(60_000)
       return inAcme(async () => {
         const { dataSource, steps, tasks } = holder.plans
         // A row each is slow, and a copy of the rows is the same on every database.

@@ -106,7 +106,7 @@ export const orders = (holder: Holder): void => {
         const memory = await fill()
         for (const name of SORTABLE)
           for (const direction of ['asc', 'desc']) await agree(memory, `${name} ${direction}`, 3)
-      })).timeout(60_000)
+      }))
 
     it('of several fields is that of memory', () =>
       inAcme(async () => {
@@ -117,6 +117,6 @@ export const orders = (holder: Holder): void => {
           ),
           { numRuns: drill(25, 1000) },
         )
-      })).timeout(drill(60_000, 600_000))
+      })).timeout(drill(120_000, 600_000))
   })
 }

@@ -25,7 +25,6 @@ interface Host {
 
 for (const kind of ['sql', 'redis'] as const)
   describe(`idempotency across processes, kept in ${kind}`, function () {
-    this.timeout(120_000)
     const missing = (['postgres', ...(kind === 'redis' ? (['redis'] as const) : [])] as const).filter(
       (service) => serviceUrl(service) === undefined,
     )

@@ -64,7 +64,6 @@ for (const [server, type] of [
   ['mysql', 'mariadb'],
 ] as const)
   describe(`operations of several processes, kept in ${type}`, function () {
-    this.timeout(60_000)
     if (serviceUrl(server) === undefined) {
       leftOut(`operations of several processes, kept in ${type}`, `no ${server}`)
       it('has no server to talk to', function () {

@@ -186,7 +186,7 @@ describeOn('filters and orders through relations', backends, (backend) => {
     } finally {
       await leaking.stop()
     }
-  }).timeout(120_000)
+  })
 })
 
 const comparable = (value: unknown): unknown =>

@@ -129,7 +129,6 @@ describeOn('the library', SERVED, (backend) => {
       let close: () => Promise<void>
 
       before(async function () {
-        this.timeout(60_000)
         const { dataSource, database, close: end } = await backend.open([Shelf, Book])
         if (dataSource === undefined || database === undefined) throw new TypeError('a database is needed')
         await createTables(dataSource, [Shelf, Book], database.dialect.name)
@@ -286,8 +285,6 @@ describeOn('the library', SERVED, (backend) => {
 })
 
 describe('the library', function () {
-  this.timeout(120_000)
-
   it('can be checked with a rule that allows one book on each shelf', async () => {
     for (const Refused of [ErrPreconditionFailed, ErrConflict]) {
       class OneBook extends BookRepository {

@@ -14,8 +14,6 @@ import { QuietScreen } from '../quiet-screen.js'
 import { MIGRATIONS, serveOrders } from './served-orders.js'
 
 describe('the order service', function () {
-  this.timeout(120_000)
-
   it('is toured by fetch', async () => {
     const served = await serveOrders('sqlite')
     const screen = new QuietScreen(false)

@@ -17,7 +17,6 @@ import { post } from '../../support/servers/server.js'
 import { ORDER_BACKENDS, serveOrders, type ServedOrders } from './served-orders.js'
 
 describeOn('orders', ORDER_BACKENDS, function (backend) {
-  this.timeout(120_000)
   let served: ServedOrders
   let tenants = 0
 

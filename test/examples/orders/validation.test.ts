@@ -122,7 +122,6 @@ const CASES: readonly Case[] = [
 ]
 
 describe('what orders refuse', function () {
-  this.timeout(60_000)
   let served: ServedOrders
 
   before(async () => {

@@ -111,7 +111,7 @@ const sameBytes = (one: AllTypes, other: AllTypes): boolean =>
   Buffer.compare(toBinary(AllTypesSchema, one), toBinary(AllTypesSchema, other)) === 0
 
 describe('any message', function () {
-  this.timeout(drill(30_000, 300_000))
+  this.timeout(drill(120_000, 300_000))
   const numRuns = drill(200, 3_000)
 
   it('comes back from its JSON as it was', () => {
@@ -145,7 +145,7 @@ describe('any message', function () {
 })
 
 describe('any text', function () {
-  this.timeout(drill(30_000, 300_000))
+  this.timeout(drill(120_000, 300_000))
   it('is JSON to both parsers or to neither, but for what I-JSON forbids', () => {
     const pieces = fc.constantFrom(
       '{',

@@ -57,7 +57,6 @@ console.log(
 
 const suite = process.platform === 'linux' && process.arch === 'x64' ? describe : describe.skip
 suite('a front end that generates code', function () {
-  this.timeout(120_000)
   let folder: string
 
   before(() => {

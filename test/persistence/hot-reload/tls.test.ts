@@ -31,7 +31,6 @@ const ssl = (options: object) => `ssl=${encodeURIComponent(JSON.stringify(option
 
 for (const dialect of ['postgres', 'mysql'] as const)
   describe(`TLS to ${dialect}`, function () {
-    this.timeout(60_000)
     const ours = authority('the authority of this run')
     const folder = mkdtempSync(join(tmpdir(), 'ashlar-tls-'))
     const file = join(folder, 'ca.pem')

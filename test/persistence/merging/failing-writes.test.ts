@@ -211,7 +211,7 @@ describeOn('merged writes', postgres, (backend) => {
       for (const [i, { status }] of created.entries())
         if (status === 'fulfilled') expect(titles).to.include(`${round} ${i}`)
     }
-  }).timeout(drill(10_000, 900_000))
+  }).timeout(drill(120_000, 900_000))
 
   describe('of others', () => {
     /** While a transaction of its own has done something that it has not committed. */

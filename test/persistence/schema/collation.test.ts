@@ -148,7 +148,7 @@ describeOn('a column that has to be compared exactly', databases, (backend) => {
           expect(problems[0]).to.contain(`${column} ${told}, which takes different texts for the same: use `)
         }
       }
-    }).timeout(60_000)
+    })
 
   for (const type of TAKEN[engine])
     it(`is taken as ${type}`, async () => {

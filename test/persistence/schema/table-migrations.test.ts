@@ -38,7 +38,6 @@ describeOn('tables made by the files of migrate new', databases.filter(isServer)
   }
 
   before(async function () {
-    this.timeout(120_000)
     folder = mkdtempSync(join(tmpdir(), 'ashlar-tables-'))
     for (const [at, name] of ['first', 'second'].entries()) {
       const module = join(compiled, MODULES[at] ?? '')
@@ -52,7 +51,6 @@ describeOn('tables made by the files of migrate new', databases.filter(isServer)
     await migrator().up()
   })
   after(async function () {
-    this.timeout(60_000)
     await opened?.close()
     rmSync(folder, { recursive: true, force: true })
   })
@@ -101,7 +99,6 @@ describeOn('tables made by the files of migrate new', databases.filter(isServer)
 
   describe('after the way down', () => {
     it('are gone', async function () {
-      this.timeout(60_000)
       expect((await migrator().down(1)).rolledBack).to.deep.equal([...FILES].reverse())
       const differences = await migrator().verify(schemaComparison({ Specimen, Note, Widget }))
       expect(differences.filter((line) => line.includes(' is missing: '))).to.have.length(3)

@@ -83,7 +83,6 @@ describeOn('a page', sql, (backend) => {
     }))
 
   it('is read row by row where its texts are too large for one', function () {
-    this.timeout(60_000)
     return inAcme(async () => {
       const text = 'x'.repeat(1_000_000)
       for (let i = 0; i < 20; i++) await parts.create({ ...EMPTY, id: `large${i}`, text })

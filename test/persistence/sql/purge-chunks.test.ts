@@ -29,6 +29,6 @@ describeOn(
         expect(await specimens.purgeExpired(expireTime)).to.equal(EXPIRED)
         expect((await specimens.list({ showDeleted: true })).items).to.have.length(1)
         expect(await specimens.purgeExpired(expireTime)).to.equal(0)
-      })).timeout(60_000)
+      }))
   },
 )

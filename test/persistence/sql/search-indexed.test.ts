@@ -61,7 +61,7 @@ describeOn(
     })
 
     it('is what the generated files make, applied in their order', async function () {
-      this.timeout(drill(60_000, 900_000))
+      this.timeout(drill(120_000, 900_000))
       await generateSearch({
         entities: join(compiled, 'test', 'support', 'entities', 'contacts.js'),
         out: join(folder, 'out'),

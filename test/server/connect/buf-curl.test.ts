@@ -18,7 +18,6 @@ const BUF = join(enginesFolder, 'node_modules/@bufbuild/buf-linux-x64/bin/buf')
 /** A client that others have written, over all three protocols: gRPC has its own port. */
 const suite = process.platform === 'linux' && process.arch === 'x64' ? describe : describe.skip
 suite('buf curl', function () {
-  this.timeout(120_000)
   let running: RunningServer
   let folder: string
   before(async () => {

@@ -55,6 +55,14 @@ describe('idempotency', () => {
   const echo = (key: string, request: object = { text: 'a' }, headers: object = ALICE): Promise<Outcome> =>
     client.unary('Echo', request, { ...headers, ...(key && { 'idempotency-key': key }) })
 
+  /** Calls again while the time of the call was over before anything else: it is short, and the machine may be busy. */
+  const beyond = async (...codes: readonly number[]): Promise<Outcome> => {
+    for (;;) {
+      const outcome = await echo('k')
+      if (!codes.includes(outcome.code)) return outcome
+    }
+  }
+
   it('runs a call once and returns the same again, with a request id of its own', async () => {
     await start()
     const first = await echo('k')
@@ -192,14 +200,15 @@ describe('idempotency', () => {
       await once(gate, 'open')
       return { text: 'late' }
     }
-    expect((await echo('k')).code).to.equal(4)
-    const waiting = await echo('k')
+    do expect((await echo('k')).code).to.equal(4)
+    while (runs === 0)
+    const waiting = await beyond(4)
     expect([waiting.code, waiting.details]).to.deep.equal([
       10,
       'another call with this request_id is still running: retry later',
     ])
     gate.emit('open')
-    const retried = await echo('k')
+    const retried = await beyond(4, 10)
     expect([retried.answer?.['text'], runs]).to.deep.equal(['late', 1])
   })
 
@@ -209,8 +218,9 @@ describe('idempotency', () => {
       runs > 1
         ? Promise.resolve({ text: 'second' })
         : once(signal, 'abort').then(() => Promise.reject(new ErrNotFound()))
-    expect((await echo('k')).code).to.equal(4)
-    expect((await echo('k')).answer).to.include({ text: 'second' })
+    do expect((await echo('k')).code).to.equal(4)
+    while (runs === 0)
+    expect((await beyond(4)).answer).to.include({ text: 'second' })
   })
 
   it('waits for a claim of another process until its lease has lapsed', async () => {

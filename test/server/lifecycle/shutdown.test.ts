@@ -122,7 +122,7 @@ describe('a shutdown with a delay', () => {
   it('is not delayed by default, or when a listener could not be bound', async () => {
     const running = await start(new Gate())
     const stopped = running.stop()
-    await until(() => isRefused(running.grpc), 2_000)
+    await until(() => isRefused(running.grpc))
     await stopped
     const other = await start(new Gate())
     const grpcAddr = other.grpc
@@ -191,7 +191,7 @@ describe('connections at a shutdown', () => {
       await cut
       expect(socket.destroyed).to.equal(true)
       // What is held up is cut after five seconds.
-    }).timeout(4_000)
+    })
 })
 
 const keyPair = () => {
@@ -236,7 +236,7 @@ describe('calls that do not end at a shutdown', () => {
     expect(codes).to.deep.equal(Array(6).fill('UNAVAILABLE'))
     client.close()
     raw.close()
-  }).timeout(15_000)
+  })
 
   it('get it also where their handlers heed the signal in words of Node', async () => {
     const running = await startServer((builder) =>
@@ -254,5 +254,5 @@ describe('calls that do not end at a shutdown', () => {
     await running.stop()
     expect((await stuck).code).to.equal(14)
     client.close()
-  }).timeout(15_000)
+  })
 })

@@ -25,7 +25,6 @@ describe('the workers of a server', () => {
   })
 
   it('that hang do not keep the server from ending', async function () {
-    this.timeout(10_000)
     const worker = { start: () => {}, drain: () => new Promise<void>(() => {}) }
     const server = new ServerBuilder({
       grpcAddr: '127.0.0.1:0',

@@ -137,6 +137,6 @@ describeOn(
               } else expect([now, committed]).to.deep.equal([before, []])
             },
           })
-        }).timeout(60_000)
+        })
   },
 )

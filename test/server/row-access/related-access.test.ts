@@ -252,7 +252,7 @@ describeOn('deletes of served resources', backends, (backend) => {
     expect((await live()).papers).to.equal(1001)
     const batch = await bulk.unary('BatchDeleteFolders', { ids: [id] }, ALICE)
     expect(await ended(batch.answer?.['name'])).to.deep.equal({ done: true, code: 0 })
-  }).timeout(120_000)
+  })
 
   it('ends an operation with the error of the delete', async () => {
     const id = await full()

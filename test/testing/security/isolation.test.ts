@@ -44,7 +44,6 @@ const alsoMerged = merged.filter(({ name }) => drilling || name === 'postgres')
 
 describeOn('securityCheck of decisions by row', [...backends, ...alsoMerged], (backend) => {
   it('finds nothing wrong with a repository that applies predicates', async function () {
-    this.timeout(120_000)
     const { specimens, close } = await openSubject(backend)
     try {
       const report = await securityCheck(served(specimens as never))
@@ -76,8 +75,6 @@ class Numbered {
 }
 
 describe('securityCheck of decisions by row', function () {
-  this.timeout(120_000)
-
   class Editions extends memoryRepositoryOf(Edition) {}
   const library = (editions: Editions, implementation: object = {}) =>
     new ServerBuilder({ authorizer })

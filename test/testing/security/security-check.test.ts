@@ -35,7 +35,6 @@ const found = ({ findings }: SecurityReport): readonly string[] => [
 
 describeOn('securityCheck', backends, (backend) => {
   it('finds nothing wrong with a service that a repository serves', async function () {
-    this.timeout(120_000)
     const { specimens, notes, close } = await openSubject(backend)
     try {
       const builder = new ServerBuilder()
@@ -61,8 +60,6 @@ describeOn('securityCheck', backends, (backend) => {
 })
 
 describe('securityCheck', function () {
-  this.timeout(120_000)
-
   it('finds nothing wrong with the widgets, by both listeners and as they are built', async () => {
     const server = await widgetServer({
       database: ':memory:',

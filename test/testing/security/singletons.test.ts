@@ -36,7 +36,6 @@ class Policy {
 }
 
 describe('securityCheck of a singleton', function () {
-  this.timeout(120_000)
   let dataSource: SqliteDataSource
 
   before(async () => {

@@ -199,6 +199,6 @@ export const filters = (holder: Holder): void => {
           const { items } = await specimens.list({ filter: `tags.${name} = null`, pageSize: 1000 })
           expect(items, key).to.have.length(KEYS.length - 1)
         }
-      })).timeout(60_000)
+      }))
   })
 }

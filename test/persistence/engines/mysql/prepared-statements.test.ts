@@ -13,7 +13,6 @@ describe('prepared statements of MySQL and MariaDB', () => {
   let database: Database
 
   before(async function () {
-    this.timeout(60_000)
     server = await ownServer('mysql', this)
     admin = await new DataSource({ type: 'mysql', url: at('mysql'), poolSize: 1 }).initialize()
     await admin.query('CREATE DATABASE shapes')
