@@ -1,7 +1,7 @@
 import type { IfMatch } from './call.js'
 import { InvalidArgument } from './errors.js'
 
-/** Entity tags (RFC 9110): the one place that reads, writes and compares them. */
+/** Entity tags (RFC 9110): the one place that reads and writes them. `Precondition` compares them with an entity. */
 
 const TAG = /(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g
 const QUOTED = /^(?:W\/)?"[\x21\x23-\x7e]*"$/

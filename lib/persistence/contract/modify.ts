@@ -1,10 +1,11 @@
 import type { RequestContext } from '../../context.js'
-import { ErrPreconditionFailed, InvalidArgument } from '../../errors.js'
+import { InvalidArgument } from '../../errors.js'
 import { isOwning } from '../../resource/relations/relation.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Patch } from '../../resource/values/increment.js'
 import type { Values } from './new-entity.js'
 import { joined } from './open-transaction.js'
+import { Precondition } from './precondition.js'
 import { forWrite } from './row-lock.js'
 import { joinOptions, whereOf } from './scope.js'
 import { resolveMask } from './update-mask.js'
@@ -38,7 +39,8 @@ export function modify<E extends object>(
   return repository.transaction(
     async (inside) => {
       const current = await repository.get(key, joinOptions(reach, { context: inside, ...forWrite }))
-      checkEtag(repository.model, current, ifMatch)
+      // Before anything of the caller's has run.
+      Precondition.of(repository.model, ifMatch)?.check(current)
       const patch: unknown = await change(current)
       const mask = maskOf(repository.model, patch, options)
       if (mask.length === 0) return current
@@ -46,14 +48,6 @@ export function modify<E extends object>(
     },
     { ...(context !== undefined && { context }), ...(asked !== undefined && { retries: asked }) },
   )
-}
-
-/** Before anything of the caller's has run. */
-function checkEtag(model: ResourceModel, current: object, ifMatch: string | undefined): void {
-  if (ifMatch === undefined) return
-  const { etag } = model
-  if (etag === undefined || (current as Readonly<Values>)[etag.property] !== ifMatch)
-    throw ErrPreconditionFailed.etag()
 }
 
 /**

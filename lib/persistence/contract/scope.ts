@@ -72,10 +72,6 @@ export function byKey<E extends object>(model: ResourceModel<E>, entities: reado
   return found
 }
 
-/** Whether an If-Match can hold at all: not on a resource without etags, and not with what no entity of ours has for one. */
-export const canMatch = (model: ResourceModel, ifMatch: string): boolean =>
-  model.etag !== undefined && ifMatch !== '' && isStorable(ifMatch)
-
 /**
  * Options with more, for another operation. Nothing is read of them: whether that operation reads `where` is watched where
  * an authorizer decides by row.

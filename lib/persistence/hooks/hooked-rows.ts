@@ -3,7 +3,6 @@ import type { RequestContext } from '../../context.js'
 import type { HookEvent } from '../../resource/typeorm/declared-hooks.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Values } from '../contract/new-entity.js'
-import { canMatch } from '../contract/scope.js'
 import { ChangedMeanwhile } from '../engines/executor/late-transaction.js'
 import type { LateCalls, RowCall } from '../rows/row-call.js'
 import type { Reach, Target } from '../rows/row-target.js'
@@ -106,11 +105,11 @@ export class HookedRows<
     send: (to: C, hooked: RowWrite, entity: E) => Promise<E | undefined>,
   ): Promise<E | undefined> {
     // The etag is compared while the row is locked: a hook may write the row afterwards.
-    const row = { ...write.row, ifMatch: undefined }
+    const row = { ...write.row, precondition: undefined }
     const how: GetOptions = { showDeleted: before === 'BeforeRecover', lock: FOR_WRITE }
     const late = this.#lateOf(call, after)
     const seen = await this.seen.getSeen(late?.outside ?? call, row, how)
-    if (seen === undefined || !this.#isMeant(seen.entity, how, write.row.ifMatch)) return undefined
+    if (seen === undefined || !this.#isMeant(seen.entity, how, write.row)) return undefined
     const { entity } = seen
     const stored = this.hooks.tellsDetails
       ? patched(this.#model, this.#model.create(), entity as Values)
@@ -141,14 +140,10 @@ export class HookedRows<
     return this.writesAlone && !this.hooks.hears(after) ? late : undefined
   }
 
-  #isMeant(entity: E, { showDeleted }: GetOptions, ifMatch: string | undefined): boolean {
-    const { deleteTime, etag } = this.#model
-    const values = entity as Values
-    if (showDeleted === true && (deleteTime === undefined || values[deleteTime.property] === undefined))
-      return false
-    return (
-      ifMatch === undefined || (canMatch(this.#model, ifMatch) && values[etag?.property ?? ''] === ifMatch)
-    )
+  #isMeant(entity: E, { showDeleted }: GetOptions, { precondition }: Target): boolean {
+    const { deleteTime } = this.#model
+    const isDeleted = deleteTime !== undefined && (entity as Values)[deleteTime.property] !== undefined
+    return (showDeleted !== true || isDeleted) && precondition?.matches(entity) !== false
   }
 
   get #model(): ResourceModel<E> {

@@ -105,12 +105,12 @@ export class MemoryRowStore<E extends object>
     })
   }
 
-  #stored({ key, tenant, where, ifMatch }: Target, state: State): Values | undefined {
+  #stored({ key, tenant, where, precondition }: Target, state: State): Values | undefined {
     const found = this.table
       .find(key, tenant)
       .filter((row) => state === 'all' || this.table.isLive(row) === (state === 'live'))
     const [stored] = this.table.within(found, { where })
-    return stored !== undefined && this.table.matches(stored, ifMatch) ? stored : undefined
+    return stored !== undefined && precondition?.matches(stored) !== false ? stored : undefined
   }
 
   #replaced(

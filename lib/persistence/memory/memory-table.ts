@@ -7,7 +7,7 @@ import { ruleNames } from '../../resource/index-groups.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { FieldIncrement } from '../../resource/values/increment.js'
 import type { Values } from '../contract/new-entity.js'
-import { canMatch, keyConflict } from '../contract/scope.js'
+import { keyConflict } from '../contract/scope.js'
 import type { Reach } from '../rows/row-target.js'
 import { type Change, ChangeEvents } from '../outbox/events/change-events.js'
 import { type ReadColumn, toTest } from './evaluate.js'
@@ -60,13 +60,6 @@ export class MemoryTable<E extends object> {
   /** Those of the rows that an operation reaches. */
   within(rows: Values[], { where }: Pick<Reach, 'where'>): Values[] {
     return where === undefined ? rows : rows.filter(toTest(where, this.read))
-  }
-
-  /** Whether the row still has the etag. */
-  matches(row: Values, ifMatch: string | undefined): boolean {
-    if (ifMatch === undefined) return true
-    const { etag } = this.model
-    return etag !== undefined && canMatch(this.model, ifMatch) && row[etag.property] === ifMatch
   }
 
   belongsTo(row: Values, tenant: string | undefined): boolean {

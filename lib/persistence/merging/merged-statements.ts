@@ -1,5 +1,6 @@
 import type { Field } from '../../resource/fields/field.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
+import { Precondition } from '../contract/precondition.js'
 import type { TableName } from '../dialects/catalog/table-definition.js'
 import type { Dialect } from '../dialects/dialect.js'
 import { quoteTable } from '../dialects/quote-table.js'
@@ -67,7 +68,7 @@ export class MergedStatements {
     const isMeant =
       etag === undefined
         ? ''
-        : ` AND (k.v${identity.length} IS NULL OR t.${this.#name(etag)} = k.v${identity.length})`
+        : ` AND (k.v${identity.length} IS NULL OR ${Precondition.sql(`t.${this.#name(etag)}`, `k.v${identity.length}`)})`
     const locked =
       `SELECT 1 FROM ${this.#table} t WHERE ${this.#matching(identity)}${isMeant}${this.#live()} ` +
       'FOR NO KEY UPDATE SKIP LOCKED'

@@ -120,7 +120,7 @@ export class References {
     write: RowWrite,
   ): Promise<E | undefined> {
     const { row: target, values } = write
-    const { ifMatch, ...row } = target
+    const { precondition, ...row } = target
     const kept = this.#keptParts(values)
     const before = kept.length === 0 ? {} : ((await rows.get(call, row)) as Values | undefined)
     if (before === undefined) return undefined
@@ -133,7 +133,7 @@ export class References {
         : await rows.update(call, { ...write, row: reached, parents: secured.taken })
     if (written !== undefined || secured.parents.length === 0) return written
     const stored = (await rows.get(call, row)) as Values | undefined
-    if (stored === undefined || !this.#matches(stored, ifMatch)) return undefined
+    if (stored === undefined || precondition?.matches(stored) === false) return undefined
     const missing = await this.#firstMissing(call, secured)
     if (missing !== undefined) throw missing
     if (kept.some(({ property }) => stored[property] !== before[property])) throw changedMeanwhile()
@@ -152,11 +152,6 @@ export class References {
     const before = await rows.get(call, { key, tenant }, { showDeleted: true })
     for (const parent of this.#named({ ...before, ...values }, tenant, values))
       if (!(await this.#isThere(call, parent, true))) throw missingTarget(parent.relation)
-  }
-
-  #matches(stored: Readonly<Values>, ifMatch: string | undefined): boolean {
-    const { etag } = this.model
-    return ifMatch === undefined || (etag !== undefined && stored[etag.property] === ifMatch)
   }
 
   /**

@@ -33,7 +33,7 @@ import type {
 } from '../contract/repository.js'
 import { byKey, joinOptions, scopeOf } from '../contract/scope.js'
 import { checkMinter, mint, protectNew, reveal, type SecretOptions } from '../contract/secret-fields.js'
-import { watchOperations, watchOverrides } from '../contract/watched-operations.js'
+import { watchOperations, watchOverrides } from './watched-operations.js'
 import { relatedQuestions } from '../deletion/rules/related-questions.js'
 import { RepositoryFamily } from '../deletion/rules/repository-family.js'
 import type { StoredRow } from '../deletion/rules/stored-rows.js'

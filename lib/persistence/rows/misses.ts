@@ -16,9 +16,10 @@ type Reading<C extends RowCall> = Pick<Rows<object, C>, 'get'>
 export async function explainMiss<C extends RowCall>(
   rows: Reading<C>,
   call: C,
-  { ifMatch, ...row }: Target,
+  { precondition, ...row }: Target,
 ): Promise<never> {
-  if (ifMatch !== undefined && (await rows.get(call, row)) !== undefined) throw ErrPreconditionFailed.etag()
+  if (precondition !== undefined && (await rows.get(call, row)) !== undefined)
+    throw ErrPreconditionFailed.etag()
   throw new ErrNotFound()
 }
 
@@ -42,19 +43,14 @@ function staysInRange(increment: FieldIncrement, range: Range | undefined): Filt
  */
 export async function explainIncrementMiss<C extends RowCall>(
   rows: Reading<C>,
-  {
-    model,
-    rangeOf,
-  }: { readonly model: ResourceModel; readonly rangeOf: (field: Field) => Range | undefined },
+  { rangeOf }: { readonly rangeOf: (field: Field) => Range | undefined },
   call: C,
-  { ifMatch, ...row }: Target,
+  { precondition, ...row }: Target,
   increments: readonly FieldIncrement[],
 ): Promise<void> {
   const stored = (await rows.get(call, row, { lock: FOR_WRITE })) as Readonly<Values> | undefined
   if (stored === undefined) throw new ErrNotFound()
-  const { etag } = model
-  if (ifMatch !== undefined && (etag === undefined || stored[etag.property] !== ifMatch))
-    throw ErrPreconditionFailed.etag()
+  precondition?.check(stored)
   for (const each of increments) each.addedTo(stored[each.field.property], rangeOf(each.field))
 }
 
@@ -63,9 +59,9 @@ export async function explainDeletedMiss<C extends RowCall>(
   rows: Reading<C>,
   { deleteTime }: ResourceModel,
   call: C,
-  { ifMatch, ...row }: Target,
+  { precondition, ...row }: Target,
 ): Promise<never> {
-  const stored = ifMatch === undefined ? undefined : await rows.get(call, row, { showDeleted: true })
+  const stored = precondition === undefined ? undefined : await rows.get(call, row, { showDeleted: true })
   const isDeleted =
     stored !== undefined && deleteTime !== undefined && (stored as Values)[deleteTime.property] !== undefined
   throw isDeleted ? ErrPreconditionFailed.etag() : new ErrNotFound()

@@ -1,5 +1,6 @@
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Values } from '../contract/new-entity.js'
+import type { Precondition } from '../contract/precondition.js'
 import type { FilterNode } from '../query/plan.js'
 
 /** Which rows a statement reaches at all. */
@@ -13,7 +14,7 @@ export interface Reach {
 /** Which row a statement reaches. */
 export interface Target extends Reach {
   readonly key: string
-  readonly ifMatch?: string | undefined
+  readonly precondition?: Precondition | undefined
   /** The columns of the entity as they were read: a row that has changed since counts as missing. */
   readonly seen?: readonly unknown[] | undefined
 }

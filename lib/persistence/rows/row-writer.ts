@@ -6,7 +6,8 @@ import { incrementsIn } from '../../resource/values/increment.js'
 import { byCodePoint } from '../../text/code-point-order.js'
 import { inKeyOrder, isUnconditional, type Patched } from '../contract/batch.js'
 import type { Values } from '../contract/new-entity.js'
-import { ambiguousKey, canMatch, type RowCondition, type Scope } from '../contract/scope.js'
+import { Precondition } from '../contract/precondition.js'
+import { ambiguousKey, type RowCondition, type Scope } from '../contract/scope.js'
 import { isStorable } from '../query/reachable.js'
 import { updateInGroups } from './batch-update.js'
 import { explainDeletedMiss, explainIncrementMiss, explainMiss, notFound } from './misses.js'
@@ -48,19 +49,22 @@ export class RowWriter<E extends object, C extends RowCall> {
     if (!isStorable(key)) throw new ErrNotFound()
     const { model, refers } = this.of
     const isOpen = model.tenantInKey || (refers && model.tenant !== undefined)
-    return isOpen && tenant === undefined ? undefined : { key, tenant, ifMatch, where }
+    return isOpen && tenant === undefined
+      ? undefined
+      : { key, tenant, precondition: Precondition.of(model, ifMatch), where }
   }
 
   async search(call: C, { key, scope, ifMatch }: RowCondition): Promise<Target> {
     const [tenant, other] = await this.of.tenantsOf(call, key)
     if (other !== undefined) throw ambiguousKey(this.of.model)
-    return { key, tenant: tenant ?? '', ifMatch, where: scope.where }
+    const precondition = Precondition.of(this.of.model, ifMatch)
+    return { key, tenant: tenant ?? '', precondition, where: scope.where }
   }
 
   async update(call: C, condition: RowCondition, values: Values): Promise<E> {
     const row = this.known(condition) ?? (await this.search(call, condition))
     for (let attempt = 0; attempt < INCREMENT_ATTEMPTS; attempt++) {
-      const updated = this.#canMatch(row) ? await this.rows.update(call, { row, values }) : undefined
+      const updated = canHold(row) ? await this.rows.update(call, { row, values }) : undefined
       if (updated !== undefined) return updated
       const increments = incrementsIn(values)
       if (increments.length === 0) return explainMiss(this.rows, call, row)
@@ -84,7 +88,7 @@ export class RowWriter<E extends object, C extends RowCall> {
 
   async delete(call: C, condition: RowCondition, values: Values): Promise<void> {
     const row = await this.target(call, condition)
-    const deleted = this.#canMatch(row) && (await this.rows.delete(call, { row, values }))
+    const deleted = canHold(row) && (await this.rows.delete(call, { row, values }))
     if (!deleted) await explainMiss(this.rows, call, row)
   }
 
@@ -104,11 +108,10 @@ export class RowWriter<E extends object, C extends RowCall> {
 
   async undelete(call: C, condition: RowCondition, values: Values): Promise<E> {
     const row = await this.target(call, condition)
-    const restored = this.#canMatch(row) ? await this.rows.undelete(call, { row, values }) : undefined
+    const restored = canHold(row) ? await this.rows.undelete(call, { row, values }) : undefined
     return restored ?? explainDeletedMiss(this.rows, this.of.model, call, row)
   }
-
-  #canMatch({ ifMatch }: Target): boolean {
-    return ifMatch === undefined || canMatch(this.of.model, ifMatch)
-  }
 }
+
+/** Whether a statement can find it at all. */
+const canHold = ({ precondition }: Target): boolean => precondition?.canHold !== false

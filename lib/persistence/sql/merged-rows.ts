@@ -59,7 +59,7 @@ export class MergedRows<E extends object> implements Rows<E> {
 
   get(call: SqlCall, row: Target, how?: GetOptions): Promise<E | undefined> {
     const isLive = how?.lock === undefined && how?.showDeleted !== true
-    if (call.on !== this.parts.database || row.ifMatch !== undefined || !isLive || !this.#isPlain(row))
+    if (call.on !== this.parts.database || row.precondition !== undefined || !isLive || !this.#isPlain(row))
       return this.store.get(call, row, how)
     return this.#gets.run({ value: row.key, tenant: row.tenant }, call)
   }
@@ -192,9 +192,9 @@ export class MergedRows<E extends object> implements Rows<E> {
   }
 
   #changeOf({ row, values }: RowWrite, written: readonly Field[]): readonly unknown[] {
-    const { key, tenant, ifMatch } = row
+    const { key, tenant, precondition } = row
     const bound: unknown[] = tenant === undefined ? [key] : [key, tenant]
-    if (this.store.model.etag !== undefined) bound.push(ifMatch ?? null)
+    if (this.store.model.etag !== undefined) bound.push(precondition?.etag ?? null)
     return [...bound, ...written.map((field) => this.store.encode(field, values[field.property]))]
   }
 }

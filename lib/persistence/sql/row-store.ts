@@ -69,8 +69,8 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, SeenRows
 
   async get(call: SqlCall, row: Target, how?: GetOptions): Promise<E | undefined> {
     const values = this.#identity(row)
-    const { where, seen, ifMatch } = row
-    const isAsked = where !== undefined || seen !== undefined || ifMatch !== undefined
+    const { where, seen, precondition } = row
+    const isAsked = where !== undefined || seen !== undefined || precondition !== undefined
     const isPlain = !isAsked && how?.lock === undefined && how?.showDeleted !== true
     const statement = isPlain
       ? (this.#gets[values.length] ??= this.statements.get(this.#predicate(row, values)))
@@ -241,16 +241,19 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, SeenRows
     return values
   }
 
-  #identity({ key, tenant, ifMatch }: Target): unknown[] {
+  #identity({ key, tenant, precondition }: Target): unknown[] {
     const values = [this.encode(this.model.key, key)]
     if (tenant !== undefined) values.push(this.encode(this.model.tenant as Field, tenant))
-    if (ifMatch !== undefined) values.push(this.encode(this.model.etag as Field, ifMatch))
+    if (precondition !== undefined) values.push(this.encode(this.model.etag as Field, precondition.etag))
     return values
   }
 
   /** @param values - those of the statement so far; the condition's own are appended. */
-  #predicate({ tenant, ifMatch, where, seen }: Reach & Partial<Target>, values: unknown[]): RowPredicate {
-    const predicate = { tenant: tenant !== undefined, etag: ifMatch !== undefined }
+  #predicate(
+    { tenant, precondition, where, seen }: Reach & Partial<Target>,
+    values: unknown[],
+  ): RowPredicate {
+    const predicate = { tenant: tenant !== undefined, etag: precondition !== undefined }
     const also = where && { where: toPredicate(where, this.dialect, values) }
     if (seen !== undefined) return { ...predicate, ...also, isUnchanged: values.push(...seen) > 0 }
     return also === undefined ? predicate : { ...predicate, ...also }

@@ -1,6 +1,7 @@
 import type { Field } from '../../resource/fields/field.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { FieldIncrement } from '../../resource/values/increment.js'
+import { Precondition } from '../contract/precondition.js'
 import type { LockClause } from '../contract/row-lock.js'
 import type { Dialect } from '../dialects/dialect.js'
 import type { Statement } from '../engines/executor/executor.js'
@@ -284,7 +285,8 @@ export class Statements {
     const { key, tenant: tenantField, etag: etagField } = this.model
     const parts = [`${this.#name(key)} = ${text.bind(key)}`]
     if (tenant) parts.push(`${this.#name(tenantField as Field)} = ${text.bind(tenantField as Field)}`)
-    if (etag === true) parts.push(`${this.#name(etagField as Field)} = ${text.bind(etagField as Field)}`)
+    if (etag === true)
+      parts.push(Precondition.sql(this.#name(etagField as Field), text.bind(etagField as Field)))
     if (where !== undefined) parts.push(where)
     if (isUnchanged === true)
       for (const field of this.model.entityFields)

@@ -1,9 +1,9 @@
 import type { RequestContext } from '../../context.js'
 import { ErrPreconditionFailed } from '../../errors.js'
 import { NO_ETAG } from '../../if-match.js'
+import { Precondition } from '../../persistence/contract/precondition.js'
 import type { ListScope, Repository, WriteOptions } from '../../persistence/contract/repository.js'
 import { hasValue } from '../../persistence/query/filter-template.js'
-import type { ResourceModel } from '../../resource/resource-model.js'
 import type { IfMatch } from '../../call.js'
 
 /** Preconditions, as repositories take them. */
@@ -21,9 +21,9 @@ export const conditional = async (
   if (ifMatch === undefined || ifMatch.any) return { context }
   const [etag = NO_ETAG, another] = ifMatch.etags
   if (another === undefined) return { context, ifMatch: etag }
-  const current = etagOf(repository.model, await repository.get(key, { context }))
+  const current = await repository.get(key, { context })
   // The write compares it again, in its own statement.
-  return { context, ifMatch: ifMatch.etags.find((one) => one === current) ?? NO_ETAG }
+  return { context, ifMatch: Precondition.of(repository.model, ifMatch)?.matched(current) ?? NO_ETAG }
 }
 
 /** Tries each etag until one matches, for an entity that cannot be read beforehand. */
@@ -42,14 +42,6 @@ export const firstThatHolds = async <R>(
   return outcome
 }
 
-/** @throws {@link ErrPreconditionFailed} when the entity does not match the condition. */
-export const checkEtag = (model: ResourceModel, entity: object, ifMatch: IfMatch | undefined): void => {
-  if (ifMatch === undefined || ifMatch.any) return
-  const current = etagOf(model, entity)
-  if (typeof current !== 'string' || current === NO_ETAG || !ifMatch.etags.includes(current))
-    throw ErrPreconditionFailed.etag()
-}
-
 /** The soft-deleted entity of that key, if there is one. */
 export const deletedEntity = async (
   repository: Repository<object>,
@@ -62,6 +54,3 @@ export const deletedEntity = async (
   const [entity] = items as Readonly<Record<string, unknown>>[]
   return deleteTime === undefined || entity?.[deleteTime.property] === undefined ? undefined : entity
 }
-
-const etagOf = ({ etag }: ResourceModel, entity: object): unknown =>
-  etag === undefined ? undefined : (entity as Readonly<Record<string, unknown>>)[etag.property]

@@ -4,6 +4,7 @@ import type { ServerCall } from '../../call.js'
 import type { RequestContext } from '../../context.js'
 import { InvalidArgument } from '../../errors.js'
 import { etagOfResource } from '../../if-match.js'
+import { Precondition } from '../../persistence/contract/precondition.js'
 import type {
   BatchUpdateItem,
   OperationOptions,
@@ -18,7 +19,7 @@ import { EntityReply, type SingleReply } from '../chain/entity-reply.js'
 import { methodOf, valueOf } from '../chain/method.js'
 import type { CallReferences, FilterAccess, ReferringWrite } from '../chain/row-access.js'
 import { sparingImmutable } from './immutable-fields.js'
-import { checkEtag, conditional, firstThatHolds } from './preconditions.js'
+import { conditional, firstThatHolds } from './preconditions.js'
 import { entityForm, listForm } from './reply-forms.js'
 import { listOptions, maskToWrite, putKey, relatedIn, withTokens } from './resource-request.js'
 import { checkId, keyIn, keyInside, type Named, namedIn, namedInside } from './scope/names-in-requests.js'
@@ -71,7 +72,7 @@ const RESPONDERS: Responders = {
     return async (request, { context, ifMatch }) => {
       const entity = await repository.get(keyOf(request), { context })
       if (scope.length > 0) checkScope(model, scope, request, entity)
-      if (ifMatch !== undefined) checkEtag(model, entity, ifMatch)
+      Precondition.of(model, ifMatch)?.check(entity)
       return new EntityReply(form, entity)
     }
   },

@@ -3,6 +3,7 @@ import type { IfMatch, ServerCall } from '../../call.js'
 import { RequestContext } from '../../context.js'
 import { ErrNotFound } from '../../errors.js'
 import { parseIfMatch } from '../../if-match.js'
+import { Precondition } from '../../persistence/contract/precondition.js'
 import type { ReadOptions, Repository } from '../../persistence/contract/repository.js'
 import { forWrite } from '../../persistence/contract/row-lock.js'
 import type { Call } from '../chain/call.js'
@@ -13,7 +14,7 @@ import { type Reader, requiredIn } from '../../resource/messages/field-readers.j
 import { methodOf } from '../chain/method.js'
 import { dryRun } from './dry-run.js'
 import { checkScope } from './scope/path-scope.js'
-import { checkEtag, deletedEntity } from './preconditions.js'
+import { deletedEntity } from './preconditions.js'
 import { comparesEtags, namesRelations, restrictable, rowAccessOf } from './repository-handler.js'
 import { keyIn, keyInside } from './scope/names-in-requests.js'
 import { concealed } from './resource-request.js'
@@ -119,7 +120,7 @@ const checkPrecondition = async (
       : await repository.get(key, options)
   if (entity === undefined) throw new ErrNotFound()
   checkScope(model, method.scope, request, entity)
-  checkEtag(model, entity, ifMatch)
+  Precondition.of(model, ifMatch)?.check(entity)
 }
 
 /** Reads the key of the one resource that a request is about; undefined where it is about none, or about several. */

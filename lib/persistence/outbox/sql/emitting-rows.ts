@@ -149,7 +149,7 @@ export class EmittingRows<E extends object> implements Rows<E> {
 
   /** The row as it is, deleted or not, whatever its etag: the write that follows says whether it is the one that is meant. */
   #locked(call: SqlCall, { row }: RowWrite): Promise<E | undefined> {
-    return this.next.get(call, { ...row, ifMatch: undefined }, { showDeleted: true, lock: FOR_WRITE })
+    return this.next.get(call, { ...row, precondition: undefined }, { showDeleted: true, lock: FOR_WRITE })
   }
 
   async #lockedBatch(call: SqlCall, keys: readonly string[], reach: Reach): Promise<Map<string, E>> {

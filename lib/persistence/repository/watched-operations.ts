@@ -1,7 +1,7 @@
 import { RequestContext } from '../../context.js'
 import { isThenable } from '../../thenable.js'
-import { type OperationOptions, OPTIONS_AT, type Repository, TAKES_CONTEXT } from './repository.js'
-import { openAround, watched } from './open-transaction.js'
+import { type OperationOptions, OPTIONS_AT, type Repository, TAKES_CONTEXT } from '../contract/repository.js'
+import { openAround, watched } from '../contract/open-transaction.js'
 
 type Repositories = Pick<Repository<object>, 'model'>
 type Operation<R> = (this: R, ...operands: unknown[]) => Promise<unknown>

@@ -1,0 +1,56 @@
+import { ErrPreconditionFailed } from '../../errors.js'
+import type { Field } from '../../resource/fields/field.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
+import { isStorable } from '../query/reachable.js'
+
+/** The etags that a caller names, one of which an entity must have. `any` asks for nothing. */
+interface Etags {
+  readonly any: boolean
+  readonly etags: readonly string[]
+}
+
+/** What an entity must still be (RFC 9110 If-Match, AIP-154). An etag of an entity is compared here, or by a statement as this says. */
+export class Precondition {
+  private constructor(
+    private readonly field: Field | undefined,
+    private readonly etags: readonly string[],
+  ) {}
+
+  /** Undefined where any entity will do. @param ifMatch - an empty etag matches no entity. */
+  static of({ etag }: ResourceModel, ifMatch: string | Etags | undefined): Precondition | undefined {
+    if (ifMatch === undefined) return undefined
+    if (typeof ifMatch === 'string') return new Precondition(etag, [ifMatch])
+    return ifMatch.any ? undefined : new Precondition(etag, ifMatch.etags)
+  }
+
+  /** How a statement compares. @param column - of the etag. @param value - what stands for {@link etag}. */
+  static sql(column: string, value: string): string {
+    return `${column} = ${value}`
+  }
+
+  /** What a statement compares. */
+  get etag(): string | undefined {
+    return this.etags[0]
+  }
+
+  /** Whether an entity can match at all: not on a resource without etags, and not with what no entity has for one. */
+  get canHold(): boolean {
+    return this.field !== undefined && this.etags.some((etag) => etag !== '' && isStorable(etag))
+  }
+
+  /** The etag that the entity has, where it is one of those. */
+  matched(entity: object): string | undefined {
+    if (this.field === undefined) return undefined
+    const etag = (entity as Readonly<Record<string, unknown>>)[this.field.property]
+    return typeof etag === 'string' && etag !== '' && this.etags.includes(etag) ? etag : undefined
+  }
+
+  matches(entity: object): boolean {
+    return this.matched(entity) !== undefined
+  }
+
+  /** @throws ErrPreconditionFailed for an entity that does not match. */
+  check(entity: object): void {
+    if (!this.matches(entity)) throw ErrPreconditionFailed.etag()
+  }
+}
