@@ -13,6 +13,8 @@ export interface Ran {
 }
 
 export interface RunOptions {
+  /** The folder of the package whose program it is; that of the code under test when left out. */
+  readonly from?: string
   readonly cwd?: string
   readonly env?: NodeJS.ProcessEnv
   /** Put before the program: `['sh', '-c', 'ulimit -f 0; exec "$@"', 'sh']`. */
@@ -28,14 +30,9 @@ export interface RunOptions {
 export function runCli(
   program: 'ashlar' | 'idp',
   args: readonly string[],
-  { cwd = tmpdir(), env = {}, under = [], uid, input, started }: RunOptions = {},
+  { from = installed(), cwd = tmpdir(), env = {}, under = [], uid, input, started }: RunOptions = {},
 ): Promise<Ran> {
-  const [command = '', ...rest] = [
-    ...under,
-    process.execPath,
-    join(installed(), `bin/${program}.js`),
-    ...args,
-  ]
+  const [command = '', ...rest] = [...under, process.execPath, join(from, `bin/${program}.js`), ...args]
   const child = spawn(command, rest, {
     cwd,
     env: { ...bareEnvironment(), ...env },

@@ -8,11 +8,11 @@ import { createChannel, createClient as grpcClient, Metadata } from 'nice-grpc'
 import { basename, dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { definitionOf } from '../../../lib/index.js'
-import { tableMigrations } from '../../../lib/persistence/index.js'
 import { askedBackends } from '../../support/running/asked.js'
 import { serviceUrl } from '../../support/running/services.js'
 import { drilling } from '../../support/drill.js'
 import { testDatabase, type TestDatabase } from '../../support/databases/test-database.js'
+import { bundledPackage } from '../../support/projects/bundled-package.js'
 import { hasBuf, type LinkedProject, linkedProject } from '../../support/projects/linked-project.js'
 import { startedProject } from '../../support/projects/started-project.js'
 import { runCli } from '../../support/run-cli.js'
@@ -211,6 +211,9 @@ for (const { backend, choices } of PROJECTS)
         const entities = (await import(
           pathToFileURL(join(project.folder, 'dist/src/entities.js')).href
         )) as object
+        const { tableMigrations } = (await import(
+          pathToFileURL(join(await bundledPackage(), 'dist/lib/persistence/index.js')).href
+        )) as typeof import('../../../lib/persistence/index.js')
         const projects = tableMigrations({ ...entities }).find(({ table }) => table === 'projects')
         for (const dialect of ['postgres', 'mysql'] as const)
           for (const way of ['up', 'down'] as const) {

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { type Ran, runCli } from '../run-cli.js'
 import { root } from '../root.js'
 import { enginesFolder } from '../databases/better-sqlite3.js'
+import { bundledPackage } from './bundled-package.js'
 import { compiledProject, NATIVE_TSC } from './compiled-project.js'
 
 const ENGINES = join(enginesFolder, 'node_modules')
@@ -15,7 +16,6 @@ export const BUF = join(ENGINES, '@bufbuild/buf-linux-x64/bin/buf')
 const PROGRAMS = {
   buf: BUF,
   'protoc-gen-es': join(ENGINES, '.bin/protoc-gen-es'),
-  ashlar: join(root, 'bin/ashlar.js'),
   tsc: NATIVE_TSC,
   'ashlar-idp': join(root, 'packages/idp/bin/ashlar-idp.js'),
 }
@@ -44,13 +44,14 @@ export async function linkedProject(
   const folder = join(parent, name)
   const { exit, stderr } = await runCli('ashlar', ['new', name, ...choices], { cwd: parent })
   expect([exit, stderr]).to.deep.equal([0, ''])
-  link(folder)
+  const from = await bundledPackage()
+  link(folder, from)
   const { NODE_OPTIONS: _, NODE_ENV: __, ...outer } = process.env
   const all = { ...outer, ...env, PATH: `${join(folder, 'node_modules/.bin')}:${process.env['PATH'] ?? ''}` }
   return {
     folder,
     env: all,
-    ashlar: (...args) => runCli('ashlar', args, { cwd: folder, env: all }),
+    ashlar: (...args) => runCli('ashlar', args, { from, cwd: folder, env: all }),
     build: () => {
       execFileSync('buf', ['generate'], { cwd: folder, env: all, stdio: ['ignore', 'ignore', 'inherit'] })
       return compiledProject(folder)
@@ -59,18 +60,20 @@ export async function linkedProject(
   }
 }
 
-function link(folder: string): void {
+function link(folder: string, ashlar: string): void {
   const { dependencies, devDependencies } = JSON.parse(
     readFileSync(join(folder, 'package.json'), 'utf8'),
   ) as Readonly<Record<'dependencies' | 'devDependencies', Readonly<Record<string, string>>>>
   for (const name of Object.keys({ ...dependencies, ...devDependencies }))
-    if (name !== '@bufbuild/buf' && name !== '@bufbuild/protoc-gen-es') linkPackage(folder, name)
-  for (const [name, program] of Object.entries(PROGRAMS)) linkModule(folder, `.bin/${name}`, program)
+    if (name === 'ashlar') linkModule(folder, name, ashlar)
+    else if (name !== '@bufbuild/buf' && name !== '@bufbuild/protoc-gen-es') linkPackage(folder, name)
+  const programs = { ...PROGRAMS, ashlar: join(ashlar, 'bin/ashlar.js') }
+  for (const [name, program] of Object.entries(programs)) linkModule(folder, `.bin/${name}`, program)
 }
 
 /** What `npm install <name>` does in a linked project. */
 export const linkPackage = (folder: string, name: string): void =>
-  linkModule(folder, name, name === 'ashlar' ? root : join(root, 'node_modules', name))
+  linkModule(folder, name, join(root, 'node_modules', name))
 
 function linkModule(folder: string, path: string, target: string): void {
   const link = join(folder, 'node_modules', path)

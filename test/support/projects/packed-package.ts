@@ -13,12 +13,8 @@ export interface Packed {
 /** Whether what npm packs is what the tests run on: they can be compiled to another folder. */
 export const canPack = basename(compiled) === 'dist'
 
-/**
- * Packs the package and the annotations into a folder, with bundles as `npm publish` does, from what is compiled already. The folder `tree`
- * in it has the files that were packed, and others.
- */
-export function packedInto(folder: string): Readonly<Record<'ashlar' | 'annotations', Packed>> {
-  const tree = join(folder, 'tree')
+/** Copies what is compiled already into a folder, and bundles it as `npm publish` does. */
+export function bundledInto(tree: string): void {
   const { files } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     readonly files: readonly string[]
   }
@@ -29,6 +25,15 @@ export function packedInto(folder: string): Readonly<Record<'ashlar' | 'annotati
     if (existsSync(join(root, path)))
       cpSync(join(root, path), join(tree, path), { recursive: true, filter: isPart })
   run(root, process.execPath, 'packages/bundle.mjs', tree)
+}
+
+/**
+ * Packs the package and the annotations into a folder, as {@link bundledInto} makes them. The folder `tree` in it has the files that were
+ * packed, and others.
+ */
+export function packedInto(folder: string): Readonly<Record<'ashlar' | 'annotations', Packed>> {
+  const tree = join(folder, 'tree')
+  bundledInto(tree)
   const written = run(
     ...[tree, 'npm', 'pack', '--ignore-scripts', '--json', '--pack-destination', folder],
     ...['--workspaces', '--include-workspace-root'],
