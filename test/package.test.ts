@@ -18,6 +18,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { readmeSources } from './support/sources/readme-project.js'
 import { freePort } from './support/free-port.js'
+import { drilling } from './support/drill.js'
+import { compiledProject } from './support/projects/compiled-project.js'
+import { unpackedInto } from './support/projects/packed-project.js'
 import { canPack, type Packed, packedInto, run } from './support/projects/packed-package.js'
 import { root } from './support/root.js'
 
@@ -120,27 +123,21 @@ describe('the package', function () {
   describe('in an empty project', () => {
     before(() => {
       writeConsumer(project)
-      const peers = ['typeorm', '@bufbuild/protobuf', 'sqlite3', 'typescript', '@types/node'].map(
-        (name) => `${name}@${versionOf(name)}`,
-      )
-      const tarball = join(project, '..', packed.filename)
-      run(
-        project,
-        'npm',
-        'install',
-        '--prefer-offline',
-        '--ignore-scripts',
-        '--no-audit',
-        '--no-fund',
-        tarball,
-        join(project, '..', annotations.filename),
-        ...peers,
-      )
+      const peers = ['typeorm', '@bufbuild/protobuf', 'sqlite3', 'typescript', '@types/node']
+      if (drilling) install(peers)
+      else unpackedInto(project, folder!, [packed, annotations], peers)
+    })
+
+    const install = (peers: readonly string[]): void => {
+      const files = [packed, annotations].map(({ filename }) => join(folder!, filename))
+      const named = peers.map((name) => `${name}@${versionOf(name)}`)
+      const flags = ['--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund']
+      run(project, 'npm', 'install', ...flags, ...files, ...named)
       // The one native module was compiled for this machine already.
       cpSync(join(root, 'node_modules/sqlite3/build'), join(project, 'node_modules/sqlite3/build'), {
         recursive: true,
       })
-    })
+    }
 
     it('can be imported', () => {
       const program = `import { ErrNotFound } from 'ashlar'; console.log(new ErrNotFound().message)`
@@ -163,6 +160,7 @@ describe('the package', function () {
         stdin: { contents: `import 'typeorm'; import 'ashlar'`, resolveDir: project },
         absWorkingDir: project,
         bundle: true,
+        preserveSymlinks: true,
         ignoreAnnotations: true,
         platform: 'node',
         format: 'esm',
@@ -223,7 +221,7 @@ describe('the package', function () {
       }
 
       before(async () => {
-        run(project, process.execPath, join(project, 'node_modules/typescript/bin/tsc'), '-p', '.')
+        expect(compiledProject(project)).to.deep.equal([])
         const environment = {
           NODE_V8_COVERAGE: join(project, 'coverage'),
           GRPC_ADDR: '127.0.0.1:0',

@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSyn
 import { dirname, join } from 'node:path'
 import { asUser } from '../sources/readme-project.js'
 import { compiled, root } from '../root.js'
-import { packedInto, run } from './packed-package.js'
+import { type Packed, packedInto, run } from './packed-package.js'
 
 /**
  * Makes a project below a folder: the packed packages, the compiled examples with the names of the package, and `others` of `dist`. Of other
@@ -14,19 +14,7 @@ export function packedProject(
   others: readonly string[] = [],
 ): string {
   const project = join(folder, 'project')
-  const modules = join(project, 'node_modules')
-  for (const { name, filename } of Object.values(packedInto(folder))) {
-    mkdirSync(join(modules, name), { recursive: true })
-    run(join(modules, name), 'tar', '-xzf', join(folder, filename), '--strip-components=1')
-  }
-  const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
-    readonly dependencies: Readonly<Record<string, string>>
-  }
-  for (const name of [...Object.keys(dependencies), ...peers]) {
-    if (name === 'ashlar-annotations') continue
-    mkdirSync(dirname(join(modules, name)), { recursive: true })
-    symlinkSync(join(root, 'node_modules', name), join(modules, name))
-  }
+  unpackedInto(project, folder, Object.values(packedInto(folder)), peers)
   writeFileSync(join(project, 'package.json'), '{ "name": "consumer", "private": true, "type": "module" }')
   for (const path of ['examples', ...others]) copyAsUser(join(compiled, path), join(project, 'dist', path))
   for (const example of ['widgets', 'orders'])
@@ -44,4 +32,33 @@ function copyAsUser(from: string, to: string): void {
   }
   for (const path of readdirSync(from, { recursive: true, encoding: 'utf8' }))
     if (path.endsWith('.js')) copyAsUser(join(from, path), join(to, path))
+}
+
+/**
+ * Puts packed packages into the node_modules of a project, with the dependencies and those that `peers` names, as they are installed here.
+ * A package that nobody names cannot be found. @param folder - where the packed files are.
+ */
+export function unpackedInto(
+  project: string,
+  folder: string,
+  packed: readonly Packed[],
+  peers: readonly string[],
+): void {
+  const modules = join(project, 'node_modules')
+  mkdirSync(join(modules, '.bin'), { recursive: true })
+  for (const { name, filename } of packed) {
+    mkdirSync(join(modules, name), { recursive: true })
+    run(join(modules, name), 'tar', '-xzf', join(folder, filename), '--strip-components=1')
+  }
+  const { bin, dependencies } = JSON.parse(readFileSync(join(modules, 'ashlar/package.json'), 'utf8')) as {
+    readonly bin: Readonly<Record<string, string>>
+    readonly dependencies: Readonly<Record<string, string>>
+  }
+  for (const [name, path] of Object.entries(bin))
+    symlinkSync(join('../ashlar', path), join(modules, '.bin', name))
+  for (const name of [...Object.keys(dependencies), ...peers]) {
+    if (name === 'ashlar-annotations') continue
+    mkdirSync(dirname(join(modules, name)), { recursive: true })
+    symlinkSync(join(root, 'node_modules', name), join(modules, name))
+  }
 }
