@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { dirname, resolve, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { Failure } from '../errors/failure.js'
 import type { Paint } from '../output/paint.js'
@@ -38,6 +38,8 @@ export async function develop(options: DevelopOptions): Promise<void> {
   const changed = new Set<string>()
   let isStarted = false
   let isRunning = false
+  /** When the service was started last, in milliseconds of the clock that dates files. */
+  let startedAt = 0
   /** When this command generated code, and when generated code was last seen to change: `ashlar generate` writes it, too. */
   let generatedAt = -Infinity
   let codeChangedAt = -Infinity
@@ -87,7 +89,14 @@ export async function develop(options: DevelopOptions): Promise<void> {
       changed.clear()
       return
     }
+    if (isRunning && newestIn(dirname(resolve(folder, entry))) < startedAt) {
+      if (paths.length > 0)
+        say([`compiled after ${seconds(since)}; the service goes on, because its code is the same`])
+      changed.clear()
+      return
+    }
     changed.clear()
+    startedAt = Date.now()
     isStarted = true
     isRunning = true
     await service.restart()
@@ -155,6 +164,15 @@ export async function develop(options: DevelopOptions): Promise<void> {
     await service.stop()
   }
 }
+
+/** When the newest file of a folder was written. A compiler that finds nothing new writes nothing. */
+const newestIn = (folder: string): number =>
+  Math.max(
+    0,
+    ...readdirSync(folder, { recursive: true, encoding: 'utf8' }).map(
+      (path) => statSync(join(folder, path), { throwIfNoEntry: false })?.mtimeMs ?? 0,
+    ),
+  )
 
 const MOST_ERRORS = 20
 /** How long a compiler takes at most to see that a file has changed, on a machine that is busy. */

@@ -156,7 +156,7 @@ const REFUSED: readonly (readonly [string, RegExp])[] = [
   ['labels:*', /"labels" is a list: ask whether it holds a value/],
   ['place.nope = 1', /unknown field "place\.nope" at position 1/],
   ['place.citi = "x"', /unknown field "place\.citi".*city/],
-  ['place.population = 1', /"place\.population" is int64: .*int32 and double/],
+  ['place.population = 1', /"place\.population" is int64: of what is inside of a message, .*int32/],
   ['place.since = "2030-01-01T00:00:00Z"', /"place\.since" is timestamp/],
   ['place.seal = "AQI="', /"place\.seal" is bytes/],
   ['place.names:"x"', /"place\.names" is repeated/],

@@ -144,7 +144,7 @@ describe('npm run demo', () => {
 
   it('says which examples there are', async () => {
     expect(await run('gadgets')).to.satisfy(
-      ([code, printed]: [number, string]) => code === 2 && printed.includes('[widgets|orders]'),
+      ([code, printed]: [number, string]) => code === 2 && printed.includes('[widgets|orders|sign-in]'),
     )
   })
 })

@@ -172,8 +172,7 @@ describe('ashlar migrate new --entities', () => {
   })
 
   it('says that the entities are declared with another copy of ashlar, and where both are', async () => {
-    const files = readdirSync(join(compiled, 'lib')).filter((name) => name.endsWith('.js'))
-    for (const part of ['decorators', 'lib/text', ...files.map((name) => `lib/${name}`)])
+    for (const part of ['decorators', 'lib'])
       cpSync(join(compiled, part), at(`other/dist/${part}`), { recursive: true })
     writeFileSync(at('other/package.json'), '{"name":"ashlar","type":"module"}')
     symlinkSync(join(root, 'node_modules'), at('node_modules'))

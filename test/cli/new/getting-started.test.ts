@@ -21,6 +21,7 @@ import { compiled } from '../../support/root.js'
 import { askedBackends } from '../../support/running/asked.js'
 import { serviceUrl } from '../../support/running/services.js'
 import { blocksOf, textOf } from '../../support/sources/documents.js'
+import { until } from '../../support/until.js'
 
 const PAGE = 'docs/guides/getting-started.md'
 /** What npm does is done by links, a bundler is not installed, and the database server runs already. */
@@ -94,6 +95,15 @@ describe('the page Getting started', function () {
       await new Promise<void>((resolve) => (wake = resolve))
     }
   }
+  /** Waits for a service that has the resource: it may have been starting again for an earlier change. */
+  const served = (path: string) =>
+    until(async () => {
+      const headers = { 'account-id': 'acme', subject: 'ada', groups: 'staff' }
+      const response = await fetch(`http://127.0.0.1:${at('8080')}${path}`, { headers }).catch(
+        () => undefined,
+      )
+      return response?.status === 200
+    }, 120_000)
   const end = async (): Promise<void> => {
     if (development === undefined || development.exitCode !== null) return
     development.kill('SIGINT')
@@ -144,8 +154,9 @@ describe('the page Getting started', function () {
     run(block('generate resource Task --parent'))
     for (const [, path = ''] of textOf(PAGE).matchAll(/^\| `([\w.-]+\/[\w./-]+)` +\|/gm))
       expect(existsSync(join(project.folder, path)), path).to.equal(true)
+    await served('/v1/projects/apollo/tasks')
     // Nobody made a mistake.
-    const mistakes = (await ready('src/services.ts')).split('\n').filter((line) => /\berrors?\b/.test(line))
+    const mistakes = said.split('\n').filter((line) => /\berrors?\b/.test(line))
     expect(mistakes).to.deep.equal([])
     expect(run(block('"title": "Land"'))).to.include('"state":"OPEN"')
     expect(run(block('buf curl'))).to.include('"title": "Land"')
@@ -162,9 +173,7 @@ describe('the page Getting started', function () {
       include: string[]
     }
     expect(include).to.include('web')
-    // The script belongs to the project, so that the service starts again.
-    do await ready()
-    while (!existsSync(join(project.folder, 'dist/web/tasks.js')))
+    await until(() => existsSync(join(project.folder, 'dist/web/tasks.js')), 120_000)
     if (browser === undefined) return this.skip()
     const page = await browser.newPage({ viewport: { width: 700, height: 420 } })
     const complaints: string[] = []

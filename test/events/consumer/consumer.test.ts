@@ -398,6 +398,7 @@ describeOn('a consumer', databases, (backend) => {
 const REFUSING: Readonly<Record<string, string>> = {
   postgres: 'ALTER TABLE outbox_dead_letter ADD CONSTRAINT empty CHECK (length(payload) = 0)',
   mysql: 'ALTER TABLE outbox_dead_letter ADD CONSTRAINT empty CHECK (length(payload) = 0)',
+  mariadb: 'ALTER TABLE outbox_dead_letter ADD CONSTRAINT empty CHECK (length(payload) = 0)',
   sqlite:
     "CREATE TRIGGER empty BEFORE INSERT ON outbox_dead_letter WHEN length(NEW.payload) > 0 BEGIN SELECT RAISE(ABORT, 'no'); END",
 }

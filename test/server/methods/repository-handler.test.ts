@@ -347,12 +347,15 @@ describe('a service served by a repository', () => {
       running.grpc,
       (await import('@grpc/grpc-js')).credentials.createInsecure(),
     )
+    const metadata = new (await import('@grpc/grpc-js')).Metadata()
+    for (const [name, value] of Object.entries(ALICE)) metadata.set(name, value)
     const outcome = await new Promise<{ code: number; details: string }>((resolve) =>
       raw.makeUnaryRequest(
         '/widgets.v1.WidgetService/GetWidget',
         () => garbage,
         (bytes) => bytes,
         {},
+        metadata,
         (error) => resolve(error as never),
       ),
     )
