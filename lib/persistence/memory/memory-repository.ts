@@ -3,7 +3,7 @@ import { type EntityClass, resourceModel } from '../../resource/resource-model.j
 import { type StandardOptions, StandardRepository } from '../repository/standard-repository.js'
 import type { MemoryCall } from './memory-call.js'
 import { MemoryDatabase } from './memory-database.js'
-import { MemoryPlace } from './memory-place.js'
+import { MemoryBackend } from './memory-backend.js'
 
 /** Options of a repository in memory. */
 export interface MemoryOptions extends StandardOptions {
@@ -18,6 +18,6 @@ export interface MemoryOptions extends StandardOptions {
 export class MemoryRepository<E extends object> extends StandardRepository<E, MemoryCall, RequestContext> {
   constructor(entity: EntityClass<E>, options: MemoryOptions = {}) {
     const model = resourceModel(entity)
-    super(model, options, new MemoryPlace(model, options.database ?? new MemoryDatabase()))
+    super(model, options, new MemoryBackend(model, options.database ?? new MemoryDatabase()))
   }
 }

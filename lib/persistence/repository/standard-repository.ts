@@ -46,7 +46,7 @@ import type { RowCall } from '../rows/row-call.js'
 import { targetOf } from '../rows/row-target.js'
 import { RowWriter } from '../rows/row-writer.js'
 import type { ReadOperation } from './operations.js'
-import type { RowsPlace } from './rows-place.js'
+import type { RowsBackend } from './rows-backend.js'
 
 /** Options of every repository. */
 export interface StandardOptions extends Sources, PagingOptions, SecretOptions {}
@@ -66,46 +66,52 @@ export abstract class StandardRepository<
   static {
     watchOperations(
       this.prototype as StandardRepository<object, RowCall, RequestContext>,
-      (repository) => repository.#place.database,
+      (repository) => repository.#backend.database,
     )
   }
 
   readonly appliesWhere = true
   readonly isForDevelopment: boolean
   readonly #options: StandardOptions
-  readonly #place: RowsPlace<E, C, X>
+  readonly #backend: RowsBackend<E, C, X>
   readonly #writer: RowWriter<E, C>
   readonly #family: RepositoryFamily<E, C>
 
   protected constructor(
     readonly model: ResourceModel<E>,
     options: StandardOptions,
-    place: RowsPlace<E, C, X>,
+    backend: RowsBackend<E, C, X>,
   ) {
     watchOverrides(this)
     checkMinter(model, options)
     this.isForDevelopment = options.encryptor?.development === true
     this.#options = options
-    this.#place = place
-    this.#writer = new RowWriter(place.rows, place.resource)
-    const memberOf = () => place.memberOf()
-    this.#family = new RepositoryFamily(place.resource.model, memberOf, place.family, this.#writer, options)
+    this.#backend = backend
+    this.#writer = new RowWriter(backend.rows, backend.resource)
+    const memberOf = () => backend.memberOf()
+    this.#family = new RepositoryFamily(
+      backend.resource.model,
+      memberOf,
+      backend.family,
+      this.#writer,
+      options,
+    )
   }
 
   readonly relatedQuestions = (options: { readonly force: boolean }) =>
     relatedQuestions(this.#family.member, options)
 
   get(key: string, options?: ReadOptions): Promise<E> {
-    return this.#place.operations.read('get', options, async (operation) => {
+    return this.#backend.operations.read('get', options, async (operation) => {
       const { call, scope, lock } = operation
       const row = this.#writer.known({ key, scope }) ?? (await this.#writer.search(call, { key, scope }))
-      const entity = (await this.#place.rows.get(call, row, { lock })) ?? notFound()
+      const entity = (await this.#backend.rows.get(call, row, { lock })) ?? notFound()
       return this.#completed('get', operation, entity, options?.with, options)
     })
   }
 
   list(list: ListOptions<E> & ReadTogether<string> = {}, options?: ListScope): Promise<Page<E>> {
-    const { operations, relations } = this.#place
+    const { operations, relations } = this.#backend
     const paths = list.with
     const read = async (operation: ReadOperation<C>): Promise<Page<E>> => {
       const { scope, lock } = operation
@@ -114,16 +120,16 @@ export abstract class StandardRepository<
         ? { ...operation, kept: undefined }
         : relations.pageOn(operation.call, paths, scope)
       const plan = planPage(this.model, list, scope, this.#options, options)
-      const page = await this.#place.list(call, plan, scope.tenant, { lock, kept })
+      const page = await this.#backend.list(call, plan, scope.tenant, { lock, kept })
       return this.#completed('list', { call, scope, lock }, page, paths, options)
     }
     return operations.read('list', options, read, { mayLeaveOut: true })
   }
 
   count(list: ListFilter = {}, options: CountOptions = {}): Promise<number> {
-    return this.#place.operations.read('count', options, async ({ call, scope }) => {
+    return this.#backend.operations.read('count', options, async ({ call, scope }) => {
       const plan = planCount(this.model, list, scope, options)
-      return this.#place.count(call, plan, scope.tenant)
+      return this.#backend.count(call, plan, scope.tenant)
     })
   }
 
@@ -132,7 +138,7 @@ export abstract class StandardRepository<
   }
 
   create(input: NewEntity<E>, options?: OperationOptions & ReferringOptions): Promise<E> {
-    const { operations, rows } = this.#place
+    const { operations, rows } = this.#backend
     return this.#minting(options, (minted) =>
       operations.write('create', options, async (operation) => {
         const { scope } = operation
@@ -151,7 +157,7 @@ export abstract class StandardRepository<
   }
 
   update(key: string, entity: Patch<E>, fieldMask?: readonly string[], options?: UpdateOptions): Promise<E> {
-    return this.#place.operations.write('update', options, async (operation) => {
+    return this.#backend.operations.write('update', options, async (operation) => {
       const { scope } = operation
       const patch = await patchOf(this.model, entity, fieldMask, options, this.#options, scope)
       await operation.refers(patch)
@@ -165,12 +171,12 @@ export abstract class StandardRepository<
     change: (current: E) => Patch<E> | Promise<Patch<E>>,
     options?: ModifyOptions,
   ): Promise<E> {
-    return modify(this, this.#place.database, key, change, options)
+    return modify(this, this.#backend.database, key, change, options)
   }
 
   async delete(key: string, options?: DeleteOptions): Promise<void> {
     const together = this.#family.deletes
-    return this.#place.operations.write('delete', options, async ({ scope, send }) => {
+    return this.#backend.operations.write('delete', options, async ({ scope, send }) => {
       const row = { key, scope, ifMatch: options?.ifMatch }
       const values = deletionOf(this.model, this.#options)
       const writer = together ?? this.#writer
@@ -180,7 +186,7 @@ export abstract class StandardRepository<
 
   async undelete(key: string, options?: UndeleteOptions): Promise<E> {
     const together = this.#family.undeletes
-    return this.#place.operations.write('undelete', options, async ({ scope, send }) => {
+    return this.#backend.operations.write('undelete', options, async ({ scope, send }) => {
       if (this.model.deleteTime === undefined) return notFound()
       const row = { key, scope, ifMatch: options?.ifMatch }
       const values = restorationOf(this.model, this.#options)
@@ -191,10 +197,10 @@ export abstract class StandardRepository<
 
   async batchGet(keys: readonly string[], options?: BatchGetOptions): Promise<E[]> {
     checkBatch(keys, 'ids', { unique: false })
-    return this.#place.operations.read('batchGet', options, async (operation) => {
+    return this.#backend.operations.read('batchGet', options, async (operation) => {
       const { call, scope, lock } = operation
       const storable = [...new Set(keys.filter(isStorable))]
-      const rows = await this.#place.rows.batchGet(call, storable, scope, { lock })
+      const rows = await this.#backend.rows.batchGet(call, storable, scope, { lock })
       const found = byKey(this.model, rows)
       const isWhole = options?.allowMissing !== true
       const entities = isWhole ? keys.map((key) => (found.get(key) ?? notFound()) as E) : rows
@@ -208,7 +214,7 @@ export abstract class StandardRepository<
   ): Promise<E[]> {
     const keys = items.map(({ key }) => key)
     checkBatch(keys, 'requests', { unique: true })
-    return this.#place.operations.write('batchUpdate', options, async (operation) => {
+    return this.#backend.operations.write('batchUpdate', options, async (operation) => {
       const { scope } = operation
       const patches = await patchesOf(this.model, items, this.#options, scope)
       await operation.refers(...patches.map(({ patch }) => patch))
@@ -219,7 +225,7 @@ export abstract class StandardRepository<
   async batchDelete(keys: readonly string[], options?: BatchDeleteOptions): Promise<void> {
     checkBatch(keys, 'ids', { unique: true })
     const together = this.#family.deletes
-    return this.#place.operations.write('batchDelete', options, async ({ scope, send }) => {
+    return this.#backend.operations.write('batchDelete', options, async ({ scope, send }) => {
       const values = deletionOf(this.model, this.#options)
       const writer = together ?? this.#writer
       const remove = (call: C) => writer.deleteMany(call, keys, scope, values, options)
@@ -235,9 +241,9 @@ export abstract class StandardRepository<
     for (let removed = 0, after: StoredRow | undefined; ;) {
       const remove = async (call: C, tenant: string | undefined) => {
         if (family !== undefined) return family.purge(call, threshold, { tenant, after, chunk: PURGE_CHUNK })
-        return { removed: await this.#place.purge(call, threshold, tenant, PURGE_CHUNK), last: undefined }
+        return { removed: await this.#backend.purge(call, threshold, tenant, PURGE_CHUNK), last: undefined }
       }
-      const step = await this.#place.operations.write('purgeExpired', options, ({ scope, send }) =>
+      const step = await this.#backend.operations.write('purgeExpired', options, ({ scope, send }) =>
         send((call) => remove(call, scope.tenant), { together: family?.purging }),
       )
       removed += step.removed
@@ -248,14 +254,14 @@ export abstract class StandardRepository<
 
   async transaction<R>(fn: (context: X) => Promise<R>, options?: TransactionOptions): Promise<R> {
     scopeOf(this.model, options)
-    return this.#place.transaction(fn, options)
+    return this.#backend.transaction(fn, options)
   }
 
   /** What `lookupBy<Field>Hash` calls. */
   protected lookup({ hash }: SecretField, value: string, options?: ReadOptions): Promise<E> {
-    return this.#place.operations.read('lookup', options, async (operation) => {
+    return this.#backend.operations.read('lookup', options, async (operation) => {
       if (!isStorable(value)) return notFound()
-      const [first] = await this.#place.finds.find(operation.call, hash, value, operation.scope)
+      const [first] = await this.#backend.finds.find(operation.call, hash, value, operation.scope)
       return this.#completed('lookup', operation, first?.entity ?? notFound(), options?.with, options)
     })
   }
@@ -266,7 +272,7 @@ export abstract class StandardRepository<
     key: string,
     options?: RowOptions,
   ): Promise<string | undefined> {
-    const { operations, finds } = this.#place
+    const { operations, finds } = this.#backend
     const { stored, context } = await operations.read('reveal', options, async ({ call, scope }) => {
       const row = await this.#writer.target(call, { key, scope })
       const [found] = await finds.find(call, this.model.key, key, row)
@@ -283,17 +289,17 @@ export abstract class StandardRepository<
   ): Promise<Verification<E>> {
     const scope = { context: options?.context ?? RequestContext.current(), tenant: undefined }
     const check = ({ call }: ReadOperation<C>) => {
-      const find = (id: string) => this.#place.finds.find(call, credential.publicId, id, scope)
-      const specs = this.#place.specsOf(call, credential)
+      const find = (id: string) => this.#backend.finds.find(call, credential.publicId, id, scope)
+      const specs = this.#backend.specsOf(call, credential)
       return checkCredential(this.model, credential, token, this.#options, find, specs, scope.context)
     }
-    return this.#place.operations.read('verify', options, check, { scope })
+    return this.#backend.operations.read('verify', options, check, { scope })
   }
 
   /** What `remint<Field>` calls. */
   protected remint(credential: CredentialField, key: string, options?: RowOptions): Promise<string> {
     return this.#minting(options, (minted) =>
-      this.#place.operations.write('remint', options, async ({ scope, send }) => {
+      this.#backend.operations.write('remint', options, async ({ scope, send }) => {
         const { columns, tokens } = await mint(this.model, credential.property, this.#options, scope.context)
         minted(columns)
         const patch = { ...columns, ...serverSetValues(this.model, this.#options) }
@@ -308,7 +314,7 @@ export abstract class StandardRepository<
     attempt: (minted: (columns: Values) => void) => Promise<T>,
   ): Promise<T> {
     return withFreshMint(this.model, attempt, (field, publicId) =>
-      this.#place.isTaken(field, publicId, options?.context),
+      this.#backend.isTaken(field, publicId, options?.context),
     )
   }
 
@@ -320,7 +326,7 @@ export abstract class StandardRepository<
     paths: readonly string[] | undefined,
     options: OperationOptions | undefined,
   ): T | Promise<T> {
-    const isComplete = paths === undefined && !this.#place.hooks.followLoads(name)
+    const isComplete = paths === undefined && !this.#backend.hooks.followLoads(name)
     return isComplete ? result : this.#complete(name, operation, result, paths, options)
   }
 
@@ -331,7 +337,7 @@ export abstract class StandardRepository<
     paths: readonly string[] = [],
     options?: OperationOptions,
   ): Promise<T> {
-    const { relations, hooks, managerOf } = this.#place
+    const { relations, hooks, managerOf } = this.#backend
     if (paths.length > 0)
       await relations.read(entitiesRead(name, result), paths, { at: call, scope, options })
     if (!hooks.followLoads(name)) return result

@@ -5,7 +5,7 @@ import { type StandardOptions, StandardRepository } from '../repository/standard
 import type { SqlCall } from '../rows/row-call.js'
 import type { DataSourceCheck } from './data-source-check.js'
 import { joinedRepository } from './joined-repository.js'
-import { SqlPlace } from './sql-place.js'
+import { SqlBackend } from './sql-backend.js'
 import type { TransactionContext } from './transaction-context.js'
 
 /** Options of a repository on a DataSource. */
@@ -17,17 +17,17 @@ export interface RepositoryOptions extends StandardOptions, MergeOptions {}
  */
 export class TypeormRepository<E extends object> extends StandardRepository<E, SqlCall, TransactionContext> {
   readonly table: DataSourceCheck['table']
-  readonly #place: SqlPlace<E>
+  readonly #backend: SqlBackend<E>
 
   constructor(dataSource: DataSource, entity: EntityClass<E>, options: RepositoryOptions = {}) {
     const model = resourceModel(entity)
-    const place = new SqlPlace(dataSource, model, options)
-    super(model, options, place)
-    this.#place = place
-    this.table = place.check.table
+    const backend = new SqlBackend(dataSource, model, options)
+    super(model, options, backend)
+    this.#backend = backend
+    this.table = backend.check.table
   }
 
-  readonly startUpCheck = () => this.#place.check.startUp()
+  readonly startUpCheck = () => this.#backend.check.startUp()
 
   /**
    * The repository inside of a transaction that TypeORM has begun: `dataSource.transaction((manager) =>
@@ -35,10 +35,10 @@ export class TypeormRepository<E extends object> extends StandardRepository<E, S
    * @throws TypeError when the manager has no transaction open, or is of another DataSource.
    */
   withManager(manager: EntityManager): this {
-    return joinedRepository(this, this.#place.database, manager)
+    return joinedRepository(this, this.#backend.database, manager)
   }
 
   checkWrites(): Promise<void> {
-    return this.#place.database.checkWrites()
+    return this.#backend.database.checkWrites()
   }
 }

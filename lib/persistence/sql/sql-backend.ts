@@ -12,7 +12,7 @@ import { Hooks } from '../hooks/call-hooks.js'
 import { type MergeOptions, mergeOf } from '../merging/merge.js'
 import { RowsTogether, type SearchedTable } from '../relations/rows-together.js'
 import { SearchedRows } from '../relations/searched-rows.js'
-import type { PageOptions, RowsPlace } from '../repository/rows-place.js'
+import type { PageOptions, RowsBackend } from '../repository/rows-backend.js'
 import type { SqlCall } from '../rows/row-call.js'
 import type { WrittenResource } from '../rows/row-writer.js'
 import { IndexErrors } from '../schema/index-errors.js'
@@ -28,7 +28,7 @@ import { TransactionScope } from './transaction-scope.js'
 import { current, transaction } from './transaction.js'
 
 /** The rows of one resource in the database of a DataSource. */
-export class SqlPlace<E extends object> implements RowsPlace<E, SqlCall, TransactionContext> {
+export class SqlBackend<E extends object> implements RowsBackend<E, SqlCall, TransactionContext> {
   readonly database: Database
   readonly check: DataSourceCheck
   readonly operations: SqlOperations

@@ -38,7 +38,7 @@ export interface Relations<C extends RowCall> {
 }
 
 /** Where the rows of one resource are: everything in which memory and databases differ. */
-export interface RowsPlace<E extends object, C extends RowCall, X extends RequestContext> {
+export interface RowsBackend<E extends object, C extends RowCall, X extends RequestContext> {
   /** What transactions belong to. */
   readonly database: object
   readonly operations: Operations<C>

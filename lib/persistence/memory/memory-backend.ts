@@ -6,7 +6,7 @@ import type { TransactionOptions } from '../contract/repository.js'
 import { Hooks } from '../hooks/call-hooks.js'
 import { HookedRows } from '../hooks/hooked-rows.js'
 import { RelatedRows } from '../relations/related-rows.js'
-import type { Relations, RowsPlace } from '../repository/rows-place.js'
+import type { Relations, RowsBackend } from '../repository/rows-backend.js'
 import type { WrittenResource } from '../rows/row-writer.js'
 import type { Rows } from '../rows/rows.js'
 import type { MemoryCall } from './memory-call.js'
@@ -21,7 +21,7 @@ import { rowsBeside } from './rows-beside.js'
 import { rowsOf } from './rows-of.js'
 
 /** The rows of one resource in memory. */
-export class MemoryPlace<E extends object> implements RowsPlace<E, MemoryCall, RequestContext> {
+export class MemoryBackend<E extends object> implements RowsBackend<E, MemoryCall, RequestContext> {
   readonly operations: MemoryOperations
   readonly rows: Rows<E, MemoryCall>
   readonly resource: WrittenResource<MemoryCall>
