@@ -26,16 +26,20 @@ function ownFolder(): string {
   return folder
 }
 
+/** The first process of a run makes it; the folder that says so stays. */
 async function made(folder: string): Promise<string> {
-  const [begun, done] = [join(folder, 'bundling'), join(folder, 'bundled')]
+  const begun = join(folder, 'bundled-begun')
+  const making = join(folder, 'bundling')
+  const done = join(folder, 'bundled')
   try {
     mkdirSync(begun)
   } catch {
-    await until(() => existsSync(done))
+    await until(() => existsSync(done), 110_000)
     return join(done, 'package')
   }
-  bundledInto(join(begun, 'package'))
-  symlinkSync(join(root, 'node_modules'), join(begun, 'node_modules'))
-  renameSync(begun, done)
+  mkdirSync(making)
+  bundledInto(join(making, 'package'))
+  symlinkSync(join(root, 'node_modules'), join(making, 'node_modules'))
+  renameSync(making, done)
   return join(done, 'package')
 }
