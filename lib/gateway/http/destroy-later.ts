@@ -6,6 +6,6 @@ import type { ServerHttp2Session } from 'node:http2'
  * another request behind it ends the process (`onread->IsFunction()` of Node 22).
  */
 export function destroyLater(session: ServerHttp2Session): void {
-  const { destroy } = session
-  session.destroy = (...reason) => void setImmediate(() => destroy.apply(session, reason))
+  const destroy = session.destroy.bind(session)
+  session.destroy = (...reason) => void setImmediate(() => destroy(...reason))
 }
