@@ -18,9 +18,9 @@ export interface ReadOperation<C extends RowCall> {
 export interface WriteOperation<C extends RowCall> {
   readonly scope: Scope
   /** Has the caller asked about what these values refer to, before a transaction begins for it. */
-  readonly refers: (...written: readonly Readonly<Values>[]) => Promise<void>
+  refers(...written: readonly Readonly<Values>[]): Promise<void>
   /** Writes, together with hooks and events. */
-  readonly send: <T>(write: (call: C) => Promise<T>, how?: SendOptions<C>) => Promise<T>
+  send<T>(write: (call: C) => Promise<T>, how?: SendOptions<C>): Promise<T>
 }
 
 /** How a write is sent. */

@@ -176,22 +176,24 @@ export abstract class StandardRepository<
 
   async delete(key: string, options?: DeleteOptions): Promise<void> {
     const together = this.#family.deletes
-    return this.#backend.operations.write('delete', options, async ({ scope, send }) => {
+    return this.#backend.operations.write('delete', options, async (operation) => {
+      const { scope } = operation
       const row = { key, scope, ifMatch: options?.ifMatch }
       const values = deletionOf(this.model, this.#options)
       const writer = together ?? this.#writer
-      return send((call) => writer.delete(call, row, values, options), { together })
+      return operation.send((call) => writer.delete(call, row, values, options), { together })
     })
   }
 
   async undelete(key: string, options?: UndeleteOptions): Promise<E> {
     const together = this.#family.undeletes
-    return this.#backend.operations.write('undelete', options, async ({ scope, send }) => {
+    return this.#backend.operations.write('undelete', options, async (operation) => {
+      const { scope } = operation
       if (this.model.deleteTime === undefined) return notFound()
       const row = { key, scope, ifMatch: options?.ifMatch }
       const values = restorationOf(this.model, this.#options)
       const writer = together ?? this.#writer
-      return send((call) => writer.undelete(call, row, values, options), { together })
+      return operation.send((call) => writer.undelete(call, row, values, options), { together })
     })
   }
 
@@ -225,11 +227,12 @@ export abstract class StandardRepository<
   async batchDelete(keys: readonly string[], options?: BatchDeleteOptions): Promise<void> {
     checkBatch(keys, 'ids', { unique: true })
     const together = this.#family.deletes
-    return this.#backend.operations.write('batchDelete', options, async ({ scope, send }) => {
+    return this.#backend.operations.write('batchDelete', options, async (operation) => {
+      const { scope } = operation
       const values = deletionOf(this.model, this.#options)
       const writer = together ?? this.#writer
       const remove = (call: C) => writer.deleteMany(call, keys, scope, values, options)
-      return send(remove, { isAtomic: true, together })
+      return operation.send(remove, { isAtomic: true, together })
     })
   }
 
@@ -243,8 +246,8 @@ export abstract class StandardRepository<
         if (family !== undefined) return family.purge(call, threshold, { tenant, after, chunk: PURGE_CHUNK })
         return { removed: await this.#backend.purge(call, threshold, tenant, PURGE_CHUNK), last: undefined }
       }
-      const step = await this.#backend.operations.write('purgeExpired', options, ({ scope, send }) =>
-        send((call) => remove(call, scope.tenant), { together: family?.purging }),
+      const step = await this.#backend.operations.write('purgeExpired', options, (operation) =>
+        operation.send((call) => remove(call, operation.scope.tenant), { together: family?.purging }),
       )
       removed += step.removed
       after = step.last
@@ -299,11 +302,12 @@ export abstract class StandardRepository<
   /** What `remint<Field>` calls. */
   protected remint(credential: CredentialField, key: string, options?: RowOptions): Promise<string> {
     return this.#minting(options, (minted) =>
-      this.#backend.operations.write('remint', options, async ({ scope, send }) => {
+      this.#backend.operations.write('remint', options, async (operation) => {
+        const { scope } = operation
         const { columns, tokens } = await mint(this.model, credential.property, this.#options, scope.context)
         minted(columns)
         const patch = { ...columns, ...serverSetValues(this.model, this.#options) }
-        await send((call) => this.#writer.update(call, { key, scope }, patch))
+        await operation.send((call) => this.#writer.update(call, { key, scope }, patch))
         return tokens[credential.property] as string
       }),
     )

@@ -19,7 +19,6 @@ import type {
   SendOptions,
   WriteOperation,
 } from '../repository/operations.js'
-import type { Referable } from '../rows/referable.js'
 import type { SqlCall } from '../rows/row-call.js'
 import type { IndexErrors } from '../schema/index-errors.js'
 import type { DataSourceCheck } from './data-source-check.js'
@@ -59,9 +58,9 @@ export class SqlOperations implements Operations<SqlCall> {
     name: string,
     options: ListScope | undefined,
     work: (operation: ReadOperation<SqlCall>) => Promise<T>,
-    settings: ReadSettings = {},
+    settings?: ReadSettings,
   ): Promise<T> {
-    const scope = settings.scope ?? scopeOf(this.parts.model, options)
+    const scope = settings?.scope ?? scopeOf(this.parts.model, options)
     if (options?.lock !== undefined || options?.wait !== undefined) {
       const lock = lockOf(this.database, this.#named(name), options, settings)
       return this.#perform(name, options, scope, async (call) => {
@@ -90,25 +89,14 @@ export class SqlOperations implements Operations<SqlCall> {
     work: (operation: WriteOperation<SqlCall>) => Promise<T>,
   ): Promise<T> {
     const scope = scopeOf(this.parts.model, options)
-    return this.#perform(name, options, scope, async (call) => {
+    return this.#perform(name, options, scope, (call) => {
       if (call.on instanceof TransactionScope) call.on.refuseReadOnly(this.#named(name))
-      let referable: Referable | undefined
-      const refers = async (...written: readonly Readonly<Values>[]) => {
-        referable = await this.parts.references?.referable(options?.references, written)
-      }
-      return work({
-        scope,
-        refers,
-        send: (write, how) => {
-          const referring = referable === undefined ? call : { ...call, referable }
-          return this.#send(name, options, referring, write, how)
-        },
-      })
+      return work(new SqlWrite(this, this.parts.references, name, options, scope, call))
     })
   }
 
   /** On dialects that do not return the row they wrote, writing and reading are one transaction. */
-  async #send<T>(
+  async send<T>(
     name: string,
     options: RowOptions | undefined,
     call: JoinedCall,
@@ -157,8 +145,10 @@ export class SqlOperations implements Operations<SqlCall> {
       const on = current(this.database, options?.context)
       const { end: signal } = context
       const call: JoinedCall = signal === undefined ? { on, context } : { on, context, signal }
-      const checked = check.isPending ? () => check.run(on, call).then(() => work(call)) : () => work(call)
-      return await (on instanceof TransactionScope ? on.perform(this.#named(name), checked) : checked())
+      const checked = check.isPending ? () => check.run(on, call).then(() => work(call)) : undefined
+      return await (on instanceof TransactionScope
+        ? on.perform(this.#named(name), checked ?? (() => work(call)))
+        : (checked?.() ?? work(call)))
     } catch (error) {
       throw toCaller(error, indexes)
     }
@@ -166,6 +156,27 @@ export class SqlOperations implements Operations<SqlCall> {
 
   #named(name: string): string {
     return `${this.parts.model.entity.name}.${name}`
+  }
+}
+
+/** A write that an operation prepares. */
+class SqlWrite implements WriteOperation<SqlCall> {
+  constructor(
+    private readonly operations: SqlOperations,
+    private readonly references: References | undefined,
+    private readonly name: string,
+    private readonly options: (RowOptions & ReferringOptions) | undefined,
+    readonly scope: Scope,
+    private call: JoinedCall,
+  ) {}
+
+  async refers(...written: readonly Readonly<Values>[]): Promise<void> {
+    const referable = await this.references?.referable(this.options?.references, written)
+    if (referable !== undefined) this.call = { ...this.call, referable }
+  }
+
+  send<T>(write: (call: SqlCall) => Promise<T>, how?: SendOptions<SqlCall>): Promise<T> {
+    return this.operations.send(this.name, this.options, this.call, write, how)
   }
 }
 
