@@ -177,8 +177,7 @@ export abstract class StandardRepository<
   async delete(key: string, options?: DeleteOptions): Promise<void> {
     const together = this.#family.deletes
     return this.#backend.operations.write('delete', options, async (operation) => {
-      const { scope } = operation
-      const row = { key, scope, ifMatch: options?.ifMatch }
+      const row = { key, scope: operation.scope, ifMatch: options?.ifMatch }
       const values = deletionOf(this.model, this.#options)
       const writer = together ?? this.#writer
       return operation.send((call) => writer.delete(call, row, values, options), { together })
@@ -188,9 +187,8 @@ export abstract class StandardRepository<
   async undelete(key: string, options?: UndeleteOptions): Promise<E> {
     const together = this.#family.undeletes
     return this.#backend.operations.write('undelete', options, async (operation) => {
-      const { scope } = operation
       if (this.model.deleteTime === undefined) return notFound()
-      const row = { key, scope, ifMatch: options?.ifMatch }
+      const row = { key, scope: operation.scope, ifMatch: options?.ifMatch }
       const values = restorationOf(this.model, this.#options)
       const writer = together ?? this.#writer
       return operation.send((call) => writer.undelete(call, row, values, options), { together })
@@ -228,10 +226,9 @@ export abstract class StandardRepository<
     checkBatch(keys, 'ids', { unique: true })
     const together = this.#family.deletes
     return this.#backend.operations.write('batchDelete', options, async (operation) => {
-      const { scope } = operation
       const values = deletionOf(this.model, this.#options)
       const writer = together ?? this.#writer
-      const remove = (call: C) => writer.deleteMany(call, keys, scope, values, options)
+      const remove = (call: C) => writer.deleteMany(call, keys, operation.scope, values, options)
       return operation.send(remove, { isAtomic: true, together })
     })
   }
@@ -303,11 +300,11 @@ export abstract class StandardRepository<
   protected remint(credential: CredentialField, key: string, options?: RowOptions): Promise<string> {
     return this.#minting(options, (minted) =>
       this.#backend.operations.write('remint', options, async (operation) => {
-        const { scope } = operation
-        const { columns, tokens } = await mint(this.model, credential.property, this.#options, scope.context)
+        const { context } = operation.scope
+        const { columns, tokens } = await mint(this.model, credential.property, this.#options, context)
         minted(columns)
         const patch = { ...columns, ...serverSetValues(this.model, this.#options) }
-        await operation.send((call) => this.#writer.update(call, { key, scope }, patch))
+        await operation.send((call) => this.#writer.update(call, { key, scope: operation.scope }, patch))
         return tokens[credential.property] as string
       }),
     )
