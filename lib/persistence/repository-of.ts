@@ -1,6 +1,7 @@
-import type { DataSource } from 'typeorm'
+import type { DataSource, EntityManager } from 'typeorm'
 import type { IsCredential } from '../../decorators/credential.js'
 import type { IsSecret } from '../../decorators/secret.js'
+import type { RequestContext } from '../context.js'
 import {
   resourceModel,
   type CredentialField,
@@ -11,6 +12,7 @@ import type { Verification } from './contract/credential-check.js'
 import type { Patch } from '../resource/values/increment.js'
 import type { Loaded, RelationPath } from '../resource/relations/loaded.js'
 import type { MaskOf } from '../resource/mask-of.js'
+import type { MemoryCall } from './memory/memory-database.js'
 import { MemoryRepository, type MemoryOptions } from './memory/memory-repository.js'
 import type {
   BatchGetOptions,
@@ -26,6 +28,9 @@ import type {
   UpdateOptions,
   WriteOptions,
 } from './contract/repository.js'
+import type { StandardRepository } from './repository/standard-repository.js'
+import type { RowCall, SqlCall } from './rows/row-call.js'
+import type { TransactionContext } from './sql/transaction-context.js'
 import { TypeormRepository, type RepositoryOptions } from './sql/typeorm-repository.js'
 
 type SecretNames<E> = {
@@ -84,7 +89,11 @@ export type BatchUpdateItemOf<E> = Pick<BatchUpdateItem<string, object>, 'key' |
  * A repository whose writes the compiler checks against the entity's type. They are methods, so that a subclass can
  * override them.
  */
-export interface TypedTypeormRepository<E extends object> extends TypeormRepository<E> {
+interface TypedRepository<
+  E extends object,
+  C extends RowCall,
+  X extends RequestContext,
+> extends StandardRepository<E, C, X> {
   /**
    * The live entity of this key, with the relations that `with` names.
    * @throws ErrNotFound
@@ -138,60 +147,21 @@ export interface TypedTypeormRepository<E extends object> extends TypeormReposit
   batchUpdate(items: readonly BatchUpdateItemOf<E>[], options?: RowOptions): Promise<E[]>
 }
 
-/** The same in memory. */
-export interface TypedMemoryRepository<E extends object> extends MemoryRepository<E> {
-  /**
-   * The live entity of this key, with the relations that `with` names.
-   * @throws ErrNotFound
-   */
-  get<const P extends RelationPath<E> = never>(key: string, options?: ReadOptions<P>): Promise<Loaded<E, P>>
-  /**
-   * The live entity of this key.
-   * @throws ErrNotFound
-   */
-  get(key: string, options?: ReadOptions): Promise<E>
-  /** A page of the live entities, with the relations that `with` names. */
-  list<const P extends RelationPath<E> = never>(
-    list?: ListOptions<E> & ReadTogether<P>,
-    options?: ListScope,
-  ): Promise<Page<Loaded<E, P>>>
-  /** A page of the live entities, in a stable order. */
-  list(list?: ListOptions<E>, options?: ListScope): Promise<Page<E>>
-  /** The entities of these keys, in their order, with the relations that `with` names. */
-  batchGet<const P extends RelationPath<E> = never>(
-    keys: readonly string[],
-    options?: BatchGetOptions<P>,
-  ): Promise<Loaded<E, P>[]>
-  /**
-   * The entities of these keys, in their order.
-   * @throws ErrNotFound for a key without a live row, unless `allowMissing` is set.
-   */
-  batchGet(keys: readonly string[], options?: BatchGetOptions): Promise<E[]>
-  /** Of a whole entity, or of part of one with a mask; a part without a mask does not compile. */
-  update(key: string, entity: E, fieldMask?: readonly [] | readonly ['*'], options?: WriteOptions): Promise<E>
-  /**
-   * Writes the fields of the mask, and returns the whole entity.
-   * @throws ErrNotFound, or ErrPreconditionFailed for another etag
-   */
-  update(
-    key: string,
-    patch: Patch<E>,
-    fieldMask: readonly [MaskOf<E>, ...MaskOf<E>[]],
-    options?: WriteOptions,
-  ): Promise<E>
-  /**
-   * Writes the fields of the mask, and returns the whole entity.
-   * @throws ErrNotFound, or ErrPreconditionFailed for another etag
-   */
-  update(
-    key: string,
-    patch: Patch<E>,
-    fieldMask: readonly string[],
-    options: UpdateOptions & { readonly touchOnly: true },
-  ): Promise<E>
-  /** In the order of the items, in one transaction; all or nothing. */
-  batchUpdate(items: readonly BatchUpdateItemOf<E>[], options?: RowOptions): Promise<E[]>
+type OfDatabase<E extends object> = Pick<TypeormRepository<E>, 'checkWrites' | 'startUpCheck' | 'table'>
+
+/** The same on a DataSource. */
+export interface TypedTypeormRepository<E extends object>
+  extends TypedRepository<E, SqlCall, TransactionContext>, OfDatabase<E> {
+  /** As `withManager` of {@link TypeormRepository}. */
+  withManager(manager: EntityManager): this
 }
+
+/** The same in memory. */
+export interface TypedMemoryRepository<E extends object> extends TypedRepository<
+  E,
+  MemoryCall,
+  RequestContext
+> {}
 
 /**
  * A base class for the repository of one entity: `class WidgetRepository extends repositoryOf(Widget) {}`. It has the

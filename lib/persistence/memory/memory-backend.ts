@@ -3,18 +3,19 @@ import type { Field } from '../../resource/fields/field.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { CountPlan, ListPlan } from '../contract/list-plan.js'
 import type { TransactionOptions } from '../contract/repository.js'
+import type { FamilyRows } from '../deletion/rules/family-writer.js'
 import { Hooks } from '../hooks/call-hooks.js'
 import { HookedRows } from '../hooks/hooked-rows.js'
 import { RelatedRows } from '../relations/related-rows.js'
 import type { Relations, RowsBackend } from '../repository/rows-backend.js'
+import type { PurgeChunk } from '../repository/purge-expired.js'
 import type { WrittenResource } from '../rows/row-writer.js'
 import type { Rows } from '../rows/rows.js'
-import type { MemoryCall } from './memory-call.js'
-import type { MemoryDatabase } from './memory-database.js'
-import { MemoryFamily } from './memory-family.js'
+import type { MemoryCall, MemoryDatabase } from './memory-database.js'
 import { MemoryOperations } from './memory-operations.js'
 import { MemoryReferences } from './memory-references.js'
 import { MemoryRowStore } from './memory-row-store.js'
+import { MemoryStoredRows } from './memory-stored-rows.js'
 import { MemoryTable } from './memory-table.js'
 import { pageOf } from './page-of.js'
 import { rowsBeside } from './rows-beside.js'
@@ -27,7 +28,7 @@ export class MemoryBackend<E extends object> implements RowsBackend<E, MemoryCal
   readonly resource: WrittenResource<MemoryCall>
   readonly relations: Relations<MemoryCall>
   readonly hooks: Hooks<E>
-  readonly family: MemoryFamily
+  readonly family: FamilyRows<MemoryCall>
   readonly #table: MemoryTable<E>
   readonly #store: MemoryRowStore<E>
 
@@ -62,7 +63,12 @@ export class MemoryBackend<E extends object> implements RowsBackend<E, MemoryCal
       pageOn: (call) => ({ call, kept: undefined }),
       read: (entities, paths, reading) => related.read(entities, paths, reading),
     }
-    this.family = new MemoryFamily(database)
+    this.family = {
+      rows: (call, sources) =>
+        new MemoryStoredRows((member) => database.resourceOf(member.model), call, sources),
+      surround: (member, operation) => database.resourceOf(member.model).hooks.surround(operation),
+      snapshot: undefined,
+    }
     database.add(model, { table, rows: this.rows, hooks: this.hooks })
   }
 
@@ -84,9 +90,7 @@ export class MemoryBackend<E extends object> implements RowsBackend<E, MemoryCal
     return Math.min(rows.length, plan.limit ?? Number.POSITIVE_INFINITY)
   }
 
-  purge(call: MemoryCall, before: Date, tenant: string | undefined, chunk: number) {
-    return this.#store.purge(call, before, tenant, chunk)
-  }
+  readonly purge: PurgeChunk<MemoryCall> = (...operands) => this.#store.purge(...operands)
 
   isTaken({ property }: Field, value: string): Promise<boolean> {
     return Promise.resolve(this.#table.filter((row) => row[property] === value).length > 0)

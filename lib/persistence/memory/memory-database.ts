@@ -18,8 +18,9 @@ import { deletionProblems, familyOf, type Member } from '../deletion/rules/famil
 import { MemoryOutbox } from './memory-outbox.js'
 import type { Log, MemoryTable } from './memory-table.js'
 import { ConnectionWaits } from '../engines/executor/connection-waits.js'
+import type { RowCall } from '../rows/row-call.js'
 import type { Rows } from '../rows/rows.js'
-import type { MemoryCall } from './memory-call.js'
+import type { MemoryReferable } from './memory-references.js'
 import { Turns } from '../engines/executor/turns.js'
 
 /** The rows of one resource, and what writes them. */
@@ -239,6 +240,12 @@ export interface MemoryRows {
   readonly read: <T>(read: () => T) => Promise<T>
   /** Runs a change completely or not at all. */
   readonly write: <T>(change: Change<T>) => Promise<T>
+}
+
+/** An operation on rows in memory. */
+export interface MemoryCall extends RowCall, MemoryRows {
+  /** What the caller of a write may refer to; everything when left out. */
+  readonly referable?: MemoryReferable | undefined
 }
 
 /** Changes rows, and logs how to undo each change. */

@@ -12,8 +12,7 @@ import type {
   SendOptions,
   WriteOperation,
 } from '../repository/operations.js'
-import type { MemoryCall } from './memory-call.js'
-import type { MemoryDatabase, MemoryRows } from './memory-database.js'
+import type { MemoryCall, MemoryDatabase, MemoryRows } from './memory-database.js'
 import type { MemoryReferable, MemoryReferences } from './memory-references.js'
 
 /** How the operations of a repository run in memory. */

@@ -1,8 +1,7 @@
 import type { RequestContext } from '../../context.js'
 import { type EntityClass, resourceModel } from '../../resource/resource-model.js'
 import { type StandardOptions, StandardRepository } from '../repository/standard-repository.js'
-import type { MemoryCall } from './memory-call.js'
-import { MemoryDatabase } from './memory-database.js'
+import { type MemoryCall, MemoryDatabase } from './memory-database.js'
 import { MemoryBackend } from './memory-backend.js'
 
 /** Options of a repository in memory. */

@@ -6,8 +6,7 @@ import { isSoft, type Edge, type Member } from '../deletion/rules/family.js'
 import type { StoredRow, StoredRows, Which } from '../deletion/rules/stored-rows.js'
 import type { FilterNode } from '../query/plan.js'
 import type { RowWrite } from '../rows/rows.js'
-import type { MemoryCall } from './memory-call.js'
-import type { MemoryResource } from './memory-database.js'
+import type { MemoryCall, MemoryResource } from './memory-database.js'
 import type { MemoryTable } from './memory-table.js'
 
 /** Beside the properties of an entity, none of which is called so. */

@@ -11,11 +11,11 @@ import type { FamilyRows } from '../deletion/rules/family-writer.js'
 import type { KeptOfPage } from '../dialects/values/hand-over.js'
 import type { Hooks, ManagerOf } from '../hooks/call-hooks.js'
 import type { Reading } from '../relations/related-rows.js'
-import type { Finds } from '../rows/finds.js'
 import type { RowCall } from '../rows/row-call.js'
 import type { WrittenResource } from '../rows/row-writer.js'
-import type { Rows } from '../rows/rows.js'
+import type { Finds, Rows } from '../rows/rows.js'
 import type { Operations } from './operations.js'
+import type { PurgeChunk } from './purge-expired.js'
 
 /** How the rows of a page are read. */
 export interface PageOptions {
@@ -52,8 +52,7 @@ export interface RowsBackend<E extends object, C extends RowCall, X extends Requ
   memberOf(): Member | undefined
   list(call: C, plan: ListPlan, tenant: string | undefined, how: PageOptions): Promise<Page<E>>
   count(call: C, plan: CountPlan, tenant: string | undefined): Promise<number>
-  /** Removes a chunk of the expired rows, and nothing that goes with them. Returns how many. */
-  purge(call: C, before: Date, tenant: string | undefined, chunk: number): Promise<number>
+  readonly purge: PurgeChunk<C>
   /** Whether a row of any tenant, deleted or not, has the value. */
   isTaken(field: Field, value: string, given: RequestContext | undefined): Promise<boolean>
   /** The hash specs of the stored credentials; undefined in memory, and in a transaction. */

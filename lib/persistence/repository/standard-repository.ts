@@ -7,8 +7,8 @@ import { checkCredential, type Verification, withFreshMint } from '../contract/c
 import type { PagingOptions } from '../contract/list-plan.js'
 import { modify } from '../contract/modify.js'
 import { hasOwnKey, newEntity, type Sources, type Values } from '../contract/new-entity.js'
+import { surrounding, TransactionChain } from '../contract/open-transaction.js'
 import { deletionOf, patchesOf, patchOf, restorationOf, serverSetValues } from '../contract/patch.js'
-import { purgeThreshold } from '../deletion/rules/purge-threshold.js'
 import type { ReferringOptions } from '../contract/related-options.js'
 import type {
   BatchDeleteOptions,
@@ -36,9 +36,7 @@ import { checkMinter, mint, protectNew, reveal, type SecretOptions } from '../co
 import { watchOperations, watchOverrides } from './watched-operations.js'
 import { relatedQuestions } from '../deletion/rules/related-questions.js'
 import { RepositoryFamily } from '../deletion/rules/repository-family.js'
-import type { StoredRow } from '../deletion/rules/stored-rows.js'
 import { entitiesRead } from '../hooks/call-hooks.js'
-import { withLoadHooks } from '../hooks/with-load-hooks.js'
 import { isStorable } from '../query/reachable.js'
 import { planCount, planPage } from '../relations/plan-page.js'
 import { notFound } from '../rows/misses.js'
@@ -46,13 +44,11 @@ import type { RowCall } from '../rows/row-call.js'
 import { targetOf } from '../rows/row-target.js'
 import { RowWriter } from '../rows/row-writer.js'
 import type { ReadOperation } from './operations.js'
+import { purgeExpired } from './purge-expired.js'
 import type { RowsBackend } from './rows-backend.js'
 
 /** Options of every repository. */
 export interface StandardOptions extends Sources, PagingOptions, SecretOptions {}
-
-/** Rows removed by one step of a purge, so that none of them holds its locks for long. */
-const PURGE_CHUNK = 1000
 
 /**
  * The operations of a repository, wherever its rows are. Each reads its options, finds out its scope, checks and prepares what
@@ -236,20 +232,8 @@ export abstract class StandardRepository<
   async purgeExpired(before: Date, options?: OperationOptions): Promise<number> {
     scopeOf(this.model, options)
     if (this.model.expireTime === undefined) return 0
-    const threshold = purgeThreshold(before)
-    const family = this.#family.purges
-    for (let removed = 0, after: StoredRow | undefined; ;) {
-      const remove = async (call: C, tenant: string | undefined) => {
-        if (family !== undefined) return family.purge(call, threshold, { tenant, after, chunk: PURGE_CHUNK })
-        return { removed: await this.#backend.purge(call, threshold, tenant, PURGE_CHUNK), last: undefined }
-      }
-      const step = await this.#backend.operations.write('purgeExpired', options, (operation) =>
-        operation.send((call) => remove(call, operation.scope.tenant), { together: family?.purging }),
-      )
-      removed += step.removed
-      after = step.last
-      if (after === undefined && (family !== undefined || step.removed < PURGE_CHUNK)) return removed
-    }
+    const { operations, purge } = this.#backend
+    return purgeExpired(operations, purge, this.#family.purges, before, options)
   }
 
   async transaction<R>(fn: (context: X) => Promise<R>, options?: TransactionOptions): Promise<R> {
@@ -342,9 +326,12 @@ export abstract class StandardRepository<
     if (paths.length > 0)
       await relations.read(entitiesRead(name, result), paths, { at: call, scope, options })
     if (!hooks.followLoads(name)) return result
-    await withLoadHooks(scope.context, options?.context, (inside) =>
-      hooks.loaded(name, result, inside, () => managerOf(call)),
-    )
-    return result
+    const transaction = TransactionChain.ofHooks(surrounding(options?.context))
+    try {
+      await hooks.loaded(name, result, scope.context.with({ transaction }), () => managerOf(call))
+      return result
+    } finally {
+      transaction.hookCalls?.over()
+    }
   }
 }

@@ -1,4 +1,6 @@
+import type { Field } from '../../resource/fields/field.js'
 import type { Patched } from '../contract/batch.js'
+import type { CredentialRow } from '../contract/credential-check.js'
 import type { Values } from '../contract/new-entity.js'
 import type { LockClause } from '../contract/row-lock.js'
 import type { OutboxRow } from '../outbox/events/outbox-row.js'
@@ -64,4 +66,13 @@ export interface Rows<E, C extends RowCall = SqlCall> {
   undelete(call: C, write: RowWrite): Promise<E | undefined>
   /** Rows by key, without the missing ones. */
   batchGet(call: C, keys: readonly string[], reach: Reach, how?: GetOptions): Promise<E[]>
+}
+
+/** Finds rows by what secrets and credentials are looked up by. */
+export interface Finds<E, C extends RowCall = SqlCall> {
+  /**
+   * The live rows with this value, the first two by key, with the columns that are not part of the entity. Of any tenant when
+   * none is given.
+   */
+  find(call: C, field: Field, value: string, reach: Reach): Promise<readonly CredentialRow<E>[]>
 }

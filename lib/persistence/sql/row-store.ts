@@ -10,9 +10,9 @@ import { inRange } from '../rows/misses.js'
 import { MissingParent, takenFirst } from '../rows/parents.js'
 import type { SqlCall } from '../rows/row-call.js'
 import type { Reach, Target } from '../rows/row-target.js'
-import type { Finds } from '../rows/finds.js'
 import {
   type Batches,
+  type Finds,
   FOR_WRITE,
   type GetOptions,
   type RowPatch,

@@ -13,6 +13,7 @@ import { type MergeOptions, mergeOf } from '../merging/merge.js'
 import { RowsTogether, type SearchedTable } from '../relations/rows-together.js'
 import { SearchedRows } from '../relations/searched-rows.js'
 import type { PageOptions, RowsBackend } from '../repository/rows-backend.js'
+import type { PurgeChunk } from '../repository/purge-expired.js'
 import type { SqlCall } from '../rows/row-call.js'
 import type { WrittenResource } from '../rows/row-writer.js'
 import { IndexErrors } from '../schema/index-errors.js'
@@ -93,9 +94,7 @@ export class SqlBackend<E extends object> implements RowsBackend<E, SqlCall, Tra
     return this.#parts.store.lists.count(call, plan, tenant)
   }
 
-  purge(call: SqlCall, before: Date, tenant: string | undefined, chunk: number) {
-    return this.#parts.store.purge(call, before, tenant, chunk)
-  }
+  readonly purge: PurgeChunk<SqlCall> = (...operands) => this.#parts.store.purge(...operands)
 
   async isTaken({ column }: Field, value: string, given: RequestContext | undefined): Promise<boolean> {
     const on = current(this.database, given)

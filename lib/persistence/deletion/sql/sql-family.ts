@@ -9,7 +9,6 @@ import type { Target } from '../../rows/row-target.js'
 import type { Rows } from '../../rows/rows.js'
 import { isSoft, type Edge, type Member } from '../rules/family.js'
 import type { StoredRow, StoredRows, Which } from '../rules/stored-rows.js'
-import { byTenant } from './by-tenant.js'
 import type { FamilyRows, Snapshot } from '../rules/family-writer.js'
 import { type Bound, FamilyStatements, LOCKED, type RowsAsked, type Written } from './family-statements.js'
 
@@ -292,4 +291,17 @@ function* inGroups(rows: readonly StoredRow[]): Generator<{
 
 function* chunks<T>(all: readonly T[]): Generator<readonly T[]> {
   for (let at = 0; at < all.length; at += MOST_KEYS) yield all.slice(at, at + MOST_KEYS)
+}
+
+/** The rows of each tenant, in key order, so that two deletions never wait for each other. */
+function byTenant(
+  rows: readonly StoredRow[],
+): readonly { readonly tenant: string | undefined; readonly rows: readonly StoredRow[] }[] {
+  const groups = new Map<string | undefined, StoredRow[]>()
+  for (const row of rows) {
+    const group = groups.get(row.tenant)
+    if (group === undefined) groups.set(row.tenant, [row])
+    else group.push(row)
+  }
+  return [...groups].map(([tenant, of]) => ({ tenant, rows: of }))
 }
