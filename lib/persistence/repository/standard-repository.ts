@@ -94,6 +94,7 @@ export abstract class StandardRepository<
     )
   }
 
+  /** About which resources `related` can be asked, so that a server knows which permissions there are. */
   readonly relatedQuestions = (options: { readonly force: boolean }) =>
     relatedQuestions(this.#family.member, options)
 

@@ -27,6 +27,7 @@ export class TypeormRepository<E extends object> extends StandardRepository<E, S
     this.table = backend.check.table
   }
 
+  /** A server asks before it binds its addresses. */
   readonly startUpCheck = () => this.#backend.check.startUp()
 
   /**
@@ -38,6 +39,7 @@ export class TypeormRepository<E extends object> extends StandardRepository<E, S
     return joinedRepository(this, this.#backend.database, manager)
   }
 
+  /** Rejects while the database refuses all writes, as a demoted primary does, or cannot be reached. */
   checkWrites(): Promise<void> {
     return this.#backend.database.checkWrites()
   }
