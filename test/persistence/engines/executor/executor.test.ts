@@ -306,7 +306,10 @@ describeOn('executorOf', databases, ({ name, open }) => {
       const count = async () => {
         if (name === 'postgres')
           return Number((await column(lease, 'SELECT count(*) FROM pg_prepared_statements'))[0])
-        return Number((await run(lease, "SHOW SESSION STATUS LIKE 'Prepared_stmt_count'")).rows[0]?.[1] ?? 0)
+        // Prepared_stmt_count is that of the whole server, and other tests prepare statements there.
+        const status = (await run(lease, "SHOW SESSION STATUS LIKE 'Com_stmt_%'")).rows
+        const times = (name: string) => Number(status.find(([variable]) => variable === name)?.[1] ?? 0)
+        return times('Com_stmt_prepare') - times('Com_stmt_close')
       }
       const before = await count()
       const texts = Array.from({ length: 30 }, (_, index) =>
