@@ -24,6 +24,7 @@ import { reflectionRules, reflectionService, reflectionServices } from './reflec
 import { type GatewayRegistration, Registrations } from './registrations.js'
 import { type Addresses, RunningServer } from './running-server.js'
 import { planOf } from './server-plan.js'
+import { deduplicationStoreOf, operationStoreOf } from './unavailable-stores.js'
 
 export type { GatewayRegistration } from './registrations.js'
 
@@ -58,7 +59,12 @@ export class Server {
   })
   #addresses: Addresses = { grpc: '', http: '', metrics: '' }
 
-  constructor(config: ResolvedConfig) {
+  constructor(resolved: ResolvedConfig) {
+    const config = {
+      ...resolved,
+      deduplicationStore: deduplicationStoreOf(resolved.deduplicationStore),
+      lroStore: operationStoreOf(resolved.lroStore),
+    }
     this.#config = config
     this.#registrations = new Registrations(config)
     this.#authorized = authorizedServer(this.#registrations, config)

@@ -35,6 +35,8 @@ export class RedisDeduplicationStore implements DeduplicationStore {
   readonly #client: RedisClient
   readonly #ttlMs: number
   readonly #prefix: string
+  /** A command had no response in time. Redis responds in order, so that others would wait behind it. */
+  #isSilent = false
 
   constructor(
     client: RedisClient,
@@ -68,45 +70,42 @@ export class RedisDeduplicationStore implements DeduplicationStore {
     }
   }
 
-  /** @throws Unavailable at once while Redis cannot be reached, and after a while where it does not respond. */
+  /** @throws Unavailable at once while Redis cannot be reached, or has not responded to an earlier command in time. */
   async #run(script: string, name: string, ...values: string[]): Promise<unknown> {
-    if (this.#client.isReady === false)
-      throw new Unavailable(UNREACHABLE, new Error('the client of Redis is not connected'))
+    if (this.#isSilent) throw unreachable('Redis has not responded to an earlier command')
+    return this.#send(script, { keys: [name], arguments: values })
+  }
+
+  async #send(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown> {
+    if (this.#client.isReady === false) throw unreachable('the client of Redis is not connected')
+    const running = this.#client.eval(script, options)
+    const responded = () => void (this.#isSilent = false)
+    running.then(responded, responded)
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<never>((_, reject) => {
-      const silent = () =>
-        reject(new Unavailable(UNREACHABLE, new Error(`Redis did not respond within ${LATE_MS} ms`)))
-      timer = setTimeout(silent, LATE_MS).unref()
+      timer = setTimeout(() => {
+        this.#isSilent = true
+        reject(unreachable(`Redis did not respond within ${LATE_MS} ms`))
+      }, LATE_MS).unref()
     })
-    const running = this.#client.eval(script, { keys: [name], arguments: values })
-    running.catch(() => {})
     try {
       return await Promise.race([running, late])
-    } catch (error) {
-      throw isOfScript(error)
-        ? error
-        : error instanceof Unavailable
-          ? error
-          : new Unavailable(UNREACHABLE, error)
     } finally {
       clearTimeout(timer)
     }
   }
 
-  /** @throws Unavailable while Redis cannot be reached. */
-  checkWrites(): Promise<void> {
-    return this.#client.isReady === false
-      ? Promise.reject(new Unavailable(UNREACHABLE, new Error('the client of Redis is not connected')))
-      : Promise.resolve()
+  /** @throws Unavailable while Redis cannot be reached, or does not respond. */
+  async checkWrites(): Promise<void> {
+    if (this.#isSilent) await this.#send('return 1', { keys: [], arguments: [] })
+    if (this.#client.isReady === false) throw unreachable('the client of Redis is not connected')
   }
 }
 
-const UNREACHABLE = 'the store of responses cannot be reached: retry later'
-const LATE_MS = 2000
+const unreachable = (why: string): Unavailable =>
+  new Unavailable('the store of responses cannot be reached: retry later', new Error(why))
 
-/** What Redis itself refuses will come again. Others, such as LOADING, READONLY, MISCONF and OOM, pass. */
-const isOfScript = (error: unknown): boolean =>
-  error instanceof Error && /^(?:ERR|WRONGTYPE|NOSCRIPT|NOPERM|NOAUTH|WRONGPASS)\b/.test(error.message)
+const LATE_MS = 2000
 
 // The lease is the key's time to live: a lapsed key is gone.
 const CLAIM = `

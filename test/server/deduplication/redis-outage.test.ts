@@ -48,20 +48,28 @@ describe('a Redis that stops', () => {
     }
   })
 
-  it('tells apart what passes from what will come again', async () => {
-    const failing = (message: string) =>
-      new RedisDeduplicationStore({ eval: () => Promise.reject(new Error(message)) }).claim(
-        { tenant: '', subject: '', method: '', requestId: '' },
-        '',
-        1000,
-      )
-    for (const message of [
-      'Socket closed unexpectedly',
-      'LOADING Redis is loading',
-      'MISCONF disk',
-      'OOM command',
-    ])
-      await rejection(failing(message), Unavailable, TEXT)
-    await rejection(failing('WRONGTYPE Operation against a key'), Error, 'WRONGTYPE Operation against a key')
+  it('makes them so as well when it does not respond, after one that waits for 2 seconds', async () => {
+    const waiting: (() => void)[] = []
+    let isSilent = true
+    let sent = 0
+    const store = new RedisDeduplicationStore({
+      eval: () => {
+        sent++
+        const respond = (resolve: (rows: string[]) => void) => resolve(['claimed'])
+        return new Promise((resolve) => (isSilent ? waiting.push(() => respond(resolve)) : respond(resolve)))
+      },
+    })
+    const claim = () =>
+      store.claim({ tenant: '', subject: '', method: '', requestId: String(sent) }, 'print', 1000)
+    await rejection(claim(), Unavailable, TEXT)
+    for (let call = 0; call < 3; call++) await rejection(claim(), Unavailable, TEXT)
+    expect(sent).to.equal(1)
+    // Readiness asks again.
+    await rejection(store.checkWrites(), Unavailable, TEXT)
+    expect(sent).to.equal(2)
+    isSilent = false
+    for (const respond of waiting) respond()
+    await store.checkWrites()
+    expect((await claim()).state).to.equal('claimed')
   })
 })

@@ -109,7 +109,7 @@ const deduplicates = (open: () => DeduplicationStore): void => {
     await start(store)
     const first = await echo()
     // Where the store took back what the call did, its caller is told that it failed.
-    expect(first.code).to.equal(store.transaction === undefined ? 0 : 13)
+    expect(first.code).to.equal(store.transaction === undefined ? 0 : 14)
     for (const isOut of [true, false]) {
       store.isOut = isOut
       const { code, details } = await echo()

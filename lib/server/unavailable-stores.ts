@@ -1,0 +1,82 @@
+import type { RequestContext } from '../context.js'
+import { AshlarError, Unavailable } from '../errors.js'
+import { isInstance } from '../faults/readable.js'
+import type { Claim, DeduplicationStore } from './deduplication/deduplication-store.js'
+import type { OperationStore } from './operations/operation-store.js'
+
+/** The store of an application. What it throws that is no error for callers is its outage: Unavailable, with the cause for the log. */
+export function deduplicationStoreOf(store: DeduplicationStore): DeduplicationStore {
+  const told = telling('the store of responses failed: retry later')
+  const claimOf = (claim: Claim): Claim => ({
+    renew: (leaseMs) => told(() => claim.renew(leaseMs)),
+    complete: (reply, context) => told(() => claim.complete(reply, context)),
+    release: () => told(() => claim.release()),
+  })
+  return {
+    claim: (key, fingerprint, leaseMs) =>
+      told(async () => {
+        const outcome = await store.claim(key, fingerprint, leaseMs)
+        return outcome.state === 'claimed' ? { state: 'claimed', claim: claimOf(outcome.claim) } : outcome
+      }),
+    ...transactionOf(store, told),
+    ...checkOf(store),
+  }
+}
+
+/** The same for long-running operations. */
+export function operationStoreOf(store: OperationStore): OperationStore {
+  const told = telling('the store of operations failed: retry later')
+  return {
+    create: (record, owner, leaseMs) => told(() => store.create(record, owner, leaseMs)),
+    write: (name, owner, change, leaseMs) => told(() => store.write(name, owner, change, leaseMs)),
+    find: (tenant, name) => told(() => store.find(tenant, name)),
+    list: (tenant, after, limit) => told(() => store.list(tenant, after, limit)),
+    requestCancel: (tenant, name) => told(() => store.requestCancel(tenant, name)),
+    remove: (tenant, name) => told(() => store.remove(tenant, name)),
+    ...checkOf(store),
+  }
+}
+
+const checkOf = (store: DeduplicationStore | OperationStore): { checkWrites?: () => Promise<void> } =>
+  store.checkWrites === undefined ? {} : { checkWrites: async () => store.checkWrites?.() }
+
+/** What the effect throws is not the store's, nor is a mistake of the code inside, such as a call that was not awaited. */
+const transactionOf = (store: DeduplicationStore, told: Telling): Pick<DeduplicationStore, 'transaction'> => {
+  const transaction = store.transaction?.bind(store)
+  if (transaction === undefined) return {}
+  return {
+    async transaction(context, effect) {
+      let ran = false
+      let failure: { readonly error: unknown } | undefined
+      const watched = async (inside: RequestContext) => {
+        ran = true
+        failure = undefined
+        try {
+          return await effect(inside)
+        } catch (error) {
+          failure = { error }
+          throw error
+        }
+      }
+      try {
+        return await transaction(context, watched)
+      } catch (error) {
+        const isOfEffect = context.end?.aborted === true || (ran && isInstance(error, TypeError))
+        if (failure === undefined && !isOfEffect) return told(() => Promise.reject(error as Error))
+        throw failure === undefined || isInstance(error, AshlarError) ? error : failure.error
+      }
+    },
+  }
+}
+
+type Telling = <T>(ask: () => Promise<T>) => Promise<T>
+
+const telling =
+  (message: string): Telling =>
+  async (ask) => {
+    try {
+      return await ask()
+    } catch (error) {
+      throw isInstance(error, AshlarError) ? error : new Unavailable(message, error)
+    }
+  }
