@@ -37,8 +37,11 @@ export const lacksRoom = (error: unknown): boolean =>
       (typeof sqlState === 'string' &&
         (ROOM.has(errno) || (OF_SYSTEM.has(errno) && /\b(?:28|122)\b/.test(String(message))))) ||
       code === '53100' ||
-      code === 'SQLITE_FULL',
+      (typeof code === 'string' && SQLITE_ROOM.test(code)),
   )
+
+/** A file that may not grow any more is an error of its write. */
+const SQLITE_ROOM = /^SQLITE_(?:FULL|IOERR_(?:WRITE|SHMSIZE))$/
 
 /** EE_DISK_FULL, ER_DISK_FULL, ER_RECORD_FILE_FULL */
 const ROOM = new Set<unknown>([20, 1021, 1114])

@@ -7,7 +7,7 @@ import { TAKES_NO_WRITES } from '../errors/read-only-error.js'
 import { LACKS_RESOURCES } from '../errors/resource-error.js'
 import { ConnectionsHeld, ConnectionWaits } from './connection-waits.js'
 import type { Database, Lease, PoolUse, Result, RunOptions, Statement } from './executor.js'
-import { Writability } from './writability.js'
+import { Writability, type WriteQuestions } from './writability.js'
 
 /** A connection of a pool. `signal` is the one of the lease's holder. */
 export interface PooledConnection extends Lease {
@@ -23,12 +23,11 @@ export abstract class PooledDatabase<C extends PooledConnection = PooledConnecti
   protected readonly waits: ConnectionWaits
   readonly #use = { used: 0, waiting: 0, shared: 0, sharing: 0 }
 
-  /** @param isReadOnly - whether the server behind a connection refuses writes. */
   constructor(
     readonly dataSource: DataSource,
-    isReadOnly: ConstructorParameters<typeof Writability>[1],
+    questions: WriteQuestions,
   ) {
-    this.writes = new Writability((options) => this.lease(options), isReadOnly)
+    this.writes = new Writability((options) => this.lease(options), questions)
     const [use, size] = [this.#use, () => this.connections]
     this.waits = new ConnectionWaits({
       database: this,

@@ -3,11 +3,25 @@ import { DeadlineExceeded, Unavailable } from '../../../errors.js'
 import { ReportLimit } from '../../../faults/report-limit.js'
 import { cancellation } from '../errors/cancellation.js'
 import { TAKES_NO_WRITES } from '../errors/read-only-error.js'
+import { LACKS_RESOURCES } from '../errors/resource-error.js'
 import { tellDatabaseDoubt } from './database-doubts.js'
 import type { Lease, RunOptions, Sent } from './executor.js'
 
 /** Readiness checks have the same timeout. */
 const ASKING_MS = 2000
+
+/** What an engine is asked. */
+export interface WriteQuestions {
+  /** Whether the server behind a connection refuses writes. */
+  isReadOnly(on: Lease, options: RunOptions): Promise<boolean>
+  /** Whether a rollback takes back all that a statement did; always, where left out. */
+  isUndone?(on: Lease, sent: Sent, options: RunOptions): Promise<boolean>
+  /** Commits a write that changes nothing, where an engine may find no room as late as that. */
+  commit?(on: Lease, options: RunOptions): Promise<void>
+}
+
+/** What another transaction can repeat, and take back. */
+const CAN_REPEAT = /^\s*(?:INSERT|UPDATE|DELETE|REPLACE|WITH)\b/i
 
 /**
  * Whether a database responds and accepts writes, as far as known. It is queried only after it could not be reached or did not respond
@@ -18,19 +32,19 @@ export class Writability {
   #losses = 0
   /** Responses so far: while there are any, the database responds, however many calls wait. */
   #responses = 0
-  /** The last write that found no room. */
-  #unstored: Sent | undefined
+  /** A write found no room: the last one that can be repeated, if there is one. */
+  #unstored: { readonly sent: Sent | undefined } | undefined
   #asking: Promise<void> | undefined
   #question: AbortSignal | undefined
   readonly #reports = new ReportLimit()
 
   /**
    * @param lease - leases a connection of the database.
-   * @param isReadOnly - queries it on one connection.
+   * @param questions - of its engine, each asked on one connection.
    */
   constructor(
     private readonly lease: (options: RunOptions) => Promise<Lease>,
-    private readonly isReadOnly: (on: Lease, options: RunOptions) => Promise<boolean>,
+    private readonly questions: WriteQuestions,
     private readonly askingMs = ASKING_MS,
   ) {}
 
@@ -44,12 +58,16 @@ export class Writability {
     if (this.#losses++ === 0) tellDatabaseDoubt({})
   }
 
-  /** A write found no room. It is tried again, and rolled back, until it finds some. */
-  full(sent: Sent): void {
-    if (/^\s*SELECT\b/i.test(sent.statement.text)) return
-    const isFirst = this.#unstored === undefined
-    this.#unstored = sent
-    if (isFirst) tellDatabaseDoubt({})
+  /**
+   * A write found no room. It is tried again, and rolled back, until it finds some.
+   * @param sent - undefined where it was a COMMIT, or sent by somebody else.
+   */
+  full(sent?: Sent): void {
+    if (sent !== undefined && /^\s*SELECT\b/i.test(sent.statement.text)) return
+    const before = this.#unstored
+    const canRepeat = sent !== undefined && CAN_REPEAT.test(sent.statement.text)
+    this.#unstored = { sent: canRepeat ? sent : before?.sent }
+    if (before === undefined) tellDatabaseDoubt({})
   }
 
   /** A statement has a result. */
@@ -95,10 +113,10 @@ export class Writability {
       const lease = await this.lease(options)
       broken = true
       try {
-        broken = (await this.isReadOnly(lease, options)) && refusals > 0
+        broken = (await this.questions.isReadOnly(lease, options)) && refusals > 0
         if (!broken && this.#unstored !== undefined) {
           broken = true
-          await this.#write(lease, this.#unstored, options)
+          await this.#write(lease, this.#unstored.sent, options)
           broken = false
         }
       } finally {
@@ -121,9 +139,19 @@ export class Writability {
 
   /**
    * Any other failure than the one of before, such as a key that is there, says that there was room.
-   * @throws Unavailable where there is still none.
+   * @throws Unavailable where there is still none, and once where nothing can be repeated: the next write will tell.
    */
-  async #write(lease: Lease, { statement, values }: Sent, options: RunOptions): Promise<void> {
+  async #write(lease: Lease, sent: Sent | undefined, options: RunOptions): Promise<void> {
+    const { isUndone, commit } = this.questions
+    const repeated =
+      sent === undefined || (await isUndone?.(lease, sent, options)) === false ? undefined : sent
+    if (repeated !== undefined) await this.#repeat(lease, repeated, options)
+    if (commit !== undefined) await commit(lease, options)
+    this.#unstored = undefined
+    if (repeated === undefined && commit === undefined) throw new Unavailable(LACKS_RESOURCES)
+  }
+
+  async #repeat(lease: Lease, { statement, values }: Sent, options: RunOptions): Promise<void> {
     await lease.control('BEGIN')
     try {
       await lease.run(statement, values, options)
@@ -132,6 +160,5 @@ export class Writability {
     } finally {
       await lease.control('ROLLBACK')
     }
-    this.#unstored = undefined
   }
 }

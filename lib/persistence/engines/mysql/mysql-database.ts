@@ -5,7 +5,7 @@ import { DriverFault } from '../../../faults/driver-fault.js'
 import { bufferOf } from '../../dialects/values/buffer-of.js'
 import type { Dialect } from '../../dialects/dialect.js'
 import { mariadb, mysql as mysql8 } from '../../dialects/mysql.js'
-import type { Lease, Result, Row, RunOptions, Statement } from '../executor/executor.js'
+import type { Lease, Result, Row, RunOptions, Sent, Statement } from '../executor/executor.js'
 import { named } from '../executor/named.js'
 import { NotPrepared } from '../errors/not-prepared.js'
 import { readOnlyError } from '../errors/read-only-error.js'
@@ -16,7 +16,7 @@ import { CONNECT_MS } from '../executor/connection-waits.js'
 import { NamedStatements } from '../executor/named-statements.js'
 import { checkValues } from '../executor/check-values.js'
 import { type PooledConnection, PooledDatabase, poolSizeOf } from '../executor/pooled-database.js'
-import type { Writability } from '../executor/writability.js'
+import type { Writability, WriteQuestions } from '../executor/writability.js'
 import { EndedBySql, unwrapped } from '../executor/sent.js'
 import type { Connection, Module, MysqlDriver, Pool } from './mysql-driver.js'
 
@@ -49,7 +49,7 @@ export class MysqlDatabase extends PooledDatabase {
     dataSource: DataSource,
     private readonly forced: 'mysql' | 'mariadb' | undefined,
   ) {
-    super(dataSource, isReadOnly)
+    super(dataSource, QUESTIONS)
   }
 
   get connections(): number {
@@ -166,8 +166,7 @@ class MysqlConnection implements PooledConnection {
     try {
       return await cancellable(running, options?.signal, this.#cancelling)
     } catch (error) {
-      if (lacksRoom(error)) this.writes.full({ statement, values })
-      throw this.#failed(error)
+      throw this.#failed(error, { statement, values })
     } finally {
       if (!isKept) this.connection.unprepare({ ...TEXT, sql: statement.text })
     }
@@ -210,7 +209,8 @@ class MysqlConnection implements PooledConnection {
     else if (!this.#isCut) this.connection.release()
   }
 
-  #failed(error: unknown): unknown {
+  #failed(error: unknown, sent?: Sent): unknown {
+    if (lacksRoom(error)) this.writes.full(sent)
     const refused = readOnlyError(error)
     if (refused === undefined) return resourceError(error) ?? translated(error)
     this.#isGivenUp = true
@@ -254,8 +254,19 @@ const READ_ONLY = named(
   `SHOW VARIABLES WHERE variable_name IN ('read_only', 'super_read_only', 'innodb_read_only', 'transaction_read_only', 'tx_read_only')`,
 )
 
-const isReadOnly = async (on: Lease, options: RunOptions): Promise<boolean> =>
-  (await on.run(READ_ONLY, [], options)).rows.some(([, value]) => value !== 'OFF')
+/** Of the schema, and of others that a statement names: their engine decides whether a rollback takes back a write. */
+const NOT_UNDONE = named(
+  `SELECT COUNT(*) FROM information_schema.TABLES t LEFT JOIN information_schema.ENGINES e ON e.ENGINE = t.ENGINE ` +
+    "WHERE (t.TABLE_SCHEMA = DATABASE() OR LOCATE(CONCAT('`', t.TABLE_SCHEMA, '`.'), ?) > 0) " +
+    `AND t.TABLE_TYPE NOT LIKE '%VIEW' AND COALESCE(e.TRANSACTIONS, 'NO') <> 'YES'`,
+)
+
+const QUESTIONS: WriteQuestions = {
+  isReadOnly: async (on, options) =>
+    (await on.run(READ_ONLY, [], options)).rows.some(([, value]) => value !== 'OFF'),
+  isUndone: async (on, { statement }, options) =>
+    Number((await on.run(NOT_UNDONE, [statement.text], options)).rows[0]?.[0]) === 0,
+}
 
 function toResult(result: unknown): Result {
   if (Array.isArray(result)) return { rows: result as Row[], affected: result.length }

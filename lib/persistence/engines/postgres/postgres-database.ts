@@ -17,7 +17,7 @@ import { type Connection, PostgresQuery } from './postgres-query.js'
 import { maybeStale, StaleStatement } from '../errors/stale-statement.js'
 import { checkValues } from '../executor/check-values.js'
 import { type PooledConnection, PooledDatabase, poolSizeOf } from '../executor/pooled-database.js'
-import type { Writability } from '../executor/writability.js'
+import type { Writability, WriteQuestions } from '../executor/writability.js'
 import { EndedBySql, unwrapped } from '../executor/sent.js'
 
 /** The part of `pg` that is used. */
@@ -60,7 +60,7 @@ export class PostgresDatabase extends PooledDatabase<PostgresConnection> {
   readonly #connections = new WeakMap<Client, PostgresConnection>()
 
   constructor(dataSource: DataSource) {
-    super(dataSource, isReadOnly)
+    super(dataSource, QUESTIONS)
   }
 
   get connections(): number {
@@ -143,8 +143,7 @@ class PostgresConnection implements PooledConnection {
     const running = new Promise<readonly Result[]>((resolve, reject) => {
       const query = new PostgresQuery(parts, (error, results) => {
         if (results !== undefined) return resolve(this.#responded(results))
-        if (sent[0] !== undefined && lacksRoom(error)) this.writes.full(sent[0])
-        reject(this.#failed(error, query) as Error)
+        reject(this.#failed(error, sent[0], query) as Error)
       })
       this.client.query(query)
     })
@@ -209,7 +208,8 @@ class PostgresConnection implements PooledConnection {
     this.client.connection?.stream.destroy()
   }
 
-  #failed(error: unknown, query?: PostgresQuery): unknown {
+  #failed(error: unknown, sent?: Sent, query?: PostgresQuery): unknown {
+    if (lacksRoom(error)) this.writes.full(sent)
     if (query?.wasPrepared === true && maybeStale(error)) {
       delete this.client.connection?.parsedStatements[query.name]
       return new StaleStatement(error)
@@ -230,8 +230,9 @@ class PostgresConnection implements PooledConnection {
 /** True on a standby, or by a setting of the role or the database. */
 const READ_ONLY = named(`SELECT current_setting('transaction_read_only')`)
 
-const isReadOnly = async (on: Lease, options: RunOptions): Promise<boolean> =>
-  (await on.run(READ_ONLY, [], options)).rows[0]?.[0] === 'on'
+const QUESTIONS: WriteQuestions = {
+  isReadOnly: async (on, options) => (await on.run(READ_ONLY, [], options)).rows[0]?.[0] === 'on',
+}
 
 /** `pg` has waited for its option `query_timeout`. */
 const isTimeout = (error: unknown): boolean =>

@@ -11,13 +11,13 @@ import { SqliteDriver } from './driver.js'
 import { SqliteQueryRunner } from './query-runner.js'
 import { unwrapped } from '../executor/sent.js'
 import type { SqliteLease, SqliteLeases } from './leases.js'
-import { Writability } from '../executor/writability.js'
+import { Writability, type WriteQuestions } from '../executor/writability.js'
 
 /** Sends statements to the one connection of a SqliteDataSource. */
 export class SqliteDatabase implements Database {
   readonly dialect = sqlite
   readonly connections = 1
-  readonly #writes = new Writability((options) => this.lease(options), isReadOnly)
+  readonly #writes = new Writability((options) => this.lease(options), QUESTIONS)
   /** The turns have a limit of their own. */
   readonly #waits = new ConnectionWaits({ database: this, size: 1, used: 1 }, 0)
 
@@ -46,7 +46,7 @@ export class SqliteDatabase implements Database {
   }
 
   readonly #rethrow = (error: unknown, sent?: Sent): never => {
-    if (sent !== undefined && lacksRoom(error)) this.#writes.full(sent)
+    if (lacksRoom(error)) this.#writes.full(sent)
     const refused = readOnlyError(error)
     if (refused === undefined) throw resourceError(error) ?? withoutValues(error)
     this.#writes.refused()
@@ -110,13 +110,25 @@ const TABLE = named(
   `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' LIMIT 1`,
 )
 
-/** SQLite only shows it by refusing a write. */
-async function isReadOnly(on: Lease, options: RunOptions): Promise<boolean> {
-  const [table] = (await on.run(TABLE, [], options)).rows
-  if (table === undefined) return false
-  const nothing = named(`DELETE FROM ${sqlite.quote(String(table[0]))} WHERE 1 = 0`)
-  return on.run(nothing, [], options).then(
-    () => false,
-    () => true,
-  )
+const VERSION = named('PRAGMA user_version')
+
+const QUESTIONS: WriteQuestions = {
+  /** SQLite only shows it by refusing a write. */
+  async isReadOnly(on, options) {
+    const [table] = (await on.run(TABLE, [], options)).rows
+    if (table === undefined) return false
+    const nothing = named(`DELETE FROM ${sqlite.quote(String(table[0]))} WHERE 1 = 0`)
+    return on.run(nothing, [], options).then(
+      () => false,
+      () => true,
+    )
+  },
+
+  /** Pages of a transaction reach the disk when it commits. The number in the file's first page is written as it is. */
+  async commit(on, options) {
+    await on.control('BEGIN IMMEDIATE')
+    const [row] = (await on.run(VERSION, [], options)).rows
+    await on.run(named(`PRAGMA user_version = ${Number(row?.[0])}`), [], options)
+    await on.control('COMMIT')
+  },
 }

@@ -14,15 +14,15 @@ const busy = ({ signal }: RunOptions): Promise<Lease> =>
   )
 
 const lease = { release: () => {} } as unknown as Lease
+const WRITABLE = { isReadOnly: () => Promise.resolve(false) }
 const ended: CallEnd = AbortSignal.abort(new DeadlineExceeded())
 
 describe('whether a database responds', () => {
   it('is not asked before a call has failed', async () => {
     let asked = 0
-    const writes = new Writability(
-      () => Promise.resolve(lease),
-      () => Promise.resolve(asked++ > 0),
-    )
+    const writes = new Writability(() => Promise.resolve(lease), {
+      isReadOnly: () => Promise.resolve(asked++ > 0),
+    })
     writes.responded()
     await writes.check()
     expect(asked).to.equal(0)
@@ -33,7 +33,7 @@ describe('whether a database responds', () => {
   })
 
   it('is true where no connection comes free for the question, and calls get results', async () => {
-    const writes = new Writability(busy, () => Promise.resolve(false), 20)
+    const writes = new Writability(busy, WRITABLE, 20)
     writes.late(ended)
     await rejection(writes.check(), DeadlineExceeded)
     const asking = writes.check()
@@ -43,15 +43,14 @@ describe('whether a database responds', () => {
   })
 
   it('is not enough where a write was refused', async () => {
-    const writes = new Writability(busy, () => Promise.resolve(false), 20)
+    const writes = new Writability(busy, WRITABLE, 20)
     writes.refused()
     const asking = writes.check()
     writes.responded()
     await rejection(asking, DeadlineExceeded)
-    const refusing = new Writability(
-      () => Promise.resolve(lease),
-      () => Promise.resolve(true),
-    )
+    const refusing = new Writability(() => Promise.resolve(lease), {
+      isReadOnly: () => Promise.resolve(true),
+    })
     refusing.refused()
     await rejection(refusing.check(), Unavailable)
   })
@@ -59,10 +58,7 @@ describe('whether a database responds', () => {
   it('is told to be in doubt once, until it has responded', async () => {
     let doubts = 0
     const end = onDatabaseDoubt(() => doubts++)
-    const writes = new Writability(
-      () => Promise.resolve(lease),
-      () => Promise.resolve(false),
-    )
+    const writes = new Writability(() => Promise.resolve(lease), WRITABLE)
     try {
       for (let call = 0; call < 3; call++) writes.unreachable()
       writes.late(ended)
