@@ -11,7 +11,9 @@ export interface Principal {
   readonly scopes: readonly string[]
 }
 
-/** As the base of a class, it lets the class add private fields to any object. */
+/**
+ * As the base of a class, it lets the class add private fields to any object. TypeScript takes no function for a class.
+ */
 const itself = function (object: object): object {
   return object
 } as unknown as new (object: object) => object

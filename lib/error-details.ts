@@ -49,7 +49,7 @@ export function detailsOf({ details }: AshlarError): {
     }
     const { desc } = detail
     try {
-      const message = create(desc, detail.message as never)
+      const message = create(desc, detail.message as Record<string, unknown>)
       const { length } = toBinary(desc, message)
       room -= length
       if (room < 0) problems.push(`${desc.typeName}: with ${length} bytes it is over ${MAX_MESSAGE_BYTES}`)

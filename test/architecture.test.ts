@@ -28,7 +28,10 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
     from: 'decorators',
     own: ['decorators', 'lib/errors.ts', 'lib/text/snake-case.ts', 'lib/resource/kinds'],
   },
-  { from: 'lib/resource/kinds', own: ['lib/resource/kinds', 'lib/text', 'lib/errors.ts'] },
+  {
+    from: 'lib/resource/kinds',
+    own: ['lib/resource/kinds', 'lib/resource/messages/local-field.ts', 'lib/text', 'lib/errors.ts'],
+  },
   {
     from: 'lib/resource',
     own: ['lib/resource', 'lib/text', 'lib/errors.ts', 'lib/thenable.ts', 'lib/faults', 'decorators'],
@@ -139,12 +142,16 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
     own: [
       ...['lib/client', 'lib/errors.ts', 'lib/error-details.ts', 'lib/call.ts'],
       ...['lib/gateway/json/type-registry.ts', 'lib/server/grpc/metadata.ts'],
+      'lib/resource/messages/local-field.ts',
     ],
   },
   { from: 'lib/nest', own: ['lib/nest', 'ENTRIES', 'lib/errors.ts', 'lib/context.ts'] },
   {
     from: 'lib/testing',
-    own: [...['lib/testing', 'ENTRIES', 'lib/errors.ts', 'lib/context.ts'], 'lib/server/served-methods.ts'],
+    own: [
+      ...['lib/testing', 'ENTRIES', 'lib/errors.ts', 'lib/context.ts'],
+      ...['lib/server/served-methods.ts', 'lib/resource/messages/local-field.ts'],
+    ],
   },
   { from: 'lib/index.ts', own: ['lib', 'decorators'] },
   {

@@ -18,7 +18,7 @@ export interface RelayFlags {
 /** Relays until SIGINT or SIGTERM, and finishes what it has begun. */
 export async function relayUntilEnd(dataSource: DataSource, flags: RelayFlags): Promise<void> {
   const { nats, stream, prefix, replicas, tries, lease: leaseMs, 'listen-url': listenDsn } = flags
-  const options = said({ servers: nats.split(','), stream, prefix, replicas }) as unknown as NatsOptions
+  const options = said({ servers: nats.split(','), stream, prefix, replicas }) as NatsOptions
   const worker = inFlags(() =>
     relay({ dataSource, sink: natsSink(options), ...said({ tries, leaseMs, listenDsn }) }),
   )

@@ -46,24 +46,27 @@ export async function openOperation(
   return handle
 }
 
+/** What a request is made of. */
+type Init = Record<string, unknown>
+
 /** One method as a function. */
 function functionOf(calling: Calling, method: DescMethod): unknown {
   switch (method.methodKind) {
     case 'unary':
       return unaryOf(calling, method)
     case 'server_streaming':
-      return async function* (init: object, options: CallOptions = {}) {
-        const request = create(method.input, init as never)
+      return async function* (init: Init, options: CallOptions = {}) {
+        const request = create(method.input, init)
         const attempt = await attemptOf(calling, options, deadlineOf(options))
         yield* calling.transport.serverStream(method, request, attempt)
       }
     case 'client_streaming':
-      return async (requests: AsyncIterable<object>, options: CallOptions = {}) => {
+      return async (requests: AsyncIterable<Init>, options: CallOptions = {}) => {
         const attempt = await attemptOf(calling, options, deadlineOf(options))
         return calling.transport.clientStream(method, messages(method, requests), attempt)
       }
     case 'bidi_streaming':
-      return async function* (requests: AsyncIterable<object>, options: CallOptions = {}) {
+      return async function* (requests: AsyncIterable<Init>, options: CallOptions = {}) {
         const attempt = await attemptOf(calling, options, deadlineOf(options))
         yield* calling.transport.bidiStream(method, messages(method, requests), attempt)
       }
@@ -79,15 +82,13 @@ function unaryOf(calling: Calling, method: DescMethod): unknown {
   const shape = listShapeOf(method)
   if (shape === undefined)
     return (init: object, options?: CallOptions) => callUnary(calling, method, init, options)
-  return (init: object, options?: CallOptions) =>
-    listCall(shape, create(method.input, init as never), (request) =>
-      callUnary(calling, method, request, options),
-    )
+  return (init: Init, options?: CallOptions) =>
+    listCall(shape, create(method.input, init), (request) => callUnary(calling, method, request, options))
 }
 
 const deadlineOf = ({ timeoutMs }: CallOptions): number | undefined =>
   timeoutMs === undefined ? undefined : Date.now() + timeoutOf(timeoutMs)
 
-async function* messages(method: DescMethod, inits: AsyncIterable<object>): AsyncIterable<Message> {
-  for await (const init of inits) yield create(method.input, init as never)
+async function* messages(method: DescMethod, inits: AsyncIterable<Init>): AsyncIterable<Message> {
+  for await (const init of inits) yield create(method.input, init)
 }

@@ -42,7 +42,7 @@ export class AshlarModule {
       typeof dataSource === 'string' || typeof dataSource === 'symbol' || typeof dataSource === 'function'
     return root(
       { provide: OPTIONS, useValue: { options, ownsDataSource: false } satisfies Resolved },
-      isToken ? { provide: dataSourceToken(), useExisting: dataSource as never } : OWN_DATA_SOURCE,
+      isToken ? { provide: dataSourceToken(), useExisting: dataSource } : OWN_DATA_SOURCE,
     )
   }
 
@@ -52,11 +52,7 @@ export class AshlarModule {
       options: await useFactory(...injected),
       ownsDataSource: false,
     })
-    return root(
-      { provide: OPTIONS, useFactory: make, inject: [...inject] as never[] },
-      OWN_DATA_SOURCE,
-      imports,
-    )
+    return root({ provide: OPTIONS, useFactory: make, inject: [...inject] }, OWN_DATA_SOURCE, imports)
   }
 
   /** In every module that needs them: the repositories of these entities, for `@InjectRepository(Widget)`. */

@@ -19,6 +19,7 @@ interface Reply {
 export class AshlarExceptionFilter implements ExceptionFilter<AshlarError> {
   catch(error: AshlarError, host: ArgumentsHost): void {
     const reply = host.switchToHttp().getResponse<Reply & Partial<ServerResponse>>()
+    // Without `raw` it is Express', which is a response of Node and has methods of other types beside.
     const response = reply.raw ?? (reply as unknown as ServerResponse)
     // A response that has begun cannot become another one; cut off, it cannot be taken for a complete one.
     if (response.headersSent) return void response.destroy()

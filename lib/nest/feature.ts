@@ -36,10 +36,7 @@ export const featureProviders = (feature: EntityClass<object> | Feature): readon
   const alias: readonly Provider[] =
     repository === undefined ? [] : [{ provide: repository, useExisting: token }]
   if (useFactory !== undefined)
-    return [
-      { provide: token, useFactory: useFactory as () => unknown, inject: [...inject] as never[] },
-      ...alias,
-    ]
+    return [{ provide: token, useFactory: useFactory as () => unknown, inject: [...inject] }, ...alias]
   const Repository = (repository ?? repositoryOf(entity)) as new (
     dataSource: DataSource,
     options?: RepositoryOptions,

@@ -31,7 +31,7 @@ export const provideService = <S extends DescService>(
     ...[repository && repositoryToken(repository), methods as Token | undefined].filter(
       (token) => token !== undefined,
     ),
-  ] as never[],
+  ],
   useFactory: (server: Server, ...parts: readonly object[]) => {
     if (repository === undefined) server.register(service, parts[0] as Implementation<S>)
     else server.register(service, parts[0] as Repository<object>, parts[1] as Partial<Implementation<S>>)

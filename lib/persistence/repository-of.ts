@@ -195,7 +195,8 @@ export function repositoryOf<E extends object>(
       super(dataSource, entity, options)
     }
   }
-  addSecretOperations(EntityRepository.prototype as never, entity)
+  addSecretOperations(EntityRepository.prototype, entity)
+  // TypeScript does not see the methods that were added.
   return EntityRepository as never
 }
 
@@ -217,7 +218,8 @@ export function memoryRepositoryOf<E extends object>(
       super(entity, options)
     }
   }
-  addSecretOperations(EntityRepository.prototype as never, entity)
+  addSecretOperations(EntityRepository.prototype, entity)
+  // As above.
   return EntityRepository as never
 }
 
@@ -228,7 +230,7 @@ interface Operations {
   remint(credential: CredentialField, key: string, options?: OperationOptions): unknown
 }
 
-function addSecretOperations<E extends object>(prototype: Operations, entity: EntityClass<E>): void {
+function addSecretOperations<E extends object>(prototype: object, entity: EntityClass<E>): void {
   const { secrets, credentials } = resourceModel(entity)
   const add = (
     name: string,

@@ -1,5 +1,5 @@
 import type { DescField, DescMessage } from '@bufbuild/protobuf'
-import { getMetadataArgsStorage } from 'typeorm'
+import { type ColumnType, getMetadataArgsStorage } from 'typeorm'
 import { CREDENTIAL_PARTS } from '../../decorators/credential.js'
 import { lineage, type EntityFacts } from '../../decorators/metadata.js'
 import { snakeCase } from '../text/snake-case.js'
@@ -122,7 +122,7 @@ function renameProblems(
 /** Restores the class of its property when TypeORM was given another type. */
 function asDeclared(column: ColumnArgs, facts: EntityFacts): ColumnArgs {
   const type = facts.properties.get(column.propertyName)?.type
-  return type === undefined ? column : { ...column, options: { ...column.options, type: type as never } }
+  return type === undefined ? column : { ...column, options: { ...column.options, type: type as ColumnType } }
 }
 
 /** Secrets, credentials and computed fields have no column of their own name. */

@@ -28,7 +28,7 @@ const models = new WeakMap<object, ResourceModel>()
 export function resourceModel<E extends object>(entity: EntityClass<E>): ResourceModel<E> {
   let model = models.get(entity)
   if (model === undefined) models.set(entity, (model = build(entity)))
-  return model as unknown as ResourceModel<E>
+  return model as ResourceModel<E>
 }
 
 function build(entity: EntityClass<object>): ResourceModel {

@@ -42,7 +42,7 @@ export async function callUnary(
   init: object,
   options: CallOptions = {},
 ): Promise<Message> {
-  const made = create(method.input, init as never)
+  const made = create(method.input, init as Record<string, unknown>)
   // A message of the caller stays as it is: sent twice, it is two requests.
   const request = made === init ? clone(method.input, made) : made
   const deadline = Date.now() + timeoutOf(options.timeoutMs ?? calling.timeoutMs)

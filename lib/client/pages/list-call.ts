@@ -7,6 +7,7 @@ import {
   ScalarType,
 } from '@bufbuild/protobuf'
 import { AshlarError } from '../../errors.js'
+import type { Local } from '../../resource/messages/local-field.js'
 
 /**
  * A list: awaited, it is one page; iterated, it is all items, page after page. It is sent when it is awaited or iterated.
@@ -52,8 +53,6 @@ export const listShapeOf = ({ input, output, methodKind }: DescMethod): ListShap
 const isText = ({ fieldKind, scalar }: DescField): boolean =>
   fieldKind === 'scalar' && scalar === ScalarType.STRING
 
-type Fields = Readonly<Record<string, unknown>>
-
 /** @param send - makes the call for one page. */
 export function listCall(
   shape: ListShape,
@@ -70,7 +69,7 @@ export function listCall(
     [Symbol.toStringTag]: 'ListCall',
     pages,
     async *[Symbol.asyncIterator]() {
-      for await (const one of pages()) yield* (one as unknown as Fields)[shape.items] as readonly Message[]
+      for await (const one of pages()) yield* (one as Local)[shape.items] as readonly Message[]
     },
   }
 }
@@ -80,13 +79,13 @@ async function* pagesFrom(
   request: Message,
   send: (request: Message) => Promise<Message>,
 ): AsyncIterable<Message> {
-  let sent = (request as unknown as Fields)[token] as string
+  let sent = (request as Local)[token] as string
   // A token that comes again would be a list without an end. One token is remembered, and replaced after 2, 4, 8 … pages.
   let remembered = sent
   for (let pages = 1, next = 2; ; pages++) {
     const page = await send(Object.assign(clone(input, request), { [token]: sent }))
     yield page
-    const received = (page as unknown as Fields)[nextToken] as string
+    const received = (page as Local)[nextToken] as string
     if (received === '') return
     if (received === sent || received === remembered)
       throw new AshlarError('INTERNAL', 'next_page_token: the server returned a page token a second time')

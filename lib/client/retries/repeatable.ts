@@ -9,6 +9,7 @@ import {
 import { MethodOptions_IdempotencyLevel as Level } from '@bufbuild/protobuf/wkt'
 import { http } from 'ashlar-annotations/google/api/annotations_pb.js'
 import { randomUUID } from 'node:crypto'
+import type { Local } from '../../resource/messages/local-field.js'
 
 /** The standard methods that read. */
 const READS = /^(Get|List|BatchGet)[A-Z]/
@@ -27,7 +28,7 @@ export const isRepeatable = (method: DescMethod): boolean =>
 /** Gives a request an id, where it can have one and its caller gave none: repeated, it is known to be the same. */
 export const identify = (method: DescMethod, request: Message): void => {
   const field = requestIdOf(method)
-  const values = request as unknown as Record<string, unknown>
+  const values = request as Local
   if (field !== undefined && (values[field.localName] ?? '') === '') values[field.localName] = randomUUID()
 }
 

@@ -199,6 +199,7 @@ const whole = async (parts: AsyncIterable<Uint8Array>): Promise<Uint8Array<Array
 
 /** A generator, because the package ends what it reads by an error, which a stream of `fetch` does not take. */
 async function* received({ body }: Response): AsyncIterable<Uint8Array> {
+  // The types of the DOM do not have the iterator that Node has.
   if (body !== null) yield* body as unknown as AsyncIterable<Uint8Array>
 }
 

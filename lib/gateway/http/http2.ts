@@ -104,7 +104,7 @@ function refuseWhenLate(
 const after = (ms: number, act: () => void): NodeJS.Timeout | undefined =>
   Number.isFinite(ms) ? setTimeout(act, Math.min(ms, 2 ** 31 - 1)) : undefined
 
-/** They have what this framework uses of their counterparts of HTTP/1. */
+/** They have what this framework uses of their counterparts of HTTP/1; the types of Node are unrelated. */
 const asHttp1 = (
   request: Http2ServerRequest,
   response: Http2ServerResponse,

@@ -229,5 +229,5 @@ async function query(
   values: readonly unknown[] = [],
 ): Promise<readonly Row[]> {
   const [rows] = await connection.execute(sql, [...values] as (string | number | null)[])
-  return Array.isArray(rows) ? (rows as unknown as readonly Row[]) : []
+  return Array.isArray(rows) ? (rows as readonly Row[]) : []
 }

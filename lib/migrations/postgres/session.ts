@@ -264,7 +264,9 @@ async function backendOf(client: Client): Promise<number> {
   return rows[0]?.pid ?? 0
 }
 
-/** The process id that the server sent when the connection began. A pooler sends its own. */
+/**
+ * The process id that the server sent when the connection began. A pooler sends its own. The package's types do not have it.
+ */
 const ownProcessId = (client: Client): unknown => (client as unknown as { processID?: unknown }).processID
 
 /**

@@ -1,4 +1,5 @@
 import { Unimplemented } from '../../errors.js'
+import type { CelNode } from '../../resource/search/cel.js'
 import type { SearchModel, SearchPart } from '../../resource/search/search-model.js'
 import type { Dialect } from './dialect.js'
 import { celToSql, joined } from './cel-to-sql.js'
@@ -45,7 +46,7 @@ const config = ({ textConfig }: SearchModel): string => `${postgres.literal(text
 function inPostgres(part: SearchPart): string {
   if (part.kind === 'field') return `COALESCE(${postgres.quote(part.field.column)}, '')`
   return part.postgres === undefined
-    ? celToSql(part.cel as never, postgres)
+    ? celToSql(part.cel as CelNode, postgres)
     : `COALESCE((${part.postgres})::text, '')`
 }
 

@@ -47,16 +47,16 @@ const WRITES: Readonly<Record<string, Write>> = {
 }
 
 /** What the operations return that read entities. */
-const LOADED: Readonly<Record<string, (result: never) => readonly object[]>> = {
-  get: (entity: object) => [entity],
-  lookup: (entity: object) => [entity],
-  batchGet: (entities: readonly object[]) => entities,
-  list: (page: { readonly items: readonly object[] }) => page.items,
+const LOADED: Readonly<Record<string, (result: unknown) => readonly object[]>> = {
+  get: (entity) => [entity as object],
+  lookup: (entity) => [entity as object],
+  batchGet: (entities) => entities as readonly object[],
+  list: (page) => (page as { readonly items: readonly object[] }).items,
 }
 
 /** The entities in what an operation has read. */
 export const entitiesRead = (operation: string, result: unknown): readonly object[] =>
-  LOADED[operation]?.(result as never) ?? []
+  LOADED[operation]?.(result) ?? []
 
 /** What a subscriber is told beside the entity. */
 export interface HookDetails {

@@ -102,7 +102,7 @@ export class MemoryDatabase {
       'hooks'
     >,
   ): void {
-    this.#resources.set(model as never, resource as unknown as MemoryResource)
+    this.#resources.set(model, resource as MemoryResource)
     this.#family = undefined
   }
 

@@ -22,9 +22,9 @@ export const planPage = <E extends object>(
   paging: PagingOptions,
   options: ListScope = {},
 ): ListPlan =>
-  planList(model as unknown as ResourceModel, list as ListOptions<never>, scope, paging, {
+  planList(model, list, scope, paging, {
     under: options.under,
-    behind: fieldsThrough(model as unknown as ResourceModel, scope, options),
+    behind: fieldsThrough(model, scope, options),
   })
 
 /** What a count asks. @throws as {@link planPage}; TypeError for a limit at which no count can stop. */

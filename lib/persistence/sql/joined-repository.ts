@@ -72,6 +72,7 @@ class JoinedRunner {
     }
     const parents = { around: undefined, parent: undefined, isForgiving: true, isReadOnly: false }
     this.#scopes.push(new TransactionScope(database, connection, parents))
+    // Protected, and the one thing that tells how many savepoints there are.
     const { transactionDepth } = runner as unknown as { readonly transactionDepth: number }
     while (this.#scopes.length < transactionDepth) this.#scopes.push(this.innermost.beneath())
     this.#follow()

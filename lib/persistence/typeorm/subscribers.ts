@@ -3,6 +3,7 @@ import type {
   EntityManager,
   EntityMetadata,
   EntitySubscriberInterface,
+  ObjectLiteral,
   QueryRunner,
   UpdateEvent,
 } from 'typeorm'
@@ -16,7 +17,7 @@ type Subscriber = EntitySubscriberInterface<object>
 type Told = Omit<UpdateEvent<object>, 'databaseEntity' | 'entity'> & {
   readonly entity: object
   readonly databaseEntity: object | undefined
-  readonly entityId: unknown
+  readonly entityId: ObjectLiteral
 }
 
 const METHODS = {
@@ -65,6 +66,7 @@ export class EntitySubscribers implements Subscribers {
       const told = this.#event(entity, details, manager ?? (own as QueryRunner).manager)
       for (const subscriber of hearing)
         if (method === 'afterLoad') await subscriber.afterLoad?.(entity, told)
+        // TypeORM's types say that there always is a row in the database.
         else await subscriber[method]?.(told as never)
     } finally {
       await own?.release()
@@ -83,7 +85,7 @@ export class EntitySubscribers implements Subscribers {
 
   #event(entity: object, { stored, changed }: HookDetails, manager: EntityManager): Told {
     const metadata: EntityMetadata = this.dataSource.getMetadata(this.model.entity)
-    const entityId: unknown = metadata.getEntityIdMixedMap(stored ?? entity)
+    const entityId = metadata.getEntityIdMixedMap(stored ?? entity) as ObjectLiteral
     return {
       dataSource: this.dataSource,
       connection: this.dataSource,

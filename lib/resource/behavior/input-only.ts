@@ -1,7 +1,6 @@
 import type { DescField, DescMessage, Message } from '@bufbuild/protobuf'
+import type { Local } from '../messages/local-field.js'
 import { behaves, holdsField } from './field-behavior.js'
-
-type Local = Record<string, unknown>
 
 /** Takes the INPUT_ONLY values out of a message: a copy where one was set, else the message itself. */
 export type Withhold = (message: Message) => Message
@@ -38,12 +37,12 @@ function withheld(message: Message, steps: readonly Step[]): Message {
   let copy: Message | undefined
   for (const { field, inner } of steps) {
     const name = field.oneof?.localName ?? field.localName
-    const held = (message as unknown as Local)[name]
+    const held = (message as Local)[name]
     const rest = field.oneof === undefined ? without(held, field, inner) : chosen(held, field, inner)
     if (rest === held) continue
     copy ??= Object.assign(Object.create(Object.getPrototypeOf(message) as object) as Message, message)
-    if (rest === undefined) delete (copy as unknown as Local)[name]
-    else (copy as unknown as Local)[name] = rest
+    if (rest === undefined) delete (copy as Local)[name]
+    else (copy as Local)[name] = rest
   }
   return copy ?? message
 }

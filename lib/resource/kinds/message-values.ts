@@ -10,6 +10,7 @@ import {
 import { InvalidArgument } from '../../errors.js'
 import { kindOfMessage } from './declared-kind.js'
 import type { JsonColumn } from './kind.js'
+import type { Local } from '../messages/local-field.js'
 
 /** Converts a value. */
 type Convert = (value: unknown) => unknown
@@ -59,7 +60,7 @@ const mapValues = (value: object, convert: Convert): object =>
 function plainOf(desc: DescMessage, message: Message): Record<string, unknown> {
   const plain: Record<string, unknown> = {}
   for (const field of desc.fields) {
-    const value = (message as unknown as Record<string, unknown>)[field.localName]
+    const value = (message as Local)[field.localName]
     if (value !== undefined) plain[field.localName] = converterFrom(field)(value)
   }
   return plain
@@ -95,7 +96,7 @@ export function jsonColumnOf(field: DescField): JsonColumn {
         { [jsonName]: JSON.parse(text) as JsonValue },
         { ignoreUnknownFields: true },
       )
-      return from((message as unknown as Record<string, unknown>)[localName])
+      return from((message as Local)[localName])
     },
   }
 }

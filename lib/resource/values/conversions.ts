@@ -5,6 +5,7 @@ import type { NamePattern } from '../names/name-pattern.js'
 import { kindOfMessageField } from '../kinds/declared-kind.js'
 import { kindOf } from '../kinds/kinds.js'
 import { fromMessageField, toMessageField } from '../kinds/message-values.js'
+import type { Local } from '../messages/local-field.js'
 import { withholding } from '../behavior/input-only.js'
 import { entityWriter, type Output, type WriteEntity } from '../wire/entity-writer.js'
 
@@ -96,12 +97,12 @@ export function conversionsOf<E extends object>(
       }
       for (const { property, convert, empty, valueOf } of reckoned)
         message[property] = converted(valueOf(entity), convert, empty)
-      return message as unknown as M
+      return message as M
     },
     fromMessage(message) {
       const entity = create()
       for (const { property, convert } of back) {
-        const value = (message as unknown as Values)[property]
+        const value = (message as Local)[property]
         if (value !== undefined) (entity as Values)[property] = convert === undefined ? value : convert(value)
       }
       return entity

@@ -21,7 +21,7 @@ export interface RowDecision {
 /** `true` allows the call, `false` denies it, anything else allows it for some rows. */
 export type Decision = boolean | RowDecision | EntityDecision
 
-type EntityTest = (entity: never, request: EntityRequest) => boolean | Promise<boolean>
+type EntityTest = (entity: object, request: EntityRequest) => boolean | Promise<boolean>
 
 /** A decision that a function makes for each row. Made by {@link authorizeEntity}. */
 export class EntityDecision {
@@ -54,7 +54,7 @@ export class EntityDecision {
 export const authorizeEntity = <E extends object>(
   allows: (entity: E, request: EntityRequest) => boolean | Promise<boolean>,
   options: Partial<RowDecision> = {},
-): EntityDecision => new EntityDecision(allows, options)
+): EntityDecision => new EntityDecision(allows as EntityTest, options)
 
 /**
  * What an authorizer has returned: anything but `true` and an object is a denial, because code in JavaScript can return anything.
@@ -88,7 +88,7 @@ export const restrictionOf = (decision: Decision, request: () => EntityRequest):
   if (decision === false) return { ...all, isNone: true }
   if (decision instanceof EntityDecision) {
     const { where, check } = decision.options
-    const test = (entity: object) => decision.allows(entity as never, request())
+    const test = (entity: object) => decision.allows(entity, request())
     return { ...all, where: where && given(where), test, check: check ?? test }
   }
   const { where, check } = decision as Partial<RowDecision>

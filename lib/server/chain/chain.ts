@@ -24,6 +24,7 @@ export class Chain<Has = unknown> {
       | (Interceptor<Adds, Needs> & (Call & Has extends Needs ? unknown : never))
       | (object extends Adds ? undefined : never),
   ): Chain<Has & Adds & Passed<Name>> {
+    // Its type says what it needs on the call; the signature has checked that it is there.
     return new Chain(
       interceptor === undefined
         ? this.#interceptors

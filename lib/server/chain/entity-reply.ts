@@ -1,16 +1,17 @@
 import { type DescMessage, fromBinary, type Message, type Registry, toBinary } from '@bufbuild/protobuf'
 import type { EntityResponse } from '../../call.js'
-import { type JsonWriter, messageWriter } from '../../gateway/json/writer.js'
+import { messageWriter } from '../../gateway/json/writer.js'
 import { ByteWriter } from '../../resource/wire/byte-writer.js'
+import type { WriteEntity } from '../../resource/wire/entity-writer.js'
 
 /** How the responses of a method are made of what its repository returns; compiled once per method. */
-export interface ReplyForm<T> {
+export interface ReplyForm<T extends object = object> {
   readonly desc: DescMessage
-  readonly toMessage: (value: T) => Message
+  toMessage(value: T): Message
   /** Writes the bytes of `toMessage(value)`; may throw where `toBinary` does. */
-  readonly write: (value: T, out: ByteWriter) => void
+  readonly write: WriteEntity
   /** Writes the proto3 JSON of `toMessage(value)`; may throw where the writer of the message does. */
-  readonly writeJson: JsonWriter<T>
+  writeJson(value: T, registry: Registry | undefined): string
   /** The property of the value that is the etag in the response; undefined where none is. */
   readonly etag: string | undefined
 }
@@ -26,7 +27,7 @@ export class EntityReply implements EntityResponse {
   private written: Uint8Array | undefined = undefined
 
   constructor(
-    private readonly form: ReplyForm<never>,
+    private readonly form: ReplyForm,
     private readonly value: object,
   ) {
     const etag = form.etag === undefined ? undefined : (value as Readonly<Record<string, unknown>>)[form.etag]
@@ -36,8 +37,7 @@ export class EntityReply implements EntityResponse {
   /** Always the same one. After the bytes were made, it is read from them, so that nobody sees two different responses. */
   get message(): Message {
     const { form, value, written } = this
-    return (this.made ??=
-      written === undefined ? form.toMessage(value as never) : fromBinary(form.desc, written))
+    return (this.made ??= written === undefined ? form.toMessage(value) : fromBinary(form.desc, written))
   }
 
   /** The bytes of the message. @throws Error as `toBinary` does. */
@@ -45,7 +45,7 @@ export class EntityReply implements EntityResponse {
     const { form, value, made } = this
     if (made !== undefined) return (this.written ??= toBinary(form.desc, made))
     try {
-      return (this.written ??= ByteWriter.bytesOf(form.write, value as never))
+      return (this.written ??= ByteWriter.bytesOf(form.write, value))
     } catch {
       return toBinary(form.desc, this.message)
     }
@@ -56,7 +56,7 @@ export class EntityReply implements EntityResponse {
     const { form, value } = this
     if (this.made === undefined && this.written === undefined)
       try {
-        return form.writeJson(value as never, registry)
+        return form.writeJson(value, registry)
       } catch {
         // The writer of the message says what is wrong.
       }

@@ -61,7 +61,7 @@ export type Implementation<S extends DescService> = {
 
 export type MaybePromise<T> = T | Promise<T>
 
-export type AnyFunction = (request: never, call: ServerCall) => unknown
+export type AnyFunction = (request: unknown, call: ServerCall) => unknown
 
 const marked = new WeakSet<object>()
 const comparing = new WeakSet<object>()
@@ -176,7 +176,7 @@ export const userHandler = (desc: DescMethod, fn: AnyFunction, self: unknown): H
   rowAccess: restricting.has(fn) && desc.methodKind === 'unary' ? 'restricted' : 'none',
   refers: true,
   run: (call) => {
-    const reply = enter(call.context, () => fn.call(self, (call.request ?? call.requests) as never, call))
+    const reply = enter(call.context, () => fn.call(self, call.request ?? call.requests, call))
     if (isAsyncIterable(reply)) return eachAsMessage(inContext(reply, call), desc)
     if (isThenable(reply)) return Promise.resolve(reply).then((value) => asMessage(value, desc))
     return asMessage(reply, desc)

@@ -11,7 +11,7 @@ export const toConnectError = (
   { protocol, isEnveloped }: WireFormat,
 ): ConnectError => {
   const error = thrown instanceof AshlarError ? thrown : new Internal(thrown)
-  const details = detailsOf(error).sent.map(({ desc, message }) => ({ desc, value: message as never }))
+  const details = detailsOf(error).sent.map(({ desc, message }) => ({ desc, value: message }))
   // The other responses have begun by then, with status 200.
   const headers = protocol === 'connect' && !isEnveloped ? httpHeadersOf(error) : undefined
   return new connect.ConnectError(error.wireMessage, CODES[error.code] as number, headers, details, error)

@@ -35,7 +35,7 @@ export interface Calling {
 export const implementationOf = (calling: Calling, method: DescMethod): MethodImpl<DescMethod> =>
   (method.methodKind === 'unary'
     ? (_: Message, context: HandlerContext) => unary(calling, context)
-    : (_: Message, context: HandlerContext) => stream(calling, method, context)) as never
+    : (_: Message, context: HandlerContext) => stream(calling, method, context)) as MethodImpl<DescMethod>
 
 const unary = async (calling: Calling, context: HandlerContext): Promise<Message> => {
   const { connect, dispatcher, key, sent } = calling

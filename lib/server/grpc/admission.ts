@@ -42,6 +42,7 @@ const wrapped = new WeakSet<object>()
 
 const wrap = (): void => {
   const options = { 'grpc.enable_channelz': 0 }
+  // Private in the types of the package, as below.
   const sample = new Server(options) as unknown as Partial<Internals>
   const original = sample._verifyContentType
   if (typeof original !== 'function' || sample.options !== options)

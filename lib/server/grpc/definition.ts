@@ -36,24 +36,27 @@ export type Definition<S extends DescService> = {
  * ```
  */
 export const definitionOf = <S extends DescService>(service: S): Definition<S> =>
+  // The descriptor knows the types of its methods when it runs, and the type of the service when it is compiled.
   Object.fromEntries(
     service.methods.map((method) => [method.localName, methodDefinition(method)]),
-  ) as Definition<S>
+  ) as unknown as Definition<S>
 
 /** One method as nice-grpc describes it. */
 export const methodDefinition = (method: DescMethod) => ({
   path: pathOf(method),
   requestStream: method.methodKind === 'client_streaming' || method.methodKind === 'bidi_streaming',
   responseStream: method.methodKind === 'server_streaming' || method.methodKind === 'bidi_streaming',
-  ...codec('request', method.input),
-  ...codec('response', method.output),
+  requestSerialize: serialize(method.input),
+  requestDeserialize: deserialize(method.input),
+  responseSerialize: serialize(method.output),
+  responseDeserialize: deserialize(method.output),
   options: idempotencyOf(method),
 })
 
-const codec = (side: 'request' | 'response', desc: DescMessage) => ({
-  [`${side}Serialize`]: (init: object) => toBinary(desc, create(desc, init as Record<string, unknown>)),
-  [`${side}Deserialize`]: (bytes: Uint8Array) => fromBinary(desc, bytes),
-})
+const serialize = (desc: DescMessage) => (init: object) =>
+  toBinary(desc, create(desc, init as Record<string, unknown>))
+
+const deserialize = (desc: DescMessage) => (bytes: Uint8Array) => fromBinary(desc, bytes)
 
 /** nice-grpc's options of a method. */
 export const idempotencyOf = (method: DescMethod) => IDEMPOTENCY[method.idempotency]

@@ -97,6 +97,7 @@ export class GrpcListener {
       implementation[method.localName] =
         method.methodKind === 'unary' ? respondedBefore : streamHandler(method, dispatcher)
     }
+    // The types are those of a definition that is known when it is compiled.
     this.#server.add(definition, implementation as never)
   }
 }

@@ -17,6 +17,7 @@ const late = new WeakSet<ServerOptions>()
  * @throws TypeError when grpc-js no longer has what is wrapped here.
  */
 export const endSessionsLate = (options: ServerOptions): void => {
+  // Private in the types of the package.
   const prototype = Server.prototype as unknown as { _sessionHandler?: SessionHandler }
   const original = prototype._sessionHandler
   if (typeof original !== 'function')

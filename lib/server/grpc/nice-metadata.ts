@@ -10,7 +10,7 @@ export const asNiceMetadata = (metadata: Metadata): NiceMetadata => {
   }
   const write = (name: string, value: unknown, how: 'set' | 'append') => {
     // Refuses what gRPC cannot carry, as nice-grpc does.
-    const checked = NiceMetadata().set(name, value as never)
+    const checked = NiceMetadata().set(name, value as string)
     if (how === 'set') metadata.delete(name)
     for (const each of checked.getAll(name) as readonly (string | Uint8Array)[])
       metadata.append(name, typeof each === 'string' ? each : Buffer.from(each).toString('base64'))
@@ -20,6 +20,7 @@ export const asNiceMetadata = (metadata: Metadata): NiceMetadata => {
     set: (name, value) => write(name, value, 'set'),
     append: (name, value) => write(name, value, 'append'),
     delete: (name) => void metadata.delete(name),
+    // The package's type of a value depends on the letters of its name, of which nothing is known here.
     get: (name) => valuesOf(name)[0] as never,
     getAll: (name) => valuesOf(name) as never,
     has: (name) => metadata.get(name) !== undefined,

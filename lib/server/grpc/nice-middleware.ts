@@ -22,7 +22,7 @@ import type { InterceptedCall, UserInterceptor } from '../chain/user-interceptor
 export const niceGrpcMiddleware =
   <Adds, Needs>(middleware: ServerMiddleware<Adds, Needs>): UserInterceptor =>
   async (call, next) => {
-    const { desc, path } = (call as unknown as { readonly method: Method }).method
+    const { desc, path } = (call as InterceptedCall & { readonly method: Method }).method
     const run = async function* (
       request: unknown,
       context: object,
@@ -34,6 +34,7 @@ export const niceGrpcMiddleware =
         throw asServerError(error)
       }
     }
+    // The generator yields nothing, and the package's types have no word for such a one.
     const middlewareCall = {
       method: { path, requestStream: false, responseStream: false, options: idempotencyOf(desc) },
       requestStream: false,

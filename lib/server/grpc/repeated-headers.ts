@@ -23,6 +23,7 @@ const keeping = new WeakSet<ServerOptions>()
  * @throws TypeError when grpc-js no longer has what is wrapped here.
  */
 export const keepRepeatedHeaders = (options: ServerOptions): void => {
+  // Private in the types of the package.
   const prototype = Server.prototype as unknown as Record<
     (typeof HANDLERS)[number],
     StreamHandler | undefined
@@ -34,12 +35,13 @@ export const keepRepeatedHeaders = (options: ServerOptions): void => {
     if (wrapped.has(handler)) continue
     const withRepeated: StreamHandler = function (interceptors, stream, headers, flags, rawHeaders) {
       // Several values of a name that may have one become a list, which grpc-js reads as several values.
+      const several: NodeJS.Dict<string | string[]> = headers
       for (const name of keeping.has(this.options) ? SINGLE_HEADERS : []) {
         if (headers[name] === undefined) continue
         const values: string[] = []
         for (let at = rawHeaders.indexOf(name); at >= 0; at = rawHeaders.indexOf(name, at + 1))
           if (at % 2 === 0) values.push(rawHeaders[at + 1] ?? '')
-        if (values.length > 1) headers[name] = values as never
+        if (values.length > 1) several[name] = values
       }
       return handler.call(this, interceptors, stream, headers, flags, rawHeaders)
     }

@@ -3,6 +3,7 @@ import { InvalidArgument } from '../../errors.js'
 import { checkMaskPaths } from '../../resource/mask-paths.js'
 import { valueOf } from '../chain/method.js'
 import { fieldNamed } from '../../resource/messages/field-readers.js'
+import type { Choice, Local } from '../../resource/messages/local-field.js'
 
 /** The fields of a read mask; undefined below a field selects all of it. */
 export type ReadTree = ReadonlyMap<DescField, Branch | undefined>
@@ -24,21 +25,19 @@ export const readTree = (paths: readonly string[], message: DescMessage): ReadTr
 
 /** A copy of the message with only the fields of the tree. The original is never changed. */
 export const pick = (message: Message, tree: ReadTree, desc: DescMessage): Message => {
-  const copy = create(desc) as unknown as Record<string, unknown>
+  const copy = create(desc) as Local
   for (const [field, branch] of tree) {
     if (field.oneof === undefined) {
       const value = valueOf(message, field)
       copy[field.localName] = branch === undefined ? value : pickInside(value, branch)
       continue
     }
-    const choice = (message as unknown as Record<string, { case?: string; value?: unknown }>)[
-      field.oneof.localName
-    ]
+    const choice = (message as Local)[field.oneof.localName] as Choice | undefined
     if (choice?.case !== field.localName) continue
     const value = branch === undefined ? choice.value : pickInside(choice.value, branch)
     copy[field.oneof.localName] = { case: choice.case, value }
   }
-  return copy as unknown as Message
+  return copy
 }
 
 const pickInside = (value: unknown, branch: Branch): unknown => {

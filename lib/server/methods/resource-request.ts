@@ -27,7 +27,7 @@ export const keysIn = (reply: Message, { message, key, name }: ResourceModel): r
 }
 
 export const listOptions = (request: Message, has: ListFields): ListOptions => {
-  const { pageSize, pageToken } = request as unknown as { pageSize: number; pageToken: string }
+  const { pageSize, pageToken } = request as Message & { pageSize: number; pageToken: string }
   return {
     pageSize,
     pageToken,

@@ -70,6 +70,7 @@ export function wrapped<Request extends Message, Response>(
       'a wrapped method has to be registered together with its repository: a server calls it',
     )
   }
+  // It is called for its own method alone, which is not known here.
   wraps.set(handler, { options, fn: fn as unknown as Wrap['fn'] })
   return handler
 }

@@ -30,7 +30,7 @@ function clientOf(target: ExternalTarget, method: DescMethod): Send<unknown> {
   if (known === undefined) clients.set(target, (known = new Map<DescMethod, Send<unknown>>()))
   let send = known.get(method)
   if (send === undefined) {
-    const client = createClient({ send: methodDefinition(method) } as never, channel) as {
+    const client = createClient({ send: methodDefinition(method) }, channel) as {
       readonly send: Send<unknown>
     }
     known.set(method, (send = (request, call) => client.send(request, call)))

@@ -2,6 +2,7 @@ import { type DescField, type DescMessage, getOption, hasOption } from '@bufbuil
 import { reflect } from '@bufbuild/protobuf/reflect'
 import type * as Validate from 'ashlar-annotations/buf/validate/validate_pb.js'
 import type { DeclaredRules } from '../../openapi/rules/declared-rules.js'
+import type { Local } from '../../resource/messages/local-field.js'
 
 /** What `buf.validate` says of fields and messages. */
 export interface RuleFacts {
@@ -54,10 +55,7 @@ const declared = (field: Validate.FieldRules, rules: typeof Validate): DeclaredR
   const set = new Map(
     inside.fields
       .filter((one) => inside.isSet(one))
-      .map((one) => [
-        one.name,
-        plain((type.value as unknown as Record<string, unknown>)[valueName(one)], one),
-      ]),
+      .map((one) => [one.name, plain((type.value as Local)[valueName(one)], one)]),
   )
   const nested = (one: Validate.FieldRules | undefined) => one && declared(one, rules)
   const items = type.case === 'repeated' ? nested(type.value.items) : undefined

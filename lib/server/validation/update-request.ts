@@ -1,6 +1,7 @@
 import type { DescField, DescMessage, Message } from '@bufbuild/protobuf'
 import { maskReader } from '../../resource/messages/field-readers.js'
 import type { Reader } from '../../resource/messages/field-readers.js'
+import type { Local } from '../../resource/messages/local-field.js'
 
 /** A request that writes the part of a resource which its `update_mask` names (AIP-134). */
 export interface UpdateRequest {
@@ -31,4 +32,4 @@ const namesResource = ({ name }: DescMessage, field: string): boolean =>
 
 /** The resource that the request carries. */
 export const resourceOf = ({ resource }: UpdateRequest, request: Message): Message | undefined =>
-  (request as unknown as Record<string, Message | undefined>)[resource.localName]
+  (request as Local)[resource.localName] as Message | undefined

@@ -32,6 +32,7 @@ export class Contract<E extends object> {
   readonly mask: readonly string[]
 
   constructor(private readonly subject: ContractSubject<E>) {
+    // Narrower parameters than the contract's: it writes what they take, by names that only run time knows.
     this.repository = subject.repository as unknown as Repository<E>
     this.model = this.repository.model
     this.patch = subject.change.patch
@@ -47,10 +48,11 @@ export class Contract<E extends object> {
 
   /** A new entity with a key; without one, the repository mints it. */
   draft(key = ''): NewEntity<E> {
-    return { ...this.subject.make(this.#made++), [this.model.key.property]: key } as never
+    return { ...this.subject.make(this.#made++), [this.model.key.property]: key }
   }
 
-  keyOf(entity: E): string {
+  keyOf(entity: E | undefined): string {
+    assert.ok(entity !== undefined)
     return this.#value(entity, this.model.key.property) as string
   }
 
@@ -60,19 +62,21 @@ export class Contract<E extends object> {
   }
 
   /** `{ ifMatch }` with the entity's etag; empty when the resource has none. */
-  match(entity: E): { ifMatch?: string } {
+  match(entity: E | undefined): { ifMatch?: string } {
     const { etag } = this.model
+    assert.ok(entity !== undefined)
     return etag === undefined ? {} : { ifMatch: this.#value(entity, etag.property) as string }
   }
 
   /** What is stored of an entity: all but the token that a create returns once. */
-  stored(entity: E): Readonly<Record<string, unknown>> {
+  stored(entity: E | undefined): Readonly<Record<string, unknown>> {
+    assert.ok(entity !== undefined)
     const hidden = new Set([...this.model.credentials, ...this.model.secrets].map(({ property }) => property))
     return Object.fromEntries(Object.entries(entity).filter(([property]) => !hidden.has(property)))
   }
 
   /** What an update with this mask must not change: all of `stored` but the masked fields, the etag and the time. */
-  untouched(entity: E, mask: readonly string[] = []): Readonly<Record<string, unknown>> {
+  untouched(entity: E | undefined, mask: readonly string[] = []): Readonly<Record<string, unknown>> {
     const { etag, updateTime, byProto } = this.model
     const written = new Set<string | undefined>([
       ...mask.map((proto) => byProto.get(proto)?.property),

@@ -19,7 +19,7 @@ export const TRANSACTIONS: readonly Case[] = [
     async (on) => {
       const [created] = await on.store('a')
       const modified = await on.repository.modify('a', (current) => {
-        assert.deepEqual(on.stored(current), on.stored(created as never))
+        assert.deepEqual(on.stored(current), on.stored(created))
         return on.patch
       })
       assert.ok(on.isChanged(modified))
@@ -48,6 +48,7 @@ export const TRANSACTIONS: readonly Case[] = [
         return Number(value ?? 0)
       }
       const before = await valueOf()
+      // The property is known at run time only.
       const patch = { [field.property]: increment(1) } as never
       const isRefused = await on.repository.update('a', patch, [field.proto]).then(
         () => false,

@@ -66,7 +66,7 @@ export const nameOf = ({ code }: Pick<Outcome, 'code'>): string =>
   Object.entries(CODES).find(([, number]) => number === code)?.[0] ?? String(code)
 
 /** A value for each text of the request, to fill HTTP paths. */
-const bound = (desc: ServedMethod['desc']): never =>
+const bound = (desc: ServedMethod['desc']): Record<string, string> =>
   Object.fromEntries(
     desc.input.fields
       .filter((field) => field.fieldKind === 'scalar' && field.oneof === undefined && field.proto.type === 9)
@@ -75,4 +75,4 @@ const bound = (desc: ServedMethod['desc']): never =>
         localName,
         (boundPattern(desc, name) ?? '*').replaceAll(/\*+/g, 'check'),
       ]),
-  ) as never
+  )

@@ -55,7 +55,7 @@ export const checkHostileInput = async (world: World, subject: Subject, row: Row
   for (const page_size of [-1, 2_147_483_647]) await call('list', { fields: { page_size } })
   for (const q of TEXTS) await call('list', { fields: { q } })
   const etag = 'stale'
-  const stale = create(subject.message, { ...entity, etag } as never)
+  const stale = create(subject.message, { ...entity, etag })
   await call('update', { key: row.key, entity: stale, mask: mask.slice(0, 1) })
   await call('delete', { key: row.key, fields: { etag } })
   await call('batchGet', { keys: Array.from({ length: 1001 }, (_, n) => `k${n}`) })
@@ -88,7 +88,7 @@ const badValues = (field: DescField): readonly unknown[] => {
   if (field.enum !== undefined) return [9999, -1]
   const { message } = field
   if (message?.typeName === 'google.protobuf.Timestamp')
-    return [-62_135_596_800n, 253_402_300_799n].map((seconds) => create(message, { seconds } as never))
+    return [-62_135_596_800n, 253_402_300_799n].map((seconds) => create(message, { seconds }))
   switch (field.scalar) {
     case ScalarType.STRING:
       return TEXTS

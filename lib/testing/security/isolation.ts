@@ -1,5 +1,6 @@
 import { create, type Message, toBinary } from '@bufbuild/protobuf'
 import { CODES } from '../../errors.js'
+import type { Local } from '../../resource/messages/local-field.js'
 import { nameOf } from './denial.js'
 import type { ListenerClient, Outcome } from './listener-clients.js'
 import type { Caller } from './probe.js'
@@ -97,7 +98,7 @@ export const reaches = (world: World, subject: Subject, { live, deleted, own }: 
   const entity = draft(world, subject, world.b)
   const mask = maskableFields(subject).map(({ name }) => name)
   const etag = etagOf(live)
-  const marked = create(subject.message, { ...entity, ...(etag !== '' && { etag }) } as never)
+  const marked = create(subject.message, { ...entity, ...(etag !== '' && { etag }) })
   const none = newKey(subject)
   type Asking = (key: string) => Parameters<typeof requestFor>[2]
   const of = (kind: Kind, asking: Asking, { key } = live): readonly Reach[] => {
@@ -121,7 +122,7 @@ export const reaches = (world: World, subject: Subject, { live, deleted, own }: 
     ...of('delete', (key) => ({ key, fields: etag === '' ? {} : { etag } })),
     ...of('delete', (key) => ({ key })),
     ...subject.custom.map(({ path, desc, isOwn, key }): Reach => {
-      const ask = (value: string) => create(desc.input, { [key.localName]: value } as never)
+      const ask = (value: string) => create(desc.input, { [key.localName]: value })
       const keys = [live.key, none]
       return { path, desc, isStandard: false, isOwn, foreign: ask(live.key), missing: ask(none), keys }
     }),
@@ -129,7 +130,7 @@ export const reaches = (world: World, subject: Subject, { live, deleted, own }: 
 }
 
 const etagOf = ({ message }: Row): string => {
-  const { etag } = message as unknown as { readonly etag?: unknown }
+  const { etag } = message as Local
   return typeof etag === 'string' ? etag : ''
 }
 
@@ -210,7 +211,7 @@ const checkCreate = async (
   const { probe, a, b } = world
   const send = (caller: Caller, request: Message) =>
     probe.send(listener, method.desc, request, caller, { shows: true })
-  const claimed = create(subject.message, { ...draft(world, subject, b), accountId: a.tenant } as never)
+  const claimed = create(subject.message, { ...draft(world, subject, b), accountId: a.tenant })
   const own = async (key: string): Promise<string> =>
     (world.apart.has(subject) ? await keyInNewParent(world, subject, b) : undefined) ?? key
   const key = await own(subject.keyPattern === '*' ? '' : newKey(subject))

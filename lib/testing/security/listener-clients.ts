@@ -69,8 +69,7 @@ const sendGrpc = (
     }
     const done = (_: unknown, bytes?: Buffer) => keep(bytes)
     const call = begin(client, desc, { path, write, read, request, metadata, options, done })
-    if (desc.methodKind === 'server_streaming' || desc.methodKind === 'bidi_streaming')
-      (call as unknown as NodeJS.ReadableStream).on('data', keep)
+    if (desc.methodKind === 'server_streaming' || desc.methodKind === 'bidi_streaming') call.on('data', keep)
     call.on('error', () => {}) // the status says it too
     call.on('metadata', (received: grpc.Metadata) => said.push(metadataText(received)))
     call.on('status', ({ code, details, metadata: trailers }: grpc.StatusObject) => {
@@ -98,19 +97,22 @@ interface Begin {
   readonly done: (error: unknown, bytes?: Buffer) => void
 }
 
-const begin = (client: grpc.Client, { methodKind }: DescMethod, call: Begin): grpc.ClientUnaryCall => {
+/** What all kinds of calls have. */
+type Begun = Pick<grpc.Call, 'cancel'> & NodeJS.EventEmitter
+
+const begin = (client: grpc.Client, { methodKind }: DescMethod, call: Begin): Begun => {
   const { path, write, read, request, metadata, options, done } = call
   if (methodKind === 'unary')
     return client.makeUnaryRequest(path, write, read, request, metadata, options, done)
   if (methodKind === 'server_streaming')
-    return client.makeServerStreamRequest(path, write, read, request, metadata, options) as never
+    return client.makeServerStreamRequest(path, write, read, request, metadata, options)
   const stream =
     methodKind === 'client_streaming'
       ? client.makeClientStreamRequest(path, write, read, metadata, options, done)
       : client.makeBidiStreamRequest(path, write, read, metadata, options)
   stream.write(request)
   stream.end()
-  return stream as never
+  return stream
 }
 
 const metadataText = (metadata: grpc.Metadata): string =>

@@ -51,7 +51,7 @@ const checkOwnRequest = async (
       named[index] ??= subjectOf(subjects, message, path)
       return keyAt(index++)
     }, nextNumber())
-    return create(desc.input, made as never)
+    return create(desc.input, made as Record<string, unknown>)
   }
   make(() => '')
   const keysOf = async (side: Side): Promise<readonly string[] | string> => {

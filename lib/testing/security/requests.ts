@@ -1,4 +1,5 @@
 import { clone, create, type DescField, type DescMessage, type Message } from '@bufbuild/protobuf'
+import type { Local } from '../../resource/messages/local-field.js'
 import type { Standard, Subject } from './subjects.js'
 
 /** The content of a request for a standard method. Parts without a field in the message are left out. */
@@ -44,14 +45,14 @@ export const requestFor = (subject: Subject, { desc, standard }: Standard, askin
     case 'batchUpdate': {
       const { requests, resource } = standard
       init[requests.localName] = keys.map((one) =>
-        create(requests.message, updateOf(requests.message, resource, keyed(one), mask) as never),
+        create(requests.message, updateOf(requests.message, resource, keyed(one), mask)),
       )
       break
     }
     case 'list':
       break
   }
-  return create(desc.input, init as never)
+  return create(desc.input, init)
 }
 
 /** The parent of a name; undefined for a key that is no name of the resource. */
@@ -104,11 +105,10 @@ export const keyOf = (subject: Subject, message: Message | undefined): string =>
 
 /** The text in a field of a response, `''` when there is none. */
 export const textIn = (message: Message | undefined, field: DescField): string => {
-  const value = (message as unknown as Record<string, unknown> | undefined)?.[field.localName]
+  const value = (message as Local | undefined)?.[field.localName]
   return typeof value === 'string' ? value : value instanceof Uint8Array ? Buffer.from(value).toString() : ''
 }
 
 /** The resources that a list or batch returned. */
 export const itemsOf = (items: DescField, message: Message | undefined): readonly Message[] =>
-  ((message as unknown as Record<string, unknown> | undefined)?.[items.localName] as Message[] | undefined) ??
-  []
+  ((message as Local | undefined)?.[items.localName] as Message[] | undefined) ?? []

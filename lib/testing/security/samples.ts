@@ -51,7 +51,7 @@ export const sampleOf = (
       throw new TypeError(
         `samples of ${typeName}: ${name} is a Date, use timestampFromDate() of @bufbuild/protobuf/wkt`,
       )
-  return create(subject.message, { ...init, ...references, ...own } as never)
+  return create(subject.message, { ...init, ...references, ...own })
 }
 
 /** Fields that a client may write. */
@@ -131,12 +131,12 @@ const choiceOf = ({ values }: DescEnum): number =>
 const SOME_TIME = 1_900_000_000n
 
 const nested = (desc: DescMessage, making: Bounded, depth: number): unknown => {
-  if (desc.typeName === 'google.protobuf.Timestamp') return create(desc, { seconds: SOME_TIME } as never)
-  if (desc.typeName === 'google.protobuf.Duration') return create(desc, { seconds: 1n } as never)
+  if (desc.typeName === 'google.protobuf.Timestamp') return create(desc, { seconds: SOME_TIME })
+  if (desc.typeName === 'google.protobuf.Duration') return create(desc, { seconds: 1n })
   const wrapped = /^google\.protobuf\.\w+Value$/.test(desc.typeName) ? desc.fields[0] : undefined
   if (wrapped?.scalar !== undefined) return scalar(wrapped.scalar, making)
   if (desc.typeName.startsWith('google.protobuf.') || depth >= DEEPEST) return undefined
   const init: Record<string, unknown> = {}
   for (const field of desc.fields) put(init, field, sampleValue(field, making, depth + 1))
-  return create(desc, init as never)
+  return create(desc, init)
 }

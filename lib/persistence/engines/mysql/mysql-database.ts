@@ -68,6 +68,7 @@ export class MysqlDatabase extends PooledDatabase {
     return this.#connections.get(connection) ?? this.#setUp(connection)
   }
 
+  /** What TypeORM's type keeps to itself. */
   get #driver(): MysqlDriver {
     return this.dataSource.driver as unknown as MysqlDriver
   }
