@@ -1,9 +1,20 @@
-/** What a mask may name: the properties of the entity in proto spelling. */
+/**
+ * What a mask may name: the properties of the entity in proto spelling. `addressLine2` may be `address_line2` or
+ * `address_line_2` in the .proto.
+ */
 export type MaskOf<E> = SnakeCase<keyof E & string>
 
 /** As `snakeCase` does at run time: a break before a capital, but inside of a run of capitals only before its last. */
 type SnakeCase<S extends string, Before extends string = ''> = S extends `${infer Head}${infer Tail}`
-  ? `${Breaks<Before, Head, Tail> extends true ? '_' : ''}${Lowercase<Head>}${SnakeCase<Tail, Head>}`
+  ? `${Breaks<Before, Head, Tail> extends true ? '_' : MayBreak<Before, Head>}${Lowercase<Head>}${SnakeCase<Tail, Head>}`
+  : ''
+
+type Digit = '0' | '1' | '2' | '3' | '4' | '5' | '6' | '7' | '8' | '9'
+
+type MayBreak<Before extends string, C extends string> = C extends Digit
+  ? Before extends '' | '_' | Digit
+    ? ''
+    : '' | '_'
   : ''
 
 type IsCapital<C extends string> = C extends Lowercase<C> ? false : true

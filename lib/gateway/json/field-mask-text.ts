@@ -1,27 +1,56 @@
+import type { DescField, DescMessage } from '@bufbuild/protobuf'
+import { findMaskPath } from '../../resource/messages/field-names.js'
+import { hasSpecialJson } from './any.js'
 import { JsonFault } from './fault.js'
 
 /** `displayName` → `display_name`, by the JSON mapping of FieldMask. */
-export const toSnakeCase = (path: string): string =>
-  path.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+const toSnakeCase = (path: string): string => path.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
 /** `display_name` → `displayName`. */
-export const toCamelCase = (path: string): string =>
+const toCamelCase = (path: string): string =>
   path.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
-/** Reads the paths of a FieldMask in JSON: comma-separated and lowerCamelCase. */
-export function readMaskPaths(text: string): string[] {
-  if (text === '') return []
-  const paths = text.split(',')
-  if (paths.some((path) => path === '' || path.includes('_')))
-    throw new JsonFault('expected comma-separated lowerCamelCase paths, such as "displayName,size"')
-  return paths.map(toSnakeCase)
+/**
+ * The messages whose fields a mask may name: those that stand beside it in its message, as `widget` does beside
+ * `update_mask`. They decide how a path is spelled, because the mapping of names alone loses some of them:
+ * `address_line_2` is `addressLine2` in JSON.
+ */
+export const masked = (mask: DescField): readonly DescMessage[] =>
+  mask.parent.fields.flatMap(({ message }) =>
+    message === undefined || hasSpecialJson(message) ? [] : [message],
+  )
+
+const pathIn = (messages: readonly DescMessage[], path: string) => {
+  for (const message of messages) {
+    const found = findMaskPath(message, path)
+    if (found !== undefined) return found
+  }
+  return undefined
 }
 
-/** @throws RangeError for a path that would read back as another. */
-export function writeMaskPaths(paths: readonly string[]): string {
+/** A path in proto spelling. One that no message has is spelled by the JSON mapping of FieldMask. */
+export const protoPath = (messages: readonly DescMessage[], path: string): string =>
+  pathIn(messages, path)?.proto ?? toSnakeCase(path)
+
+/** Reads the paths of a FieldMask in JSON: comma-separated and lowerCamelCase. */
+export function readMaskPaths(text: string, messages: readonly DescMessage[]): string[] {
+  if (text === '') return []
+  return text.split(',').map((path) => {
+    const known = pathIn(messages, path)
+    if (known !== undefined) return known.proto
+    if (path === '' || path.includes('_'))
+      throw new JsonFault('expected comma-separated lowerCamelCase paths, such as "displayName,size"')
+    return toSnakeCase(path)
+  })
+}
+
+/** @throws RangeError for a path that no message has, and that would read back as another. */
+export function writeMaskPaths(paths: readonly string[], messages: readonly DescMessage[]): string {
   if (!Array.isArray(paths)) throw new RangeError('the paths of a mask are no array')
   return Array.from(paths as readonly unknown[], (path) => {
     if (typeof path !== 'string') throw new RangeError('a mask path is no string')
+    const known = pathIn(messages, path)
+    if (known !== undefined && !known.json.includes(',')) return known.json
     const camel = toCamelCase(path)
     if (toSnakeCase(camel) !== path || /[_,]/.test(camel))
       throw new RangeError('a mask path has no lowerCamelCase form')

@@ -8,8 +8,8 @@ import {
   type Registry,
   ScalarType,
 } from '@bufbuild/protobuf'
-import { type FieldMask, isWrapperDesc, NullValue } from '@bufbuild/protobuf/wkt'
-import { readMaskPaths } from './field-mask-text.js'
+import { FieldMaskSchema, isWrapperDesc, NullValue } from '@bufbuild/protobuf/wkt'
+import { masked, readMaskPaths } from './field-mask-text.js'
 import { readAny } from './any.js'
 import { readListValue, readPlainObject, readStruct, readValue } from './dynamic.js'
 import { JsonFault } from './fault.js'
@@ -30,6 +30,8 @@ export interface JsonReadOptions {
   readonly registry?: Registry
   /** Skips unknown fields and enum names instead of refusing them. Default false. */
   readonly ignoreUnknown?: boolean
+  /** The message that a read mask of the request names fields of. */
+  readonly answer?: DescMessage
 }
 
 type MessageReader = (json: Json, options: JsonReadOptions) => Message
@@ -167,12 +169,21 @@ function itemReader(field: DescField): ItemReader {
   if (field.enum !== undefined) return enumReader(field.enum)
   if (field.message === undefined)
     return scalarReader(field.scalar, 'longAsString' in field && field.longAsString)
+  if (field.message.typeName === FieldMaskSchema.typeName) return maskReader(masked(field))
   if (isPlainObject(field)) return readPlainObject
   if (isUnwrapped(field)) return wrappedReader(field.message)
   const { message } = field
   let reader: MessageReader | undefined
   return (json, options) => (reader ??= messageReader(message))(json, options)
 }
+
+const maskReader =
+  (messages: readonly DescMessage[]): MessageReader =>
+  (json, { answer }) => {
+    const named = answer === undefined ? messages : [...messages, answer]
+    const paths = readMaskPaths(text(json, 'a string of paths'), named)
+    return Object.assign(create(FieldMaskSchema), { paths })
+  }
 
 function wrappedReader(desc: DescMessage): ScalarReader {
   const [value] = desc.fields
@@ -213,8 +224,7 @@ function wellKnownReader(desc: DescMessage): MessageReader | undefined {
     case 'google.protobuf.Duration':
       return (json) => readDuration(text(json, 'a duration string'))
     case 'google.protobuf.FieldMask':
-      return (json) =>
-        Object.assign(create(desc) as FieldMask, { paths: readMaskPaths(text(json, 'a string of paths')) })
+      return maskReader([])
     case 'google.protobuf.Struct':
       return readStruct
     case 'google.protobuf.Value':

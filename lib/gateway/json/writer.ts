@@ -16,7 +16,7 @@ import {
   type Registry,
   ScalarType,
 } from '@bufbuild/protobuf'
-import { writeMaskPaths } from './field-mask-text.js'
+import { masked, writeMaskPaths } from './field-mask-text.js'
 import { hasSpecialJson } from './any.js'
 import { writeDuration, writeTimestamp } from './time.js'
 import { getField, isPlainObject, isUnwrapped, type Local } from '../../resource/messages/local-field.js'
@@ -143,11 +143,19 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 function itemWriter(field: DescField): JsonWriter {
   if (field.enum !== undefined) return enumWriter(field.enum)
   if (field.message === undefined) return scalarWriter(field.scalar)
+  if (field.message.typeName === 'google.protobuf.FieldMask') return maskWriter(field.message, masked(field))
   if (isPlainObject(field)) return (value) => (isRecord(value) ? writePlain(value) : refuse(value, 'object'))
   if (isUnwrapped(field)) return wrappedWriter(field.message)
   const { message } = field
   let write: JsonWriter<Message> | undefined
   return (value, registry) => (write ??= messageWriter(message))(value as Message, registry)
+}
+
+function maskWriter(desc: DescMessage, messages: readonly DescMessage[]): JsonWriter {
+  return (mask) => {
+    if ((mask as Message | undefined | null)?.$typeName !== desc.typeName) refuse(mask, desc.typeName)
+    return quote(writeMaskPaths((mask as FieldMask).paths, messages))
+  }
 }
 
 function enumWriter(desc: DescEnum): JsonWriter {
@@ -169,7 +177,7 @@ function wellKnownWriter(desc: DescMessage): JsonWriter<Message> | undefined {
     case 'google.protobuf.Duration':
       return (duration) => `"${writeDuration(duration)}"`
     case 'google.protobuf.FieldMask':
-      return (mask) => quote(writeMaskPaths((mask as FieldMask).paths))
+      return maskWriter(desc, [])
     case 'google.protobuf.Struct':
       return (struct) => writeStruct(struct as Struct)
     case 'google.protobuf.Value':

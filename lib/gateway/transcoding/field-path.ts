@@ -1,5 +1,6 @@
 import type { DescField, DescMessage, Message } from '@bufbuild/protobuf'
 import { hasSpecialJson } from '../json/any.js'
+import { fieldByEitherName } from '../../resource/messages/field-names.js'
 import { ensureMessage } from '../../resource/messages/local-field.js'
 
 /** The most fields that one path may name. */
@@ -33,12 +34,5 @@ export function findField(desc: DescMessage, path: string): FieldPath | undefine
 /** The message that holds the field. Absent messages on the way are created. */
 export const holderOf = ({ parents }: FieldPath, root: Message): Message =>
   parents.reduce(ensureMessage, root)
-
-/** A field by its proto or its JSON name. */
-export function fieldByEitherName({ fields }: DescMessage, name: string): DescField | undefined {
-  for (const field of fields) if (field.name === name) return field
-  for (const field of fields) if (field.jsonName === name) return field
-  return undefined
-}
 
 const spell = (fields: readonly DescField[]): string => fields.map(({ name }) => name).join('.')

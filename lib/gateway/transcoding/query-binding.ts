@@ -2,7 +2,7 @@ import type { DescField, DescMessage, Message } from '@bufbuild/protobuf'
 import { type FieldMask, isWrapperDesc } from '@bufbuild/protobuf/wkt'
 import { BoundedCache } from '../../bounded-cache.js'
 import { InvalidArgument } from '../../errors.js'
-import { toSnakeCase } from '../json/field-mask-text.js'
+import { masked, protoPath } from '../json/field-mask-text.js'
 import { type FieldPath, findField, holderOf } from './field-path.js'
 import { invalidAt } from '../json/fault.js'
 import type { Json } from '../json/parse.js'
@@ -29,8 +29,9 @@ const REMEMBERED = 100
 /**
  * Fills the fields of a request from the query: singular and repeated scalars, enums and wrappers, Timestamp, Duration
  * and FieldMask, nested with dots; map entries as `labels[key]=value`.
+ * @param answer - the message that a read mask names fields of.
  */
-export function queryBinder(desc: DescMessage, bound: Bound): QueryBinder {
+export function queryBinder(desc: DescMessage, bound: Bound, answer?: DescMessage): QueryBinder {
   const known = new BoundedCache<string, Target>(REMEMBERED, 'query_parameters')
   return (message, parameters) => {
     const seen = new Set<string>()
@@ -46,7 +47,7 @@ export function queryBinder(desc: DescMessage, bound: Bound): QueryBinder {
       if (key !== undefined) put(target, holder, new Map([[key, textValue(path.field, value)]]))
       else if (path.field.fieldKind === 'list') put(target, holder, [textValue(path.field, value)])
       else if (path.field.message?.typeName === 'google.protobuf.FieldMask')
-        appendPaths(path.field, holder, value)
+        appendPaths(path.field, holder, value, answer)
       else if (seen.has(path.name)) throw new InvalidArgument(path.name, 'given more than once')
       else {
         seen.add(path.name)
@@ -122,8 +123,14 @@ const TEXTUAL = new Set([
 ])
 
 /** Comma-separated, in either spelling; repeated parameters add up. */
-function appendPaths(field: DescField, holder: Message, value: string): void {
-  const paths = value === '' ? [] : value.split(',').map(toSnakeCase)
+function appendPaths(
+  field: DescField,
+  holder: Message,
+  value: string,
+  answer: DescMessage | undefined,
+): void {
+  const messages = answer === undefined ? masked(field) : [...masked(field), answer]
+  const paths = value === '' ? [] : value.split(',').map((path) => protoPath(messages, path))
   const mask = getField(holder, field) as FieldMask | undefined
   if (mask === undefined) setField(holder, field, { $typeName: 'google.protobuf.FieldMask', paths })
   else for (const path of paths) mask.paths.push(path)

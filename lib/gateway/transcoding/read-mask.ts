@@ -1,5 +1,5 @@
 import type { DescField, DescMessage, DescMethod } from '@bufbuild/protobuf'
-import { fieldByEitherName } from './field-path.js'
+import { fieldByEitherName } from '../../resource/messages/field-names.js'
 import { maskReader, type Reader } from '../../resource/messages/field-readers.js'
 import { type Readable, readableOf } from '../../resource/messages/readable.js'
 

@@ -1,8 +1,8 @@
 import type { DescField, DescMessage, Message } from '@bufbuild/protobuf'
 import { InvalidArgument } from '../../errors.js'
 import { checkMaskPaths } from '../../resource/mask-paths.js'
-import { fieldByEitherName } from './field-path.js'
 import { hasSpecialJson } from '../json/any.js'
+import { findMaskPath } from '../../resource/messages/field-names.js'
 import type { Local } from '../../resource/messages/local-field.js'
 import { fieldNamed } from '../../resource/messages/field-readers.js'
 import { printable } from '../../text/printable.js'
@@ -75,29 +75,10 @@ function respell(resource: DescMessage, value: string): readonly string[] {
   const parts = value.split(',')
   for (const part of parts) {
     const path = parts.length > 1 ? part.trim() : part
-    const proto = path === '*' ? path : protoPathOf(resource, path)
+    const proto = path === '*' ? path : findMaskPath(resource, path)?.proto
     if (proto === undefined)
       throw new InvalidArgument('update_mask', `unknown field "${printable(path)}" of ${resource.name}`)
     paths.push(proto)
   }
   return paths
-}
-
-/** Walks a dotted path in either spelling; behind a map any key is valid. */
-function protoPathOf(resource: DescMessage, path: string): string | undefined {
-  const names: string[] = []
-  let inside: DescMessage | 'keys' | undefined = resource
-  for (const step of path.split('.')) {
-    if (inside === undefined) return undefined
-    if (inside === 'keys') {
-      names.push(step)
-      inside = undefined
-      continue
-    }
-    const field: DescField | undefined = fieldByEitherName(inside, step)
-    if (field === undefined) return undefined
-    names.push(field.name)
-    inside = field.fieldKind === 'map' ? 'keys' : field.fieldKind === 'message' ? field.message : undefined
-  }
-  return names.join('.')
 }

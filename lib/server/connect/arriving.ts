@@ -24,7 +24,7 @@ export const arriving = async (
   response: ServerResponse,
   caller: Caller,
 ): Promise<Arriving> => {
-  const message = create(form.input)
+  const message = create(form.method.input)
   const limit = form.limit + (form.format.isEnveloped ? PREFIX_BYTES : 0)
   const body = new Body(request, limit, caller, form.unauthenticated)
   try {

@@ -101,11 +101,12 @@ interface Received {
 /** Finds out how a request is written. */
 const askedOf = (
   { registry, maxBodyBytes, unauthenticated }: Serving,
-  { input, name }: DescMethod,
+  method: DescMethod,
   { methods, formats }: { readonly methods: readonly string[]; readonly formats: readonly WireFormat[] },
   { request, response, query, caller }: Received,
 ): Asked => {
   const { method: httpMethod = '', headers } = request
+  const { input, name } = method
   if (!methods.includes(httpMethod))
     return new HttpError(405, 'UNIMPLEMENTED', `${name} supports ${methods.join(' and ')} only`, {
       allow: ['OPTIONS', ...methods].sort().join(', '),
@@ -114,7 +115,7 @@ const askedOf = (
     const coding = headers[format.protocol === 'connect' ? 'connect-content-encoding' : 'grpc-encoding']
     const isCoded = format.isEnveloped && typeof coding === 'string'
     const limit = maxBodyBytes
-    return { input, format, coding: isCoded ? coding : undefined, limit, registry, unauthenticated }
+    return { method, format, coding: isCoded ? coding : undefined, limit, registry, unauthenticated }
   }
   if (httpMethod === 'GET') {
     const faults: unknown[] = []

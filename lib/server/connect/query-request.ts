@@ -23,7 +23,7 @@ export const parametersOf = (query: string): Parameters => {
 
 /** The request that a query holds. One that is compressed is inflated after authorization. */
 export const fromQuery = async (form: RequestForm, parameters: Parameters): Promise<Arriving> => {
-  const nothing = create(form.input)
+  const nothing = create(form.method.input)
   try {
     checkVersion(parameters.get('connect'))
     const bytes = bytesOf(parameters)

@@ -1,16 +1,23 @@
-import { type DescMessage, fromBinary, type Message, type Registry } from '@bufbuild/protobuf'
+import {
+  type DescMessage,
+  type DescMethod,
+  fromBinary,
+  type Message,
+  type Registry,
+} from '@bufbuild/protobuf'
 import { AshlarError, InvalidArgument, Unimplemented } from '../../errors.js'
 import { jsonOf } from '../../gateway/http/body.js'
 import { CONTENT_CODINGS } from '../../gateway/http/content-coding.js'
 import { invalidAt } from '../../gateway/json/fault.js'
 import { messageReader } from '../../gateway/json/reader.js'
+import { readableOf } from '../../resource/messages/readable.js'
 import type { UnauthenticatedBytes } from '../../unauthenticated-bytes.js'
 import { isCompressed, onlyMessage } from '../grpc/envelope.js'
 import type { WireFormat } from './wire-format.js'
 
 /** How the bytes of a request become a message. */
 export interface RequestForm {
-  readonly input: DescMessage
+  readonly method: DescMethod
   readonly format: WireFormat
   /** The coding of a message in an envelope that says that it is compressed. */
   readonly coding: string | undefined
@@ -43,12 +50,12 @@ const inflated = async ({ coding, limit }: RequestForm, bytes: Uint8Array): Prom
   return Buffer.from(bytes.length === 0 ? bytes : await known.inflate(bytes, limit))
 }
 
-const decoded = ({ input, format, registry }: RequestForm, bytes: Buffer): Message => {
-  if (!format.isJson) return fromBytes(input, bytes)
+const decoded = ({ method, format, registry }: RequestForm, bytes: Buffer): Message => {
+  if (!format.isJson) return fromBytes(method.input, bytes)
   const json = jsonOf(bytes)
   if (json === undefined) throw new InvalidArgument('', 'the request is empty, which is no JSON: send {}')
   try {
-    return messageReader(input)(json, { registry })
+    return messageReader(method.input)(json, { registry, answer: readableOf(method.output).message })
   } catch (error) {
     throw invalidAt('', error)
   }
