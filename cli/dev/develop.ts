@@ -56,7 +56,7 @@ export async function develop(options: DevelopOptions): Promise<void> {
     ])
   }
   const service = new Service(folder, entry, {
-    ready: () => say([paint.good(`ready after ${seconds(since)}: ${docsUrl()}`)]),
+    ready: (address) => say([paint.good(`ready after ${seconds(since)}${docsAt(address)}`)]),
     ended: (exit, by) => {
       isRunning = false
       say([
@@ -183,7 +183,5 @@ const WATCHED_MS = 200
 const seconds = (since: number): string => `${((performance.now() - since) / 1_000).toFixed(1)} s`
 
 /** Where the page for trying requests is. */
-function docsUrl(): string {
-  const address = process.env.HTTP_ADDR ?? ':8080'
-  return `http://${address.startsWith(':') ? `localhost${address}` : address}/docs`
-}
+const docsAt = (address: string | undefined): string =>
+  address === undefined ? '' : `: http://${address.replace(/^(0\.0\.0\.0|\[::\])?:/, 'localhost:')}/docs`

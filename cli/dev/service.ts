@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { ENDS_WITH_PARENT, LONGEST_STOP_MS } from './ending.js'
 
 export interface ServiceEvents {
-  /** It says that it listens. */
-  readonly ready: () => void
+  /** It says that it listens, and at which address for HTTP. */
+  readonly ready: (address: string | undefined) => void
   /** It ended by itself. */
   readonly ended: (exit: number | null, signal: NodeJS.Signals | null) => void
 }
@@ -33,7 +33,8 @@ export class Service {
     )
     this.#child = child
     child.on('message', (message) => {
-      if (message === 'ready' && this.#child === child) this.events.ready()
+      const ready = typeof message === 'string' ? /^ready(?: (\S+))?$/.exec(message) : null
+      if (ready !== null && this.#child === child) this.events.ready(ready[1])
     })
     child.once('exit', (exit, signal) => {
       if (this.#child !== child) return

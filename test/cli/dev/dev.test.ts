@@ -59,8 +59,8 @@ describe('ashlar dev', function () {
 
   before(async function () {
     if (!hasBuf || basename(compiled) !== 'dist') this.skip()
-    const httpAddr = `127.0.0.1:${await freePort()}`
-    url = `http://${httpAddr}`
+    const httpAddr = `:${await freePort()}`
+    url = `http://localhost${httpAddr}`
     project = await linkedProject('shop', ['--database', 'sqlite'])
     start = (...command) => {
       said = ''
