@@ -78,7 +78,9 @@ async function proxies4and6(registry: Registry, authority: Authority, wanted: nu
     return { port: taken, servers: (await listens(second, taken, '::1')) ? [first, second] : [first] }
   }
   const ports = wanted === undefined ? PORTS.join(' and ') : String(wanted)
-  throw new Failure(`port ${ports} cannot be had: end the program that has it, or choose another with --port`)
+  throw new Failure(
+    `port ${ports} cannot be had: end the program that has it, or choose another (ashlar-idp edge --port 9443)`,
+  )
 }
 
 function proxyServer(

@@ -15,8 +15,8 @@ export const trustLines = (path: string, home: string): readonly string[] => [
   `  export NODE_EXTRA_CA_CERTS=${quoted(path)}`,
   '',
   'Names:',
-  '  *.localhost   Browsers resolve it on every system, and so does curl. Node does on macOS and where systemd-resolved runs;',
-  '                on other Linux systems and on Windows, write "127.0.0.1 app.localhost" into the hosts file.',
+  '  *.localhost   Browsers and curl resolve it on Linux, macOS and Windows. Node does where systemd-resolved runs (most desktops',
+  '                with Linux); elsewhere, write "127.0.0.1 app.localhost" into the hosts file.',
   '  *.dev.test    No system resolves it by itself: write "127.0.0.1 idp.dev.test" into the hosts file.',
   '  Hosts file    /etc/hosts on Linux and macOS, C:\\Windows\\System32\\drivers\\etc\\hosts on Windows.',
 ]

@@ -1,16 +1,22 @@
-import { createLocalJWKSet, jwtVerify } from 'jose'
+import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose'
 import type { AdapterPayload } from 'oidc-provider'
 import type { Keys } from '../state/keys.js'
 import type { StateFile } from '../state/state-file.js'
 
 /**
- * The library knows an access token by its identifier alone, and refuses one with three parts where it introspects and revokes. So such a
+ * The library knows an access token by its identifier alone, and refuses what begins as a JWT where it introspects and revokes. So such a
  * request gets another spelling of the token, which only this provider reads back.
  */
-const JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/
-const RESPELLED = /^[\w-]+~[\w-]+~[\w-]+$/
+const RESPELLED = 'jwt~'
 
-export const respelled = (token: string): string => (JWT.test(token) ? token.replaceAll('.', '~') : token)
+export function respelled(token: string): string {
+  try {
+    decodeProtectedHeader(token)
+    return `${RESPELLED}${token}`
+  } catch {
+    return token
+  }
+}
 
 /**
  * The entry of an access token that this provider has signed and remembers. A token in its own spelling is used at userinfo, where the
@@ -22,9 +28,8 @@ export async function accessTokenOf(
   keys: Keys,
   issuer: string,
 ): Promise<AdapterPayload | undefined> {
-  const isRespelled = RESPELLED.test(text)
-  if (!isRespelled && !JWT.test(text)) return undefined
-  const jti = await identifierOf(isRespelled ? text.replaceAll('~', '.') : text, keys, issuer)
+  const isRespelled = text.startsWith(RESPELLED)
+  const jti = await identifierOf(isRespelled ? text.slice(RESPELLED.length) : text, keys, issuer)
   const entry = jti === undefined ? undefined : store.get('AccessToken', jti)
   if (entry === undefined) return undefined
   return (isRespelled ? entry : { ...entry, aud: undefined }) as AdapterPayload

@@ -1,4 +1,4 @@
-import type { AdapterFactory, Configuration, KoaContextWithOIDC } from 'oidc-provider'
+import { type AdapterFactory, type Configuration, errors, type KoaContextWithOIDC } from 'oidc-provider'
 import type { Keys } from '../state/keys.js'
 import { accessClaims, identityClaims } from './claims.js'
 import type { ProviderContext } from './context.js'
@@ -44,6 +44,9 @@ export function configurationOf(
     conformIdTokenClaims: false,
     responseTypes: ['code'],
     pkce: { required: () => true },
+    // Where the request for the code had one, so has the request that redeems it.
+    allowOmittingSingleRegisteredRedirectUri: false,
+    clientBasedCORS: () => false,
     rotateRefreshToken: true,
     issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed('refresh_token'),
     expiresWithSession: async (_ctx, source) => !source.scopes.has('offline_access'),
@@ -78,13 +81,17 @@ export function configurationOf(
         enabled: true,
         defaultResource: async (_ctx, client) => resourceOf(client.clientId),
         useGrantedResource: async () => true,
-        getResourceServerInfo: async (ctx, _resource, client) => ({
-          audience: client.clientId,
-          scope: possibleScopes(ctx, context).join(' '),
-          accessTokenFormat: 'jwt',
-          accessTokenTTL: ACCESS_TOKEN_SECONDS,
-          jwt: { sign: { alg: 'RS256' } },
-        }),
+        getResourceServerInfo: async (ctx, resource, client) => {
+          if (resource !== resourceOf(client.clientId))
+            throw new errors.InvalidTarget('the audience is always the client: leave out resource')
+          return {
+            audience: client.clientId,
+            scope: possibleScopes(ctx, context).join(' '),
+            accessTokenFormat: 'jwt',
+            accessTokenTTL: ACCESS_TOKEN_SECONDS,
+            jwt: { sign: { alg: 'RS256' } },
+          }
+        },
       },
     },
     findAccount: async (_ctx, sub) => {

@@ -7,8 +7,15 @@ import { notAllowed, Pages, sendJson, sendPage } from './pages.js'
 import { bodyOf, withBody } from '../http/request-body.js'
 import { type Refusal, RequestGuard, setSafeHeaders } from './request-guard.js'
 
-/** Forms that pages of the library post. */
-const LIBRARY_FORMS = ['/device', '/session/end/confirm']
+/** What may be posted from elsewhere: clients call these endpoints, and an app may send a person to the end of the session by a form. */
+const NO_FORMS = [
+  '/token',
+  '/token/introspection',
+  '/token/revocation',
+  '/device/auth',
+  '/me',
+  '/session/end',
+]
 /** Endpoints whose token parameter may be an access token. */
 const TOKEN_ENDPOINTS = ['/token/introspection', '/token/revocation']
 /** What a page of another origin may read. */
@@ -31,15 +38,17 @@ export function handlerOf(context: ProviderContext, library: () => Provider): Re
     const elsewhere = guard.elsewhere(request)
     if (elsewhere !== undefined) return void response.writeHead(307, { location: elsewhere }).end()
     atTheIssuer(request)
-    if (request.method === 'OPTIONS' && !PUBLIC.includes(path)) return notAllowed(response, 'GET, HEAD, POST')
-    const isPage = Pages.has(path)
-    if (request.method === 'POST' && (isPage || isLibraryForm(path))) {
+    const { method = '' } = request
+    const ofPage = Pages.methodsOf(path)
+    if (ofPage !== undefined && !ofPage.includes(method)) return notAllowed(response, ofPage.join(', '))
+    if (method === 'OPTIONS' && !PUBLIC.includes(path)) return notAllowed(response, 'GET, HEAD, POST')
+    if (method === 'POST' && !NO_FORMS.includes(path)) {
       const foreign = guard.refuseForeignForm(request)
       if (foreign !== undefined) return refuse(request, response, foreign)
     }
     const provider = library()
-    if (isPage) return new Pages(provider, context).respond(request, response, path)
-    const isTokenEndpoint = request.method === 'POST' && TOKEN_ENDPOINTS.includes(path)
+    if (ofPage !== undefined) return new Pages(provider, context).respond(request, response, path)
+    const isTokenEndpoint = method === 'POST' && TOKEN_ENDPOINTS.includes(canonical(path))
     const passed = isTokenEndpoint ? withBody(request, respelledForm(await bodyOf(request))) : request
     await provider.callback()(passed, response)
   }
@@ -56,8 +65,8 @@ export function handlerOf(context: ProviderContext, library: () => Provider): Re
 /** Takes the CORS headers of endpoints that no page of another origin may call. */
 export const isPublic = (path: string): boolean => PUBLIC.includes(path)
 
-const isLibraryForm = (path: string): boolean =>
-  LIBRARY_FORMS.some((form) => path === form || path.startsWith(`${form}/`))
+/** The library takes a path in any case, and with a slash at its end. */
+const canonical = (path: string): string => path.toLowerCase().replace(/\/$/, '')
 
 function respelledForm(body: string): string {
   const fields = new URLSearchParams(body)

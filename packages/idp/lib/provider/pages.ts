@@ -12,6 +12,14 @@ import { textOf } from './parameters.js'
 import { Sessions } from './sessions.js'
 
 const INTERACTION = /^\/interaction\/([\w-]{1,64})$/
+const READ = ['GET', 'HEAD']
+const FORM = [...READ, 'POST']
+const METHODS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['/', READ],
+  ['/launchpad.json', READ],
+  ['/sign-in', FORM],
+  ['/sign-out', ['POST']],
+])
 
 /** The provider's own pages: launchpad, chooser and what they post to. */
 export class Pages {
@@ -24,24 +32,22 @@ export class Pages {
     this.#sessions = new Sessions(provider, context)
   }
 
-  /** Whether the path is one of these pages. */
-  static has(path: string): boolean {
-    return ['/', '/launchpad.json', '/sign-in', '/sign-out'].includes(path) || INTERACTION.test(path)
+  /** The methods of one of these pages; undefined for another path. */
+  static methodsOf(path: string): readonly string[] | undefined {
+    return METHODS.get(path) ?? (INTERACTION.test(path) ? FORM : undefined)
   }
 
-  /** Responds to a request for one of the pages. */
+  /** Responds to a request for one of the pages, by one of its methods. */
   async respond(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
-    const isRead = request.method === 'GET' || request.method === 'HEAD'
+    const isRead = request.method !== 'POST'
     const uid = INTERACTION.exec(path)?.[1]
     if (uid !== undefined) return this.#interaction(request, response, path, uid, isRead)
     if (path === '/sign-in')
       return isRead ? this.#chooser(request, response) : this.#signIn(request, response)
     if (path === '/sign-out') {
-      if (isRead) return notAllowed(response, 'POST')
       await this.#sessions.signOut(request, response)
       return redirect(response, '/')
     }
-    if (!isRead) return notAllowed(response, 'GET, HEAD')
     return path === '/' ? this.#launchpad(request, response) : this.#launchpadData(request, response)
   }
 

@@ -34,8 +34,10 @@ export class RequestGuard {
   }
 
   /** A name that a foreign domain could be made to point here is not one of these (DNS rebinding). */
-  refuseHost({ headers, url = '' }: IncomingMessage): Refusal | undefined {
+  refuseHost({ headers, headersDistinct, url = '' }: IncomingMessage): Refusal | undefined {
     if (!url.startsWith('/')) return { status: 400, message: 'The request names no path of this provider.' }
+    if ((headersDistinct['host']?.length ?? 0) > 1)
+      return { status: 400, message: 'The request names several hosts.' }
     const { host = '' } = headers
     if (/^[^\s/@?#]+$/.test(host) && this.#hosts.has(hostNameOf(host))) return undefined
     const names = [...this.#hosts].join(', ')

@@ -15,7 +15,7 @@ export async function takenPort(port: number): Promise<string> {
 
 async function isProvider(port: number): Promise<boolean> {
   try {
-    const response = await fetch(`http://127.0.0.1:${port}/launchpad.json`, {
+    const response = await fetch(`http://localhost:${port}/launchpad.json`, {
       signal: AbortSignal.timeout(500),
     })
     return 'apps' in ((await response.json()) as object)

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
 import * as oauth from 'openid-client'
 import { Browser } from '../support/browser.js'
-import { authorization, ownProvider, type OwnProvider, signIn } from '../support/own-provider.js'
+import { authorization, ownProvider, type OwnProvider, REDIRECT, signIn } from '../support/own-provider.js'
 
 describe('the flows, as openid-client runs them', () => {
   let own: OwnProvider
@@ -64,6 +64,43 @@ describe('the flows, as openid-client runs them', () => {
     }
   })
 
+  it('a code is redeemed with the redirect address, the client and the verifier of its request', async () => {
+    const post = (fields: Record<string, string>) =>
+      fetch(`${own.issuer}/token`, { method: 'POST', body: new URLSearchParams(fields) })
+    const { callback, checks } = await signIn(new Browser(own.issuer), config, 'alice')
+    const good = {
+      grant_type: 'authorization_code',
+      code: callback.searchParams.get('code') ?? '',
+      redirect_uri: REDIRECT,
+      code_verifier: checks.pkceCodeVerifier ?? '',
+      client_id: 'orders',
+      client_secret: 'dev-secret-orders',
+    }
+    const { redirect_uri: _, ...withoutRedirect } = good
+    const { code_verifier: __, ...withoutVerifier } = good
+    for (const [fields, status] of [
+      [withoutRedirect, 400],
+      [{ ...good, redirect_uri: 'http://localhost:3001/callback' }, 400],
+      [withoutVerifier, 400],
+      [{ ...good, code_verifier: `${good.code_verifier.slice(1)}x` }, 400],
+      [{ ...good, client_id: 'app', client_secret: 'dev-secret-app' }, 400],
+      [{ ...good, client_secret: 'x' }, 401],
+      [{ ...good, client_secret: '' }, 401],
+      [{ ...good, code: 'x' }, 400],
+      [{ ...good, grant_type: 'password' }, 400],
+      [good, 200],
+      [good, 400],
+    ] as const)
+      expect((await post(fields)).status, JSON.stringify(fields)).to.equal(status)
+  })
+
+  it('an audience of somebody else is refused: it is always the client', async () => {
+    const answer = await new Browser(own.issuer).get(
+      (await authorization(config, { resource: 'https://other.example/' })).url,
+    )
+    expect(new URL(answer.url).searchParams.get('error')).to.equal('invalid_target')
+  })
+
   it('refresh tokens rotate, and a reuse ends the family', async () => {
     const first = await tokensOf('alice')
     const second = await oauth.refreshTokenGrant(config, first.refresh_token ?? '')
@@ -112,6 +149,59 @@ describe('the flows, as openid-client runs them', () => {
     const tokens = await oauth.pollDeviceAuthorizationGrant(config, { ...started, interval: 0.05 })
     expect(decodeJwt(tokens.access_token)).to.include({ sub: 'carol', tenant: 'globex', aud: 'orders' })
     expect(tokens.refresh_token).to.be.a('string')
+  })
+
+  it('a device waits, and hears of a refusal', async () => {
+    const poll = async (device_code: string, id = 'orders') => {
+      const response = await fetch(`${own.issuer}/token`, {
+        method: 'POST',
+        body: new URLSearchParams({
+          ...{ grant_type: 'urn:ietf:params:oauth:grant-type:device_code', device_code },
+          ...{ client_id: id, client_secret: `dev-secret-${id}` },
+        }),
+      })
+      return [response.status, ((await response.json()) as { error?: string }).error]
+    }
+    const { device_code, user_code } = await oauth.initiateDeviceAuthorization(config, { scope: 'openid' })
+    expect(await poll(device_code)).to.deep.equal([400, 'authorization_pending'])
+    expect(await poll(device_code, 'app')).to.deep.equal([400, 'invalid_grant'])
+    expect(await poll('unknown')).to.deep.equal([400, 'invalid_grant'])
+    const browser = new Browser(own.issuer)
+    const xsrf = /name="xsrf" value="([\w-]+)"/.exec((await browser.get('/device')).body)?.[1] ?? ''
+    expect((await browser.post('/device', { xsrf, user_code, abort: 'yes' })).body).to.include(
+      'The device was not signed in.',
+    )
+    expect(await poll(device_code)).to.deep.equal([400, 'access_denied'])
+    expect(await poll(device_code)).to.deep.equal([400, 'invalid_grant'])
+  })
+
+  it('introspection, revocation and userinfo know an access token, and nothing that looks like one', async () => {
+    const { access_token, id_token = '', refresh_token = '' } = await tokensOf('alice')
+    const authorizationHeader = `Basic ${Buffer.from('orders:dev-secret-orders').toString('base64')}`
+    const userinfo = async (token: string) =>
+      (await fetch(`${own.issuer}/me`, { headers: { authorization: `Bearer ${token}` } })).status
+    const introspected = async (token: string, path = '/token/introspection') => {
+      const response = await fetch(`${own.issuer}${path}`, {
+        method: 'POST',
+        headers: { authorization: authorizationHeader },
+        body: new URLSearchParams({ token }),
+      })
+      return ((await response.json()) as { active: boolean }).active
+    }
+    expect(await userinfo(access_token)).to.equal(200)
+    expect(await introspected(access_token, '/Token/Introspection/')).to.equal(true)
+    expect(await introspected(refresh_token)).to.equal(true)
+    const [header = '', payload = '', signature = ''] = access_token.split('.')
+    const none = Buffer.from('{"alg":"none","typ":"at+jwt"}').toString('base64url')
+    for (const token of [
+      ...[id_token, 'x', 'a.b.c', `${none}.${payload}.`, `${none}.${payload}.${signature}`],
+      ...[`${header}.${payload}.${signature.slice(1)}`, header, `jwt~${access_token}`],
+    ]) {
+      expect(await userinfo(token), token).to.equal(401)
+      if (!token.startsWith('jwt~')) expect(await introspected(token), token).to.equal(false)
+    }
+    expect(await userinfo(refresh_token)).to.equal(401)
+    expect((await fetch(`${own.issuer}/me`)).status).to.equal(401)
   })
 
   it('introspection and revocation take access tokens and refresh tokens', async () => {

@@ -49,20 +49,25 @@ describe('what the provider refuses', () => {
         expect((await ask(path, { host })).status, path).to.equal(421)
     })
 
-  it('a request that names another site in its target', async () => {
-    const text = await new Promise<string>((resolve, reject) => {
-      let received = ''
-      const socket = connect(own.provider.port, '127.0.0.1', () => {
-        socket.write(
-          `GET http://evil.example/ HTTP/1.1\r\nhost: 127.0.0.1:${own.provider.port}\r\nconnection: close\r\n\r\n`,
-        )
+  for (const [what, target, hosts] of [
+    ['names another site in its target', 'http://evil.example/', ['localhost']],
+    ['has two hosts', '/', ['localhost', 'evil.example']],
+    ['has two hosts in the other order', '/', ['evil.example', 'localhost']],
+    ['has no host', '/', []],
+  ] as const)
+    it(`a request that ${what}`, async () => {
+      const lines = [`GET ${target} HTTP/1.1`, ...hosts.map((host) => `host: ${host}`), 'connection: close']
+      const text = await new Promise<string>((resolve, reject) => {
+        let received = ''
+        const socket = connect(own.provider.port, '127.0.0.1', () => {
+          socket.write(`${lines.join('\r\n')}\r\n\r\n`)
+        })
+        socket.on('data', (part: Buffer) => (received += part.toString()))
+        socket.on('close', () => resolve(received))
+        socket.on('error', reject)
       })
-      socket.on('data', (part: Buffer) => (received += part.toString()))
-      socket.on('close', () => resolve(received))
-      socket.on('error', reject)
+      expect(text).to.match(/^HTTP\/1.1 400 /)
     })
-    expect(text).to.match(/^HTTP\/1.1 400 /)
-  })
 
   it('a page at another of its hosts leads to the issuer, so that there is one session', async () => {
     const { status, headers } = await ask('/?x=1', { host: 'idp.dev.test', accept: 'text/html' })
@@ -75,7 +80,9 @@ describe('what the provider refuses', () => {
     const { url } = await browser.get(
       (await authorization(await own.client(), { prompt: 'select_account' })).url,
     )
-    for (const path of ['/sign-in', '/sign-out', new URL(url).pathname, '/device', '/session/end/confirm'])
+    const forms = ['/sign-in', '/sign-out', new URL(url).pathname, '/device', '/session/end/confirm']
+    // The library takes these spellings, too.
+    for (const path of [...forms, '/DEVICE', '/device/', '/Session/End/Confirm', '/session/end/confirm/'])
       for (const headers of [
         { origin: 'https://evil.example' },
         { origin: 'null' },
@@ -84,7 +91,11 @@ describe('what the provider refuses', () => {
         { 'sec-fetch-site': 'same-site' },
       ] as Record<string, string>[])
         expect((await browser.post(path, { sub: 'bob', logout: 'yes' }, headers)).status, path).to.equal(403)
-    expect((await ask('/sign-out')).status).to.equal(405)
+    for (const method of ['GET', 'HEAD', 'PUT', 'DELETE', 'PATCH', 'TRACE'])
+      expect((await ask('/sign-out', {}, method)).status, method).to.equal(405)
+    for (const path of ['/', '/launchpad.json', '/healthz'])
+      expect((await ask(path, form, 'POST', 'sub=bob')).status, path).to.equal(405)
+    expect((await ask('/sign-in', form, 'PUT', 'sub=bob')).status).to.equal(405)
     expect((await ask('/sign-in?sub=bob')).status).to.equal(200)
     expect((await browser.get('/launchpad.json')).body).to.include('"sub":"alice"')
   })
@@ -260,6 +271,23 @@ describe('what the provider refuses', () => {
         .to.match(new RegExp(`^ashlar_idp_${own.provider.port}_session`))
         .and.match(/httponly/i)
         .and.match(/samesite=lax/i)
+  })
+
+  it('cookies of an issuer with https are secure, and its endpoints are there', async () => {
+    const issuer = 'https://idp.dev.test:8443'
+    const there = await ownProvider({ issuer })
+    const at = {
+      host: '127.0.0.1',
+      port: there.provider.port,
+      headers: { ...form, host: 'idp.dev.test:8443' },
+    }
+    const { headers } = await call({ ...at, path: '/sign-in', method: 'POST' }, 'sub=alice')
+    for (const cookie of headers['set-cookie'] as unknown as readonly string[])
+      expect(cookie).to.match(/^ashlar_idp_8443_session.*secure/i)
+    const { body } = await call({ ...at, path: '/.well-known/openid-configuration' })
+    expect(JSON.parse(body)).to.include({ issuer, token_endpoint: `${issuer}/token` })
+    expect((await call({ ...at, path: '/healthz', headers: { host: '127.0.0.1' } })).status).to.equal(421)
+    await there.close()
   })
 
   it('files of the state are for this user alone', () => {

@@ -41,6 +41,33 @@ describe('what the provider remembers', () => {
     expect(reused).to.be.instanceOf(oauth.ResponseBodyError)
   })
 
+  it('keys rotate and the provider restarts while sessions live, and nobody is refused', async () => {
+    const { browser, config, tokens } = await signedIn('alice')
+    const held = [tokens.access_token]
+    let refresh = tokens.refresh_token ?? ''
+    const check = async () => {
+      const { callback, checks } = await signIn(browser, config, '', { prompt: 'none' })
+      held.push((await oauth.authorizationCodeGrant(config, callback, checks)).access_token)
+      const renewed = await oauth.refreshTokenGrant(config, refresh)
+      refresh = renewed.refresh_token ?? ''
+      held.push(renewed.access_token)
+      for (const token of held) {
+        const userinfo = await fetch(`${own.issuer}/me`, { headers: { authorization: `Bearer ${token}` } })
+        expect(userinfo.status).to.equal(200)
+      }
+      expect((await browser.get('/launchpad.json')).body).to.include('"sub":"alice"')
+    }
+    await check()
+    for (let round = 0; round < 3; round++) {
+      now += 601_000
+      await callControl(controlSocketOf(join(own.folder, 'state')), '/rotate', {})
+      await check()
+      await own.restart()
+      await check()
+    }
+    expect(new Set(held.map((token) => decodeProtectedHeader(token).kid)).size).to.equal(4)
+  })
+
   it('a state that is damaged is put aside, and the provider starts', async () => {
     await signedIn('alice')
     await own.provider.close()
