@@ -1,0 +1,144 @@
+import { expect } from 'chai'
+import { decodeJwt } from 'jose'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { connect, type AddressInfo } from 'node:net'
+import { networkInterfaces, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { COMMANDS } from '../../lib/cli/commands.js'
+import { variableOf } from '../../lib/cli/command.js'
+import { hostOf, issuerOf } from '../../lib/provider/options.js'
+import { ownProvider } from '../support/own-provider.js'
+import { start } from '../support/program.js'
+
+describe('ashlar-idp serve', () => {
+  let folder: string
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'serve-'))
+  })
+  afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+  const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+    start(args, { cwd: folder, env }).ended
+
+  it('starts from an empty folder, gives tokens to scripts, and ends when it is asked to', async () => {
+    const serve = start(['serve'], { cwd: folder, env: { ASHLAR_IDP_PORT: '0', ASHLAR_IDP_STATE: 'keys' } })
+    const [, issuer = ''] = await serve.printed(/Launchpad and issuer: (http:\/\/127\.0\.0\.1:\d+)\n/)
+    await serve.printed(/Written: idp-users\.yaml.*\nWritten: idp-clients\.local\.yaml/)
+    const printed = await run(['token', '--user', 'alice', '--client', 'app', '--state', 'keys'])
+    expect(decodeJwt(printed.stdout.trim())).to.include({ iss: issuer, sub: 'alice', aud: 'app' })
+    const whole = await run(['token', '--user', 'bob', '--client', 'app', '--scope', 'read', '--json'], {
+      ASHLAR_IDP_STATE: 'keys',
+    })
+    expect(JSON.parse(whole.stdout)).to.include({ token_type: 'Bearer', expires_in: 3600, scope: 'read' })
+    expect((await serve.stop()).exit).to.equal(0)
+    expect((await run(['token', '--user', 'alice', '--client', 'app', '--state', 'keys'])).exit).to.equal(3)
+  })
+
+  it('in a container it says how others get to it', async () => {
+    const serve = start(['serve', '--port', '0'], {
+      cwd: folder,
+      env: { KUBERNETES_SERVICE_HOST: '10.0.0.1' },
+    })
+    await serve.printed(
+      /Note: This is a container\. .*--network container:<name>.*network_mode: "service:<name>"/,
+    )
+    await serve.stop()
+  })
+
+  it('a port that is taken names who has it, and how to see it', async function () {
+    const server = createServer()
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    const { exit, stderr } = await run(['serve', '--port', String(port)])
+    server.closeAllConnections()
+    server.close()
+    const holder = process.platform === 'linux' ? `process ${process.pid} \\(.+\\)` : 'another program'
+    expect(stderr).to.match(
+      new RegExp(
+        `^ashlar-idp: port ${port} is taken by ${holder}: end it, or choose another with --port\\. To see who it is: .*${port}`,
+        'm',
+      ),
+    )
+    expect(exit).to.equal(2)
+  })
+
+  it('a port that another provider has says so', async () => {
+    const own = await ownProvider()
+    const { exit, stderr } = await run(['serve', '--port', String(own.provider.port)])
+    await own.close()
+    expect(stderr).to.include(`port ${own.provider.port} is taken by an ashlar-idp that runs already`)
+    expect(exit).to.equal(2)
+  })
+
+  it('an address of a network is refused, with what to do in a container', async () => {
+    const { exit, stderr } = await run(['serve', '--port', '0', '--host', '0.0.0.0'])
+    expect(stderr).to.match(
+      /^ashlar-idp: --host "0\.0\.0\.0" is an address of a network: .* on this machine .*In a container, .*--network container:<name>/m,
+    )
+    expect(exit).to.equal(2)
+    for (const host of ['0.0.0.0', '0', '::', '[::]', '10.0.0.1', '[fe80::1]', 'a b', 'idp.dev.test:80', ''])
+      expect(() => hostOf(host), host).to.throw(/--host/)
+    for (const issuer of [
+      'http://0.0.0.0:8080',
+      'http://10.0.0.1:8080',
+      'http://idp.dev.test',
+      'https://idp.dev.test/',
+      'ftp://127.0.0.1',
+      '127.0.0.1:8080',
+    ])
+      expect(() => issuerOf(issuer), issuer).to.throw(/--issuer/)
+    expect([
+      hostOf('Idp.dev.test'),
+      hostOf('127.0.0.1'),
+      issuerOf('https://idp.dev.test:8443'),
+    ]).to.deep.equal(['idp.dev.test', '127.0.0.1', 'https://idp.dev.test:8443'])
+  })
+
+  it('other addresses of the machine have nobody at its port', async function () {
+    const outer = Object.values(networkInterfaces()).flatMap((list = []) =>
+      list.filter(({ internal, family }) => !internal && family === 'IPv4').map(({ address }) => address),
+    )
+    if (outer.length === 0) {
+      console.warn('SKIPPED: this machine has loopback addresses only')
+      return this.skip()
+    }
+    const own = await ownProvider()
+    for (const host of outer) {
+      const result = await new Promise<string | undefined>((resolve) => {
+        const socket = connect(own.provider.port, host, () => (socket.destroy(), resolve('connected')))
+        socket.on('error', (error: NodeJS.ErrnoException) => resolve(error.code))
+      })
+      expect(result, host).to.equal('ECONNREFUSED')
+    }
+    await own.close()
+  })
+
+  it('every flag is in the help of its command, with its variable', async () => {
+    for (const { name, flags } of COMMANDS) {
+      const { stdout, exit } = await run([...name.split(' '), '--help'])
+      expect(exit).to.equal(0)
+      for (const flag of Object.keys(flags))
+        expect(stdout, name).to.include(`--${flag}`).and.include(variableOf(flag))
+      expect((await run([])).stdout).to.include(`ashlar-idp ${name}`)
+    }
+  })
+
+  const WRONG: readonly (readonly [readonly string[], RegExp])[] = [
+    [['serv'], /there is no command "serv": see ashlar-idp --help/],
+    [['serve', '--prot', '1'], /--prot/],
+    [['serve', 'now'], /now/],
+    [['serve', '--port', 'x'], /--port "x" is not a port/],
+    [['serve', '--port', '65536'], /--port "65536" is not a port/],
+    [['token', '--client', 'app'], /--user is missing/],
+    [['token', '--user', 'alice'], /--client is missing/],
+  ]
+  for (const [args, says] of WRONG)
+    it(`ends with 2 and one line: ${args.join(' ')}`, async () => {
+      const { exit, stdout, stderr } = await run(args)
+      expect(stderr)
+        .to.match(/^ashlar-idp: [^\n]+\n$/m)
+        .and.match(says)
+      expect([exit, stdout]).to.deep.equal([2, ''])
+    })
+})
