@@ -36,6 +36,7 @@ describe('signing in, in a browser', function () {
     expect(project.build()).to.deep.equal([])
     provider = await startProvider({
       port: 0,
+      host: 'idp.localhost',
       clients: join(project.folder, 'idp-clients.yaml'),
       users: join(project.folder, 'idp-users.yaml'),
       state: join(project.folder, '.ashlar-idp'),
@@ -118,20 +119,40 @@ describe('signing in, in a browser', function () {
     await examine(undefined)
   })
 
-  it('the edge serves the app and the launchpad over https, with one session', async () => {
-    const all = {
-      stripPrefix: false,
-      protocol: '',
-      backendTls: false,
-      project: '',
-      tile: undefined,
-      owner: '',
-      ttl: 0n,
-    }
-    edge.registry.register({ ...all, host: 'idp.localhost', path: '', upstream: provider.issuer })
-    edge.registry.register({ ...all, host: 'shop.localhost', path: '', upstream: app })
+  const route = (host: string, upstream: string) =>
+    edge.registry.register({
+      ...{ host, upstream, path: '', stripPrefix: false, protocol: '', backendTls: false },
+      ...{ project: '', tile: undefined, owner: '', ttl: 0n },
+    })
+
+  it('the edge serves the app over https, and leads from the host of the launchpad to its one session', async () => {
+    route('shop.localhost', app)
     await page.goto(`https://shop.localhost:${edge.port}/app`)
     await page.getByText('You are not signed in.').waitFor()
+    route('idp.localhost', provider.issuer)
+    await page.goto(`https://idp.localhost:${edge.port}/`)
+    await page.getByText('Nobody is signed in.').waitFor()
+    expect(new URL(page.url()).origin).to.equal(provider.issuer)
+  })
+
+  it('with its issuer at the edge, the launchpad is served there, and signs in and out', async () => {
+    const issuer = `https://idp.localhost:${edge.port}`
+    const there = await startProvider({
+      ...{ port: 0, issuer, host: 'idp.localhost' },
+      clients: join(project.folder, 'idp-clients.yaml'),
+      users: join(project.folder, 'idp-users.yaml'),
+      state: join(dirname(project.folder), 'at-the-edge'),
+    })
+    route('idp.localhost', `http://127.0.0.1:${there.port}`)
+    await page.goto(issuer)
+    await page.getByRole('link', { name: 'Sign in' }).click()
+    await page.getByRole('button', { name: /^Alice Archer/ }).click()
+    await page.getByText('Signed in as Alice Archer').waitFor()
+    expect(page.url()).to.equal(`${issuer}/`)
+    await examine(undefined)
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByText('Nobody is signed in.').waitFor()
+    await there.close()
   })
 
   it('devices: a code that a person types', async () => {
