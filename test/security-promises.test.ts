@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { root } from './support/root.js'
 
 /** A row: what is promised, how much where it is a bound, a test by its path, and a part of its title. */
-const ROW = /^\| (.*?) +\| (?:.*\| )?`(test\/[^`]+)`(?:: (.*?))? *\|$/
+const ROW = /^\| (.*?) +\| (?:.*\| )?`((?:packages\/idp\/)?test\/[^`]+)`(?:: (.*?))? *\|$/
 /** Its rows without a title are cases, which it compares with the table itself. */
 const OWN_TABLE = 'test/server/config/bounds.test.ts'
 

@@ -23,6 +23,7 @@ const tarballOf = (path: string): string => {
 }
 const tarball = tarballOf('.')
 const annotations = tarballOf('packages/annotations')
+const idp = tarballOf('packages/idp')
 /** A few entries of those that the pattern in `exports` names: attw tries no patterns. */
 const ENTRIES = [
   ...['google/api/annotations_pb', 'google/api/http_pb.js', 'google/rpc/status_pb.js'],
@@ -64,6 +65,8 @@ const BESIDE: readonly Check[] = [
       ...ENTRIES,
     ],
   },
+  { name: 'package: publint of idp', command: [bin('publint'), 'run', idp, '--strict'] },
+  { name: 'package: types of idp', command: [bin('attw'), idp, '--profile', 'esm-only', '--no-emoji'] },
   // It fails for an exported name without a comment, for a link that leads nowhere, and where a page cannot be made.
   { name: 'site', command: ['npm', 'run', '--silent', 'docs'] },
 ]
