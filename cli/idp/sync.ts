@@ -113,7 +113,10 @@ function nothingFound(
       'input',
       `no app was found: all ${routes.length} routes are TCP, which nobody signs in to; ${left}`,
     )
-  const daemon = registry === undefined ? 'no daemon is running' : `${nameOf(registry)} has no routes`
+  const daemon =
+    registry === undefined
+      ? 'no daemon is running (start devedged, or "npx ashlar-idp edge")'
+      : `${nameOf(registry)} has no routes`
   const local =
     files.length > 0
       ? `${files.join(' and ')} list no routes`

@@ -290,7 +290,7 @@ describe('idp clients sync', () => {
     {
       name: 'no daemon and no file',
       exit: 2,
-      says: /no app was found: no daemon is running and \S+ has no devedge\.yaml or shell\.yaml; start your apps, or name a file with --config; idp-clients\.yaml is left as it was/,
+      says: /no app was found: no daemon is running \(start devedged, or "npx ashlar-idp edge"\) and \S+ has no devedge\.yaml or shell\.yaml; start your apps, or name a file with --config; idp-clients\.yaml is left as it was/,
     },
     {
       name: 'a daemon without routes',
