@@ -6,7 +6,7 @@ import { Sequencer } from '../lib/events/log/sequencer.js'
 import { RequestContext } from '../lib/context.js'
 import { cloudEvent } from '../lib/persistence/outbox/events/cloud-event.js'
 import { OutboxWriter } from '../lib/persistence/outbox/sql/outbox-writer.js'
-import { repositoryOf } from '../lib/persistence/repository-of.js'
+import { repositoryFor } from '../lib/persistence/repository-of.js'
 import { createTables } from '../lib/persistence/schema/create-tables.js'
 import { executorOf } from '../lib/persistence/engines/executor-of.js'
 import { applyBaseline } from '../test/support/databases/baseline.js'
@@ -106,7 +106,7 @@ for (const [server, type] of [
     while ((await relaying.status()).position < EVENTS) await pause(20)
     say(`${type}: delivered  ${perSecond(EVENTS, performance.now() - since)}`)
 
-    const [quiet, told] = [new (repositoryOf(Quiet))(dataSource), new (repositoryOf(Told))(dataSource)]
+    const [quiet, told] = [repositoryFor(Quiet, dataSource), repositoryFor(Told, dataSource)]
     const context = new RequestContext({ principal })
     for (const load of LOADS) {
       const found = await lags(stream, async () => {

@@ -19,7 +19,7 @@ export const CREDENTIAL_PARTS = ['public_id', 'salt', 'hash', 'hashspec'] as con
  * property must be typed `Credential`.
  * @example
  * ```ts
- * import { Credential, CredentialMinter, Resource, repositoryOf, TenantScoped } from 'ashlar'
+ * import { Credential, CredentialMinter, Resource, repositoryFor, TenantScoped } from 'ashlar'
  * import { type DataSource, Entity, PrimaryColumn } from 'typeorm'
  *
  * @Resource()
@@ -31,7 +31,7 @@ export const CREDENTIAL_PARTS = ['public_id', 'salt', 'hash', 'hashspec'] as con
  * }
  *
  * async function robotOf(dataSource: DataSource, token: string): Promise<string | undefined> {
- *   const robots = new (repositoryOf(Robot))(dataSource, { minter: new CredentialMinter({ prefix: 'acme' }) })
+ *   const robots = repositoryFor(Robot, dataSource, { minter: new CredentialMinter({ prefix: 'acme' }) })
  *   const { ok, record } = await robots.verifyApiKey(token)
  *   return ok ? record.id : undefined
  * }

@@ -13,6 +13,7 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
   { from: 'lib/errors.ts', own: ['lib/error-detail.ts', 'lib/field-violations.ts'] },
   { from: 'lib/bounded-cache.ts', own: [] },
   { from: 'lib/thenable.ts', own: [] },
+  { from: 'lib/renamed.ts', own: [] },
   { from: 'lib/call-end.ts', own: [] },
   { from: 'lib/frozen-value.ts', own: [] },
   { from: 'lib/context.ts', own: ['lib/errors.ts', 'lib/call-end.ts', 'lib/frozen-value.ts'] },
@@ -42,6 +43,7 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
     own: [
       ...[
         'lib/persistence',
+        'lib/renamed.ts',
         'lib/bounded-cache.ts',
         'lib/errors.ts',
         'lib/context.ts',
@@ -88,6 +90,7 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
     own: [
       ...[
         'lib/server',
+        'lib/renamed.ts',
         'lib/errors.ts',
         'lib/field-violations.ts',
         'lib/context.ts',
@@ -120,6 +123,7 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
     own: [
       ...[
         'lib/events',
+        'lib/renamed.ts',
         'lib/errors.ts',
         'lib/context.ts',
         'lib/faults',
@@ -149,7 +153,7 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
   {
     from: 'lib/testing',
     own: [
-      ...['lib/testing', 'ENTRIES', 'lib/errors.ts', 'lib/context.ts'],
+      ...['lib/testing', 'ENTRIES', 'lib/errors.ts', 'lib/context.ts', 'lib/renamed.ts'],
       ...['lib/server/served-methods.ts', 'lib/resource/messages/local-field.ts'],
     ],
   },
@@ -234,7 +238,7 @@ const OWNERS: Readonly<
   '@opentelemetry/exporter-prometheus': { in: ['lib/server/observability'] },
   '@opentelemetry/sdk-metrics': { in: ['lib/server/observability'] },
   '@bufbuild/protovalidate': { in: [], types: ['lib/server/validation'], files: 1 },
-  redis: { in: [], types: ['lib/server/deduplication'], files: 1 },
+  redis: { in: [], types: ['lib/server/idempotency'], files: 1 },
   '@nestjs/common': { in: ['lib/nest', 'examples'] },
   '@oclif/core': { in: ['cli'] },
   yaml: { in: ['cli'], types: ['lib/server/authz'] },

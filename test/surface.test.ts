@@ -20,7 +20,14 @@ const HEADINGS: readonly (readonly [title: string, ...entries: readonly string[]
 const SPECIFIED = [
   ...['AlgoSHA384', 'DefaultPrefix', 'DefaultSecretBits', 'filterPredicate', 'parseFilter', 'parseOrderBy'],
 ]
-const MOST_ROOT_NAMES = 70
+/** Old names, which work until the next release. */
+const FORMER = [
+  'MemoryDeduplicationStore',
+  'RedisDeduplicationStore',
+  'SqlDeduplicationStore',
+  'withPrincipal',
+]
+const MOST_ROOT_NAMES = 72
 
 describe('the public surface', () => {
   it('exports the names of the golden list, so that none comes or goes unnoticed', () => {
@@ -74,7 +81,7 @@ describe('the public surface', () => {
       .entries.flatMap((entry) => surface().exportsOf(entry))
       .filter(({ kind }) => kind === 'value')
     const unused = [...new Set(values.map(({ name }) => name))].filter((name) => !isUsed(name))
-    expect(unused.sort()).to.deep.equal(SPECIFIED)
+    expect(unused.sort()).to.deep.equal([...SPECIFIED, ...FORMER].sort())
   })
 
   for (const entry of surface().entries)

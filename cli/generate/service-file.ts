@@ -12,14 +12,14 @@ export interface Registration {
 
 const PLAIN: Registration = {
   fileOf: ({ file }) => `${file}-service.ts`,
-  textOf: ({ type, types, file }, generated) => `import { repositoryOf, type ServerBuilder } from 'ashlar'
+  textOf: ({ type, types, file }, generated) => `import { repositoryFor, type ServerBuilder } from 'ashlar'
 import type { DataSource } from 'typeorm'
 import { ${type}Service } from '${generated}'
 import { ${type} } from './${file}.js'
 
 /** The repository serves the standard methods. Implement others in a third argument. */
 export function register${types}(server: ServerBuilder, dataSource: DataSource): void {
-  server.register(${type}Service, new (repositoryOf(${type}))(dataSource))
+  server.register(${type}Service, repositoryFor(${type}, dataSource))
 }
 `,
   list: 'src/services.ts',

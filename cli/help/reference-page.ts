@@ -63,7 +63,11 @@ function commandSection(
     summary ?? '',
     description ?? '',
     ...list('Arguments:', Object.values(args), argumentLine),
-    ...list('Flags:', Object.values(flags), flagLine),
+    ...list(
+      'Flags:',
+      Object.values(flags).filter(({ hidden }) => hidden !== true),
+      flagLine,
+    ),
     differs === undefined ? '' : `Exit status 1: ${differs}`,
     `\`\`\`sh\n${(examples ?? []).map((example) => exampleText(example, { bin, id })).join('\n')}\n\`\`\``,
   ]

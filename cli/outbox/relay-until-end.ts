@@ -11,16 +11,18 @@ export interface RelayFlags {
   readonly prefix?: string | undefined
   readonly replicas?: number | undefined
   readonly 'listen-url'?: string | undefined
+  readonly 'max-attempts'?: number | undefined
   readonly tries?: number | undefined
   readonly lease?: number | undefined
 }
 
 /** Relays until SIGINT or SIGTERM, and finishes what it has begun. */
 export async function relayUntilEnd(dataSource: DataSource, flags: RelayFlags): Promise<void> {
-  const { nats, stream, prefix, replicas, tries, lease: leaseMs, 'listen-url': listenDsn } = flags
+  const { nats, stream, prefix, replicas, lease: leaseMs, 'listen-url': listenDsn } = flags
+  const maxAttempts = flags['max-attempts'] ?? flags.tries
   const options = said({ servers: nats.split(','), stream, prefix, replicas }) as NatsOptions
   const worker = inFlags(() =>
-    relay({ dataSource, sink: natsSink(options), ...said({ tries, leaseMs, listenDsn }) }),
+    relay({ dataSource, sink: natsSink(options), ...said({ maxAttempts, leaseMs, listenDsn }) }),
   )
   const [problem] = await worker.startUpCheck()
   if (problem !== undefined) throw new Failure('input', problem)

@@ -46,21 +46,21 @@ function cursorLine(
 /** The command has the database of the cursor, and no connection to NATS. */
 const IN_STREAM = 'what is to do is in a stream of NATS, and not in this database'
 
-/** Why an outbox is not as `--most-lag` asks, one line each; none where it is. */
+/** Why an outbox is not as `--max-lag` asks, one line each; none where it is. */
 export function reasonsOf(status: OutboxStatus, most: number): readonly string[] {
   const above = (count: number) => count > most
   const unfollowed =
     !isFollowed(status) && above(status.kept)
       ? [
-          `${counted(status.kept, 'event')} to do and nobody does ${status.kept === 1 ? 'it' : 'them'}: more than --most-lag ${most}; start a relay or a consumer`,
+          `${counted(status.kept, 'event')} to do and nobody does ${status.kept === 1 ? 'it' : 'them'}: more than --max-lag ${most}; start a relay or a consumer`,
         ]
       : []
   return [
     ...unfollowed,
     ...status.cursors.flatMap(({ name, lag = 0, deadLetters }) => [
-      ...(above(lag) ? [`${name} has ${counted(lag, 'event')} to do: more than --most-lag ${most}`] : []),
+      ...(above(lag) ? [`${name} has ${counted(lag, 'event')} to do: more than --max-lag ${most}`] : []),
       ...(deadLetters > 0
-        ? [`${name} has ${counted(deadLetters, 'dead letter')}: --most-lag allows none`]
+        ? [`${name} has ${counted(deadLetters, 'dead letter')}: --max-lag allows none`]
         : []),
     ]),
   ].map((line) => terminalLine(line))

@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm'
-import { filter, type Repository, repositoryOf } from '../../lib/index.js'
+import { filter, type Repository, repositoryFor, repositoryOf } from '../../lib/index.js'
 import { Book } from './book.js'
 import { Shelf } from './shelf.js'
 
@@ -8,7 +8,7 @@ export class BookRepository extends repositoryOf(Book) {
 
   constructor(dataSource: DataSource) {
     super(dataSource)
-    this.#shelves = new (repositoryOf(Shelf))(dataSource)
+    this.#shelves = repositoryFor(Shelf, dataSource)
   }
 
   /** Puts a book that is on one shelf on another. Its name is another one from then on. */

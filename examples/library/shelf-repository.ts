@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm'
-import { filter, InvalidArgument, type Repository, repositoryOf } from '../../lib/index.js'
+import { filter, InvalidArgument, type Repository, repositoryFor, repositoryOf } from '../../lib/index.js'
 import { Book } from './book.js'
 import { Shelf } from './shelf.js'
 
@@ -10,7 +10,7 @@ export class ShelfRepository extends repositoryOf(Shelf) {
 
   constructor(dataSource: DataSource) {
     super(dataSource)
-    this.#books = new (repositoryOf(Book))(dataSource)
+    this.#books = repositoryFor(Book, dataSource)
   }
 
   /** Puts all books of another shelf on this one and removes the other, all of it or nothing. */

@@ -4,7 +4,7 @@ import {
   devPrincipal,
   jsonLogger,
   type Logger,
-  repositoryOf,
+  repositoryFor,
   type Server,
   ServerBuilder,
   wrapped,
@@ -55,7 +55,7 @@ export async function orderServer(options: OrderServerOptions): Promise<Server> 
       await dataSource.query('SELECT 1')
     })
     .readinessCheck('schema', orderSchema(dataSource))
-    .register(CustomerService, new (repositoryOf(Customer))(dataSource))
+    .register(CustomerService, repositoryFor(Customer, dataSource))
     .register(ProductService, products, {
       restockProduct: async ({ id, quantity }) => products.model.toMessage(await products.put(id, quantity)),
     })
@@ -71,7 +71,7 @@ export async function orderServer(options: OrderServerOptions): Promise<Server> 
         return order
       }),
     })
-    .register(OrderLineService, new (repositoryOf(OrderLine))(dataSource))
+    .register(OrderLineService, repositoryFor(OrderLine, dataSource))
     .build()
 }
 

@@ -1,5 +1,11 @@
 import type { DataSource } from 'typeorm'
-import { PermissionDenied, type Repository, repositoryOf, RequestContext } from '../../lib/index.js'
+import {
+  PermissionDenied,
+  type Repository,
+  repositoryFor,
+  repositoryOf,
+  RequestContext,
+} from '../../lib/index.js'
 import { type DeleteOptions, emit } from '../../lib/persistence/index.js'
 import { Customer } from './customer.js'
 import { Order_State } from './gen/orders_pb.js'
@@ -28,9 +34,9 @@ export class OrderRepository extends repositoryOf(Order) {
 
   constructor(dataSource: DataSource, send: SendMail) {
     super(dataSource)
-    this.#customers = new (repositoryOf(Customer))(dataSource)
+    this.#customers = repositoryFor(Customer, dataSource)
     this.#products = new ProductRepository(dataSource)
-    this.#lines = new (repositoryOf(OrderLine))(dataSource)
+    this.#lines = repositoryFor(OrderLine, dataSource)
     this.#send = send
   }
 

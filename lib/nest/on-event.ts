@@ -10,7 +10,10 @@ import { consumer, type ConsumerOptions, type EventHandler, type EventWorker } f
 import { dataSourceToken } from './tokens.js'
 
 /** Of one consumer. */
-export type OnEventOptions = Pick<ConsumerOptions, 'name' | 'subject' | 'concurrency' | 'tries'>
+export type OnEventOptions = Pick<
+  ConsumerOptions,
+  'name' | 'subject' | 'concurrency' | 'maxAttempts' | 'tries'
+>
 
 /** Of all consumers of a provider: where events come from. */
 export type ConsumersOptions = Pick<

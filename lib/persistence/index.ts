@@ -63,6 +63,7 @@ export { createTables } from './schema/create-tables.js'
 export {
   type CredentialOps,
   memoryRepositoryOf,
+  repositoryFor,
   repositoryOf,
   type SecretLookups,
   type BatchUpdateItemOf,

@@ -201,6 +201,24 @@ export function repositoryOf<E extends object>(
 }
 
 /**
+ * A repository of one entity, for an entity that needs no class of its own.
+ * @example
+ * ```ts
+ * import { repositoryFor } from 'ashlar'
+ * import type { DataSource } from 'typeorm'
+ * import { Widget } from './widget.js'
+ *
+ * export const widgetsOf = (dataSource: DataSource) => repositoryFor(Widget, dataSource)
+ * ```
+ */
+export const repositoryFor = <E extends object>(
+  entity: EntityClass<E>,
+  dataSource: DataSource,
+  options?: RepositoryOptions,
+): TypedTypeormRepository<E> & SecretLookups<E> & CredentialOps<E> =>
+  new (repositoryOf(entity))(dataSource, options)
+
+/**
  * The same in memory.
  * @example
  * ```ts

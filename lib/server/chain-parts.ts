@@ -10,7 +10,7 @@ import type { Related } from './interceptors/read-mask.js'
 import type { Identity } from './interceptors/rate-limit.js'
 import type { Logger } from './observability/logger.js'
 import type { Method } from './chain/method.js'
-import type { DeduplicationStore } from './deduplication/deduplication-store.js'
+import type { IdempotencyStore } from './idempotency/idempotency-store.js'
 import type { RateLimiter } from './rate-limit/rate-limiter.js'
 import type { RuleSet } from './authz/rules.js'
 import type { Telemetry } from './observability/telemetry.js'
@@ -33,7 +33,7 @@ export interface ChainParts {
   readonly explainDenials: boolean
   readonly interceptors: readonly UserInterceptor[]
   readonly circuitBreaker: CircuitBreaker | undefined
-  readonly deduplicationStore: DeduplicationStore
+  readonly idempotencyStore: IdempotencyStore
   readonly redaction: Redaction
   readonly related: Related
   readonly relatedLists: RelatedLists

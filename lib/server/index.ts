@@ -51,26 +51,33 @@ export type { GatewayRegistration, Readiness, Registrar, Server } from './server
 export type { HttpListener } from './http/mounted-gateway.js'
 export { ServerBuilder } from './server-builder.js'
 export type { InterceptedCall, UserInterceptor } from './chain/user-interceptor.js'
+export {
+  type DeduplicationKey,
+  type DeduplicationStore,
+  type MemoryDeduplicationOptions,
+  MemoryDeduplicationStore,
+  type RedisDeduplicationOptions,
+  RedisDeduplicationStore,
+  type SqlDeduplicationOptions,
+  SqlDeduplicationStore,
+} from './idempotency/former-names.js'
 export type {
   Claim,
   ClaimOutcome,
-  DeduplicationKey,
-  DeduplicationStore,
+  IdempotencyKey,
+  IdempotencyStore,
   StoredReply,
-} from './deduplication/deduplication-store.js'
+} from './idempotency/idempotency-store.js'
 export {
-  type MemoryDeduplicationOptions,
-  MemoryDeduplicationStore,
-} from './deduplication/memory-deduplication-store.js'
+  type MemoryIdempotencyOptions,
+  MemoryIdempotencyStore,
+} from './idempotency/memory-idempotency-store.js'
 export {
   type RedisClient,
-  type RedisDeduplicationOptions,
-  RedisDeduplicationStore,
-} from './deduplication/redis-deduplication-store.js'
-export {
-  type SqlDeduplicationOptions,
-  SqlDeduplicationStore,
-} from './deduplication/sql-deduplication-store.js'
+  type RedisIdempotencyOptions,
+  RedisIdempotencyStore,
+} from './idempotency/redis-idempotency-store.js'
+export { type SqlIdempotencyOptions, SqlIdempotencyStore } from './idempotency/sql-idempotency-store.js'
 export type { LimitsConfig } from './config/limits.js'
 export type { Pem, PemFile, TlsConfig } from './config/tls.js'
 export type { CallOperations, OperationWork, RunningOperation } from '../call.js'

@@ -53,7 +53,7 @@ export const frameworkChain = ({ logger, ...parts }: ChainParts) =>
     .add('etag', etag())
     .add('readMask', readMask(parts.related))
     .add('validateOnly', validateOnly())
-    .add('idempotency', idempotency(parts.deduplicationStore, parts.redaction, logger, parts.rules))
+    .add('idempotency', idempotency(parts.idempotencyStore, parts.redaction, logger, parts.rules))
     .add('userInterceptors', parts.interceptors.length > 0 ? userInterceptors(parts.interceptors) : undefined)
     .add('circuitBreaker', parts.circuitBreaker && circuitBreaker(parts.circuitBreaker))
     .add('timeout', timeout())

@@ -11,7 +11,7 @@ import type { Logger } from './observability/logger.js'
 import type { ReadinessCheck } from './lifecycle/readiness.js'
 import type { Rule } from './authz/rules.js'
 import { Server } from './server.js'
-import type { DeduplicationStore } from './deduplication/deduplication-store.js'
+import type { IdempotencyStore } from './idempotency/idempotency-store.js'
 import type { OperationStore } from './operations/operation-store.js'
 import type { TlsConfig } from './config/tls.js'
 import type { UserInterceptor } from './chain/user-interceptor.js'
@@ -112,11 +112,21 @@ export class ServerBuilder implements Setters {
   }
 
   /** Keeps the responses of repeated calls. */
-  deduplicationStore(deduplicationStore: DeduplicationStore): this {
+  idempotencyStore(idempotencyStore: IdempotencyStore): this {
+    return this.#set({ idempotencyStore })
+  }
+
+  /** The same as `idempotencyStore`. */
+  deduplicationStore(deduplicationStore: IdempotencyStore): this {
     return this.#set({ deduplicationStore })
   }
 
   /** Keeps long-running operations. */
+  operationStore(operationStore: OperationStore): this {
+    return this.#set({ operationStore })
+  }
+
+  /** The same as `operationStore`. */
   lroStore(lroStore: OperationStore): this {
     return this.#set({ lroStore })
   }

@@ -123,7 +123,7 @@ const addOperations = ({ config, registrations, runner }: Foundation): void => {
   const services = registrations.registry.services()
   if (services.some(({ typeName }) => typeName === Operations.typeName)) return
   if (!services.some(({ methods }) => methods.some(startsOperations))) return
-  registrations.addBuiltIn(Operations, operationRules, operationsService(config.lroStore, runner))
+  registrations.addBuiltIn(Operations, operationRules, operationsService(config.operationStore, runner))
 }
 
 const check = async (

@@ -24,7 +24,7 @@ import { reflectionRules, reflectionService, reflectionServices } from './reflec
 import { type GatewayRegistration, Registrations } from './registrations.js'
 import { type Addresses, RunningServer } from './running-server.js'
 import { planOf } from './server-plan.js'
-import { deduplicationStoreOf, operationStoreOf } from './unavailable-stores.js'
+import { idempotencyStoreOf, operationStoreOf } from './unavailable-stores.js'
 
 export type { GatewayRegistration } from './registrations.js'
 
@@ -62,19 +62,19 @@ export class Server {
   constructor(resolved: ResolvedConfig) {
     const config = {
       ...resolved,
-      deduplicationStore: deduplicationStoreOf(resolved.deduplicationStore),
-      lroStore: operationStoreOf(resolved.lroStore),
+      idempotencyStore: idempotencyStoreOf(resolved.idempotencyStore),
+      operationStore: operationStoreOf(resolved.operationStore),
     }
     this.#config = config
     this.#registrations = new Registrations(config)
     this.#authorized = authorizedServer(this.#registrations, config)
     const { registry } = this.#registrations
-    const { authorizer, deduplicationStore, logger, lroStore } = config
-    const keepers = () => [...registry.repositories(), deduplicationStore, lroStore]
+    const { authorizer, idempotencyStore, logger, operationStore } = config
+    const keepers = () => [...registry.repositories(), idempotencyStore, operationStore]
     const checks = () => [...config.readinessChecks, ...writesCheck(keepers())]
     this.#health = new HealthState(checks, config.logger)
     // What an operation returns can hold rows that others of the tenant may not get.
-    this.#runner = new OperationRunner(lroStore, logger, registry, authorizer.decidesByRow === true)
+    this.#runner = new OperationRunner(operationStore, logger, registry, authorizer.decidesByRow === true)
     this.#ready.catch(() => {}) // serve() reports it
     const knows = (name: string) => registry.services().some(({ typeName }) => typeName === name)
     this.#registrations.addBuiltIn(Health, healthRules, healthService(this.#health, knows))

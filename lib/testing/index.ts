@@ -13,5 +13,10 @@ export type { RequestFactory, Requests } from './security/own-requests.js'
 export { securityCheck, type SecurityOptions } from './security/security-check.js'
 export type { TestFramework } from './harness/test-framework.js'
 export { type TestCaller, testServer, type TestServer } from './harness/test-server.js'
-export { type Identity, type TestPrincipal, withPrincipal } from './harness/with-principal.js'
+export {
+  type Identity,
+  principalHeaders,
+  type TestPrincipal,
+  withPrincipal,
+} from './harness/principal-headers.js'
 export { withTenant } from './harness/with-tenant.js'

@@ -13,7 +13,7 @@ import { devPrincipal } from '../../lib/server/authn/dev-principal.js'
 import { devAuthorizer } from '../../lib/server/authz/dev-authorizer.js'
 import type { Config } from '../../lib/server/config/config.js'
 import { verifiedPrincipal } from '../../lib/server/config/verified-principal.js'
-import { MemoryDeduplicationStore } from '../../lib/server/deduplication/memory-deduplication-store.js'
+import { MemoryIdempotencyStore } from '../../lib/server/idempotency/memory-idempotency-store.js'
 import { fixedClock } from '../../lib/testing/harness/fixed-clock.js'
 import { fixedIds } from '../../lib/testing/harness/fixed-ids.js'
 import { echoService } from '../support/grpc/echo.js'
@@ -108,7 +108,7 @@ async function startListener(config: Config): Promise<RunningServer> {
         .register(EchoService, echo),
     {
       authorizer: devAuthorizer(GRANTS),
-      deduplicationStore: new MemoryDeduplicationStore({ now: clock }),
+      idempotencyStore: new MemoryIdempotencyStore({ now: clock }),
       ...config,
     },
   )

@@ -83,7 +83,7 @@ onEachEngine(`a command of ${PAGE}`, (database, dialect) => {
     'ashlar migrate up': /./,
     'node dist/ship.js': /^$/,
     'ashlar outbox status': /events? so far/,
-    'ashlar outbox status --most-lag 1000':
+    'ashlar outbox status --max-lag 1000':
       /relay:nats: at position 1, 0 events to do[^]*stream:mails: at position 1/,
     'ashlar outbox dead-letters': /^no dead letters\n/m,
     'ashlar outbox replay --cursor stream:mails': /^stream:mails has no dead letters\n/m,
@@ -121,8 +121,8 @@ onEachEngine(`a command of ${PAGE}`, (database, dialect) => {
         running.set(command, started(command))
         continue
       }
-      if (command.includes('--most-lag')) await until(async () => (await texts()).length === 1, 60_000)
-      if (command.includes('--most-lag'))
+      if (command.includes('--max-lag')) await until(async () => (await texts()).length === 1, 60_000)
+      if (command.includes('--max-lag'))
         await until(async () => (await run(command)).includes('0 events to do'), 60_000)
       if (command.includes('forget'))
         await dataSource.query(

@@ -24,8 +24,8 @@ import { MemoryDatabase } from '../../lib/persistence/memory/memory-database.js'
 import { OutboxWriter } from '../../lib/persistence/outbox/sql/outbox-writer.js'
 import { memoryRepositoryOf, repositoryOf } from '../../lib/persistence/repository-of.js'
 import { createTables } from '../../lib/persistence/schema/create-tables.js'
-import { omittedReply, type StoredReply } from '../../lib/server/deduplication/deduplication-store.js'
-import { SqlDeduplicationStore } from '../../lib/server/deduplication/sql-deduplication-store.js'
+import { omittedReply, type StoredReply } from '../../lib/server/idempotency/idempotency-store.js'
+import { SqlIdempotencyStore } from '../../lib/server/idempotency/sql-idempotency-store.js'
 import { type Backend, backends, describeOn } from '../support/databases/backends.js'
 import { applyBaseline } from '../support/databases/baseline.js'
 import { run } from '../support/databases/statement.js'
@@ -234,7 +234,7 @@ describeOn('what one version stores and the next one reads', backends, (backend)
     if (dataSource === undefined || database === undefined) return
     const golden = goldenIn<unknown[]>('stored/idempotency-keys.txt')
     const { later, now } = sqlText(database)
-    const store = new SqlDeduplicationStore(dataSource)
+    const store = new SqlIdempotencyStore(dataSource)
     const whole: StoredReply = {
       type: 'acme.v1.Crate',
       message: Buffer.from('not "really" é\n'),

@@ -3,7 +3,7 @@ import { devAuthorizer } from '../../lib/server/authz/dev-authorizer.js'
 import { devPrincipal } from '../../lib/server/authn/dev-principal.js'
 import type { Config } from '../../lib/server/config/config.js'
 import { ServerBuilder } from '../../lib/server/server-builder.js'
-import { MemoryDeduplicationStore } from '../../lib/server/deduplication/memory-deduplication-store.js'
+import { MemoryIdempotencyStore } from '../../lib/server/idempotency/memory-idempotency-store.js'
 import { MemoryOperationStore } from '../../lib/server/operations/memory-operation-store.js'
 import type { UserInterceptor } from '../../lib/server/chain/user-interceptor.js'
 import { ANONYMOUS } from '../../lib/context.js'
@@ -18,8 +18,8 @@ const authenticator = { authenticate: () => Promise.resolve(ANONYMOUS) }
 const authorizer = devAuthorizer()
 const first: UserInterceptor = (_call, next) => next()
 const second: UserInterceptor = (_call, next) => next()
-const deduplicationStore = new MemoryDeduplicationStore()
-const lroStore = new MemoryOperationStore()
+const idempotencyStore = new MemoryIdempotencyStore()
+const operationStore = new MemoryOperationStore()
 const logger = recordingLogger()
 const rule = { method: '/a.B/C', verb: 'get', resource: 'a' }
 const otherRule = { method: '/a.B/D', public: true }
@@ -56,12 +56,18 @@ const ROWS: Readonly<
       { pattern: '/b/', handler },
     ],
   ],
-  deduplicationStore: [
-    (builder) => builder.deduplicationStore(deduplicationStore),
-    'deduplicationStore',
-    deduplicationStore,
+  idempotencyStore: [
+    (builder) => builder.idempotencyStore(idempotencyStore),
+    'idempotencyStore',
+    idempotencyStore,
   ],
-  lroStore: [(builder) => builder.lroStore(lroStore), 'lroStore', lroStore],
+  deduplicationStore: [
+    (builder) => builder.deduplicationStore(idempotencyStore),
+    'deduplicationStore',
+    idempotencyStore,
+  ],
+  lroStore: [(builder) => builder.lroStore(operationStore), 'lroStore', operationStore],
+  operationStore: [(builder) => builder.operationStore(operationStore), 'operationStore', operationStore],
   logger: [(builder) => builder.logger(logger), 'logger', logger],
   readinessCheck: [
     (builder) => builder.readinessCheck('a', ready).readinessCheck('b', ready),

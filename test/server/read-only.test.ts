@@ -7,7 +7,7 @@ import { createTables } from '../../lib/persistence/schema/create-tables.js'
 import { executorOf } from '../../lib/persistence/engines/executor-of.js'
 import { MemoryRepository } from '../../lib/persistence/memory/memory-repository.js'
 import { TypeormRepository } from '../../lib/persistence/sql/typeorm-repository.js'
-import { SqlDeduplicationStore } from '../../lib/server/deduplication/sql-deduplication-store.js'
+import { SqlIdempotencyStore } from '../../lib/server/idempotency/sql-idempotency-store.js'
 import { SqlOperationStore } from '../../lib/server/operations/sql-operation-store.js'
 import { databases, describeOn, type OpenBackend, pooled } from '../support/databases/backends.js'
 import { applyBaseline } from '../support/databases/baseline.js'
@@ -111,17 +111,17 @@ describeOn(
 
     it('makes a server not ready that keeps idempotency keys and operations alone in it', async () => {
       const dataSource = opened.dataSource as DataSource
-      const deduplicationStore = new SqlDeduplicationStore(dataSource)
-      const lroStore = new SqlOperationStore(dataSource)
+      const idempotencyStore = new SqlIdempotencyStore(dataSource)
+      const operationStore = new SqlOperationStore(dataSource)
       await applyBaseline(dataSource)
       // On SQLite they make their tables when they are used first.
-      await lroStore.find('acme', 'operations/none')
+      await operationStore.find('acme', 'operations/none')
       const key = { tenant: 'acme', subject: '', method: 'm', requestId: 'r' }
-      await deduplicationStore.claim(key, 'fingerprint', 1000)
+      await idempotencyStore.claim(key, 'fingerprint', 1000)
       const memory = await startServer(
         (builder) =>
           builder.register(WidgetService, new MemoryRepository(Widget), { retireWidget: () => ({}) }),
-        { deduplicationStore, lroStore },
+        { idempotencyStore, operationStore },
       )
       const own = new ForeignClient(WidgetService, memory.grpc)
       try {

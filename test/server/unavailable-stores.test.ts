@@ -4,10 +4,10 @@ import { AshlarError, Unavailable } from '../../lib/errors.js'
 import type { ServerCall } from '../../lib/call.js'
 import { RequestContext } from '../../lib/context.js'
 import { Operations } from 'ashlar-annotations/google/longrunning/operations_pb.js'
-import type { DeduplicationStore } from '../../lib/server/deduplication/deduplication-store.js'
-import { MemoryDeduplicationStore } from '../../lib/server/deduplication/memory-deduplication-store.js'
+import type { IdempotencyStore } from '../../lib/server/idempotency/idempotency-store.js'
+import { MemoryIdempotencyStore } from '../../lib/server/idempotency/memory-idempotency-store.js'
 import { MemoryOperationStore } from '../../lib/server/operations/memory-operation-store.js'
-import { deduplicationStoreOf, operationStoreOf } from '../../lib/server/unavailable-stores.js'
+import { idempotencyStoreOf, operationStoreOf } from '../../lib/server/unavailable-stores.js'
 import { EchoResponseSchema } from '../support/gen/specimens_pb.js'
 import { ForeignClient } from '../support/grpc/clients.js'
 import { SlowEcho } from '../support/grpc/slow-echo.js'
@@ -46,12 +46,12 @@ const OPERATIONS = ['create', 'write', 'find', 'list', 'requestCancel', 'remove'
 
 for (const [what, fail] of Object.entries(FAILURES))
   describe(`a store that throws ${what}`, () => {
-    it('is Unavailable in every method of a deduplication store', async () => {
-      const store = deduplicationStoreOf(broken(new MemoryDeduplicationStore(), ['claim'], fail))
+    it('is Unavailable in every method of a idempotency store', async () => {
+      const store = idempotencyStoreOf(broken(new MemoryIdempotencyStore(), ['claim'], fail))
       await rejection(store.claim(KEY, 'print', 1000), Unavailable)
       for (const method of CLAIM) {
-        const inner = new MemoryDeduplicationStore()
-        const claims: DeduplicationStore = {
+        const inner = new MemoryIdempotencyStore()
+        const claims: IdempotencyStore = {
           claim: async (...asked) => {
             const outcome = await inner.claim(...asked)
             return outcome.state === 'claimed'
@@ -59,7 +59,7 @@ for (const [what, fail] of Object.entries(FAILURES))
               : outcome
           },
         }
-        const outcome = await deduplicationStoreOf(claims).claim(KEY, 'print', 1000)
+        const outcome = await idempotencyStoreOf(claims).claim(KEY, 'print', 1000)
         if (outcome.state !== 'claimed') throw new TypeError('the key is taken')
         const { claim } = outcome
         const asked = {
@@ -81,9 +81,9 @@ for (const [what, fail] of Object.entries(FAILURES))
   })
 
 describe('a store with transactions', () => {
-  const storeWith = (transaction: NonNullable<DeduplicationStore['transaction']>) => {
-    const store: DeduplicationStore = { claim: () => Promise.reject(new TypeError('not asked')), transaction }
-    const { transaction: told } = deduplicationStoreOf(store)
+  const storeWith = (transaction: NonNullable<IdempotencyStore['transaction']>) => {
+    const store: IdempotencyStore = { claim: () => Promise.reject(new TypeError('not asked')), transaction }
+    const { transaction: told } = idempotencyStoreOf(store)
     return (effect: () => Promise<string>) => told!(context, effect)
   }
   const lost = new Error('the connection was lost')
@@ -163,8 +163,8 @@ describe('a server whose stores are out of order', () => {
           }),
         ),
       {
-        deduplicationStore: passing(new MemoryDeduplicationStore(), ['claim']),
-        lroStore: passing(new MemoryOperationStore(), OPERATIONS),
+        idempotencyStore: passing(new MemoryIdempotencyStore(), ['claim']),
+        operationStore: passing(new MemoryOperationStore(), OPERATIONS),
       },
     )
   })

@@ -19,7 +19,7 @@ interface Mutant {
 }
 
 const builderMethods = [
-  ...['authenticator', 'deduplicationStore', 'lroStore', 'tls', 'httpTls', 'reflection'].map((name) => [
+  ...['authenticator', 'idempotencyStore', 'operationStore', 'tls', 'httpTls', 'reflection'].map((name) => [
     name,
     `return this.#set({ ${name} });`,
   ]),
@@ -70,7 +70,7 @@ const MUTANTS: readonly Mutant[] = [
   },
   ...['9', '11'].map((minutes) => ({
     name: `replies are kept for ${minutes} minutes`,
-    file: 'server/deduplication/memory-deduplication-store',
+    file: 'server/idempotency/memory-idempotency-store',
     from: '10 * 60_000',
     to: `${minutes} * 60_000`,
     tests: 'lifecycle/time-limits',

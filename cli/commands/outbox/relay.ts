@@ -1,5 +1,6 @@
 import { Flags } from '@oclif/core'
 import { outboxFlags } from '../../outbox/outbox-flags.js'
+import { formerInteger } from '../../verb/former-flag.js'
 import { Verb } from '../../verb/verb.js'
 
 export default class Relay extends Verb {
@@ -31,11 +32,12 @@ export default class Relay extends Verb {
       helpValue: '<url>',
       env: 'ASHLAR_LISTEN_URL',
     }),
-    tries: Flags.integer({
+    'max-attempts': Flags.integer({
       summary: 'How often an event is tried before it becomes a dead letter. Default: 10.',
       helpValue: '<count>',
       min: 1,
     }),
+    tries: formerInteger('max-attempts', 1),
     lease: Flags.integer({
       summary: 'How long a relay that died keeps others from taking over. Default: 15000.',
       helpValue: '<ms>',

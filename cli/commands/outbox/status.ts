@@ -1,6 +1,7 @@
 import { Flags } from '@oclif/core'
 import type { OutboxStatus } from '../../../lib/events/index.js'
 import { outboxFlags } from '../../outbox/outbox-flags.js'
+import { formerInteger } from '../../verb/former-flag.js'
 import { Verb } from '../../verb/verb.js'
 
 export default class Status extends Verb {
@@ -9,21 +10,22 @@ export default class Status extends Verb {
 
 A consumer of a stream of NATS, stream:<name>, has its position and dead letters here and what is to do in NATS: status() of the worker and the metric ashlar.events.lag tell how far it is.
 
-With --most-lag, for monitoring, the exit status is 1 when one has more events to do, when there are dead letters, or when nobody follows an outbox that has more events; a line says why.`
+With --max-lag, for monitoring, the exit status is 1 when one has more events to do, when there are dead letters, or when nobody follows an outbox that has more events; a line says why.`
   static override differs =
-    'With --most-lag: somebody is too far behind, nobody follows, or there are dead letters.'
+    'With --max-lag: somebody is too far behind, nobody follows, or there are dead letters.'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
-    '<%= config.bin %> <%= command.id %> --most-lag 1000',
+    '<%= config.bin %> <%= command.id %> --max-lag 1000',
   ]
   static override flags = {
     ...outboxFlags,
-    'most-lag': Flags.integer({
+    'max-lag': Flags.integer({
       summary:
         'Exit with 1 when more events are to do, by one of them or because there is none, or when there are dead letters. Not counted: what stream:<name> has to do.',
       helpValue: '<events>',
       min: 0,
     }),
+    'most-lag': formerInteger('max-lag', 0),
   }
 
   override async run(): Promise<OutboxStatus & { readonly reasons?: readonly string[] }> {
@@ -35,7 +37,7 @@ With --most-lag, for monitoring, the exit status is 1 when one has more events t
     ])
     const status = await withDataSource(flags, (dataSource) => new Outbox(dataSource).status())
     this.say(statusLines(status, this.paint, flags))
-    const most = flags['most-lag']
+    const most = flags['max-lag'] ?? flags['most-lag']
     if (most === undefined) return status
     const reasons = reasonsOf(status, most)
     this.say(reasons.map((reason) => `Exit status 1: ${reason}`))

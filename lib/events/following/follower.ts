@@ -7,6 +7,7 @@ import { pause } from '../log/pause.js'
 import { textOf } from '../store/dead-letters.js'
 import type { CursorStore, LetterStore, OutboxStore, WorkerLease } from '../store/outbox-store.js'
 import { printable } from '../../text/printable.js'
+import { renamedOption } from '../../renamed.js'
 import { shownValue } from '../../text/shown-value.js'
 import { InFlight } from './in-flight.js'
 import { Slots } from './slots.js'
@@ -14,6 +15,8 @@ import { Slots } from './slots.js'
 /** How a worker follows its log. */
 export interface FollowerOptions {
   /** How often an event is tried before it becomes a dead letter. Default 10. Outages do not count. */
+  readonly maxAttempts?: number
+  /** @deprecated It is now `maxAttempts`. */
   readonly tries?: number
   /** How long a process that died keeps others from taking over, in milliseconds. Default 15 seconds. */
   readonly leaseMs?: number
@@ -66,7 +69,7 @@ export class Follower {
   readonly #lease: WorkerLease
   readonly #cursors: CursorStore
   readonly #letters: LetterStore
-  readonly #tries: number
+  readonly #maxAttempts: number
   readonly #leaseMs: number
   readonly #onFailure: FailureReport
   readonly #reports = new ReportLimit()
@@ -82,17 +85,18 @@ export class Follower {
   constructor(
     store: OutboxStore,
     private readonly following: Following,
-    { tries = 10, leaseMs = 15_000, onFailure = toStderr }: FollowerOptions,
+    { maxAttempts, tries, leaseMs = 15_000, onFailure = toStderr }: FollowerOptions,
   ) {
     const { name } = following
-    if (!Number.isSafeInteger(tries) || tries < 1)
-      throw new RangeError(`${name}: tries is a whole number from 1`)
+    const attempts = renamedOption(name, ['tries', tries], ['maxAttempts', maxAttempts]) ?? 10
+    if (!Number.isSafeInteger(attempts) || attempts < 1)
+      throw new RangeError(`${name}: maxAttempts is a whole number from 1`)
     if (!(leaseMs >= 100 && leaseMs <= 3_600_000))
       throw new RangeError(`${name}: leaseMs is from 100 to 3600000`)
     this.#lease = store.lease(name, leaseMs)
     this.#cursors = store.cursors
     this.#letters = store.letters
-    this.#tries = tries
+    this.#maxAttempts = attempts
     this.#leaseMs = leaseMs
     this.#onFailure = onFailure
   }
@@ -201,7 +205,11 @@ export class Follower {
         if (error instanceof LeaseLost || signal.aborted) throw error
         if (!isOutage(error)) failures++
         this.#failures = failures
-        if (failures >= this.#tries && (await this.#gaveUp(event, error, ++unstored >= this.#tries))) return
+        if (
+          failures >= this.#maxAttempts &&
+          (await this.#gaveUp(event, error, ++unstored >= this.#maxAttempts))
+        )
+          return
         this.#problems.set(event.position, problemOf(error))
         if (failures <= 1)
           this.#report(

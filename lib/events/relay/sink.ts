@@ -8,7 +8,7 @@ export interface Sink {
    * Resolves when the event is stored there. Events of one resource come one after another, others at the same time. An event can come
    * again: its `id` tells.
    * @throws Unavailable while the destination cannot be reached: the event is tried again until it can. Anything else counts as a failure of
-   * this event, which becomes a dead letter after some tries.
+   * this event, which becomes a dead letter after some attempts.
    */
   deliver(event: LoggedEvent): Promise<void>
   /** Gives its connections back. Called once, behind the last delivery. */

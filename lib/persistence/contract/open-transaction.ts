@@ -296,13 +296,13 @@ export function tracked<T>(name: string, call: Promise<T>): Promise<T> {
 }
 
 /** Settings as a user gives them, TypeORM's spelling included. */
-type NestedSettings = { readonly [K in 'isolation' | 'readOnly' | 'retries']?: unknown }
+type NestedSettings = { readonly [K in 'isolation' | 'readOnly' | 'maxAttempts' | 'retries']?: unknown }
 
 /** @throws TypeError for settings of a savepoint: it has those of the outermost transaction. */
-export function refuseNested({ isolation, readOnly, retries }: NestedSettings): void {
-  if (isolation === undefined && readOnly === undefined && retries === undefined) return
+export function refuseNested({ isolation, readOnly, maxAttempts, retries }: NestedSettings): void {
+  if ([isolation, readOnly, maxAttempts, retries].every((setting) => setting === undefined)) return
   throw new TypeError(
-    'isolation, readOnly and retries are settings of the outermost transaction, and this one is nested: set them there, as in transaction(fn, { isolation })',
+    'isolation, readOnly and maxAttempts are settings of the outermost transaction, and this one is nested: set them there, as in transaction(fn, { isolation })',
   )
 }
 

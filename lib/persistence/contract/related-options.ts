@@ -1,3 +1,4 @@
+import { renamedOption } from '../../renamed.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Filter } from '../query/filter-template.js'
 
@@ -59,7 +60,16 @@ export interface ReferringOptions {
 /** Options of an operation that reaches what refers to an entity. */
 export interface RelatedOptions {
   /** How many rows of all resources together it may write; one more is an ErrPreconditionFailed. Default: 1000. */
+  readonly maxRows?: number
+  /** @deprecated It is now `maxRows`. */
   readonly mostRows?: number
   /** What the caller may do with the other resources. Default: everything in the tenant. */
   readonly related?: RelatedAccess
+}
+
+/** The options under their new names. @throws TypeError for `mostRows` beside `maxRows`. */
+export const withMaxRows = <O extends RelatedOptions>(where: string, options?: O): O | undefined => {
+  if (options?.mostRows === undefined) return options
+  const { mostRows, maxRows, ...rest } = options
+  return { ...rest, maxRows: renamedOption(where, ['mostRows', mostRows], ['maxRows', maxRows]) } as O
 }

@@ -5,6 +5,7 @@ import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Filter } from '../query/filter-template.js'
 import type { OrderBy } from '../query/order-by.js'
 import type { Patch } from '../../resource/values/increment.js'
+import type { FormerAttempts } from './attempts.js'
 import type { ReferringOptions, RelatedOptions, RelatedQuestions, Through } from './related-options.js'
 import type { RowLock } from './row-lock.js'
 
@@ -148,12 +149,12 @@ export interface DeleteOptions extends WriteOptions, BatchDeleteOptions {}
 
 export interface UndeleteOptions extends WriteOptions, RelatedOptions {}
 
-export interface ModifyOptions extends WriteOptions, ReferringOptions {
+export interface ModifyOptions extends WriteOptions, ReferringOptions, FormerAttempts {
   /**
-   * How often it is run again after a deadlock or a serialization failure. Default: 3. Inside of another transaction it
-   * is a TypeError, because the whole transaction has to run again.
+   * How often it runs at most, the first time included, where a deadlock or a serialization failure ends it. Default: 4.
+   * Inside of another transaction it is a TypeError, because the whole transaction has to run again.
    */
-  readonly retries?: number
+  readonly maxAttempts?: number
 }
 
 export interface UpdateOptions extends WriteOptions, ReferringOptions {
@@ -283,16 +284,16 @@ export interface StartUpFindings {
 /** What a transaction sees of others (SQL:1992). SQLite and memory run every transaction as `serializable`. */
 export type Isolation = 'read committed' | 'repeatable read' | 'serializable'
 
-export interface TransactionOptions extends OperationOptions {
+export interface TransactionOptions extends OperationOptions, FormerAttempts {
   /** `isolationLevel` of the DataSource when left out, which has to be one of these, else the database's default. Only the outermost transaction takes one. */
   readonly isolation?: Isolation
   /** Refuses writes of repositories inside. Only the outermost transaction takes it. */
   readonly readOnly?: boolean
   /**
-   * How often `fn` is run again after a deadlock or a serialization failure, one at the commit included; 0 when left out. Only
-   * the outermost transaction takes it.
+   * How often `fn` runs at most, the first time included, where a deadlock or a serialization failure ends it, one at the
+   * commit included. Default: 1. Only the outermost transaction takes it.
    */
-  readonly retries?: number
+  readonly maxAttempts?: number
 }
 
 /** The most rows one deletion writes, unless it is told another number. */

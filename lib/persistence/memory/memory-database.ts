@@ -1,3 +1,4 @@
+import { attemptsOf } from '../contract/attempts.js'
 import type { CallEnd } from '../../call-end.js'
 import { RequestContext } from '../../context.js'
 import { DeclarationError } from '../../errors.js'
@@ -165,6 +166,7 @@ export class MemoryDatabase {
         run(new MemoryTransaction(this, around, running, queue), context, fn)
       return (await running.perform(name, () => running.queue.runNested(nested))).result
     }
+    attemptsOf(settings, 'transaction')
     const { result, afterCommit } = await this.#turn(true, context.end, () =>
       run(new MemoryTransaction(this, around, undefined, undefined, settings.readOnly), context, fn),
     )

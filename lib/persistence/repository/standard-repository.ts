@@ -5,11 +5,10 @@ import type { Patch } from '../../resource/values/increment.js'
 import { checkBatch } from '../contract/batch.js'
 import { checkCredential, type Verification, withFreshMint } from '../contract/credential-check.js'
 import type { PagingOptions } from '../contract/list-plan.js'
-import { modify } from '../contract/modify.js'
 import { hasOwnKey, newEntity, type Sources, type Values } from '../contract/new-entity.js'
 import { surrounding, TransactionChain } from '../contract/open-transaction.js'
 import { deletionOf, patchesOf, patchOf, restorationOf, serverSetValues } from '../contract/patch.js'
-import type { ReferringOptions } from '../contract/related-options.js'
+import { type ReferringOptions, withMaxRows } from '../contract/related-options.js'
 import type {
   BatchDeleteOptions,
   BatchGetOptions,
@@ -33,6 +32,7 @@ import type {
 } from '../contract/repository.js'
 import { byKey, joinOptions, scopeOf } from '../contract/scope.js'
 import { checkMinter, mint, protectNew, reveal, type SecretOptions } from '../contract/secret-fields.js'
+import { modify } from './modify.js'
 import { watchOperations, watchOverrides } from './watched-operations.js'
 import { relatedQuestions } from '../deletion/rules/related-questions.js'
 import { RepositoryFamily } from '../deletion/rules/repository-family.js'
@@ -171,7 +171,8 @@ export abstract class StandardRepository<
     return modify(this, this.#backend.database, key, change, options)
   }
 
-  async delete(key: string, options?: DeleteOptions): Promise<void> {
+  async delete(key: string, given?: DeleteOptions): Promise<void> {
+    const options = withMaxRows('delete', given)
     const together = this.#family.deletes
     return this.#backend.operations.write('delete', options, async (operation) => {
       const row = { key, scope: operation.scope, ifMatch: options?.ifMatch }
@@ -181,7 +182,8 @@ export abstract class StandardRepository<
     })
   }
 
-  async undelete(key: string, options?: UndeleteOptions): Promise<E> {
+  async undelete(key: string, given?: UndeleteOptions): Promise<E> {
+    const options = withMaxRows('undelete', given)
     const together = this.#family.undeletes
     return this.#backend.operations.write('undelete', options, async (operation) => {
       if (this.model.deleteTime === undefined) return notFound()
@@ -219,7 +221,8 @@ export abstract class StandardRepository<
     })
   }
 
-  async batchDelete(keys: readonly string[], options?: BatchDeleteOptions): Promise<void> {
+  async batchDelete(keys: readonly string[], given?: BatchDeleteOptions): Promise<void> {
+    const options = withMaxRows('batchDelete', given)
     checkBatch(keys, 'ids', { unique: true })
     const together = this.#family.deletes
     return this.#backend.operations.write('batchDelete', options, async (operation) => {

@@ -17,6 +17,7 @@ import {
   TransactionChain,
   watched,
 } from '../contract/open-transaction.js'
+import { attemptsOf } from '../contract/attempts.js'
 import type { BeginOptions } from '../dialects/dialect.js'
 import { LockedSnapshot } from '../engines/executor/locked-snapshot.js'
 import { ChangedMeanwhile, LateTransaction } from '../engines/executor/late-transaction.js'
@@ -34,7 +35,7 @@ export { named } from '../engines/executor/named.js'
  * is given. Inside of another transaction of the same database it is a savepoint; savepoints run one after another.
  * After a failed operation inside, such as a conflict, the transaction can still be used.
  * @throws TypeError when `fn` returns before calls that it made have settled; they are rolled back.
- * @throws Aborted after a deadlock or a serialization failure, when the retries ran out.
+ * @throws Aborted after a deadlock or a serialization failure, when the last attempt has failed.
  * @example
  * ```ts
  * import { transaction } from 'ashlar'
@@ -75,9 +76,10 @@ async function run<T>(
     refuseNested(options)
     return outer.perform('a transaction', () => outer.nest(around, true, body))
   }
-  const { retries = 0, ...settings } = options
+  const { maxAttempts, retries, ...settings } = options
+  const attempts = attemptsOf({ maxAttempts, retries }, 'transaction') ?? 1
   const attempt = () => begin(database, context, around, true, body, settings)
-  const { result, afterCommit } = await withRetries(attempt, { retries, signal: context.end })
+  const { result, afterCommit } = await withRetries(attempt, { maxAttempts: attempts, signal: context.end })
   await runAfterCommit(afterCommit, context.with({ transaction: around }))
   return result
 }

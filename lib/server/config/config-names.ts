@@ -5,7 +5,29 @@ import { CONFIG_FIELDS } from './fields.js'
 
 /** One text for each name of a configuration that is unknown: a misspelt option would protect nobody. */
 export const unknownNames = (config: Config): string[] =>
-  unknownIn('the configuration', config, CONFIG_FIELDS as FieldTable)
+  unknownIn('the configuration', underOneName(config), CONFIG_FIELDS as FieldTable)
+
+/** What the specification calls differently. Both names stay. */
+const SAME = [
+  ['deduplicationStore', 'idempotencyStore'],
+  ['lroStore', 'operationStore'],
+] as const
+
+/** A configuration without second names. */
+export type PlainConfig = Omit<Config, (typeof SAME)[number][0]>
+
+/** One text for each field that is given under both of its names. */
+export const doubleNames = (config: Config): string[] =>
+  SAME.filter((names) => names.every((name) => config[name] !== undefined)).map(
+    ([other, name]) => `${name} and ${other} are the same: give one of them`,
+  )
+
+/** The configuration with one name for each field. */
+export const underOneName = ({ deduplicationStore, lroStore, ...config }: Config): PlainConfig => ({
+  ...config,
+  ...(deduplicationStore !== undefined && { idempotencyStore: deduplicationStore }),
+  ...(lroStore !== undefined && { operationStore: lroStore }),
+})
 
 const unknownIn = (where: string, given: object, known: FieldTable): string[] =>
   Object.entries(given).flatMap(([name, value]: [string, unknown]) => {

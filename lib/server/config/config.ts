@@ -4,7 +4,7 @@ import type { Authorizer } from '../authz/authorizer.js'
 import { resolved } from './config-field.js'
 import { CONFIG_FIELDS } from './fields.js'
 import { verifiedPrincipal } from './verified-principal.js'
-import { unknownNames } from './config-names.js'
+import { doubleNames, underOneName, unknownNames } from './config-names.js'
 import { DeclarationError } from '../../errors.js'
 import type { GatewayOptions } from '../../gateway/gateway.js'
 import type { OpenApiInfo } from '../../openapi/source/source.js'
@@ -17,7 +17,7 @@ import type { Logger } from '../observability/logger.js'
 import type { RateLimiter } from '../rate-limit/rate-limiter.js'
 import type { ReadinessCheck } from '../lifecycle/readiness.js'
 import type { Rule } from '../authz/rules.js'
-import type { DeduplicationStore } from '../deduplication/deduplication-store.js'
+import type { IdempotencyStore } from '../idempotency/idempotency-store.js'
 import type { OperationStore } from '../operations/operation-store.js'
 import { type TlsConfig, tlsProblems } from './tls.js'
 import type { UserInterceptor } from '../chain/user-interceptor.js'
@@ -72,8 +72,12 @@ export interface Config {
   /** Served beside the gateway; needs `httpAddr`. Default: none. */
   readonly httpHandlers?: readonly HTTPHandler[]
   /** Stores responses for the replay of repeated calls. Default: in memory, for 10 minutes. */
-  readonly deduplicationStore?: DeduplicationStore
+  readonly idempotencyStore?: IdempotencyStore
+  /** The same as `idempotencyStore`. */
+  readonly deduplicationStore?: IdempotencyStore
   /** Stores long-running operations (AIP-151). Default: in memory, for 1 hour. */
+  readonly operationStore?: OperationStore
+  /** The same as `operationStore`. */
   readonly lroStore?: OperationStore
   /** Default: JSON lines on stderr. */
   readonly logger?: Logger
@@ -128,8 +132,8 @@ export interface ResolvedConfig {
   readonly authenticator: Authenticator | undefined
   readonly interceptors: readonly UserInterceptor[]
   readonly httpHandlers: readonly HTTPHandler[]
-  readonly deduplicationStore: DeduplicationStore
-  readonly lroStore: OperationStore
+  readonly idempotencyStore: IdempotencyStore
+  readonly operationStore: OperationStore
   readonly logger: Logger
   readonly readinessChecks: readonly ReadinessCheck[]
   readonly workers: readonly Worker[]
@@ -199,9 +203,9 @@ export interface ResolvedResilience {
  * @throws DeclarationError with every mistake found.
  */
 export const resolveConfig = (config: Config): ResolvedConfig => {
-  const problems = [...unknownNames(config), ...problemsOf(config)]
+  const problems = [...unknownNames(config), ...doubleNames(config), ...problemsOf(config)]
   if (problems.length > 0) throw new DeclarationError('server configuration', problems)
-  return resolved(CONFIG_FIELDS, config)
+  return resolved(CONFIG_FIELDS, underOneName(config))
 }
 
 /** The means by which callers can be identified. */

@@ -1,16 +1,16 @@
 import { isDevelopment } from './development.js'
 import { devAuthorizer } from '../authz/dev-authorizer.js'
-import { MemoryDeduplicationStore } from '../deduplication/memory-deduplication-store.js'
+import { MemoryIdempotencyStore } from '../idempotency/memory-idempotency-store.js'
 import { jsonLogger } from '../observability/logger.js'
 import { MemoryOperationStore } from '../operations/memory-operation-store.js'
 import type {
-  Config,
   GatewayConfig,
   ResilienceConfig,
   ResolvedConfig,
   ResolvedGateway,
   ResolvedResilience,
 } from './config.js'
+import type { PlainConfig } from './config-names.js'
 import { documentedNumber, type Fields, MIB, resolved } from './config-field.js'
 import { LIMIT_FIELDS } from './limits.js'
 import type { OpenApiInfo } from '../../openapi/source/source.js'
@@ -73,8 +73,8 @@ export const GATEWAY_FIELDS: Fields<GatewayConfig, ResolvedGateway> = {
   docs: { documented: 'like `openapi`, where the package is there', resolve: ({ docs }) => docs },
 }
 
-/** Every field of `Config`, once: names, defaults and what the documentation says of them come from here. */
-export const CONFIG_FIELDS: Fields<Config, ResolvedConfig> = {
+/** Every field of `Config`, once, second names aside: names, defaults and what the documentation says of them come from here. */
+export const CONFIG_FIELDS: Fields<PlainConfig, ResolvedConfig> = {
   grpcAddr: { documented: 'required', resolve: ({ grpcAddr = '' }) => grpcAddr },
   httpAddr: { documented: 'no gateway', resolve: ({ httpAddr = '' }) => httpAddr },
   rules: { documented: 'none', resolve: ({ rules = [] }) => rules },
@@ -89,13 +89,13 @@ export const CONFIG_FIELDS: Fields<Config, ResolvedConfig> = {
   authenticator: { documented: 'none', resolve: ({ authenticator }) => authenticator },
   interceptors: { documented: 'none', resolve: ({ interceptors = [] }) => interceptors },
   httpHandlers: { documented: 'none', resolve: ({ httpHandlers = [] }) => httpHandlers },
-  deduplicationStore: {
+  idempotencyStore: {
     documented: 'in memory, 10 minutes',
-    resolve: ({ deduplicationStore = new MemoryDeduplicationStore() }) => deduplicationStore,
+    resolve: ({ idempotencyStore = new MemoryIdempotencyStore() }) => idempotencyStore,
   },
-  lroStore: {
+  operationStore: {
     documented: 'in memory, 1 hour',
-    resolve: ({ lroStore = new MemoryOperationStore() }) => lroStore,
+    resolve: ({ operationStore = new MemoryOperationStore() }) => operationStore,
   },
   logger: { documented: 'JSON lines on stderr', resolve: ({ logger = jsonLogger() }) => logger },
   readinessChecks: {

@@ -1,21 +1,21 @@
 import type { Message } from '@bufbuild/protobuf'
 import type { RequestContext } from '../../context.js'
 import { Aborted, AshlarError, InvalidArgument } from '../../errors.js'
-import { fingerprintOf } from '../deduplication/fingerprint.js'
+import { fingerprintOf } from '../idempotency/fingerprint.js'
 import type { Call } from '../chain/call.js'
 import type { Interceptor, Next, Passed, Reply } from '../chain/interceptor.js'
 import type { Logger } from '../observability/logger.js'
 import type { Redaction } from '../../resource/redaction.js'
-import { type Keeping, LEASE_MS, runClaimed } from '../deduplication/run-claimed.js'
-import { messageIn, sendHeaders } from '../deduplication/stored-reply.js'
+import { type Keeping, LEASE_MS, runClaimed } from '../idempotency/run-claimed.js'
+import { messageIn, sendHeaders } from '../idempotency/stored-reply.js'
 import type { Handler } from '../chain/handler.js'
 import {
   type ClaimOutcome,
-  type DeduplicationStore,
+  type IdempotencyStore,
   keyText,
   type StoredReply,
-} from '../deduplication/deduplication-store.js'
-import { UnrecordedCalls } from '../deduplication/unrecorded-calls.js'
+} from '../idempotency/idempotency-store.js'
+import { UnrecordedCalls } from '../idempotency/unrecorded-calls.js'
 import { isNobody } from '../authz/is-nobody.js'
 import type { RuleSet } from '../authz/rules.js'
 import type { Authorized } from './authorization.js'
@@ -36,7 +36,7 @@ type Outcome = { readonly fingerprint: string; readonly reply: StoredReply } | u
  * get its reply. Errors are not stored. Only one call per key and process queries the store.
  */
 export const idempotency = (
-  store: DeduplicationStore,
+  store: IdempotencyStore,
   redaction: Redaction,
   logger: Logger,
   rules: RuleSet,
@@ -157,7 +157,7 @@ const assertSame = (known: string, fingerprint: string): void => {
     )
 }
 
-/** Undefined for a call without deduplication: it streams, only validates, or has no principal. */
+/** Undefined for a call without idempotency: it streams, only validates, or has no principal. */
 const retryIdOf = (call: Call & Needs): string | undefined => {
   const { method, request, validateOnly, principal, metadata } = call
   if (request === undefined || validateOnly) return undefined

@@ -47,7 +47,7 @@ export const repositoryHandler = (
           const facts = { context, ifMatch, ignoredMask, related, references }
           if (!startsOperation)
             return concealed(repository.model, messageOfReply(await respond(request, facts)))
-          await respond(request, { ...facts, mostRows: MOST_IN_OPERATION })
+          await respond(request, { ...facts, maxRows: MOST_IN_OPERATION })
           return create(OperationSchema, { done: true })
         },
         verb === 'delete' ? NEWEST : {},
@@ -73,7 +73,7 @@ const inOperation = (call: ServerCall & Call, respond: Responder): Promise<Messa
         ifMatch,
         ignoredMask,
         related: related?.during(signal),
-        mostRows: MOST_IN_OPERATION,
+        maxRows: MOST_IN_OPERATION,
       }),
     ),
   )

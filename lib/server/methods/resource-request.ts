@@ -78,9 +78,9 @@ const putToken = (model: ResourceModel, message: Message, proto: string, token: 
 export const relatedIn = (
   request: Message,
   force: DescField | undefined,
-  { related, mostRows }: { readonly related: RelatedAccess | undefined; readonly mostRows?: number },
+  { related, maxRows }: { readonly related: RelatedAccess | undefined; readonly maxRows?: number },
 ): BatchDeleteOptions => ({
   ...(force !== undefined && { force: valueOf(request, force) as boolean }),
   ...(related !== undefined && { related }),
-  ...(mostRows !== undefined && { mostRows }),
+  ...(maxRows !== undefined && { maxRows }),
 })

@@ -30,7 +30,7 @@ import { type ListLimits, totalSize } from './total-size.js'
 
 /** What a response depends on besides the request. */
 export type Facts = Pick<ServerCall, 'context' | 'ifMatch' | 'ignoredMask'> &
-  Pick<RelatedOptions, 'mostRows'> & {
+  Pick<RelatedOptions, 'maxRows'> & {
     readonly related: RelatedAccess | undefined
     /** What the caller may refer to; left out where nothing is written that refers to something. */
     readonly references?: CallReferences | undefined

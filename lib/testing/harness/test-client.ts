@@ -8,7 +8,7 @@ import {
   Metadata,
 } from 'nice-grpc'
 import { type Definition, definitionOf } from '../../server/index.js'
-import type { Identity } from './with-principal.js'
+import type { Identity } from './principal-headers.js'
 
 const statuses = new WeakMap<object, Uint8Array>()
 

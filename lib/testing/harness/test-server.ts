@@ -10,7 +10,7 @@ import {
 } from '../../server/index.js'
 import { captureLogs, type CapturedLogs } from './captured-logs.js'
 import { testClient } from './test-client.js'
-import { type Identity, type TestPrincipal, withPrincipal } from './with-principal.js'
+import { type Identity, type TestPrincipal, principalHeaders } from './principal-headers.js'
 
 /** Calls a server as one principal. */
 export interface TestCaller {
@@ -121,7 +121,7 @@ export async function serving(server: Server, logs: CapturedLogs): Promise<TestS
     grpcAddress: server.grpcAddr(),
     url,
     logs,
-    as: (principal) => callerFor('headers' in principal ? principal : withPrincipal(principal)),
+    as: (principal) => callerFor('headers' in principal ? principal : principalHeaders(principal)),
     stop,
     [Symbol.asyncDispose]: stop,
   }

@@ -10,7 +10,7 @@ import type { Principal } from '../../context.js'
 import { servedMethods } from '../../server/served-methods.js'
 import { captureLogs, type CapturedLogs } from '../harness/captured-logs.js'
 import { inProcess, serving } from '../harness/test-server.js'
-import { type TestPrincipal, withPrincipal } from '../harness/with-principal.js'
+import { type TestPrincipal, principalHeaders } from '../harness/principal-headers.js'
 import { Canaries, newCanary } from './leaks/canary.js'
 import { checkDeclarations } from './declarations.js'
 import { checkDenial, checkSilence, type Stranger } from './denial.js'
@@ -176,7 +176,7 @@ const checkServing = async (
   const { subject, tenants, secrets } = run
   const headersOf = (principal: TestPrincipal): Headers | Promise<Headers> =>
     options.headersOf === undefined
-      ? withPrincipal(principal).headers
+      ? principalHeaders(principal).headers
       : options.headersOf({ subject: '', tenant: '', groups: [], ...principal })
   const running = await serving(server, logs)
   const listeners = [

@@ -62,7 +62,7 @@ describeOn('ashlar outbox', servers, (backend) => {
       prefix,
       '--lease',
       '2000',
-      '--tries',
+      '--max-attempts',
       '1',
     ]
   }
@@ -81,19 +81,19 @@ describeOn('ashlar outbox', servers, (backend) => {
       /^Database \S+ on \S+\nrelaying until SIGINT or SIGTERM; NATS is connected with the first event\nSIGTERM: finishing what it has begun; once more ends at once\n$/,
     )
 
-    const status = await outbox(['status', '--most-lag', '0'])
+    const status = await outbox(['status', '--max-lag', '0'])
     expect([status.exit, status.stdout.replace(TIME, 'T')]).to.deep.equal([
       0,
       '5 events so far\nrelay:nats: at position 5, 0 events to do, not running, last seen T\n',
     ])
     await subject.tell('more')
-    const reason = 'relay:nats has 1 event to do: more than --most-lag 0'
-    const late = await outbox(['status', '--most-lag', '0'])
+    const reason = 'relay:nats has 1 event to do: more than --max-lag 0'
+    const late = await outbox(['status', '--max-lag', '0'])
     expect([late.exit, late.stdout.replace(TIME, 'T')]).to.deep.equal([
       1,
       `6 events so far, 1 not sequenced yet\nrelay:nats: at position 5, 1 event to do, not running, last seen T\nExit status 1: ${reason}\n`,
     ])
-    const behind = await outbox(['status', '--most-lag', '0', '--json'])
+    const behind = await outbox(['status', '--max-lag', '0', '--json'])
     expect(behind.exit).to.equal(1)
     const { kept, ...told } = JSON.parse(behind.stdout.replace(TIME, 'T')) as { kept: number }
     // Events that everybody has done are removed a little later.
@@ -104,7 +104,7 @@ describeOn('ashlar outbox', servers, (backend) => {
       cursors: [{ name: 'relay:nats', position: 5, lag: 1, deadLetters: 0, isRunning: false, lastSeen: 'T' }],
       reasons: [reason],
     })
-    expect((await outbox(['status', '--most-lag', '1'])).exit).to.equal(0)
+    expect((await outbox(['status', '--max-lag', '1'])).exit).to.equal(0)
 
     const asked = await outbox(['forget', '--cursor', 'relay:nats'])
     expect([asked.exit, asked.stdout]).to.deep.equal([2, ''])
@@ -123,10 +123,10 @@ describeOn('ashlar outbox', servers, (backend) => {
         exit === 2 && text.endsWith('no relay and no consumer is called relay:nats here: there is none\n'),
     )
 
-    const unfollowed = await outbox(['status', '--most-lag', '0'])
+    const unfollowed = await outbox(['status', '--max-lag', '0'])
     expect(unfollowed.exit).to.equal(1)
     expect(unfollowed.stdout).to.match(
-      /^6 events so far, ([1-6]) in the outbox; no relay and no consumer follows it, so that (it waits|they wait) until one is started\nExit status 1: \1 events? to do and nobody does (it|them): more than --most-lag 0; start a relay or a consumer\n$/,
+      /^6 events so far, ([1-6]) in the outbox; no relay and no consumer follows it, so that (it waits|they wait) until one is started\nExit status 1: \1 events? to do and nobody does (it|them): more than --max-lag 0; start a relay or a consumer\n$/,
     )
   })
 
@@ -146,15 +146,13 @@ describeOn('ashlar outbox', servers, (backend) => {
     expect([refused.exit, refused.stdout]).to.deep.equal([2, ''])
     expect(refused.stderr).to.include('stream:notices is running, and nothing is forgotten')
     await worker.drain()
-    expect((await outbox(['status', '--most-lag', '0'])).exit).to.equal(0)
+    expect((await outbox(['status', '--max-lag', '0'])).exit).to.equal(0)
     // What its outbox has is nothing that it has to do, nor does anybody else do it.
     await subject.tell('more')
-    const unfollowed = await outbox(['status', '--most-lag', '0'])
+    const unfollowed = await outbox(['status', '--max-lag', '0'])
     expect([unfollowed.exit, unfollowed.stdout.match(/^Exit .*$/gm)]).to.deep.equal([
       1,
-      [
-        'Exit status 1: 1 event to do and nobody does it: more than --most-lag 0; start a relay or a consumer',
-      ],
+      ['Exit status 1: 1 event to do and nobody does it: more than --max-lag 0; start a relay or a consumer'],
     ])
     const { stderr } = await outbox(['forget', '--cursor', 'stream:notices'])
     expect(stderr).to.include('stream:notices is not running and follows a stream of NATS. ')
@@ -184,12 +182,12 @@ describeOn('ashlar outbox', servers, (backend) => {
     await until(async () =>
       (await outbox(['status'])).stdout.includes(', 0 events to do, 1 dead letter, running'),
     )
-    const status = await outbox(['status', '--most-lag', '0'])
+    const status = await outbox(['status', '--max-lag', '0'])
     expect([status.exit, status.stdout.split('\n').slice(-3)]).to.deep.equal([
       1,
       [
         'Next: ashlar outbox dead-letters',
-        'Exit status 1: relay:nats has 1 dead letter: --most-lag allows none',
+        'Exit status 1: relay:nats has 1 dead letter: --max-lag allows none',
         '',
       ],
     ])

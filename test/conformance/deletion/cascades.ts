@@ -107,13 +107,13 @@ export const cascades = (holder: FamilyHolder): void => {
       await inAcme(() => of().projects.delete('p'))
       expect(await rows('live')).to.deep.equal([])
       await rejection(
-        inAcme(() => of().projects.undelete('p', { mostRows: 999 })),
+        inAcme(() => of().projects.undelete('p', { maxRows: 999 })),
         ErrPreconditionFailed,
       )
-      await inAcme(() => of().projects.undelete('p', { mostRows: 1000 }))
+      await inAcme(() => of().projects.undelete('p', { maxRows: 1000 }))
       expect(await rows('deleted')).to.deep.equal(['milestone m0'])
       await inAcme(() => of().milestones.undelete('m0'))
-      await inAcme(() => of().projects.delete('p', { mostRows: 1001 }))
+      await inAcme(() => of().projects.delete('p', { maxRows: 1001 }))
     })
 
     it('is taken back with the transaction that it joins', async () => {

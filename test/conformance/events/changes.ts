@@ -286,7 +286,7 @@ export const changes = (holder: ToldHolder): void => {
             await ledger('a')
             if (++attempts < 3) throw new Aborted('again')
           },
-          { retries: 5 },
+          { maxAttempts: 6 },
         ),
       ).catch((error: unknown) => {
         // Memory retries nothing: there is nothing to wait for.

@@ -12,7 +12,7 @@ const dataSource = new DataSource({ type: engine as 'postgres', url: url ?? '', 
 await dataSource.initialize()
 consumer<Change>(
   {
-    ...{ name: 'effects', dataSource, leaseMs: 1000, concurrency: 16, tries: 1000 },
+    ...{ name: 'effects', dataSource, leaseMs: 1000, concurrency: 16, maxAttempts: 1000 },
     nats: { servers, stream, prefix: stream },
   },
   async ({ data: { resource } }, { sql }) => {

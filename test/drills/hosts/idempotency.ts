@@ -6,8 +6,8 @@ import { TypeormRepository } from '../../../lib/persistence/sql/typeorm-reposito
 import { devAuthorizer } from '../../../lib/server/authz/dev-authorizer.js'
 import { devPrincipal } from '../../../lib/server/authn/dev-principal.js'
 import { ServerBuilder } from '../../../lib/server/server-builder.js'
-import { RedisDeduplicationStore } from '../../../lib/server/deduplication/redis-deduplication-store.js'
-import { SqlDeduplicationStore } from '../../../lib/server/deduplication/sql-deduplication-store.js'
+import { RedisIdempotencyStore } from '../../../lib/server/idempotency/redis-idempotency-store.js'
+import { SqlIdempotencyStore } from '../../../lib/server/idempotency/sql-idempotency-store.js'
 import { ALL, recordingLogger } from '../../support/servers/server.js'
 
 /** A server process of processes/idempotency.test.ts; says where it listens, and when a slow create has begun. */
@@ -24,8 +24,7 @@ const server = new ServerBuilder({
   principalFunc: devPrincipal,
   allowDevelopment: true,
   logger: recordingLogger(),
-  deduplicationStore:
-    kind === 'redis' ? new RedisDeduplicationStore(redis) : new SqlDeduplicationStore(dataSource),
+  idempotencyStore: kind === 'redis' ? new RedisIdempotencyStore(redis) : new SqlIdempotencyStore(dataSource),
 })
   .register(WidgetService, widgets, {
     createWidget: async ({ widget }) => {

@@ -27,7 +27,7 @@ const server = new ServerBuilder({
   principalFunc: devPrincipal,
   allowDevelopment: true,
   logger: recordingLogger(),
-  lroStore: new SqlOperationStore(dataSource),
+  operationStore: new SqlOperationStore(dataSource),
 })
   .register(
     SlowEcho,

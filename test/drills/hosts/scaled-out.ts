@@ -6,7 +6,7 @@ import { Widget } from '../../../examples/widgets/widget.js'
 import { TypeormRepository } from '../../../lib/persistence/sql/typeorm-repository.js'
 import { devAuthorizer } from '../../../lib/server/authz/dev-authorizer.js'
 import { devPrincipal } from '../../../lib/server/authn/dev-principal.js'
-import { RedisDeduplicationStore } from '../../../lib/server/deduplication/redis-deduplication-store.js'
+import { RedisIdempotencyStore } from '../../../lib/server/idempotency/redis-idempotency-store.js'
 import { ServerBuilder } from '../../../lib/server/server-builder.js'
 import { ALL } from '../../support/servers/server.js'
 import { jsonLogger } from '../../../lib/server/observability/logger.js'
@@ -29,7 +29,7 @@ const server = new ServerBuilder({
   principalFunc: devPrincipal,
   allowDevelopment: true,
   logger: jsonLogger('error'),
-  deduplicationStore: new RedisDeduplicationStore(redis),
+  idempotencyStore: new RedisIdempotencyStore(redis),
   resilience: {
     rateLimiter: { consume: (key) => (key === `tenant:${limited}` ? few : many).consume(key) },
   },

@@ -116,7 +116,7 @@ describeOn('a consumer', databases, (backend) => {
 
       it('gives up an event after some tries, goes on with its resource, and tries again when it is asked to', async () => {
         let isPoison = true
-        holder.consumer({ tries: 2 }, async (event, context) => {
+        holder.consumer({ maxAttempts: 2 }, async (event, context) => {
           if (isPoison && (event.data as { at: number }).at === 0) throw new TypeError('it is poison')
           await insertEffect(event, context)
         })
@@ -133,7 +133,7 @@ describeOn('a consumer', databases, (backend) => {
 
       it('waits for an outage to pass, and gives nothing up', async () => {
         let isDown = true
-        holder.consumer({ tries: 1 }, async (event, context) => {
+        holder.consumer({ maxAttempts: 1 }, async (event, context) => {
           if (isDown) throw new Unavailable('the mail server is down')
           await insertEffect(event, context)
         })
@@ -239,7 +239,7 @@ describeOn('a consumer', databases, (backend) => {
 
           it('has an id that no column takes holds up nobody, and is a dead letter', async () => {
             const ids = ['a\0b', '\ud800', 'x'.repeat(100_000), 'é'.repeat(200)]
-            holder.consumer({ tries: 1, concurrency: 1 }, async (event, context) => {
+            holder.consumer({ maxAttempts: 1, concurrency: 1 }, async (event, context) => {
               if (ids.includes(event.id)) throw new TypeError('a\0b')
               await insertEffect(event, context)
             })
@@ -254,7 +254,7 @@ describeOn('a consumer', databases, (backend) => {
           })
 
           it('has the id of another tenant’s event is another event, done and given up for itself', async () => {
-            holder.consumer({ tries: 1 }, async ({ tenant, id, key }, { sql }) => {
+            holder.consumer({ maxAttempts: 1 }, async ({ tenant, id, key }, { sql }) => {
               if (key === 'bad') throw new TypeError('no')
               await sql`INSERT INTO effects (event_id) VALUES (${`${tenant} ${id}`})`
             })
@@ -351,7 +351,7 @@ describeOn('a consumer', databases, (backend) => {
     await run(database, REFUSING[database.dialect.name] ?? '')
     const failures: string[] = []
     const one = consumer(
-      { name: 'test', dataSource, tries: 2, onFailure: ({ message }) => failures.push(message) },
+      { name: 'test', dataSource, maxAttempts: 2, onFailure: ({ message }) => failures.push(message) },
       ({ key }) => (key === 'bad' ? Promise.reject(new TypeError('no')) : Promise.resolve()),
     )
     try {

@@ -68,7 +68,7 @@ describeOn('a cursor', databases, (backend) => {
     const { database, dataSource } = subject
     const outbox = new Outbox(dataSource)
     const bad = consumer(
-      { name: 'a_b', dataSource, tries: 1, leaseMs: 1000, onFailure: () => {} },
+      { name: 'a_b', dataSource, maxAttempts: 1, leaseMs: 1000, onFailure: () => {} },
       ({ key }) => (key === 'bad' ? Promise.reject(new TypeError('no')) : Promise.resolve()),
     )
     bad.start()

@@ -122,7 +122,7 @@ describeOn('a relay to NATS', databases, (backend) => {
   it('gives up what the stream refuses, and delivers the rest', async () => {
     const { stream: name, prefix } = stream.options
     await stream.manager.streams.add({ name, subjects: [`${prefix}.>`], max_msg_size: 2000 })
-    started({ tries: 2 })
+    started({ maxAttempts: 2 })
     await subject.tell('large', { data: { text: 'x'.repeat(5000) } })
     await subject.tell('small')
     await until(async () => (await new DeadLetters(subject.database).list(10)).length === 1)

@@ -153,7 +153,7 @@ describe('relays and consumers of a database in memory', () => {
     let isPoison = true
     const worker = consuming(
       ({ key }) => (isPoison && key === 'bad' ? Promise.reject(new Stop('poison')) : Promise.resolve()),
-      { tries: 2 },
+      { maxAttempts: 2 },
     )
     for (const key of ['bad', 'good']) await tell(key)
     await caughtUp(worker)

@@ -6,7 +6,7 @@ import { type Dialect, lintFiles, migrate, searchMigrations } from '../../../lib
 import { HotDataSource } from '../../../lib/persistence/hot-reload/hot-data-source.js'
 import { schemaComparison, searchTables, tableMigrations } from '../../../lib/persistence/index.js'
 import { repositoryOf } from '../../../lib/persistence/repository-of.js'
-import { SqlDeduplicationStore } from '../../../lib/server/deduplication/sql-deduplication-store.js'
+import { SqlIdempotencyStore } from '../../../lib/server/idempotency/sql-idempotency-store.js'
 import { SqlOperationStore } from '../../../lib/server/operations/sql-operation-store.js'
 import { Contact } from '../../support/entities/contacts.js'
 import { ArchivedContact, dataSource as named } from '../../support/entities/named-contacts.js'
@@ -90,7 +90,7 @@ onEachEngine(
       for (const schema of ['inventory', ODD]) {
         await migrator(schema, { Contact }).up()
         const dataSource = await open({ schema })
-        const answers = new SqlDeduplicationStore(dataSource)
+        const answers = new SqlIdempotencyStore(dataSource)
         const key = { tenant: 'acme', subject: 'ada', method: '/m', requestId: schema }
         expect(await answers.claim(key, 'print', 1000)).to.include({ state: 'claimed' })
         expect(await answers.claim(key, 'print', 1000)).to.include({ state: 'running' })

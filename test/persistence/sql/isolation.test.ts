@@ -69,7 +69,7 @@ describeOn('isolation', postgres, ({ open }) => {
           wrote()
           await firstCommitted
         },
-        { ...SERIALIZABLE, retries },
+        { ...SERIALIZABLE, maxAttempts: 1 + retries },
       )
       await transaction(
         database,

@@ -442,10 +442,10 @@ describeOn('transaction', databases, ({ name, open }) => {
     expect(sent).to.be.greaterThan(6)
   })
 
-  describe('retries', () => {
-    it('runs its function again as often as it is told, then is Aborted', async () => {
+  describe('maxAttempts', () => {
+    it('runs its function as often as it is told, then is Aborted', async () => {
       let attempts = 0
-      const failing = (retries?: number) =>
+      const failing = (maxAttempts?: number) =>
         transaction(
           database,
           async () => {
@@ -453,9 +453,9 @@ describeOn('transaction', databases, ({ name, open }) => {
             await insert(1)
             throw Object.assign(new Error('could not serialize'), { code: '40001' })
           },
-          retries === undefined ? {} : { retries },
+          maxAttempts === undefined ? {} : { maxAttempts },
         )
-      await rejection(failing(2), Aborted)
+      await rejection(failing(3), Aborted)
       expect(attempts).to.equal(3)
       attempts = 0
       await rejection(failing(), Aborted)
@@ -475,7 +475,7 @@ describeOn('transaction', databases, ({ name, open }) => {
             if (outer === 1) throw Object.assign(new Error('deadlock'), { code: '40P01' })
           })
         },
-        { retries: 1 },
+        { maxAttempts: 2 },
       )
       expect([outer, inner]).to.deep.equal([2, 2])
       expect(await ids()).to.deep.equal(['1'])
@@ -490,7 +490,7 @@ describeOn('transaction', databases, ({ name, open }) => {
           await insert(1, 'a')
           await insert(2, 'a')
         },
-        { retries: 5 },
+        { maxAttempts: 6 },
       )
       await rejection(failing, Error)
       expect(attempts).to.equal(1)
@@ -529,7 +529,7 @@ describeOn('transaction', databases, ({ name, open }) => {
     let round = 0
     beforeEach(() => void round++)
     /** Two transactions that take the rows 1 and 2 in opposite order; the barrier makes sure that they meet. */
-    const cross = (options: { retries?: number }, caught: (error: unknown) => void = () => {}) => {
+    const cross = (options: { maxAttempts?: number }, caught: (error: unknown) => void = () => {}) => {
       let arrived = 0
       let open: () => void = () => {}
       const barrier = new Promise<void>((resolve) => (open = resolve))
@@ -560,7 +560,7 @@ describeOn('transaction', databases, ({ name, open }) => {
 
     it('survives a deadlock with a retry', async () => {
       await twoRows()
-      const outcomes = await cross({ retries: 3 })
+      const outcomes = await cross({ maxAttempts: 4 })
       expect(outcomes.map(({ status }) => status)).to.deep.equal(['fulfilled', 'fulfilled'])
     })
 
@@ -637,7 +637,7 @@ describeOn('transaction', databases, ({ name, open }) => {
           await insert(3)
           await kill(id)
         },
-        { retries: 3 },
+        { maxAttempts: 4 },
       )
       await rejection(failing, Unavailable, 'whether the changes are saved is not known')
     })

@@ -5,7 +5,7 @@ import { Metadata } from '../../../lib/call.js'
 import type { Config } from '../../../lib/server/config/config.js'
 import { Deadline } from '../../../lib/server/chain/deadline.js'
 import { type Method, methodOf } from '../../../lib/server/chain/method.js'
-import { MemoryDeduplicationStore } from '../../../lib/server/deduplication/memory-deduplication-store.js'
+import { MemoryIdempotencyStore } from '../../../lib/server/idempotency/memory-idempotency-store.js'
 import {
   EchoResponseSchema,
   EchoService,
@@ -85,9 +85,9 @@ describe('the order of the chain', () => {
     }
   }
 
-  const store = new MemoryDeduplicationStore()
+  const store = new MemoryIdempotencyStore()
   const config: Config = {
-    deduplicationStore: {
+    idempotencyStore: {
       claim: (key, fingerprint, leaseMs) => {
         note('idempotency')
         return store.claim(key, fingerprint, leaseMs)

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Config } from '../../../lib/server/config/config.js'
 import { devPrincipal } from '../../../lib/server/authn/dev-principal.js'
-import { MemoryDeduplicationStore } from '../../../lib/server/deduplication/memory-deduplication-store.js'
+import { MemoryIdempotencyStore } from '../../../lib/server/idempotency/memory-idempotency-store.js'
 import { ForeignClient } from '../../support/grpc/clients.js'
 import { EchoService } from '../../support/gen/specimens_pb.js'
 import { frameOf, RawGrpc } from '../../support/grpc/raw-grpc.js'
@@ -54,19 +54,19 @@ const stages: readonly (readonly [string, (end: () => never | undefined) => Conf
     'unary',
   ],
   [
-    'deduplication store',
+    'idempotency store',
     (end) => {
-      const store = new MemoryDeduplicationStore()
+      const store = new MemoryIdempotencyStore()
       const claim = store.claim.bind(store)
       store.claim = (...args) => never(() => end() ?? claim(...args)).then((a) => a)
-      return { deduplicationStore: store }
+      return { idempotencyStore: store }
     },
     'unary',
   ],
   [
-    'deduplication store that keeps a response',
+    'idempotency store that keeps a response',
     (end) => {
-      const store = new MemoryDeduplicationStore()
+      const store = new MemoryIdempotencyStore()
       const claim = store.claim.bind(store)
       store.claim = async (...args) => {
         const claimed = await claim(...args)
@@ -77,7 +77,7 @@ const stages: readonly (readonly [string, (end: () => never | undefined) => Conf
           claim: { renew: async () => true, release: async () => {}, complete } as never,
         }
       }
-      return { deduplicationStore: store }
+      return { idempotencyStore: store }
     },
     'unary',
   ],
@@ -200,15 +200,15 @@ for (const [name, configOf, calls] of stages)
         })
   })
 
-describe('a key whose deduplication store never responded', () => {
+describe('a key whose idempotency store never responded', () => {
   it('is free when the store is back, and not held by a response that comes late', async () => {
     settled = []
     let isDown = true
-    const store = new MemoryDeduplicationStore()
+    const store = new MemoryIdempotencyStore()
     const claim = store.claim.bind(store)
     store.claim = (...args) => (isDown ? never(() => claim(...args)).then((a) => a) : claim(...args))
     const running = await startServer((builder) => builder.register(EchoService, echoService), {
-      deduplicationStore: store,
+      idempotencyStore: store,
       resilience: { requestTimeoutMs: 200 },
     })
     const client = new ForeignClient(EchoService, running.grpc)

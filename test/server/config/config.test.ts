@@ -3,7 +3,7 @@ import { DevAuthorizer } from '../../../lib/server/authz/dev-authorizer.js'
 import { type Config, DefaultGRPCAddr, NoTimeout, resolveConfig } from '../../../lib/server/config/config.js'
 import { Metadata } from '../../../lib/call.js'
 import { ServerBuilder } from '../../../lib/server/server-builder.js'
-import { MemoryDeduplicationStore } from '../../../lib/server/deduplication/memory-deduplication-store.js'
+import { MemoryIdempotencyStore } from '../../../lib/server/idempotency/memory-idempotency-store.js'
 import { MemoryOperationStore } from '../../../lib/server/operations/memory-operation-store.js'
 import { authority } from '../../support/servers/certificates.js'
 import type { Principal } from '../../../lib/context.js'
@@ -71,7 +71,7 @@ describe('resolveConfig', () => {
 
   it('says something of every field', () => {
     const { gateway, resilience, limits, ...rest } = defaults
-    const behaviour = ['authorizer', 'principalFunc', 'deduplicationStore', 'lroStore', 'logger']
+    const behaviour = ['authorizer', 'principalFunc', 'idempotencyStore', 'operationStore', 'logger']
     const said = [...rows.map(([name]) => name), ...behaviour, 'grpcAddr']
     const fields = [rest, gateway, resilience, limits].flatMap((part) => Object.keys(part))
     expect(fields.filter((name) => !said.includes(name))).to.deep.equal([])
@@ -85,8 +85,8 @@ describe('resolveConfig', () => {
 
   it('keeps responses and operations in memory by default', () => {
     // How long is held by the suites of the stores, which run on the default.
-    expect(defaults.deduplicationStore).to.be.instanceOf(MemoryDeduplicationStore)
-    expect(defaults.lroStore).to.be.instanceOf(MemoryOperationStore)
+    expect(defaults.idempotencyStore).to.be.instanceOf(MemoryIdempotencyStore)
+    expect(defaults.operationStore).to.be.instanceOf(MemoryOperationStore)
   })
 
   it('logs JSON lines on stderr by default', async () => {

@@ -7,7 +7,7 @@ import { MemoryRepository } from '../../../lib/persistence/memory/memory-reposit
 import type { ServerCall } from '../../../lib/call.js'
 import type { Config } from '../../../lib/server/config/config.js'
 import { supportsIfMatch } from '../../../lib/server/chain/handler.js'
-import { MemoryDeduplicationStore } from '../../../lib/server/deduplication/memory-deduplication-store.js'
+import { MemoryIdempotencyStore } from '../../../lib/server/idempotency/memory-idempotency-store.js'
 import { EchoService, type EchoRequest } from '../../support/gen/specimens_pb.js'
 import { ForeignClient, type Outcome } from '../../support/grpc/clients.js'
 import { drill } from '../../support/drill.js'
@@ -225,8 +225,8 @@ describe('idempotency', () => {
 
   it('waits for a claim of another process until its lease has lapsed', async () => {
     let now = Date.now()
-    const store = new MemoryDeduplicationStore({ now: () => new Date(now) })
-    await start({ deduplicationStore: store })
+    const store = new MemoryIdempotencyStore({ now: () => new Date(now) })
+    await start({ idempotencyStore: store })
     await echo('k')
     const key = {
       tenant: 'acme',

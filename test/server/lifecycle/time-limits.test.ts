@@ -4,7 +4,7 @@ import { RequestContext } from '../../../lib/context.js'
 import { HealthState } from '../../../lib/server/lifecycle/health.js'
 import { runChecks } from '../../../lib/server/lifecycle/readiness.js'
 import { shutdown } from '../../../lib/server/lifecycle/shutdown.js'
-import { MemoryDeduplicationStore } from '../../../lib/server/deduplication/memory-deduplication-store.js'
+import { MemoryIdempotencyStore } from '../../../lib/server/idempotency/memory-idempotency-store.js'
 import { MemoryOperationStore } from '../../../lib/server/operations/memory-operation-store.js'
 import type { OperationRecord } from '../../../lib/server/operations/operation-store.js'
 import { recordingLogger } from '../../support/servers/server.js'
@@ -71,7 +71,7 @@ describe('the times a store keeps by default', () => {
   beforeEach(() => (at = start))
 
   it('are ten minutes for a response that may be replayed', async () => {
-    const store = new MemoryDeduplicationStore({ now })
+    const store = new MemoryIdempotencyStore({ now })
     const key = { tenant: 'acme', subject: 'alice', method: '/a.B/C', requestId: '1' }
     const claimed = await store.claim(key, 'fingerprint', 1_000)
     if (claimed.state !== 'claimed') throw new TypeError(claimed.state)

@@ -70,7 +70,7 @@ describeOn('operations where access is decided by row', backends, (backend) => {
     )
     running = await startServer((builder) => builder.register(SlowEcho, partly(SlowEcho, { echo: list })), {
       authorizer,
-      lroStore: store,
+      operationStore: store,
     })
     echo = new ForeignClient(SlowEcho, running.grpc)
     operations = new ForeignClient(Operations, running.grpc)

@@ -51,7 +51,7 @@ export const FORMS: Readonly<Record<Form, Readonly<Record<string, string>>>> = {
     'values of what a relation leads to': 'values inside of a text do not depend on settings of a session',
     'the manager of a transaction': 'the manager of TypeORM sends its own statements on such sessions',
     SqlOperationStore: 'no statement of the store is prepared by name',
-    SqlDeduplicationStore: 'no statement of the store is prepared by name',
+    SqlIdempotencyStore: 'no statement of the store is prepared by name',
     'a database that takes no writes any more': 'the pooler does not report that the server became read-only',
     'metrics of a pool': 'its subject',
     'a repository behind a transaction pooler': 'its subject',

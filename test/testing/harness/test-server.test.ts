@@ -11,7 +11,7 @@ import {
   expectInvalidField,
   testServer,
   type TestServer,
-  withPrincipal,
+  principalHeaders,
   withTenant,
 } from '../../../lib/testing/index.js'
 import { ErrNotFound, InvalidArgument, PermissionDenied } from '../../../lib/errors.js'
@@ -62,9 +62,9 @@ describe('testServer', () => {
   it('takes the identity of a single call, which wins', async () => {
     const { id } = await withTenant('acme', () => widgets.create({ displayName: 'Bolt' }))
     const client = server.as({ ...ADA, tenant: 'globex' }).client(WidgetService)
-    const found = await client.getWidget({ id }, withPrincipal(ADA))
+    const found = await client.getWidget({ id }, principalHeaders(ADA))
     expect(found.displayName).to.equal('Bolt')
-    const { headers } = withPrincipal(ADA)
+    const { headers } = principalHeaders(ADA)
     expect((await server.fetch(`/v1/widgets/${id}`, { headers })).status).to.equal(200)
   })
 
@@ -200,18 +200,18 @@ describe('testServer', () => {
   })
 })
 
-describe('withPrincipal', () => {
+describe('principalHeaders', () => {
   it('says who somebody is, and nothing of what is left out', () => {
-    expect(withPrincipal({ tenant: 'acme', subject: 'ada', groups: ['a', 'b'] }).headers).to.deep.equal({
+    expect(principalHeaders({ tenant: 'acme', subject: 'ada', groups: ['a', 'b'] }).headers).to.deep.equal({
       'account-id': 'acme',
       subject: 'ada',
       groups: 'a,b',
     })
-    expect(withPrincipal({}).headers).to.deep.equal({})
+    expect(principalHeaders({}).headers).to.deep.equal({})
   })
 
   for (const wrong of [{ subject: 'ädä' }, { tenant: 'a\nb' }, { groups: ['a,b'] }, { subject: ' ada' }])
     it(`refuses ${JSON.stringify(wrong)}`, () => {
-      expect(() => withPrincipal(wrong)).to.throw(RangeError, 'cannot be sent')
+      expect(() => principalHeaders(wrong)).to.throw(RangeError, 'cannot be sent')
     })
 })

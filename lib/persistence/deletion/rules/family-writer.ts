@@ -139,7 +139,7 @@ export class FamilyWriter<E extends object, C extends RowCall> {
 
 /** The tenant is that of the caller: rows of every tenant may refer to a resource that belongs to none. */
 const limitsOf = ({ context }: Scope, options: RelatedOptions | undefined) => ({
-  most: options?.mostRows ?? MAX_RELATED,
+  most: options?.maxRows ?? MAX_RELATED,
   tenant: context.tenant,
   access: options?.related,
 })

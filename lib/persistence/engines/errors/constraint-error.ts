@@ -140,27 +140,27 @@ export function abortedBy(error: unknown): Aborted {
 }
 
 export interface RetryOptions {
-  /** Times to try again; 3 by default. */
-  readonly retries?: number
+  /** How often it runs, the first time included. Default: 4. */
+  readonly maxAttempts?: number
   readonly signal?: CallEnd | undefined
 }
 
 /**
  * Runs an operation, and repeats it after conflicts with other writers, with growing random pauses.
- * @throws Aborted when the retries ran out.
+ * @throws Aborted when the last attempt has failed.
  */
 export async function withRetries<T>(
   operation: () => Promise<T>,
-  { retries = 3, signal }: RetryOptions = {},
+  { maxAttempts = 4, signal }: RetryOptions = {},
 ): Promise<T> {
-  for (let attempt = 0; ; attempt++) {
+  for (let attempt = 1; ; attempt++) {
     try {
       return await operation()
     } catch (error) {
       if (!retryable(error)) throw error
       if (signal?.aborted === true) throw cancellation(signal, error)
-      if (attempt >= retries) throw abortedBy(error)
-      await delay(Math.random() * 20 * 2 ** attempt)
+      if (attempt >= maxAttempts) throw abortedBy(error)
+      await delay(Math.random() * 10 * 2 ** attempt)
     }
   }
 }

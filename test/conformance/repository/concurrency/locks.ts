@@ -119,8 +119,8 @@ export const locks = (holder: Holder, backend: BackendName): void => {
       })
       return { release: () => (go(), done) }
     }
-    const inside = <T>(fn: () => Promise<T>, retries = 0) =>
-      inAcme(() => specimens().transaction(fn, { retries }))
+    const inside = <T>(fn: () => Promise<T>, maxAttempts = 1) =>
+      inAcme(() => specimens().transaction(fn, { maxAttempts }))
     const LOCKED = /locked a row: run the whole transaction again/
 
     it('make others wait, who then see what was written', async () => {

@@ -102,7 +102,7 @@ export const modifications = (holder: Holder): void => {
       inAcme(async () => {
         const failing = specimens().transaction(async () => {
           expect((await specimens().modify('a', grow)).count).to.equal(2)
-          await rejection(specimens().modify('a', grow, { retries: 1 }), TypeError, /outermost/)
+          await rejection(specimens().modify('a', grow, { maxAttempts: 2 }), TypeError, /outermost/)
           throw new Stop()
         })
         await rejection(failing, Stop)

@@ -208,7 +208,7 @@ export const savepoints = (holder: Holder): void => {
               'outermost transaction',
             )
             await rejection(
-              specimens.transaction(() => ids(), { retries: 1 }),
+              specimens.transaction(() => ids(), { maxAttempts: 2 }),
               TypeError,
               'outermost transaction',
             )
@@ -227,7 +227,7 @@ export const savepoints = (holder: Holder): void => {
               // Not in the unique column: PostgreSQL may tell of the duplicate before the serialization failure.
               return specimens.create(draft({ id, title: `${length}` }))
             },
-            { isolation: 'serializable', retries: 10 },
+            { isolation: 'serializable', maxAttempts: 11 },
           )
         await Promise.all([count('a'), count('b'), count('c')])
         const titles = (await specimens.list()).items.map(({ title }) => title)

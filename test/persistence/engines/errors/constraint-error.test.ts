@@ -283,8 +283,8 @@ describe('withRetries', () => {
   })
 
   it('tries as often as it is told', async () => {
-    expect(await withRetries(failing(5), { retries: 5 })).to.equal(6)
-    await rejection(withRetries(failing(1), { retries: 0 }), Aborted)
+    expect(await withRetries(failing(5), { maxAttempts: 6 })).to.equal(6)
+    await rejection(withRetries(failing(1), { maxAttempts: 1 }), Aborted)
   })
 
   it('passes every other error on as it is', async () => {

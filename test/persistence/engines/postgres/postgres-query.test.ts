@@ -109,7 +109,7 @@ describeOn('a query without a description of its rows', onPostgres, (backend) =>
               await run(scope, 'UPDATE stone SET peer = coalesce(peer, 0) + 1')
               return (await scope.run(made, [])).rows
             },
-            { retries: 2 },
+            { maxAttempts: 3 },
           )
         expect(await read()).to.deep.equal([['a'], ['b']])
         expect(await column(pool, 'SELECT DISTINCT peer FROM stone')).to.deep.equal(['1'])

@@ -11,15 +11,15 @@ import {
 import type {
   Claim,
   ClaimOutcome,
-  DeduplicationKey,
-  DeduplicationStore,
+  IdempotencyKey,
+  IdempotencyStore,
   Omission,
   StoredReply,
-} from './deduplication-store.js'
+} from './idempotency-store.js'
 import { bytesOf, keyPart, sqlText } from '../../persistence/engines/sql-text.js'
 
-/** Options of a `SqlDeduplicationStore`. */
-export interface SqlDeduplicationOptions {
+/** Options of a `SqlIdempotencyStore`. */
+export interface SqlIdempotencyOptions {
   /** How long a response is replayed, in milliseconds. Default 10 minutes. */
   readonly ttlMs?: number
 }
@@ -33,14 +33,14 @@ const SWEEP_EVERY_MS = 60_000
  * response become durable together. If a process dies in between, it has written nothing, and its key is free when the
  * lease lapses.
  */
-export class SqlDeduplicationStore implements DeduplicationStore {
+export class SqlIdempotencyStore implements IdempotencyStore {
   readonly #database: Database
   readonly #ttlMs: number
   readonly #statements: Statements
   #sweptAt = 0
   #table: Promise<unknown> | undefined
 
-  constructor(dataSource: Database['dataSource'], { ttlMs = TEN_MINUTES_MS }: SqlDeduplicationOptions = {}) {
+  constructor(dataSource: Database['dataSource'], { ttlMs = TEN_MINUTES_MS }: SqlIdempotencyOptions = {}) {
     this.#database = executorOf(dataSource)
     this.#ttlMs = ttlMs
     this.#statements = statementsFor(this.#database)
@@ -54,7 +54,7 @@ export class SqlDeduplicationStore implements DeduplicationStore {
     return this.#database.checkWrites()
   }
 
-  async claim(key: DeduplicationKey, fingerprint: string, leaseMs: number): Promise<ClaimOutcome> {
+  async claim(key: IdempotencyKey, fingerprint: string, leaseMs: number): Promise<ClaimOutcome> {
     await this.#prepared()
     this.#sweep()
     const { find, insert, take } = this.#statements
@@ -162,7 +162,7 @@ const SQLITE_TABLE = `CREATE TABLE IF NOT EXISTS idempotency_keys (
   PRIMARY KEY (account_id, subject, method, request_id)
 )`
 
-const columnsOf = ({ tenant, subject, method, requestId }: DeduplicationKey): string[] =>
+const columnsOf = ({ tenant, subject, method, requestId }: IdempotencyKey): string[] =>
   [tenant, subject, method, requestId].map(keyPart)
 
 const outcomeOf = ([status, type, response, fingerprint]: readonly unknown[]): ClaimOutcome => {

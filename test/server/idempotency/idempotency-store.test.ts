@@ -1,13 +1,10 @@
 import { expect } from 'chai'
 import { RequestContext } from '../../../lib/context.js'
 import { ResourceExhausted } from '../../../lib/errors.js'
-import { MemoryDeduplicationStore } from '../../../lib/server/deduplication/memory-deduplication-store.js'
-import { RedisDeduplicationStore } from '../../../lib/server/deduplication/redis-deduplication-store.js'
-import { SqlDeduplicationStore } from '../../../lib/server/deduplication/sql-deduplication-store.js'
-import {
-  conformsToDeduplicationStore,
-  type DeduplicationSubject,
-} from '../../conformance/deduplication-store.js'
+import { MemoryIdempotencyStore } from '../../../lib/server/idempotency/memory-idempotency-store.js'
+import { RedisIdempotencyStore } from '../../../lib/server/idempotency/redis-idempotency-store.js'
+import { SqlIdempotencyStore } from '../../../lib/server/idempotency/sql-idempotency-store.js'
+import { conformsToIdempotencyStore, type IdempotencySubject } from '../../conformance/idempotency-store.js'
 import { describeOnRedis } from '../../support/databases/on-redis.js'
 import { applyBaseline } from '../../support/databases/baseline.js'
 import { databases, describeOn, type OpenBackend, pooled } from '../../support/databases/backends.js'
@@ -18,29 +15,29 @@ import { visitsOf } from '../../support/entities/visits.js'
 const really = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 const SHORT_MS = 400
 
-describe('MemoryDeduplicationStore', () => {
+describe('MemoryIdempotencyStore', () => {
   let now = 0
-  conformsToDeduplicationStore((): DeduplicationSubject => {
-    const store = new MemoryDeduplicationStore({ now: () => new Date(now) })
+  conformsToIdempotencyStore((): IdempotencySubject => {
+    const store = new MemoryIdempotencyStore({ now: () => new Date(now) })
     return { store, other: store, ttlMs: 10 * 60_000, pass: async (ms) => void (now += ms) }
   })
 
   const MIB = 1024 * 1024
   const keyOf = (tenant: string, requestId: string) => ({ tenant, subject: '', method: '', requestId })
   const replyOf = (bytes: number) => ({ type: '', message: Buffer.alloc(bytes), headers: [], trailers: [] })
-  const complete = async (store: MemoryDeduplicationStore, tenant: string, id: string, bytes = 0) => {
+  const complete = async (store: MemoryIdempotencyStore, tenant: string, id: string, bytes = 0) => {
     const outcome = await store.claim(keyOf(tenant, id), '', 1000)
     if (outcome.state === 'claimed') await outcome.claim.complete(replyOf(bytes), new RequestContext())
     return outcome.state
   }
   /** What a duplicate finds: its answer, that there was one, or nothing. */
-  const found = async (store: MemoryDeduplicationStore, tenant: string, id: string) => {
+  const found = async (store: MemoryIdempotencyStore, tenant: string, id: string) => {
     const outcome = await store.claim(keyOf(tenant, id), '', 1000)
     return outcome.state === 'done' ? (outcome.reply.omitted ?? 'done') : outcome.state
   }
 
   it('keeps no more than it may, and never drops a claim', async () => {
-    const store = new MemoryDeduplicationStore({ maxEntries: 2 })
+    const store = new MemoryIdempotencyStore({ maxEntries: 2 })
     await store.claim(keyOf('', 'running'), '', 1000)
     for (const id of ['a', 'b', 'c']) await complete(store, '', id)
     expect([await found(store, '', 'running'), await found(store, '', 'a')]).to.deep.equal([
@@ -50,7 +47,7 @@ describe('MemoryDeduplicationStore', () => {
   })
 
   it('keeps the newest responses of a tenant, as many bytes as its share has', async () => {
-    const store = new MemoryDeduplicationStore({ maxBytes: 8 * MIB, maxTenantBytes: 2 * MIB })
+    const store = new MemoryIdempotencyStore({ maxBytes: 8 * MIB, maxTenantBytes: 2 * MIB })
     for (let n = 0; n < 100; n++) await complete(store, 'acme', `${n}`, 100_000)
     const kept: string[] = []
     for (let n = 99; n >= 70; n--) kept.push(await found(store, 'acme', `${n}`))
@@ -59,7 +56,7 @@ describe('MemoryDeduplicationStore', () => {
   })
 
   it('holds 16 MiB of one tenant and 64 MiB of all by default, whoever asks for more', async () => {
-    const store = new MemoryDeduplicationStore()
+    const store = new MemoryIdempotencyStore()
     const [large, tenants] = [250_000, 8]
     for (let n = 0; n < 100; n++)
       for (let tenant = 0; tenant < tenants; tenant++) await complete(store, `${tenant}`, `${n}`, large)
@@ -78,7 +75,7 @@ describe('MemoryDeduplicationStore', () => {
   })
 
   it('never gives up the response of one tenant for another, however many there are and whatever they send', async () => {
-    const store = new MemoryDeduplicationStore({ maxBytes: 8 * MIB })
+    const store = new MemoryIdempotencyStore({ maxBytes: 8 * MIB })
     expect(await complete(store, 'acme', 'mine', 1000)).to.equal('claimed')
     for (let n = 0; n < 200; n++)
       for (let tenant = 0; tenant < 20; tenant++)
@@ -87,7 +84,7 @@ describe('MemoryDeduplicationStore', () => {
   })
 
   it('has room for a tenant that comes when others have taken all they could', async () => {
-    const store = new MemoryDeduplicationStore({ maxBytes: 8 * MIB })
+    const store = new MemoryIdempotencyStore({ maxBytes: 8 * MIB })
     for (let n = 0; n < 100; n++)
       for (let tenant = 0; tenant < 10; tenant++) await complete(store, `flood-${tenant}`, `${n}`, 100_000)
     await complete(store, 'late', 'mine', 1000)
@@ -95,13 +92,13 @@ describe('MemoryDeduplicationStore', () => {
   })
 
   it('remembers that there was a response which it has no room for', async () => {
-    const store = new MemoryDeduplicationStore({ maxBytes: 8 * MIB, maxTenantBytes: 100_000 })
+    const store = new MemoryIdempotencyStore({ maxBytes: 8 * MIB, maxTenantBytes: 100_000 })
     await complete(store, 'acme', 'large', 200_000)
     expect(await found(store, 'acme', 'large')).to.equal('room')
   })
 
   it('refuses a call rather than forget one that runs', async () => {
-    const store = new MemoryDeduplicationStore({ maxEntries: 2 })
+    const store = new MemoryIdempotencyStore({ maxEntries: 2 })
     for (const id of ['a', 'b']) await store.claim(keyOf('acme', id), '', 1000)
     const refusal = await rejection(store.claim(keyOf('acme', 'c'), '', 1000), ResourceExhausted)
     expect(refusal.wireMessage).to.equal('too many calls with a request_id are running: retry later')
@@ -110,7 +107,7 @@ describe('MemoryDeduplicationStore', () => {
 
   it('takes a claim without walking those that are there', async () => {
     const work = async (size: number) => {
-      const store = new MemoryDeduplicationStore({ maxEntries: 10 })
+      const store = new MemoryIdempotencyStore({ maxEntries: 10 })
       for (let n = 0; n < size; n++) await store.claim(keyOf(`${n}`, 'a'), '', 1000)
       return visitsOf(() => void store.claim(keyOf('one', 'more'), '', 1000))
     }
@@ -118,23 +115,23 @@ describe('MemoryDeduplicationStore', () => {
   })
 })
 
-describeOn('SqlDeduplicationStore', [...databases, ...pooled], (backend) => {
+describeOn('SqlIdempotencyStore', [...databases, ...pooled], (backend) => {
   let opened: OpenBackend
-  let subject: DeduplicationSubject
+  let subject: IdempotencySubject
 
   before(async () => {
     opened = await backend.open([])
     const { dataSource } = opened
     if (dataSource === undefined) throw new TypeError('no database')
     await applyBaseline(dataSource)
-    const store = new SqlDeduplicationStore(dataSource, { ttlMs: SHORT_MS })
-    const other = new SqlDeduplicationStore(dataSource, { ttlMs: SHORT_MS })
+    const store = new SqlIdempotencyStore(dataSource, { ttlMs: SHORT_MS })
+    const other = new SqlIdempotencyStore(dataSource, { ttlMs: SHORT_MS })
     subject = { store, other, ttlMs: SHORT_MS, pass: really }
   })
 
   after(() => opened?.close())
 
-  conformsToDeduplicationStore(() => subject)
+  conformsToIdempotencyStore(() => subject)
 
   it('takes back a response together with what it stands for', async () => {
     const { store } = subject
@@ -150,10 +147,10 @@ describeOn('SqlDeduplicationStore', [...databases, ...pooled], (backend) => {
   })
 })
 
-describeOnRedis('RedisDeduplicationStore', (client) => {
+describeOnRedis('RedisIdempotencyStore', (client) => {
   const prefix = `ashlar-test:${process.pid}:`
-  conformsToDeduplicationStore(() => {
-    const open = () => new RedisDeduplicationStore(client, { ttlMs: SHORT_MS, prefix })
+  conformsToIdempotencyStore(() => {
+    const open = () => new RedisIdempotencyStore(client, { ttlMs: SHORT_MS, prefix })
     return { store: open(), other: open(), ttlMs: SHORT_MS, pass: really }
   })
 })

@@ -1,11 +1,12 @@
 import { Metadata } from 'nice-grpc'
 import type { Principal } from '../../context.js'
+import { warnRenamed } from '../../renamed.js'
 
 /** The identity of a caller, as `devPrincipal` reads it. */
 export interface Identity {
   /** For `fetch`. */
   readonly headers: Readonly<Record<string, string>>
-  /** For a gRPC client: `client.getWidget(request, withPrincipal({ tenant: 'acme' }))`. */
+  /** For a gRPC client: `client.getWidget(request, principalHeaders({ tenant: 'acme' }))`. */
   readonly metadata: Metadata
 }
 
@@ -18,7 +19,7 @@ const CARRIED = /^[\x20-\x7e]*$/
  * Headers and metadata of a principal.
  * @throws RangeError for a name that a header cannot carry, or a group with a comma.
  */
-export function withPrincipal({ subject = '', tenant = '', groups = [] }: TestPrincipal): Identity {
+export function principalHeaders({ subject = '', tenant = '', groups = [] }: TestPrincipal): Identity {
   const wrong =
     [subject, tenant, ...groups].find((name) => !CARRIED.test(name) || name !== name.trim()) ??
     groups.find((name) => name.includes(','))
@@ -27,4 +28,10 @@ export function withPrincipal({ subject = '', tenant = '', groups = [] }: TestPr
   const said = { 'account-id': tenant, subject, groups: groups.join(',') }
   const headers = Object.fromEntries(Object.entries(said).filter(([, value]) => value !== ''))
   return { headers, metadata: new Metadata(headers) }
+}
+
+/** @deprecated It is now `principalHeaders`. */
+export function withPrincipal(principal: TestPrincipal): Identity {
+  warnRenamed('withPrincipal', 'principalHeaders')
+  return principalHeaders(principal)
 }

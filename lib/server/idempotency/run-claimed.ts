@@ -7,7 +7,7 @@ import type { Reply } from '../chain/interceptor.js'
 import type { Logger } from '../observability/logger.js'
 import type { Redaction } from '../../resource/redaction.js'
 import { toStored } from './stored-reply.js'
-import type { Claim, DeduplicationStore, StoredReply } from './deduplication-store.js'
+import type { Claim, IdempotencyStore, StoredReply } from './idempotency-store.js'
 import type { UnrecordedCalls } from './unrecorded-calls.js'
 
 /** How long a claim outlives its process. */
@@ -25,7 +25,7 @@ export interface ClaimedCall {
 
 /** What the calls of a server share. */
 export interface Keeping {
-  readonly store: DeduplicationStore
+  readonly store: IdempotencyStore
   readonly redaction: Redaction
   readonly logger: Logger
   readonly unrecorded: UnrecordedCalls

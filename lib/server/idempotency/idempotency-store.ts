@@ -1,7 +1,7 @@
 import type { RequestContext } from '../../context.js'
 
 /** Two calls with an equal key are the same call (AIP-155). */
-export interface DeduplicationKey {
+export interface IdempotencyKey {
   readonly tenant: string
   readonly subject: string
   /** gRPC full method name. */
@@ -63,9 +63,9 @@ export type ClaimOutcome =
  * Stores the responses of calls with a request id. When the holder of a claim dies, the claim lapses with its lease. No
  * connection or transaction is held between two calls of these methods.
  */
-export interface DeduplicationStore {
+export interface IdempotencyStore {
   /** Claims the key for `leaseMs` unless it is taken. Of concurrent callers, one gets it. */
-  claim(key: DeduplicationKey, fingerprint: string, leaseMs: number): Promise<ClaimOutcome>
+  claim(key: IdempotencyKey, fingerprint: string, leaseMs: number): Promise<ClaimOutcome>
   /**
    * Runs `effect` so that its writes and the response of `Claim.complete` become durable together, if the store
    * supports it.
@@ -76,5 +76,5 @@ export interface DeduplicationStore {
 }
 
 /** One text per key: no part can be mistaken for a piece of another. */
-export const keyText = ({ tenant, subject, method, requestId }: DeduplicationKey): string =>
+export const keyText = ({ tenant, subject, method, requestId }: IdempotencyKey): string =>
   JSON.stringify([tenant, subject, method, requestId])

@@ -3,13 +3,14 @@ import { InvalidArgument } from '../../errors.js'
 import { isOwning } from '../../resource/relations/relation.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Patch } from '../../resource/values/increment.js'
-import type { Values } from './new-entity.js'
-import { joined } from './open-transaction.js'
-import { Precondition } from './precondition.js'
-import { forWrite } from './row-lock.js'
-import { joinOptions, whereOf } from './scope.js'
-import { resolveMask } from './update-mask.js'
-import type { ModifyOptions, ReadOptions, TransactionOptions, WriteOptions } from './repository.js'
+import { attemptsOf } from '../contract/attempts.js'
+import type { Values } from '../contract/new-entity.js'
+import { joined } from '../contract/open-transaction.js'
+import { Precondition } from '../contract/precondition.js'
+import { forWrite } from '../contract/row-lock.js'
+import { joinOptions, whereOf } from '../contract/scope.js'
+import { resolveMask } from '../contract/update-mask.js'
+import type { ModifyOptions, ReadOptions, TransactionOptions, WriteOptions } from '../contract/repository.js'
 
 /** What `modify` needs of a repository: its operations, overridden or not. */
 interface Modifiable<E extends object> {
@@ -19,7 +20,7 @@ interface Modifiable<E extends object> {
   update(key: string, patch: Patch<E>, mask: readonly string[], options?: WriteOptions): Promise<E>
 }
 
-const RETRIES = 3
+const ATTEMPTS = 4
 
 /**
  * Reads an entity with its row locked, changes it and writes it, in a transaction or in a savepoint of the one that the call
@@ -33,9 +34,11 @@ export function modify<E extends object>(
   change: (current: E) => Patch<E> | Promise<Patch<E>>,
   options: ModifyOptions = {},
 ): Promise<E> {
-  const { retries, context, ifMatch } = options
+  const { context, ifMatch } = options
   const reach = whereOf(options)
-  const asked = retries ?? (joined(database, context) === undefined ? RETRIES : undefined)
+  const asked =
+    attemptsOf(options, `${repository.model.entity.name}.modify`) ??
+    (joined(database, context) === undefined ? ATTEMPTS : undefined)
   return repository.transaction(
     async (inside) => {
       const current = await repository.get(key, joinOptions(reach, { context: inside, ...forWrite }))
@@ -46,7 +49,7 @@ export function modify<E extends object>(
       if (mask.length === 0) return current
       return repository.update(key, patch as Patch<E>, mask, joinOptions(options, { context: inside }))
     },
-    { ...(context !== undefined && { context }), ...(asked !== undefined && { retries: asked }) },
+    { ...(context !== undefined && { context }), ...(asked !== undefined && { maxAttempts: asked }) },
   )
 }
 

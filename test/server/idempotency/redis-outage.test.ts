@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { createClient } from 'redis'
 import { Unavailable } from '../../../lib/errors.js'
-import { RedisDeduplicationStore } from '../../../lib/server/deduplication/redis-deduplication-store.js'
+import { RedisIdempotencyStore } from '../../../lib/server/idempotency/redis-idempotency-store.js'
 import { freePort } from '../../support/free-port.js'
 import { ownServer } from '../../support/running/start-services.js'
 import { rejection } from '../../support/rejection.js'
@@ -16,7 +16,7 @@ describe('a Redis that stops', () => {
     client.on('error', () => {})
     await client.connect()
     try {
-      const store = new RedisDeduplicationStore(client)
+      const store = new RedisIdempotencyStore(client)
       let at = 0
       const claim = () =>
         store.claim(
@@ -52,7 +52,7 @@ describe('a Redis that stops', () => {
     const waiting: (() => void)[] = []
     let isSilent = true
     let sent = 0
-    const store = new RedisDeduplicationStore({
+    const store = new RedisIdempotencyStore({
       eval: () => {
         sent++
         const respond = (resolve: (rows: string[]) => void) => resolve(['claimed'])

@@ -3,19 +3,19 @@ import { RequestContext } from '../../lib/context.js'
 import {
   type Claim,
   type ClaimOutcome,
-  type DeduplicationKey,
-  type DeduplicationStore,
+  type IdempotencyKey,
+  type IdempotencyStore,
   MAX_KEPT_BYTES,
   type StoredReply,
   omittedReply,
-} from '../../lib/server/deduplication/deduplication-store.js'
+} from '../../lib/server/idempotency/idempotency-store.js'
 import { drill } from '../support/drill.js'
 
 /** A store with a way to let time pass for it. */
-export interface DeduplicationSubject {
-  readonly store: DeduplicationStore
+export interface IdempotencySubject {
+  readonly store: IdempotencyStore
   /** Another process' view of the same store. */
-  readonly other: DeduplicationStore
+  readonly other: IdempotencyStore
   /** How long its answers live, in milliseconds. */
   readonly ttlMs: number
   pass(ms: number): Promise<void>
@@ -24,10 +24,10 @@ export interface DeduplicationSubject {
 const LEASE_MS = 60_000
 const context = new RequestContext()
 
-/** Everything a DeduplicationStore promises. */
-export function conformsToDeduplicationStore(open: () => DeduplicationSubject): void {
+/** Everything a IdempotencyStore promises. */
+export function conformsToIdempotencyStore(open: () => IdempotencySubject): void {
   let count = 0
-  const newKey = (): DeduplicationKey => ({
+  const newKey = (): IdempotencyKey => ({
     tenant: 'acme',
     subject: 'alice',
     method: '/a.v1.B/C',
@@ -189,7 +189,7 @@ export function conformsToDeduplicationStore(open: () => DeduplicationSubject): 
     const { store } = open()
     const key = newKey()
     const long = '鑿'.repeat(255)
-    const keys: DeduplicationKey[] = [
+    const keys: IdempotencyKey[] = [
       key,
       { ...key, tenant: 'other' },
       { ...key, subject: 'bob' },

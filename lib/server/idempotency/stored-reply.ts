@@ -3,7 +3,7 @@ import { AshlarError, Internal } from '../../errors.js'
 import { type Redaction, withoutSecrets } from '../../resource/redaction.js'
 import type { Metadata } from '../../call.js'
 import type { Call } from '../chain/call.js'
-import { MAX_KEPT_BYTES, type Omission, type StoredReply, omittedReply } from './deduplication-store.js'
+import { MAX_KEPT_BYTES, type Omission, type StoredReply, omittedReply } from './idempotency-store.js'
 
 /**
  * A response as it is stored. For one that is too large, or that cannot be searched for secrets, only the fact that it

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { RequestContext } from '../../../lib/context.js'
-import { MemoryDeduplicationStore } from '../../../lib/server/deduplication/memory-deduplication-store.js'
-import { SqlDeduplicationStore } from '../../../lib/server/deduplication/sql-deduplication-store.js'
+import { MemoryIdempotencyStore } from '../../../lib/server/idempotency/memory-idempotency-store.js'
+import { SqlIdempotencyStore } from '../../../lib/server/idempotency/sql-idempotency-store.js'
 import type { Implementation } from '../../../lib/server/chain/handler.js'
 import { wrapped } from '../../../lib/server/methods/wrapped.js'
 import { type BackendName, databases, describeOn } from '../../support/databases/backends.js'
@@ -31,8 +31,8 @@ describeOn(
         backend,
         () => (isWrapped ? create : {}),
         (dataSource) => ({
-          deduplicationStore:
-            store === 'memory' ? new MemoryDeduplicationStore() : new SqlDeduplicationStore(dataSource!),
+          idempotencyStore:
+            store === 'memory' ? new MemoryIdempotencyStore() : new SqlIdempotencyStore(dataSource!),
         }),
       )
       if (store === 'sql') await applyBaseline(served.dataSource!)

@@ -2,16 +2,16 @@ import { ResourceExhausted } from '../../errors.js'
 import {
   type Claim,
   type ClaimOutcome,
-  type DeduplicationKey,
-  type DeduplicationStore,
+  type IdempotencyKey,
+  type IdempotencyStore,
   keyText,
   type StoredReply,
   omittedReply,
-} from './deduplication-store.js'
+} from './idempotency-store.js'
 import { ENTRY_BYTES, type Held, TenantShares } from '../stores/tenant-shares.js'
 
-/** Options of a `MemoryDeduplicationStore`. */
-export interface MemoryDeduplicationOptions {
+/** Options of a `MemoryIdempotencyStore`. */
+export interface MemoryIdempotencyOptions {
   /** How long a response is replayed, in milliseconds. Default 10 minutes. */
   readonly ttlMs?: number
   /** The most keys of one tenant; beyond it, its oldest responses are dropped. Default 100,000. */
@@ -36,7 +36,7 @@ const DEFAULT_BYTES = 64 * 1024 * 1024
  * Stores responses in this process: the default. A duplicate that reaches another process runs again. Each tenant has a
  * share of the memory, and only its own responses make room for new ones.
  */
-export class MemoryDeduplicationStore implements DeduplicationStore {
+export class MemoryIdempotencyStore implements IdempotencyStore {
   readonly #ttlMs: number
   readonly #now: () => number
   readonly #entries: TenantShares<Entry>
@@ -47,14 +47,14 @@ export class MemoryDeduplicationStore implements DeduplicationStore {
     maxBytes = DEFAULT_BYTES,
     maxTenantBytes = maxBytes / 4,
     now = () => new Date(),
-  }: MemoryDeduplicationOptions = {}) {
+  }: MemoryIdempotencyOptions = {}) {
     this.#ttlMs = ttlMs
     this.#now = () => now().getTime()
     this.#entries = new TenantShares({ maxBytes, maxTenantBytes, maxTenantEntries: maxEntries })
   }
 
   /** @throws ResourceExhausted when running calls fill the tenant's share. */
-  async claim(key: DeduplicationKey, fingerprint: string, leaseMs: number): Promise<ClaimOutcome> {
+  async claim(key: IdempotencyKey, fingerprint: string, leaseMs: number): Promise<ClaimOutcome> {
     const text = keyText(key)
     const now = this.#now()
     const known = this.#entries.get(text)

@@ -2,13 +2,13 @@ import { expect } from 'chai'
 import { RequestContext } from '../../../lib/context.js'
 import type {
   Claim,
-  DeduplicationStore,
+  IdempotencyStore,
   StoredReply,
-} from '../../../lib/server/deduplication/deduplication-store.js'
-import { MemoryDeduplicationStore } from '../../../lib/server/deduplication/memory-deduplication-store.js'
-import { RedisDeduplicationStore } from '../../../lib/server/deduplication/redis-deduplication-store.js'
-import { SqlDeduplicationStore } from '../../../lib/server/deduplication/sql-deduplication-store.js'
-import { UnrecordedCalls } from '../../../lib/server/deduplication/unrecorded-calls.js'
+} from '../../../lib/server/idempotency/idempotency-store.js'
+import { MemoryIdempotencyStore } from '../../../lib/server/idempotency/memory-idempotency-store.js'
+import { RedisIdempotencyStore } from '../../../lib/server/idempotency/redis-idempotency-store.js'
+import { SqlIdempotencyStore } from '../../../lib/server/idempotency/sql-idempotency-store.js'
+import { UnrecordedCalls } from '../../../lib/server/idempotency/unrecorded-calls.js'
 import { describeOnRedis } from '../../support/databases/on-redis.js'
 import { applyBaseline } from '../../support/databases/baseline.js'
 import { databases, describeOn, type OpenBackend } from '../../support/databases/backends.js'
@@ -17,13 +17,13 @@ import { EchoService } from '../../support/gen/specimens_pb.js'
 import { ALICE, post, type RunningServer, startServer } from '../../support/servers/server.js'
 import { echoService } from '../../support/grpc/echo.js'
 
-interface Failing extends DeduplicationStore {
+interface Failing extends IdempotencyStore {
   isOut: boolean
   completed: number
 }
 
 /** The store, with claims that cannot be completed while it `isOut`. */
-const failing = (store: DeduplicationStore): Failing => {
+const failing = (store: IdempotencyStore): Failing => {
   const self: Failing = {
     isOut: true,
     completed: 0,
@@ -52,7 +52,7 @@ const UNRECORDED =
 const HEAD = 4
 
 /** What every store does behind the chain. */
-const deduplicates = (open: () => DeduplicationStore): void => {
+const deduplicates = (open: () => IdempotencyStore): void => {
   let running: RunningServer
   let client: ForeignClient
   let runs = 0
@@ -60,10 +60,10 @@ const deduplicates = (open: () => DeduplicationStore): void => {
   let keys = 0
   let key = ''
 
-  const start = async (deduplicationStore: DeduplicationStore) => {
+  const start = async (idempotencyStore: IdempotencyStore) => {
     running = await startServer(
       (builder) => builder.register(EchoService, { ...echoService, echo: () => (runs++, { text: answer }) }),
-      { deduplicationStore },
+      { idempotencyStore },
     )
     client = new ForeignClient(EchoService, running.grpc)
   }
@@ -134,11 +134,11 @@ const deduplicates = (open: () => DeduplicationStore): void => {
   })
 }
 
-describe('idempotency with MemoryDeduplicationStore', () => {
-  deduplicates(() => new MemoryDeduplicationStore())
+describe('idempotency with MemoryIdempotencyStore', () => {
+  deduplicates(() => new MemoryIdempotencyStore())
 })
 
-describeOn('idempotency with SqlDeduplicationStore', databases, (backend) => {
+describeOn('idempotency with SqlIdempotencyStore', databases, (backend) => {
   let opened: OpenBackend
   before(async () => {
     opened = await backend.open([])
@@ -146,15 +146,15 @@ describeOn('idempotency with SqlDeduplicationStore', databases, (backend) => {
   })
   after(() => opened?.close())
 
-  deduplicates(() => new SqlDeduplicationStore(opened.dataSource!))
+  deduplicates(() => new SqlIdempotencyStore(opened.dataSource!))
 })
 
-describeOnRedis('idempotency with RedisDeduplicationStore', (client) => {
-  deduplicates(() => new RedisDeduplicationStore(client, { prefix: `ashlar-test:${process.pid}:` }))
+describeOnRedis('idempotency with RedisIdempotencyStore', (client) => {
+  deduplicates(() => new RedisIdempotencyStore(client, { prefix: `ashlar-test:${process.pid}:` }))
 })
 
 describe('calls that could not be recorded', () => {
-  const store = () => failing(new MemoryDeduplicationStore())
+  const store = () => failing(new MemoryIdempotencyStore())
   const claimed = async (from: Failing, requestId: string): Promise<Claim> => {
     const key = { tenant: '', subject: '', method: '', requestId }
     const outcome = await from.claim(key, 'print', 10_000)

@@ -4,8 +4,8 @@ import { expect } from 'chai'
 import { MemoryRepository } from '../../../lib/persistence/memory/memory-repository.js'
 import { CredentialMinter } from '../../../lib/secrets/credential-minter.js'
 import { newDev } from '../../../lib/secrets/dev-encryptor.js'
-import type { DeduplicationStore } from '../../../lib/server/deduplication/deduplication-store.js'
-import { MemoryDeduplicationStore } from '../../../lib/server/deduplication/memory-deduplication-store.js'
+import type { IdempotencyStore } from '../../../lib/server/idempotency/idempotency-store.js'
+import { MemoryIdempotencyStore } from '../../../lib/server/idempotency/memory-idempotency-store.js'
 import { ForeignClient } from '../../support/grpc/clients.js'
 import { AllTypesSchema, TypesService } from '../../support/gen/jsontypes_pb.js'
 import { ParcelSchema, ParcelService } from '../../support/gen/parcels_pb.js'
@@ -16,8 +16,8 @@ import { Specimen } from '../../support/entities/specimen.js'
 const SECRET = 'whsec-1f9a'
 
 /** Notes all bytes that are kept. */
-function listening(kept: Buffer[]): DeduplicationStore {
-  const store = new MemoryDeduplicationStore()
+function listening(kept: Buffer[]): IdempotencyStore {
+  const store = new MemoryIdempotencyStore()
   return {
     claim: async (key, fingerprint, leaseMs) => {
       const outcome = await store.claim(key, fingerprint, leaseMs)
@@ -60,7 +60,7 @@ describe('what is kept for duplicates of a call', () => {
               },
             }),
           ),
-      { deduplicationStore: listening(kept) },
+      { idempotencyStore: listening(kept) },
     )
     types = new ForeignClient(TypesService, running.grpc)
   })

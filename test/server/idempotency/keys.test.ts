@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { SqlDeduplicationStore } from '../../../lib/server/deduplication/sql-deduplication-store.js'
+import { SqlIdempotencyStore } from '../../../lib/server/idempotency/sql-idempotency-store.js'
 import { type OpenSubject, openSubject } from '../../conformance/repository/open-subject.js'
 import { backends, describeOn } from '../../support/databases/backends.js'
 import { applyBaseline } from '../../support/databases/baseline.js'
@@ -26,7 +26,7 @@ describeOn('idempotency keys', backends, (backend) => {
         builder
           .register(SpecimenService, subject.specimens, { weighSpecimen: ({ id }) => ({ id }) })
           .register(EchoService, echoService),
-      dataSource === undefined ? {} : { deduplicationStore: new SqlDeduplicationStore(dataSource) },
+      dataSource === undefined ? {} : { idempotencyStore: new SqlIdempotencyStore(dataSource) },
     )
     specimens = new ForeignClient(SpecimenService, running.grpc)
     echo = new ForeignClient(EchoService, running.grpc)

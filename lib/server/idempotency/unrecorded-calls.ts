@@ -1,5 +1,5 @@
 import { RequestContext } from '../../context.js'
-import { type Claim, type Omission, omittedReply } from './deduplication-store.js'
+import { type Claim, type Omission, omittedReply } from './idempotency-store.js'
 
 /** The default time that a response is stored. */
 const LONGEST_MS = 10 * 60_000

@@ -3,11 +3,11 @@ import { Unavailable } from '../../errors.js'
 import {
   type Claim,
   type ClaimOutcome,
-  type DeduplicationKey,
-  type DeduplicationStore,
+  type IdempotencyKey,
+  type IdempotencyStore,
   keyText,
   type StoredReply,
-} from './deduplication-store.js'
+} from './idempotency-store.js'
 
 /** The part of a connected `redis` client that is used. */
 export interface RedisClient {
@@ -17,8 +17,8 @@ export interface RedisClient {
   readonly isReady?: boolean
 }
 
-/** Options of a `RedisDeduplicationStore`. */
-export interface RedisDeduplicationOptions {
+/** Options of a `RedisIdempotencyStore`. */
+export interface RedisIdempotencyOptions {
   /** How long a response is replayed, in milliseconds. Default 10 minutes. */
   readonly ttlMs?: number
   /** The prefix of keys. Default `ashlar:idempotency:`. */
@@ -29,9 +29,9 @@ const TEN_MINUTES_MS = 10 * 60_000
 
 /**
  * Stores responses in Redis, for all processes that use the same server. The response is stored after the effect, not
- * with it. If the process dies in between, a duplicate runs again. If that matters, use `SqlDeduplicationStore`.
+ * with it. If the process dies in between, a duplicate runs again. If that matters, use `SqlIdempotencyStore`.
  */
-export class RedisDeduplicationStore implements DeduplicationStore {
+export class RedisIdempotencyStore implements IdempotencyStore {
   readonly #client: RedisClient
   readonly #ttlMs: number
   readonly #prefix: string
@@ -40,14 +40,14 @@ export class RedisDeduplicationStore implements DeduplicationStore {
 
   constructor(
     client: RedisClient,
-    { ttlMs = TEN_MINUTES_MS, prefix = 'ashlar:idempotency:' }: RedisDeduplicationOptions = {},
+    { ttlMs = TEN_MINUTES_MS, prefix = 'ashlar:idempotency:' }: RedisIdempotencyOptions = {},
   ) {
     this.#client = client
     this.#ttlMs = ttlMs
     this.#prefix = prefix
   }
 
-  async claim(key: DeduplicationKey, fingerprint: string, leaseMs: number): Promise<ClaimOutcome> {
+  async claim(key: IdempotencyKey, fingerprint: string, leaseMs: number): Promise<ClaimOutcome> {
     const name = this.#prefix + createHash('sha256').update(keyText(key)).digest('hex')
     const token = randomUUID()
     const result = (await this.#run(CLAIM, name, token, fingerprint, String(leaseMs))) as string[]
