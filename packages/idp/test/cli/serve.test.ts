@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { decodeJwt } from 'jose'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { connect, type AddressInfo } from 'node:net'
 import { networkInterfaces, tmpdir } from 'node:os'
@@ -33,6 +33,32 @@ describe('ashlar-idp serve', () => {
     expect(JSON.parse(whole.stdout)).to.include({ token_type: 'Bearer', expires_in: 3600, scope: 'read' })
     expect((await serve.stop()).exit).to.equal(0)
     expect((await run(['token', '--user', 'alice', '--client', 'app', '--state', 'keys'])).exit).to.equal(3)
+  })
+
+  it('what strangers begin takes at most 64 MiB of its process', async function () {
+    if (process.platform !== 'linux') return this.skip()
+    this.timeout(600_000)
+    const serve = start(['serve', '--port', '0'], { cwd: folder })
+    const [, issuer = ''] = await serve.printed(/Launchpad and issuer: (\S+)\n/)
+    const resident = () =>
+      Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${serve.child.pid}/status`, 'utf8'))?.[1]) / 1024
+    const parameters = new URLSearchParams({
+      ...{ client_id: 'app', response_type: 'code', scope: 'openid', code_challenge_method: 'S256' },
+      ...{ redirect_uri: 'http://localhost:3000/callback', code_challenge: 'x'.repeat(43) },
+      state: 's'.repeat(2_000),
+    })
+    const round = () =>
+      Promise.all(
+        Array.from({ length: 50 }, async (_, at) => {
+          const path = at % 5 === 0 ? '/device' : `/auth?${parameters}`
+          await (await fetch(`${issuer}${path}`, { redirect: 'manual' })).arrayBuffer()
+        }),
+      )
+    await round()
+    const began = resident()
+    for (let rounds = 0; rounds < (process.env['ASHLAR_DRILL'] === '1' ? 600 : 6); rounds++) await round()
+    expect(resident() - began).to.be.below(64)
+    await serve.stop()
   })
 
   it('in a container it says how others get to it', async () => {
