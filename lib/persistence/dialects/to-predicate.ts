@@ -105,6 +105,8 @@ const joined = (nodes: readonly FilterNode[], operator: ' AND ' | ' OR ', writer
 
 const comparison = (node: CompareNode, writer: Writer): string => {
   const { column, key, op, value } = node
+  const read = node.isRead && column.inside === undefined && writer.dialect.kinds[column.kind].millisecond
+  if (read) return readComparison(node, read(value as Date), writer)
   if (key === undefined) {
     const text = columnText(column, writer)
     const compared = isTextInside(column, writer) ? writer.dialect.tags.compared(text) : text
@@ -112,6 +114,30 @@ const comparison = (node: CompareNode, writer: Writer): string => {
   }
   const tag = writer.dialect.tags.compared(tagText(column, key, writer))
   return `${tag} ${SQL_OPS[op]} ${bound(TEXT, value, writer)}`
+}
+
+/** An index serves it: the column stands alone. */
+const readComparison = (
+  { column, op }: CompareNode,
+  [first, last]: readonly [unknown, unknown],
+  writer: Writer,
+): string => {
+  const { dialect, params } = writer
+  const text = columnText(column, writer)
+  const to = (sign: string, value: unknown) =>
+    `${text} ${sign} ${dialect.kinds[column.kind].placeholder(column, params.push(value))}`
+  switch (op) {
+    case '=':
+      return `(${to('>=', first)} AND ${to('<=', last)})`
+    case '!=':
+      return `(${to('<', first)} OR ${to('>', last)})`
+    case '<':
+    case '>=':
+      return to(op, first)
+    case '>':
+    case '<=':
+      return to(op, last)
+  }
 }
 
 /** By substring functions, since LIKE ignores case on SQLite and gives % and _ a meaning. */

@@ -243,7 +243,8 @@ class FilterParser {
     if (!hasOrder && op !== '=' && op !== '!=') {
       tokens.fail(`${quoted(name)} compares by = and != only, not by ${op}`, opStart)
     }
-    return { kind: 'compare', column, key, op, value: typedLiteral(tokens, name, column) }
+    const value = typedLiteral(tokens, name, column)
+    return { kind: 'compare', column, key, op, value, ...(value instanceof Date && { isRead: true }) }
   }
 
   #expect(kind: ')'): void {

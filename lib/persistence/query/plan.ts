@@ -33,6 +33,8 @@ export interface CompareNode {
   readonly key: string | undefined
   readonly op: CompareOp
   readonly value: PlanValue
+  /** The value is what a time is read as, to the millisecond: it stands for all times that are read as it. */
+  readonly isRead?: true
 }
 
 /** Substring test, case-sensitive, nothing in `value` is special. */

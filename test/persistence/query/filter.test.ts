@@ -161,7 +161,8 @@ describe('parseFilterPlan', () => {
       it(`${kind} = ${literal}`, () => {
         const x = column(kind)
         const expected = { kind: 'compare', column: x, key: undefined, op: '=', value }
-        expect(parseFilterPlan(`x = ${literal}`, { x })).to.deep.equal(expected)
+        const isRead = value instanceof Date && { isRead: true }
+        expect(parseFilterPlan(`x = ${literal}`, { x })).to.deep.equal({ ...expected, ...isRead })
       })
     }
 

@@ -149,6 +149,49 @@ const TIMES: readonly (readonly [
   ],
 ]
 
+/** Times that are finer than what a client is told, or beyond it. */
+const FINER = {
+  postgres: [
+    "'-infinity'",
+    "'0001-12-31 23:59:59.999999+00 BC'",
+    "'0001-01-01 00:00:00.000999'",
+    "'1969-12-31 23:59:59.9999'",
+    "'2024-02-29 01:02:03.004'",
+    "'2024-02-29 01:02:03.004999'",
+    "'2024-02-29 01:02:03.005'",
+    "'9999-12-31 23:59:59.999'",
+    "'10000-01-01'",
+    "'infinity'",
+  ],
+  mysql: [
+    "'0000-00-00'",
+    "'0000-12-31 23:59:59'",
+    "'0001-01-01 00:00:00.000999'",
+    "'1969-12-31 23:59:59.9999'",
+    "'2024-02-29 01:02:03.004'",
+    "'2024-02-29 01:02:03.004999'",
+    "'2024-02-29 01:02:03.005'",
+    "'9999-12-31 23:59:59.999999'",
+  ],
+  sqlite: [
+    "'0001-01-01T00:00:00.000999Z'",
+    "'1969-12-31T23:59:59.9999Z'",
+    "'2024-02-29T01:02:03.004Z'",
+    "'2024-02-29T01:02:03.004999Z'",
+    "'2024-02-29T01:02:03.005Z'",
+    "'9999-12-31T23:59:59.999999999Z'",
+  ],
+}
+
+const HOLDS: Readonly<Record<string, (a: number, b: number) => boolean>> = {
+  '=': (a, b) => a === b,
+  '!=': (a, b) => a !== b,
+  '<': (a, b) => a < b,
+  '<=': (a, b) => a <= b,
+  '>': (a, b) => a > b,
+  '>=': (a, b) => a >= b,
+}
+
 describeOn('rows of another writer', databases, ({ name, open }) => {
   let subject: OpenSubject
   before(async () => {
@@ -272,6 +315,28 @@ describeOn('rows of another writer', databases, ({ name, open }) => {
       }
     })
   })
+
+  it('are found by the times that a client is told', () =>
+    inAcme(async () => {
+      const values = FINER[isSqlite(name) ? 'sqlite' : isMysql(name) ? 'mysql' : 'postgres']
+      await store('due_time', values)
+      const { items } = await subject.specimens.list({ orderBy: 'id', pageSize: 1000 })
+      const told = items.map(({ id, dueTime }) => ({ id, at: dueTime?.getTime() ?? Number.NaN }))
+      for (const at of new Set(told.flatMap(({ at }) => [at - 1, at, at + 1]))) {
+        if (at < new Date('1000-01-01').getTime() || at > new Date(LAST).getTime()) continue
+        for (const [op, holds] of Object.entries(HOLDS)) {
+          const filter = `due_time ${op} "${new Date(at).toISOString()}"`
+          const found = await subject.specimens.list({ filter, orderBy: 'id', pageSize: 1000 })
+          const expected = told.filter((row) => holds(row.at, at)).map(({ id }) => id)
+          expect(
+            found.items.map(({ id }) => id),
+            filter,
+          ).to.deep.equal(expected)
+          const others = await subject.specimens.count({ filter: `NOT ${filter}` })
+          expect(others, `NOT ${filter}`).to.equal(told.length - expected.length)
+        }
+      }
+    }))
 
   it('have times that a client can be told', () =>
     inAcme(async () => {

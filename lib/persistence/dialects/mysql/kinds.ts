@@ -1,5 +1,5 @@
 import type { PlanValue } from '../../query/plan.js'
-import { type BoundValue, isoMicros } from '../values/bound-value.js'
+import { type BoundValue, isoMicros, lastMicrosecond } from '../values/bound-value.js'
 import { bufferOf } from '../values/buffer-of.js'
 import {
   boundBy,
@@ -88,6 +88,7 @@ export const mysqlKinds: KindsSql = {
         ? undefined
         : `reads and writes times in the zone of this process, and repositories in UTC: write timezone: 'Z' in the options of the DataSource`,
     exact: exactMicros,
+    millisecond: (time) => [bound(time), datetime(lastMicrosecond(time))],
     holds: (value) => typeof value === 'string' && isMysqlTime(value),
   }),
   bytes: entry('longblob', { decoder: () => (value) => new Uint8Array(value as Buffer) }),

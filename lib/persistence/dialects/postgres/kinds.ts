@@ -1,6 +1,7 @@
 import type { Facets } from '../../../resource/kinds/kind.js'
 import type { PlanValue } from '../../query/plan.js'
-import { type BoundValue, isoMicros } from '../values/bound-value.js'
+import { isLast } from '../values/stored-time.js'
+import { type BoundValue, isoMicros, lastMicrosecond } from '../values/bound-value.js'
 import { bufferOf } from '../values/buffer-of.js'
 import {
   boundBy,
@@ -125,6 +126,7 @@ export const postgresKinds: KindsSql = {
       numbered: numberedTime,
       decoder: () => timeOf,
       exact: exactTimeOf,
+      millisecond: (time) => [time.toISOString(), isLast(time) ? 'infinity' : lastMicrosecond(time)],
       holds: (value) => typeof value === 'string' && isPostgresTime(value),
     },
     'timestamp with time zone',

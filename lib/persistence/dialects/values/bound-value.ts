@@ -7,6 +7,9 @@ export const isoMillis = (micros: bigint): string => {
   return new Date(Number(ms)).toISOString()
 }
 
+/** The last microsecond that is cut to the millisecond. */
+export const lastMicrosecond = (time: Date): string => `${time.toISOString().slice(0, -1)}999Z`
+
 /** `YYYY-MM-DDTHH:MM:SS.ffffffZ` of microseconds since the epoch. */
 export const isoMicros = (micros: bigint): string => {
   const rest = ((micros % 1000n) + 1000n) % 1000n

@@ -69,6 +69,8 @@ export interface KindSql {
    * the entity's value in its place would repeat its row or lose others. Undefined where the entity's value is exact.
    */
   readonly exact?: (stored: unknown, value: unknown) => unknown
+  /** The first and the last value of a column that are read as this time, which is cut to the millisecond. */
+  readonly millisecond?: (time: Date) => readonly [first: BoundValue, last: BoundValue]
   /** Whether a column can hold this, which is not written by us. Undefined where it holds nothing else. */
   readonly holds?: (value: string | number) => boolean
 }

@@ -1,6 +1,8 @@
-/** The range of google.protobuf.Timestamp: the years 1 to 9999. */
+/** The range of google.protobuf.Timestamp: the years 1 to 9999. A time beyond it is read as its end. */
 const FIRST_MS = Date.parse('0001-01-01T00:00:00.000Z')
 const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z')
+
+export const isLast = (time: Date): boolean => time.getTime() >= LAST_MS
 
 /**
  * A time as a row holds it: `YYYY-MM-DD?HH:MM:SS[.f…]` in UTC, as every dialect returns ours. It is parsed by hand, because
