@@ -302,43 +302,40 @@ export class TransitError extends AshlarError {
  * there is no `connection`, or it was lost; the user lacks a right (`denied`); the database is read-only (`readOnly`);
  * the caller cancelled (`cancelled`).
  */
-export type MigrationStop =
-  | 'failed'
-  | 'dirty'
-  | 'edited'
-  | 'foreign'
-  | 'locked'
-  | 'pooler'
-  | 'connection'
-  | 'denied'
-  | 'readOnly'
-  | 'cancelled'
+export type MigrationStop = ServerStop | 'dirty' | 'edited' | 'foreign' | 'locked' | 'pooler'
+type ServerStop = 'failed' | 'connection' | 'denied' | 'readOnly' | 'cancelled'
 
 /** A migration run stopped. The text says which version, why and what to do; it never contains a connection string. */
 export class MigrationError extends AshlarError {
-  /**
-   * Without the driver's error, which repeats rows and statements. `sqlState` is PostgreSQL's code or MySQL's number.
-   */
+  /** @param sqlState - PostgreSQL's code or MySQL's number. @param problem - what the message says, as a `kind` and its values. */
   constructor(
     readonly stop: MigrationStop,
     message: string,
-    readonly version: string | undefined = undefined,
-    readonly sqlState: string | undefined = undefined,
+    readonly version: string | undefined,
+    readonly sqlState: string | undefined,
+    readonly problem: { readonly kind: string },
   ) {
     const code = stop === 'cancelled' ? 'CANCELLED' : 'FAILED_PRECONDITION'
     super(code, `migrations: ${message}`, { wireMessage: 'the schema is not ready' })
   }
 }
 
-/** Declarations contradict each other. Thrown at start-up with every problem found, one per line. */
+/** Declarations contradict each other. Thrown at start-up with every problem found. `values` are those with a `kind`. */
 export class DeclarationError extends TypeError {
+  readonly problems: readonly string[]
+  readonly values: readonly DeclaredProblem[]
+
   constructor(
     readonly subject: string,
-    readonly problems: readonly string[],
+    problems: readonly (string | DeclaredProblem)[],
   ) {
-    super(
-      `${subject}: ${problems.length} problem(s)\n` + problems.map((problem) => `  - ${problem}`).join('\n'),
-    )
+    const texts = problems.map((problem) => (typeof problem === 'string' ? problem : problem.text))
+    super(`${subject}: ${texts.length} problem(s)\n` + texts.map((text) => `  - ${text}`).join('\n'))
     this.name = 'DeclarationError'
+    this.problems = texts
+    this.values = problems.filter((problem) => typeof problem !== 'string')
   }
 }
+
+/** A problem of a declaration: its kind, often with the values of that kind, and its sentence. */
+export type DeclaredProblem = Readonly<Record<'kind' | 'text', string>>

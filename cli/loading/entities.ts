@@ -1,4 +1,5 @@
 import { Failure } from '../errors/failure.js'
+import { messageOf } from '../errors/problems-text.js'
 import { foreignModule } from './foreign-module.js'
 import { pathFlag } from './path-flag.js'
 
@@ -20,17 +21,10 @@ export async function fromEntities<T>(
     return read(exports)
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
-    throw new Failure('input', `${module}: ${onOneLine(error.message)}`, { cause: error })
+    throw new Failure('input', `${module}: ${messageOf(error)}`, { cause: error })
   }
 }
 
 /** For a module that exports other things only. */
 export const noEntities = (module: string): Failure =>
   new Failure('input', `${module} exports no class with @Resource(): name the module of the entities`)
-
-/** Joins the lines of a message. */
-export const onOneLine = (message: string): string =>
-  message
-    .replaceAll(/\n {2}- /g, '; ')
-    .replace(/: 1 problem\(s\); /, ': ')
-    .replace(' problem(s);', ' problems:')

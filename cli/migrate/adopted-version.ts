@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { AdoptableTool, Dialect } from '../../lib/migrations/index.js'
+import type { AdoptableTool, CommandLine, Dialect } from '../../lib/migrations/index.js'
 import { Failure } from '../errors/failure.js'
 import { readingReasonOf } from '../output/whole-file.js'
 import { adoptedIn, hasVersions, type NextVersion } from './next-files.js'
@@ -7,24 +7,24 @@ import { adoptedIn, hasVersions, type NextVersion } from './next-files.js'
 const DOWN = '-- nothing to undo: another tool made what is here, before it was taken over\n'
 
 /** The text of a schema dump. @throws {Failure} for a file that cannot be read, or is empty. */
-export function dumpIn(file: string): string {
+export function dumpIn(file: string, command: CommandLine): string {
   const text = textOf(file)
   if (text.trim() !== '') return text
   throw new Failure(
     'input',
-    `${file} is empty: ashlar migrate adopt without --dump prints the command that writes it`,
+    `${file} is empty: ${command('migrate adopt')} without --dump prints the command that writes it`,
   )
 }
 
 /** @throws {Failure} for a folder that has versions already. */
-export function refuseVersions(files: string, dialect: Dialect): void {
+export function refuseVersions(files: string, dialect: Dialect, command: CommandLine): void {
   if (!hasVersions(files, dialect)) return
   const adopted = adoptedIn(files, dialect)
   throw new Failure(
     'input',
     adopted === undefined
       ? `${files} has versions already, and the schema of another tool becomes 0002: name another folder with --files`
-      : `${files} has ${adopted} already: ashlar migrate baseline --to 2 records it in this database`,
+      : `${files} has ${adopted} already: ${command('migrate baseline', { to: 2 })} records it in this database`,
   )
 }
 

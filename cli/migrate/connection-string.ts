@@ -18,18 +18,9 @@ export async function connectionString(dsn: string, variable = 'ASHLAR_DATABASE_
     const resolved = await resolveDsn(dsn)
     return HAS_SCHEME.test(resolved.dsn) ? resolved.dsn : `${resolved.driver}:${resolved.dsn}`
   } catch (error) {
-    throw new Failure(
-      'input',
-      error instanceof Error ? inWords(error.message) : 'the connection string cannot be read',
-      {
-        cause: error,
-      },
-    )
+    const why = error instanceof Error ? `: ${error.message}` : ''
+    throw new Failure('input', `the connection string cannot be used${why}`, { cause: error })
   }
 }
-
-/** A message about a DSN, in the words of the command line. */
-export const inWords = (text: string): string =>
-  text.replace(/^DSN: /, 'connection string: ').replaceAll(/\bthe DSN\b/g, 'the connection string')
 
 const HAS_SCHEME = /^[a-z][a-z0-9+.-]*:/i

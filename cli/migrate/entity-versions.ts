@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import type { Dialect } from '../../lib/migrations/index.js'
+import type { CommandLine, Dialect } from '../../lib/migrations/index.js'
 import type { TableMigration, TableSql } from '../../lib/persistence/index.js'
 import { fromEntities, noEntities } from '../loading/entities.js'
 import { attempt } from './attempt.js'
@@ -8,6 +8,8 @@ import { foldersOf, type NextVersion } from './next-files.js'
 /** The versions that create the tables of a module's entities, and notes about them. */
 export interface EntityVersions {
   readonly versions: readonly NextVersion[]
+  /** Which files create the other tables already. */
+  readonly createdBefore: readonly string[]
   readonly notes: readonly string[]
 }
 
@@ -20,13 +22,14 @@ export async function entityVersions(
   description: string,
   folder: string,
   dialect: Dialect | undefined,
+  command: CommandLine,
 ): Promise<EntityVersions> {
   const { tableMigrations } = await import('../../lib/persistence/index.js')
   const tables = await fromEntities(module, tableMigrations)
   if (tables.length === 0) throw noEntities(module)
-  const created = await createdIn(folder, dialect, tables)
+  const created = await createdIn(folder, dialect, tables, command)
   const wanted = tables.filter(({ table }) => !created.has(table))
-  const left = tables
+  const createdBefore = tables
     .filter(({ table }) => created.has(table))
     .map(({ table }) => `${table} is created by ${created.get(table) ?? ''} already`)
   return {
@@ -34,7 +37,8 @@ export async function entityVersions(
       description: tables.length === 1 ? description : `${description}_${asWord(table)}`,
       sqlFor,
     })),
-    notes: [...left, ...wanted.flatMap(({ notes }) => notes)],
+    createdBefore,
+    notes: wanted.flatMap(({ notes }) => notes),
   }
 }
 
@@ -43,13 +47,14 @@ async function createdIn(
   folder: string,
   dialect: Dialect | undefined,
   tables: readonly TableMigration[],
+  command: CommandLine,
 ): Promise<ReadonlyMap<string, string>> {
   const { createdTables } = await import('../../lib/migrations/index.js')
   const found = new Map<string, string>()
   for (const one of foldersOf(folder, dialect)) {
     const names = tables.map(({ sqlFor }) => nameOf(sqlFor(one.dialect).table))
     const files = existsSync(one.folder) ? one.folder : {}
-    const created = await attempt(() => createdTables(files, one.dialect, names))
+    const created = await attempt(() => createdTables(files, one.dialect, names), { command })
     for (const [index, { table }] of tables.entries()) {
       const version = created.get(names[index] ?? '')
       if (version !== undefined && !found.has(table)) found.set(table, version)

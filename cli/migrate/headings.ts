@@ -1,4 +1,5 @@
 import type { DatabaseAddress } from '../../lib/migrations/index.js'
+import { commandLine } from '../../lib/text/command-line.js'
 import { attempt } from './attempt.js'
 import { connectionString } from './connection-string.js'
 
@@ -44,10 +45,11 @@ const unchanged = (database: DatabaseAddress): string => `${databaseText(databas
 async function scratchPlace(scratch: string | undefined): Promise<Heading> {
   if (scratch === undefined)
     return ({ server }) => `scratch databases on ${server}, which are dropped afterwards`
-  return attempt(async () => {
-    const { migrate } = await import('../../lib/migrations/index.js')
-    const { database } = migrate({ url: await connectionString(scratch, 'ASHLAR_SCRATCH_URL'), files: {} })
-    const { name = '', server = '' } = database ?? {}
-    return () => `the scratch database ${name} on ${server}`
+  const { migrate } = await import('../../lib/migrations/index.js')
+  const url = await connectionString(scratch, 'ASHLAR_SCRATCH_URL')
+  const { database } = await attempt(() => Promise.resolve().then(() => migrate({ url, files: {} })), {
+    command: commandLine,
   })
+  const { name = '', server = '' } = database ?? {}
+  return () => `the scratch database ${name} on ${server}`
 }

@@ -2,13 +2,17 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { DEFAULT_DIALECT, type Dialect, DIALECTS } from '../../lib/migrations/files/dialect.js'
 import type { Finding } from '../../lib/migrations/index.js'
-import { attempt } from './attempt.js'
+import { attempt, type Reporter } from './attempt.js'
 
 /** A finding. The file's name has the folder of its engine, where there are such folders. */
 export type FolderFinding = Finding & { readonly dialect: Dialect }
 
 /** The findings in the files of a folder, for one engine or for every engine that has files. */
-export function lintFolder(folder: string, dialect: Dialect | undefined): Promise<readonly FolderFinding[]> {
+export function lintFolder(
+  folder: string,
+  dialect: Dialect | undefined,
+  reporter: Reporter,
+): Promise<readonly FolderFinding[]> {
   return attempt(async () => {
     const { lintFiles } = await import('../../lib/migrations/index.js')
     const there = DIALECTS.filter((one) => existsSync(join(folder, one)))
@@ -23,5 +27,5 @@ export function lintFolder(folder: string, dialect: Dialect | undefined): Promis
       ),
     )
     return found.flat()
-  })
+  }, reporter)
 }

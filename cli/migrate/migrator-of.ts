@@ -1,5 +1,4 @@
 import type { Dialect, MigrateOptions, Migrator } from '../../lib/migrations/index.js'
-import { attempt } from './attempt.js'
 import { connectionString } from './connection-string.js'
 import { hasFolder } from './next-files.js'
 
@@ -31,18 +30,16 @@ export async function optionsOf(flags: DatabaseFlags): Promise<MigrateOptions> {
   return { url: await connectionString(flags.url), files: flags.files, ...said }
 }
 
-/** @throws {Failure} for flags that cannot be used. */
-export function migratorOf(
+/** @throws what `migrate` throws, for flags that cannot be used. */
+export async function migratorOf(
   flags: DatabaseFlags,
   running: Pick<MigrateOptions, 'onProgress' | 'signal'> = {},
 ): Promise<Migrator> {
-  return attempt(async () => {
-    const { migrate } = await import('../../lib/migrations/index.js')
-    const options = { ...(await optionsOf(flags)), ...running }
-    const migrator = migrate(options)
-    const isMissing = flags.mayBegin === true && !hasFolder(flags.files, migrator.database?.dialect)
-    return isMissing ? migrate({ ...options, files: {} }) : migrator
-  })
+  const { migrate } = await import('../../lib/migrations/index.js')
+  const options = { ...(await optionsOf(flags)), ...running }
+  const migrator = migrate(options)
+  const isMissing = flags.mayBegin === true && !hasFolder(flags.files, migrator.database?.dialect)
+  return isMissing ? migrate({ ...options, files: {} }) : migrator
 }
 
 /** The engine of a connection string; undefined for one that cannot be read, or whose engine has no versions. */

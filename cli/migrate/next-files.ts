@@ -1,5 +1,6 @@
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { CommandLine } from '../../lib/migrations/index.js'
 import { DEFAULT_DIALECT, type Dialect, DIALECTS } from '../../lib/migrations/files/dialect.js'
 import { nextSearchVersion } from '../../lib/migrations/files/search-migrations.js'
 import { Failure } from '../errors/failure.js'
@@ -62,11 +63,11 @@ export function hasFolder(folder: string, dialect: Dialect | undefined): boolean
 }
 
 /** @throws {Failure} where there is no such folder. */
-export function refuseMissing(folder: string): void {
+export function refuseMissing(folder: string, command: CommandLine): void {
   if (!existsSync(folder))
     throw new Failure(
       'input',
-      `there is no folder ${folder}: name the one with the files; the first ones are written by ashlar migrate new`,
+      `there is no folder ${folder}: name the one with the files; the first ones are written by ${command('migrate new')}`,
     )
 }
 

@@ -1,6 +1,7 @@
 import { readdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Dialect } from '../../lib/migrations/files/dialect.js'
+import type { CommandLine } from '../../lib/migrations/index.js'
 import { Failure } from '../errors/failure.js'
 import { readingReasonOf, reasonOf } from '../output/whole-file.js'
 import { namesText } from './lines/names-text.js'
@@ -28,6 +29,7 @@ export function renumber(
   folder: string,
   dialect: Dialect | undefined,
   names: readonly string[],
+  command: CommandLine,
 ): readonly Renumbered[] {
   const wrong = names.filter((name) => !isByHand(name))
   if (wrong.length > 0)
@@ -35,7 +37,7 @@ export function renumber(
       'input',
       `${wrong.join(', ')}: name versions as NNNN_description, from 0002 to ${LAST_BY_HAND}`,
     )
-  refuseMissing(folder)
+  refuseMissing(folder, command)
   const folders = foldersOf(folder, dialect).map((one) => ({ ...one, files: filesOf(one.folder) }))
   const missing = names.filter(
     (name) => !folders.some(({ files }) => files.some((file) => nameOf(file) === name)),

@@ -1,12 +1,19 @@
 import { existsSync } from 'node:fs'
-import type { DiffResult, Dialect } from '../../lib/migrations/index.js'
-import type { SchemaChanges, SchemaVersion } from '../../lib/persistence/index.js'
+import type {
+  CommandLine,
+  DiffResult,
+  Dialect,
+  Migrator,
+  TableDifference,
+  VersionStatus,
+} from '../../lib/migrations/index.js'
+import type { SchemaChanges, SchemaVersion, UnfilledColumn } from '../../lib/persistence/index.js'
+import { fillText, tableDifferenceText } from '../../lib/text/table-difference.js'
 import { Failure } from '../errors/failure.js'
-import { fromEntities, noEntities, onOneLine } from '../loading/entities.js'
+import { messageOf } from '../errors/problems-text.js'
+import { fromEntities, noEntities } from '../loading/entities.js'
 import { connectionString } from './connection-string.js'
-import type { Migrator, VersionStatus } from '../../lib/migrations/index.js'
 import { namesText } from './lines/names-text.js'
-import { missingAmong } from './missing-versions.js'
 import {
   foldersOf,
   hasVersions,
@@ -30,16 +37,42 @@ export interface SchemaVersions {
   readonly dialect: Dialect
   readonly versions: readonly NextVersion[]
   /** What the contract is for. */
-  readonly left: readonly string[]
-  /** Rows that have to be filled before the contract that is written. */
-  readonly fill: readonly string[]
+  readonly left: readonly TableDifference[]
+  /** Columns that have to be filled before the contract that is written. */
+  readonly fill: readonly UnfilledColumn[]
   /** What no file is written for. */
-  readonly byHand: readonly string[]
+  readonly byHand: readonly TableDifference[]
   readonly leftovers: readonly string[]
   /** In what the live database is not what the files make; then there are no versions. */
-  readonly drift: readonly string[]
+  readonly drift: readonly TableDifference[]
   /** The statements that bring it back, for each change of the drift. */
   readonly bringsBack: readonly string[]
+}
+
+/** What a comparison has found, as `--json` prints it: as lines, and as values. */
+export interface ShownChanges extends Readonly<
+  Record<'fill' | 'left' | 'byHand' | 'leftovers' | 'drift' | 'bringsBack', readonly string[]>
+> {
+  readonly details: Pick<SchemaVersions, 'fill' | 'left' | 'byHand' | 'drift'>
+}
+
+export function shownChanges({
+  fill,
+  left,
+  byHand,
+  leftovers,
+  drift,
+  bringsBack,
+}: SchemaVersions): ShownChanges {
+  return {
+    fill: fill.map((one) => `${one.table}.${one.column}: ${fillText(one.fill)}`),
+    left: left.map((one) => tableDifferenceText(one, true)),
+    byHand: byHand.map((one) => tableDifferenceText(one, true)),
+    leftovers,
+    drift: drift.map(({ text }) => text),
+    bringsBack,
+    details: { fill, left, byHand, drift },
+  }
 }
 
 /** @throws {Failure} when the contract is asked for and expanding changes are missing. */
@@ -47,12 +80,13 @@ export async function schemaVersions(
   name: string,
   migrator: Migrator,
   flags: ComparisonFlags,
+  command: CommandLine,
 ): Promise<SchemaVersions> {
-  await (flags.live ? refusePending(migrator) : refuseOtherFolder(migrator, flags.files))
+  await (flags.live ? refusePending(migrator, command) : refuseOtherFolder(migrator, flags.files))
   const { dialect, changes, drift, leftovers } = await schemaChanges(migrator, flags)
   if (drift !== undefined && drift.differences.length > 0) return { ...driftOf(drift), dialect, leftovers }
   const { left, byHand } = changes
-  const made = flags.contract ? contractOf(changes, flags.live) : changes.expand
+  const made = flags.contract ? contractOf(changes, flags.live, command) : changes.expand
   const versions = made.map((one) => versionOf(name, one, made.length))
   const fill = flags.contract ? changes.fill : []
   return { dialect, versions, fill, left, byHand, leftovers, drift: [], bringsBack: [] }
@@ -64,13 +98,11 @@ const driftOf = ({ differences, expand, contract, fill, byHand }: SchemaChanges)
   fill,
   left: [],
   byHand,
-  // What to do about it would be a version.
-  drift: differences.map((line) => line.split(': ')[0] ?? line),
-  bringsBack: [...expand, ...contract].map(({ up }) => up.replace(COMMENTS, '').trimEnd()),
+  drift: differences,
+  bringsBack: [...expand, ...contract].map(({ statements }) =>
+    statements.map((one) => `${one};`).join('\n\n'),
+  ),
 })
-
-/** Those are for files. */
-const COMMENTS = /^(?:--.*\n+)+/
 
 /**
  * Writes the versions of a comparison for the engine of the connection string, and says which other engines lack them.
@@ -113,17 +145,18 @@ async function refuseOtherFolder(migrator: Migrator, folder: string): Promise<vo
  * The live database lacks what a pending version makes: that would be written a second time.
  * @throws {Failure} where a hand-written version is not applied.
  */
-async function refusePending(migrator: Migrator): Promise<void> {
+async function refusePending(migrator: Migrator, command: CommandLine): Promise<void> {
   const versions = await knownVersions(migrator)
-  const pending = missingAmong(versions).filter(isByHand)
-  if (pending.length === 0) return
+  const pending = versions.filter(({ isMissing, name }) => isMissing && isByHand(name))
+  const [first, last] = [pending[0], pending.at(-1)]
+  if (first === undefined || last === undefined) return
   const isBegun = versions.some(({ name, state }) => isByHand(name) && state !== 'pending')
   const record = isBegun
-    ? `ashlar migrate resolve --applied ${Number(pending[0]?.slice(0, 4))}`
-    : `ashlar migrate baseline --to ${Number(pending.at(-1)?.slice(0, 4))}`
+    ? command('migrate resolve', { applied: first.version })
+    : command('migrate baseline', { to: last.version })
   throw new Failure(
     'differs',
-    `nothing is written: ${namesText(pending)} ${pending.length === 1 ? 'is' : 'are'} pending, and would be written a second time: run ashlar migrate up first; where the database has what they make, record that with ${record}`,
+    `nothing is written: ${namesText(pending.map(({ name }) => name))} ${pending.length === 1 ? 'is' : 'are'} pending, and would be written a second time: run ${command('migrate up')} first; where the database has what they make, record that with ${record}`,
   )
 }
 
@@ -133,9 +166,6 @@ const knownVersions = (migrator: Migrator): Promise<readonly VersionStatus[]> =>
     if (['foreign', 'denied'].includes((error as { readonly stop?: string }).stop ?? '')) return []
     throw error
   })
-
-export const leftoverText = (database: string): string =>
-  `the database ${database} is of another comparison: drop it, unless that one runs now`
 
 /** What turns the schema of the files, or the live one, into the entities'. */
 export async function schemaChanges(
@@ -150,21 +180,26 @@ export async function schemaChanges(
   const address =
     scratch === undefined ? {} : { scratch: await connectionString(scratch, 'ASHLAR_SCRATCH_URL') }
   return migrator.diff(model, { live, ...address }).catch((error: unknown) => {
-    if (!(error instanceof Error) || !error.message.startsWith('entities: ')) throw error
-    throw new Failure('input', `${entities}: ${onOneLine(error.message)}`, { cause: error })
+    if (!(error instanceof Error) || (error as { readonly subject?: string }).subject !== 'entities')
+      throw error
+    throw new Failure('input', `${entities}: ${messageOf(error)}`, { cause: error })
   })
 }
 
-function contractOf({ expand, contract, vectors }: SchemaChanges, live: boolean): readonly SchemaVersion[] {
+function contractOf(
+  { expand, contract, vectors }: SchemaChanges,
+  live: boolean,
+  command: CommandLine,
+): readonly SchemaVersion[] {
   if (vectors.length > 0)
     throw new Failure(
       'differs',
-      `nothing is written: a search vector may read a column that the contract drops (${vectors.join('; ')}); deploy that, and run it with --contract when no process with the older code runs`,
+      `nothing is written: a search vector may read a column that the contract drops (${vectors.map((one) => tableDifferenceText(one, true, command)).join('; ')}); deploy that, and run it with --contract when no process with the older code runs`,
     )
   if (expand.length === 0) return contract
   throw new Failure(
     'differs',
-    `nothing is written: expanding changes come first (${expand.map(({ what }) => what).join(', ')}): run ashlar migrate diff${live ? ' --live' : ''} without --contract, deploy, and run it with --contract when no process with the older code runs`,
+    `nothing is written: expanding changes come first (${expand.map(({ what }) => what).join(', ')}): run ${command('migrate diff', live ? { live: true } : {})} without --contract, deploy, and run it with --contract when no process with the older code runs`,
   )
 }
 

@@ -1,6 +1,5 @@
 import type { DatabaseAddress, SessionFailure } from '../../lib/migrations/index.js'
 import { Failure } from '../errors/failure.js'
-import { onOneLine } from '../loading/entities.js'
 import { connectionString } from '../migrate/connection-string.js'
 
 /** Where an outbox is looked for, and what the errors of its server mean. */
@@ -14,8 +13,13 @@ export interface OutboxDatabase {
 
 /** Opens no connection. @throws {Failure} for a URL or a schema that cannot be used. */
 export async function outboxDatabase(dsn: string, schema: string | undefined): Promise<OutboxDatabase> {
-  const { namedDatabase, Unimplemented } = await import('../../lib/migrations/index.js')
+  const { namedDatabase, problemsOf, problemText, Unimplemented } =
+    await import('../../lib/migrations/index.js')
   const url = await connectionString(dsn)
+  const plain = (error: Error) =>
+    problemsOf(error)
+      ?.map((problem) => problemText(problem))
+      .join('; ') ?? error.message
   const named = () => {
     try {
       return namedDatabase({ url, ...(schema !== undefined && { schema }) })
@@ -31,9 +35,6 @@ export async function outboxDatabase(dsn: string, schema: string | undefined): P
     failureOf,
   }
 }
-
-/** Without the name of the room that the message is from. */
-const plain = ({ message }: Error): string => onOneLine(message).replace(/^migrations: /, '')
 
 const NO_SQLITE =
   'an outbox of SQLite is for development and tests, and has no commands: name PostgreSQL or MySQL, with postgres:// or mysql://'

@@ -1,7 +1,6 @@
 import type { DataSource } from 'typeorm'
 import { shellWord } from '../../lib/text/shell-word.js'
 import { Failure } from '../errors/failure.js'
-import { inWords } from '../migrate/connection-string.js'
 import { databaseText } from '../migrate/headings.js'
 import { terminalLine } from '../output/terminal-line.js'
 import { type OutboxDatabase, outboxDatabase } from './outbox-database.js'
@@ -104,7 +103,7 @@ async function asFailure<T>(database: OutboxDatabase, work: () => Promise<T>): P
     if (error instanceof Failure || !(error instanceof Error)) throw error
     const { message } = error
     if (error instanceof TypeError || error instanceof RangeError)
-      throw new Failure('input', inWords(message), { cause: error })
+      throw new Failure('input', message, { cause: error })
     const isDenied = database.failureOf(error) === 'denied'
     throw new Failure('database', isDenied ? `${message}: ${RIGHTS}` : message, { cause: error })
   }

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import { DIALECTS } from '../../lib/migrations/files/dialect.js'
 import { shellWord } from '../../lib/text/shell-word.js'
-import { nextLine } from '../migrate/lines/next-line.js'
-import { withKeptFlags } from '../migrate/lines/kept-flags.js'
+import { nextLine } from '../migrate/lines/style.js'
+import { runCommandLine } from '../migrate/run-command-line.js'
 import type { Paint } from '../output/paint.js'
 import { terminalLine } from '../output/terminal-line.js'
 import { differs, type FileChanges } from './file-changes.js'
@@ -60,17 +60,18 @@ const changedLines = ({ written, removed, checked }: FileChanges, paint: Paint):
 const planLines = ({ folder, written }: FileChanges): readonly string[] =>
   written.length === 0
     ? []
-    : [withKeptFlags(nextLine(['plan'], 'and commit the files'), { files: filesOf(folder) })]
+    : [nextLine(onFilesOf(folder), { command: 'migrate plan' }, 'and commit the files')]
 
 const contractLine = (entities: string, migrations: string): string =>
-  withKeptFlags(
-    nextLine(
-      ['diff', 'NAME', '--entities', shellWord(entities), '--contract'],
-      'once no process that searches by it runs',
-    ),
-    { files: filesOf(migrations) },
+  nextLine(
+    onFilesOf(migrations),
+    { command: 'migrate diff', args: ['NAME'], options: { entities, contract: true } },
+    'once no process that searches by it runs',
   )
 
-/** What `--files` is for a folder of an engine. */
-const filesOf = (folder: string): string =>
-  DIALECTS.some((dialect) => dialect === basename(folder)) ? dirname(folder) : folder
+/** `--files` is the folder above those of the engines. */
+const onFilesOf = (folder: string) => ({
+  command: runCommandLine({
+    files: DIALECTS.some((dialect) => dialect === basename(folder)) ? dirname(folder) : folder,
+  }),
+})

@@ -13,7 +13,10 @@ export abstract class Verb extends Command {
   /** What exit status 1 means for this command, where it has one. */
   static differs: string | undefined
 
-  protected readonly paint: Paint = paintFor(process.stdout)
+  readonly paint: Paint = paintFor(process.stdout)
+
+  /** What `--json` prints beside an error: what is known all the same. */
+  readonly beside: Record<string, unknown> = {}
 
   /** Prints the result. With `--json` only the return value of `run()` is printed. */
   protected say(lines: readonly string[]): void {
@@ -21,7 +24,7 @@ export abstract class Verb extends Command {
   }
 
   /** Prints additional information on stderr, with or without `--json`. */
-  protected note(lines: readonly string[]): void {
+  note(lines: readonly string[]): void {
     const { warn } = paintFor(process.stderr)
     for (const line of lines) process.stderr.write(`${warn('note:')} ${terminalLine(line)}\n`)
   }
@@ -34,19 +37,18 @@ export abstract class Verb extends Command {
     process.stdout.write(`${JSON.stringify(json, null, 2)}\n`)
   }
 
-  /** What `--json` prints beside the error: what is known all the same. */
-  protected beforeFailure(): object {
-    return {}
-  }
-
   /** With `--json`, failures are also an object on stdout; the line on stderr and the exit status stay the same. */
   protected override async catch(error: Error): Promise<never> {
     if (this.jsonEnabled()) {
       const exit = error instanceof Failure ? error.exit : 'oclif' in error ? 'input' : 'bug'
       const message = error instanceof Errors.CLIError ? await this.#usage(error) : error.message
       this.logJson({
-        error: { message: terminalLine(message, 1_000), exit: EXIT_CODES[exit] },
-        ...this.beforeFailure(),
+        error: {
+          message: terminalLine(message, 1_000),
+          exit: EXIT_CODES[exit],
+          ...(error instanceof Failure && error.facts),
+        },
+        ...this.beside,
       })
     }
     throw error

@@ -1,6 +1,6 @@
-import { MigrationError } from '../errors.js'
 import { completeFramework, refuseNamesakes, takenOver } from './histories/adopt.js'
 import { FRAMEWORK, isOfFramework, unknownVersion } from './files/migration-files.js'
+import { stopped } from './messages/problem.js'
 import { BACKFILL_TABLE } from './files/names.js'
 import { withLock } from './session/lock.js'
 import { type Planned, readSet } from './migration-set.js'
@@ -61,11 +61,10 @@ export function baseline(options: ResolvedOptions, to: number): Promise<Baseline
     const rows = await readVersions(session)
     const there = rows.filter(({ version }) => !isOfFramework(version))
     if (there.length > 0)
-      throw new MigrationError(
-        'dirty',
-        `${there.map((row) => `${row.name} ${standingOf(row)}`).join(', ')}: a baseline is for a database without versions; ` +
-          'ashlar migrate resolve --applied records one more',
-      )
+      throw stopped('dirty', {
+        kind: 'baselineOfVersions',
+        versions: there.map((row) => ({ version: row.name, standing: standingOf(row) })),
+      })
     const versions = await takenOver(session, to, migrations)
     const made = await completeFramework(session, options, versions[0])
     // What has really run keeps the time at which it did.
@@ -87,9 +86,9 @@ export function baseline(options: ResolvedOptions, to: number): Promise<Baseline
   })
 }
 
-function standingOf(row: AppliedVersion): string {
-  if (row.dirty) return isGoingDown(row) ? 'is half rolled back' : 'failed here'
-  return isRecorded(row) ? 'is recorded' : 'is applied'
+function standingOf(row: AppliedVersion) {
+  if (row.dirty) return isGoingDown(row) ? 'halfRolledBack' : 'failed'
+  return isRecorded(row) ? 'recorded' : 'applied'
 }
 
 /**
@@ -134,20 +133,16 @@ async function resolvable(
   if (row === undefined && migration === undefined) throw unknownVersion(version, migrations)
   const name = row?.name ?? migration?.name ?? ''
   if (rows.length === 0)
-    throw new MigrationError(
-      'dirty',
-      `no version is recorded ${session.engine.placeOf(session.schema)}, so that ${name} cannot be resolved: ` +
-        'ashlar migrate up applies all, and ashlar migrate baseline records those of a database that has their tables',
-      name,
-    )
+    throw stopped('dirty', {
+      kind: 'noVersionRecorded',
+      version: name,
+      place: session.engine.placeOf(session.schema),
+    })
   if (row?.dirty === false || (row === undefined && as === 'rolledBack'))
-    throw new MigrationError(
-      'dirty',
-      row === undefined
-        ? `${name} is not applied: there is nothing to resolve, and nothing is changed`
-        : `${name} is applied already: nothing is changed`,
-      name,
-    )
+    throw stopped('dirty', {
+      kind: row === undefined ? 'nothingToResolve' : 'appliedAlready',
+      version: name,
+    })
   return { row, migration }
 }
 

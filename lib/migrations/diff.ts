@@ -1,6 +1,7 @@
 import { MigrationError } from '../errors.js'
 import type { Dialect } from './files/dialect.js'
 import { isOfFramework } from './files/migration-files.js'
+import { stoppedAgain } from './messages/problem.js'
 import { readSet } from './migration-set.js'
 import { withSession } from './session/session.js'
 import { up } from './runner.js'
@@ -81,11 +82,9 @@ async function hasFiles({ files, engine, statementTimeoutMs }: ResolvedOptions):
 
 const ofTheFiles = (error: unknown): never => {
   if (!(error instanceof MigrationError)) throw error
-  const why = error.message.replace(/^migrations: /, '')
-  throw new MigrationError(
-    error.stop,
-    `the files cannot be replayed into the scratch database: ${why}${error.stop === 'failed' ? '. Correct the file and run again' : ''}`,
-    error.version,
-    error.sqlState,
-  )
+  throw stoppedAgain(error, {
+    kind: 'notReplayed',
+    cause: error.problem,
+    isOfFile: error.stop === 'failed',
+  })
 }

@@ -1,8 +1,9 @@
 import { MigrationError } from '../errors.js'
 import { beforeStep } from './session/step.js'
-import { isOfFramework, isUpgrade, toFileNumber, toFileNumbers } from './files/migration-files.js'
+import { isOfFramework, isUpgrade } from './files/migration-files.js'
 import { BACKFILL_TABLE } from './files/names.js'
 import { allowedRules } from './lint/lint.js'
+import { refused, stoppedAgain } from './messages/problem.js'
 import { readSet } from './migration-set.js'
 import { BREAKING } from './planning/breaks.js'
 import { withSession } from './session/session.js'
@@ -55,18 +56,18 @@ export async function down(options: ResolvedOptions, to?: number): Promise<DownR
 /** The error of one version, and how far the others are. */
 function stoppedAt(error: unknown, names: readonly string[], at: number, to: number | undefined): unknown {
   if (!(error instanceof MigrationError) || names.length < 2) return error
-  const done = at === 0 ? 'No version is rolled back yet' : `Rolled back: ${names.slice(0, at).join(', ')}`
-  const left = `not rolled back: ${names.slice(at).join(', ')}`
-  return new MigrationError(
-    error.stop,
-    `${error.message.replace(/^migrations: /, '')}. ${done}; ${left}: ashlar migrate down --to ${to ?? 0} goes on with them`,
-    error.version,
-    error.sqlState,
-  )
+  return stoppedAgain(error, {
+    kind: 'rollBackStopped',
+    cause: error.problem,
+    rolledBack: names.slice(0, at),
+    left: names.slice(at),
+    to: to ?? 0,
+  })
 }
 
 /** A version that `down` would roll back. */
 export interface RollBack {
+  readonly version: number
   /** `0002_widgets`. */
   readonly name: string
   /** Whether its files are those of the framework. */
@@ -113,6 +114,7 @@ export async function rollBacks(options: ResolvedOptions, to?: number): Promise<
       const leavesNothing = row.dirty && !isGoingDown(row) && options.engine.leavesNothing(row)
       const hasNoWay = !leavesNothing && statements.length === 0 && backfillOf(up) === undefined
       found.push({
+        version: row.version,
         name: row.name,
         isFramework: isOfFramework(row.version),
         loses: leavesNothing ? [] : await lossesOf(session, statements),
@@ -132,7 +134,7 @@ export async function rollBacks(options: ResolvedOptions, to?: number): Promise<
 
 function isContract(comments: readonly string[]): boolean {
   const allowed = allowedRules(comments)
-  return BREAKING.some((rule) => allowed.has(rule))
+  return BREAKING.some(({ name }) => allowed.has(name))
 }
 
 const staysBelow =
@@ -154,9 +156,11 @@ function rowsAbove(rows: readonly AppliedVersion[], to: number | undefined): rea
   const latest = [...rows].reverse()
   if (to === undefined) return latest.filter(({ version }) => !isOfFramework(version)).slice(0, 1)
   if (to !== 0 && !rows.some(({ version }) => version === to))
-    throw new RangeError(
-      `migrations: ${toFileNumber(to)} is not an applied version (applied: ${toFileNumbers(rows.map(({ version }) => version)) || 'none'}): --to names the highest one to keep`,
-    )
+    throw refused(RangeError, {
+      kind: 'notApplied',
+      number: to,
+      applied: rows.map(({ version }) => version),
+    })
   const takesUpgrades = to === 0 || isUpgrade(to)
   return latest.filter(({ version }) => version > to && (takesUpgrades || !isUpgrade(version)))
 }

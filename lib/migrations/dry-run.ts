@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { problemsOf, problemText } from './messages/problem.js'
 import { withSession } from './session/session.js'
 import { plan, type PlannedTable } from './plan.js'
 import { up } from './runner.js'
@@ -27,13 +28,20 @@ export interface TriedVersion {
   readonly locks: readonly string[] | undefined
   /** Why they were not measured, where it was applied: MySQL does not tell, it is a backfill, or it runs outside of a transaction. */
   readonly unmeasured?: 'server' | 'chunks' | 'outside'
-  /** Tables that can no longer be read or written as before, with the reason. */
-  readonly failures: readonly string[]
+  /** Tables that can no longer be read or written as before, with what the server says. */
+  readonly failures: readonly ProbeFailure[]
   /**
    * Tables whose storage it replaced, as large as they were before. Undefined where that was not measured: on MySQL without the
    * privilege PROCESS.
    */
   readonly rewritten: readonly PlannedTable[] | undefined
+}
+
+/** A table that could be read or written before, and cannot any more. */
+export interface ProbeFailure {
+  readonly table: string
+  readonly access: 'read' | 'write'
+  readonly why: string
 }
 
 /**
@@ -66,7 +74,7 @@ export async function dryRun(
     const tried: TriedVersion[] = []
     const there = await storageOf(options)
     let before = there
-    for (const { name, chunk } of pending) {
+    for (const { version: number, name, chunk } of pending) {
       for (const probe of probes) probe.longestMs = 0
       let locks: readonly string[] | undefined
       const failed = new Set(probes.map(({ failure }) => failure))
@@ -85,7 +93,7 @@ export async function dryRun(
         if (event.kind === 'filled') filled = event.rows - event.earlier
         options.report(event)
       }
-      const [failure] = await up({ ...options, inspect, report }, Number(name.slice(0, NUMBER_LENGTH))).then(
+      const [failure] = await up({ ...options, inspect, report }, number).then(
         () => [],
         (error: unknown) => [{ error }],
       )
@@ -120,13 +128,12 @@ export async function dryRun(
   }
 }
 
-const NUMBER_LENGTH = 4
 const BETWEEN_PROBES_MS = 5
 
 /** Reads or writes one table over and over, until that fails because the table has changed. */
 class Probe {
   longestMs = 0
-  failure: string | undefined
+  failure: ProbeFailure | undefined
   #isOver = false
   readonly #waiting: (() => void)[] = []
 
@@ -156,8 +163,9 @@ class Probe {
         }
       })
     } catch (error) {
-      const why = error instanceof Error ? error.message.replace(/^migrations: /, '') : String(error)
-      this.failure = `cannot ${this.kind} ${this.table} any more: ${why}`
+      const [problem] = problemsOf(error) ?? []
+      const why = problem === undefined ? String(error) : problemText(problem)
+      this.failure = { table: this.table, access: this.kind, why }
     } finally {
       this.end()
     }

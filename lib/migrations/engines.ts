@@ -1,5 +1,6 @@
 import { Unimplemented } from '../errors.js'
 import type { Dialect } from './files/dialect.js'
+import { refused } from './messages/problem.js'
 import { mysql } from './mysql/engine.js'
 import { postgres } from './postgres/engine.js'
 import type { Engine } from './session/engine.js'
@@ -19,15 +20,8 @@ export function dialectOf(url: string): Dialect {
   const engine = Object.values(ENGINES).find(({ schemes }) => schemes.includes(scheme ?? ''))
   if (engine !== undefined) return engine.dialect
   if (SQLITE_SCHEMES.includes(scheme ?? '') || SQLITE_FILE.test(url))
-    throw new Unimplemented(
-      'migrations: SQLite runs no versioned SQL. It is for development and tests, where tables are created ' +
-        'automatically from the entities; use PostgreSQL or MySQL to run migrations',
-    )
-  if (scheme === 'fsnotify')
-    throw new TypeError(
-      'migrations: an fsnotify:// string names a file: hand over what resolveDsn of ashlar/persistence reads in it',
-    )
-  throw new TypeError('migrations: the connection string must start with postgres:// or mysql://')
+    throw refused(Unimplemented, { kind: 'noVersionedSql' })
+  throw refused(TypeError, { kind: scheme === 'fsnotify' ? 'fileOfDsn' : 'badScheme' })
 }
 
 const SQLITE_SCHEMES = ['sqlite', 'sqlite3', 'file']

@@ -15,27 +15,35 @@ import type { Dialect } from './files/dialect.js'
 import type { FileSource } from './files/migration-files.js'
 import type { Finding } from './lint/lint.js'
 import { plan, type PlannedVersion } from './plan.js'
+import type { TableDifference } from '../text/table-difference.js'
+import type { Difference } from './messages/differences.js'
+import type { TriedDown } from './messages/tried-downs.js'
+import type { Progress } from './session/progress.js'
 import { statementsOfDump } from './histories/dump.js'
 import { type AdoptableTool, foreignTool } from './histories/foreign.js'
 import { readSet } from './migration-set.js'
 import { resolveOptions } from './resolve-options.js'
 import type { DatabaseAddress } from './session/engine.js'
+import type { LockWait } from './session/effect.js'
 import { withSession } from './session/session.js'
 import type { MigrateOptions, ResolvedOptions } from './session/options.js'
 import { addressOf } from './session/session.js'
 import { down, type DownResult, type RollBack, rollBacks } from './down.js'
 import { checkRedo, redo, up, type UpResult } from './runner.js'
 import { tryDowns } from './try-downs.js'
-import type { OtherHistory } from './histories/other-history.js'
+import type { OtherHistory } from './messages/history.js'
 import { otherHistoryOf, type SchemaComparison, status, verify, type VersionStatus } from './status.js'
 import { type VersionedSchema, versionedSchemas } from './status.js'
 
-/** A module's migrations for one database. Every call opens its own connection and closes it. */
+/**
+ * A module's migrations for one database. Every call opens its own connection and closes it. What a call is rejected with has a
+ * `kind` and its values: see `problemsOf`. An error of a call that changes the database also has `RunFacts`.
+ */
 export interface Migrator {
   /** The database that it works on; undefined where the connection string is no URL: then every call is rejected. */
   readonly database: DatabaseAddress | undefined
-  /** How a statement waits for its lock on this engine, and what that does to others: a sentence for people. */
-  readonly lockWaits: string
+  /** How a statement waits for its lock on this engine. */
+  readonly lockWaits: LockWait
   /**
    * Applies every missing version, up to `to`. Safe on any number of hosts at once: one works, the others wait.
    * @throws {RangeError} when the files have no version `to`.
@@ -94,18 +102,18 @@ export interface Migrator {
   /** The state of the database. Changes nothing. */
   status(): Promise<readonly VersionStatus[]>
   /**
-   * What differs from the files, one line each. Changes nothing.
+   * What differs from the files, of which `differenceText` makes lines. Changes nothing.
    * @param compare - a further comparison, such as `schemaComparison(entities)` of `ashlar/persistence`.
    */
-  verify(compare?: SchemaComparison): Promise<readonly string[]>
+  verify(compare?: SchemaComparison): Promise<readonly (Difference | TableDifference)[]>
   /**
-   * What does not come back when each version is applied, rolled back and applied a second time in a scratch database; one line
-   * each, the last one for the first version that fails. A way down without statements says in a comment why there is nothing to
+   * What does not come back when each version is applied, rolled back and applied a second time in a scratch database; the last
+   * one is of the first version that fails. A way down without statements says in a comment why there is nothing to
    * undo, and is not tried.
    * @param scratch - an empty database; default: one is made on the same server, and dropped.
    * @throws {MigrationError} `denied` where the user may make no database.
    */
-  tryDowns(scratch?: string): Promise<readonly string[]>
+  tryDowns(scratch?: string): Promise<readonly TriedDown[]>
   /** The findings of lint. Opens no connection. */
   lint(): Promise<readonly Finding[]>
   /**
@@ -134,19 +142,19 @@ export function migrate(options: MigrateOptions): Migrator {
   return {
     database: addressOf(resolved),
     lockWaits: resolved.engine.effects.lockWaits,
-    up: (to) => up(resolved, to),
-    down: (to) => down(resolved, to),
+    up: (to) => run(resolved, (options) => up(options, to)),
+    down: (to) => run(resolved, (options) => down(options, to)),
     rollBacks: (to) => rollBacks(resolved, to),
-    redo: () => redo(resolved),
+    redo: () => run(resolved, redo),
     checkRedo: () => checkRedo(resolved),
-    baseline: (to) => baseline(resolved, to),
-    resolve: (version, as) => resolve(resolved, version, as),
+    baseline: (to) => run(resolved, (options) => baseline(options, to)),
+    resolve: (version, as) => run(resolved, (options) => resolve(options, version, as)),
     checkResolution: (version, as) => checkResolution(resolved, version, as),
     foreignTool: () => adoptableTool(resolved),
     edited: () => edited(resolved),
-    repair: () => repair(resolved),
+    repair: () => run(resolved, repair),
     plan: () => plan(resolved),
-    dryRun: (onVersion) => dryRun(resolved, onVersion),
+    dryRun: (onVersion) => run(resolved, (options) => dryRun(options, onVersion)),
     versionedSchemas: () => versionedSchemas(resolved),
     otherHistory: () => otherHistoryOf(resolved),
     status: () => status(resolved),
@@ -154,6 +162,32 @@ export function migrate(options: MigrateOptions): Migrator {
     tryDowns: (scratch) => tryDowns(resolved, scratch),
     diff: (model, how) => diff(resolved, model, how),
     lint: async () => (await readSet(resolved.files, resolved.engine, resolved.statementTimeoutMs)).findings,
+  }
+}
+
+/** What a run had done when it stopped. */
+export interface RunFacts {
+  /** Whether it had begun with a version, or taken over those of another tool. */
+  readonly hasChanged: boolean
+  /** The versions that it had applied, and those that it had rolled back: they stay so. */
+  readonly applied: readonly string[]
+  readonly rolledBack: readonly string[]
+}
+
+const BEGINNINGS = new Set<Progress['kind']>(['adopted', 'recovering', 'file'])
+
+/** Runs what changes the database. An error gets the `RunFacts`. */
+async function run<T>(options: ResolvedOptions, work: (options: ResolvedOptions) => Promise<T>): Promise<T> {
+  const done = { hasChanged: false, applied: [] as string[], rolledBack: [] as string[] }
+  const report = (event: Progress) => {
+    done.hasChanged ||= BEGINNINGS.has(event.kind)
+    if (event.kind === 'done') done[event.direction === 'up' ? 'applied' : 'rolledBack'].push(event.version)
+    options.report(event)
+  }
+  try {
+    return await work({ ...options, report })
+  } catch (error) {
+    throw error instanceof Error ? Object.assign(error, done satisfies RunFacts) : error
   }
 }
 

@@ -1,6 +1,7 @@
-import { DeclarationError } from '../errors.js'
 import { type FileSource, type Migration, readMigrations, subjectOf } from './files/migration-files.js'
 import { type Finding, lintFile } from './lint/lint.js'
+import { FILE_PROBLEMS, type FileProblem } from './messages/file-problems.js'
+import { declarationError } from './messages/problem.js'
 import type { Engine } from './session/engine.js'
 import { DEFAULT_STATEMENT_TIMEOUT_MS } from './session/options.js'
 import { type Script, splitStatements } from './sql/statements.js'
@@ -56,7 +57,7 @@ export const refusalsOf = ({ findings }: Pick<MigrationSet, 'findings'>): Readon
     findings
       .filter(({ level }) => level === 'refuse')
       .reverse()
-      .map((finding) => [versionNameOf(finding), toProblem(finding)]),
+      .map((finding) => [versionNameOf(finding), FILE_PROBLEMS.refused(finding)]),
   )
 
 const versionNameOf = ({ file }: Finding): string => file.replace(/\.(up|down)\.\w+$/, '')
@@ -74,10 +75,16 @@ export function refuseBadFiles(
   const refused = findings.filter(
     (finding) => finding.level === 'refuse' && !names.includes(versionNameOf(finding)),
   )
-  if (refused.length > 0) throw new DeclarationError(subject(), refused.map(toProblem))
+  if (refused.length > 0) throw declarationError(subject(), refused.map(toProblem))
 }
 
-export const toProblem = ({ file, line, rule, text }: Finding): string => `${file}:${line}: ${text} (${rule})`
+export const toProblem = ({ file, line, rule, text }: Finding): FileProblem => ({
+  kind: 'refused',
+  file,
+  line,
+  rule,
+  text,
+})
 
 const missingDown = (name: string): Finding => ({
   file: `${name}.down.sql`,

@@ -1,4 +1,5 @@
 import { FRAMEWORK, isOfFramework } from './files/migration-files.js'
+import type { Breaks } from './messages/breaks.js'
 import { type Planned, readSet } from './migration-set.js'
 import { withSession } from './session/session.js'
 import { preflight, refuseEdited } from './preflight.js'
@@ -31,7 +32,7 @@ export interface PlannedStatement extends Omit<Effect, 'tables'> {
   /** The version, its own or an earlier one, that adds what these queries read; undefined where they can be run now. */
   readonly failsAfter: string | undefined
   /** Why code that runs now fails afterwards; undefined where nothing says so. */
-  readonly breaks: string | undefined
+  readonly breaks: Breaks | undefined
   /** It makes a table, or works on tables that this run makes: nobody can wait for them. */
   readonly isNew: boolean
 }
@@ -64,6 +65,7 @@ export interface PlannedRollBack {
 
 /** A version that the next run applies, or of which it clears the mark of a rollback. */
 export interface PlannedVersion {
+  readonly version: number
   /** `0002_widgets`. */
   readonly name: string
   /** Rows of a chunk, for a backfill. */
@@ -97,7 +99,7 @@ export async function plan(options: ResolvedOptions): Promise<readonly PlannedVe
           ? await plannedRollBack({ session, options, before, made }, row, migration)
           : undefined
       if (rollBack?.staysApplied === true)
-        versions.push({ name, chunk: undefined, isFramework, done: 0, rollBack, statements: [] })
+        versions.push({ version, name, chunk: undefined, isFramework, done: 0, rollBack, statements: [] })
       if (isSettled(version) || rollBack?.staysApplied === true) {
         before.push(...script.statements)
         // The run makes what another tool left out.
@@ -116,7 +118,8 @@ export async function plan(options: ResolvedOptions): Promise<readonly PlannedVe
         if (at >= done) statements.push(await plannedStatement(session, statement, about))
         before.push(statement)
       }
-      versions.push({ name, chunk: backfillOf(script)?.chunk, isFramework, done, rollBack, statements })
+      const chunk = backfillOf(script)?.chunk
+      versions.push({ version, name, chunk, isFramework, done, rollBack, statements })
     }
     return versions
   })
@@ -158,7 +161,7 @@ interface AboutStatement {
   /** What runs before it, or has run. */
   readonly before: readonly Statement[]
   readonly made: MadeTables
-  readonly breaks?: string | undefined
+  readonly breaks?: Breaks | undefined
   /** What its way down does not bring back; undefined where it is a way down itself. */
   readonly gone?: readonly Lost[]
 }

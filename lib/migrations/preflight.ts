@@ -1,7 +1,7 @@
-import { DeclarationError, MigrationError } from '../errors.js'
 import { refuseUnusable, takenOver } from './histories/adopt.js'
 import { refuseForeign, refuseMoved } from './histories/adopted-head.js'
 import { isOfFramework, type Migration } from './files/migration-files.js'
+import { declarationError, stopped } from './messages/problem.js'
 import { type MigrationSet, refuseBadFiles } from './migration-set.js'
 import type { Engine } from './session/engine.js'
 import type { Session } from './session/session.js'
@@ -65,11 +65,8 @@ export async function settledIn(
 function refuseEmpty({ subject, migrations }: MigrationSet, rows: readonly AppliedVersion[]): void {
   const names = rows.filter(({ version }) => !isOfFramework(version)).map(({ name }) => name)
   if (names.length === 0 || migrations.some(({ version }) => !isOfFramework(version))) return
-  const some =
-    names.length > MOST_NAMED ? [...names.slice(0, MOST_NAMED), `${names.length - MOST_NAMED} more`] : names
-  throw new DeclarationError(subject(), [
-    `there is no version, and the database has ${some.join(', ')}: name the folder that has them with --files`,
-  ])
+  const applied = names.slice(0, MOST_NAMED)
+  throw declarationError(subject(), [{ kind: 'emptyFolder', applied, more: names.length - applied.length }])
 }
 
 /** @throws {MigrationError} with every applied file that was edited. */
@@ -79,24 +76,13 @@ export function refuseEdited(
   { apart }: Pick<Engine, 'apart'>,
 ): void {
   const byVersion = new Map(migrations.map((migration) => [migration.version, migration]))
-  const edited = rows.flatMap(({ version, name, dirty, checksum }) => {
+  const files = rows.flatMap(({ version, name, dirty, checksum }) => {
     const file = byVersion.get(version)
     if (dirty || file === undefined || checksum === undefined || file.checksum === checksum) return []
-    const sums = `(applied ${short(checksum)}, now ${short(file.checksum)})`
-    return file.name === name
-      ? { isRenamed: false, text: `${file.file} was edited after it was applied ${sums}` }
-      : { isRenamed: true, text: `${file.file} is not ${name}, which was applied ${sums}` }
+    const sums = { applied: short(checksum), now: short(file.checksum) }
+    return { version: name, file: file.file, isRenamed: file.name !== name, ...sums }
   })
-  if (edited.length === 0) return
-  const texts = edited.slice(0, MOST_NAMED).map(({ text }) => text)
-  if (edited.length > MOST_NAMED) texts.push(`and ${edited.length - MOST_NAMED} more`)
-  const advice = edited.some(({ isRenamed }) => isRenamed)
-    ? 'These may be the files of another database or module: name the right folder with --files'
-    : 'Put back what it said and make the change in a new file; ashlar migrate repair shows the edit, and can accept it'
-  throw new MigrationError(
-    'edited',
-    `${texts.join('; ')}. ${advice}. If another module has its tables here, give each module ${apart}`,
-  )
+  if (files.length > 0) throw stopped('edited', { kind: 'edited', files, apart })
 }
 
 /**
@@ -110,12 +96,7 @@ export function refuseOtherNames(
   for (const row of rows) {
     const file = migrations.find(({ version }) => version === row.version)
     if (file === undefined || file.name === row.name) continue
-    throw new MigrationError(
-      'edited',
-      `${file.name} is not ${row.name}, which the database has under this number: these may be the files of another database or module: ` +
-        `name the right folder with --files; where the file was renamed or renumbered, give it its name back. Nothing is changed`,
-      row.name,
-    )
+    throw stopped('edited', { kind: 'otherName', version: row.name, name: file.name })
   }
 }
 
@@ -123,4 +104,4 @@ export function refuseOtherNames(
 const MOST_NAMED = 3
 
 /** Enough of a checksum to tell two apart. */
-const short = (checksum: string): string => `${checksum.slice(0, 12)}…`
+const short = (checksum: string): string => checksum.slice(0, 12)

@@ -1,5 +1,7 @@
-import { DeclarationError, type MigrationError } from '../errors.js'
+import type { MigrationError } from '../errors.js'
 import { dialectOf, engineOf } from './engines.js'
+import type { FileProblem } from './messages/file-problems.js'
+import { declarationError } from './messages/problem.js'
 import type { DatabaseAddress } from './session/engine.js'
 import type { SessionFailure } from './session/engine-failures.js'
 import {
@@ -25,13 +27,13 @@ export function resolveOptions(options: MigrateOptions): ResolvedOptions {
   }
   const problems = Object.entries(times)
     .filter(([, value]) => !Number.isInteger(value) || value < 1 || value > LONGEST_MS)
-    .map(([name]) => `${name} is a whole number of milliseconds from 1 to ${LONGEST_MS}`)
+    .map(([option]): FileProblem => ({ kind: 'badTimeout', option, most: LONGEST_MS }))
   problems.push(...engine.schemaProblems(options.schema, schema))
   // What is no URL is told when it connects.
   const url = options.url.trim()
   const problem = URL.canParse(url) ? engine.urlProblem(new URL(url)) : undefined
   if (problem !== undefined) problems.push(problem)
-  if (problems.length > 0) throw new DeclarationError('migrations', problems)
+  if (problems.length > 0) throw declarationError('migrations', problems)
   return {
     ...times,
     url,

@@ -3,6 +3,7 @@ import { beforeStep } from './session/step.js'
 import { down, type DownResult, type RollBack, rollBacks } from './down.js'
 import { unknownVersion } from './files/migration-files.js'
 import { withLock } from './session/lock.js'
+import { refused } from './messages/problem.js'
 import { preflight, refuseEdited, settledIn } from './preflight.js'
 import { type MigrationSet, type Planned, readSet, refuseBadFiles } from './migration-set.js'
 import { withSession } from './session/session.js'
@@ -93,9 +94,7 @@ async function redone(
   const set = await readSet(options.files, options.engine, options.statementTimeoutMs)
   const again = set.migrations.find(({ name }) => name === last?.name)
   if (last !== undefined && again === undefined)
-    throw new RangeError(
-      `migrations: ${last.name} was applied last, and these files do not have it: use the files that do, or roll it back with ashlar migrate down`,
-    )
+    throw refused(RangeError, { kind: 'notOfTheseFiles', version: last.name })
   if (again !== undefined)
     await withSession(options, 'read', (session) => preflight(session, set, again.version))
   return { found, again }
@@ -180,7 +179,7 @@ async function apply(
     fill,
   } as const
   if (row !== undefined)
-    options.report({ kind: 'recovering', version: name, text: options.engine.resumes(step, row) })
+    options.report({ kind: 'recovering', version: name, how: options.engine.resumes(step, row) })
   const done = appliedRow(migration, statements.length)
   await options.engine.up(step, done, row)
   options.report({

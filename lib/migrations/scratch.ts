@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { DeclarationError, MigrationError } from '../errors.js'
+import { MigrationError } from '../errors.js'
 import { dialectOf } from './engines.js'
+import { declarationError, stopped, stoppedAgain } from './messages/problem.js'
 import { withSession } from './session/session.js'
 import type { ResolvedOptions } from './session/options.js'
 import { connectionFailed } from './session/session.js'
@@ -71,16 +72,13 @@ const LONGEST_DATABASE = 30
 
 function inDatabase(options: ResolvedOptions, url: string): Scratch {
   if (dialectOf(url) !== options.engine.dialect)
-    throw new DeclarationError('migrations', ['the scratch database is on another engine than the database'])
+    throw declarationError('migrations', [{ kind: 'scratchOfOtherEngine' }])
   const there = { ...quiet(options), url: url.trim(), isScratch: true }
   return {
     use: async (work) => {
       const { scratch } = options.engine
       const [occupied] = await withSession(there, 'read', (session) => session.rows(scratch.occupied))
-      if (occupied !== undefined)
-        throw new DeclarationError('migrations', [
-          'the scratch database is not empty: whatever is in it would be dropped; name a database that has nothing in it',
-        ])
+      if (occupied !== undefined) throw declarationError('migrations', [{ kind: 'scratchNotEmpty' }])
       try {
         return await work(there)
       } finally {
@@ -93,27 +91,17 @@ function inDatabase(options: ResolvedOptions, url: string): Scratch {
 
 /** A database that was just made and is not reached as the server is: what is between them does not know it. */
 function pooled(error: unknown): unknown {
-  if (!(error instanceof MigrationError) || !POOLED.some((sign) => sign(error))) return error
-  const { stop, message, version, sqlState } = error
-  const advice =
-    'The comparison makes databases of its own, which a pooler such as PgBouncer does not know: give check, diff and new --entities ' +
-    'the address of the server itself, or name an empty database with --scratch'
-  return new MigrationError(stop, `${message.replace(/^migrations: /, '')}. ${advice}`, version, sqlState)
+  if (!(error instanceof MigrationError)) return error
+  const { problem } = error
+  const { kind } = (problem as { readonly cause?: typeof problem }).cause ?? problem
+  return error.stop === 'pooler' || kind === 'noConnection'
+    ? stoppedAgain(error, { kind: 'scratchNotReached', cause: problem })
+    : error
 }
-
-const POOLED: readonly ((error: MigrationError) => boolean)[] = [
-  ({ stop }) => stop === 'pooler',
-  ({ stop, message }) => stop === 'connection' && message.includes('no connection to '),
-]
 
 const denied =
   (right: string) =>
   (error: unknown): never => {
     if (!(error instanceof MigrationError) || error.stop !== 'denied') throw error
-    throw new MigrationError(
-      'denied',
-      `the user of the connection string may make no database for the comparison (${error.sqlState ?? ''}): ${right}`,
-      undefined,
-      error.sqlState,
-    )
+    throw stopped('denied', { kind: 'noRightForScratch', right, sqlState: error.sqlState ?? '' })
   }

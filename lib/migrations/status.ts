@@ -1,14 +1,19 @@
 import { Unavailable } from '../errors.js'
+import { commandLine } from '../text/command-line.js'
 import { isOfFramework } from './files/migration-files.js'
 import { refuseForeign } from './histories/adopted-head.js'
-import { type OtherHistory, otherHistory } from './histories/other-history.js'
+import { otherHistory } from './histories/other-history.js'
+import type { OtherHistory } from './messages/history.js'
 import { type MigrationSet, readSet, refusalsOf } from './migration-set.js'
 import { withSession } from './session/session.js'
 import { resolveOptions } from './resolve-options.js'
 import type { MigrateOptions, ResolvedOptions } from './session/options.js'
 import { type BackfillPosition, readPositions } from './session/backfill-position.js'
 import type { Session } from './session/session.js'
-import { type Unfinished, unfinishedOf } from './recover.js'
+import type { TableDifference } from '../text/table-difference.js'
+import type { Difference } from './messages/differences.js'
+import type { Unfinished } from './messages/unfinished.js'
+import { unfinishedOf } from './recover.js'
 import {
   type AppliedVersion,
   isGoingDown,
@@ -84,21 +89,20 @@ export async function otherHistoryOf(options: ResolvedOptions): Promise<OtherHis
 /** A database whose catalogs a comparison reads, on a read-only connection. */
 export type LiveSchema = Pick<Session, 'dialect' | 'schema' | 'rows'>
 
-/** Compares the database with something else, and returns one line for each difference. */
-export type SchemaComparison = (live: LiveSchema) => Promise<readonly string[]>
+/** Compares the tables of the database with something else. */
+export type SchemaComparison = (live: LiveSchema) => Promise<readonly TableDifference[]>
 
-/**
- * What differs from the files, one line each; empty when nothing does. Things that cannot be known are not reported.
- */
+/** What differs from the files; empty when nothing does. Things that cannot be known are not reported. */
 export async function verify(
   options: ResolvedOptions,
   compare: SchemaComparison = () => Promise.resolve([]),
-): Promise<readonly string[]> {
+): Promise<readonly (Difference | TableDifference)[]> {
   const set = await readSet(options.files, options.engine, options.statementTimeoutMs)
   return withSession(options, 'read', async (session) => {
     const now = await readVersionsNow(session)
     const other = await otherHistory(session, set.migrations, now.rows)
-    const refused = other?.isRefused === true ? [other.text] : []
+    const refused: readonly Difference[] =
+      other?.isRefused === true ? [{ kind: 'refused', problem: other.problem }] : []
     const positions = await positionsOf(session, now)
     const differences = statusOf(set, now, options, positions).flatMap(differenceOf)
     return [
@@ -146,7 +150,7 @@ export function schemaIsCurrent(options: SchemaCheckOptions): () => Promise<void
     const missing = await pendingVersions({ ...options, url: typeof url === 'function' ? await url() : url })
     if (missing.length > 0)
       throw new Unavailable(
-        `the schema is older than this server: ${missing.join(', ')} missing; run ashlar migrate up`,
+        `the schema is older than this server: ${missing.join(', ')} missing; run ${commandLine('migrate up')}`,
       )
     wasCurrent = true
   }
@@ -245,44 +249,23 @@ function stateOf(row: AppliedVersion, shipped: string | undefined): VersionState
   return row.checksum === undefined || row.checksum === shipped ? 'applied' : 'edited'
 }
 
-const GOES_ON = ': ashlar migrate up goes on with it'
-const NOT_HERE = ', and these files do not have it: run migrate up with --files and the folder that has it'
-
-function differenceOf({
-  name,
-  state,
-  error,
-  unfinished,
-  holder,
-  otherName,
-  isMissing,
-  refusal,
-}: VersionStatus): readonly string[] {
+function differenceOf(status: VersionStatus): readonly Difference[] {
+  const { name: version, state, error, unfinished, holder, otherName, isMissing, refusal } = status
   switch (state) {
     case 'pending':
-      return [
-        `${name} is not applied: ${refusal === undefined ? 'run ashlar migrate up' : `migrate up refuses it: ${refusal}`}`,
-      ]
+      return [{ kind: 'pending', version, ...(refusal !== undefined && { refusal }) }]
     case 'running':
-      return [
-        `${name} is being migrated now, by ${holder ?? 'another session'}: look again when it has ended`,
-      ]
+      return [{ kind: 'running', version, holder }]
     case 'dirty':
-      return [
-        `${name} is dirty: ${[unfinished?.text, error?.replace(/^migrations: /, '')].filter((part) => part !== undefined).join('. ')}${error === undefined && unfinished?.direction === 'up' ? (isMissing ? GOES_ON : NOT_HERE) : ''}`,
-      ]
+      return [{ kind: 'dirty', version, error, unfinished, isOfTheseFiles: isMissing }]
     case 'edited':
-      if (otherName !== undefined)
-        return [
-          `${name} is applied, and these files have ${otherName}: they are those of another database or module, or the file was renamed: name the right folder with --files, or put the file back`,
-        ]
       return [
-        `${name} was edited after it was applied: put back what it said and make the change in a new file; ashlar migrate repair shows the edit, and can accept it`,
+        otherName === undefined
+          ? { kind: 'edited', version }
+          : { kind: 'otherName', version, name: otherName },
       ]
     case 'ahead':
-      return [
-        `${name} is applied, and these files do not have it: a newer release applied it, or its file was removed; use the files of that release, put the file back, or roll it back`,
-      ]
+      return [{ kind: 'ahead', version }]
     case 'applied':
       return []
   }

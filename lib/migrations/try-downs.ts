@@ -1,5 +1,6 @@
 import { MigrationError } from '../errors.js'
 import { isOfFramework } from './files/migration-files.js'
+import type { TriedDown } from './messages/tried-downs.js'
 import { readSet } from './migration-set.js'
 import { withSession } from './session/session.js'
 import { down } from './down.js'
@@ -12,14 +13,14 @@ import { splitStatements } from './sql/statements.js'
 type Contents = ReadonlyMap<string, string>
 
 /**
- * Applies each version of the module in a scratch database, rolls it back, and applies it again. Returns a line for
- * everything that is then not as it was, and stops at the first version that fails.
+ * Applies each version of the module in a scratch database, rolls it back, and applies it again. Returns everything that is then not
+ * as it was, and stops at the first version that fails.
  */
-export async function tryDowns(options: ResolvedOptions, scratch?: string): Promise<readonly string[]> {
+export async function tryDowns(options: ResolvedOptions, scratch?: string): Promise<readonly TriedDown[]> {
   const { engine } = options
   const { migrations } = await readSet(options.files, engine, options.statementTimeoutMs)
   return scratchOf(options, scratch).use(async (there) => {
-    const differences: string[] = []
+    const found: TriedDown[] = []
     for (const { version, name, down: sql } of migrations) {
       if (isOfFramework(version)) {
         await up(there, version)
@@ -28,36 +29,31 @@ export async function tryDowns(options: ResolvedOptions, scratch?: string): Prom
       const before = await contentsOf(there)
       const notRun: string[] = []
       const first = await faultOf(up(there, version).then(({ recorded = [] }) => notRun.push(...recorded)))
-      if (first !== undefined) return [...differences, `${name} does not go up: ${first}`]
+      const failed = (step: 'up' | 'down' | 'again', problem: MigrationError['problem']) =>
+        [...found, { kind: 'fails', version: name, step, problem }] as const
+      if (first !== undefined) return failed('up', first)
       // What did not run leaves nothing to bring back.
       if (notRun.includes(name) || splitStatements(sql ?? '', engine.syntax).statements.length === 0) continue
       const after = await contentsOf(there)
       const back = await faultOf(down(there))
-      if (back !== undefined) return [...differences, `${name} goes up, but not down: ${back}`]
-      differences.push(...differing(`${name}.down.sql`, before, await contentsOf(there)))
+      if (back !== undefined) return failed('down', back)
+      found.push(...differing(name, 'down', before, await contentsOf(there)))
       const second = await faultOf(up(there, version))
-      if (second !== undefined)
-        return [...differences, `${name} goes up and down, but not up a second time: ${second}`]
-      differences.push(
-        ...differing(
-          `${name}.up.sql, applied a second time after its way down,`,
-          after,
-          await contentsOf(there),
-        ),
-      )
+      if (second !== undefined) return failed('again', second)
+      found.push(...differing(name, 'again', after, await contentsOf(there)))
     }
-    return differences
+    return found
   })
 }
 
 /** Why a file fails; undefined where it does not. @throws {MigrationError} for what is no fault of the file. */
-async function faultOf(work: Promise<unknown>): Promise<string | undefined> {
+async function faultOf(work: Promise<unknown>): Promise<MigrationError['problem'] | undefined> {
   try {
     await work
     return undefined
   } catch (error) {
     if (!(error instanceof MigrationError) || error.stop !== 'failed') throw error
-    return error.message.replace(/^migrations: /, '')
+    return error.problem
   }
 }
 
@@ -73,11 +69,16 @@ function contentsOf(options: ResolvedOptions): Promise<Contents> {
   })
 }
 
-function differing(file: string, wanted: Contents, found: Contents): readonly string[] {
+function differing(
+  version: string,
+  step: 'down' | 'again',
+  wanted: Contents,
+  found: Contents,
+): readonly TriedDown[] {
   const objects = [...new Set([...wanted.keys(), ...found.keys()])].sort()
   return objects.flatMap((object) => {
     if (wanted.get(object) === found.get(object)) return []
-    if (!found.has(object)) return [`${file} does not bring back ${object}`]
-    return [`${file} ${wanted.has(object) ? 'changes' : 'leaves'} ${object}`]
+    const effect = found.has(object) ? (wanted.has(object) ? 'changes' : 'leaves') : 'loses'
+    return [{ kind: 'differs', version, step, effect, object }]
   })
 }

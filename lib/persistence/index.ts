@@ -78,6 +78,7 @@ export {
   schemaModel,
   type SchemaTables,
 } from './comparison/schema-model.js'
+export type { UnfilledColumn } from './comparison/table-plan.js'
 export { type SearchTable, type SearchTables, searchTables } from './schema/search-tables.js'
 export { SqliteDataSource, type SqliteOptions } from './sqlite-data-source.js'
 export { type TableMigration, tableMigrations, type TableSql } from './schema/table-migrations.js'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { MigrationError } from '../../lib/errors.js'
-import { migrate, type MigrateOptions, type Progress } from '../../lib/migrations/index.js'
+import { migrate, type MigrateOptions, MigrationError, type Progress } from '../../lib/migrations/index.js'
+import { storedText } from '../../lib/migrations/session/step.js'
 import { failureOf, file, onEachEngine, tables } from './each-engine.js'
 
 onEachEngine('a failed migration', (database, dialect) => {
@@ -20,7 +20,11 @@ onEachEngine('a failed migration', (database, dialect) => {
     expect(failure.message).to.match(
       /0003_t3\.up\.sql, statement 1 of 1 \(line 1\): .*No statement of the file has taken effect: correct it and run again\. Where another database has applied the file as it was and needs no change, ashlar migrate repair accepts the correction there/,
     )
-    expect(await rowOf(3)).to.include({ dirty: true, statements_done: 0, error: failure.message })
+    expect(await rowOf(3)).to.include({
+      dirty: true,
+      statements_done: 0,
+      error: storedText(failure as MigrationError),
+    })
     expect((await migrator({ ...tables(2), ...wrong(3) }).status()).map(({ state }) => state)).to.deep.equal([
       ...['applied', 'applied', 'dirty', 'applied'],
     ])
@@ -61,11 +65,11 @@ onEachEngine('a failed migration', (database, dialect) => {
     await failureOf(migrator(wrong(2)).up())
     const progress: Progress[] = []
     await migrator(tables(2), { onProgress: (event) => progress.push(event) }).up()
-    const text = {
-      postgres: 'it failed, and nothing of it was done: begins at its first statement',
-      mysql: 'it failed at statement 1 of 1, and nothing of the file is done: goes on with that statement',
+    const how = {
+      postgres: { kind: 'beginsAgain', end: 'failed' },
+      mysql: { kind: 'goesOnWith', end: 'failed', done: 0, of: 1, mayBeDone: false, isLast: false },
     }
-    expect(progress).to.deep.include({ kind: 'recovering', version: '0002_t2', text: text[dialect] })
+    expect(progress).to.deep.include({ kind: 'recovering', version: '0002_t2', how: how[dialect] })
   })
 
   if (dialect === 'mysql')
@@ -75,8 +79,8 @@ onEachEngine('a failed migration', (database, dialect) => {
       const progress: Progress[] = []
       const onProgress = (event: Progress) => progress.push(event)
       await migrator(file('0002_t2', up, 'DROP TABLE t2'), { onProgress }).up()
-      const text = 'it failed, and statement 1 is done: the file has no more statements, and nothing is run'
-      expect(progress).to.deep.include({ kind: 'recovering', version: '0002_t2', text })
+      const how = { kind: 'goesOnWith', end: 'failed', done: 1, of: 1, mayBeDone: false, isLast: false }
+      expect(progress).to.deep.include({ kind: 'recovering', version: '0002_t2', how })
     })
 
   it('is left alone by an image that does not have its file, which says that it is dirty and not newer', async () => {
@@ -155,11 +159,12 @@ onEachEngine('a failed migration', (database, dialect) => {
     expect(failure.message).to.match(/0002_t2\.down\.sql, statement 1 of 1 \(line 1\)/)
     expect(await rowOf(2)).to.include({ dirty: true, statements_done: -1 })
     const [, dirty] = await migrator(files).status()
-    expect(dirty).to.include({ state: 'dirty', error: failure.message })
-    const text = 'its rollback failed and took nothing away; up only clears the mark'
-    expect(dirty?.unfinished).to.include({ direction: 'down', done: 0, staysApplied: true, text })
+    const error = storedText(failure as MigrationError)
+    expect(dirty).to.include({ state: 'dirty', error })
+    const unfinished = dirty?.unfinished
+    expect(unfinished).to.include({ direction: 'down', done: 0, staysApplied: true })
     expect(await migrator(files).verify()).to.deep.equal([
-      `0002_t2 is dirty: ${text}. ${failure.message.replace('migrations: ', '')}`,
+      { kind: 'dirty', version: '0002_t2', error, unfinished, isOfTheseFiles: false },
     ])
     const [cleared, next] = await migrator({ ...tables(2), ...tables(3) }).plan()
     expect(cleared).to.deep.include({ name: '0002_t2', statements: [] })
@@ -171,7 +176,9 @@ onEachEngine('a failed migration', (database, dialect) => {
       applied: ['0003_t3'],
       ahead: [],
     })
-    expect(progress).to.deep.include({ kind: 'recovering', version: '0002_t2', text })
+    expect(progress).to.deep.include({
+      ...{ kind: 'recovering', version: '0002_t2', how: { kind: 'clearsMark' } },
+    })
     expect(await database().tables()).to.include.members(['t2', 't3'])
     expect(await migrator(tables(2, 3)).verify()).to.deep.equal([])
   })
@@ -282,12 +289,13 @@ onEachEngine('a failed migration', (database, dialect) => {
       await migrator(files).up()
       const failure = await failureOf(migrator(files).down(1))
       const [, dirty] = await migrator(files).status()
-      expect(dirty?.unfinished).to.deep.equal({
-        ...{ direction: 'down', done: 1, of: 3, staysApplied: false },
-        text: 'its rollback stopped; statement 1 of 3 is done: down finishes it, up finishes it and applies the version again; both ask first where that loses values (--yes)',
-      })
+      const unfinished = {
+        ...{ direction: 'down', done: 1, of: 3, staysApplied: false, isUnknown: false, isReported: true },
+      }
+      expect(dirty?.unfinished).to.deep.equal(unfinished)
+      const error = storedText(failure as MigrationError)
       expect(await migrator(files).verify()).to.deep.equal([
-        `0002_a is dirty: ${dirty?.unfinished?.text}. ${failure.message.replace('migrations: ', '')}`,
+        { kind: 'dirty', version: '0002_a', error, unfinished, isOfTheseFiles: true },
       ])
       const [planned] = await migrator(files).plan()
       expect(planned?.rollBack).to.include({ staysApplied: false, isUnknown: false, done: 1, of: 3 })

@@ -37,7 +37,7 @@ onEachEngine('the state of a schema', (database, dialect) => {
     expect(pending?.appliedAt).to.equal(undefined)
   })
 
-  it('is verified line by line', async () => {
+  it('is verified version by version', async () => {
     await migrate(optionsOf(tables(2, 3))).up()
     if (dialect === 'postgres')
       await database().rows(
@@ -45,14 +45,11 @@ onEachEngine('the state of a schema', (database, dialect) => {
       )
     const files = { ...tables(2), '0002_t2.up.sql': 'SELECT 2', ...tables(9001) }
     expect(await migrate(optionsOf(files)).verify()).to.deep.equal([
-      '0002_t2 was edited after it was applied: put back what it said and make the change in a new file; ashlar migrate repair shows the edit, and can accept it',
-      '0003_t3 is applied, and these files do not have it: a newer release applied it, or its file was removed; use the files of that release, put the file back, or roll it back',
-      '9001_t9001 is not applied: run ashlar migrate up',
+      { kind: 'edited', version: '0002_t2' },
+      { kind: 'ahead', version: '0003_t3' },
+      { kind: 'pending', version: '9001_t9001' },
       ...(dialect === 'postgres'
-        ? [
-            'the index public.broken is INVALID: no query uses it, and every write pays for it; ' +
-              'REINDEX INDEX CONCURRENTLY builds it anew where it is wanted, else DROP INDEX CONCURRENTLY removes it',
-          ]
+        ? [{ kind: 'invalidIndex', index: 'public.broken', leftBy: undefined, isOfReindex: false }]
         : []),
     ])
   })
@@ -66,14 +63,11 @@ onEachEngine('the state of a schema', (database, dialect) => {
     await untilRow(database(), waiting)
     expect((await migrate(optionsOf(files)).status())[2]).to.include({ name: '0003_i', state: 'running' })
     const [difference, index, ...more] = await migrate(optionsOf(files)).verify()
-    expect(difference).to.match(
-      /^0003_i is being migrated now, by another `ashlar migrate` .*: look again when it has ended$/,
-    )
-    expect(index).to.equal(
-      dialect === 'postgres'
-        ? 'the index public.i is being built or dropped by a session now: look again when it has ended'
-        : undefined,
-    )
+    expect(difference).to.include({ kind: 'running', version: '0003_i' })
+    expect(difference)
+      .to.have.property('holder')
+      .that.matches(/^another `ashlar migrate` /)
+    expect(index).to.deep.equal(dialect === 'postgres' ? { kind: 'busyIndex', index: 'public.i' } : undefined)
     expect(more).to.deep.equal([])
     expect(await pendingVersions(optionsOf(files))).to.deep.equal(['0003_i'])
     // An image without the file takes it for what a newer one does.
@@ -138,9 +132,10 @@ onEachEngine('the state of a schema', (database, dialect) => {
     const other = resolveOptions({ ...optionsOf({}), ...(dialect === 'postgres' && { schema: 'other' }) })
     const look = async () => {
       expect((await migrate(optionsOf(files)).status())[2]).to.include({ name: '0003_i', state: 'dirty' })
-      expect(await migrate(optionsOf(files)).verify()).to.deep.equal([
-        '0003_i is dirty: the run ended without a report (process killed, session ended or host lost); statement 1 of 1 is done: ashlar migrate up goes on with it',
-      ])
+      const [dirty, ...more] = await migrate(optionsOf(files)).verify()
+      expect(dirty).to.include({ kind: 'dirty', version: '0003_i', error: undefined, isOfTheseFiles: true })
+      expect(dirty).to.have.property('unfinished').that.includes({ done: 1, of: 1, isReported: false })
+      expect(more).to.deep.equal([])
     }
     if (dialect === 'postgres')
       await withSession(other, 'change', (session) => withLock(session, other, look))
@@ -164,12 +159,11 @@ onEachEngine('the state of a schema', (database, dialect) => {
         const work = hand.query(sql)
         try {
           await untilRow(database(), waitingForLock(database(), sql))
-          const lines = await migrate(optionsOf(tables(2))).verify()
-          expect(lines).to.have.length(2)
-          expect(lines.join('\n')).to.match(/the index public\.broken is INVALID/)
-          expect(lines.join('\n')).to.match(
-            new RegExp(`the index public\\.${index} is being built or dropped`),
-          )
+          const found = await migrate(optionsOf(tables(2))).verify()
+          expect(found.map((one) => [one.kind, 'index' in one ? one.index : ''])).to.have.deep.members([
+            ['invalidIndex', 'public.broken'],
+            ['busyIndex', `public.${index}`],
+          ])
         } finally {
           await database().rows('ROLLBACK')
           await work

@@ -1,7 +1,8 @@
 import { Args, Flags } from '@oclif/core'
 import { join } from 'node:path'
+import { commandLine } from '../../../lib/text/command-line.js'
 import type { GeneratedResource, ResourceRequest } from '../../generate/generate-resource.js'
-import { MigratingVerb } from '../../migrate/migrating-verb.js'
+import { Verb } from '../../verb/verb.js'
 
 /** What was written, with the files of the migration. Several resources are in `resources`, one is the result itself. */
 type Generated = (GeneratedResource | { readonly resources: readonly GeneratedResource[] }) & {
@@ -10,7 +11,7 @@ type Generated = (GeneratedResource | { readonly resources: readonly GeneratedRe
 
 type ResourceRequestFlags = Omit<ResourceRequest, 'name'>
 
-export default class Resource extends MigratingVerb {
+export default class Resource extends Verb {
   static override summary = 'Write resources, or add fields to them.'
   static override description = `Run it in the folder of a project of ashlar new. For a new resource it writes the .proto with the standard methods, the entity, its registration in the server, a test that proves that tenants stay apart, and the migration where the project has migrations.
 
@@ -113,8 +114,8 @@ A reference to another resource is a string with its key: declare branch_id:stri
     if (created.length > 0) {
       const { entityVersions } = await import('../../migrate/entity-versions.js')
       const [first = ''] = created
-      const { versions, notes } = await entityVersions(entities, 'create', files, undefined)
-      this.note(notes.filter((note) => !note.includes(' is created by ')))
+      const { versions, notes } = await entityVersions(entities, 'create', files, undefined, commandLine)
+      this.note(notes)
       const [version, ...others] = versions
       // Other tables without a migration are told apart by their names.
       const named =
@@ -154,15 +155,16 @@ A reference to another resource is a string with its key: declare branch_id:stri
       ])
       return []
     }
-    const [{ diffHeading }, { schemaVersions }] = await Promise.all([
+    const [{ DatabaseRun }, { diffHeading }, { schemaVersions, shownChanges }] = await Promise.all([
+      import('../../migrate/database-run.js'),
       import('../../migrate/headings.js'),
       import('../../migrate/schema-versions.js'),
     ])
-    this.heading = await diffHeading({ files, entities, live: false })
-    const { dialect, versions, left, byHand } = await this.migrating(
-      { url, files, mayBegin: true },
-      (migrator) => schemaVersions(description, migrator, { entities, files, live: false, contract: false }),
-    )
+    const how = { entities, files, live: false, contract: false }
+    const run = new DatabaseRun(this, { url, files, mayBegin: true }, { heading: await diffHeading(how) })
+    const compared = await run.change((migrator) => schemaVersions(description, migrator, how, run.command))
+    const { dialect, versions } = compared
+    const { left, byHand } = shownChanges(compared)
     this.note([...left, ...byHand])
     return versions.length === 0 ? [] : writeNextFiles(files, dialect, versions).files
   }

@@ -1,13 +1,10 @@
 import { Flags } from '@oclif/core'
 import type { BaselineResult } from '../../../lib/migrations/index.js'
 import { databaseFlags, timeoutFlags, versionOptions } from '../../migrate/database-flags.js'
-import type { OnDatabase } from '../../migrate/database-verb.js'
-import { MigratingVerb } from '../../migrate/migrating-verb.js'
+import type { OnDatabase } from '../../migrate/database-run.js'
+import { Verb } from '../../verb/verb.js'
 
-const TAKE_BACK =
-  'to take a record back, delete its row of ashlar_migrations: ashlar migrate down would run its way down, which drops what is there'
-
-export default class Baseline extends MigratingVerb {
+export default class Baseline extends Verb {
   static override summary = 'Record versions as applied without running their files.'
   static override description = `For a database that has what the files up to --to make, because another tool or a person made it. The files are recorded with their checksums. The framework's own tables of 0001 are made where they are missing. A database in which a version of the module ran already is refused.
 
@@ -21,13 +18,14 @@ Nothing compares the files with the database: run migrate verify --entities afte
 
   override async run(): Promise<BaselineResult & OnDatabase> {
     const { flags } = await this.parse(Baseline)
-    const result = await this.migrating(flags, (migrator) => migrator.baseline(flags.to))
-    const [{ nextLine, UNCOMPARED }, { recordedLines }] = await Promise.all([
-      import('../../migrate/lines/next-line.js'),
-      import('../../migrate/lines/recorded-lines.js'),
+    const [{ DatabaseRun }, { baselineLines, baselineNotes }] = await Promise.all([
+      import('../../migrate/database-run.js'),
+      import('../../migrate/views/baseline.js'),
     ])
-    this.note(result.recorded.length === 0 ? [] : [TAKE_BACK])
-    this.say([...recordedLines(result, this.paint), nextLine(['up'], UNCOMPARED)])
-    return this.onDatabase(result)
+    const run = new DatabaseRun(this, flags, { mayChange: true })
+    const result = await run.change((migrator) => migrator.baseline(flags.to))
+    this.note(baselineNotes(result, run.style))
+    this.say(baselineLines(result, run.style))
+    return run.onDatabase(result)
   }
 }

@@ -1,24 +1,12 @@
 import { Args, Flags } from '@oclif/core'
 import { requiredEntitiesFlag } from '../../loading/entities.js'
 import { databaseFlags, folderFlag, scratchFlag, timeoutFlags } from '../../migrate/database-flags.js'
-import type { OnDatabase } from '../../migrate/database-verb.js'
-import { MigratingVerb } from '../../migrate/migrating-verb.js'
+import type { OnDatabase } from '../../migrate/database-run.js'
 import type { NextFiles } from '../../migrate/next-files.js'
+import type { ShownChanges } from '../../migrate/schema-versions.js'
+import { Verb } from '../../verb/verb.js'
 
-/** What was written, and what was not. */
-interface Written extends NextFiles, OnDatabase {
-  /** Rows that have to be filled before the contract that is written. */
-  readonly fill: readonly string[]
-  readonly left: readonly string[]
-  readonly byHand: readonly string[]
-  readonly leftovers: readonly string[]
-  /** With --live: in what the database is not what the files make. */
-  readonly drift: readonly string[]
-  /** The statements that bring it back. */
-  readonly bringsBack: readonly string[]
-}
-
-export default class Diff extends MigratingVerb {
+export default class Diff extends Verb {
   static override summary = 'Write the files that change the tables to what the entities say.'
   static override description = `Replays the files into a scratch database, creates the tables of the entities in another one, and compares the two catalogs. The live database is not compared, unless --live says so. Writes files for the engine of the connection string: run it once for each engine. Both databases are made on the server of --url, named <database>_ashlar_scratch_<random>, and dropped afterwards; the user needs the right to create databases, or --scratch.
 
@@ -53,34 +41,26 @@ Run --contract when every version of the folder is applied and no process with t
     'concurrent-timeout': timeoutFlags['concurrent-timeout'],
   }
 
-  override async run(): Promise<Written> {
+  override async run(): Promise<NextFiles & ShownChanges & OnDatabase> {
     const { args, flags, metadata } = await this.parse(Diff)
-    const [
-      { diffLines, driftLines },
-      { diffHeading },
-      { checkDescription, refuseMissing },
-      { leftoverText, schemaVersions, writeVersions },
-    ] = await Promise.all([
-      import('../../migrate/lines/diff-lines.js'),
-      import('../../migrate/headings.js'),
-      import('../../migrate/next-files.js'),
-      import('../../migrate/schema-versions.js'),
-    ])
+    const [{ DatabaseRun }, { diffHeading }, { checkDescription, refuseMissing }, schema, view] =
+      await Promise.all([
+        import('../../migrate/database-run.js'),
+        import('../../migrate/headings.js'),
+        import('../../migrate/next-files.js'),
+        import('../../migrate/schema-versions.js'),
+        import('../../migrate/views/diff.js'),
+      ])
     checkDescription(args.name)
-    if (metadata.flags.files?.setFromDefault !== true) refuseMissing(flags.files)
-    this.heading = await diffHeading(flags)
-    const compared = await this.migrating({ ...flags, mayBegin: true }, (migrator) =>
-      schemaVersions(args.name, migrator, flags),
+    const run = new DatabaseRun(this, { ...flags, mayBegin: true }, { heading: await diffHeading(flags) })
+    if (metadata.flags.files?.setFromDefault !== true) refuseMissing(flags.files, run.command)
+    const compared = await run.change((migrator) =>
+      schema.schemaVersions(args.name, migrator, flags, run.command),
     )
-    const { fill, left, byHand, leftovers, drift, bringsBack } = compared
-    const { notes, ...written } = writeVersions(compared, flags)
-    this.say(
-      drift.length > 0
-        ? driftLines(compared, flags, this.paint)
-        : diffLines({ ...written, fill, left, byHand }, flags, this.paint),
-    )
-    if (drift.length > 0) this.endWith('differs')
-    this.note([...notes, ...leftovers.map((name) => leftoverText(name))])
-    return this.onDatabase({ ...written, fill, left, byHand, leftovers, drift, bringsBack })
+    const { notes, ...written } = schema.writeVersions(compared, flags)
+    this.say(view.diffLines({ ...compared, ...written }, flags, run.style))
+    if (compared.drift.length > 0) this.endWith('differs')
+    this.note([...notes, ...compared.leftovers.map(view.leftoverText)])
+    return run.onDatabase({ ...written, ...schema.shownChanges(compared) })
   }
 }

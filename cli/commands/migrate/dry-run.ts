@@ -1,11 +1,9 @@
 import { Flags } from '@oclif/core'
 import type { TriedVersion } from '../../../lib/migrations/index.js'
 import { databaseFlags, timeoutFlags } from '../../migrate/database-flags.js'
-import { copyText } from '../../migrate/headings.js'
-import { MigratingVerb } from '../../migrate/migrating-verb.js'
-import { appliesText, nothingText } from '../../migrate/missing-versions.js'
+import { Verb } from '../../verb/verb.js'
 
-export default class DryRun extends MigratingVerb {
+export default class DryRun extends Verb {
   static override summary = 'Apply the missing versions to a copy, and measure what others notice.'
   static override description = `The database of --url is changed: name a copy. While each version runs, the tables of its statements are read and written by other sessions; the writes change no row. It prints how long the file of each version ran, the longest read and write beside it, the locks that it held, and the tables that were rewritten.
 
@@ -18,34 +16,34 @@ Locks are measured on PostgreSQL, for files that run in a transaction; on MySQL,
     ...timeoutFlags,
   }
 
-  protected override heading = copyText
-
-  readonly #tried: TriedVersion[] = []
-
   override async run(): Promise<readonly TriedVersion[]> {
     const { flags } = await this.parse(DryRun)
-    const { nextOfTried, triedLines, unmeasuredLines } = await import('../../migrate/lines/tried-lines.js')
-    await this.noteEmpty(flags)
-    const states = await this.migrating(flags, (migrator) => migrator.status())
+    const [{ DatabaseRun }, { copyText }, { appliesText, nothingText }, view] = await Promise.all([
+      import('../../migrate/database-run.js'),
+      import('../../migrate/headings.js'),
+      import('../../migrate/lines/missing-versions.js'),
+      import('../../migrate/views/dry-run.js'),
+    ])
+    const run = new DatabaseRun(this, flags, { heading: copyText })
+    const tried: TriedVersion[] = []
+    this.beside.versions = tried
+    await run.noteEmpty()
+    const states = await run.change((migrator) => migrator.status())
     const applies = appliesText(states)
     if (applies === '') {
-      this.say([nothingText(states)])
+      this.say([nothingText(states, run.command)])
       return []
     }
-    if (!flags.yes) await this.confirm(`This ${applies} to it, so it has to be a copy.`, 'nothing is applied')
-    const planned = await this.migrating(flags, (migrator) => migrator.plan())
-    const versions = await this.migrating(flags, (migrator) =>
+    if (!flags.yes) await run.confirm(view.dryRunQuestion(applies), 'nothing is applied')
+    const planned = await run.change((migrator) => migrator.plan())
+    const versions = await run.change((migrator) =>
       migrator.dryRun((version) => {
-        this.#tried.push(version)
-        this.say(triedLines(version, this.paint))
+        tried.push(version)
+        this.say(view.triedLines(version, run.style))
       }),
     )
-    this.note(unmeasuredLines(versions))
-    this.say([nextOfTried(planned)])
+    this.note(view.unmeasuredLines(versions))
+    this.say([view.nextOfTried(planned, run.style)])
     return versions
-  }
-
-  protected override beforeFailure(): object {
-    return { ...super.beforeFailure(), versions: this.#tried }
   }
 }

@@ -4,13 +4,12 @@ import { type Dialect, DIALECTS } from '../../../lib/migrations/files/dialect.js
 import { optionalUrlFlag } from '../../loading/database-url-flag.js'
 import { entitiesFlag } from '../../loading/entities.js'
 import { databaseFlags, folderFlag, scratchFlag } from '../../migrate/database-flags.js'
-import type { OnDatabase } from '../../migrate/database-verb.js'
-import { MigratingVerb } from '../../migrate/migrating-verb.js'
-import { nextLine } from '../../migrate/lines/next-line.js'
+import type { OnDatabase } from '../../migrate/database-run.js'
 import type { DatabaseFlags } from '../../migrate/migrator-of.js'
 import type { NextFiles } from '../../migrate/next-files.js'
+import { Verb } from '../../verb/verb.js'
 
-export default class New extends MigratingVerb {
+export default class New extends Verb {
   static override summary = 'Write the files of the next version.'
   static override description = `The number is the next one of the hand-written files; the first is 0002, because 0001 is the framework's own. Files are written for every engine that has a folder, and for both when none has. In a project without files, --dialect postgres writes for PostgreSQL only.
 
@@ -39,27 +38,35 @@ Without --entities the files are empty. With it and a connection string, they ar
 
   override async run(): Promise<NextFiles> {
     const { args, flags, metadata } = await this.parse(New)
-    const { checkDescription, emptyVersion, writeNextFiles } = await import('../../migrate/next-files.js')
+    const [{ checkDescription, emptyVersion, writeNextFiles }, { runCommandLine }, view] = await Promise.all([
+      import('../../migrate/next-files.js'),
+      import('../../migrate/run-command-line.js'),
+      import('../../migrate/views/new.js'),
+    ])
     checkDescription(args.name)
-    if (flags.entities === undefined) {
-      const left = flags.dialect === undefined ? await this.#leftOut(flags) : undefined
-      const written = writeNextFiles(flags.files, flags.dialect, [emptyVersion(args.name)])
-      this.#told(written, flags)
-      if (left !== undefined)
-        this.note([
-          `nothing is written for ${left}, the engine of the connection string: --dialect ${left} begins its folder`,
-        ])
+    const style = { paint: this.paint, command: runCommandLine(flags) }
+    const { entities, url, files, dialect } = flags
+    if (entities === undefined) {
+      const left = dialect === undefined ? await leftOut(files, url) : undefined
+      const written = writeNextFiles(files, dialect, [emptyVersion(args.name)])
+      this.say(view.newLines(written, true, style))
+      this.note(left === undefined ? [] : [view.leftOutNote(left)])
       return written
     }
-    const { entities, url } = flags
     if (url !== undefined) return this.#compared(args.name, { ...flags, entities, url })
     const { entityVersions } = await import('../../migrate/entity-versions.js')
-    const { versions, notes } = await entityVersions(entities, args.name, flags.files, flags.dialect)
-    const isNew = metadata.flags.files?.setFromDefault !== true && !existsSync(flags.files)
+    const { versions, createdBefore, notes } = await entityVersions(
+      entities,
+      args.name,
+      files,
+      dialect,
+      style.command,
+    )
+    const isNew = metadata.flags.files?.setFromDefault !== true && !existsSync(files)
     const written =
-      versions.length === 0 ? { names: [], files: [] } : writeNextFiles(flags.files, flags.dialect, versions)
-    this.#told(written, flags)
-    this.note([...(isNew ? [`${flags.files} is a new folder: in it, every table is new`] : []), ...notes])
+      versions.length === 0 ? { names: [], files: [] } : writeNextFiles(files, dialect, versions)
+    this.say(view.newLines(written, false, style))
+    this.note([...(isNew ? [view.newFolderNote(files)] : []), ...createdBefore, ...notes])
     return written
   }
 
@@ -71,47 +78,30 @@ Without --entities the files are empty. With it and a connection string, they ar
       readonly scratch?: string | undefined
     },
   ): Promise<NextFiles & OnDatabase> {
-    const [{ diffLines }, { diffHeading }, { leftoverText, schemaVersions, writeVersions }] =
-      await Promise.all([
-        import('../../migrate/lines/diff-lines.js'),
-        import('../../migrate/headings.js'),
-        import('../../migrate/schema-versions.js'),
-      ])
-    const how = { ...flags, live: false, contract: false }
-    this.heading = await diffHeading(how)
-    const compared = await this.migrating({ ...flags, mayBegin: true }, (migrator) =>
-      schemaVersions(name, migrator, how),
-    )
-    const { left, byHand, leftovers } = compared
-    const { notes, ...written } = writeVersions(compared, flags)
-    this.say(diffLines({ ...written, fill: [], left, byHand }, how, this.paint))
-    this.note([...notes, ...leftovers.map((database) => leftoverText(database))])
-    return this.onDatabase({ ...written, left, byHand, leftovers })
-  }
-
-  /** The engine of the connection string, where it has no folder and another one has. */
-  async #leftOut(flags: {
-    readonly files: string
-    readonly url?: string | undefined
-  }): Promise<Dialect | undefined> {
-    if (flags.url === undefined) return undefined
-    const [{ dialectIn }, { isLeftOut }] = await Promise.all([
-      import('../../migrate/migrator-of.js'),
-      import('../../migrate/next-files.js'),
+    const [{ DatabaseRun }, { diffHeading }, schema, { diffLines, leftoverText }] = await Promise.all([
+      import('../../migrate/database-run.js'),
+      import('../../migrate/headings.js'),
+      import('../../migrate/schema-versions.js'),
+      import('../../migrate/views/diff.js'),
     ])
-    const dialect = await dialectIn(flags.url)
-    return dialect !== undefined && isLeftOut(flags.files, dialect) ? dialect : undefined
+    const how = { ...flags, live: false, contract: false }
+    const run = new DatabaseRun(this, { ...flags, mayBegin: true }, { heading: await diffHeading(how) })
+    const compared = await run.change((migrator) => schema.schemaVersions(name, migrator, how, run.command))
+    const { notes, ...written } = schema.writeVersions(compared, flags)
+    this.say(diffLines({ ...compared, ...written }, how, run.style))
+    this.note([...notes, ...compared.leftovers.map(leftoverText)])
+    const { left, byHand, leftovers, details } = schema.shownChanges(compared)
+    return run.onDatabase({ ...written, left, byHand, leftovers, details })
   }
+}
 
-  #told({ files }: NextFiles, flags: { readonly entities?: string | undefined }): void {
-    const isEmpty = flags.entities === undefined
-    const next = isEmpty ? nextLine(['lint'], 'once the files have their SQL') : nextLine(['plan'])
-    this.say(
-      files.length === 0
-        ? [
-            'nothing is written: the files create every table of the entities; with a connection string, their changes are written',
-          ]
-        : [...files.map((file) => `${this.paint.good('written')} ${file}`), next],
-    )
-  }
+/** The engine of the connection string, where it has no folder and another one has. */
+async function leftOut(files: string, url: string | undefined): Promise<Dialect | undefined> {
+  if (url === undefined) return undefined
+  const [{ dialectIn }, { isLeftOut }] = await Promise.all([
+    import('../../migrate/migrator-of.js'),
+    import('../../migrate/next-files.js'),
+  ])
+  const dialect = await dialectIn(url)
+  return dialect !== undefined && isLeftOut(files, dialect) ? dialect : undefined
 }

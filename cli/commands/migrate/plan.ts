@@ -1,9 +1,8 @@
 import type { PlannedVersion } from '../../../lib/migrations/index.js'
 import { databaseFlags } from '../../migrate/database-flags.js'
-import { DatabaseVerb } from '../../migrate/database-verb.js'
-import { nothingText } from '../../migrate/missing-versions.js'
+import { Verb } from '../../verb/verb.js'
 
-export default class Plan extends DatabaseVerb {
+export default class Plan extends Verb {
   static override summary = 'Show what migrate up would do to others, and change nothing.'
   static override description = `Prints each statement of the versions that the database lacks, with the lock that it takes, what waits for that lock, what it does with the rows, and how large the tables are. On PostgreSQL a file that runs in one transaction holds its locks until it ends. It also says which values are lost, for which rows a statement fails, and what breaks code that runs now.
 
@@ -18,38 +17,21 @@ It goes by the text of a statement and the rules of the engine. What they do not
 
   override async run(): Promise<readonly PlannedVersion[]> {
     const { flags } = await this.parse(Plan)
-    const [{ attempt }, { planLines }] = await Promise.all([
-      import('../../migrate/attempt.js'),
-      import('../../migrate/lines/plan-lines.js'),
+    const [{ DatabaseRun }, { noteElsewhere }, { planLines, planNotes }] = await Promise.all([
+      import('../../migrate/database-run.js'),
+      import('../../migrate/other-schemas.js'),
+      import('../../migrate/views/plan.js'),
     ])
-    const migrator = await this.connected(flags)
-    await this.noteEmpty(flags)
-    const versions = await attempt(() => migrator.plan())
-    const states = await attempt(() => migrator.status())
-    const other = await attempt(() => migrator.otherHistory())
-    if (versions.length > 0) await this.noteElsewhere(migrator, states)
-    const failed = states.filter(
-      ({ state, isMissing, unfinished }) => state === 'dirty' && isMissing && unfinished?.direction === 'up',
-    )
-    this.note([
-      ...(other === undefined ? [] : [other.text]),
-      ...failed.map(
-        ({ name }) => `${name} did not come to its end in an earlier run: ashlar migrate status says why`,
-      ),
-    ])
-    const running = states.filter(({ state }) => state === 'running')
-    this.note(
-      running.map(
-        ({ name, holder }) =>
-          `${name} is being migrated now, by ${holder ?? 'another session'}: plan again when it has ended`,
-      ),
-    )
-    const names = running.map(({ name }) => name)
-    this.say(
-      versions.length > 0
-        ? planLines(versions, names, migrator.lockWaits, this.paint)
-        : [names.length > 0 ? `nothing to do beside that` : nothingText(states)],
-    )
+    const run = new DatabaseRun(this, flags)
+    await run.noteEmpty()
+    const versions = await run.read((migrator) => migrator.plan())
+    const states = await run.read((migrator) => migrator.status())
+    const other = await run.read((migrator) => migrator.otherHistory())
+    if (versions.length > 0) await noteElsewhere(this, run, states)
+    const { lockWaits } = await run.connect()
+    const planned = { lockWaits, versions, states, other }
+    this.note(planNotes(planned, run.style))
+    this.say(planLines(planned, run.style))
     return versions
   }
 }

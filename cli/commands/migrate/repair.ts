@@ -1,9 +1,9 @@
 import { Flags } from '@oclif/core'
 import { databaseFlags, timeoutFlags } from '../../migrate/database-flags.js'
-import type { OnDatabase } from '../../migrate/database-verb.js'
-import { MigratingVerb } from '../../migrate/migrating-verb.js'
+import type { OnDatabase } from '../../migrate/database-run.js'
+import { Verb } from '../../verb/verb.js'
 
-export default class Repair extends MigratingVerb {
+export default class Repair extends Verb {
   static override summary = 'Accept files that were edited after they were applied.'
   static override description = `Shows what was edited, line by line, and asks. Then the checksums and the SQL of the files are recorded as what was applied. Nothing is run: an edit that changes what the file makes has to be in the database already.
 
@@ -19,37 +19,25 @@ Without a terminal it needs --yes.`
     ...timeoutFlags,
   }
 
-  protected override readonly mayChange = true
-
   override async run(): Promise<{ readonly repaired: readonly string[] } & OnDatabase> {
     const { flags } = await this.parse(Repair)
-    const [{ editedLines }, { namesText }] = await Promise.all([
-      import('../../migrate/lines/edited-lines.js'),
-      import('../../migrate/lines/names-text.js'),
-    ])
-    const edited = await this.migrating(flags, (migrator) => migrator.edited())
-    this.say(edited.flatMap((version) => editedLines(version, this.paint)))
+    const [{ DatabaseRun }, { noteElsewhere }, { editedLines, repairLines, repairQuestion }] =
+      await Promise.all([
+        import('../../migrate/database-run.js'),
+        import('../../migrate/other-schemas.js'),
+        import('../../migrate/views/repair.js'),
+      ])
+    const run = new DatabaseRun(this, flags, { mayChange: true })
+    const edited = await run.change((migrator) => migrator.edited())
+    this.say(edited.flatMap((version) => editedLines(version, run.style)))
     if (edited.length === 0) {
-      const migrator = await this.connected(flags)
-      await this.noteElsewhere(migrator, await this.migrating(flags, (one) => one.status()))
-      this.say(['nothing to do: no applied file was edited'])
-      return this.onDatabase({ repaired: [] })
+      await noteElsewhere(this, run, await run.change((migrator) => migrator.status()))
+      this.say(repairLines([], [], run.style))
+      return run.onDatabase({ repaired: [] })
     }
-    if (!flags.yes) {
-      const names = namesText(edited.map(({ name }) => name))
-      await this.confirm(
-        `This records the files of ${names} as what was applied, and runs no statement.`,
-        'nothing is recorded',
-      )
-    }
-    const repaired = await this.migrating(flags, (migrator) => migrator.repair())
-    this.say(
-      repaired.map(
-        ({ name }) =>
-          `${this.paint.good('recorded')} the file of ${name} as what was applied: nothing of it was run`,
-      ),
-    )
-    await this.nextUp(flags)
-    return this.onDatabase({ repaired: repaired.map(({ name }) => name) })
+    if (!flags.yes) await run.confirm(repairQuestion(edited), 'nothing is recorded')
+    const repaired = await run.change((migrator) => migrator.repair())
+    this.say(repairLines(repaired, await run.planned(), run.style))
+    return run.onDatabase({ repaired: repaired.map(({ name }) => name) })
   }
 }

@@ -1,13 +1,11 @@
 import { Flags } from '@oclif/core'
 import { pathFlag } from '../../loading/path-flag.js'
 import { databaseFlags, timeoutFlags } from '../../migrate/database-flags.js'
-import { copyText } from '../../migrate/headings.js'
-import type { OnDatabase } from '../../migrate/database-verb.js'
-import { MigratingVerb } from '../../migrate/migrating-verb.js'
-import { appliesText } from '../../migrate/missing-versions.js'
+import type { OnDatabase } from '../../migrate/database-run.js'
 import type { Rollout } from '../../migrate/rollout/rollout.js'
+import { Verb } from '../../verb/verb.js'
 
-export default class TryRollout extends MigratingVerb {
+export default class TryRollout extends Verb {
   static override summary =
     'Deploy the missing versions and a new image to a copy under load, and count failed calls.'
   static override description = `The database of --url is changed: name a copy. It starts the old image, applies the missing versions beside it, starts the new image, sends calls to both, ends the old one with SIGTERM once its calls are done, and goes on with the new one alone. Calls are made all the time by the function that the module of --load exports: export default async (url, { image, worker }) => { … }. It makes one call, or several, and rejects when one fails.
@@ -53,38 +51,37 @@ An image is a command line for the shell. It listens on the port of PORT, which 
     ...timeoutFlags,
   }
 
-  protected override heading = copyText
-
   override async run(): Promise<Rollout & OnDatabase> {
     const { flags } = await this.parse(TryRollout)
-    const [{ connectionString }, { nextLine }, { phaseLines, rolloutLines }, { callOf, tryRollout }] =
-      await Promise.all([
-        import('../../migrate/connection-string.js'),
-        import('../../migrate/lines/next-line.js'),
-        import('../../migrate/lines/rollout-lines.js'),
-        import('../../migrate/rollout/rollout.js'),
-      ])
+    const [
+      { connectionString },
+      { DatabaseRun },
+      { copyText },
+      { appliesText },
+      { callOf, tryRollout },
+      view,
+    ] = await Promise.all([
+      import('../../migrate/connection-string.js'),
+      import('../../migrate/database-run.js'),
+      import('../../migrate/headings.js'),
+      import('../../migrate/lines/missing-versions.js'),
+      import('../../migrate/rollout/rollout.js'),
+      import('../../migrate/views/try-rollout.js'),
+    ])
     const call = await callOf(flags.load)
     const databaseUrl = await connectionString(flags.url)
-    await this.noteEmpty(flags)
+    const run = new DatabaseRun(this, flags, { heading: copyText })
+    await run.noteEmpty()
     if (!flags.yes) {
-      const applies = appliesText(await this.migrating(flags, (migrator) => migrator.status()))
-      const does = applies === '' ? 'lets' : `${applies} to it and lets`
-      await this.confirm(
-        `This ${does} both images write to it, so it has to be a copy.`,
-        'nothing is applied',
-      )
+      const applies = appliesText(await run.change((migrator) => migrator.status()))
+      await run.confirm(view.rolloutQuestion(applies), 'nothing is applied')
     }
-    const rollout = await this.migrating(flags, (migrator) =>
-      tryRollout(migrator, call, {
-        ...flags,
-        databaseUrl,
-        onPhase: (phase) => this.say(phaseLines(phase, this.paint)),
-      }),
+    const onPhase = (phase: Rollout['phases'][number]) => this.say(view.phaseLines(phase, run.style))
+    const rollout = await run.change((migrator) =>
+      tryRollout(migrator, call, { ...flags, databaseUrl, onPhase }),
     )
-    this.say(rolloutLines(rollout, this.paint))
+    this.say(view.rolloutLines(rollout, run.style))
     if (rollout.failures.length > 0) this.endWith('differs')
-    else if (rollout.applied.length > 0) this.say([nextLine(['up'], 'on the database itself')])
-    return this.onDatabase(rollout)
+    return run.onDatabase(rollout)
   }
 }

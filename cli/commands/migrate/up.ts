@@ -1,13 +1,11 @@
 import { Flags } from '@oclif/core'
-import type { UpResult } from '../../../lib/migrations/index.js'
+import type { RunFacts, UpResult } from '../../../lib/migrations/index.js'
 import { Failure } from '../../errors/failure.js'
 import { databaseFlags, timeoutFlags, versionOptions } from '../../migrate/database-flags.js'
-import type { OnDatabase } from '../../migrate/database-verb.js'
-import { MigratingVerb } from '../../migrate/migrating-verb.js'
-import type { DatabaseFlags } from '../../migrate/migrator-of.js'
-import { nothingText } from '../../migrate/missing-versions.js'
+import type { DatabaseRun, OnDatabase } from '../../migrate/database-run.js'
+import { Verb } from '../../verb/verb.js'
 
-export default class Up extends MigratingVerb {
+export default class Up extends Verb {
   static override summary = 'Apply every version that the database lacks.'
   static override description = `Any number of hosts can run this at once: one works, the others wait and report for which host, and then find nothing left to do. Files that cannot be run are refused before anything is changed. A file that fails is undone, and the next run starts with the corrected file. MySQL commits each DDL statement by itself: there, the next run continues with the statement that failed. A backfill continues with the chunk that failed.
 
@@ -28,84 +26,49 @@ The connection must reach the database itself or a pool in session mode: a trans
     ...timeoutFlags,
   }
 
-  protected override readonly mayChange = true
-  /** What this run has applied until now: it stays, whatever comes. */
-  readonly #applied: string[] = []
-
   override async run(): Promise<UpResult & OnDatabase> {
     const { flags } = await this.parse(Up)
-    await this.noteEmpty(flags)
-    await this.#confirm(flags)
-    const [{ appliedLines }, { wayOut, whyDirty }] = await Promise.all([
-      import('../../migrate/lines/applied-lines.js'),
-      import('../../migrate/views/status.js'),
-    ])
-    const result = await this.migrating(flags, (migrator) => migrator.up(flags.to)).catch((error) => {
-      this.say(appliedLines({ applied: this.#applied }, this.paint))
-      throw error
-    })
-    const dirty = result.dirty ?? []
-    const states = dirty.length === 0 ? [] : await (await this.connected(flags)).status().catch(() => [])
-    const outOf = dirty.map((name) => {
-      const version = states.find((one) => one.name === name)
-      const why = version === undefined ? '' : whyDirty(version)
-      const out = `${name} is dirty: these files do not have it; ${wayOut(version)}`
-      return `${out}${why === '' ? '' : `. What is known: ${why}`}`
-    })
-    this.say([
-      ...appliedLines(result, this.paint),
-      ...([...result.applied, ...(result.recorded ?? [])].length === 0 ? [standing(result, flags.to)] : []),
-      ...result.ahead.map(
-        (name) =>
-          `${name} is applied and stays; these files do not have it: a newer release applied it, or its file was removed`,
-      ),
-    ])
-    if (outOf.length > 0) throw new Failure('database', outOf.join('; '))
-    if (flags.to !== undefined) await this.nextUp(flags)
-    return this.onDatabase(result)
-  }
-
-  protected override async progress(): ReturnType<MigratingVerb['progress']> {
-    const report = await super.progress()
-    return (event) => {
-      if (event.kind === 'done' && event.direction === 'up') this.#applied.push(event.version)
-      report(event)
-    }
-  }
-
-  /** What cannot be known is left to the run, which refuses in its own words. */
-  async #confirm(
-    flags: DatabaseFlags & { readonly to?: number | undefined; readonly yes: boolean },
-  ): Promise<void> {
-    const unless = (error: unknown) => {
-      const { exit, cause } = error as Failure
-      const { stop } = (cause ?? {}) as { readonly stop?: string }
-      if (exit === 'interrupted' || exit === 'terminated' || stop === 'connection') throw error
-      return []
-    }
-    const states = await this.migrating(flags, (migrator) => migrator.status()).catch(unless)
-    await this.confirmPlace(await this.connected(flags), states, flags.yes)
-    if (
-      flags.yes ||
-      states.every(({ isMissing, unfinished }) => !isMissing || unfinished?.direction !== 'down')
+    const [{ DatabaseRun }, { confirmSchema }, { appliedLines, dirtyFailure, finishQuestion, upLines }] =
+      await Promise.all([
+        import('../../migrate/database-run.js'),
+        import('../../migrate/other-schemas.js'),
+        import('../../migrate/views/up.js'),
+      ])
+    const run = new DatabaseRun(this, flags, { mayChange: true })
+    await run.noteEmpty()
+    const states = await run.change((migrator) => migrator.status()).catch(unlessEnded)
+    await confirmSchema(this, run, states, flags.yes)
+    const isHalfBack = states.some(
+      ({ isMissing, unfinished }) => isMissing && unfinished?.direction === 'down',
     )
-      return
-    const { finishQuestion } = await import('../../migrate/lines/losses-question.js')
-    const planned = await this.migrating(flags, (migrator) => migrator.plan()).catch(unless)
-    const question = finishQuestion(
-      planned.filter(({ name }) => Number(name.slice(0, 4)) <= (flags.to ?? Infinity)),
-    )
-    if (question !== undefined) await this.confirm(question, 'nothing is applied')
+    if (!flags.yes && isHalfBack) {
+      const { to = Infinity } = flags
+      const planned = await run.change((migrator) => migrator.plan()).catch(unlessEnded)
+      const question = finishQuestion(planned.filter(({ version }) => version <= to))
+      if (question !== undefined) await run.confirm(question, 'nothing is applied')
+    }
+    const result = await run
+      .change((migrator) => migrator.up(flags.to))
+      .catch((error: unknown) => {
+        // It stays, whatever came then.
+        const { applied = [] } = (error instanceof Failure ? error.facts : {}) as Partial<RunFacts>
+        this.say(appliedLines({ applied }, run.style))
+        throw error
+      })
+    const { dirty = [] } = result
+    const next = dirty.length === 0 && flags.to !== undefined ? await run.planned() : []
+    this.say(upLines({ result, to: flags.to, next }, run.style))
+    if (dirty.length > 0) throw new Failure('database', dirtyFailure(dirty, await statesOf(run), run.command))
+    return run.onDatabase(result)
   }
 }
 
-function standing({ ahead, dirty }: UpResult, to: number | undefined): string {
-  const nothing = dirty === undefined ? 'nothing to do' : 'nothing is applied'
-  if (to !== undefined) return `${nothing}: the schema has every version up to ${to}`
-  if (dirty !== undefined && ahead.length === 0)
-    return `${nothing}: the database has every version of these files`
-  return nothingText(
-    ahead.map((name) => ({ name, state: 'ahead', isMissing: false })),
-    nothing,
-  )
+/** What cannot be known is left to the run, which refuses in its own words. */
+function unlessEnded(error: unknown): readonly never[] {
+  const { exit, cause } = error as Failure
+  const { stop } = (cause ?? {}) as { readonly stop?: string }
+  if (exit === 'interrupted' || exit === 'terminated' || stop === 'connection') throw error
+  return []
 }
+
+const statesOf = async (run: DatabaseRun) => (await run.connect()).status().catch(() => [])

@@ -1,4 +1,4 @@
-import type { Progress } from '../../../lib/migrations/index.js'
+import { type Progress, recoveryText } from '../../../lib/migrations/index.js'
 import type { Paint } from '../../output/paint.js'
 import { terminalLine } from '../../output/terminal-line.js'
 
@@ -7,18 +7,17 @@ const BETWEEN_REMINDERS_MS = 5_000
 /** Turns progress into lines for a person. A wait is reported at its start and then every five seconds. */
 export function progressLines(paint: Paint): (event: Progress) => readonly string[] {
   let toldAt = -Infinity
-  let told = ''
+  let told: number | undefined
   let filledAt = 0
   let ranAt = 0
-  let ranText: string | undefined
+  let ranText = ''
   return (event) => {
     switch (event.kind) {
       case 'waiting': {
-        const { holder, waitedMs } = event
-        const who = holder.replace(/\bfor \d+ s\b/, '')
-        if (who === told && waitedMs - toldAt < BETWEEN_REMINDERS_MS) return []
+        const { holder, session, waitedMs } = event
+        if (session === told && waitedMs - toldAt < BETWEEN_REMINDERS_MS) return []
         toldAt = waitedMs
-        told = who
+        told = session
         return [`${paint.warn('waiting')} for ${terminalLine(holder)}, which is migrating this database`]
       }
       case 'adopted':
@@ -27,11 +26,11 @@ export function progressLines(paint: Paint): (event: Progress) => readonly strin
           ...(event.created.length === 0 ? [] : [`created what it lacked: ${event.created.join(', ')}`]),
         ]
       case 'recorded':
-        return [`recorded ${event.version} without running it: ${terminalLine(event.text)}`]
+        return [`recorded ${event.version} without running it: ${terminalLine(recordedText(event))}`]
       case 'recovering':
         ranAt = 0
-        ranText = undefined
-        return [`${paint.warn('recovering')} ${event.version}: ${event.text}`]
+        ranText = ''
+        return [`${paint.warn('recovering')} ${event.version}: ${recoveryText(event.how)}`]
       case 'file':
         filledAt = 0
         return [
@@ -39,13 +38,14 @@ export function progressLines(paint: Paint): (event: Progress) => readonly strin
         ]
       case 'statement':
         ranAt = 0
-        ranText = undefined
+        ranText = ''
         return event.step === 'started' ? [paint.dim(`  ${event.number}/${event.of} ${event.summary}`)] : []
       case 'running': {
-        if (event.ms - ranAt < BETWEEN_REMINDERS_MS && event.text === ranText) return []
+        const text = event.waitsFor === undefined ? (event.phase ?? '') : `waits for ${event.waitsFor}`
+        if (event.ms - ranAt < BETWEEN_REMINDERS_MS && text === ranText) return []
         ranAt = event.ms
-        ranText = event.text
-        const what = event.text === undefined ? '' : `: ${terminalLine(event.text)}`
+        ranText = text
+        const what = text === '' ? '' : `: ${terminalLine(text)}`
         return [paint.dim(`  running for ${Math.round(event.ms / 1000)} s${what}`)]
       }
       case 'filled': {
@@ -59,6 +59,15 @@ export function progressLines(paint: Paint): (event: Progress) => readonly strin
         return [paint.dim(`  done in ${event.ms} ms`)]
     }
   }
+}
+
+/** Why a search version need not run, and cannot. */
+function recordedText({ because, needless }: Extract<Progress, { readonly kind: 'recorded' }>): string {
+  const why =
+    because === 'vectorNotMade' ? 'the vector before it was not made' : 'what it reads is not there any more'
+  return 'replacedBy' in needless
+    ? `${why}, and ${needless.replacedBy} replaces it`
+    : `${why}, and ${needless.tableDroppedBy} drops its table`
 }
 
 /** A rate of less than a second says nothing. */

@@ -5,6 +5,8 @@ import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { DeclarationError } from '../../errors.js'
 import { packageFile } from '../../files/package-file.js'
+import type { FileProblem } from '../messages/file-problems.js'
+import { declarationError, refused } from '../messages/problem.js'
 import { type Dialect, DIALECTS } from './dialect.js'
 import type { EngineFiles } from './engine-files.js'
 import { type LoadedBackfill, loadBackfill, MODULE_FILE } from './module-file.js'
@@ -42,7 +44,7 @@ export async function readMigrations(
   { dialect, hasSearchFiles, syntax }: EngineFiles,
 ): Promise<readonly Migration[]> {
   const [own, module] = await Promise.all([readFramework(dialect), readSource(source, dialect)])
-  const problems: string[] = []
+  const problems: FileProblem[] = []
   const framework = paired(own, problems, syntax.nameQuote)
   const theirs = paired(module, problems, syntax.nameQuote).filter(
     ({ name }) => hasSearchFiles || !SEARCH.test(name),
@@ -51,14 +53,14 @@ export async function readMigrations(
   for (const migration of theirs) {
     const ours = all.get(migration.version)
     if (ours === undefined && isOfFramework(migration.version) && framework.length > 0)
-      problems.push(`${migration.name}: ${RESERVED}`)
+      problems.push({ kind: 'reserved', version: migration.name })
     if (ours !== undefined && (ours.name !== migration.name || ours.checksum !== migration.checksum))
-      problems.push(`${migration.name}: ${RESERVED}; this version has ${ours.name} there`)
+      problems.push({ kind: 'reserved', version: migration.name, framework: ours.name })
     all.set(migration.version, ours ?? migration)
   }
   const migrations = [...all.values()].sort((a, b) => a.version - b.version)
   problems.push(...gapsIn(migrations))
-  if (problems.length > 0) throw new DeclarationError(subjectOf(source, dialect), problems)
+  if (problems.length > 0) throw declarationError(subjectOf(source, dialect), problems)
   return migrations
 }
 
@@ -83,32 +85,12 @@ export const isUpgrade = (version: number): boolean => version >= UPGRADES.first
 
 export const isOfFramework = (version: number): boolean => version === FRAMEWORK || isUpgrade(version)
 
-export const toFileNumber = (version: number): string => String(version).padStart(4, '0')
-
-/** `0001 to 0003 and 8001`; empty for no version. */
-export function toFileNumbers(versions: readonly number[]): string {
-  const runs: { readonly first: number; last: number }[] = []
-  for (const version of [...versions].sort((a, b) => a - b)) {
-    const run = runs.at(-1)
-    if (run?.last === version - 1) run.last = version
-    else runs.push({ first: version, last: version })
-  }
-  return runs
-    .map(({ first, last }) => [...new Set([first, last])].map(toFileNumber).join(' to '))
-    .join(', ')
-    .replace(/, ([^,]*)$/, ' and $1')
-}
-
 /** What to throw for the number of a version that these files do not have. */
-export const unknownVersion = (version: number, migrations: readonly Migration[]): RangeError =>
-  new RangeError(
-    `migrations: ${toFileNumber(version)} is not a version of these files: they have ${toFileNumbers(migrations.map((one) => one.version))}`,
-  )
+export const unknownVersion = (number: number, migrations: readonly Migration[]): RangeError =>
+  refused(RangeError, { kind: 'unknownVersion', number, known: migrations.map(({ version }) => version) })
 
 export const checksumOf = (sql: string): string => createHash('sha256').update(sql).digest('hex')
 
-const RESERVED =
-  '0001 and 8001 to 8999 are the framework’s own and never edited; a module’s first migration is 0002'
 const FILE_NAME = /^(\d+)_([A-Za-z0-9_-]+)\.(?:(up|down)\.sql|(up)\.m?[jt]s)$/
 /** Generated for PostgreSQL only; MySQL has its own search. */
 const SEARCH = /^9\d{3}_.*_search_(vector|gin)$/
@@ -130,17 +112,14 @@ async function readSource(source: FileSource, dialect: Dialect): Promise<Files> 
   try {
     const inside = await readdir(folder)
     const others = DIALECTS.filter((one) => inside.includes(one))
+    const own = join(folder, dialect)
     if (others.length > 0 && !inside.includes(dialect))
-      throw new DeclarationError('migrations', [
-        `${folder} has files for ${others.join(' and ')} alone, and the database is ${dialect}: make the folder ${join(folder, dialect)}`,
-      ])
-    return await readFolder(others.length > 0 ? join(folder, dialect) : folder)
+      throw declarationError('migrations', [{ kind: 'otherEngines', folder, engines: others, dialect, own }])
+    return await readFolder(others.length > 0 ? own : folder)
   } catch (error) {
     if (error instanceof DeclarationError) throw error
     const { code = 'unknown' } = error as NodeJS.ErrnoException
-    throw new DeclarationError('migrations', [
-      `the folder ${folder} cannot be read (${code}): name the one with the .sql files with --files; "ashlar migrate new NAME" makes one`,
-    ])
+    throw declarationError('migrations', [{ kind: 'noFolder', folder, code }])
   }
 }
 
@@ -156,10 +135,10 @@ async function readFolder(folder: string): Promise<Files> {
       names.map(async (name): Promise<[string, string | LoadedBackfill]> => {
         const path = join(folder, name)
         const bytes = await readFile(path).catch(({ code }: NodeJS.ErrnoException) => {
-          throw new DeclarationError('migrations', [`${name}: cannot be read (${code ?? 'unknown'})`])
+          throw declarationError('migrations', [{ kind: 'unreadable', file: name, code: code ?? 'unknown' }])
         })
         const text = decoded(bytes)
-        if (text === undefined) throw new DeclarationError('migrations', [`${name}: is not UTF-8`])
+        if (text === undefined) throw declarationError('migrations', [{ kind: 'notUtf8', file: name }])
         return [name, MODULE_FILE.test(name) ? await loadBackfill(resolve(path), name, text) : text]
       }),
     ),
@@ -184,12 +163,12 @@ function ofDialect(files: Readonly<Record<string, string | RowBackfill>>, dialec
   if (!areSorted) return new Map(entries)
   const prefix = `${dialect}/`
   const ours = entries.filter(([path]) => path.startsWith(prefix))
-  if (ours.length === 0) throw new DeclarationError('migrations', [`there is no file in ${prefix}`])
+  if (ours.length === 0) throw declarationError('migrations', [{ kind: 'noFileFor', prefix }])
   return new Map(ours.map(([path, sql]) => [path.slice(prefix.length), sql]))
 }
 
 /** Pairs up and down files, and reports those that do not fit. */
-function paired(files: Files, problems: string[], nameQuote: string): readonly Migration[] {
+function paired(files: Files, problems: FileProblem[], nameQuote: string): readonly Migration[] {
   const found = new Map<
     number,
     { name: string; up?: Pick<Migration, 'file' | 'up' | 'fill'>; down?: string }
@@ -198,40 +177,36 @@ function paired(files: Files, problems: string[], nameQuote: string): readonly M
     const [, digits = '', description = '', direction = content instanceof Object ? 'up' : undefined] =
       FILE_NAME.exec(file) ?? []
     const version = Number(digits)
-    const problem = digits === '' || direction === undefined ? BADLY_NAMED : numberProblem(digits)
-    if (problem !== undefined) {
-      problems.push(`${file}: ${problem}`)
+    if (digits === '' || direction === undefined || !isNumber(digits)) {
+      const isName = digits !== '' && direction !== undefined
+      problems.push(
+        isName
+          ? { kind: 'badNumber', file, hasFourDigits: digits.length === 4 }
+          : { kind: 'badlyNamed', file },
+      )
       continue
     }
     const fill = typeof content === 'string' ? undefined : content.backfill
     const text = normalised(typeof content === 'string' ? content : content.source)
-    if (text.includes('\0')) problems.push(`${file}: has a NUL character`)
+    if (text.includes('\0')) problems.push({ kind: 'hasNul', file })
     const name = `${digits}_${description}`
     const pair = found.get(version) ?? { name }
     if (pair.name !== name) {
-      const twice = twiceText(pair.name, name, handWrittenBehind(files, version))
-      if (!problems.includes(twice)) problems.push(twice)
+      const versions = [pair.name, name] as const
+      // Its way up and its way down are of one number.
+      const isKnown = problems.some((one) => one.kind === 'duplicateNumber' && one.versions[1] === name)
+      if (!isKnown)
+        problems.push({ kind: 'duplicateNumber', versions, behind: handWrittenBehind(files, version) })
     } else if (direction === 'down') pair.down = text
-    else if (pair.up !== undefined) problems.push(`${file}: ${pair.up.file} is the way up already`)
+    else if (pair.up !== undefined) problems.push({ kind: 'twoWaysUp', file, other: pair.up.file })
     else pair.up = { file, fill, up: fill === undefined ? text : sqlOfBackfill(fill, text, nameQuote) }
     found.set(version, pair)
   }
   return [...found].flatMap(([version, { name, up, down }]) => {
     if (up !== undefined) return [{ version, name, ...up, checksum: checksumOf(up.up), down }]
-    problems.push(`${name}: ${name}.down.sql is there and ${name}.up.sql is not`)
+    problems.push({ kind: 'noWayUp', version: name })
     return []
   })
-}
-
-const TAKEN = 'already, as when two branches took the same one'
-
-/** @param behind - what is one of them, or of the other branch: the files do not tell. */
-function twiceText(first: string, name: string, behind: readonly string[]): string {
-  const taken = `${name}: ${first} has the number ${name.slice(0, 4)} ${TAKEN}`
-  const renumber = `ashlar migrate renumber ${first} or ${name}`
-  return behind.length === 0
-    ? `${taken}: give the one that no database has applied the next number, by ${renumber}`
-    : `${taken}: name every version of the branch that is merged last, in its order, where no database has applied them: ${renumber}, and behind it those of that branch among ${behind.join(', ')}`
 }
 
 function handWrittenBehind(files: Files, version: number): readonly string[] {
@@ -243,31 +218,19 @@ function handWrittenBehind(files: Files, version: number): readonly string[] {
   return [...new Set(names)].sort()
 }
 
-const BADLY_NAMED =
-  'name it NNNN_description.up.sql or NNNN_description.down.sql, such as 0002_widgets.up.sql'
-
-function numberProblem(digits: string): string | undefined {
-  if (digits.length !== 4) return 'the number has four digits, padded with zeros'
+function isNumber(digits: string): boolean {
   const version = Number(digits)
-  return BANDS.some(({ first, last }) => version >= first && version <= last)
-    ? undefined
-    : 'numbers are 0001 to 7999, 8001 to 8999 (the framework’s) and 9001 to 9999 (generated)'
+  return digits.length === 4 && BANDS.some(({ first, last }) => version >= first && version <= last)
 }
 
 const normalised = (text: string): string => text.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n')
 
-function gapsIn(migrations: readonly Migration[]): readonly string[] {
-  return BANDS.flatMap(({ first, last }) => {
+function gapsIn(migrations: readonly Migration[]): readonly FileProblem[] {
+  return BANDS.flatMap(({ first, last }): readonly FileProblem[] => {
     const versions = migrations.map(({ version }) => version).filter((one) => one >= first && one <= last)
     const gap = versions.findIndex((version, index) => version !== first + index)
     if (gap < 0) return []
-    const missing = toFileNumber(first + gap)
-    const orMove =
-      first === FRAMEWORK
-        ? ', or, where no database has applied the versions behind it, close the gap with ashlar migrate renumber'
-        : ''
-    return [
-      `${missing} is missing before ${toFileNumber(versions[gap] ?? 0)}: numbers have no gaps; put its files back${orMove}`,
-    ]
+    const [missing, before] = [first + gap, versions[gap] ?? 0]
+    return [{ kind: 'gap', missing, before, isByHand: first === FRAMEWORK }]
   })
 }

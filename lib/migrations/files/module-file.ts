@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { pathToFileURL } from 'node:url'
-import { DeclarationError } from '../../errors.js'
+import type { FileProblem } from '../messages/file-problems.js'
+import { declarationError } from '../messages/problem.js'
 import { RowBackfill } from './row-backfill.js'
 
 /** A version whose way up is code. */
@@ -20,25 +21,16 @@ export async function loadBackfill(path: string, name: string, source: string): 
   try {
     module = (await import(`${pathToFileURL(path).href}?${edition}`)) as { readonly default?: unknown }
   } catch (error) {
-    throw new DeclarationError('migrations', [`${name}: ${loadingProblem(error)}`])
+    throw declarationError('migrations', [loadingProblem(name, error)])
   }
   if (module.default instanceof RowBackfill) return { backfill: module.default, source }
-  const found =
-    module.default === undefined
-      ? 'has no default export'
-      : 'its default export is no backfill, or one of another copy of ashlar'
-  throw new DeclarationError('migrations', [`${name}: ${found}: ${EXPECTED}`])
+  const hasDefault = module.default !== undefined
+  throw declarationError('migrations', [{ kind: 'noBackfill', file: name, hasDefault }])
 }
 
-const EXPECTED =
-  "write import { backfill } from 'ashlar/migrations', and export default backfill({ table, reads, sets, row })"
-
-function loadingProblem(error: unknown): string {
+function loadingProblem(file: string, error: unknown): FileProblem {
   const { code } = error as NodeJS.ErrnoException
-  if (code === 'ERR_UNKNOWN_FILE_EXTENSION')
-    return `this Node.js (${process.version}) loads no TypeScript: use 22.18 or later, or ship the compiled file`
+  if (code === 'ERR_UNKNOWN_FILE_EXTENSION') return { kind: 'noTypeScript', file, node: process.version }
   const why = error instanceof Error ? error.message : String(error)
-  if (code === 'ERR_MODULE_NOT_FOUND')
-    return `cannot be loaded: ${why}: install what it imports where the file finds it, such as with npm install in a folder above`
-  return `cannot be loaded: ${why}: run it with node to see the line, and ${EXPECTED}`
+  return { kind: 'notLoaded', file, why, isImport: code === 'ERR_MODULE_NOT_FOUND' }
 }

@@ -1,6 +1,6 @@
-import { MigrationError } from '../../errors.js'
-import { FRAMEWORK, isUpgrade, type Migration, toFileNumber } from '../files/migration-files.js'
+import { FRAMEWORK, isUpgrade, type Migration } from '../files/migration-files.js'
 import { ADOPTED_TABLE } from '../files/names.js'
+import { stopped } from '../messages/problem.js'
 import type { ResolvedOptions } from '../session/options.js'
 import type { Session } from '../session/session.js'
 import { SessionError } from '../session/session-error.js'
@@ -37,8 +37,8 @@ export async function adopt(
   } catch (error) {
     await session.run('ROLLBACK', 0).catch(() => undefined)
     if (!(error instanceof SessionError) || error.failure !== 'failed') throw error
-    const { message, code } = error
-    throw new MigrationError('failed', `${ADOPTED_TABLE} cannot be taken over: ${message}`, undefined, code)
+    const { message, code: sqlState } = error
+    throw stopped('failed', { kind: 'notTakenOver', table: ADOPTED_TABLE, message, sqlState })
   }
 }
 
@@ -75,17 +75,13 @@ export function refuseUnusable(
   migrations: readonly Migration[],
 ): void {
   if (adopted === undefined) return
-  const number = toFileNumber(adopted.version)
-  if (adopted.dirty)
-    throw new MigrationError(
-      'dirty',
-      `${ADOPTED_TABLE} says that ${number} is dirty: put it right with the tool that made it, then run again`,
-    )
-  if (!migrations.some(({ version }) => version === adopted.version))
-    throw new MigrationError(
-      'dirty',
-      `${ADOPTED_TABLE} is at ${number}, which these files do not have: the first run needs the files that were applied`,
-    )
+  const isKnown = migrations.some(({ version }) => version === adopted.version)
+  if (adopted.dirty || !isKnown)
+    throw stopped('dirty', {
+      kind: adopted.dirty ? 'otherDirty' : 'otherUnknown',
+      table: ADOPTED_TABLE,
+      number: adopted.version,
+    })
 }
 
 /**
@@ -103,14 +99,10 @@ export async function refuseNamesakes(session: Session, first: Migration | undef
   )
   const others = tables.flatMap(({ table, columns }) => {
     const found = there.get(table)
-    const lacking = columns.map(({ name }) => name).filter((name) => found?.has(name) === false)
-    return lacking.length === 0 ? [] : [`${table} lacks ${lacking.join(', ')}`]
+    const lacks = columns.map(({ name }) => name).filter((name) => found?.has(name) === false)
+    return lacks.length === 0 ? [] : [{ table, lacks }]
   })
-  if (others.length === 0) return
-  throw new MigrationError(
-    'foreign',
-    `tables that have the names of the framework’s are other ones, and nothing is changed: ${others.join('; ')}. Rename them, or give the module ${apart}`,
-  )
+  if (others.length > 0) throw stopped('foreign', { kind: 'namesakes', tables: others, apart })
 }
 
 /** The columns of those tables that are there. */

@@ -1,4 +1,4 @@
-import { MigrationError } from '../../errors.js'
+import { stopped } from '../messages/problem.js'
 import type { Session } from '../session/session.js'
 import { type AppliedVersion, readAdopted } from '../session/version-table.js'
 import type { Script } from '../sql/statements.js'
@@ -43,15 +43,14 @@ export async function refuseForeign(
   const found = await foreignTool(session)
   if (found === undefined) return
   const adopted = adoptedHead(migrations)
-  const takeOver =
-    adopted?.table === found.table
-      ? `These files hold what it made: ashlar migrate baseline --to ${adopted.version} records that here`
-      : 'To take it over, run ashlar migrate adopt, which prints the command that dumps it'
-  throw new MigrationError(
-    'foreign',
-    `the table ${found.table} says that ${found.tool} migrates this schema, and nothing is changed. ${takeOver}; ` +
-      `to leave it alone, give the module ${session.engine.apart}`,
-  )
+  const { tool, table } = found
+  throw stopped('foreign', {
+    kind: 'otherTool',
+    tool,
+    table,
+    adopted: adopted?.table === table ? adopted.version : undefined,
+    apart: session.engine.apart,
+  })
 }
 
 /**
@@ -64,13 +63,13 @@ export async function refuseMoved(session: Session, migrations: readonly Marked[
   const found = adopted && (await foreignTool(session))
   if (found === undefined || adopted === undefined || found.table !== adopted.table) return
   if (found.head.digest === adopted.digest) return
-  throw new MigrationError(
-    'foreign',
-    `${found.tool} has changed this schema since it was taken over: its table ${found.table} lists ${listed(found.head.count)}, ` +
-      `and the files hold what ${adopted.count} made. Nothing is changed. Undo it with ${found.tool}; or write what it did into the next ` +
-      `version, begin that file with the line ${adoptedComment(found.table, found.head)}, and run ashlar migrate resolve --applied ` +
-      'with the number of that version where it is done already',
-  )
+  const { tool, table, head } = found
+  throw stopped('foreign', {
+    kind: 'otherToolMoved',
+    tool,
+    table,
+    count: head.count,
+    adopted: adopted.count,
+    comment: adoptedComment(table, head),
+  })
 }
-
-const listed = (count: number): string => (count === 1 ? '1 migration' : `${count} migrations`)

@@ -1,4 +1,5 @@
 import { NO_SSLMODE } from '../../text/no-sslmode.js'
+import type { FileProblem } from '../messages/file-problems.js'
 import type { DatabaseAddress } from '../session/engine.js'
 
 /** Where `mysql2` connects. */
@@ -12,7 +13,7 @@ export function mysqlAddress(url: URL): DatabaseAddress {
 }
 
 /** What of the connection string is missing, or means nothing to `mysql2`. */
-export function mysqlUrlProblem({ pathname, searchParams }: URL): string | undefined {
-  if (searchParams.has('sslmode')) return `the connection string: ${NO_SSLMODE}`
-  return pathname.length > 1 ? undefined : 'the connection string names no database: mysql://host/database'
+export function mysqlUrlProblem({ pathname, searchParams }: URL): FileProblem | undefined {
+  if (searchParams.has('sslmode')) return { kind: 'badUrlParameter', why: NO_SSLMODE }
+  return pathname.length > 1 ? undefined : { kind: 'noDatabaseNamed', example: 'mysql://host/database' }
 }

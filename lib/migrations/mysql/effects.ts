@@ -37,8 +37,7 @@ export const mysqlEffects: EngineEffects = {
     if (createTable(statement) !== undefined) return made(tableAfter('REFERENCES', tokens))
     return onIndex(statement) ?? onTable(statement) ?? (isHarmless(tokens) ? NO_EFFECT : UNKNOWN)
   },
-  lockWaits:
-    'A change of a table takes the metadata lock for a moment when it begins and when it ends. It waits for that until every transaction that uses the table has ended, and all reads and writes that come later wait behind it',
+  lockWaits: 'atBothEnds',
   // It takes locks on metadata, which performance_schema shows where it is on.
   locks: () => Promise.resolve(undefined),
   // A table that is built anew has another id. Without the privilege PROCESS the server refuses it.

@@ -1,4 +1,4 @@
-import { MigrationError } from '../../errors.js'
+import { stopped } from '../messages/problem.js'
 import type { Engine } from '../session/engine.js'
 import type { AppliedVersion } from '../session/version-table.js'
 import { backfillOf } from '../sql/backfill.js'
@@ -12,7 +12,7 @@ import { mysqlLint } from './lint/mysql-lint.js'
 import { mysqlScratch } from './scratch-sql.js'
 import { openMysql } from './session.js'
 import { mysqlSyntax } from './sql/syntax.js'
-import { doneBefore, downOnMysql, isUnknown, refuseResumed, resumes, upOnMysql } from './step.js'
+import { downOnMysql, isUnknown, refuseResumed, resumes, upOnMysql } from './step.js'
 import { mysqlVersionTable } from './version-table-sql.js'
 import { mysqlWalk } from './walk-sql.js'
 
@@ -27,10 +27,7 @@ export const mysql: Engine = {
   hasSearchFiles: false,
   hasTransactionalDdl: false,
   schemaOf: () => '',
-  schemaProblems: (said) =>
-    said === undefined
-      ? []
-      : ['schema is for PostgreSQL: on MySQL each module has the database of its connection string'],
+  schemaProblems: (said) => (said === undefined ? [] : [{ kind: 'noSchemas' }]),
   placeOf: () => 'in this database',
   apart: 'a database of its own',
   schemas: undefined,
@@ -43,8 +40,7 @@ export const mysql: Engine = {
   refuseResumed,
   isNeverApplied: (_step, row) => Promise.resolve().then(() => isNeverApplied(row)),
   leavesNothing: isNeverApplied,
-  mayLeave:
-    'its statement may be done: ashlar migrate down runs its way down, and takes an error of its first statement that says it is undone already for success',
+  mayLeave: 'mayBeDone',
   isUndone: (_step, row) => Promise.resolve(isUndone(row)),
   isKnownUndone: isUndone,
   finishDown: downOnMysql,
@@ -72,19 +68,10 @@ function isNeverApplied(row: AppliedVersion): boolean {
   if (row.statementsDone === 0 && (!isUnknown(row) || writesRows(statements[0])))
     return backfillOf(script) === undefined
   if (statements.length === 1) return false
-  throw new MigrationError(
-    'dirty',
-    `${row.name}: ${leftText(row, statements.length)}: run ashlar migrate up first, with the file as it was or corrected from statement ` +
-      `${row.statementsDone + 1} on, and then roll back; or undo by hand what is done, and run ashlar migrate resolve --rolled-back ${row.version}`,
-    row.name,
-  )
+  const { name: version, version: number, statementsDone: done } = row
+  throw stopped('dirty', { kind: 'halfDone', version, number, done, of: statements.length })
 }
 
 /** It is done together with its record. */
 const writesRows = (statement: Statement | undefined): boolean =>
   statement !== undefined && writtenTable(statement) !== undefined
-
-const leftText = ({ statementsDone: done }: AppliedVersion, of: number): string =>
-  done === 0
-    ? `its run ended without a report: statement 1 of ${of} may be done, and MySQL undoes no statement of a file`
-    : `${doneBefore(done)} done, of ${of}, and MySQL undoes no statement of a file`

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { Connection } from 'mysql2/promise'
 import { MigrationError } from '../../errors.js'
+import { refused, stopped } from '../messages/problem.js'
 import type { Engine } from '../session/engine.js'
 import type { ResolvedOptions } from '../session/options.js'
 import { hidePasswords } from '../../text/hide-passwords.js'
@@ -87,8 +88,8 @@ class MysqlSession implements Session {
     return Number(row?.got) === 1
   }
 
-  async lockHolder(): Promise<string> {
-    return (await this.working())?.holder ?? ''
+  lockHolder(): Promise<Working | undefined> {
+    return this.working()
   }
 
   async unlock(): Promise<void> {
@@ -97,13 +98,8 @@ class MysqlSession implements Session {
 
   async guard(): Promise<void> {
     const [row] = await this.rows('SELECT CONNECTION_ID() AS id, IS_USED_LOCK(?) AS holder', [this.#lock])
-    if (Number(row?.id) !== this.id)
-      throw new MigrationError(
-        'pooler',
-        'a proxy gives each statement another server session, so that the lock does not hold: hand over the address of the database itself',
-      )
-    if (Number(row?.holder) !== this.id)
-      throw new MigrationError('locked', 'the lock was lost in the middle of the run: run again')
+    if (Number(row?.id) !== this.id) throw stopped('pooler', { kind: 'proxy' })
+    if (Number(row?.holder) !== this.id) throw stopped('locked', { kind: 'lockLost' })
   }
 
   async working(): Promise<Working | undefined> {
@@ -117,7 +113,11 @@ class MysqlSession implements Session {
     )
     const who =
       row && `user ${String(row.name)} from ${String(row.host)}, busy for ${String(row.seconds)} s, `
-    return { holder: `another \`ashlar migrate\` (${who ?? ''}connection ${id})`, step: undefined }
+    return {
+      holder: `another \`ashlar migrate\` (${who ?? ''}connection ${id})`,
+      session: id,
+      step: undefined,
+    }
   }
 
   /** Its row in the version table says so: what a session does is no part of a transaction. */
@@ -196,7 +196,7 @@ const mayHaveWarned = (result: unknown): boolean =>
 
 async function connect(options: ResolvedOptions): Promise<Connection> {
   const { default: mysql } = await import('mysql2').catch(() => {
-    throw new TypeError('migrations on MySQL need the package mysql2: npm install mysql2')
+    throw refused(TypeError, { kind: 'missingPackage', engine: 'MySQL', package: 'mysql2' })
   })
   let connecting: ReturnType<typeof mysql.createConnection> | undefined
   return connected(

@@ -1,11 +1,13 @@
-import { MigrationError } from '../../errors.js'
 import { VERSION_TABLE } from '../files/names.js'
 import { mysqlSyntax } from './sql/syntax.js'
 import type { Engine } from '../session/engine.js'
-import { endBackfill, fillRows, ROWS_STAY } from '../session/backfill.js'
+import { stopped } from '../messages/problem.js'
+import type { Recovery } from '../messages/recoveries.js'
+import { MAY_BE_DONE, type Remains } from '../messages/remains.js'
+import { endBackfill, fillRows } from '../session/backfill.js'
 import { SessionError } from '../session/session-error.js'
 import { splitStatements, type Statement } from '../sql/statements.js'
-import { endOf, failureOf, NOTHING_DONE, type Remains, send, type Step } from '../session/step.js'
+import { endOf, failureOf, send, type Step, storedText } from '../session/step.js'
 import {
   type AppliedVersion,
   deleteVersion,
@@ -44,7 +46,7 @@ export async function downOnMysql(step: Step, previous: AppliedVersion): Promise
   const done = isResumed ? -1 - previous.statementsDone : 0
   if (isResumed) {
     sameBeginning(step, previous.downSql, done)
-    step.options.report({ kind: 'recovering', version: step.name, text: resumes(step, previous) })
+    step.options.report({ kind: 'recovering', version: step.name, how: resumes(step, previous) })
   }
   if (step.sql !== previous.downSql) await keepDown(session, version, step.sql)
   await markVersion(session, version, { dirty: true, statementsDone: -1 - done, error: undefined })
@@ -76,57 +78,41 @@ async function runFrom(step: Step, first: number, unfinished: AppliedVersion | u
         await send(step, at, options.statementTimeoutMs).catch((error: unknown) => {
           const code = error instanceof SessionError ? error.code : ''
           if (!(mayBeDone && at === first && DONE_ALREADY.includes(code))) throw error
-          const text = `statement ${at + 1} was done when the last run ended`
-          options.report({ kind: 'recovering', version: step.name, text })
+          const how = { kind: 'statementDone', statement: at + 1 } as const
+          options.report({ kind: 'recovering', version: step.name, how })
         })
       await mark(at + 1)
       await session.run('COMMIT', options.statementTimeoutMs)
     } catch (error) {
-      const remains = mayBeDone && at === first ? unknownRemains(at) : remainsOf(at)
-      const failure = failureOf(step, at, error, step.backfill !== undefined ? ROWS_STAY : remains)
+      const remains = step.backfill === undefined ? remainsOf(at, mayBeDone && at === first) : CHUNKS
+      const failure = failureOf(step, at, error, remains)
       await session
         .run('ROLLBACK', options.statementTimeoutMs)
-        .then(() => markFailed(at, failure.message))
+        .then(() => markFailed(at, storedText(failure)))
         .catch(() => undefined)
       throw failure
     }
 }
 
-const remainsOf = (done: number): Remains =>
-  done === 0
-    ? NOTHING_DONE
-    : {
-        stays: `S${doneBefore(done).slice(1)} done and ${done === 1 ? 'stays' : 'stay'}, because MySQL commits each statement by itself`,
-        correct: `correct the file from statement ${done + 1} on`,
-      }
+const CHUNKS: Remains = { kind: 'chunks' }
 
-/** The same text says later that it is unknown: the version table has no column for it. */
-const MAY_BE_DONE = 'may be done all the same, because a run before this one ended without a report'
+/** @param mayBeDone - a run before ended at it without a report: the error of a later run does not tell that it was not done. */
+function remainsOf(done: number, mayBeDone: boolean): Remains {
+  if (mayBeDone) return { kind: 'mayBeDone', statement: done + 1 }
+  return done === 0 ? { kind: 'nothing' } : { kind: 'statements', done }
+}
 
-/** Of the statement at which a run ended without a report: the error of a later run does not tell that it was not done. */
-const unknownRemains = (done: number): Remains => ({
-  stays: `Statement ${done + 1} ${MAY_BE_DONE}`,
-  correct: 'look whether it is, correct the file',
-})
-
-/** Whether the statement at which the last run stopped may be done. */
+/** Whether the statement at which the last run stopped may be done. The version table has no column for it. */
 export const isUnknown = ({ error }: AppliedVersion): boolean =>
   error === undefined || error.includes(MAY_BE_DONE)
 
 /** What of a version is done whose step did not end, and where the next run goes on. */
-export function resumes({ statements, backfill }: Step, row: AppliedVersion): string {
+export function resumes({ statements, backfill }: Step, row: AppliedVersion): Recovery {
+  const end = endOf(row)
+  if (backfill !== undefined) return { kind: 'resumesChunks', end }
   const done = isGoingDown(row) ? -1 - row.statementsDone : row.statementsDone
-  const mayBeDone = isUnknown(row)
-  const end = row.error === undefined ? 'its last run' : 'a run of it'
-  const next = `statement ${done + 1} of ${statements.length}`
-  if (backfill !== undefined) return endOf(row)
-  const nothing = mayBeDone ? 'nothing before it was done' : 'nothing of the file is done'
-  const there = done === 0 ? nothing : `${doneBefore(done)} done and ${done === 1 ? 'stays' : 'stay'}`
-  if (done > 0 && done >= statements.length)
-    return `${endOf(row)}, and ${doneBefore(done)} done: the file has no more statements, and nothing is run`
-  return mayBeDone
-    ? `${end} ended without a report at ${next}, and ${there}: runs that statement again, and takes an error that says it is done already for success`
-    : `${endOf(row)} at ${next}, and ${there}: goes on with that statement`
+  const isLast = row.error === undefined
+  return { kind: 'goesOnWith', end, done, of: statements.length, mayBeDone: isUnknown(row), isLast }
 }
 
 /** @throws {MigrationError} when the file of a version that failed no longer begins with the statements that are done. */
@@ -134,10 +120,6 @@ export const refuseResumed: Engine['refuseResumed'] = (step, row) =>
   isGoingDown(row)
     ? sameBeginning(step, row.downSql, -1 - row.statementsDone)
     : sameBeginning(step, row.upSql, row.statementsDone)
-
-/** `statements 1 to 2 are`. */
-export const doneBefore = (done: number): string =>
-  done === 1 ? 'statement 1 is' : `statements 1 to ${done} are`
 
 /** @throws {MigrationError} when the file no longer begins with the statements that are done. */
 function sameBeginning(
@@ -152,11 +134,13 @@ function sameBeginning(
   const now = statements.slice(0, done).map(text)
   const edited = Array.from({ length: done }, (_, at) => at).find((at) => before[at] !== now[at])
   if (edited === undefined) return
-  const column = direction === 'up' ? 'up_sql' : 'down_sql'
-  throw new MigrationError(
-    'dirty',
-    `${name}.${direction}.sql: ${doneBefore(done)} done, which MySQL cannot undo, and statement ${edited + 1} was edited since: ` +
-      `put back what ${column} of version ${version} in ${VERSION_TABLE} has there, and correct the file from statement ${done + 1} on`,
-    name,
-  )
+  throw stopped('dirty', {
+    kind: 'beginningEdited',
+    version: name,
+    number: version,
+    direction,
+    done,
+    edited: edited + 1,
+    table: VERSION_TABLE,
+  })
 }

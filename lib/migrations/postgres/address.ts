@@ -1,4 +1,5 @@
 import { userInfo } from 'node:os'
+import type { FileProblem } from '../messages/file-problems.js'
 import type { DatabaseAddress } from '../session/engine.js'
 
 /** Where `pg` connects: what the connection string leaves out is in the environment, or a default. */
@@ -18,7 +19,7 @@ export function postgresConnection(url: URL): Readonly<Record<'host' | 'port' | 
 }
 
 /** `pg` would take the database that has the name of the user. */
-export const postgresUrlProblem = ({ pathname }: URL): string | undefined =>
+export const postgresUrlProblem = ({ pathname }: URL): FileProblem | undefined =>
   pathname.length > 1 || (process.env.PGDATABASE ?? '') !== ''
     ? undefined
-    : 'the connection string names no database: postgres://host/database'
+    : { kind: 'noDatabaseNamed', example: 'postgres://host/database' }

@@ -55,8 +55,7 @@ export const postgresEffects: EngineEffects = {
       hasWords(statement.tokens, 'CONCURRENTLY') && nonTransactionalOf(statement) !== undefined
     return isConcurrent ? { ...found, waitsForOlder: true } : found
   },
-  lockWaits:
-    'A statement that blocks others waits for its lock until every transaction that uses the table has ended, and whoever comes later waits behind it',
+  lockWaits: 'whileItRuns',
   locks: async (session) => {
     const rows = await session.rows(
       `SELECT DISTINCT mode, relation::regclass::text AS name FROM pg_locks JOIN pg_class AS c ON c.oid = relation

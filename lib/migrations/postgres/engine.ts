@@ -30,8 +30,8 @@ export const postgres: Engine = {
   schemaOf: (said, module) => said ?? module ?? 'public',
   schemaProblems: (_said, schema) => {
     if (schema === '' || schema.includes('\0') || Buffer.byteLength(schema) > 63)
-      return ['schema is a name of 1 to 63 bytes']
-    return /^(pg_|information_schema$)/.test(schema) ? [`schema ${schema} belongs to PostgreSQL`] : []
+      return [{ kind: 'badSchema' }]
+    return /^(pg_|information_schema$)/.test(schema) ? [{ kind: 'schemaOfServer', schema }] : []
   },
   placeOf: (schema) => `in the schema ${schema} (--module or --schema names another one)`,
   apart: 'a schema of its own with --module or --schema',
@@ -48,8 +48,7 @@ export const postgres: Engine = {
   resumes,
   refuseResumed: () => undefined,
   isNeverApplied: async (step, row) => !isBackfill(row) && !(await recoverNonTransactional(step, row, true)),
-  mayLeave:
-    'ashlar migrate down drops an unusable index that it left, and runs its way down only where its statement is done',
+  mayLeave: 'dropsIndex',
   // What ran in a transaction was rolled back with it.
   leavesNothing: (row) => !isBackfill(row) && isTransactional(row.upSql),
   isUndone: (step, row) => recoverNonTransactional(step, row, true),

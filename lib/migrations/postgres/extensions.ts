@@ -1,4 +1,5 @@
-import { MigrationError } from '../../errors.js'
+import type { MigrationError } from '../../errors.js'
+import { stopped } from '../messages/problem.js'
 import { Cursor } from '../sql/cursor.js'
 import type { Session } from '../session/session.js'
 import type { Statement } from '../sql/statements.js'
@@ -74,15 +75,10 @@ export const movesExtension = ({ tokens }: Statement): boolean =>
 
 const foundElsewhere = (
   session: Session,
-  step: string,
-  { schema, name }: Pick<Stranger, 'schema' | 'name'>,
+  version: string,
+  { schema: found, name }: Pick<Stranger, 'schema' | 'name'>,
 ): MigrationError =>
-  new MigrationError(
-    'failed',
-    `${step}: ${name} is not in the schema ${session.schema}, and was found in ${schema}, which is searched for its extensions. ` +
-      `No statement of the file has taken effect: correct the name, or write it with its schema where the other one is meant`,
-    step,
-  )
+  stopped('failed', { kind: 'foundElsewhere', version, name, schema: session.schema, found })
 
 /** Used without a schema, and nowhere with its own. */
 function isMeant({ schema, name }: Stranger, sql: string): boolean {

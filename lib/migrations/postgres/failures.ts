@@ -52,7 +52,7 @@ const BYTES = /0x[\da-f]+(?: 0x[\da-f]+)*/gi
 const NOT_SUPPORTED = '0A000'
 /** The most usual cause in a migration: another type of a column that the stored vector of a search reads. */
 const SEARCHED =
-  'Where search_vector reads the column, roll the versions of search back first (ashlar migrate down --to and the last version before them), and run up again: it makes the vector anew'
+  'Where search_vector reads the column, roll the versions of search back first (migrate down --to and the last version before them), and run up again: it makes the vector anew'
 const INSUFFICIENT_PRIVILEGE = '42501'
 const READ_ONLY_TRANSACTION = '25006'
 /** Connection errors, a shutdown or an administrator, an idle session or a transaction that was open for too long. */

@@ -28,6 +28,7 @@ export function holderOf({ pid, name, user, address, seconds }: Row): Working {
   const since = typeof seconds === 'number' ? `, for ${seconds} s` : ''
   return {
     holder: `${who} (${process}user ${String(user)}${where}, PostgreSQL process ${String(pid)}${since})`,
+    session: Number(pid),
     step,
   }
 }

@@ -26,7 +26,7 @@ export const cleanUp = (step: Step, sql: string): Promise<number> =>
   watched(
     step,
     () => step.session.run(sql, 0, step.options.signal),
-    (ms, text) => step.options.report({ kind: 'running', version: step.name, number: 1, ms, text }),
+    (ms, doing) => step.options.report({ kind: 'running', version: step.name, number: 1, ms, ...doing }),
   )
 
 /** `REINDEX CONCURRENTLY` builds its indexes under temporary names and leaves those behind. */
@@ -37,8 +37,8 @@ export async function dropReindexed(step: Step): Promise<void> {
      WHERE NOT indisvalid AND relname ~ '_cc(new|old)[0-9]*$' AND nspname = current_schema()`,
   )
   for (const { name } of rows) {
-    const text = `drops the index ${String(name)}, which a REINDEX left behind`
-    step.options.report({ kind: 'recovering', version: step.name, text })
+    const how = { kind: 'dropsIndex', index: String(name), leftBy: 'reindex' } as const
+    step.options.report({ kind: 'recovering', version: step.name, how })
     await cleanUp(step, `DROP INDEX CONCURRENTLY IF EXISTS ${String(name)}`)
   }
 }

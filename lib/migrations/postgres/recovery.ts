@@ -1,6 +1,7 @@
 import { type NonTransactional, nonTransactionalOf } from './sql/non-transactional.js'
 import { postgresSyntax } from './sql/syntax.js'
 import { cleanUp, dropLeftOver, dropReindexed, indexState } from './index-state.js'
+import type { Recovery } from '../messages/recoveries.js'
 import { splitStatements } from '../sql/statements.js'
 import type { Step } from '../session/step.js'
 import { type AppliedVersion, isGoingDown } from '../session/version-table.js'
@@ -49,7 +50,7 @@ async function recoverCreate(
   const state = await indexState(step.session, nonTransactional)
   if (state === 'valid' && mayHaveEnded && isSame) return true
   if (state === 'invalid' || (state === 'valid' && mayHaveEnded)) {
-    tell(step, `drops the index ${nonTransactional.index}, which an earlier run left behind`)
+    tell(step, { kind: 'dropsIndex', index: nonTransactional.index, leftBy: 'build' })
     await dropLeftOver(step, nonTransactional)
   }
   return false
@@ -63,7 +64,7 @@ async function recoverDrop(
 ): Promise<boolean> {
   const state = await indexState(step.session, nonTransactional)
   if (state === 'invalid') {
-    tell(step, `drops the index ${nonTransactional.index}, whose drop was cut off`)
+    tell(step, { kind: 'dropsIndex', index: nonTransactional.index, leftBy: 'drop' })
     await dropLeftOver(step, nonTransactional)
     return isSame
   }
@@ -83,7 +84,7 @@ async function recoverDetach(
     [names[1], names[1], names[0]],
   )
   if (row?.pending === true) {
-    tell(step, `finishes detaching ${partition}`)
+    tell(step, { kind: 'detaches', partition })
     await cleanUp(step, `ALTER TABLE ${names.join(' DETACH PARTITION ')} FINALIZE`)
     return isSame
   }
@@ -96,5 +97,5 @@ const quoted = (name: string): string =>
     .map((part) => `"${part.replaceAll('"', '""')}"`)
     .join('.')
 
-const tell = ({ options, name: version }: Step, text: string): void =>
-  options.report({ kind: 'recovering', version, text })
+const tell = ({ options, name: version }: Step, how: Recovery): void =>
+  options.report({ kind: 'recovering', version, how })

@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Client } from 'pg'
 import { MigrationError } from '../../errors.js'
 import { type CancelTarget, requestCancel } from '../../persistence/engines/postgres/cancel-request.js'
+import { refused, stopped } from '../messages/problem.js'
 import type { Engine } from '../session/engine.js'
 import type { ResolvedOptions } from '../session/options.js'
 import { hidePasswords } from '../../text/hide-passwords.js'
@@ -29,10 +30,6 @@ const PROBE_TIMEOUT_MS = 3_000
 /** How long a statement has to notice that it was cancelled. */
 const CANCEL_WAIT_MS = 1_000
 
-const POOLER =
-  'a transaction pooler is between this host and the database: each statement may meet another server session, so ' +
-  'that neither the lock nor the timeouts hold. Hand over the address of the database itself, or of a pool in session mode'
-
 /**
  * @param mayChange - false for a session that only reads. It changes no settings, so that it can use a pooler.
  * @throws {MigrationError} without a connection, or behind a transaction pooler.
@@ -43,7 +40,7 @@ export async function openPostgres(options: ResolvedOptions, mayChange: boolean)
     const session = new PostgresSession(client, options, await backendOf(client))
     if (!mayChange) return session
     if (ownProcessId(client) !== session.backend && (await isPooled(client, session.backend, options)))
-      throw new MigrationError('pooler', POOLER)
+      throw stopped('pooler', { kind: 'pooler' })
     await session.settle(0, 0)
     return session
   } catch (error) {
@@ -125,9 +122,9 @@ class PostgresSession implements Session {
     return row?.got === true
   }
 
-  async lockHolder(): Promise<string> {
+  async lockHolder(): Promise<Working | undefined> {
     const [row] = await this.rows(holders(OUR_LOCK))
-    return row === undefined ? '' : holderOf(row).holder
+    return row && holderOf(row)
   }
 
   async unlock(): Promise<void> {
@@ -157,9 +154,8 @@ class PostgresSession implements Session {
       `SELECT pg_backend_pid() AS backend,
               EXISTS (SELECT FROM pg_locks WHERE ${OUR_LOCK} AND pid = pg_backend_pid()) AS held`,
     )
-    if (row?.backend !== this.backend) throw new MigrationError('pooler', POOLER)
-    if (row.held !== true)
-      throw new MigrationError('locked', 'the lock was lost in the middle of the run: run again')
+    if (row?.backend !== this.backend) throw stopped('pooler', { kind: 'pooler' })
+    if (row.held !== true) throw stopped('locked', { kind: 'lockLost' })
   }
 
   async activity(): Promise<Activity> {
@@ -233,7 +229,7 @@ const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
 async function connect(options: ResolvedOptions, timeoutMs = CONNECT_TIMEOUT_MS): Promise<Client> {
   const { default: pg } = await import('pg').catch(() => {
-    throw new TypeError('migrations on PostgreSQL need the package pg: npm install pg')
+    throw refused(TypeError, { kind: 'missingPackage', engine: 'PostgreSQL', package: 'pg' })
   })
   const socket = new Socket()
   return connected(

@@ -1,11 +1,12 @@
-import { MigrationError } from '../../errors.js'
 import { type NonTransactional, nonTransactionalOf } from './sql/non-transactional.js'
 import { movesExtension, reachExtensions, refuseStrangers, refuseStrangeTable } from './extensions.js'
 import { indexState } from './index-state.js'
 import { recoverNonTransactional } from './recovery.js'
-import { endBackfill, fillRows, ROWS_STAY } from '../session/backfill.js'
+import { stopped } from '../messages/problem.js'
+import type { Recovery } from '../messages/recoveries.js'
+import { endBackfill, fillRows } from '../session/backfill.js'
 import { SessionError } from '../session/session-error.js'
-import { endOf, failureOf, NOTHING_DONE, send, type Step } from '../session/step.js'
+import { endOf, failureOf, send, type Step, storedText } from '../session/step.js'
 import { refuseAborted } from '../session/stoppable.js'
 import {
   type AppliedVersion,
@@ -18,13 +19,6 @@ import {
   type VersionRow,
   writeVersion,
 } from '../session/version-table.js'
-
-const CLEANED_UP_LATER = {
-  stays:
-    'It may have left an unusable index, which slows writes and may refuse them until the next run drops it, or ashlar migrate down, which drops it too',
-  correct: 'correct the file',
-  isConcurrent: true,
-}
 
 /** Applies a version: the file and its row in one transaction, or its only statement outside of any transaction. */
 export async function upOnPostgres(step: Step, row: VersionRow, previous?: AppliedVersion): Promise<void> {
@@ -93,12 +87,10 @@ export async function downOnPostgres(step: Step, previous: AppliedVersion): Prom
 }
 
 /** What of a version is there whose step did not end. */
-export function resumes(step: Step, row: AppliedVersion): string {
-  const why = endOf(row)
-  if (step.backfill !== undefined) return why
-  return nonTransactionalIn(step) === undefined
-    ? `${why}, and nothing of it was done: begins at its first statement`
-    : `${why} before: now looks for what that left behind, and runs it again where it is not done`
+export function resumes(step: Step, row: AppliedVersion): Recovery {
+  const end = endOf(row)
+  if (step.backfill !== undefined) return { kind: 'resumesChunks', end }
+  return { kind: nonTransactionalIn(step) === undefined ? 'beginsAgain' : 'looksAgain', end }
 }
 
 const nonTransactionalIn = ({ statements: [first] }: Step): NonTransactional | undefined =>
@@ -119,13 +111,8 @@ async function inTransaction(step: Step, { isDirty, record, recordFailure }: Rec
   await session.run('BEGIN', 0)
   await record().catch((error: unknown) => {
     if (!(error instanceof SessionError) || error.failure !== 'failed') throw error
-    const advice = 'another host may be migrating without the lock: run again'
-    throw new MigrationError(
-      'locked',
-      `${step.name}: its row cannot be written: ${error.message}; ${advice}`,
-      step.name,
-      error.code,
-    )
+    const { message, code: sqlState } = error
+    throw stopped('locked', { kind: 'rowNotWritten', version: step.name, message, sqlState })
   })
   let at: number | undefined = 0
   try {
@@ -142,12 +129,12 @@ async function inTransaction(step: Step, { isDirty, record, recordFailure }: Rec
     await options.inspect?.(session)
     await session.run('COMMIT', 0)
   } catch (error) {
-    const failure = failureOf(step, at, error, NOTHING_DONE)
+    const failure = failureOf(step, at, error, { kind: 'nothing' })
     // Without a connection nothing can be recorded, and the server has rolled back by itself. A cancelled file leaves
     // no trace of its own.
     await session
       .run('ROLLBACK', 0)
-      .then(() => (failure.stop === 'cancelled' && !isDirty ? undefined : recordFailure(failure.message)))
+      .then(() => (failure.stop === 'cancelled' && !isDirty ? undefined : recordFailure(storedText(failure))))
       .catch(() => undefined)
     throw failure
   }
@@ -160,10 +147,9 @@ async function filled(step: Step, isResumed: boolean): Promise<void> {
     await reachExtensions(step)
     await fillRows(step, isResumed)
   } catch (error) {
-    const failure = failureOf(step, 0, error, ROWS_STAY)
-    await markVersion(session, version, { dirty: true, statementsDone: 0, error: failure.message }).catch(
-      () => undefined,
-    )
+    const failure = failureOf(step, 0, error, { kind: 'chunks' })
+    const stored = { dirty: true, statementsDone: 0, error: storedText(failure) }
+    await markVersion(session, version, stored).catch(() => undefined)
     throw failure
   }
 }
@@ -182,17 +168,16 @@ async function runNonTransactional(
     }
     await send(step, 0, options.concurrentTimeoutMs)
     if (nonTransactional.kind === 'createIndex' && (await indexState(session, nonTransactional)) !== 'valid')
-      throw new MigrationError(
-        'failed',
-        `${step.name}: ${nonTransactional.index} was there before and is INVALID`,
-        step.name,
-      )
+      throw stopped('failed', {
+        kind: 'invalidIndexThere',
+        version: step.name,
+        index: nonTransactional.index,
+      })
   } catch (error) {
-    const failure = failureOf(step, 0, error, CLEANED_UP_LATER)
+    const failure = failureOf(step, 0, error, { kind: 'index' })
     // Without a connection it is unknown how far the server got; the row keeps saying so.
-    await markVersion(session, version, { dirty: true, statementsDone, error: failure.message }).catch(
-      () => undefined,
-    )
+    const stored = { dirty: true, statementsDone, error: storedText(failure) }
+    await markVersion(session, version, stored).catch(() => undefined)
     throw failure
   }
 }

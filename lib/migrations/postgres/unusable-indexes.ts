@@ -1,14 +1,15 @@
+import type { UnusableIndex } from '../messages/differences.js'
 import type { Session } from '../session/session.js'
 import { type AppliedVersion, isGoingDown } from '../session/version-table.js'
 import { splitStatements } from '../sql/statements.js'
 import { nonTransactionalOf } from './sql/non-transactional.js'
 import { postgresSyntax } from './sql/syntax.js'
 
-/** Indexes of the module's schema that no query can use, one line each with one advice. */
+/** Indexes of the module's schema that no query can use. */
 export async function unusableIndexes(
   session: Session,
   versions: readonly AppliedVersion[],
-): Promise<readonly string[]> {
+): Promise<readonly UnusableIndex[]> {
   const rows = await session.rows(
     `SELECT format('%I.%I', nspname, relname) AS name, relname AS index, ${BUSY} AS busy
      FROM pg_index i JOIN pg_class c ON c.oid = indexrelid JOIN pg_namespace n ON n.oid = relnamespace
@@ -18,19 +19,16 @@ export async function unusableIndexes(
   )
   const dirty = versions.filter((one) => one.dirty)
   return rows.map(({ name, index, busy }) => {
-    if (busy === true)
-      return `the index ${String(name)} is being built or dropped by a session now: look again when it has ended`
-    const left = dirty.find((one) => leaves(one, String(index)))
-    const advice =
-      left === undefined ? adviceFor(String(index)) : `${left.name} left it behind, and its next run drops it`
-    return `the index ${String(name)} is INVALID: no query uses it, and every write pays for it; ${advice}`
+    if (busy === true) return { kind: 'busyIndex', index: String(name) }
+    const leftBy = dirty.find((one) => leaves(one, String(index)))?.name
+    return {
+      kind: 'invalidIndex',
+      index: String(name),
+      leftBy,
+      isOfReindex: OF_REINDEX.test(String(index)),
+    }
   })
 }
-
-const adviceFor = (index: string): string =>
-  OF_REINDEX.test(index)
-    ? 'a REINDEX left it behind, and DROP INDEX CONCURRENTLY removes it'
-    : 'REINDEX INDEX CONCURRENTLY builds it anew where it is wanted, else DROP INDEX CONCURRENTLY removes it'
 
 /** The names under which REINDEX CONCURRENTLY builds. */
 const OF_REINDEX = /_cc(new|old)\d*$/

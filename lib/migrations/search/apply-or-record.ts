@@ -1,9 +1,11 @@
 import { MigrationError } from '../../errors.js'
 import type { Migration } from '../files/migration-files.js'
 import type { ResolvedOptions } from '../session/options.js'
+import type { Progress } from '../session/progress.js'
 import type { Session } from '../session/session.js'
 import { recordedRow, writeVersion } from '../session/version-table.js'
 import type { Script } from '../sql/statements.js'
+import { stoppedAgain } from '../messages/problem.js'
 import { isSearchVersion, whyNotNeeded } from './search-versions.js'
 
 interface Version extends Migration {
@@ -30,27 +32,22 @@ export async function applyOrRecord(
   apply: () => Promise<boolean>,
 ): Promise<'applied' | 'recorded' | 'unchanged'> {
   const why = whyNotNeeded(migration, all)
-  const record = async (what: string) => {
+  const record = async (because: Recorded['because'], needless: Recorded['needless']) => {
     await writeVersion(session, recordedRow(migration))
-    options.report({ kind: 'recorded', version: migration.name, text: `${what}, and ${why ?? ''}` })
+    options.report({ kind: 'recorded', version: migration.name, because, needless })
     return 'recorded' as const
   }
-  if (why !== undefined && lacksVector) return record('the vector before it was not made')
+  if (why !== undefined && lacksVector) return record('vectorNotMade', why)
   try {
     return (await apply()) ? 'applied' : 'unchanged'
   } catch (error) {
     const { missing } = options.engine.failures
     if (!(error instanceof MigrationError) || !missing.includes(error.sqlState ?? '')) throw error
-    if (why !== undefined) return record('what it reads is not there any more')
-    throw isSearchVersion(migration) ? withAdvice(error) : error
+    if (why !== undefined) return record('sourceGone', why)
+    throw isSearchVersion(migration)
+      ? stoppedAgain(error, { kind: 'searchVersionFailed', cause: error.problem })
+      : error
   }
 }
 
-const withAdvice = ({ stop, message, version, sqlState }: MigrationError): MigrationError =>
-  new MigrationError(
-    stop,
-    `${message.replace(/^migrations: /, '')}. Where another file drops what it reads, leave this one as it is: ` +
-      'ashlar search generate writes the vector without it, and the next run then records this version without running it',
-    version,
-    sqlState,
-  )
+type Recorded = Extract<Progress, { readonly kind: 'recorded' }>

@@ -31,22 +31,25 @@ interface VectorStatement {
   readonly replaces: boolean
 }
 
+/** The version that makes another one unnecessary. */
+export type Needless = { readonly replacedBy: string } | { readonly tableDroppedBy: string }
+
 /**
  * Why a version that `search generate` wrote need not run where what it reads is gone: a later version sets the vector of
  * the table anew, or an earlier one has dropped the table. Undefined where it has to run.
  */
-export function whyNotNeeded(version: Version, all: readonly Version[]): string | undefined {
+export function whyNotNeeded(version: Version, all: readonly Version[]): Needless | undefined {
   const table = searchTableOf(version)
   if (table === undefined) return undefined
   const later = all
     .filter((one) => one.version > version.version)
     .find((one) => vectorIn(one)?.table === table && vectorIn(one)?.replaces === true)
-  if (later !== undefined) return `${later.name} replaces it`
+  if (later !== undefined) return { replacedBy: later.name }
   const dropping = droppedBy(
     table,
     all.filter((one) => one.version < FIRST_GENERATED),
   )
-  return dropping === undefined ? undefined : `${dropping} drops its table`
+  return dropping === undefined ? undefined : { tableDroppedBy: dropping }
 }
 
 /** Whether `search generate` wrote a version, by its name. */

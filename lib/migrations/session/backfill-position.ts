@@ -47,12 +47,6 @@ const positionOf = (row: Row): BackfillPosition => ({
   written: Number(row.rows_written),
 })
 
-/** How many rows are there, whichever run wrote them. */
-export function writtenText({ written }: BackfillPosition): string {
-  if (written === 0) return 'no row is written'
-  return written === 1 ? '1 row is written and stays' : `${written} rows are written and stay`
-}
-
 /** Replaces the position of a version. Part of the transaction of a chunk. */
 export async function writePosition(
   session: Session,

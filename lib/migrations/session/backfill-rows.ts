@@ -1,5 +1,5 @@
-import { MigrationError } from '../../errors.js'
 import type { BackfillValue, RowBackfill } from '../files/row-backfill.js'
+import { stopped } from '../messages/problem.js'
 import type { Row } from './session.js'
 import type { Step } from './step.js'
 import type { WalkedTable } from './walk.js'
@@ -40,7 +40,7 @@ export async function writeRows(
   async function changesOf(one: Row): Promise<readonly (readonly [column: string, value: unknown])[]> {
     const which = () => key.map(({ column }, at) => `${column} ${String(one[`k${at}`])}`).join(', ')
     const failed = (why: string) =>
-      new MigrationError('failed', `${file}: the row with ${which()}: ${why}`, version)
+      stopped('failed', { kind: 'backfillRow', version, file, row: which(), why })
     let change: unknown
     try {
       change = await row(Object.fromEntries(reads.map((column, at) => [column, one[`r${at}`]])))

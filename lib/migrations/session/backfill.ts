@@ -2,27 +2,14 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { MigrationError } from '../../errors.js'
 import { type BoundedUpdate, boundedUpdate } from '../sql/backfill.js'
 import { summaryOf } from '../sql/statements.js'
-import { BETWEEN_CHUNKS } from './advice.js'
+import { stopped, stoppedAgain } from '../messages/problem.js'
 import { Pace } from './backfill-pace.js'
 import { writeRows } from './backfill-rows.js'
-import {
-  type BackfillPosition,
-  forgetPosition,
-  readPosition,
-  writePosition,
-  writtenText,
-} from './backfill-position.js'
+import { type BackfillPosition, forgetPosition, readPosition, writePosition } from './backfill-position.js'
 import { SessionError } from './session-error.js'
-import { correction, failureOf, type Remains, type Step, watched } from './step.js'
+import { failureOf, type Step, watched } from './step.js'
 import { isAborted } from './stoppable.js'
 import { nextStretch, rowsBetween, type Stretch, type WalkedTable } from './walk.js'
-
-/** What a backfill leaves behind that fails. */
-export const ROWS_STAY: Remains = {
-  stays: 'The chunks that are written stay',
-  correct: 'put that right',
-  next: 'it goes on with the chunk that failed, and rows that are written keep what they got',
-}
 
 /** How often in a row a chunk may meet the lock of somebody else. */
 const MOST_ATTEMPTS = 6
@@ -51,18 +38,15 @@ export async function fillRows(step: Step, isResumed: boolean): Promise<void> {
   options.report({ ...event, step: 'started' })
   const table = await session.engine.walk.find(session, update.table)
   if (table.key.length === 0)
-    throw new MigrationError(
-      'failed',
-      `${step.file}: ${update.table.join('.')} has no primary key, or is no table: a backfill goes through its table by the key`,
+    throw stopped('failed', {
+      kind: 'backfillWithoutKey',
       version,
-    )
+      file: step.file,
+      table: update.table.join('.'),
+    })
   const moved = table.key.find(({ column }) => update.sets.some((name) => isSame(name, column)))
   if (moved !== undefined)
-    throw new MigrationError(
-      'failed',
-      `${step.file}: it sets ${moved.column}, which is part of the primary key: rows that move would be left out or written twice`,
-      version,
-    )
+    throw stopped('failed', { kind: 'backfillMovesKey', version, file: step.file, column: moved.column })
   const walk = { step, update, table }
   const pace = new Pace(step.backfill.chunk)
   const started = performance.now()
@@ -71,11 +55,12 @@ export async function fillRows(step: Step, isResumed: boolean): Promise<void> {
   for (let isEnd = false, blocked = 0; !isEnd;) {
     await pause(pace.pauseMs, undefined, options.signal && { signal: options.signal }).catch(() => undefined)
     if (isAborted(options.signal))
-      throw new MigrationError(
-        'cancelled',
-        `${step.file}: ${BETWEEN_CHUNKS}; ${writtenText(position)}: up goes on behind ${position.written === 1 ? 'it' : 'them'}`,
+      throw stopped('cancelled', {
+        kind: 'cancelledBetweenChunks',
         version,
-      )
+        file: step.file,
+        written: position.written,
+      })
     const [most, began] = [pace.rows, performance.now()]
     const stretch = await nextStretch(session, table, position.end, most)
     try {
@@ -109,25 +94,14 @@ export async function fillRows(step: Step, isResumed: boolean): Promise<void> {
 
 /** An error of a chunk, with what is done before it and the key behind which it begins. */
 function failedChunk({ step, table }: Walk, position: BackfillPosition, error: unknown, most: number): Error {
-  const { end } = position
-  const key = table.key.map(({ column }, at) => `${column} '${end?.[at] ?? ''}'`).join(', ')
-  const chunk = end === undefined ? 'The first chunk' : `The chunk behind ${key}`
-  const remains = {
-    ...ROWS_STAY,
-    stays: `${chunk} (at most ${most} rows) failed and is undone; ${writtenText(position)}`,
-    next: position.written === 0 ? 'it begins with this chunk' : GOES_ON,
-  }
-  if (error instanceof MigrationError)
-    return new MigrationError(
-      error.stop,
-      `${error.message.replace(/^migrations: /, '')}. ${remains.stays}: ${correction(remains)}`,
-      error.version,
-      error.sqlState,
-    )
-  return failureOf(step, 0, error, remains)
+  const { end, written } = position
+  const behind =
+    end === undefined ? [] : table.key.map(({ column }, at) => ({ column, value: end[at] ?? '' }))
+  const remains = { kind: 'chunk', behind, most, written } as const
+  return error instanceof MigrationError
+    ? stoppedAgain(error, { kind: 'chunkFailed', cause: error.problem, remains })
+    : failureOf(step, 0, error, remains)
 }
-
-const GOES_ON = 'it goes on with this chunk, and rows that are written keep what they got'
 
 /** After the version is recorded as applied: a position must not outlive it before. */
 export const endBackfill = ({ session, version }: Step): Promise<void> => forgetPosition(session, version)
@@ -137,8 +111,8 @@ async function beginning({ step, table }: Walk, isResumed: boolean): Promise<Bac
   const walks = `${table.name} (${table.key.map((column) => column.name).join(', ')})`
   const there = await readPosition(session, version)
   if (there !== undefined && isResumed && there.walks === walks) {
-    const text = `goes on behind ${there.walked} rows of ${table.name}`
-    options.report({ kind: 'recovering', version: name, text })
+    const how = { kind: 'goesOnBehind', rows: there.walked, table: table.name } as const
+    options.report({ kind: 'recovering', version: name, how })
     return there
   }
   const position = { walks, end: undefined, walked: 0, written: 0 }

@@ -66,12 +66,17 @@ export interface HeldLock {
   readonly table: string
 }
 
+/**
+ * How a statement waits for its lock: until every transaction that uses the table has ended, and others wait behind it. Either for as long as
+ * it runs, or when it begins and when it ends.
+ */
+export type LockWait = 'whileItRuns' | 'atBothEnds'
+
 /** What an engine knows of the effects of statements. */
 export interface EngineEffects {
   /** @param before - what runs before it, or has run: it may prove what the statement would else read every row for. */
   readonly effectOf: (statement: Statement, before: readonly Statement[]) => Effect
-  /** How a statement waits for its lock, and what that does to others: a sentence for people. */
-  readonly lockWaits: string
+  readonly lockWaits: LockWait
   /** The locks on tables that the session holds, such as `ACCESS EXCLUSIVE` on `tasks`; undefined where the server does not tell. */
   readonly locks: (session: Session) => Promise<readonly HeldLock[] | undefined>
   /** Selects the tables of the module as `name`, with a `storage` that is another one when the table is rewritten; the schema is its only value. */

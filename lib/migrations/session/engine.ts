@@ -1,6 +1,9 @@
 import type { Dialect } from '../files/dialect.js'
 import type { EngineFiles } from '../files/engine-files.js'
 import type { EngineLint } from '../lint/rules/engine-lint.js'
+import type { UnusableIndex } from '../messages/differences.js'
+import type { FileProblem } from '../messages/file-problems.js'
+import type { Recovery } from '../messages/recoveries.js'
 import type { EngineEffects } from './effect.js'
 import type { Syntax } from '../sql/syntax.js'
 import type { EngineFailures } from './engine-failures.js'
@@ -37,7 +40,7 @@ export interface Engine extends EngineFiles {
   /** The schema in which the files run; empty for the database of the connection string. */
   readonly schemaOf: (said: string | undefined, module: string | undefined) => string
   /** What is wrong with the schema of the options. */
-  readonly schemaProblems: (said: string | undefined, schema: string) => readonly string[]
+  readonly schemaProblems: (said: string | undefined, schema: string) => readonly FileProblem[]
   /** Where the versions of a module are, such as `in the schema inventory; --module and --schema name another one`. */
   readonly placeOf: (schema: string) => string
   /** What a module needs so that its tables are apart from those of others: `give the module a database of its own`. */
@@ -45,7 +48,7 @@ export interface Engine extends EngineFiles {
   /** Undefined where a database has no schemas. */
   readonly schemas: SchemasSql | undefined
   /** Why a connection string cannot be used, whatever its server; it repeats nothing of the string. */
-  readonly urlProblem: (url: URL) => string | undefined
+  readonly urlProblem: (url: URL) => FileProblem | undefined
   readonly addressOf: (url: URL, schema: string) => DatabaseAddress
   /** @throws {MigrationError} without a connection. */
   readonly open: (options: ResolvedOptions, purpose: Purpose) => Promise<Session>
@@ -54,7 +57,7 @@ export interface Engine extends EngineFiles {
   /** Rolls a version back. */
   readonly down: (step: Step, previous: AppliedVersion) => Promise<void>
   /** What an earlier run left of a version that runs again, and where it goes on. */
-  readonly resumes: (step: Step, row: AppliedVersion) => string
+  readonly resumes: (step: Step, row: AppliedVersion) => Recovery
   /** @throws {MigrationError} when the file of a version that failed can no longer be run to its end. */
   readonly refuseResumed: (
     step: Pick<Step, 'version' | 'name' | 'direction' | 'statements'>,
@@ -70,16 +73,19 @@ export interface Engine extends EngineFiles {
    * @throws {MigrationError} when something is left that only the way up can finish.
    */
   readonly leavesNothing: (row: AppliedVersion) => boolean
-  /** What `down` does with such a version where that does not tell, in words; of no backfill. */
-  readonly mayLeave: string
+  /** What `down` does with such a version where that does not tell; of no backfill. */
+  readonly mayLeave: 'mayBeDone' | 'dropsIndex'
   /** Whether an interrupted rollback has undone so much that it has to be finished. */
   readonly isUndone: (step: Step, row: AppliedVersion) => Promise<boolean>
   /** The same by what is recorded alone, and undefined where that does not tell. */
   readonly isKnownUndone: (row: AppliedVersion) => boolean | undefined
   /** Finishes an interrupted rollback. */
   readonly finishDown: (step: Step, row: AppliedVersion) => Promise<void>
-  /** Indexes of the module that no query can use, one line each. @param rows - the versions, some of which may have left one behind. */
-  readonly unusableIndexes: (session: Session, rows: readonly AppliedVersion[]) => Promise<readonly string[]>
+  /** Indexes of the module that no query can use. @param rows - the versions, some of which may have left one behind. */
+  readonly unusableIndexes: (
+    session: Session,
+    rows: readonly AppliedVersion[],
+  ) => Promise<readonly UnusableIndex[]>
   readonly scratch: ScratchSql
   readonly walk: WalkSql
   readonly effects: EngineEffects

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { MigrationError } from '../../errors.js'
+import { stopped } from '../messages/problem.js'
 import type { ResolvedOptions } from './options.js'
 import type { Session } from './session.js'
 
@@ -31,21 +31,14 @@ async function waitForLock(
 ): Promise<void> {
   const started = performance.now()
   for (let wait = FIRST_PAUSE_MS; !(await session.tryLock()); wait = Math.min(wait * 2, LONGEST_PAUSE_MS)) {
-    const holder = await session.lockHolder()
+    const working = await session.lockHolder()
+    const holder = working?.holder ?? ''
     const waitedMs = Math.round(performance.now() - started)
-    if (waitedMs >= waitTimeoutMs)
-      throw new MigrationError(
-        'locked',
-        `waited ${waitedMs} ms for ${holder || 'another host'}, which is migrating the same database: run again when it has ended`,
-      )
-    if (holder !== '') report({ kind: 'waiting', holder, waitedMs })
+    if (waitedMs >= waitTimeoutMs) throw stopped('locked', { kind: 'lockedTooLong', holder, waitedMs })
+    if (working !== undefined) report({ kind: 'waiting', holder, session: working.session, waitedMs })
     // Random, so that hosts that started together do not poll together.
     const pauseMs = Math.min(wait * (0.5 + Math.random() / 2), waitTimeoutMs - waitedMs)
     await pause(pauseMs, undefined, signal && { signal }).catch(() => undefined)
-    if (signal?.aborted === true)
-      throw new MigrationError(
-        'cancelled',
-        `cancelled while it waited for ${holder || 'another host'}: nothing was changed`,
-      )
+    if (signal?.aborted === true) throw stopped('cancelled', { kind: 'cancelledWaiting', holder })
   }
 }

@@ -1,9 +1,13 @@
+import type { Recovery } from '../messages/recoveries.js'
+
 /** What a run reports while it works. */
 export type Progress =
   | {
       readonly kind: 'waiting'
       /** Who is migrating, as far as the server shows it. */
       readonly holder: string
+      /** The number of its session on the server. */
+      readonly session: number
       readonly waitedMs: number
     }
   | {
@@ -17,9 +21,11 @@ export type Progress =
       /** A generated search version that reads what is gone, and that another version makes unnecessary: it is not run. */
       readonly kind: 'recorded'
       readonly version: string
-      readonly text: string
+      readonly because: 'vectorNotMade' | 'sourceGone'
+      readonly needless: { readonly replacedBy: string } | { readonly tableDroppedBy: string }
     }
-  | { readonly kind: 'recovering'; readonly version: string; readonly text: string }
+  /** What an earlier run left of a version, and what this one does about it. */
+  | { readonly kind: 'recovering'; readonly version: string; readonly how: Recovery }
   | {
       readonly kind: 'file'
       readonly direction: 'up' | 'down'
@@ -43,8 +49,9 @@ export type Progress =
       /** Of the statement, from 1. */
       readonly number: number
       readonly ms: number
-      /** What the server says of it; undefined when it says nothing. */
-      readonly text: string | undefined
+      /** What the server says of it: its phase, or who it waits for; undefined when it says nothing. */
+      readonly phase: string | undefined
+      readonly waitsFor: string | undefined
     }
   | {
       /** After each chunk of a backfill. */

@@ -1,4 +1,5 @@
-import { MigrationError } from '../../errors.js'
+import type { MigrationError } from '../../errors.js'
+import { stopped } from '../messages/problem.js'
 import { adviceFor } from './advice.js'
 import type { Dialect } from '../files/dialect.js'
 import type { DatabaseAddress, Engine } from './engine.js'
@@ -14,6 +15,8 @@ export type Row = Readonly<Record<string, unknown>>
 export interface Working {
   /** Who that is, as far as the server shows it. */
   readonly holder: string
+  /** The session's number on the server. */
+  readonly session: number
   /** Which version it works on; undefined where it does not say so. */
   readonly step: { readonly direction: 'up' | 'down'; readonly version: number } | undefined
 }
@@ -49,8 +52,8 @@ export interface Session {
   /** Resets every setting that a file may have changed, and sets the two timeouts (0 for none). */
   settle(lockTimeoutMs: number, statementTimeoutMs: number): Promise<void>
   tryLock(): Promise<boolean>
-  /** The holder of the lock; empty when there is none any more. */
-  lockHolder(): Promise<string>
+  /** The holder of the lock; undefined when there is none any more. */
+  lockHolder(): Promise<Working | undefined>
   unlock(): Promise<void>
   /** The session, of this host or another, that is migrating the module now. */
   working(): Promise<Working | undefined>
@@ -95,16 +98,17 @@ function stoppedBy(
   options: ResolvedOptions,
   purpose: 'change' | 'read',
 ): MigrationError {
-  const { message, code, failure } = error
-  const said = code === '' ? message : `${message} (${code})`
-  const advice = adviceFor(failure, code, options, purpose)
+  const { message, code: sqlState, failure } = error
   const isRefused = failure === 'denied' || failure === 'readOnly'
-  // MySQL may have done a statement whose row can no longer be written.
-  const isUndone = isRefused && purpose === 'change' && options.engine.hasTransactionalDdl
-  const nothing = isUndone ? '. Nothing has taken effect but what this run has reported as done' : ''
-  const todo =
-    failure === 'failed' ? advice || 'Put that right and run again' : `${advice}${nothing}. Then run again`
-  return new MigrationError(failure, `${said}. ${todo}`, undefined, code)
+  return stopped(failure, {
+    kind: 'serverRefused',
+    message,
+    sqlState,
+    advice: adviceFor(failure, sqlState, options, purpose),
+    // MySQL may have done a statement whose row can no longer be written.
+    isUndone: isRefused && purpose === 'change' && options.engine.hasTransactionalDdl,
+    mayBeFile: failure === 'failed',
+  })
 }
 
 const NO_URL =
@@ -115,19 +119,20 @@ const NO_TLS = /does not support SSL/i
 
 export function connectionFailed(error: unknown, options: ResolvedOptions): MigrationError {
   const { url, engine } = options
-  const { message, code } = error instanceof SessionError ? error : sessionError(error, engine.failures, url)
-  const text = code === 'ERR_INVALID_URL' ? NO_URL : message.replace(/\.$/, '')
+  const failure = error instanceof SessionError ? error : sessionError(error, engine.failures, url)
+  const { message, code: sqlState } = failure
   const { server, connection } = engine.failures
   const advice = NO_TLS.test(message)
     ? 'turn TLS on there, or change sslmode in the connection string'
-    : [...connection, ...network(server)].find(([codes]) => codes.test(code))?.[1]
-  const address = addressOf(options)
-  const place = address === undefined ? '' : ` at ${address.server}, database ${address.name}`
-  const said = [
-    `no connection to ${server}${place}: ${text}`,
-    ...(advice === undefined ? [] : [advice]),
-  ].join('; ')
-  return new MigrationError('connection', said, undefined, code)
+    : [...connection, ...network(server)].find(([codes]) => codes.test(sqlState))?.[1]
+  return stopped('connection', {
+    kind: 'noConnection',
+    server,
+    address: addressOf(options),
+    reason: sqlState === 'ERR_INVALID_URL' ? NO_URL : message.replace(/\.$/, ''),
+    advice,
+    sqlState,
+  })
 }
 
 /** Undefined for what is no URL, and where a character of the password may have ended up in the name. */
@@ -163,7 +168,7 @@ export async function connected<T>(
     return await connection()
   } catch (error) {
     if (!mayStop || !isAborted(signal)) throw connectionFailed(error, options)
-    throw new MigrationError('cancelled', 'cancelled while it connected: nothing was changed')
+    throw stopped('cancelled', { kind: 'cancelledConnecting' })
   } finally {
     signal?.removeEventListener('abort', giveUp)
   }

@@ -1,9 +1,14 @@
 import { MigrationError } from '../../errors.js'
+import { type MigrationProblem, problemText, stopped } from '../messages/problem.js'
+import type { RunEnd } from '../messages/recoveries.js'
+import type { Remains } from '../messages/remains.js'
+import type { StatementFailed } from '../messages/statement-failed.js'
 import { adviceFor, wasCancelled } from './advice.js'
 import type { AppliedVersion } from './version-table.js'
 import { isOfFramework } from '../files/migration-files.js'
 import type { RowBackfill } from '../files/row-backfill.js'
 import type { ResolvedOptions } from './options.js'
+import type { Progress } from './progress.js'
 import type { Session } from './session.js'
 import { SessionError } from './session-error.js'
 import type { Backfill } from '../sql/backfill.js'
@@ -37,8 +42,7 @@ export async function beforeStep(
   direction: 'up' | 'down',
   { name, version }: Pick<AppliedVersion, 'name' | 'version'>,
 ): Promise<void> {
-  if (signal?.aborted === true)
-    throw new MigrationError('cancelled', `cancelled before ${name}: what stands before it is done`, name)
+  if (signal?.aborted === true) throw stopped('cancelled', { kind: 'cancelledBefore', version: name })
   await session.guard()
   session.announce({ direction, version })
 }
@@ -62,10 +66,13 @@ export async function send(step: Step, at: number, timeoutMs: number): Promise<v
   await watched(
     step,
     () => session.run(statement.text, timeoutMs, step.options.signal),
-    (ms, text) => step.options.report({ kind: 'running', version, number: at + 1, ms, text }),
+    (ms, doing) => step.options.report({ kind: 'running', version, number: at + 1, ms, ...doing }),
   )
   step.options.report({ ...event, step: 'ended' })
 }
+
+/** What the server says of a statement that runs. */
+type Doing = Pick<Extract<Progress, { readonly kind: 'running' }>, 'phase' | 'waitsFor'>
 
 const BETWEEN_REPORTS_MS = 2_000
 const SHORTEST_LOOK_MS = 100
@@ -79,7 +86,7 @@ const SHORTEST_LOOK_MS = 100
 export async function watched<T>(
   { session, options }: Step,
   work: () => Promise<T>,
-  report: (ms: number, text: string | undefined) => void = () => undefined,
+  report: (ms: number, doing: Doing) => void = () => undefined,
 ): Promise<T> {
   const started = performance.now()
   let isOver = false
@@ -93,7 +100,7 @@ export async function watched<T>(
     const ms = Math.round(performance.now() - started)
     if (isOver || ms - reportedMs < BETWEEN_REPORTS_MS) return
     reportedMs = ms
-    report(ms, seen?.blockers === undefined ? seen?.phase : `waits for ${seen.blockers}`)
+    report(ms, { phase: seen?.phase, waitsFor: seen?.blockers })
   }
   const every = Math.min(BETWEEN_REPORTS_MS, Math.max(SHORTEST_LOOK_MS, options.lockTimeoutMs / 2))
   const timer = setInterval(() => {
@@ -114,36 +121,10 @@ export async function watched<T>(
 }
 
 /** How the run of a dirty version ended. */
-export function endOf({ error }: Pick<AppliedVersion, 'error'>): string {
-  if (error === undefined) return 'its last run ended without a report'
-  return wasCancelled(error) ? 'it was cancelled' : 'it failed'
+export function endOf({ error }: Pick<AppliedVersion, 'error'>): RunEnd {
+  if (error === undefined) return 'unreported'
+  return wasCancelled(error) ? 'cancelled' : 'failed'
 }
-
-/** What an unfinished file left behind, and how its author continues. */
-export interface Remains {
-  readonly stays: string
-  /** What is to be corrected before it is run again. */
-  readonly correct: string
-  /** What happens when it is run again, where that has to be said. */
-  readonly next?: string
-  /** Whether the timeout for statements that build something beside others applied to it. */
-  readonly isConcurrent?: boolean
-}
-
-/** Of a file whose statements are all undone, or of which none was done. */
-export const NOTHING_DONE: Remains = {
-  stays: 'No statement of the file has taken effect',
-  correct: 'correct it',
-}
-
-const APPLIED_ELSEWHERE =
-  '. Where another database has applied the file as it was and needs no change, ashlar migrate repair accepts the correction there'
-
-const AGAIN = 'run again'
-
-/** What to do about a file with a mistake. */
-export const correction = ({ correct, next }: Remains, again = AGAIN): string =>
-  `${correct} and ${again}${next === undefined ? '' : `: ${next}`}`
 
 /** What failed and where, what the file left behind, and what to do. `at` is undefined for the COMMIT. */
 export function failureOf(
@@ -153,65 +134,59 @@ export function failureOf(
   remains: Remains,
 ): MigrationError {
   if (error instanceof MigrationError) return error
-  const { version, name, file, options } = step
-  const { stays, isConcurrent } = remains
+  const { version, name, file, options, direction } = step
+  const { failures, hasTransactionalDdl } = options.engine
   const { message, code, failure, blockers } = error instanceof SessionError ? error : foreign(error)
   // Its files are in the package, where nobody reads or corrects them.
-  const isOurs = isOfFramework(version)
-  const isFine = failure !== 'failed' || options.engine.failures.stopped.includes(code)
-  const isThere = step.direction === 'up' && options.engine.failures.duplicates.includes(code)
-  const orResolve = isThere
-    ? `; or, where all that the file makes is there already, ashlar migrate resolve --applied ${version} records it without running it`
-    : ''
-  const broken = options.engine.failures.rows[code]
-  const again = step.direction === 'down' ? 'run ashlar migrate down again' : AGAIN
-  const todo = isFine
-    ? again
-    : broken !== undefined
-      ? rowsBreak(step, at, broken, again, remains.next)
-      : isOurs
-        ? `put that right and ${again}`
-        : correction(remains, again) + orResolve + (step.direction === 'up' ? APPLIED_ELSEWHERE : '')
-  const isRows = !isFine && broken !== undefined
-  // The file is right, and the advice says when to run it again.
-  const isBlocked = options.engine.failures.lockTimeouts.includes(code)
-  // It is unknown whether a COMMIT was done. The same holds for a statement that the server commits by itself.
-  const isUnknown = failure === 'connection' && (at === undefined || !options.engine.hasTransactionalDdl)
-  const said = [
-    `${file}${isOurs ? ' (of the framework)' : ''}, ${placeOf(step, at)}: ${message}${code === '' ? '' : ` (${code})`}`,
-    adviceFor(failure, code, options, 'change', blockers, isConcurrent),
-    options.isScratch === true
-      ? ''
-      : `${isUnknown ? 'The next run finds out how far it came' : stays}${isBlocked ? '; the file needs no correction' : `${isRows ? '; ' : ': '}${todo}`}`,
-  ]
-  const stop = failure === 'connection' || failure === 'cancelled' ? failure : 'failed'
-  return new MigrationError(stop, said.filter((part) => part !== '').join('. '), name, code)
+  const isFramework = isOfFramework(version)
+  const isFine = failure !== 'failed' || failures.stopped.includes(code)
+  const broken = failures.rows[code]
+  const cause = isFramework ? 'cause' : 'file'
+  return stopped(failure === 'connection' || failure === 'cancelled' ? failure : 'failed', {
+    kind: 'statementFailed',
+    version: name,
+    file,
+    isFramework,
+    direction,
+    place: placeOf(step, at),
+    message,
+    sqlState: code,
+    advice: adviceFor(failure, code, options, 'change', blockers, remains.kind === 'index'),
+    remains: options.isScratch === true ? undefined : remains,
+    // It is unknown whether a COMMIT was done. The same holds for a statement that the server commits by itself.
+    isUnknown: failure === 'connection' && (at === undefined || !hasTransactionalDdl),
+    mend: isFine ? 'nothing' : broken === undefined ? cause : 'rows',
+    // The file is right, and the advice says when to run it again.
+    isBlocked: failures.lockTimeouts.includes(code),
+    isThere: direction === 'up' && failures.duplicates.includes(code),
+    ...(broken !== undefined && { rows: breakingRows(step, at, broken) }),
+  })
 }
 
+/** What is stored with a version that failed: without what to do, which the next command says. */
+export const storedText = ({ problem }: MigrationError): string =>
+  problemText(
+    (problem.kind === 'statementFailed' ? { ...problem, mend: undefined } : problem) as MigrationProblem,
+  )
+
 /** The rows that are there break a change of a table. What a statement writes itself may be wrong in the file, too. */
-function rowsBreak(
+function breakingRows(
   { statements, options }: Step,
   at: number | undefined,
   broken: Broken,
-  again: string,
-  next: string | undefined,
-): string {
+): NonNullable<StatementFailed['rows']> {
   const statement = at === undefined ? undefined : statements[at]
   const isChange = ['ALTER', 'CREATE', 'REINDEX'].some((verb) => isWord(statement?.tokens[0], verb))
-  if (statement === undefined || !isChange)
-    return `rows break it: correct them, or what the file writes, and ${again}${next === undefined ? '' : `: ${next}`}`
+  if (statement === undefined || !isChange) return { mayBeFile: true }
   const { schema } = options
   const prefix = ['', 'public'].includes(schema) ? '' : `"${schema.replaceAll('"', '""')}".`
-  const query = findingRows(statement, statements.slice(0, at), broken, prefix)
-  const find = query === undefined ? '' : `. This finds them: ${query}`
-  return `rows break it: correct them (the file needs no change) and ${again}${find}`
+  const find = findingRows(statement, statements.slice(0, at), broken, prefix)
+  return find === undefined ? {} : { find }
 }
 
-function placeOf({ version, statements }: Step, at: number | undefined): string {
-  const statement = at === undefined ? undefined : statements[at]
-  if (statement === undefined) return 'at its COMMIT'
-  const line = isOfFramework(version) ? '' : ` (line ${statement.line})`
-  return `statement ${(at ?? 0) + 1} of ${statements.length}${line}`
+function placeOf({ statements }: Step, at = -1): StatementFailed['place'] {
+  const statement = statements[at]
+  return statement && { statement: at + 1, of: statements.length, line: statement.line }
 }
 
 /** Not from the server: a function of the caller threw. */

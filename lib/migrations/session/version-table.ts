@@ -176,9 +176,15 @@ function fromRow(row: Row): AppliedVersion {
     statementsDone: Number(row.statements_done),
     upSql: text(row.up_sql),
     downSql: text(row.down_sql),
-    error: text(row.error),
+    error: withoutPrefix(text(row.error)),
     appliedAt: row.applied instanceof Date ? row.applied : new Date(String(row.applied)),
   }
 }
+
+/** Earlier releases stored it. */
+const PREFIX = 'migrations: '
+
+const withoutPrefix = (error: string | undefined): string | undefined =>
+  error?.startsWith(PREFIX) === true ? error.slice(PREFIX.length) : error
 
 const isTrue = (value: unknown): boolean => value === true || value === 1 || value === '1'

@@ -5,27 +5,13 @@ import { quoteTable } from '../dialects/quote-table.js'
 import { SEARCH_VECTOR } from '../dialects/search-predicate.js'
 import { freeName, indexName } from '../schema/index-name.js'
 import { tableText } from '../schema/table-name-of.js'
-import { differenceText, nullRows, withoutYours } from './difference-text.js'
+import { nullRows, shownDifference } from './shown-difference.js'
 import type { ComparedDialect } from './expected-table.js'
 import type { Difference } from './table-differences.js'
+import { columnLeft, emptyPlan, indexLeft, type TablePlan } from './table-plan.js'
 import { vectorRemoval } from './vector-removal.js'
 
-/** The steps of one table, by what has to come first. */
-export interface TablePlan {
-  readonly alter: ChangeFile[]
-  readonly copy: ChangeFile[]
-  readonly index: ChangeFile[]
-  readonly link: ChangeFile[]
-  readonly unlink: ChangeFile[]
-  readonly unindex: ChangeFile[]
-  readonly settle: ChangeFile[]
-  readonly drop: ChangeFile[]
-  readonly relink: ChangeFile[]
-  /** Rows that have to be filled before the contract. */
-  readonly fill: string[]
-  readonly left: string[]
-  readonly byHand: string[]
-}
+const NULL_UNTIL = 'takes NULL, which lets older images leave it out, and is NOT NULL after the contract'
 
 const OLD_IMAGES = 'no image that runs now uses it'
 
@@ -36,20 +22,7 @@ export function planTable(
   differences: readonly Difference[],
   dialect: ComparedDialect,
 ): TablePlan {
-  const plan: TablePlan = {
-    alter: [],
-    copy: [],
-    index: [],
-    link: [],
-    unlink: [],
-    unindex: [],
-    settle: [],
-    drop: [],
-    relink: [],
-    fill: [],
-    left: [],
-    byHand: [],
-  }
+  const plan = emptyPlan()
   const planner = new TablePlanner(definition, live, dialect, plan)
   for (const difference of differences) planner.add(difference)
   planner.end()
@@ -78,16 +51,15 @@ class TablePlanner {
 
   add(difference: Difference): void {
     const { plan, table } = this
-    const said = differenceText(difference, table, this.dialect)
-    const text = said && withoutYours(said)
-    const left = () => text !== undefined && plan.left.push(text)
+    const shown = shownDifference(difference, table, this.dialect)
+    const left = () => shown !== undefined && plan.left.push(shown)
     switch (difference.kind) {
       case 'noTable':
       case 'fault':
       case 'generated':
       case 'primaryKey':
       case 'uncheckedCheck':
-        if (text !== undefined) plan.byHand.push(text)
+        if (shown !== undefined) plan.byHand.push(shown)
         return
       case 'addColumn':
         return this.#addColumn(difference.column)
@@ -131,14 +103,11 @@ class TablePlanner {
         const { index } = difference
         const isPlain = index.columns.every((column) => this.live.columns.some(({ name }) => name === column))
         if (index.method !== undefined || (index.extras ?? []).length > 0 || !isPlain) {
-          plan.byHand.push(
-            `the index ${index.name} of ${tableText(table)} is no index of plain columns: drop it by hand`,
-          )
+          plan.byHand.push(indexLeft(table, index.name, 'no index of plain columns', 'drop it by hand'))
           return
         }
         plan.left.push(
-          text ??
-            `the index ${index.name} of ${tableText(table)} is replaced: once no older image runs, ashlar migrate diff NAME --contract writes the file that drops it`,
+          shown ?? indexLeft(table, index.name, 'replaced', 'once no older image runs, ', { next: 'drop' }),
         )
         plan.unindex.push(...this.#sql.dropIndex(table, index))
         return
@@ -147,9 +116,8 @@ class TablePlanner {
         const files = this.#sql.addForeignKey(table, difference.key)
         if (this.#sql.addsForeignKeysInUse) plan.link.push(...files)
         else {
-          plan.left.push(
-            text ?? `${tableText(table)} lacks the foreign key ${difference.key.name}, which locks the table`,
-          )
+          const text = `${tableText(table)} lacks the foreign key ${difference.key.name}, which locks the table`
+          plan.left.push(shown ?? { kind: 'addForeignKey', table: tableText(table), text })
           plan.relink.push(...files)
         }
         return
@@ -192,7 +160,8 @@ class TablePlanner {
     const old = this.live.columns.find((one) => one.name === column.renamedFrom)
     if (old !== undefined) {
       add({ ...column, nullable: true, fallback: undefined, initial: undefined })
-      if (!nullable) this.plan.left.push(`${tableText(this.table)}.${name} takes NULL until the contract`)
+      if (!nullable)
+        this.plan.left.push(columnLeft(this.table, 'addColumn', name, 'takes NULL until the contract'))
       this.#copy(column, old)
       return
     }
@@ -207,14 +176,17 @@ class TablePlanner {
 
   /** What the contract does to a new column that is required. Older images leave it out until then. */
   #leaveRest(column: ColumnDefinition, value: string | undefined): void {
-    const name = `${tableText(this.table)}.${column.name}`
+    const { name } = column
     if (value === undefined)
-      this.plan.left.push(
-        `${name} takes NULL, which lets older images leave it out, and is NOT NULL after the contract: fill it before, with the backfill of ashlar migrate new NAME`,
-      )
+      this.plan.left.push(columnLeft(this.table, 'addColumn', name, NULL_UNTIL, { next: 'backfill' }))
     else if (column.fallback === undefined && value === column.filler)
       this.plan.left.push(
-        `${name} has the default ${value}, which lets older images leave it out, until the contract`,
+        columnLeft(
+          this.table,
+          'addColumn',
+          name,
+          `has the default ${value}, which lets older images leave it out, until the contract`,
+        ),
       )
   }
 
@@ -235,7 +207,9 @@ class TablePlanner {
     const columns = { from: old.name, to: column.name }
     if (column.catalogType !== old.type) {
       plan.byHand.push(
-        `${tableText(table)}.${column.name} is ${old.name} of another type: keep the type ${old.type} until it is renamed`,
+        columnLeft(this.table, 'addColumn', column.name, `is ${old.name} of another type`, {
+          detail: `keep the type ${old.type} until it is renamed`,
+        }),
       )
       return
     }
@@ -258,7 +232,8 @@ class TablePlanner {
       return
     }
     const unfilled = nullRows(table, column, this.dialect)
-    if (unfilled !== undefined) plan.fill.push(`${tableText(table)}.${column.name}: ${unfilled}`)
+    if (unfilled !== undefined)
+      plan.fill.push({ table: tableText(table), column: column.name, fill: unfilled })
     if (column.initial !== undefined) this.#fill(column, column.initial, plan.settle)
     plan.settle.push(...this.#sql.require(change, indexName(table.name, [column.name], 'not_null')))
   }
@@ -318,7 +293,9 @@ class TablePlanner {
     const value = this.#valueFor(live)
     if (value === undefined)
       this.plan.byHand.push(
-        `${tableText(this.table)}.${live.name} is required and the model lacks it: no image that leaves it out can write until the contract drops it`,
+        columnLeft(this.table, 'extraColumn', live.name, 'is required and the model lacks it', {
+          detail: 'no image that leaves it out can write until the contract drops it',
+        }),
       )
     else this.#defaults.push(this.#defaultChange(live, value))
   }

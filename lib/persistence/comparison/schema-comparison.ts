@@ -1,8 +1,9 @@
+import type { TableDifference } from '../../text/table-difference.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { LiveSchema } from '../dialects/catalog/live-table.js'
 import { dialectNamed } from '../dialects/dialect-named.js'
 import { SEARCH_VECTOR, vectorOf } from '../dialects/search-predicate.js'
-import { differenceText } from './difference-text.js'
+import { shownDifference } from './shown-difference.js'
 import { type ComparedDialect, expectedTable } from './expected-table.js'
 import { tableDifferences } from './table-differences.js'
 import { storedVector, vectorDifferences } from './vector-differences.js'
@@ -11,10 +12,8 @@ import { resourcesIn } from '../schema/resources-in.js'
 import { type Naming, tableNameOf } from '../schema/table-name-of.js'
 import { tableOf } from '../schema/table-of.js'
 
-/**
- * The differences between a live database and the resources, one line each with what to do. Empty when there are none.
- */
-export type SchemaComparison = (live: LiveSchema) => Promise<readonly string[]>
+/** The differences between the tables of a live database and the resources. Empty when there are none. */
+export type SchemaComparison = (live: LiveSchema) => Promise<readonly TableDifference[]>
 
 /**
  * Compares the tables of resources with a database: columns, their types, collations and NULLs, the primary key, the
@@ -29,14 +28,17 @@ export function schemaComparison(
 ): SchemaComparison {
   const { models, naming, schema } = resourcesIn(entities)
   return async (live) => {
-    const differences: string[] = []
+    const differences: TableDifference[] = []
     const dialect = await dialectNamed(live.dialect).identify(live)
     const { catalog, namespace } = dialect
     if (catalog === undefined) throw new TypeError(`${dialect.label} has no schema to compare`)
     if (namespace?.kind === 'schema' && schema !== undefined && schema !== live.schema)
-      differences.push(
-        `the DataSource has its tables in the schema ${schema}, and these migrations make them in ${live.schema}: say --schema ${schema}, or give the DataSource { schema: ${JSON.stringify(live.schema)} }`,
-      )
+      differences.push({
+        kind: 'otherSchema',
+        table: schema,
+        text: `the DataSource has its tables in the schema ${schema}, and these migrations make them in ${live.schema}`,
+        detail: `say --schema ${schema}, or give the DataSource { schema: ${JSON.stringify(live.schema)} }`,
+      })
     const links = referencesOf(models, dialect, naming)
     for (const model of models)
       differences.push(...(await compareModel(model, live, { ...dialect, catalog }, naming, links(model))))
@@ -50,7 +52,7 @@ async function compareModel(
   dialect: ComparedDialect,
   naming: Naming,
   links: TableReferences,
-): Promise<readonly string[]> {
+): Promise<readonly TableDifference[]> {
   const { search } = model
   const table = tableNameOf(model, dialect, naming)
   const there = await dialect.catalog.readTable(live, table)
@@ -63,7 +65,7 @@ async function compareModel(
     dialect,
     isIndexed ? [SEARCH_VECTOR] : [],
   )
-  const lines = differences.flatMap((difference) => differenceText(difference, wanted, dialect) ?? [])
-  if (!isIndexed || there === undefined || there.faults.length > 0) return lines
-  return [...lines, ...vectorDifferences(table, there, await storedVector(table, vectorOf(search), live))]
+  const shown = differences.flatMap((difference) => shownDifference(difference, wanted, dialect) ?? [])
+  if (!isIndexed || there === undefined || there.faults.length > 0) return shown
+  return [...shown, ...vectorDifferences(table, there, await storedVector(table, vectorOf(search), live))]
 }

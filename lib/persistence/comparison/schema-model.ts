@@ -16,9 +16,11 @@ import { tableNameOf, tableText } from '../schema/table-name-of.js'
 import { tableMigrations } from '../schema/table-migrations.js'
 import { tableOf } from '../schema/table-of.js'
 import { didYouMean } from '../../text/nearest-names.js'
+import type { TableDifference } from '../../text/table-difference.js'
 import type { ComparedDialect } from './expected-table.js'
-import { differenceText } from './difference-text.js'
+import { shownDifference } from './shown-difference.js'
 import { planTable } from './plan-changes.js'
+import type { UnfilledColumn } from './table-plan.js'
 import { joined } from './schema-plan.js'
 import { type Difference, tableDifferences } from './table-differences.js'
 import { vectorDifferences } from './vector-differences.js'
@@ -32,20 +34,20 @@ export interface SchemaTables {
 
 /** The versions that make a database what the resources say. */
 export interface SchemaChanges {
-  /** What differs, one line each as `verify` says it. */
-  readonly differences: readonly string[]
+  /** What differs, as `verify` finds it. */
+  readonly differences: readonly TableDifference[]
   /** Safe while older images run. */
   readonly expand: readonly SchemaVersion[]
   /** For when none of them runs any more. */
   readonly contract: readonly SchemaVersion[]
-  /** What the contract is for, one line each. */
-  readonly left: readonly string[]
-  /** Rows that have to be filled before the contract, with a query for each that finds them. */
-  readonly fill: readonly string[]
-  /** What no file is written for, one line each with what to do. */
-  readonly byHand: readonly string[]
-  /** Stored search vectors that are of older sources and may read a column that the contract drops, likewise. */
-  readonly vectors: readonly string[]
+  /** What the contract is for. */
+  readonly left: readonly TableDifference[]
+  /** Columns that have to be filled before the contract, with a query for each that finds the rows. */
+  readonly fill: readonly UnfilledColumn[]
+  /** What no file is written for. */
+  readonly byHand: readonly TableDifference[]
+  /** Stored search vectors that are of older sources and may read a column that the contract drops. */
+  readonly vectors: readonly TableDifference[]
 }
 
 /** The resources of a module as a schema that can be made, read and compared. Pass it to `migrate(…).diff`. */
@@ -111,8 +113,8 @@ export function schemaModel(entities: Readonly<Record<string, unknown>> | readon
       if (unknown.length > 0) throw new DeclarationError('entities', unknown)
       const there = new Set(all.filter((_, at) => tables[at] !== undefined).map(tableText))
       const made: ChangeFile[] = []
-      const vectors: string[] = []
-      const differences: string[] = []
+      const vectors: TableDifference[] = []
+      const differences: TableDifference[] = []
       const plans = all.map((table, at) => {
         const model = models[at] as ResourceModel
         const [live, want, same] = [tables[at], wanted.tables[at], known?.tables[at]]
@@ -121,17 +123,18 @@ export function schemaModel(entities: Readonly<Record<string, unknown>> | readon
         const others = isIndexed ? [SEARCH_VECTOR] : []
         const differing = (there: LiveTable | undefined) =>
           tableDifferences(table, there, after, dialect, others)
-        const textOf = (one: Difference) => differenceText(one, table, dialect)
-        const keyOf = (one: Difference) => textOf(one) ?? JSON.stringify(one)
+        const shown = (one: Difference) => shownDifference(one, table, dialect)
+        const keyOf = (one: Difference) => JSON.stringify(shown(one) ?? one)
         const left = known === undefined ? [] : differing(same).map(keyOf)
         const found = differing(live).filter((one) => !left.includes(keyOf(one)))
-        differences.push(...found.flatMap((one) => textOf(one) ?? []))
+        differences.push(...found.flatMap((one) => shown(one) ?? []))
         if (live === undefined && found.length === 0) return planTable(table, NOTHING, [], dialect)
         if (live !== undefined) {
           const plan = planTable(table, live, found, dialect)
           const outdatedIn = (there: LiveTable | undefined) =>
             isIndexed && there !== undefined ? vectorDifferences(table, there, vectorIn(after)) : []
-          const outdated = outdatedIn(live).filter((line) => !outdatedIn(same).includes(line))
+          const known = outdatedIn(same).map(({ kind }) => kind)
+          const outdated = outdatedIn(live).filter(({ kind }) => !known.includes(kind))
           differences.push(...outdated)
           plan.byHand.push(...outdated)
           const [stored, wantedVector] = [vectorIn(live), vectorIn(after)]

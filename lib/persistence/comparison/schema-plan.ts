@@ -1,5 +1,6 @@
 import type { ChangeFile } from '../dialects/catalog/change-sql.js'
-import type { TablePlan } from './plan-changes.js'
+import type { TableDifference } from '../../text/table-difference.js'
+import type { TablePlan, UnfilledColumn } from './table-plan.js'
 
 /** What makes a database what the model says, in two deployments. */
 export interface SchemaPlan {
@@ -7,12 +8,12 @@ export interface SchemaPlan {
   readonly expand: readonly ChangeFile[]
   /** For the time when no old image runs any more. */
   readonly contract: readonly ChangeFile[]
-  /** What the contract is for, one line each with what to do. */
-  readonly left: readonly string[]
-  /** Rows that have to be filled before the contract, with a query for each that finds them. */
-  readonly fill: readonly string[]
-  /** What no file is written for, likewise. */
-  readonly byHand: readonly string[]
+  /** What the contract is for. */
+  readonly left: readonly TableDifference[]
+  /** Columns that have to be filled before the contract. */
+  readonly fill: readonly UnfilledColumn[]
+  /** What no file is written for. */
+  readonly byHand: readonly TableDifference[]
 }
 
 /** All tables together: what a step needs of another table is there before it. */

@@ -1,3 +1,4 @@
+import type { TableDifference } from '../../text/table-difference.js'
 import { type LiveSchema, type LiveTable, shapeOf } from '../dialects/catalog/live-table.js'
 import type { TableName } from '../dialects/catalog/table-definition.js'
 import { postgres } from '../dialects/postgres.js'
@@ -13,21 +14,24 @@ export function vectorDifferences(
   table: TableName,
   { columns, indexes }: LiveTable,
   wanted: string | undefined,
-): readonly string[] {
+): readonly TableDifference[] {
   const column = columns.find(({ name: one }) => one === SEARCH_VECTOR)
   const gin = shapeOf({ unique: false, method: 'gin', columns: [SEARCH_VECTOR] })
   const name = tableText(table)
+  const of = (kind: string, text: string, detail?: string): TableDifference => ({
+    ...{ kind, table: name, column: SEARCH_VECTOR, text, next: 'search' },
+    ...(detail !== undefined && { detail }),
+  })
   const index = indexes.some((one) => shapeOf(one) === gin)
     ? []
-    : [`${name} lacks the gin index on ${SEARCH_VECTOR}: ${GENERATE}`]
-  if (column === undefined) return [`${name}.${SEARCH_VECTOR} is missing: ${GENERATE}`]
+    : [of('noVectorIndex', `${name} lacks the gin index on ${SEARCH_VECTOR}`)]
+  if (column === undefined) return [of('noVector', `${name}.${SEARCH_VECTOR} is missing`)]
   if (column.type !== 'tsvector' || column.generated === undefined)
-    return [`${name}.${SEARCH_VECTOR} is no generated tsvector: drop it; ${GENERATE}`, ...index]
+    return [of('otherVector', `${name}.${SEARCH_VECTOR} is no generated tsvector`, 'drop it; '), ...index]
   const isEqual = wanted === undefined || wanted === column.generated
-  return [...(isEqual ? [] : [`${name}.${SEARCH_VECTOR} is made of other sources: ${GENERATE}`]), ...index]
+  const outdated = of('outdatedVector', `${name}.${SEARCH_VECTOR} is made of other sources`)
+  return [...(isEqual ? [] : [outdated]), ...index]
 }
-
-const GENERATE = 'ashlar search generate writes the files, up applies them'
 
 /**
  * The expression of a vector in PostgreSQL's own spelling. PostgreSQL reads it into a temporary table that is dropped at

@@ -6,6 +6,8 @@ export interface SchemaVersion {
   readonly what: string
   readonly up: string
   readonly down: string
+  /** Those of the way up. */
+  readonly statements: readonly string[]
   /** Whether it is numbered among the files of `search generate`. Then `what` is the whole name. */
   readonly isSearch?: true
 }
@@ -28,6 +30,7 @@ export function versionOf(file: ChangeFile): SchemaVersion {
     ...(isSearch === true
       ? { what: what.replaceAll(/[^A-Za-z0-9_-]/g, '_'), isSearch }
       : { what: inWords(what) }),
+    statements: up,
     up: `${comments}${allowed(file.allow)}${chunks}${text(up)}`,
     down:
       down.length === 0

@@ -156,10 +156,8 @@ onEachEngine(
         'TypeORM has changed this schema since it was taken over: its table migrations lists 2 migrations, and the files hold what 1 made',
       )
       const status = await run('status', '--check')
-      expect([status.exit, status.stderr]).to.deep.equal([
-        1,
-        refused.stderr.replace('ashlar: migrations: ', 'note: up refuses this database: '),
-      ])
+      expect(status.exit).to.equal(1)
+      expect(status.stderr).to.include('note: up refuses this database: TypeORM has changed this schema')
       const verify = await run('verify')
       expect(verify.exit).to.equal(1)
       expect(verify.stdout).to.match(/^up refuses this database: TypeORM has changed this schema/)

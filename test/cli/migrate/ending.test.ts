@@ -164,7 +164,7 @@ onEachEngine('ashlar migrate, when it does not come to its end,', (database, dia
     })
     silent.close()
     expect(exit).to.equal(130)
-    expect(stderr).to.match(/ashlar: migrations: cancelled while it connected: nothing was changed\n$/)
+    expect(stderr).to.match(/ashlar: migrations: cancelled while it connected\b/)
   })
 
   it('ends at once on a second signal, whatever the server does', async () => {
@@ -196,7 +196,7 @@ onEachEngine('ashlar migrate, when it does not come to its end,', (database, dia
       ),
     )
     expect(exit).to.equal(130)
-    expect(stderr).to.match(/cancelled while it waited for .*: nothing was changed/)
+    expect(stderr).to.match(/cancelled while it waited for .*\. Nothing is changed/)
   })
 
   it('shows what the server says in notices', async () => {
@@ -246,9 +246,8 @@ onEachEngine('ashlar migrate, when it does not come to its end,', (database, dia
     expect(dirty).to.not.have.property('error')
     const verified = await run(['verify'])
     expect(verified.exit).to.equal(1)
-    expect(verified.stdout)
-      .to.match(/^0002_t2 is dirty: /)
-      .and.include(dirty?.unfinished?.text)
+    expect(verified.stdout).to.match(/^0002_t2 is dirty: /)
+    expect(dirty?.unfinished).to.include({ isReported: false, direction: 'up' })
   })
 
   it('accepts what another tool applied, and names it', async () => {

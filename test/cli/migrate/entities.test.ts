@@ -285,9 +285,9 @@ onEachEngine('ashlar migrate with a file that holds the connection string', (dat
     const scheme = dialect === 'postgres' ? 'postgres' : 'mysql'
     for (const [text, exit, message] of [
       [`${scheme}://ada:hunter22@127.0.0.1:1/d`, 6, /no connection to /],
-      [`${scheme}://ada:hunter22@[::1/d`, 2, /connection string: not a URL/],
-      ['ada:hunter22', 2, /connection string: one for \w+ begins with \w+:\/\//],
-      ['', 2, /connection string: the file .*dsn is empty/],
+      [`${scheme}://ada:hunter22@[::1/d`, 2, /connection string cannot be used: DSN: not a URL/],
+      ['ada:hunter22', 2, /connection string cannot be used: DSN: one for \w+ begins with \w+:\/\//],
+      ['', 2, /connection string cannot be used: DSN: the file .*dsn is empty/],
     ] as const) {
       writeFileSync(join(folder, 'dsn'), text)
       for (const verb of ['up', 'down', 'status', 'verify']) {

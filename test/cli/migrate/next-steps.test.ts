@@ -79,10 +79,7 @@ onEachEngine('what ashlar migrate says to do next', (database, dialect) => {
     ship(tables(2, 3))
     await run('up', '--to', '2')
     const again = await run('resolve', '--applied', '2', '--yes')
-    expect([
-      again.exit,
-      again.stderr.includes('0002_t2 is applied already: nothing is changed\n'),
-    ]).to.deep.equal([6, true])
+    expect([again.exit, again.stderr.includes('0002_t2 is applied already')]).to.deep.equal([6, true])
     const redo = await run('redo')
     expect(redo.stderr).to.include(
       'This rolls back 0002_t2, and applies it again, as its file is now; 0003_t3 stays pending. What it loses',
@@ -194,7 +191,7 @@ onEachEngine('what ashlar migrate says to do next', (database, dialect) => {
     await database().rows('UPDATE ashlar_migrations SET error = NULL WHERE version = 3')
     const left = (await stateOf('0003_fill'))?.unfinished
     expect(left).to.include({ direction: 'up', done: 0, written: 100 })
-    expect(left?.text).to.include("'100'")
+    expect(left?.end).to.deep.equal(['100'])
     expect((await run('down', '--yes')).stdout).to.match(/^rolled back 0003_fill\n/)
     expect(await stateOf('0003_fill')).to.include({ state: 'pending' })
   })

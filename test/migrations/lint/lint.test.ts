@@ -183,7 +183,7 @@ describe('lintFile', () => {
       lint('mysql', 'up', sql).find(({ rule }) => rule === 'unrecoverable-statement')?.text ?? ''
     const rename = 'ALTER TABLE a RENAME TO a2'
     expect(textOf(rename))
-      .to.match(/: watch it while it runs; .*ashlar migrate resolve --applied records that$/)
+      .to.match(/: watch it while it runs; .*migrate resolve --applied records that$/)
       .and.not.match(/CREATE TABLE|a file of its own/)
     expect(textOf(`SELECT 1; ${rename}`)).to.match(
       /: put it into a file of its own that you watch while it runs$/,

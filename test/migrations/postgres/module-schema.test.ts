@@ -2,7 +2,13 @@ import { expect } from 'chai'
 import { Column, DataSource, type DataSourceOptions, Entity, PrimaryColumn } from 'typeorm'
 import { Resource } from '../../../decorators/index.js'
 import { RequestContext } from '../../../lib/context.js'
-import { type Dialect, lintFiles, migrate, searchMigrations } from '../../../lib/migrations/index.js'
+import {
+  type Dialect,
+  differenceText,
+  lintFiles,
+  migrate,
+  searchMigrations,
+} from '../../../lib/migrations/index.js'
 import { HotDataSource } from '../../../lib/persistence/hot-reload/hot-data-source.js'
 import { schemaComparison, searchTables, tableMigrations } from '../../../lib/persistence/index.js'
 import { repositoryOf } from '../../../lib/persistence/repository-of.js'
@@ -115,7 +121,9 @@ onEachEngine(
       expect((await contacts.list({ search: 'ada' })).items).to.have.lengthOf(1)
       expect(await database().tables('Archive "2".x')).to.deep.equal(['contacts'])
       await database().rows(`ALTER TABLE "Archive ""2"".x".contacts DROP COLUMN search_vector`)
-      expect(await migrations.verify(schemaComparison({ archive }))).to.deep.equal([
+      expect(
+        (await migrations.verify(schemaComparison({ archive }))).map((one) => differenceText(one)),
+      ).to.deep.equal([
         'Archive "2".x.contacts.search_vector is missing: ashlar search generate writes the files, up applies them',
       ])
     })
@@ -129,7 +137,9 @@ onEachEngine(
         .to.include('app_contacts')
         .and.not.include('contacts')
       await useContacts(await open({ schema: 'inventory', entityPrefix: 'app_' }), 'Ada')
-      expect(await migrations.verify(schemaComparison({ Contact }))).to.deep.equal([
+      expect(
+        (await migrations.verify(schemaComparison({ Contact }))).map((one) => differenceText(one)),
+      ).to.deep.equal([
         'contacts is missing: ashlar migrate diff NAME writes the file for it, unless a file of yours does already',
       ])
     })
@@ -138,7 +148,9 @@ onEachEngine(
       const exports = { Contact, named }
       const migrations = migrator('billing', exports)
       await migrations.up()
-      expect(await migrations.verify(schemaComparison(exports))).to.deep.equal([
+      expect(
+        (await migrations.verify(schemaComparison(exports))).map((one) => differenceText(one)),
+      ).to.deep.equal([
         'the DataSource has its tables in the schema inventory, and these migrations make them in billing: say --schema inventory, or give the DataSource { schema: "billing" }',
       ])
     })
@@ -166,7 +178,9 @@ onEachEngine(
         expect(await database().tables()).not.to.include('things')
         expect(await migrations.verify(schemaComparison({ Thing }))).to.deep.equal([])
         await database().rows(`ALTER TABLE ${name}.things DROP COLUMN title`)
-        expect(await migrations.verify(schemaComparison({ Thing }))).to.match(
+        expect(
+          (await migrations.verify(schemaComparison({ Thing }))).map((one) => differenceText(one)).join(),
+        ).to.match(
           new RegExp(
             `${name}.things.title is missing: ashlar migrate diff NAME writes the file for it, unless a file of yours does already`,
           ),

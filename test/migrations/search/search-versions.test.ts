@@ -136,12 +136,14 @@ onEachEngine(
         {
           kind: 'recorded',
           version: '9003_notes_search_vector',
-          text: 'what it reads is not there any more, and 9005_notes_search_vector replaces it',
+          because: 'sourceGone',
+          needless: { replacedBy: '9005_notes_search_vector' },
         },
         {
           kind: 'recorded',
           version: '9004_notes_search_gin',
-          text: 'the vector before it was not made, and 9005_notes_search_vector replaces it',
+          because: 'vectorNotMade',
+          needless: { replacedBy: '9005_notes_search_vector' },
         },
       ])
       expect(await verify(database(), files, only)).to.deep.equal([])
@@ -157,13 +159,12 @@ onEachEngine(
       ])
       events.length = 0
       await on(database(), files, (event) => events.push(event)).down(9004)
-      const text =
-        'this way down reads a column that is not there any more, and nothing of it is done: next is the vector before it'
-      const recovering = { kind: 'recovering', version: '9005_notes_search_vector', text }
+      const how = { kind: 'earlierVector' }
+      const recovering = { kind: 'recovering', version: '9005_notes_search_vector', how }
       expect(events.filter(({ kind }) => kind === 'recovering')).to.deep.equal([recovering, recovering])
       expect(await verify(database(), files, only)).to.deep.equal([
-        '9005_notes_search_vector is not applied: run ashlar migrate up',
-        '9006_notes_search_gin is not applied: run ashlar migrate up',
+        { kind: 'pending', version: '9005_notes_search_vector' },
+        { kind: 'pending', version: '9006_notes_search_gin' },
       ])
     })
 
@@ -232,7 +233,7 @@ onEachEngine(
       const { message } = await failureOf(on(database(), files).up())
       expect(message)
         .to.include('(0A000)')
-        .and.include('roll the versions of search back first (ashlar migrate down --to and the last version')
+        .and.include('roll the versions of search back first (migrate down --to and the last version')
       const { rolledBack } = await on(database(), files).down(2)
       expect(rolledBack).to.include('9001_notes_search_vector').and.not.include('8001_outbox_log')
       const fresh = await another()

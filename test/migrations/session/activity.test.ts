@@ -63,7 +63,7 @@ onEachEngine('a statement that takes long', (database, dialect) => {
       await database().rows('INSERT INTO t2 SELECT generate_series(1, 250)')
       const texts: (string | undefined)[] = []
       const onProgress = (event: Progress) => {
-        if (event.kind === 'running') texts.push(event.text)
+        if (event.kind === 'running') texts.push(event.phase)
       }
       const index = file(
         '0004_i',

@@ -1,5 +1,11 @@
 import { expect } from 'chai'
-import { type Dialect, migrate, searchMigrations } from '../../../lib/migrations/index.js'
+import {
+  type Dialect,
+  differenceText,
+  migrate,
+  type Migrator,
+  searchMigrations,
+} from '../../../lib/migrations/index.js'
 import { createTables } from '../../../lib/persistence/schema/create-tables.js'
 import { schemaComparison, searchTables, tableMigrations } from '../../../lib/persistence/index.js'
 import { subjectEntities } from '../../conformance/repository/subject.js'
@@ -26,9 +32,14 @@ function filesOf(exports: Readonly<Record<string, unknown>>, dialect: Dialect): 
   >
 }
 
+const linesOf = async (found: ReturnType<Migrator['verify']>) =>
+  (await found).map((one) => differenceText(one))
+
 onEachEngine('a live schema beside its entities', (database, dialect) => {
   const compare = async (exports: Readonly<Record<string, unknown>> = TABLES) =>
-    migrate({ url: database().url, files: filesOf(exports, dialect) }).verify(schemaComparison(exports))
+    linesOf(
+      migrate({ url: database().url, files: filesOf(exports, dialect) }).verify(schemaComparison(exports)),
+    )
   const made = async (exports: Readonly<Record<string, unknown>> = TABLES) =>
     migrate({ url: database().url, files: filesOf(exports, dialect) }).up()
 
@@ -108,7 +119,7 @@ onEachEngine(
   (database) => {
     const files = filesOf(SEARCHED, 'postgres')
     const migrator = () => migrate({ url: database().url, files })
-    const verify = () => migrator().verify(schemaComparison(SEARCHED))
+    const verify = () => linesOf(migrator().verify(schemaComparison(SEARCHED)))
 
     it('is equal when search generate made it', async () => {
       await migrator().up()

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { DataSource } from 'typeorm'
-import { type Dialect, migrate } from '../../../lib/migrations/index.js'
+import { type Dialect, differenceText, migrate } from '../../../lib/migrations/index.js'
 import { schemaComparison, tableMigrations } from '../../../lib/persistence/index.js'
 import { createTables } from '../../../lib/persistence/schema/create-tables.js'
 import { collated } from '../../conformance/repository/open-subject.js'
@@ -49,7 +49,8 @@ describe('tableMigrations', () => {
 
 onEachEngine('the foreign keys of a live schema', (database, dialect) => {
   const migrator = () => migrate({ url: database().url, files: filesOf(dialect) })
-  const verify = () => migrator().verify(schemaComparison(EXPORTS))
+  const verify = async () =>
+    (await migrator().verify(schemaComparison(EXPORTS))).map((one) => differenceText(one))
 
   it('are equal when the files of migrate new made them, which also take them back', async () => {
     await migrator().up()

@@ -35,13 +35,6 @@ A local file has the kind Config or Service (spec.routes, each with host, upstre
     }),
   }
 
-  /** Of the local files: what is misspelt there may be why the command fails. */
-  readonly #fileNotes: string[] = []
-
-  protected override beforeFailure(): object {
-    return this.#fileNotes.length === 0 ? {} : { notes: this.#fileNotes }
-  }
-
   override async run(): Promise<SyncReport> {
     const { flags } = await this.parse(Sync)
     const [{ syncClients }, { syncLines }, { daemonAddresses }] = await Promise.all([
@@ -50,8 +43,11 @@ A local file has the kind Config or Service (spec.routes, each with host, upstre
       import('../../../idp/routes/daemon-address.js'),
     ])
     const request = { ...flags, folder: process.cwd(), addresses: daemonAddresses() }
-    const report = await syncClients({ ...request, fileNotes: this.#fileNotes }).catch((error: unknown) => {
-      this.note(this.#fileNotes)
+    const fileNotes: string[] = []
+    const report = await syncClients({ ...request, fileNotes }).catch((error: unknown) => {
+      // What is misspelt in the local files may be why it fails.
+      this.note(fileNotes)
+      if (fileNotes.length > 0) this.beside.notes = fileNotes
       throw error
     })
     this.note(report.notes)

@@ -12,11 +12,21 @@ import {
 } from '../../sql/statement-shape.js'
 import { actionsOnOldTables, toldBy } from './old-tables.js'
 
+const USES_COLUMN = 'code that still reads or writes the column fails'
+const USES_TABLE = 'code that still uses the table fails'
+const USES_OLD_NAME = 'code that still uses the old name fails at once'
+const WRITES_OLD_VALUE = 'code that still writes the old value fails at once'
+const EXPECTS_NO_NULL = 'code that still runs does not expect NULL'
+const LEAVES_EMPTY = 'fails where the table has rows, and code that still runs does not fill it'
+const RENAMED_COLUMN = `${USES_OLD_NAME}: add a column, write both, fill it, switch over, drop the old one`
+const RENAMED_TABLE = `${USES_OLD_NAME}: make a new table and write both, or leave a view under the old name`
+
 /** Statements that break running code, or that lose data. */
 export const BREAKING_RULES: readonly Rule[] = [
   {
     name: 'ban-drop-column',
     level: 'danger',
+    breaks: USES_COLUMN,
     check: (statement, file) => {
       const actions = actionsOnOldTables(statement, file)
       const computed = actions
@@ -25,17 +35,18 @@ export const BREAKING_RULES: readonly Rule[] = [
         .map(({ name }) => name)
       const gone = actions.flatMap((action) => droppedColumn(action, file.engine.syntax) ?? [])
       return gone.some((name) => !computed.includes(name))
-        ? 'code that still reads or writes the column fails, and its data is gone: drop it one release after the code stopped using it'
+        ? `${USES_COLUMN}, and its data is gone: drop it one release after the code stopped using it`
         : undefined
     },
   },
   {
     name: 'ban-drop-table',
     level: 'danger',
+    breaks: USES_TABLE,
     check: (statement, { created }) => {
       const drop = dropped(statement)
       return drop?.what === 'TABLE' && drop.names.some((name) => !created.has(name))
-        ? 'code that still uses the table fails, and its data is gone: drop it one release after the code stopped using it'
+        ? `${USES_TABLE}, and its data is gone: drop it one release after the code stopped using it`
         : undefined
     },
   },
@@ -51,11 +62,13 @@ export const BREAKING_RULES: readonly Rule[] = [
   {
     name: 'renaming-column',
     level: 'danger',
+    breaks: USES_OLD_NAME,
     check: toldBy((action) => (renamesColumn(action) ? RENAMED_COLUMN : undefined)),
   },
   {
     name: 'renaming-table',
     level: 'danger',
+    breaks: USES_OLD_NAME,
     check: (statement, file) => {
       const cursor = new Cursor(statement.tokens)
       if (cursor.take('RENAME', 'TABLE') && !file.created.has(cursor.name() ?? '')) return RENAMED_TABLE
@@ -65,37 +78,41 @@ export const BREAKING_RULES: readonly Rule[] = [
   {
     name: 'renaming-schema',
     level: 'danger',
+    breaks: USES_OLD_NAME,
     dialect: 'postgres',
     check: ({ tokens }) =>
       new Cursor(tokens).sees('ALTER', 'SCHEMA') && hasWords(tokens, 'RENAME', 'TO')
-        ? 'code that still uses the old name fails at once: make a new schema and move over in steps'
+        ? `${USES_OLD_NAME}: make a new schema and move over in steps`
         : undefined,
   },
   {
     name: 'renaming-enum-value',
     level: 'danger',
+    breaks: WRITES_OLD_VALUE,
     dialect: 'postgres',
     check: ({ tokens }) =>
       new Cursor(tokens).sees('ALTER', 'TYPE') && hasWords(tokens, 'RENAME', 'VALUE')
-        ? 'code that still writes the old value fails at once: add a value, move the rows over, then stop using the old one'
+        ? `${WRITES_OLD_VALUE}: add a value, move the rows over, then stop using the old one`
         : undefined,
   },
   {
     name: 'ban-drop-not-null',
     level: 'danger',
+    breaks: EXPECTS_NO_NULL,
     dialect: 'postgres',
     check: toldBy((action) =>
       hasWords(alteredColumn(action)?.change ?? [], 'DROP', 'NOT', 'NULL')
-        ? 'code that still runs does not expect NULL: let every reader learn it first'
+        ? `${EXPECTS_NO_NULL}: let every reader learn it first`
         : undefined,
     ),
   },
   {
     name: 'adding-required-field',
     level: 'danger',
+    breaks: LEAVES_EMPTY,
     check: toldBy((action, { engine }) =>
       addedColumns(action, engine.syntax).some(({ definition }) => isRequired(definition))
-        ? 'fails where the table has rows, and code that still runs does not fill it: give it a DEFAULT, or let it be NULL at first'
+        ? `${LEAVES_EMPTY}: give it a DEFAULT, or let it be NULL at first`
         : undefined,
     ),
   },
@@ -109,11 +126,6 @@ export const BREAKING_RULES: readonly Rule[] = [
         : undefined,
   },
 ]
-
-const RENAMED_COLUMN =
-  'code that still uses the old name fails at once: add a column, write both, fill it, switch over, drop the old one'
-const RENAMED_TABLE =
-  'code that still uses the old name fails at once: make a new table and write both, or leave a view under the old name'
 
 /** `RENAME [COLUMN] a TO b` or `CHANGE [COLUMN] a b …`; RENAME TO, INDEX and CONSTRAINT do not rename a column. */
 function renamesColumn(action: readonly Token[]): boolean {

@@ -33,6 +33,8 @@ export interface Rule {
   readonly bothWays?: true
   /** It is about copying or locking a table, which a statement can forbid: see `EngineLint.forbidsCopies`. */
   readonly ofCopies?: true
+  /** Why code that runs now fails, for the plan. */
+  readonly breaks?: string
   /** What is wrong and what to do instead; undefined when nothing is wrong. */
   readonly check: (statement: Statement, file: FileFacts) => string | undefined
 }

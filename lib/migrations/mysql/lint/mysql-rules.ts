@@ -174,19 +174,19 @@ function unrecoverable(statement: Statement, isAlone: boolean): string | undefin
   if (cursor.sees('DROP') && !isSafe && [...NEEDS_IF, 'VIEW'].includes(objectOf(statement)))
     return 'DROP … IF EXISTS'
   const actions = alterTable(statement)?.actions ?? []
-  const watched = isAlone ? WATCH_ALONE : 'put it into a file of its own that you watch while it runs'
+  const watched = 'into a file of its own that you watch while it runs'
   const isMoved = actions.some(
     (action) => isWord(action[0], 'RENAME') || isWord(action[0], 'CHANGE') || dropsPartition(action),
   )
-  if (isMoved) return watched
+  if (isMoved) return isAlone ? WATCH_ALONE : `put it ${watched}`
   const isConstrained = actions.some(
     (action) => addsConstraint(addedConstraint(action)?.kind) && !hasWords(action, 'IF', 'NOT', 'EXISTS'),
   )
-  return isConstrained ? `put it into CREATE TABLE, or ${watched.replace('put it ', '')}` : undefined
+  return isConstrained ? `put it into CREATE TABLE, or ${isAlone ? WATCH_ALONE : watched}` : undefined
 }
 
 const WATCH_ALONE =
-  'watch it while it runs; where the host died and it is done, ashlar migrate resolve --applied records that'
+  'watch it while it runs; where the host died and it is done, migrate resolve --applied records that'
 
 const addsConstraint = (kind: string | undefined): boolean =>
   kind === 'FOREIGN' || kind === 'CHECK' || kind === 'PRIMARY'

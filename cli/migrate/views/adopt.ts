@@ -1,0 +1,40 @@
+import type { AdoptableTool, BaselineResult } from '../../../lib/migrations/index.js'
+import { counted } from '../../output/counted.js'
+import { nextLine, type Style, uncomparedLine } from '../lines/style.js'
+import { recordedLines } from './baseline.js'
+
+/** What `adopt` has found or done. */
+export type Adoption =
+  /** A history that `up` takes over by itself, as a text says. */
+  | { readonly kind: 'byItself'; readonly text: string }
+  | { readonly kind: 'recorded'; readonly version: string }
+  /** The tool whose schema is dumped next. */
+  | { readonly kind: 'found'; readonly tool: AdoptableTool }
+  | { readonly kind: 'adopted'; readonly files: readonly string[]; readonly result: BaselineResult }
+
+export function adoptLines(adoption: Adoption, style: Style): readonly string[] {
+  switch (adoption.kind) {
+    case 'byItself':
+      return [`${adoption.text}: there is nothing to adopt`, nextLine(style, { command: 'migrate up' })]
+    case 'recorded':
+      return [`${adoption.version} is recorded already: nothing to do`]
+    case 'found': {
+      const { tool, table, head, dump } = adoption.tool
+      return [
+        `${tool} migrates this schema: its table ${table} lists ${counted(head.count, 'migration')}. Run this line, which dumps the schema without the tables of ${tool}:`,
+        `${dump} > schema.sql`,
+        nextLine(style, { command: 'migrate adopt', options: { dump: 'schema.sql' } }),
+      ]
+    }
+    case 'adopted':
+      return [
+        ...adoption.files.map((file) => `${style.paint.good('written')} ${file}`),
+        ...recordedLines(adoption.result, style),
+        uncomparedLine(style),
+      ]
+  }
+}
+
+/** Where no history of another tool is known. */
+export const nothingToAdopt = ({ command }: Style): string =>
+  `no history of another tool is known here. For an empty schema, use ${command('migrate new')} and up; for one that has tables, write what it has into 0002, and run ${command('migrate baseline', { to: 2 })}`

@@ -1,0 +1,88 @@
+import { type TriedDown, triedDownText } from '../../../lib/migrations/index.js'
+import type { SchemaVersion } from '../../../lib/persistence/index.js'
+import { type TableDifference, tableDifferenceText } from '../../../lib/text/table-difference.js'
+import { terminalLine } from '../../output/terminal-line.js'
+import type { FolderFinding } from '../lint-folder.js'
+import { namesText } from '../lines/names-text.js'
+import { nextLine, type Style } from '../lines/style.js'
+import { lintLines } from './lint.js'
+
+/** What `check` has found until then. */
+export interface Checked {
+  readonly findings: readonly FolderFinding[]
+  /** The folder, where it has no version. */
+  readonly empty: string | undefined
+  /** Undefined where no version was tried, because lint refuses a file. */
+  readonly downs: readonly TriedDown[] | undefined
+  /** Versions that were not rolled back, because they have only a comment for that. */
+  readonly untried: readonly string[]
+  /** Undefined without entities; `failed` where the files do not all go up. */
+  readonly compared: ComparedFiles | 'failed' | undefined
+}
+
+export interface ComparedFiles {
+  readonly entities: string
+  /** Versions that would bring the tables to what the entities say. */
+  readonly missing: readonly SchemaVersion[]
+  /** What the contract is for. */
+  readonly left: readonly TableDifference[]
+  readonly byHand: readonly TableDifference[]
+}
+
+const LONGEST_SQL = 200
+
+/** What lint has found: an empty folder has nothing to say. */
+export const checkedFindings = (
+  { findings, empty }: Pick<Checked, 'findings' | 'empty'>,
+  style: Style,
+): readonly string[] => (findings.length > 0 || empty === undefined ? lintLines(findings, style) : [])
+
+export const checkLines = (checked: Omit<Checked, 'findings'>, style: Style): readonly string[] => [
+  ...downLines(checked, style),
+  ...comparedLines(checked.compared, style),
+]
+
+function downLines(
+  { downs, untried, empty }: Omit<Checked, 'findings'>,
+  { paint, command }: Style,
+): readonly string[] {
+  if (downs === undefined)
+    return [paint.bad('no version is tried and nothing is compared, because lint refuses a file')]
+  if (downs.length > 0) return downs.map((one) => paint.bad(triedDownText(one, command)))
+  if (empty !== undefined) return [paint.good(`no version to check: ${empty} has no .sql file`)]
+  const ways =
+    untried.length === 1
+      ? 'its way down has no statement, and is'
+      : 'their ways down have no statement, and are'
+  const but = untried.length === 0 ? '' : `, but for ${namesText(untried)}: ${ways} not tried`
+  return [paint.good(`every version goes up, down and up again${but}`)]
+}
+
+function comparedLines(compared: Checked['compared'], style: Style): readonly string[] {
+  const { paint, command } = style
+  if (compared === undefined) return []
+  if (compared === 'failed')
+    return [paint.bad('the entities are not compared, because the files do not all go up')]
+  const { entities, missing, left, byHand } = compared
+  const more = left.length === 0 ? '' : '; what is left for the contract is noted, and no fault'
+  const isEqual = missing.length + byHand.length === 0
+  return [
+    ...missing.map(({ statements }) => {
+      const sql = terminalLine(statements.map((one) => `${one};`).join(' '), LONGEST_SQL)
+      return `${paint.bad('missing')}: no version makes this yet: ${sql}`
+    }),
+    ...byHand.map((one) => `${paint.bad('missing')} ${tableDifferenceText(one, true, command)}`),
+    ...(isEqual ? [paint.good(`the files make what the entities need${more}`)] : []),
+    ...(missing.length > 0
+      ? [nextLine(style, { command: 'migrate diff', args: ['NAME'], options: { entities } })]
+      : []),
+  ]
+}
+
+export const checkNotes = ({ compared }: Pick<Checked, 'compared'>, { command }: Style): readonly string[] =>
+  compared === undefined || compared === 'failed'
+    ? []
+    : compared.left.map(
+        (one) =>
+          `left for the contract, once no process with older code runs: ${tableDifferenceText(one, true, command)}`,
+      )

@@ -1,0 +1,101 @@
+import { fillText, type TableDifference, tableDifferenceText } from '../../../lib/text/table-difference.js'
+import { nextLine, type Style } from '../lines/style.js'
+import type { SchemaVersions } from '../schema-versions.js'
+
+interface ComparedFlags {
+  readonly contract: boolean
+  readonly entities: string
+  readonly live: boolean
+}
+
+/** What a comparison has found, and the files that were written. */
+export type Compared = Omit<SchemaVersions, 'dialect' | 'versions'> & { readonly files: readonly string[] }
+
+const ONCE_ALONE = 'once no process with the older code runs'
+
+/** What was written, what is left, and what comes next. */
+export function diffLines(compared: Compared, flags: ComparedFlags, style: Style): readonly string[] {
+  const { files, left, byHand, drift } = compared
+  if (drift.length > 0) return driftLines(compared, flags, style)
+  const { contract, entities, live } = flags
+  const { paint } = style
+  const isLeft = !contract && left.length > 0
+  const options = { entities, ...(live && { live: true as const }), contract: true as const }
+  return [
+    ...files.map((file) => `${paint.good('written')} ${file}`),
+    ...(files.length > 0 ? [] : [nothingText(compared, flags, style)]),
+    ...(contract && files.length > 0 ? [paint.warn(OF_ITS_OWN)] : []),
+    ...fillLines(compared, style),
+    ...(isLeft ? [paint.warn('left for the contract:'), ...left.map((one) => shownLine(one, style))] : []),
+    ...byHandLines(byHand, style),
+    ...(files.length > 0 ? [nextLine(style, { command: 'migrate plan' }, contract ? ONCE_ALONE : '')] : []),
+    ...(files.length === 0 && isLeft
+      ? [nextLine(style, { command: 'migrate diff', args: ['NAME'], options }, ONCE_ALONE)]
+      : []),
+  ]
+}
+
+/** In what a live database is not what its files make, and how to bring it back. */
+function driftLines(compared: Compared, { entities }: ComparedFlags, style: Style): readonly string[] {
+  const { drift, bringsBack, byHand } = compared
+  const { paint, command } = style
+  return [
+    paint.bad(DRIFTS),
+    ...drift.map(({ text }) => text),
+    ...fillLines(compared, style),
+    ...(bringsBack.length === 0 ? [] : [paint.warn(BRINGS_BACK), ...bringsBack]),
+    ...byHandLines(byHand, style),
+    `Where this database is right as it is, write what differs into a file instead, and record it here with ${command('migrate resolve', { applied: true })}.`,
+    nextLine(
+      style,
+      { command: 'migrate diff', args: ['NAME'], options: { entities, live: true } },
+      'again, until it finds no such thing',
+    ),
+  ]
+}
+
+const fillLines = ({ fill }: Compared, { paint, command }: Style): readonly string[] =>
+  fill.length === 0
+    ? []
+    : [
+        paint.warn(FILL_FIRST),
+        ...fill.map((one) => `${one.table}.${one.column}: ${fillText(one.fill, command)}`),
+      ]
+
+const byHandLines = (byHand: readonly TableDifference[], style: Style): readonly string[] =>
+  byHand.length === 0
+    ? []
+    : [style.paint.warn('to do by hand:'), ...byHand.map((one) => shownLine(one, style))]
+
+/** The files are known, because they were compared. */
+const shownLine = (difference: TableDifference, { command }: Pick<Style, 'command'>): string =>
+  tableDifferenceText(difference, true, command)
+
+function nothingText(
+  { left, byHand }: Compared,
+  { contract, live }: ComparedFlags,
+  { command }: Style,
+): string {
+  const notLive = `(the live database is not compared: ${command('migrate verify', { entities: true })} does, and ${command('migrate diff', { live: true }, 'NAME')} says how to make it as the files are)`
+  if (byHand.length > 0) return 'nothing is written: no file is generated for what differs'
+  if (contract)
+    return live
+      ? 'nothing is written: nothing is left for the contract'
+      : `nothing is written: the files leave nothing for the contract ${notLive}`
+  if (left.length > 0)
+    return `nothing is written: all that the ${live ? 'database lacks' : 'files lack'} is left for the contract`
+  return live
+    ? 'nothing is written: the database has what the entities need'
+    : `nothing is written: the files make what the entities need ${notLive}`
+}
+
+/** What another comparison has left on the server. */
+export const leftoverText = (database: string): string =>
+  `the database ${database} is of another comparison: drop it, unless that one runs now`
+
+const FILL_FIRST = 'fill these columns first, because NOT NULL fails where a row has no value:'
+const DRIFTS =
+  'nothing is written: this database is not what the files make, and a version for that would fail in every other one:'
+const BRINGS_BACK = 'read these statements, and run them by hand in this database alone, to bring it back:'
+const OF_ITS_OWN =
+  'the contract is a deployment of its own: apply it when what expands is applied and no process with the older code runs any more; a backfill that is still pending runs before it, in the same up'

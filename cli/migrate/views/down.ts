@@ -1,0 +1,157 @@
+import type { CommandLine, DownResult, RollBack, VersionStatus } from '../../../lib/migrations/index.js'
+import { namesText } from '../lines/names-text.js'
+import { isThere, lossesText } from '../lines/sizes.js'
+import type { Style } from '../lines/style.js'
+
+/** What `down` has done. */
+export interface RolledBack {
+  readonly result: DownResult
+  /** What it said before of those versions. */
+  readonly done: readonly RollBack[]
+  /** Undefined for the last version alone. */
+  readonly to: number | undefined
+  /** The versions that the next `up` applies. */
+  readonly pending: readonly string[]
+  /** The state, where nothing was rolled back. */
+  readonly states: readonly VersionStatus[]
+}
+
+/** What is said before a rollback. */
+export const downNotes = (rollBacks: readonly RollBack[], to: number | undefined): readonly string[] => [
+  ...(to === undefined ? orderLines(rollBacks) : []),
+  ...lossNotes(rollBacks),
+]
+
+/** What stays, comes back without its values, or is written again. */
+export const lossNotes = (rollBacks: readonly RollBack[]): readonly string[] => [
+  ...staysLostLines(rollBacks),
+  ...refillLines(rollBacks),
+  ...staysDoneLines(rollBacks),
+]
+
+export function downLines(rolledBack: RolledBack, { paint, command }: Style): readonly string[] {
+  const { result, done, to, pending, states } = rolledBack
+  return [
+    ...result.rolledBack.map((name) => `${paint.good('rolled back')} ${name}`),
+    ...staysLostLines(done),
+    ...refillLines(done),
+    ...(to === undefined ? contractLines(done, command) : []),
+    ...(to === 0 ? staysDoneLines(done) : recordAgainLines(done, command)),
+    ...(result.rolledBack.length === 0 ? [nothingLine(states, to)] : []),
+    ...pendingLines(pending, result, command),
+  ]
+}
+
+function nothingLine(states: readonly VersionStatus[], to: number | undefined): string {
+  if (states.every(({ state }) => state === 'pending')) return 'nothing to do: no version is applied'
+  return to === undefined
+    ? 'nothing to do: only the framework’s own versions are applied; --to 0 rolls them back'
+    : `nothing to do: no version of the module above ${String(to).padStart(4, '0')} is applied`
+}
+
+/** It is no advice: the next deployment does it, wanted or not. */
+function pendingLines(
+  pending: readonly string[],
+  { rolledBack }: DownResult,
+  command: CommandLine,
+): readonly string[] {
+  if (pending.length === 0) return []
+  const [are, them] = pending.length === 1 ? ['is', 'it'] : ['are', 'them']
+  const again = pending.every((name) => rolledBack.includes(name)) ? ' again' : ''
+  return [
+    `${namesText(pending)} ${are} pending: the next ${command('migrate up')}, also that of a deployment with these files, applies ${them}${again}`,
+  ]
+}
+
+/**
+ * What is asked before versions are rolled back whose way down loses values; empty where nothing is lost.
+ * @param takesFramework - whether the framework's own tables are dropped as well.
+ * @param then - what is done after it, such as `, and applies it again`.
+ */
+export function lossesQuestion(
+  rollBacks: readonly RollBack[],
+  { command }: Pick<Style, 'command'>,
+  takesFramework: boolean,
+  then = '',
+): readonly string[] {
+  const losses = rollBacks
+    .filter(({ isFramework, loses }) => loses.length > 0 && !(takesFramework && isFramework))
+    .map(({ name, loses }) => `${name} loses ${lossesText(loses)}`)
+  const written = rollBacks.filter(({ staysDone }) => staysDone === 'written').map(({ name }) => name)
+  if (rollBacks.length === 0 || (losses.length + written.length === 0 && !takesFramework)) return []
+  const tables = rollBacks
+    .filter(({ isFramework }) => isFramework)
+    .flatMap(({ loses }) => loses.filter((loss) => loss.what === 'table' && isThere(loss)))
+    .map(({ name }) => name)
+  const framework = ` and drops the framework’s own tables, with what is in them${tables.length === 0 ? '' : ` (${tables.join(', ')})`}`
+  const they = rollBacks.length === 1 && !takesFramework ? 'it loses' : 'they lose'
+  const theyWrote = written.length === 1 ? 'it wrote' : 'they wrote'
+  return [
+    `This rolls back ${namesText(rollBacks.map(({ name }) => name))}${takesFramework ? framework : ''}${then}`,
+    ...(losses.length === 0 ? [] : [`What ${they} is gone for good: ${losses.join('; ')}`]),
+    ...(written.length === 0
+      ? []
+      : [
+          `No statement rolls back ${namesText(written)}: what ${theyWrote} stays, and the next ${command('migrate up')} writes it a second time`,
+        ]),
+  ]
+}
+
+/** Of which versions everything stays although they count as rolled back, one line each. */
+const staysDoneLines = (rollBacks: readonly RollBack[]): readonly string[] =>
+  rollBacks.filter(({ staysDone }) => staysDone !== undefined).map(({ name }) => `${name} ${STAYS_DONE}`)
+
+/** The same afterwards, with what the next `up` does, and how each is recorded again in its place. */
+const recordAgainLines = (rollBacks: readonly RollBack[], command: CommandLine): readonly string[] =>
+  rollBacks
+    .filter(({ staysDone }) => staysDone !== undefined)
+    .map(({ version, name, staysDone }) => {
+      const record = command('migrate resolve', { applied: version })
+      const next =
+        staysDone === 'written'
+          ? `the next ${command('migrate up')} writes it a second time, unless ${record} records it before`
+          : `where migrate up fails because of that, ${record} records it again`
+      return `${name} ${STAYS_DONE}: ${next}`
+    })
+
+const STAYS_DONE = 'has no statement to roll back, and what it did stays'
+
+/** Why the highest number is not the one that is rolled back. */
+const orderLines = (rollBacks: readonly RollBack[]): readonly string[] =>
+  rollBacks
+    .filter(({ appliedBefore }) => appliedBefore.length > 0)
+    .map(
+      ({ name, appliedBefore }) =>
+        `${name} was applied last, and is rolled back first: ${namesText(appliedBefore)}, with a higher number, ${appliedBefore.length === 1 ? 'was' : 'were'} applied before it and ${appliedBefore.length === 1 ? 'stays' : 'stay'}`,
+    )
+
+/** Of which backfills the position is forgotten, one line each. */
+const refillLines = (rollBacks: readonly RollBack[]): readonly string[] =>
+  rollBacks.flatMap(({ name, refills }) => {
+    if (refills === undefined || refills.written === 0) return []
+    const rows =
+      refills.written === undefined
+        ? 'the rows that its WHERE takes then'
+        : `rows of the ${refills.written} that are written, where its WHERE takes them,`
+    return [
+      `${name}: its position is forgotten: up begins at the first row again, and writes ${rows} a second time`,
+    ]
+  })
+
+/** What an image from before a contract needs besides, one line each. */
+const contractLines = (rollBacks: readonly RollBack[], command: CommandLine): readonly string[] =>
+  rollBacks
+    .filter(({ mayLeaveContract }) => mayLeaveContract)
+    .map(
+      ({ name }) =>
+        `${name} is of a contract: an image from before that needs each of its versions rolled back, with ${command('migrate down', { to: true })} and the number of the last version before the first of them`,
+    )
+
+/** What does not come back with the versions that are rolled back, one line each. */
+const staysLostLines = (rollBacks: readonly RollBack[]): readonly string[] =>
+  rollBacks
+    .filter(({ staysLost }) => staysLost.length > 0)
+    .map(
+      ({ name, staysLost }) =>
+        `${name} took away ${lossesText(staysLost)}: its way down does not bring the values back`,
+    )

@@ -1,0 +1,74 @@
+import type { PlannedVersion, TriedVersion } from '../../../lib/migrations/index.js'
+import { terminalLine } from '../../output/terminal-line.js'
+import { namesText } from '../lines/names-text.js'
+import { tableText } from '../lines/sizes.js'
+import { nextLine, type Style } from '../lines/style.js'
+
+/** @param applies - what is done to the copy. */
+export const dryRunQuestion = (applies: string): string => `This ${applies} to it, so it has to be a copy.`
+
+/** How a version went, and what others noticed of it. */
+export function triedLines(version: TriedVersion, { paint }: Style): readonly string[] {
+  const { name, isApplied, filled, ms, longestReadMs, longestWriteMs, locks, failures, rewritten } = version
+  return [
+    `${paint.bold(name)}: ${isApplied ? `applied in ${ms} ms${filled === undefined ? '' : `, ${filled} rows written`}` : paint.bad(`failed after ${ms} ms`)}`,
+    ...(longestReadMs === undefined ? [] : [`  longest read beside it: ${longestReadMs} ms`]),
+    ...(longestWriteMs === undefined ? [] : [`  longest write beside it: ${longestWriteMs} ms`]),
+    ...(locks ?? []).map((lock) => `  held ${lock}`),
+    ...failures.map(
+      ({ table, access, why }) =>
+        `  ${paint.warn(terminalLine(`cannot ${access} ${table} any more: ${why}`))}`,
+    ),
+    ...(isApplied && rewritten?.length === 0 && longestReadMs !== undefined ? ['  rewrote no table'] : []),
+    ...(rewritten ?? []).map((table) => `  ${paint.warn('rewrote')} ${tableText(table)}`),
+  ]
+}
+
+const UNMEASURED: Readonly<Record<NonNullable<TriedVersion['unmeasured']>, string>> = {
+  chunks: 'a backfill commits after each chunk',
+  outside: 'a file that runs outside of a transaction holds none when it ends',
+  server: 'only PostgreSQL tells them',
+}
+
+/** What of the versions was not measured, and where it is: in the order of the versions. */
+export function unmeasuredLines(versions: readonly TriedVersion[]): readonly string[] {
+  const applied = versions.filter(({ isApplied }) => isApplied)
+  const isProbed = versions.some(({ longestReadMs }) => longestReadMs !== undefined)
+  const reasons = [...new Set(applied.flatMap(({ unmeasured }) => unmeasured ?? []))]
+  const rewritten = namesText(
+    applied.filter((version) => version.rewritten === undefined).map(({ name }) => name),
+  )
+  return [
+    ...(isProbed || applied.length === 0
+      ? []
+      : ['nothing was read or written beside it: no table of these versions was there before']),
+    ...reasons.map((reason) => {
+      const names = applied.filter(({ unmeasured }) => unmeasured === reason).map(({ name }) => name)
+      return `locks were not measured for ${namesText(names)}: ${UNMEASURED[reason]}`
+    }),
+    ...(rewritten === ''
+      ? []
+      : [
+          `whether ${rewritten} rewrote a table was not measured: MySQL tells it a user with the privilege PROCESS`,
+        ]),
+  ]
+}
+
+/** What comes after a trial of these versions. Some may take values away, or break the code that runs now, which a copy does not show. */
+export function nextOfTried(planned: readonly PlannedVersion[], style: Style): string {
+  const first = planned.findIndex(({ statements }) =>
+    statements.some(({ loses, breaks }) => loses.length > 0 || breaks !== undefined),
+  )
+  if (first < 0) return nextLine(style, { command: 'migrate up' }, 'on the database itself')
+  const breaking = planned[first]?.name ?? ''
+  const before = planned[first - 1]?.version
+  const up =
+    before === undefined
+      ? `then ${style.command('migrate up')} on the database itself, once no process with the older code runs`
+      : `then on the database itself ${style.command('migrate up', { to: before })}. Ship ${breaking} in a later release, once no process with the older code runs: the up of an image that has it applies it`
+  return nextLine(
+    style,
+    { command: 'migrate plan' },
+    `which says what ${breaking} takes away or breaks; ${up}`,
+  )
+}

@@ -1,0 +1,36 @@
+import type { Finding } from '../../../lib/migrations/index.js'
+import { basename } from 'node:path'
+import { GENERATED_FILE } from '../../../lib/migrations/files/search-migrations.js'
+import type { Style } from '../lines/style.js'
+
+/** What no comment accepts: it is about comments. */
+const NOT_ACCEPTED = ['empty-down', 'unknown-rule']
+
+/** Whether it is advice about a file that `search generate` wrote, and that nobody edits. */
+export const isOfGenerated = ({ level, file }: Pick<Finding, 'level' | 'file'>): boolean =>
+  level === 'advice' && GENERATED_FILE.test(basename(file))
+
+/** One line for each finding, in the format of compilers, one with their number, and the comments that accept them. */
+export function lintLines(findings: readonly Finding[], { paint }: Pick<Style, 'paint'>): readonly string[] {
+  if (findings.length === 0) return [paint.good('lint: nothing found')]
+  const colour = { refuse: paint.bad, danger: paint.warn, advice: paint.dim }
+  const of = (level: Finding['level']) => findings.filter((finding) => finding.level === level).length
+  const accepted = findings.filter(
+    (finding) =>
+      finding.level !== 'refuse' && !NOT_ACCEPTED.includes(finding.rule) && !isOfGenerated(finding),
+  )
+  const rulesOf = (name: string) => [
+    ...new Set(accepted.filter(({ file }) => file === name).map(({ rule }) => rule)),
+  ]
+  return [
+    ...findings.map(
+      ({ file, line, level, rule, text }) =>
+        `${file}:${line}: ${colour[level](`${level}:`)} ${text} ${paint.dim(`[${rule}]`)}`,
+    ),
+    `${of('refuse')} refused, ${of('danger')} dangerous, ${of('advice')} advised`,
+    ...[...new Set(accepted.map(({ file }) => file))].map(
+      (file) =>
+        `where it is meant, write this line into ${file} before a database applies it: -- ashlar:allow ${rulesOf(file).join(', ')}`,
+    ),
+  ]
+}

@@ -1,0 +1,40 @@
+import { namesText } from '../lines/names-text.js'
+import { nextLine, type Style } from '../lines/style.js'
+import type { Renumbered } from '../renumber.js'
+
+export const renumberLines = (renumbered: readonly Renumbered[], style: Style): readonly string[] =>
+  renumbered.length === 0
+    ? ['nothing to do: they have the last numbers already']
+    : renumbered.map(({ folder, from, to }) => `${style.paint.good('renumbered')} ${folder}/${from} to ${to}`)
+
+export const renumberNext = (renumbered: readonly Renumbered[], style: Style): readonly string[] =>
+  renumbered.length === 0 ? [] : [nextLine(style, { command: 'migrate lint' })]
+
+/** What another order means for databases that have the versions. */
+export function renumberNotes(renumbered: readonly Renumbered[], { command }: Style): readonly string[] {
+  if (renumbered.length === 0) return []
+  const names = [...new Set(renumbered.map(({ from }) => from))]
+  const before = Math.min(...names.map((name) => Number(name.slice(0, 4)))) - 1
+  const [run, them, they] = names.length === 1 ? ['runs', 'it', 'it'] : ['run', 'them', 'they']
+  return [
+    `the order of the versions is another now: ${namesText([...new Set(renumbered.map(({ to }) => to))])} ${run} behind all other versions of yours`,
+    ...overtakenLines(renumbered, command),
+    `a database that has applied ${them} under the old number, perhaps your own (${command('migrate status')} shows its versions), refuses these files: there, with the files of the branch as it was before the merge, ${command('migrate down', { to: before })} takes back what ${they} made`,
+  ]
+}
+
+/** A branch of which not all versions were named has them in the wrong order now. */
+function overtakenLines(renumbered: readonly Renumbered[], command: Style['command']): readonly string[] {
+  const folders = [...new Set(renumbered.map(({ folder }) => folder))]
+  const lines = folders.flatMap((folder) => {
+    const moved = renumbered.filter((one) => one.folder === folder)
+    const names = [...new Set(moved.flatMap(({ overtaken }) => overtaken))].sort()
+    if (names.length === 0) return []
+    const to = moved.map((one) => one.to)
+    const [run, those] = names.length === 1 ? ['runs', 'it is'] : ['run', 'some are']
+    return [
+      `${namesText(names)} ${run} before ${namesText(to)} now: where ${those} of the same branch, ${command('migrate renumber', {}, ...to, ...names)} puts ${names.length === 1 ? 'it' : 'them'} behind again; leave out what is of the other branch`,
+    ]
+  })
+  return [...new Set(lines)]
+}

@@ -1,0 +1,42 @@
+import { counted } from '../../output/counted.js'
+import { terminalLine } from '../../output/terminal-line.js'
+import { nextLine, type Style } from '../lines/style.js'
+import type { Phase, Rollout } from '../rollout/rollout.js'
+
+const MOST_FAILURES = 10
+const NOT_TRIED =
+  'no version was tried: the database had every version of these files before, so that both images ran on the schema as it was. To try versions, restore the copy from before them and run again'
+
+/** @param applies - what is done to the copy; empty for nothing. */
+export const rolloutQuestion = (applies: string): string =>
+  `This ${applies === '' ? 'lets' : `${applies} to it and lets`} both images write to it, so it has to be a copy.`
+
+/** What became of the calls that ended in one phase of a deployment. */
+export const phaseLines = ({ name, ms, images }: Phase, { paint }: Style): readonly string[] => [
+  `${paint.bold(name)}: ${ms < 1_000 ? `${ms} ms` : `${(ms / 1_000).toFixed(1)} s`}`,
+  ...images.map(
+    ({ image, calls, failures, slowestMs }) =>
+      `  ${image}: ${counted(calls, 'call')}, ${failures === 0 ? 'none failed' : paint.bad(`${failures} failed`)}, the slowest ${slowestMs} ms`,
+  ),
+]
+
+/** What became of a deployment. */
+export function rolloutLines({ applied, calls, failures }: Rollout, style: Style): readonly string[] {
+  const { paint } = style
+  const failed = failures.reduce((sum, { count }) => sum + count, 0)
+  return [
+    ...(applied.length === 0 ? [] : [`applied ${applied.join(', ')}`]),
+    ...failures
+      .slice(0, MOST_FAILURES)
+      .map(({ phase, image, message, count }) =>
+        paint.bad(
+          `${counted(count, 'call')} of the ${image} image failed in "${phase}": ${terminalLine(message)}`,
+        ),
+      ),
+    failed === 0 ? paint.good(`0 of ${calls} calls failed`) : paint.bad(`${failed} of ${calls} calls failed`),
+    ...(applied.length === 0 ? [paint.warn(NOT_TRIED)] : []),
+    ...(failed === 0 && applied.length > 0
+      ? [nextLine(style, { command: 'migrate up' }, 'on the database itself')]
+      : []),
+  ]
+}

@@ -1,0 +1,115 @@
+import {
+  type Difference,
+  differenceText,
+  type TableDifference,
+  type VersionStatus,
+} from '../../../lib/migrations/index.js'
+import { isContract } from '../../../lib/text/table-difference.js'
+import { missingAmong } from '../lines/missing-versions.js'
+import { namesText } from '../lines/names-text.js'
+import { nextLine, type Style } from '../lines/style.js'
+import type { Elsewhere } from '../other-schemas.js'
+
+/** What `verify` has found. */
+export interface Verified {
+  readonly differences: readonly (Difference | TableDifference)[]
+  readonly versions: readonly VersionStatus[]
+  /** Tables and columns that are missing although a version that counts as applied makes them. */
+  readonly removed: readonly Removed[]
+  /** The module of the entities; undefined where the tables were not compared. */
+  readonly entities: string | undefined
+  readonly elsewhere: Elsewhere | undefined
+}
+
+export interface Removed {
+  readonly difference: TableDifference
+  /** The version that makes it, and whether it was only recorded as applied. */
+  readonly version: string
+  readonly isRecorded: boolean
+}
+
+const isOfTable = (difference: Difference | TableDifference): difference is TableDifference =>
+  'text' in difference
+
+export function verifyLines(verified: Verified, style: Style): readonly string[] {
+  const { differences, removed, entities, elsewhere } = verified
+  const left = leftIn(verified)
+  const others = differences.filter((one) => !left.some((other) => other === one))
+  const lineOf = (difference: Difference | TableDifference): string => {
+    const found = removed.find((one) => one.difference === difference)
+    if (found !== undefined) return removedText(found, style)
+    return differenceText(
+      difference.kind === 'pending' && elsewhere !== undefined && !isOfTable(difference)
+        ? { ...difference, mayBeElsewhere: true }
+        : difference,
+      style.command,
+    )
+  }
+  const equal =
+    entities === undefined
+      ? 'every version is applied, and none was edited since; --entities compares the tables, too'
+      : 'the versions are those of the files, and the tables are as the entities say'
+  const heading = others.length === 0 ? ONLY_LEFT : LEFT
+  return [
+    ...(differences.length === 0 ? [style.paint.good(equal)] : others.map(lineOf)),
+    ...(left.length === 0 ? [] : [style.paint.warn(heading), ...left.map(lineOf)]),
+    ...(elsewhere === undefined
+      ? nextLines(verified, style)
+      : [nextLine(style, elsewhere.next, `unless ${elsewhere.here} is meant`)]),
+  ]
+}
+
+/** Those that wait for the contract. */
+export const leftIn = ({ differences, removed }: Pick<Verified, 'differences' | 'removed'>) =>
+  differences.filter(
+    (one): one is TableDifference =>
+      isOfTable(one) && isContract(one) && !removed.some(({ difference }) => difference === one),
+  )
+
+/** What is said of versions whose content at that time is unknown. */
+export function verifyNotes({ versions }: Pick<Verified, 'versions'>): readonly string[] {
+  const unchecked = versions.filter(({ isChecked }) => !isChecked).map(({ name }) => name)
+  return unchecked.length === 0
+    ? []
+    : [`another tool applied ${unchecked.join(', ')}: an edit of a file since then would not be seen`]
+}
+
+const ONLY_LEFT = 'nothing differs but what is left for the contract:'
+const LEFT = 'left for the contract:'
+
+function removedText({ difference, version, isRecorded }: Removed, { command }: Style): string {
+  const live = command('migrate diff', { live: true }, 'NAME')
+  return isRecorded
+    ? `${difference.text}, although ${version} makes it: that version is only recorded as applied, and no run of its file has succeeded here. ${live} says how to make it by hand`
+    : `${difference.text}, although ${version} makes it and is applied: it was removed by hand, or by a later version. ${live} says how to bring it back, where it was by hand`
+}
+
+/** What to do about tables that differ: a version that is missing may be the reason. */
+function nextLines(
+  { differences, versions, removed, entities = 'MODULE' }: Verified,
+  style: Style,
+): readonly string[] {
+  const ofTables = differences.filter(isOfTable)
+  if (ofTables.length === 0) return []
+  const missing = missingAmong(versions)
+  if (missing.length > 0)
+    return [
+      nextLine(
+        style,
+        { command: 'migrate up' },
+        `and then verify again: ${namesText(missing)} may settle what differs in the tables`,
+      ),
+    ]
+  const diff = (flag?: 'live' | 'contract') => ({
+    command: 'migrate diff',
+    args: ['NAME'],
+    options: { entities, ...(flag !== undefined && { [flag]: true as const }) },
+  })
+  if (removed.length > 0) return [nextLine(style, diff('live'), 'which says how to bring this database back')]
+  return ofTables.every(isContract)
+    ? [nextLine(style, diff('contract'), 'once no process with the older code runs')]
+    : [nextLine(style, diff(), BY_HAND)]
+}
+
+const BY_HAND =
+  'which writes or names what is to be done; where it does neither, the database was changed by hand: with --live it says how to bring it back'

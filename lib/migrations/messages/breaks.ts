@@ -1,0 +1,37 @@
+import { type KindsOf, type Messages, writtenBy } from './messages.js'
+
+/** Why code that runs now fails after a statement. */
+export type Breaks = KindsOf<typeof BREAKS>
+
+/** One sentence for each. */
+export const BREAKS = {
+  /** What lint says of it, whether or not the file accepts that. */
+  rule: (v: { rule: string; text: string }) => v.text,
+  /** `isUnsure`: one of the columns may take NULL. `required` take none any more. */
+  inserts: (v: {
+    withoutDefault: readonly string[]
+    isUnsure: boolean
+    required: readonly string[]
+    hasCheck: boolean
+  }) =>
+    [
+      ...(v.withoutDefault.length === 0
+        ? []
+        : [
+            `code whose INSERT leaves out ${v.withoutDefault.join(', ')} fails${v.isUnsure ? ', unless the column takes NULL' : ''}`,
+          ]),
+      ...(v.required.length === 0
+        ? []
+        : [
+            `code that writes NULL to ${v.required.join(', ')} fails, and so does an INSERT that leaves it out, unless it has a default`,
+          ]),
+      ...(v.hasCheck ? ['code that writes rows which break the check fails'] : []),
+    ].join('; '),
+  unique: (v: { columns: readonly string[] }) =>
+    `code that writes a second row with the same ${v.columns.join(', ')} fails`,
+  /** `when` is such as `BEFORE INSERT`. */
+  trigger: (v: { name: string; table: string | undefined; when: string | undefined }) =>
+    `code that relies on what the trigger ${v.name}${v.table === undefined ? '' : ` of ${v.table}`} does${v.when === undefined ? '' : ` ${v.when}`}`,
+} satisfies Messages
+
+export const breaksText = (breaks: Breaks): string => writtenBy(BREAKS, breaks, () => '')

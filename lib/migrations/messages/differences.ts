@@ -1,0 +1,72 @@
+import { commandLine, type CommandLine } from '../../text/command-line.js'
+import { type TableDifference, tableDifferenceText } from '../../text/table-difference.js'
+import { type KindsOf, type Messages, writtenBy } from './messages.js'
+import { type MigrationProblem, problemText } from './problem.js'
+import { type Unfinished, unfinishedText } from './unfinished.js'
+
+/** In what a database is not what its files make. */
+export type Difference = KindsOf<typeof DIFFERENCES>
+
+export type UnusableIndex = Extract<Difference, { readonly kind: 'busyIndex' | 'invalidIndex' }>
+
+interface Of {
+  version: string
+}
+
+/** One sentence for each, with what to do. `version` is a name such as `0002_widgets`. */
+export const DIFFERENCES = {
+  /** `refusal` is why lint refuses its file. `mayBeElsewhere`: another schema may be meant. */
+  pending: (v: Of & { refusal?: string; mayBeElsewhere?: true }, command: CommandLine) => {
+    if (v.refusal !== undefined) return `${v.version} is not applied: migrate up refuses it: ${v.refusal}`
+    return `${v.version} is not applied${v.mayBeElsewhere === true ? '' : `: run ${command('migrate up')}`}`
+  },
+  running: (v: Of & { holder: string | undefined }) =>
+    `${v.version} is being migrated now, by ${v.holder ?? 'another session'}: look again when it has ended`,
+  /** `error` is what its run said at its end. */
+  dirty: (
+    v: Of & { error: string | undefined; unfinished: Unfinished | undefined; isOfTheseFiles: boolean },
+    command: CommandLine,
+  ) => {
+    const left = v.unfinished === undefined ? '' : unfinishedText(v.unfinished)
+    const known = [left, v.error ?? ''].filter((part) => part !== '').join('. ')
+    const goesOn = v.isOfTheseFiles
+      ? `: ${command('migrate up')} goes on with it`
+      : ', and these files do not have it: run migrate up with --files and the folder that has it'
+    return `${v.version} is dirty: ${known}${v.error === undefined && v.unfinished?.direction === 'up' ? goesOn : ''}`
+  },
+  edited: (v: Of, command: CommandLine) =>
+    `${v.version} was edited after it was applied: put back what it said and make the change in a new file; ${command('migrate repair')} shows the edit, and can accept it`,
+  /** `name` is what these files call it. */
+  otherName: (v: Of & { name: string }) =>
+    `${v.version} is applied, and these files have ${v.name}: they are those of another database or module, or the file was renamed: name the right folder with --files, or put the file back`,
+  ahead: (v: Of) =>
+    `${v.version} is applied, and these files do not have it: a newer release applied it, or its file was removed; use the files of that release, put the file back, or roll it back`,
+  /** The history of another tool, because of which `up` refuses the database. */
+  refused: (v: { problem: { readonly kind: string } }, command: CommandLine) =>
+    `up refuses this database: ${problemText(v.problem as MigrationProblem, command)}`,
+  busyIndex: (v: { index: string }) =>
+    `the index ${v.index} is being built or dropped by a session now: look again when it has ended`,
+  /** `leftBy` is the version whose run left it behind. */
+  invalidIndex: (v: { index: string; leftBy: string | undefined; isOfReindex: boolean }) => {
+    const left =
+      v.leftBy === undefined
+        ? ADVICE[v.isOfReindex ? 'reindex' : 'other']
+        : `${v.leftBy} left it behind, and its next run drops it`
+    return `the index ${v.index} is INVALID: no query uses it, and every write pays for it; ${left}`
+  },
+} satisfies Messages
+
+const ADVICE = {
+  reindex: 'a REINDEX left it behind, and DROP INDEX CONCURRENTLY removes it',
+  other:
+    'REINDEX INDEX CONCURRENTLY builds it anew where it is wanted, else DROP INDEX CONCURRENTLY removes it',
+}
+
+/** A difference in one line, with what to do. @param command - how its commands are written. */
+export const differenceText = (
+  difference: Difference | TableDifference,
+  command: CommandLine = commandLine,
+): string =>
+  'text' in difference
+    ? tableDifferenceText(difference, false, command)
+    : writtenBy(DIFFERENCES, difference, command)

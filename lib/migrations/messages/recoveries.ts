@@ -1,0 +1,52 @@
+import { type KindsOf, type Messages, writtenBy } from './messages.js'
+import { statements } from './remains.js'
+
+/** How a run deals with what an earlier one left of a version. */
+export type Recovery = KindsOf<typeof RECOVERIES>
+
+/** How the run of a dirty version ended. */
+export type RunEnd = 'unreported' | 'cancelled' | 'failed'
+
+const ENDS: Readonly<Record<RunEnd, string>> = {
+  unreported: 'its last run ended without a report',
+  cancelled: 'it was cancelled',
+  failed: 'it failed',
+}
+
+const GONE = 'this way down reads a column that is not there any more, and nothing of it is done'
+
+/** One part of a sentence for each: what it does with the version. */
+export const RECOVERIES = {
+  leftNothing: () => 'it failed and left nothing behind: nothing is run',
+  clearsMark: () => 'its rollback failed and took nothing away; up only clears the mark',
+  finishesRollBack: () => 'finishes its rollback',
+  earlierVector: () => `${GONE}: next is the vector before it`,
+  withoutVector: () =>
+    `${GONE}: the vector is left out, and the next search version that up applies makes it again`,
+  statementDone: (v: { statement: number }) => `statement ${v.statement} was done when the last run ended`,
+  dropsIndex: (v: { index: string; leftBy: 'build' | 'drop' | 'reindex' }) =>
+    `drops the index ${v.index}, ${{ build: 'which an earlier run left behind', drop: 'whose drop was cut off', reindex: 'which a REINDEX left behind' }[v.leftBy]}`,
+  detaches: (v: { partition: string }) => `finishes detaching ${v.partition}`,
+  /** A backfill, whose position says later where it goes on. */
+  resumesChunks: (v: { end: RunEnd }) => ENDS[v.end],
+  goesOnBehind: (v: { rows: number; table: string }) => `goes on behind ${v.rows} rows of ${v.table}`,
+  beginsAgain: (v: { end: RunEnd }) =>
+    `${ENDS[v.end]}, and nothing of it was done: begins at its first statement`,
+  looksAgain: (v: { end: RunEnd }) =>
+    `${ENDS[v.end]} before: now looks for what that left behind, and runs it again where it is not done`,
+  /** MySQL; `mayBeDone` is of the statement behind those that are done, and `isLast` where it was the last run. */
+  goesOnWith: (v: { end: RunEnd; done: number; of: number; mayBeDone: boolean; isLast: boolean }) => {
+    const { end, done, of, mayBeDone } = v
+    const are = `${statements(1, done)} ${done === 1 ? 'is' : 'are'} done`
+    if (done > 0 && done >= of)
+      return `${ENDS[end]}, and ${are}: the file has no more statements, and nothing is run`
+    const nothing = mayBeDone ? 'nothing before it was done' : 'nothing of the file is done'
+    const there = done === 0 ? nothing : `${are} and ${done === 1 ? 'stays' : 'stay'}`
+    const next = `statement ${done + 1} of ${of}`
+    return mayBeDone
+      ? `${v.isLast ? 'its last run' : 'a run of it'} ended without a report at ${next}, and ${there}: runs that statement again, and takes an error that says it is done already for success`
+      : `${ENDS[end]} at ${next}, and ${there}: goes on with that statement`
+  },
+} satisfies Messages
+
+export const recoveryText = (recovery: Recovery): string => writtenBy(RECOVERIES, recovery, () => '')

@@ -1,0 +1,87 @@
+/** What an unfinished file left behind. */
+export type Remains =
+  /** Every statement of the file is undone, or none was done. */
+  | { readonly kind: 'nothing' }
+  /** MySQL: the statements before the one that failed. */
+  | { readonly kind: 'statements'; readonly done: number }
+  /** MySQL: a run before ended at this statement without a report. */
+  | { readonly kind: 'mayBeDone'; readonly statement: number }
+  /** PostgreSQL: an index that the next run drops. */
+  | { readonly kind: 'index' }
+  /** Chunks of a backfill. */
+  | { readonly kind: 'chunks' }
+  /** A chunk of a backfill failed, of at most `most` rows behind the key; without a key it is the first one. */
+  | {
+      readonly kind: 'chunk'
+      readonly behind: readonly { readonly column: string; readonly value: string }[]
+      readonly most: number
+      readonly written: number
+    }
+
+interface RemainsText {
+  readonly stays: string
+  /** What is to be corrected before it is run again. */
+  readonly correct: string
+  /** What happens when it is run again, where that has to be said. */
+  readonly next?: string
+}
+
+/** Part of the error that is stored with a dirty version, which has no column for it: see `isUnknown`. */
+export const MAY_BE_DONE = 'may be done all the same, because a run before this one ended without a report'
+
+const KEPT = 'and rows that are written keep what they got'
+
+export function remainsText(remains: Remains): RemainsText {
+  switch (remains.kind) {
+    case 'nothing':
+      return { stays: 'No statement of the file has taken effect', correct: 'correct it' }
+    case 'statements': {
+      const [are, stay] = remains.done === 1 ? ['is', 'stays'] : ['are', 'stay']
+      return {
+        stays: `${Statements(1, remains.done)} ${are} done and ${stay}, because MySQL commits each statement by itself`,
+        correct: `correct the file from statement ${remains.done + 1} on`,
+      }
+    }
+    case 'mayBeDone':
+      return {
+        stays: `Statement ${remains.statement} ${MAY_BE_DONE}`,
+        correct: 'look whether it is, correct the file',
+      }
+    case 'index':
+      return {
+        stays:
+          'It may have left an unusable index, which slows writes and may refuse them until the next run drops it, or migrate down, which drops it too',
+        correct: 'correct the file',
+      }
+    case 'chunks':
+      return {
+        stays: 'The chunks that are written stay',
+        correct: 'put that right',
+        next: `it goes on with the chunk that failed, ${KEPT}`,
+      }
+    case 'chunk': {
+      const { behind, most, written } = remains
+      const key = behind.map(({ column, value }) => `${column} '${value}'`).join(', ')
+      const chunk = behind.length === 0 ? 'The first chunk' : `The chunk behind ${key}`
+      return {
+        stays: `${chunk} (at most ${most} rows) failed and is undone; ${writtenText(written)}`,
+        correct: 'put that right',
+        next: written === 0 ? 'it begins with this chunk' : `it goes on with this chunk, ${KEPT}`,
+      }
+    }
+  }
+}
+
+/** How many rows are there, whichever run wrote them. */
+export function writtenText(written: number): string {
+  if (written === 0) return 'no row is written'
+  return written === 1 ? '1 row is written and stays' : `${written} rows are written and stay`
+}
+
+/** `statement 3`, `statements 1 to 2`. */
+export const statements = (first: number, last: number): string =>
+  first === last ? `statement ${first}` : `statements ${first} to ${last}`
+
+/** The same at the beginning of a sentence. */
+export const Statements = (first: number, last: number): string =>
+  first === last ? `Statement ${first}` : `Statements ${first} to ${last}`

@@ -1,0 +1,76 @@
+import type { CommandLine } from '../../text/command-line.js'
+import { type Remains, remainsText } from './remains.js'
+
+/** A statement of a file that failed, or its COMMIT. */
+export interface StatementFailed {
+  /** `0002_widgets`. */
+  readonly version: string
+  readonly file: string
+  readonly isFramework: boolean
+  readonly direction: 'up' | 'down'
+  /** Undefined for the COMMIT. */
+  readonly place: { readonly statement: number; readonly of: number; readonly line: number } | undefined
+  /** What the server said, without values of rows. */
+  readonly message: string
+  readonly sqlState: string
+  /** What to do by the error's code; empty for most. */
+  readonly advice: string
+  /** Undefined in a database that is dropped afterwards. */
+  readonly remains: Remains | undefined
+  /** Whether only the next run finds out how far it came. */
+  readonly isUnknown: boolean
+  /** What has to be put right; undefined in what is stored with the version. */
+  readonly mend: 'nothing' | 'rows' | 'cause' | 'file' | undefined
+  /** It waited too long for a lock. */
+  readonly isBlocked: boolean
+  /** What it makes is there already. */
+  readonly isThere: boolean
+  /** The rows that break it: a query that finds them, and whether what the file writes may be wrong instead. */
+  readonly rows?: { readonly find?: string; readonly mayBeFile?: true }
+}
+
+/** What failed and where, what the file left behind, and what to do. */
+export function statementText(problem: StatementFailed, command: CommandLine): string {
+  const { file, isFramework, place, message, sqlState, advice, remains, isUnknown, mend, isBlocked } = problem
+  const line = place === undefined || isFramework ? '' : ` (line ${place.line})`
+  const where = place === undefined ? 'at its COMMIT' : `statement ${place.statement} of ${place.of}${line}`
+  const parts = [
+    `${file}${isFramework ? ' (of the framework)' : ''}, ${where}: ${message}${sqlState === '' ? '' : ` (${sqlState})`}`,
+    ...(advice === '' ? [] : [advice]),
+  ]
+  if (remains === undefined) return parts.join('. ')
+  const stays = isUnknown ? 'The next run finds out how far it came' : remainsText(remains).stays
+  if (mend === undefined) return [...parts, stays].join('. ')
+  const todo = todoText(problem, remains, command)
+  return [...parts, `${stays}${isBlocked ? NO_CORRECTION : `${mend === 'rows' ? '; ' : ': '}${todo}`}`].join(
+    '. ',
+  )
+}
+
+const NO_CORRECTION = '; the file needs no correction'
+
+function todoText(
+  { version, direction, mend, isThere, rows }: StatementFailed,
+  remains: Remains,
+  command: CommandLine,
+): string {
+  const again = direction === 'down' ? `run ${command('migrate down')} again` : 'run again'
+  const { next } = remainsText(remains)
+  if (mend === 'cause') return `put that right and ${again}`
+  if (mend === 'rows') {
+    if (rows?.mayBeFile === true)
+      return `rows break it: correct them, or what the file writes, and ${again}${next === undefined ? '' : `: ${next}`}`
+    return `rows break it: correct them (the file needs no change) and ${again}${rows?.find === undefined ? '' : `. This finds them: ${rows.find}`}`
+  }
+  if (mend !== 'file') return again
+  const record = command('migrate resolve', { applied: Number(version.slice(0, 4)) })
+  const orRecord = `; or, where all that the file makes is there already, ${record} records it without running it`
+  const elsewhere = `. Where another database has applied the file as it was and needs no change, ${command('migrate repair')} accepts the correction there`
+  return `${correction(remains, again)}${isThere ? orRecord : ''}${direction === 'up' ? elsewhere : ''}`
+}
+
+/** What to do about a file with a mistake. */
+export function correction(remains: Remains, again = 'run again'): string {
+  const { correct, next } = remainsText(remains)
+  return `${correct} and ${again}${next === undefined ? '' : `: ${next}`}`
+}

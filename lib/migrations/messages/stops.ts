@@ -1,0 +1,212 @@
+import type { CommandLine } from '../../text/command-line.js'
+import { toFileNumber, toFileNumbers } from './numbers.js'
+import { type KindsOf, type Messages, writtenBy } from './messages.js'
+import { type Remains, remainsText, statements, writtenText } from './remains.js'
+import { correction, type StatementFailed, statementText } from './statement-failed.js'
+
+/** Why a run stopped, or did not begin. */
+export type Stop = KindsOf<typeof STOPS>
+
+/** `version` is a name such as `0002_widgets`, and `number` is 2. */
+interface Of {
+  version: string
+}
+/** What the server said, without values of rows. */
+interface Said {
+  message: string
+  sqlState: string
+}
+/** Another problem. */
+interface Caused {
+  cause: { readonly kind: string }
+}
+
+/** One sentence for each reason, with what to do. */
+export const STOPS = {
+  // The connection and the lock.
+  noConnection: (v: {
+    server: string
+    address?: { readonly server: string; readonly name: string } | undefined
+    reason: string
+    advice?: string | undefined
+    sqlState: string
+  }) => {
+    const place = v.address === undefined ? '' : ` at ${v.address.server}, database ${v.address.name}`
+    return `no connection to ${v.server}${place}: ${v.reason}${v.advice === undefined ? '' : `; ${v.advice}`}`
+  },
+  serverRefused: (v: Said & { advice: string; isUndone: boolean; mayBeFile: boolean }) => {
+    const said = v.sqlState === '' ? v.message : `${v.message} (${v.sqlState})`
+    if (v.mayBeFile) return `${said}. ${v.advice === '' ? 'Put that right and run again' : v.advice}`
+    const undone = v.isUndone ? '. Nothing has taken effect but what this run has reported as done' : ''
+    return `${said}. ${v.advice}${undone}. Then run again`
+  },
+  cancelledConnecting: () => 'cancelled while it connected',
+  cancelledWaiting: (v: { holder: string }) => `cancelled while it waited for ${v.holder || 'another host'}`,
+  cancelledBefore: (v: Of) => `cancelled before ${v.version}: what stands before it is done`,
+  cancelledBetweenChunks: (v: Of & { file: string; written: number }) =>
+    `${v.file}: ${BETWEEN_CHUNKS}; ${writtenText(v.written)}: up goes on behind ${v.written === 1 ? 'it' : 'them'}`,
+  lockedTooLong: (v: { holder: string; waitedMs: number }) =>
+    `waited ${v.waitedMs} ms for ${v.holder || 'another host'}, which is migrating the same database: run again when it has ended`,
+  lockLost: () => 'the lock was lost in the middle of the run: run again',
+  rowNotWritten: (v: Of & Said) =>
+    `${v.version}: its row cannot be written: ${v.message}; another host may be migrating without the lock: run again`,
+  pooler: () =>
+    'a transaction pooler is between this host and the database: each statement may meet another server session, so ' +
+    'that neither the lock nor the timeouts hold. Hand over the address of the database itself, or of a pool in session mode',
+  proxy: () =>
+    'a proxy gives each statement another server session, so that the lock does not hold: hand over the address of the database itself',
+
+  // The files and the versions of the database.
+  unknownVersion: (v: { number: number; known: readonly number[] }) =>
+    `${toFileNumber(v.number)} is not a version of these files: they have ${toFileNumbers(v.known)}`,
+  notApplied: (v: { number: number; applied: readonly number[] }) =>
+    `${toFileNumber(v.number)} is not an applied version (applied: ${toFileNumbers(v.applied) || 'none'}): --to names the highest one to keep`,
+  /** `applied` and `now` are the beginnings of checksums; `apart` is what keeps the tables of two modules apart. */
+  edited: (v: { files: readonly EditedFile[]; apart: string }, command: CommandLine) => {
+    const texts = v.files.slice(0, MOST_NAMED).map(({ version, file, isRenamed, applied, now }) => {
+      const sums = `(applied ${applied}…, now ${now}…)`
+      return isRenamed
+        ? `${file} is not ${version}, which was applied ${sums}`
+        : `${file} was edited after it was applied ${sums}`
+    })
+    if (v.files.length > MOST_NAMED) texts.push(`and ${v.files.length - MOST_NAMED} more`)
+    const advice = v.files.some(({ isRenamed }) => isRenamed)
+      ? 'These may be the files of another database or module: name the right folder with --files'
+      : `Put back what it said and make the change in a new file; ${command('migrate repair')} shows the edit, and can accept it`
+    return `${texts.join('; ')}. ${advice}. If another module has its tables here, give each module ${v.apart}`
+  },
+  otherName: (v: Of & { name: string }) =>
+    `${v.name} is not ${v.version}, which the database has under this number: these may be the files of another database or module: ` +
+    `name the right folder with --files; where the file was renamed or renumbered, give it its name back`,
+  notOfTheseFiles: (v: Of, command: CommandLine) =>
+    `${v.version} was applied last, and these files do not have it: use the files that do, or roll it back with ${command('migrate down')}`,
+  noWayDown: (v: Of) =>
+    `${v.version}: neither the files nor the version table have its way down: add ${v.version}.down.sql`,
+  rollBackStopped: (
+    v: Caused & { rolledBack: readonly string[]; left: readonly string[]; to: number },
+    command: CommandLine,
+  ) => {
+    const { rolledBack, left, to } = v
+    const done =
+      rolledBack.length === 0 ? 'No version is rolled back yet' : `Rolled back: ${rolledBack.join(', ')}`
+    return `${causeText(v, command)}. ${done}; not rolled back: ${left.join(', ')}: ${command('migrate down', { to })} goes on with them`
+  },
+
+  // What a person puts right.
+  baselineOfVersions: (
+    v: { versions: readonly { readonly version: string; readonly standing: keyof typeof STANDINGS }[] },
+    command: CommandLine,
+  ) =>
+    `${v.versions.map(({ version, standing }) => `${version} ${STANDINGS[standing]}`).join(', ')}: a baseline is for a database without versions; ` +
+    `${command('migrate resolve', { applied: true })} records one more`,
+  /** `place` is where the versions of the module are. */
+  noVersionRecorded: (v: Of & { place: string }, command: CommandLine) =>
+    `no version is recorded ${v.place}, so that ${v.version} cannot be resolved: ` +
+    `${command('migrate up')} applies all, and ${command('migrate baseline')} records those of a database that has their tables`,
+  nothingToResolve: (v: Of) => `${v.version} is not applied: there is nothing to resolve`,
+  appliedAlready: (v: Of) => `${v.version} is applied already`,
+  halfDone: (v: Of & { number: number; done: number; of: number }, command: CommandLine) => {
+    const left =
+      v.done === 0
+        ? `its run ended without a report: statement 1 of ${v.of} may be done`
+        : `${areDone(v.done)}, of ${v.of}`
+    return (
+      `${v.version}: ${left}, and MySQL undoes no statement of a file: run ${command('migrate up')} first, with the file as it was or corrected from statement ` +
+      `${v.done + 1} on, and then roll back; or undo by hand what is done, and run ${command('migrate resolve', { 'rolled-back': v.number })}`
+    )
+  },
+  beginningEdited: (
+    v: Of & { number: number; direction: 'up' | 'down'; done: number; edited: number; table: string },
+  ) =>
+    `${v.version}.${v.direction}.sql: ${areDone(v.done)}, which MySQL cannot undo, and statement ${v.edited} was edited since: ` +
+    `put back what ${v.direction}_sql of version ${v.number} in ${v.table} has there, and correct the file from statement ${v.done + 1} on`,
+
+  // Other tools.
+  otherDirty: (v: { table: string; number: number }) =>
+    `${v.table} says that ${toFileNumber(v.number)} is dirty: put it right with the tool that made it, then run again`,
+  otherUnknown: (v: { table: string; number: number }) =>
+    `${v.table} is at ${toFileNumber(v.number)}, which these files do not have: the first run needs the files that were applied`,
+  notTakenOver: (v: Said & { table: string }) => `${v.table} cannot be taken over: ${v.message}`,
+  /** `adopted` is the number of the version of these files that holds what the tool made. */
+  otherTool: (
+    v: { tool: string; table: string; adopted: number | undefined; apart: string },
+    command: CommandLine,
+  ) => {
+    const takeOver =
+      v.adopted === undefined
+        ? `To take it over, run ${command('migrate adopt')}, which prints the command that dumps it`
+        : `These files hold what it made: ${command('migrate baseline', { to: v.adopted })} records that here`
+    return `the table ${v.table} says that ${v.tool} migrates this schema. ${takeOver}; to leave it alone, give the module ${v.apart}`
+  },
+  /** `comment` is the line with which a file says that it holds what the tool made. */
+  otherToolMoved: (
+    v: { tool: string; table: string; count: number; adopted: number; comment: string },
+    command: CommandLine,
+  ) =>
+    `${v.tool} has changed this schema since it was taken over: its table ${v.table} lists ${v.count === 1 ? '1 migration' : `${v.count} migrations`}, ` +
+    `and the files hold what ${v.adopted} made. Undo it with ${v.tool}; or write what it did into the next version, begin that file with the ` +
+    `line ${v.comment}, and run ${command('migrate resolve', { applied: true })} with the number of that version where it is done already`,
+  namesakes: (v: {
+    tables: readonly { readonly table: string; readonly lacks: readonly string[] }[]
+    apart: string
+  }) =>
+    `tables that have the names of the framework’s are other ones: ${v.tables.map(({ table, lacks }) => `${table} lacks ${lacks.join(', ')}`).join('; ')}. ` +
+    `Rename them, or give the module ${v.apart}`,
+
+  // A statement, or a row.
+  statementFailed: (v: StatementFailed, command: CommandLine) => statementText(v, command),
+  chunkFailed: (v: Caused & { remains: Remains }, command: CommandLine) =>
+    `${causeText(v, command)}. ${remainsText(v.remains).stays}: ${correction(v.remains)}`,
+  backfillWithoutKey: (v: Of & { file: string; table: string }) =>
+    `${v.file}: ${v.table} has no primary key, or is no table: a backfill goes through its table by the key`,
+  backfillMovesKey: (v: Of & { file: string; column: string }) =>
+    `${v.file}: it sets ${v.column}, which is part of the primary key: rows that move would be left out or written twice`,
+  backfillRow: (v: Of & { file: string; row: string; why: string }) =>
+    `${v.file}: the row with ${v.row}: ${v.why}`,
+  invalidIndexThere: (v: Of & { index: string }) =>
+    `${v.version}: ${v.index} was there before and is INVALID`,
+  /** `schema` is the module's, and `found` the one in which it was found. */
+  foundElsewhere: (v: Of & { name: string; schema: string; found: string }) =>
+    `${v.version}: ${v.name} is not in the schema ${v.schema}, and was found in ${v.found}, which is searched for its extensions. ` +
+    `No statement of the file has taken effect: correct the name, or write it with its schema where the other one is meant`,
+  searchVersionFailed: (v: Caused, command: CommandLine) =>
+    `${causeText(v, command)}. Where another file drops what it reads, leave this one as it is: ` +
+    `${command('search generate')} writes the vector without it, and the next run then records this version without running it`,
+
+  // Databases for a comparison.
+  notReplayed: (v: Caused & { isOfFile: boolean }, command: CommandLine) =>
+    `the files cannot be replayed into the scratch database: ${causeText(v, command)}${v.isOfFile ? '. Correct the file and run again' : ''}`,
+  scratchNotReached: (v: Caused, command: CommandLine) =>
+    `${causeText(v, command)}. The comparison makes databases of its own, which a pooler such as PgBouncer does not know: give check, diff and ` +
+    'new --entities the address of the server itself, or name an empty database with --scratch',
+  noRightForScratch: (v: { right: string; sqlState: string }) =>
+    `the user of the connection string may make no database for the comparison (${v.sqlState}): ${v.right}`,
+} satisfies Messages
+
+interface EditedFile {
+  readonly version: string
+  readonly file: string
+  readonly isRenamed: boolean
+  readonly applied: string
+  readonly now: string
+}
+
+/** Part of the error that is stored with a dirty version, which has no column for it: see `wasCancelled`. */
+export const BETWEEN_CHUNKS = 'cancelled between two chunks'
+
+/** So that what to do is not cut off behind a long list. */
+const MOST_NAMED = 3
+
+const STANDINGS = {
+  failed: 'failed here',
+  halfRolledBack: 'is half rolled back',
+  recorded: 'is recorded',
+  applied: 'is applied',
+}
+
+/** `statements 1 to 2 are done`. */
+const areDone = (done: number): string => `${statements(1, done)} ${done === 1 ? 'is' : 'are'} done`
+
+function causeText({ cause }: Caused, command: CommandLine): string {
+  return writtenBy(STOPS, cause as Stop, command)
+}

@@ -1,0 +1,207 @@
+import type { TableDifference } from '../../text/table-difference.js'
+import { foreignKeyShape, type LiveIndex, shapeOf } from '../dialects/catalog/live-table.js'
+import type { ColumnDefinition, TableDefinition } from '../dialects/catalog/table-definition.js'
+import { quoteTable } from '../dialects/quote-table.js'
+import { SEARCH_VECTOR } from '../dialects/search-predicate.js'
+import { tableText } from '../schema/table-name-of.js'
+import type { ComparedDialect } from './expected-table.js'
+import type { Difference } from './table-differences.js'
+
+const ONCE_ALONE = 'once no older image runs, '
+
+/** A difference with what to do, the same for `verify` and `diff`; undefined where another one says it. */
+export function shownDifference(
+  difference: Difference,
+  definition: TableDefinition,
+  dialect: ComparedDialect,
+): TableDifference | undefined {
+  const table = tableText(definition)
+  const { kind } = difference
+  const of = (text: string, rest: Partial<TableDifference>): TableDifference => ({
+    kind,
+    table,
+    text,
+    ...rest,
+  })
+  const { catalog, quote } = dialect
+  const alter = `ALTER TABLE ${quoteTable(definition, dialect)} `
+  switch (difference.kind) {
+    case 'noTable':
+      return of(`${table} is missing`, { next: 'expand' })
+    case 'fault':
+      return of(`${table} ${difference.text}`, {})
+    case 'addColumn': {
+      const { name: column } = difference.column
+      return of(`${table}.${column} is missing`, { column, next: 'expand' })
+    }
+    case 'generated': {
+      const { name: column } = difference.column
+      return of(`${table}.${column} is made by the database, and the model writes it`, {
+        column,
+        detail: 'drop the column in a file of your own, and diff adds it again',
+      })
+    }
+    case 'type': {
+      const { column, live } = difference
+      const isExact = !column.isText || catalog.exactCollations.includes(live.collation ?? '')
+      const collation = isExact
+        ? ''
+        : `, with the collation ${catalog.exactCollations[0] ?? ''} in place of ${live.collation ?? 'its own'}`
+      const type = column.catalogType
+      const until = [
+        ...(column.isText && lengthOf(live.type) < lengthOf(type) ? ['longer values are refused'] : []),
+        ...(isExact ? [] : [`texts are ordered and compared by the other collation`]),
+      ].join(', and ')
+      return of(`${table}.${column.name} is ${live.type} and has to be ${type}${collation}`, {
+        column: column.name,
+        ...(until !== '' && { detail: `until then ${until}; ` }),
+        next: 'contract',
+      })
+    }
+    case 'collation': {
+      const { column, live } = difference
+      return of(
+        `${table}.${column.name} has the collation ${live.collation ?? 'of nobody knows what'} and needs ${catalog.exactCollations[0] ?? ''}`,
+        {
+          column: column.name,
+          detail: 'until then texts are ordered and compared by the other one; ',
+          next: 'contract',
+        },
+      )
+    }
+    case 'nullable': {
+      const { name: column, nullable } = difference.column
+      if (nullable)
+        return of(`${table}.${column} is NOT NULL and has to take NULL`, { column, next: 'contract' })
+      const fill = nullRows(definition, difference.column, dialect)
+      return of(`${table}.${column} takes NULL and has to be NOT NULL`, {
+        column,
+        ...(fill !== undefined && { fill }),
+        next: 'contract',
+      })
+    }
+    case 'default': {
+      const { name: column } = difference.column
+      return of(`${table}.${column} has to have the default ${difference.wanted}`, { column, next: 'expand' })
+    }
+    case 'spareDefault': {
+      const { name: column } = difference.column
+      return of(
+        `${table}.${column} keeps the default ${difference.live.fallback ?? ''}, which let older images leave it out`,
+        { column, statement: `${alter}ALTER COLUMN ${quote(column)} DROP DEFAULT`, next: 'contract' },
+      )
+    }
+    case 'extraColumn': {
+      const { live, to } = difference
+      const column = live.name
+      if (to !== undefined)
+        return of(`${to.name} replaces ${table}.${column}`, {
+          column,
+          detail: `once no running image uses ${column}, `,
+          next: 'drop',
+        })
+      if (column === SEARCH_VECTOR && live.generated !== undefined)
+        return of(`${table}.${column} is of a search that is not INDEXED any more`, {
+          column,
+          detail: 'once no running image searches by it, ',
+          next: 'drop',
+        })
+      return of(`${table}.${column} is not in the model`, {
+        column,
+        detail: 'declare it; or, once no running image uses it, ',
+        next: 'drop',
+      })
+    }
+    case 'primaryKey': {
+      const [is, wanted] = [difference.is.join(', '), difference.wanted.join(', ')]
+      return of(
+        `${table} has ${is === '' ? 'no primary key' : `the primary key (${is})`} and has to have (${wanted})`,
+        { detail: 'make it in a quiet hour, because it locks the table' },
+      )
+    }
+    case 'addIndex': {
+      const { index, there } = difference
+      return there === undefined
+        ? of(`${table} lacks the index ${index.name} ${shapeOf(index)}`, { next: 'expand' })
+        : of(`the index ${index.name} of ${table} is ${shapeOf(there)} and has to be ${shapeOf(index)}`, {
+            next: 'both',
+          })
+    }
+    case 'extraIndex': {
+      const { index, isReplaced } = difference
+      if (isReplaced) return undefined
+      if (index.unique && isForLiveRows(index, definition))
+        return of(
+          `the index ${index.name} of ${table} is replaced, and still refuses the values of deleted rows`,
+          { detail: ONCE_ALONE, next: 'drop' },
+        )
+      return index.unique
+        ? of(`the index ${index.name} of ${table} is ${shapeOf(index)}, which the model does not have`, {
+            detail: `it refuses rows that are allowed${crossesTenants(index, definition)}; declare it, or `,
+            next: 'drop',
+          })
+        : of(
+            `the index ${index.name} of ${table} is ${shapeOf(index)}, which the model does not have any more`,
+            {
+              detail: 'every write pays for it; ',
+              next: 'drop',
+            },
+          )
+    }
+    case 'addForeignKey': {
+      const { key, others } = difference
+      if (others.length > 0) return undefined
+      return of(
+        `${table} lacks the foreign key ${key.name} ${foreignKeyShape({ ...key, target: tableText(key.target) })}, so that a reference can leave its tenant`,
+        { next: catalog.changes.addsForeignKeysInUse ? 'expand' : 'contract' },
+      )
+    }
+    case 'extraForeignKey': {
+      const { key, wanted, isThere } = difference
+      const is = `the foreign key ${key.name} of ${table} is ${foreignKeyShape(key)}`
+      if (wanted === undefined) return of(`${is}, which the model does not have any more`, { next: 'drop' })
+      const shape = foreignKeyShape({ ...wanted, target: tableText(wanted.target) })
+      return of(`${is} and has to be ${shape}`, { next: isThere ? 'drop' : 'both' })
+    }
+    case 'uncheckedForeignKey':
+      return of(
+        `the foreign key ${difference.key.name} of ${table} is ${foreignKeyShape(difference.key)}, so that rows from before may refer to nothing`,
+        { next: 'expand' },
+      )
+    case 'uncheckedCheck':
+      return of(
+        `the check ${difference.check.name} of ${table} is NOT VALID, so that rows from before may break it`,
+        { detail: `${alter}VALIDATE CONSTRAINT ${quote(difference.check.name)}` },
+      )
+  }
+}
+
+/** Of `varchar(80)`; Infinity for a type without a length. */
+const lengthOf = (type: string): number => Number(/char[a-z ]*\((\d+)\)/i.exec(type)?.[1] ?? Infinity)
+
+/**
+ * A query for the rows without a value of a column that becomes required; undefined where the contract fills them, or where they are copied
+ * from the column that it was.
+ */
+export function nullRows(
+  table: TableDefinition,
+  { name, initial, renamedFrom }: ColumnDefinition,
+  dialect: ComparedDialect,
+): string | undefined {
+  if (initial !== undefined || renamedFrom !== undefined) return undefined
+  return `SELECT * FROM ${quoteTable(table, dialect)} WHERE ${dialect.quote(name)} IS NULL`
+}
+
+/** Whether the model has its columns in a unique index that leaves deleted rows out. */
+const isForLiveRows = (live: LiveIndex, { indexes }: TableDefinition): boolean =>
+  live.where === undefined &&
+  indexes.some(
+    ({ unique, columns, where }) =>
+      unique &&
+      columns.length + (where === undefined ? 0 : 1) > live.columns.length &&
+      live.columns.every((column, at) => columns[at] === column),
+  )
+
+/** What a unique index tells a caller who meets a row that the caller may not see. */
+const crossesTenants = ({ columns }: LiveIndex, { tenant }: TableDefinition): string =>
+  tenant === undefined || columns.includes(tenant) ? '' : ', and may tell one tenant what another has'

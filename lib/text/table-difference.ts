@@ -1,0 +1,74 @@
+import { commandLine, type CommandLine } from './command-line.js'
+
+/** In what a table of a database is not what its entity says. */
+export interface TableDifference {
+  /** Such as `noTable`, `addColumn` or `type`. */
+  readonly kind: string
+  /** `widgets`, or `inventory.widgets`. */
+  readonly table: string
+  readonly column?: string
+  /** What differs: `widgets.colour is missing`. */
+  readonly text: string
+  /** What it means until then, or what has to be so before the next step. */
+  readonly detail?: string
+  /** A query for the rows that have to be filled first. */
+  readonly fill?: string
+  /** The statement that the file of the next step has. */
+  readonly statement?: string
+  readonly next?: TableStep
+}
+
+/**
+ * What brings it in line. `expand`: a file that `migrate diff` writes. `contract` and `drop`: one that `migrate diff --contract` writes, which
+ * changes or drops it. `both`: one of each. `backfill`: one that a person writes. `search`: those of `search generate`. Without one, `detail`
+ * says what a person does.
+ */
+export type TableStep = 'expand' | 'contract' | 'drop' | 'both' | 'backfill' | 'search'
+
+/** Whether all that is left to do is in the contract. */
+export const isContract = ({ next }: TableDifference): boolean => next === 'contract' || next === 'drop'
+
+/**
+ * A difference in one line, with what to do. It names statements only where nothing else writes them, because most that come to mind lock or
+ * rewrite the table.
+ * @param areFilesKnown - whether it was compared with what the files make: else one of them may do it already.
+ */
+export function tableDifferenceText(
+  { text, detail = '', fill, statement, next }: TableDifference,
+  areFilesKnown = false,
+  command: CommandLine = commandLine,
+): string {
+  const first = fill === undefined ? '' : `fill it first (${fillText(fill, command)}); `
+  const step =
+    statement === undefined
+      ? stepText(next, areFilesKnown, command)
+      : `once none of them runs, ${command('migrate diff', { contract: true }, 'NAME')} writes ${statement}`
+  const what = `${detail}${first}${step}`
+  return what === '' ? text : `${text}: ${what}`
+}
+
+/** How rows are found that have no value, and who fills them. */
+export const fillText = (query: string, command: CommandLine = commandLine): string =>
+  `${query} finds the rows, and ${command('migrate new', {}, 'NAME')} begins a backfill`
+
+function stepText(next: TableStep | undefined, areFilesKnown: boolean, command: CommandLine): string {
+  const yours = areFilesKnown ? '' : ', unless a file of yours does already'
+  const diff = command('migrate diff', {}, 'NAME')
+  const contract = command('migrate diff', { contract: true }, 'NAME')
+  switch (next) {
+    case 'expand':
+      return `${diff} writes the file for it${yours}`
+    case 'contract':
+      return `once no older image runs, ${contract} writes the file for it${yours}`
+    case 'drop':
+      return `${contract} writes the file that drops it${yours}`
+    case 'both':
+      return `${diff} writes the file for the right one, and once no older image runs, diff NAME --contract the one that drops this${areFilesKnown ? '' : ', unless files of yours do already'}`
+    case 'backfill':
+      return `fill it before, with the backfill of ${command('migrate new', {}, 'NAME')}`
+    case 'search':
+      return `${command('search generate')} writes the files, up applies them`
+    case undefined:
+      return ''
+  }
+}
