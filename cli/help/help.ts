@@ -1,9 +1,10 @@
 import { type Command, Help, type Interfaces } from '@oclif/core'
+import { GROUPS } from './groups.js'
 import { EXIT_CODES, EXIT_MEANINGS, type Exit } from '../errors/exit-codes.js'
 
 /**
  * oclif's help, with examples on every level and the exit statuses. A topic shows the first example of each of its
- * commands.
+ * commands, and its commands in groups where it has many.
  */
 export class ExampledHelp extends Help {
   override formatRoot(): string {
@@ -24,6 +25,21 @@ export class ExampledHelp extends Help {
     return `${super.formatCommand(command)}\n\n${this.section('EXIT STATUS', statuses)}`
   }
 
+  protected override formatCommands(commands: Command.Loadable[]): string {
+    const groups = GROUPS[topicOf(commands[0])]
+    if (groups === undefined) return super.formatCommands(commands)
+    const sections = Object.entries(groups).map(([group, names]) => {
+      const found = names.flatMap((name) => commands.filter(({ id }) => id.split(':').at(-1) === name))
+      const rows = found.map((one): [string, string] => [
+        one.id.replaceAll(':', ' '),
+        this.summary(one) ?? '',
+      ])
+      const options = { indentation: 2, spacer: '\n', stripAnsi: this.opts.stripAnsi ?? false }
+      return this.section(group.toUpperCase(), this.renderList(rows, options))
+    })
+    return sections.join('\n\n')
+  }
+
   private withExamples(text: string, commands: readonly Command.Loadable[]): string {
     const examples = commands.flatMap((command) => firstExample(command, this.config))
     if (examples.length === 0) return text
@@ -31,6 +47,10 @@ export class ExampledHelp extends Help {
     return `${text.trimEnd()}\n\n${this.section('EXAMPLES', lines)}`
   }
 }
+
+/** Of `migrate:up` it is `migrate`. */
+const topicOf = (command: Command.Loadable | undefined): string =>
+  command?.id.split(':').slice(0, -1).join(':') ?? ''
 
 /** The exit statuses that a command can have. */
 function exitMeanings(command: Command.Loadable, bin: string): [Exit, string][] {

@@ -1,4 +1,5 @@
 import type { DescMethod } from '@bufbuild/protobuf'
+import type { DeclaredProblem } from '../../errors.js'
 import type { Repository } from '../../persistence/contract/repository.js'
 import { type AnyFunction, type Handler, restrictedToOf, userHandler } from '../chain/handler.js'
 import { unkeptImmutable } from './immutable-fields.js'
@@ -24,50 +25,68 @@ export function ownFunction(
   return typeof own === 'function' ? (own as AnyFunction) : undefined
 }
 
-/** What runs a method: the function of the implementation, else the repository. Or why nothing does, in words. */
+/** Why nothing runs a method. */
+export interface HandlerProblem extends DeclaredProblem, Values {
+  readonly kind: keyof typeof SENTENCES
+}
+
+interface Values {
+  /** `shop.v1.Widgets.GetWidget`. */
+  readonly method: string
+  /** `getWidget`. */
+  readonly fn: string
+  /** Such as why the method is no standard method, or the fields that would be lost. */
+  readonly why: string
+}
+
+const SENTENCES = {
+  restrictedWrap: ({ method, fn }: Values) =>
+    `${method}: ${fn} is wrapped, which takes care of decisions by row: leave supportsRowAccess out`,
+  noImplementation: ({ method, fn }: Values) => `${method} has no implementation: give ${fn}()`,
+  wrapWithoutRepository: ({ method, fn }: Values) =>
+    `${method}: ${fn} is wrapped, and no repository is registered with it: give one, or a plain function`,
+  notStandard: ({ method, fn, why }: Values) => `${method} needs an implementation, ${fn}(), because ${why}`,
+  wrapOfNotStandard: ({ method, fn, why }: Values) =>
+    `${method}: ${fn} is wrapped, and no repository implements it, because ${why}: give a plain function`,
+  overwritesImmutable: ({ method, fn, why }: Values) =>
+    `${method} would overwrite ${why}, which is IMMUTABLE, because a repository replaces the field around it as a whole: mark that IMMUTABLE, or give ${fn}() as a plain function`,
+  total: ({ method, why }: Values) => `${method} ${why}`,
+  wrapOfOperation: ({ method, fn }: Values) =>
+    `${method}: ${fn} is wrapped, and the method returns an operation, which goes on after your function: give a plain function`,
+  marked: ({ method, fn, why }: Values) => `${method}: ${fn} ${why}`,
+}
+
+/** What runs a method: the function of the implementation, else the repository. Or why nothing does. */
 export const handlerOf = (
   desc: DescMethod,
   { repository, implementation }: ServiceParts,
   limits: ListLimits,
-): Handler | { readonly problem: string } => {
-  const name = `${desc.parent.typeName}.${desc.name}`
+): Handler | { readonly problem: HandlerProblem } => {
+  const refused = (kind: HandlerProblem['kind'], why = '') => {
+    const values = { method: `${desc.parent.typeName}.${desc.name}`, fn: desc.localName, why }
+    return { problem: { kind, ...values, text: SENTENCES[kind](values) } }
+  }
   const own = ownFunction(desc, implementation)
-  const isOwn = own !== undefined
-  const wrap = isOwn ? wrapOf(own) : undefined
-  if (isOwn && wrapOf(restrictedToOf(own)?.fn ?? own) !== wrap)
-    return {
-      problem: `${name}: ${desc.localName} is wrapped, which takes care of decisions by row: leave supportsRowAccess out`,
-    }
-  if (isOwn && wrap === undefined)
+  const wrap = own === undefined ? undefined : wrapOf(own)
+  if (own !== undefined && wrapOf(restrictedToOf(own)?.fn ?? own) !== wrap) return refused('restrictedWrap')
+  if (own !== undefined && wrap === undefined)
     return { ...userHandler(desc, own, implementation), ...repeating(desc, own) }
   const message = repository?.model.message
   if (repository === undefined || message === undefined)
-    return {
-      problem: isOwn
-        ? `${name}: ${desc.localName} is wrapped, and no repository is registered with it: give one, or a plain function`
-        : `${name} has no implementation: give ${desc.localName}()`,
-    }
+    return refused(own === undefined ? 'noImplementation' : 'wrapWithoutRepository')
   const standard = standardMethod(desc, message, repository.model.name)
   if ('differs' in standard)
-    return {
-      problem: isOwn
-        ? `${name}: ${desc.localName} is wrapped, and no repository implements it, because ${standard.differs}: give a plain function`
-        : `${name} needs an implementation, ${desc.localName}(), because ${standard.differs}`,
-    }
-  const lost = standard.kind === 'update' || standard.kind === 'batchUpdate' ? unkeptImmutable(message) : []
-  if (lost.length > 0)
-    return {
-      problem: `${name} would overwrite ${lost.join(', ')}, which is IMMUTABLE, because a repository replaces the field around it as a whole: mark that IMMUTABLE, or give ${desc.localName}() as a plain function`,
-    }
+    return refused(own === undefined ? 'notStandard' : 'wrapOfNotStandard', standard.differs)
+  const isUpdate = standard.kind === 'update' || standard.kind === 'batchUpdate'
+  const lost = isUpdate ? unkeptImmutable(message) : []
+  if (lost.length > 0) return refused('overwritesImmutable', lost.join(', '))
   const total = totalProblem(standard, repository)
-  if (total !== undefined) return { problem: `${name} ${total}` }
-  if (wrap === undefined) return repositoryHandler(desc, standard, withContextInOverrides(repository), limits)
-  if ('startsOperation' in standard && standard.startsOperation)
-    return {
-      problem: `${name}: ${desc.localName} is wrapped, and the method returns an operation, which goes on after your function: give a plain function`,
-    }
-  const problem = wrapProblem(own as AnyFunction, wrap)
-  if (problem !== undefined) return { problem: `${name}: ${desc.localName} ${problem}` }
+  if (total !== undefined) return refused('total', total)
+  if (own === undefined || wrap === undefined)
+    return repositoryHandler(desc, standard, withContextInOverrides(repository), limits)
+  if ('startsOperation' in standard && standard.startsOperation) return refused('wrapOfOperation')
+  const marked = wrapProblem(own, wrap)
+  if (marked !== undefined) return refused('marked', marked)
   return wrappedHandler(desc, standard, repository, limits, wrap, implementation)
 }
 

@@ -1,3 +1,4 @@
+import type { DeclaredProblem } from '../../errors.js'
 import type { DescField, DescMethod, DescService, Registry as TypeRegistry } from '@bufbuild/protobuf'
 import { registryOf } from '../../gateway/json/type-registry.js'
 import type { Repository } from '../../persistence/contract/repository.js'
@@ -25,7 +26,7 @@ export class Registry implements Redaction {
   readonly #methods = new Map<DescMethod, Registered>()
   readonly #repositories = new Map<string, Repository<object>>()
   readonly #secretFields = new Set<string>()
-  readonly #problems: string[] = []
+  readonly #problems: (string | DeclaredProblem)[] = []
   #types: TypeRegistry | undefined
 
   constructor(private readonly limits: ListLimits) {}
@@ -89,8 +90,8 @@ export class Registry implements Redaction {
     return (this.#types ??= registryOf(this.services().flatMap(({ methods }) => methods)))
   }
 
-  /** The reasons why the services cannot be served, one text each. */
-  problems(): readonly string[] {
+  /** The reasons why the services cannot be served. */
+  problems(): readonly (string | DeclaredProblem)[] {
     return this.#problems
   }
 

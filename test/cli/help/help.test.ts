@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { GROUPS } from '../../../cli/help/groups.js'
 import { ExampledHelp } from '../../../cli/help/help.js'
 import { loadOptions } from '../../../cli/loading/load-options.js'
 import { expectGolden } from '../../support/golden.js'
@@ -71,6 +72,16 @@ describe('--help', () => {
     const text = await helpOf('ashlar', '')
     expect(text).to.match(/TOPICS[^]*\n  idp +Give a development identity provider/)
     expect(text).to.include('EXAMPLES\n  $ ashlar ')
+  })
+
+  it('has each command of a topic with groups in one of them', async () => {
+    const { commands } = await Config.load(loadOptions('ashlar'))
+    for (const [topic, groups] of Object.entries(GROUPS))
+      expect(Object.values(groups).flat()).to.have.members(
+        commands.flatMap(({ id, hidden }) =>
+          id.startsWith(`${topic}:`) && !hidden ? [id.slice(topic.length + 1)] : [],
+        ),
+      )
   })
 
   it('is what the program shows without a command, and with -h', async () => {
