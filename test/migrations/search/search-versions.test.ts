@@ -249,8 +249,8 @@ onEachEngine(
     it('come before the contract that drops a column which they read', async () => {
       const first = searched((await differing({}, BEFORE, 'expand')).files, BEFORE)
       const { changes } = await differing(first, notes({ title: {} }), 'contract')
-      expect(changes.vectors).to.deep.equal([
-        'notes.search_vector is made of other sources: ashlar search generate writes the files, up applies them',
+      expect(changes.vectors.map(({ kind, table }) => [kind, table])).to.deep.equal([
+        ['outdatedVector', 'notes'],
       ])
     })
   },
