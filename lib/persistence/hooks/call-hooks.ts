@@ -69,7 +69,8 @@ export interface HookDetails {
 /** Who is told beside the listeners of the class. */
 export interface Subscribers {
   readonly isSilent: boolean
-  hears(event: HookEvent): boolean
+  /** Those that somebody is told of; undefined where that is not known yet, and nobody is. */
+  readonly events: ReadonlySet<HookEvent> | undefined
   /** @param manager - in the transaction of the operation; undefined where there is none. */
   tell(
     event: HookEvent,
@@ -86,6 +87,8 @@ export type ManagerOf = () => EntityManager | undefined
 export class Hooks<E extends object> {
   readonly events: ReturnType<typeof writeEvents>
   readonly #listeners = new Map<HookEvent, EntityListener['property'][]>()
+  /** All events at which something is called, once they are known. */
+  #heard: ReadonlySet<HookEvent> | undefined
 
   constructor(
     readonly model: ResourceModel<E>,
@@ -111,7 +114,14 @@ export class Hooks<E extends object> {
 
   /** Whether anything is called at the event. */
   hears(event: HookEvent): boolean {
-    return this.#listeners.has(event) || this.subscribers?.hears(event) === true
+    return (this.#heard ?? this.#find()).has(event)
+  }
+
+  #find(): ReadonlySet<HookEvent> {
+    const told = this.subscribers === undefined ? [] : this.subscribers.events
+    const heard = new Set([...this.#listeners.keys(), ...(told ?? [])])
+    if (told !== undefined) this.#heard = heard
+    return heard
   }
 
   /** Whether anything is called before or after the operation. */
@@ -135,11 +145,6 @@ export class Hooks<E extends object> {
   /** Calls what comes after a write; what it changes is not stored. */
   async after(event: HookEvent, entity: E, inside: Inside, details: HookDetails = {}): Promise<void> {
     if (this.hears(event)) await this.#enter(event, [entity], inside, details, () => inside.manager)
-  }
-
-  /** Whether anything is called after the operation has read entities. */
-  followLoads(operation: string): boolean {
-    return this.hears('AfterLoad') && LOADED[operation] !== undefined
   }
 
   /** Calls it once for each entity. @returns undefined when there is nothing to wait for. */
@@ -188,7 +193,7 @@ export class Hooks<E extends object> {
         if (isThenable(done)) yield done
         if (calls?.isRunning === true) yield calls.refuse(this.#named(event))
       }
-      if (this.subscribers?.hears(event) !== true) continue
+      if (this.subscribers?.events?.has(event) !== true) continue
       yield this.subscribers.tell(event, entity, details, managerOf())
       if (calls?.isRunning === true) yield calls.refuse(`a subscriber to ${this.model.entity.name}`)
     }

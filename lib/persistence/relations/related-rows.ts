@@ -13,7 +13,7 @@ import { listOf, type Search } from './search.js'
 /** The rows of another resource in the same database, and who is told when they are read. `At` is where a statement goes. */
 export interface RelatedTable<At> {
   list(at: At, plan: ListPlan, tenant: string | undefined): Promise<Page<object>>
-  readonly hooks: Pick<Hooks<object>, 'followLoads' | 'loaded'>
+  readonly hooks: Pick<Hooks<object>, 'hears' | 'loaded'>
   readonly managerOf?: (at: At) => ReturnType<ManagerOf>
 }
 
@@ -63,7 +63,7 @@ export class RelatedRows<At, T extends RelatedTable<At> = RelatedTable<At>> {
       },
       loaded: (target, entities) => {
         const { hooks, managerOf } = this.#tableOf(target)
-        if (!hooks.followLoads('batchGet')) return undefined
+        if (!hooks.hears('AfterLoad')) return undefined
         const found = entities()
         if (found.length === 0) return undefined
         const inside: RequestContext = scope.context.with({ transaction: surrounding(options?.context) })

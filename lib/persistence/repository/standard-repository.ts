@@ -315,7 +315,7 @@ export abstract class StandardRepository<
     paths: readonly string[] | undefined,
     options: OperationOptions | undefined,
   ): T | Promise<T> {
-    const isComplete = paths === undefined && !this.#backend.hooks.followLoads(name)
+    const isComplete = paths === undefined && !this.#backend.hooks.hears('AfterLoad')
     return isComplete ? result : this.#complete(name, operation, result, paths, options)
   }
 
@@ -329,7 +329,7 @@ export abstract class StandardRepository<
     const { relations, hooks, managerOf } = this.#backend
     if (paths.length > 0)
       await relations.read(entitiesRead(name, result), paths, { at: call, scope, options })
-    if (!hooks.followLoads(name)) return result
+    if (!hooks.hears('AfterLoad')) return result
     const transaction = TransactionChain.ofHooks(surrounding(options?.context))
     try {
       await hooks.loaded(name, result, scope.context.with({ transaction }), () => managerOf(call))

@@ -51,7 +51,12 @@ export class RowWriter<E extends object, C extends RowCall> {
     const isOpen = model.tenantInKey || (refers && model.tenant !== undefined)
     return isOpen && tenant === undefined
       ? undefined
-      : { key, tenant, precondition: Precondition.of(model, ifMatch), where }
+      : {
+          key,
+          tenant,
+          precondition: ifMatch === undefined ? undefined : Precondition.of(model, ifMatch),
+          where,
+        }
   }
 
   async search(call: C, { key, scope, ifMatch }: RowCondition): Promise<Target> {

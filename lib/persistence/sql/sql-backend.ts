@@ -16,13 +16,14 @@ import type { PageOptions, RowsBackend } from '../repository/rows-backend.js'
 import type { PurgeChunk } from '../repository/purge-expired.js'
 import type { SqlCall } from '../rows/row-call.js'
 import type { WrittenResource } from '../rows/row-writer.js'
+import type { Finds, Rows } from '../rows/rows.js'
 import { IndexErrors } from '../schema/index-errors.js'
 import { tableNameOf } from '../schema/table-name-of.js'
 import { EntitySubscribers } from '../typeorm/subscribers.js'
 import { DataSourceCheck } from './data-source-check.js'
 import { knownHydratorsOf } from './row-codec.js'
 import { RowStore } from './row-store.js'
-import { familyRowsOf, rowsOf, type SqlRows } from './rows-of.js'
+import { familyRowsOf, rowsOf } from './rows-of.js'
 import { SqlOperations } from './sql-operations.js'
 import type { TransactionContext } from './transaction-context.js'
 import { TransactionScope } from './transaction-scope.js'
@@ -33,19 +34,24 @@ export class SqlBackend<E extends object> implements RowsBackend<E, SqlCall, Tra
   readonly database: Database
   readonly check: DataSourceCheck
   readonly operations: SqlOperations
+  readonly rows: Rows<E>
+  readonly finds: Finds<E>
+  readonly hooks: Hooks<E>
   readonly resource: WrittenResource<SqlCall>
   readonly relations: RowsTogether
   readonly family: SqlFamily
-  readonly #parts: SqlRows<E>
+  readonly #store: RowStore<E>
 
   constructor(dataSource: DataSource, model: ResourceModel<E>, options: MergeOptions) {
     const database = executorOf(dataSource)
     const { dialect } = database
     this.database = database
     this.check = new DataSourceCheck(database, model)
-    const parts = rowsOf(database, model, mergeOf(dataSource, options))
-    const { store, references, hooks } = parts
-    this.#parts = parts
+    const { rows, store, finds, references, hooks } = rowsOf(database, model, mergeOf(dataSource, options))
+    this.rows = rows
+    this.#store = store
+    this.finds = finds
+    this.hooks = hooks
     this.resource = {
       model,
       rangeOf: ({ kind }) => dialect.kinds[kind].range,
@@ -68,18 +74,6 @@ export class SqlBackend<E extends object> implements RowsBackend<E, SqlCall, Tra
     })
   }
 
-  get rows() {
-    return this.#parts.rows
-  }
-
-  get finds() {
-    return this.#parts.finds
-  }
-
-  get hooks() {
-    return this.#parts.hooks
-  }
-
   /** Once the DataSource is initialized. */
   memberOf() {
     const { dataSource } = this.database
@@ -87,22 +81,22 @@ export class SqlBackend<E extends object> implements RowsBackend<E, SqlCall, Tra
   }
 
   list(call: SqlCall, plan: ListPlan, tenant: string | undefined, how: PageOptions) {
-    return this.#parts.store.lists.list(call, plan, tenant, how)
+    return this.#store.lists.list(call, plan, tenant, how)
   }
 
   count(call: SqlCall, plan: CountPlan, tenant: string | undefined) {
-    return this.#parts.store.lists.count(call, plan, tenant)
+    return this.#store.lists.count(call, plan, tenant)
   }
 
-  readonly purge: PurgeChunk<SqlCall> = (...operands) => this.#parts.store.purge(...operands)
+  readonly purge: PurgeChunk<SqlCall> = (...operands) => this.#store.purge(...operands)
 
   async isTaken({ column }: Field, value: string, given: RequestContext | undefined): Promise<boolean> {
     const on = current(this.database, given)
-    return (await on.run(this.#parts.store.statements.has(column), [value])).rows.length > 0
+    return (await on.run(this.#store.statements.has(column), [value])).rows.length > 0
   }
 
   specsOf({ on }: SqlCall, credential: CredentialField) {
-    return on === this.database ? this.#parts.store.lists.specsOf(credential, on) : undefined
+    return on === this.database ? this.#store.lists.specsOf(credential, on) : undefined
   }
 
   readonly managerOf = ({ on }: SqlCall) => (on instanceof TransactionScope ? on.manager : undefined)

@@ -37,6 +37,7 @@ const METHODS = {
 /** The subscribers of a DataSource that listen to one entity, called as TypeORM does, but one after another. */
 export class EntitySubscribers implements Subscribers {
   #found: readonly Subscriber[] | undefined
+  #events: ReadonlySet<HookEvent> | undefined
 
   constructor(
     private readonly dataSource: DataSource,
@@ -48,8 +49,11 @@ export class EntitySubscribers implements Subscribers {
     return this.dataSource.isInitialized && this.#all().length === 0
   }
 
-  hears(event: HookEvent): boolean {
-    return this.#all().some((subscriber) => subscriber[METHODS[event]] !== undefined)
+  get events(): ReadonlySet<HookEvent> | undefined {
+    if (!this.dataSource.isInitialized) return undefined
+    const events = Object.keys(METHODS) as HookEvent[]
+    const hears = (event: HookEvent) => this.#all().some((one) => one[METHODS[event]] !== undefined)
+    return (this.#events ??= new Set(events.filter(hears)))
   }
 
   async tell(

@@ -53,6 +53,11 @@ export class ConnectionWaits {
     return () => void this.#waits.delete(wait)
   }
 
+  /** Whether a caller might wait for itself: it is inside of a transaction that holds a connection. */
+  get isNeeded(): boolean {
+    return holdersAround(this.pool.database).length > 0
+  }
+
   /**
    * Waits as `enter` does, unless the caller would wait for itself.
    * @param enter - waits until the signal aborts.
@@ -61,9 +66,7 @@ export class ConnectionWaits {
     enter: (signal: CallEnd | undefined) => R,
     signal: CallEnd | undefined,
   ): R {
-    return holdersAround(this.pool.database).length === 0
-      ? enter(signal)
-      : (this.#waitHolding(enter, signal) as R)
+    return this.isNeeded ? (this.#waitHolding(enter, signal) as R) : enter(signal)
   }
 
   async #waitHolding(

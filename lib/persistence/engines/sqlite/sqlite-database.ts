@@ -1,4 +1,3 @@
-import type { CallEnd } from '../../../call-end.js'
 import { ConnectionWaits } from '../executor/connection-waits.js'
 import { withoutValues } from '../../../faults/driver-fault.js'
 import type { Database, Executor, Lease, Result, RunOptions, Sent, Statement } from '../executor/executor.js'
@@ -24,8 +23,10 @@ export class SqliteDatabase implements Database {
   constructor(readonly dataSource: DataSource) {}
 
   run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
-    const run = (signal: CallEnd | undefined) => this.#leases.run(statement.text, values, 'array', signal)
-    const outcome = this.#waits.wait(run, options?.signal)
+    const { text } = statement
+    const outcome = this.#waits.isNeeded
+      ? this.#waits.wait((signal) => this.#leases.run(text, values, 'array', signal), options?.signal)
+      : this.#leases.run(text, values, 'array', options?.signal)
     return (outcome as Promise<Result>).catch((error: unknown) => this.#rethrow(error, { statement, values }))
   }
 
