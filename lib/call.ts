@@ -121,19 +121,17 @@ export interface Incoming {
   /** What of the request is in memory; left out for one without a body. */
   readonly held?: HeldRequest | undefined
   /** Writes the response of a unary call as it is sent. An error that it throws is the result of the call. */
-  readonly write?: (response: Message) => void
-  /**
-   * Takes the bytes of a response instead, in the wire format of protobuf, where no code has needed a message of it. Then
-   * `write` is not called. For a listener that sends bytes.
-   */
-  readonly writeBytes?: (response: Uint8Array) => void
-  /** The same for a listener that sends JSON. */
-  readonly writeEntity?: (response: EntityResponse) => void
+  respond(response: UnaryResponse): void
 }
+
+/** The response to a unary call: a message, or what becomes one where it has to. */
+export type UnaryResponse = Message | EntityResponse
 
 /** A response that is what a repository has returned, and no message yet. */
 export interface EntityResponse {
   readonly message: Message
+  /** Its bytes in the wire format of protobuf. @throws Error for a value that they cannot hold. */
+  bytes(): Uint8Array
   /**
    * Its proto3 JSON.
    * @param registry - knows the types that a google.protobuf.Any holds.
@@ -161,15 +159,11 @@ export interface WholeRequest {
  */
 export interface Dispatcher {
   /**
-   * Whether it reads `rest` after authorization. Any other dispatcher gets a rest only when the client waits for `100
-   * Continue`.
-   */
-  readonly readsRest?: boolean
-  /**
+   * Has `incoming` write the response.
    * @param request - as far as it is read; undefined where all of it is the rest.
-   * @returns the response; undefined where `incoming` has taken it as bytes or as an entity.
+   * @returns a promise of the end of the call; undefined where it has ended.
    */
-  unary(incoming: Incoming, request: Message | undefined): Message | undefined | Promise<Message | undefined>
+  unary(incoming: Incoming, request: Message | undefined): Promise<unknown> | undefined
   /**
    * Streaming of every kind; a single request or response is a stream of one.
    * @param requests - undefined for a single request of which all is the rest.

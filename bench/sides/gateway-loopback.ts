@@ -16,9 +16,10 @@ const metadataOf = ({ metadata }: Incoming): Metadata => {
   return sent
 }
 
-const unary = (incoming: Incoming, request: Message): Promise<Message> =>
-  new Promise((resolve, reject) => {
-    const { method } = incoming
+const unary = async (incoming: Incoming, begun: Message): Promise<void> => {
+  const { method, rest } = incoming
+  const request = rest === undefined ? begun : (await rest.read()).request
+  const answered = await new Promise<Message>((resolve, reject) => {
     const path = `/${method.parent.typeName}/${method.name}`
     const call = client.makeUnaryRequest(
       path,
@@ -31,6 +32,8 @@ const unary = (incoming: Incoming, request: Message): Promise<Message> =>
     call.on('metadata', (headers: Metadata) => copy(headers, incoming.headers))
     call.on('status', ({ metadata }) => copy(metadata, incoming.trailers))
   })
+  incoming.respond(answered)
+}
 
 const copy = (from: Metadata, to: Incoming['headers']): void => {
   for (const [name, value] of Object.entries(from.getMap())) to.set(name, String(value))

@@ -56,8 +56,7 @@ export async function call(
     hasBody(request) || awaitsContinue(request)
       ? new Body(request, options.maxBodyBytes, caller, setup.unauthenticated)
       : undefined
-  const isEarly = options.dispatcher.readsRest === true || awaitsContinue(request)
-  const early = body === undefined ? NO_BODY : await (isEarly ? body.beginning() : body.whole())
+  const early = body === undefined ? NO_BODY : await body.beginning()
   let incoming: HttpIncoming | undefined
   try {
     let message: Message
@@ -65,7 +64,6 @@ export async function call(
     try {
       message = early === undefined ? toRequest(binding, parts, NO_BODY, registry) : read(early)
     } catch (error) {
-      if (options.dispatcher.readsRest !== true) throw error
       unreadable = error as Error
       message = create(binding.method.input)
     }
@@ -117,8 +115,7 @@ async function unary(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const reply = await options.dispatcher.unary(incoming, message)
-  if (incoming.content === undefined) incoming.write(reply as Message)
+  await options.dispatcher.unary(incoming, message)
   const { contentType, body } = incoming.content as Content
   const etag = etagHeader(incoming.trailers.get('etag'))
   const headers = toldBy(responseHeaders, incoming, response)

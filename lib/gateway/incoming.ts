@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { DescMethod, Message, Registry } from '@bufbuild/protobuf'
-import { type Caller, type EntityResponse, type Incoming, Metadata, type RestOfRequest } from '../call.js'
+import { type Caller, type Incoming, Metadata, type RestOfRequest, type UnaryResponse } from '../call.js'
 import type { HeldRequest } from '../unauthenticated-bytes.js'
 import type { Binding } from './routing/bindings.js'
 import { deadlineOf, metadataOf } from './http/metadata.js'
@@ -40,11 +40,11 @@ export class HttpIncoming implements Incoming {
     this.peer = `${request.socket.remoteAddress ?? ''}:${request.socket.remotePort ?? ''}`
   }
 
-  write(response: Message): void {
-    this.content = toContent(this.binding, this.message, response, this.registry)
-  }
-
-  writeEntity(response: EntityResponse): void {
-    this.content = withEntity(this.binding, this.message, response, this.registry)
+  respond(response: UnaryResponse): void {
+    const { binding, message, registry } = this
+    this.content =
+      '$typeName' in response
+        ? toContent(binding, message, response, registry)
+        : withEntity(binding, message, response, registry)
   }
 }

@@ -2,14 +2,12 @@ import type { Redaction } from '../resource/redaction.js'
 import type { Authenticator } from './authn/authenticator.js'
 import type { Authorizer } from './authz/authorizer.js'
 import type { CircuitBreaker } from './interceptors/circuit-breaker.js'
-import type { Deadline } from './chain/deadline.js'
 import type { ReferenceDecisions } from './row-access/reference-decisions.js'
 import type { RelatedLists } from './expansion/related-lists.js'
 import type { PrincipalFunc } from './interceptors/authorization.js'
 import type { Related } from './interceptors/read-mask.js'
 import type { Identity } from './interceptors/rate-limit.js'
 import type { Logger } from './observability/logger.js'
-import type { Method } from './chain/method.js'
 import type { IdempotencyStore } from './idempotency/idempotency-store.js'
 import type { RateLimiter } from './rate-limit/rate-limiter.js'
 import type { RuleSet } from './authz/rules.js'
@@ -21,9 +19,6 @@ import type { UserInterceptor } from './chain/user-interceptor.js'
 export interface ChainParts {
   readonly logger: Logger
   readonly telemetry: Telemetry | undefined
-  readonly timeoutMsOf: (method: Method) => number
-  /** The deadlines of open calls. */
-  readonly openCalls: Deadline[]
   readonly rateLimiter: RateLimiter | undefined
   readonly identity: Identity
   readonly authenticator: Authenticator | undefined

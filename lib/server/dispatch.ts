@@ -2,48 +2,61 @@ import { create, type DescMethod, type Message } from '@bufbuild/protobuf'
 import { Unimplemented } from '../errors.js'
 import type { Dispatcher, Incoming } from '../call.js'
 import { Call, type OperationStarter } from './chain/call.js'
-import { EntityReply, messageOfReply } from './chain/entity-reply.js'
-import type { Next, Reply } from './chain/interceptor.js'
+import { Deadline } from './chain/deadline.js'
+import { messageOfReply } from './chain/entity-reply.js'
+import type { Next } from './chain/interceptor.js'
 import type { Method } from './chain/method.js'
+import { onlyOne } from './chain/reply.js'
 
 /** A method with its composed chain and handler. */
 export interface Dispatched {
   readonly method: Method
+  readonly timeoutMs: number
   readonly run: Next<Call>
 }
 
-/** What both listeners call: finds the method once, and runs the call. */
+/**
+ * What both listeners call: finds the method once, and runs the call.
+ * @param openCalls - the times of the calls that run.
+ */
 export const dispatcher = (
   methods: ReadonlyMap<DescMethod, Dispatched>,
   runner: OperationStarter,
+  openCalls: Deadline[],
 ): Dispatcher => {
   const callOfOne = async (
-    method: Method,
+    { method, timeoutMs }: Dispatched,
     incoming: Incoming,
     requests: AsyncIterable<Message> | undefined,
   ) => {
+    const time = Deadline.of(incoming, method, timeoutMs, openCalls)
     try {
-      return new Call(method, incoming, requests && (await onlyOne(requests)), undefined, runner)
+      return new Call(method, incoming, requests && (await onlyOne(requests)), undefined, time, runner)
     } catch (error) {
-      const call = new Call(method, incoming, create(method.desc.input), undefined, runner)
-      call.unreadable = error as Error
-      return call
+      const empty = create(method.desc.input)
+      return new Call(method, incoming, empty, undefined, time, runner, error as Error)
     }
   }
   return {
-    readsRest: true,
     unary(incoming, request) {
-      const { method, run } = methods.get(incoming.method) ?? notServed(incoming.method)
-      const reply = run(new Call(method, incoming, request, undefined, runner))
-      const takesEntities = incoming.writeBytes !== undefined || incoming.writeEntity !== undefined
-      const settle = takesEntities ? asTaken : asMessage
-      return reply instanceof Promise ? reply.then(settle) : settle(reply)
+      const { method, timeoutMs, run } = methods.get(incoming.method) ?? notServed(incoming.method)
+      const time = Deadline.of(incoming, method, timeoutMs, openCalls)
+      const reply = run(new Call(method, incoming, request, undefined, time, runner))
+      return reply instanceof Promise ? reply : undefined
     },
     async *stream(incoming, requests) {
-      const { method, run } = methods.get(incoming.method) ?? notServed(incoming.method)
+      const dispatched = methods.get(incoming.method) ?? notServed(incoming.method)
+      const { method, timeoutMs, run } = dispatched
       const call = method.clientStreams
-        ? new Call(method, incoming, undefined, requests, runner)
-        : await callOfOne(method, incoming, requests)
+        ? new Call(
+            method,
+            incoming,
+            undefined,
+            requests,
+            Deadline.of(incoming, method, timeoutMs, openCalls),
+            runner,
+          )
+        : await callOfOne(dispatched, incoming, requests)
       const reply = await run(call)
       if (Symbol.asyncIterator in reply) yield* reply
       else yield messageOfReply(reply)
@@ -53,19 +66,4 @@ export const dispatcher = (
 
 const notServed = ({ parent, name }: DescMethod): never => {
   throw new Unimplemented(`${parent.typeName}.${name} is not served here`)
-}
-
-/** For a listener that sends messages. */
-const asMessage = (reply: Reply): Message | Promise<Message> =>
-  Symbol.asyncIterator in reply ? onlyOne(reply) : messageOfReply(reply)
-
-/** For a listener that has taken what is no message. */
-const asTaken = (reply: Reply): Message | undefined | Promise<Message> => {
-  if (reply instanceof EntityReply) return undefined
-  return Symbol.asyncIterator in reply ? onlyOne(reply) : reply
-}
-
-const onlyOne = async (messages: AsyncIterable<Message>): Promise<Message> => {
-  for await (const message of messages) return message
-  throw new Unimplemented('the call carries no message')
 }

@@ -1,4 +1,5 @@
 import { Chain } from './chain/chain.js'
+import { response } from './chain/response.js'
 import { authentication } from './interceptors/authentication.js'
 import { authorization } from './interceptors/authorization.js'
 import { circuitBreaker } from './interceptors/circuit-breaker.js'
@@ -28,9 +29,10 @@ export const frameworkChain = ({ logger, ...parts }: ChainParts) =>
   new Chain()
     .add('tracing', parts.telemetry && tracing(parts.telemetry))
     .add('logging', logging(logger))
-    .add('requestId', requestId(parts.timeoutMsOf, parts.openCalls))
+    .add('requestId', requestId())
     .add('payloads', payloads(logger, parts.redaction))
     .add('errorMapper', errorMapper(logger))
+    .add('response', response())
     .add('tenantId', tenantId(parts.authenticator !== undefined))
     .add('rateLimit', parts.rateLimiter && rateLimit(parts.rateLimiter, logger, parts.identity))
     .add('authentication', parts.authenticator && authentication(parts.authenticator, logger))

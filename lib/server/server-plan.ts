@@ -170,8 +170,6 @@ const dispatcherOf = (
     ...resilience,
     identity: identityOf(config),
     rules,
-    openCalls,
-    timeoutMsOf: timeoutMsOf(config),
     telemetry,
     redaction: registry,
     related: {
@@ -183,10 +181,12 @@ const dispatcherOf = (
     referenceDecisions: new ReferenceDecisions(registry, rules, config.authorizer),
     messageRules,
   }).around(({ handler }) => handler.run)
-  const methods = [...registry.methods()].map(
-    ([desc, registered]) => [desc, { method: registered.method, run: runOf(registered) }] as const,
-  )
-  return dispatcher(new Map(methods), runner)
+  const msOf = timeoutMsOf(config)
+  const methods = [...registry.methods()].map(([desc, registered]) => {
+    const { method } = registered
+    return [desc, { method, timeoutMs: msOf(method), run: runOf(registered) }] as const
+  })
+  return dispatcher(new Map(methods), runner, openCalls)
 }
 
 /** The headers that say who calls, where no authenticator does. */

@@ -34,15 +34,16 @@ export class EchoDispatcher implements Dispatcher {
     return last
   }
 
-  async unary(incoming: Incoming, request: Message): Promise<Message> {
+  async unary(incoming: Incoming, begun: Message): Promise<void> {
+    const request = await wholeOf(incoming, begun)
     const heard = this.#hear(incoming, request)
     await this.before(heard)
-    if (this.answer !== undefined) return this.answer(heard)
-    return answerOf(incoming.method, request)
+    incoming.respond(this.answer === undefined ? answerOf(incoming.method, request) : this.answer(heard))
   }
 
   async *stream(incoming: Incoming, requests: AsyncIterable<Message>): AsyncIterable<Message> {
-    for await (const request of requests) {
+    for await (const begun of requests) {
+      const request = await wholeOf(incoming, begun)
       const heard = this.#hear(incoming, request)
       await this.before(heard)
       if (!isMessage(request, CountRequestSchema)) continue
@@ -63,6 +64,12 @@ export class EchoDispatcher implements Dispatcher {
     incoming.headers.set('x-request-id', incoming.metadata.get('x-request-id') ?? 'minted')
     return heard
   }
+}
+
+/** The request with its body. @throws what is wrong with it. */
+async function wholeOf({ unreadable, rest }: Incoming, begun: Message): Promise<Message> {
+  if (unreadable !== undefined) throw unreadable
+  return rest === undefined ? begun : (await rest.read()).request
 }
 
 function answerOf(method: DescMethod, request: Message): Message {

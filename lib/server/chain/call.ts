@@ -1,22 +1,17 @@
 import type { Message } from '@bufbuild/protobuf'
-import type {
-  CallOperations,
-  IfMatch,
-  Incoming,
-  Metadata,
-  OperationWork,
-  RestOfRequest,
-  RestrictedOperations,
-} from '../../call.js'
+import type { Incoming, Metadata, OperationWork, RestOfRequest, RestrictedOperations } from '../../call.js'
 import type { RequestContext } from '../../context.js'
 import type { AshlarError } from '../../errors.js'
+import type { Repository } from '../../persistence/contract/repository.js'
 import type { Operation } from 'ashlar-annotations/google/longrunning/operations_pb.js'
 import type { Deadline } from './deadline.js'
-import type { ReplyOrPromise } from './interceptor.js'
 import type { Method } from './method.js'
 import type { CallReferences, FilterAccess, RelatedDecisions, RowAccess } from './row-access.js'
 
-/** A call on its way through the chain: one object, on which each interceptor stores its results. */
+/**
+ * A call on its way through the chain: which method is called, from where, with what, and until when. What else is known
+ * of it, interceptors add: each says in its type what that is, and puts it on this object.
+ */
 export class Call {
   readonly path: string
   readonly metadata: Metadata
@@ -24,41 +19,25 @@ export class Call {
   readonly trailers: Metadata
   readonly peer: string
   /** The mask paths that must write nothing. */
-  ignoredMask: readonly string[]
-  /** Why the request cannot be read; undefined when it can. */
-  unreadable: Error | undefined
-  /** The part of the request that is not read yet, until authorization has read it. */
-  rest: RestOfRequest | undefined
-  /** The precondition; undefined without one. */
-  ifMatch: IfMatch | undefined = undefined
-  /** Whether the call must write nothing. */
-  validateOnly = false
-  /** Whether the call holds an idempotency key, which it keeps until its handler has settled. */
-  holdsKey = false
-  /** The work of a handler that holds a key, which may continue after the caller has the reply; undefined until it starts. */
-  handling: Handling | undefined = undefined
-  /** How rows are restricted; undefined where the authorizer allowed them all. */
-  rowAccess: RowAccess | undefined = undefined
-  /** What the caller may do with resources that go with the one of the call; undefined where nothing can go with it. */
-  related: RelatedDecisions | undefined = undefined
-  /** What the caller may refer to; undefined where nothing is written that refers to something. */
-  references: CallReferences | undefined = undefined
-  /** Which relations a filter and an order may lead through; undefined where none can. */
-  filterAccess: FilterAccess | undefined = undefined
-  /** Why the call was denied, where that is told. */
-  denial: string | undefined = undefined
+  readonly ignoredMask: readonly string[]
+  /** The part of the request that is not read yet. */
+  readonly rest: RestOfRequest | undefined
 
   /**
    * @param request - the single request, as far as it is read; undefined when nothing of it is, and when the client streams.
    * @param requests - the client's stream; undefined when it sends one request.
+   * @param time - limits every step of the call.
    * @param runner - runs the operations that the handler starts.
+   * @param unreadable - why the request cannot be read; undefined when it can.
    */
   constructor(
     readonly method: Method,
     readonly incoming: Incoming,
-    public request: Message | undefined,
-    public requests: AsyncIterable<Message> | undefined,
+    readonly request: Message | undefined,
+    readonly requests: AsyncIterable<Message> | undefined,
+    readonly time: Deadline,
     readonly runner: OperationStarter,
+    readonly unreadable = incoming.unreadable,
   ) {
     this.path = method.path
     this.metadata = incoming.metadata
@@ -67,32 +46,40 @@ export class Call {
     this.peer = incoming.peer
     this.ignoredMask = incoming.ignoredMask ?? []
     this.rest = incoming.rest
-    this.unreadable = incoming.unreadable
   }
 
   get signal(): AbortSignal {
-    return (this as Partial<Timed>).time?.signal ?? this.incoming.caller.signal
+    return this.time.signal
   }
 
   get deadline(): number | undefined {
-    return (this as Partial<Timed>).time?.at
+    return this.time.at
   }
 
   /** Why the call ended before its reply; undefined while it is open. */
   get ended(): AshlarError | undefined {
-    return (this as Partial<Timed>).time?.ended ?? this.incoming.caller.reason
+    return this.time.ended
   }
 
-  restricted<R extends object>(repository: R): RestrictedOperations<R> {
-    const within = this.rowAccess?.restrict(repository as never, 'acts') ?? repository
-    return (this.references?.restrict(repository as never, within as never) ?? within) as never
+  /** As {@link ServerCall} has it; only authorization knows to what the call is restricted. */
+  restricted<R extends object>(this: Restrictions, repository: R): RestrictedOperations<R> {
+    const whole: object = repository
+    const within = this.rowAccess?.restrict(whole as Repository<object>, 'acts') ?? whole
+    const restricted = this.references?.restrict(whole as Repository<object>, within as Repository<object>)
+    return (restricted ?? within) as RestrictedOperations<R>
   }
+}
 
-  /** Starts long-running operations on behalf of this call. */
-  get operations(): CallOperations {
-    const { context } = this as unknown as { readonly context: RequestContext }
-    return { start: ({ metadata }, work) => this.runner.start(this.method, context, metadata, work) }
-  }
+/** What a call may reach, as authorization has found out. */
+export interface Restrictions {
+  /** How rows are restricted; left out where the authorizer allowed them all. */
+  readonly rowAccess?: RowAccess | undefined
+  /** What the caller may refer to; left out where nothing is written that refers to something. */
+  readonly references?: CallReferences | undefined
+  /** What the caller may do with resources that go with the one of the call; left out where nothing can go with it. */
+  readonly related?: RelatedDecisions | undefined
+  /** Which relations a filter and an order may lead through; left out where none can. */
+  readonly filterAccess?: FilterAccess | undefined
 }
 
 /** Starts the operations of calls; the work continues after its call has ended. */
@@ -103,14 +90,4 @@ export interface OperationStarter {
     metadata: Message | undefined,
     work: OperationWork,
   ): Promise<Operation>
-}
-
-/** A handler's unfinished work. */
-export interface Handling {
-  settled: boolean
-  readonly reply: ReplyOrPromise
-}
-
-interface Timed {
-  readonly time: Deadline
 }

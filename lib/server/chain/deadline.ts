@@ -1,6 +1,7 @@
 import { type AshlarError, DeadlineExceeded } from '../../errors.js'
-import type { Caller } from '../../call.js'
+import type { Caller, Incoming } from '../../call.js'
 import type { CallEnd } from '../../call-end.js'
+import type { Method } from './method.js'
 
 /** The longest delay of a timer; a later deadline is the same as none. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
@@ -46,6 +47,21 @@ export class Deadline implements CallEnd {
     this.#open = open
     this.#place = open.push(this) - 1
     this.#stepMs = stepMs
+  }
+
+  /**
+   * The time of a call: until the sooner of its caller's deadline and the timeout of its method. A stream has its caller's
+   * deadline alone; without one, each of its steps before the handler has the timeout.
+   */
+  static of(incoming: Incoming, { isStreaming }: Method, timeoutMs: number, open: Deadline[]): Deadline {
+    const { caller, deadline = Number.POSITIVE_INFINITY, since = Date.now() } = incoming
+    const at = isStreaming ? deadline : Math.min(deadline, since + timeoutMs)
+    return new Deadline(
+      Number.isFinite(at) ? at : undefined,
+      caller,
+      isStreaming ? timeoutMs : undefined,
+      open,
+    )
   }
 
   get expired(): boolean {

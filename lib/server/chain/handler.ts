@@ -12,10 +12,13 @@ import type { RestrictedOperations, ServerCall } from '../../call.js'
 import type { Repository } from '../../persistence/contract/repository.js'
 import { withholding } from '../../resource/behavior/input-only.js'
 import { isThenable } from '../../thenable.js'
-import type { Call } from './call.js'
+import type { Call, Restrictions } from './call.js'
 import { enter } from './enter.js'
 import type { Next } from './interceptor.js'
 import type { RowAccessUse } from './row-access.js'
+
+/** A call as a handler gets it. */
+export type HandledCall = ServerCall & Call & Restrictions
 
 /** The implementation of a method as the chain sees it. */
 export interface Handler {
@@ -34,8 +37,8 @@ export interface Handler {
   /** Whether its filters and orders may name relations, about each of which the authorizer is asked; left out where none can. */
   readonly namesRelations?: boolean | undefined
   /** Refuses to repeat a reply to a caller who may not get what is in it; left out where nobody can tell. */
-  checkReplay?(reply: Message, call: ServerCall & Call): Promise<void>
-  readonly run: Next<ServerCall & Call>
+  checkReplay?(reply: Message, call: HandledCall): Promise<void>
+  readonly run: Next<HandledCall>
 }
 
 /** The function that you write for one method. */

@@ -1,24 +1,8 @@
 import type { Message } from '@bufbuild/protobuf'
-import { Cancelled } from '../../errors.js'
+import { Cancelled, Unimplemented } from '../../errors.js'
 import type { Call } from './call.js'
 import type { Deadline } from './deadline.js'
 import type { Next, Reply, ReplyOrPromise } from './interceptor.js'
-
-/** Continues with the reply or the error of the inner chain, at once when there is nothing to wait for. */
-export const proceed = <C extends Call>(
-  call: C,
-  next: Next<C>,
-  onReply: (reply: Reply) => Reply,
-  onError: (error: unknown) => Reply,
-): ReplyOrPromise => {
-  let reply: ReplyOrPromise
-  try {
-    reply = next(call)
-  } catch (error) {
-    return onError(error)
-  }
-  return reply instanceof Promise ? reply.then(onReply, onError) : onReply(reply)
-}
 
 /** The reply, read or changed when it arrives. */
 export const withReply = (
@@ -34,20 +18,25 @@ export const untilSettled = <C extends Call>(
   call: C,
   next: Next<C>,
   settled: (error?: unknown) => void,
-): ReplyOrPromise =>
-  proceed(
-    call,
-    next,
-    (reply) => {
-      if (Symbol.asyncIterator in reply) return watched(call, reply, settled)
-      settled()
-      return reply
-    },
-    (error) => {
-      settled(error)
-      throw error
-    },
-  )
+): ReplyOrPromise => {
+  const succeeded = (reply: Reply): Reply => {
+    if (Symbol.asyncIterator in reply) return watched(call, reply, settled)
+    settled()
+    return reply
+  }
+  const failed = (error: unknown): never => {
+    settled(error)
+    throw error
+  }
+  let reply: ReplyOrPromise
+  try {
+    reply = next(call)
+  } catch (error) {
+    return failed(error)
+  }
+  return reply instanceof Promise ? reply.then(succeeded, failed) : succeeded(reply)
+}
+
 async function* watched(call: Call, stream: AsyncIterable<Message>, settled: (error?: unknown) => void) {
   let outcome: { readonly error?: unknown } | undefined
   try {
@@ -92,11 +81,17 @@ const endOf = async (iterator: AsyncIterator<Message>): Promise<void> => {
 /** The stream with its errors replaced. */
 export async function* mapStreamError(
   stream: AsyncIterable<Message>,
-  map: (error: unknown) => Error,
+  fail: (error: unknown) => never,
 ): AsyncIterable<Message> {
   try {
     yield* stream
   } catch (error) {
-    throw map(error)
+    fail(error)
   }
+}
+
+/** The one message of a stream. @throws Unimplemented where there is none. */
+export async function onlyOne(messages: AsyncIterable<Message>): Promise<Message> {
+  for await (const message of messages) return message
+  throw new Unimplemented('the call carries no message')
 }

@@ -16,6 +16,12 @@ export interface ConnectedCall {
   /** The package gets an empty message instead. */
   readonly message: Message
   readonly format: WireFormat
+  readonly responded: Responded
+}
+
+/** The response of a unary call, once there is one. */
+export interface Responded {
+  message: Message | undefined
 }
 
 /** What all calls share. */
@@ -39,10 +45,10 @@ export const implementationOf = (calling: Calling, method: DescMethod): MethodIm
 
 const unary = async (calling: Calling, context: HandlerContext): Promise<Message> => {
   const { connect, dispatcher, key, sent } = calling
-  const { incoming, message, format } = context.values.get(key) as ConnectedCall
+  const { incoming, message, format, responded } = context.values.get(key) as ConnectedCall
   try {
-    // The call takes no bytes, so its response is a message.
-    return (await dispatcher.unary(incoming, message)) as Message
+    await dispatcher.unary(incoming, message)
+    return responded.message as Message
   } catch (error) {
     throw toConnectError(connect, error, format)
   } finally {

@@ -9,7 +9,7 @@ import { metadataOf } from '../../gateway/http/metadata.js'
 import { addVary } from '../../gateway/http/respond.js'
 import type { UnauthenticatedBytes } from '../../unauthenticated-bytes.js'
 import { type Arriving, arriving } from './arriving.js'
-import type { Calling } from './connected-call.js'
+import type { Calling, Responded } from './connected-call.js'
 import { checkVersion, fromQuery, parametersOf } from './query-request.js'
 import type { RequestForm } from './request-bytes.js'
 import { sendUniversal } from './send-universal.js'
@@ -58,18 +58,22 @@ export const methodPath = (serving: Serving, method: DescMethod, handler: Univer
       const deadline = attempt(() => deadlineOf(format, request.headers, Date.now()), faults)
       attempt(() => checkVersion(request.headers['connect-protocol-version'] as string | undefined), faults)
       const plain = incomingOf(method, forwarded, request, caller, faults)
+      const responded: Responded = { message: undefined }
       const incoming: Incoming = {
         ...plain,
         deadline,
         ...(arrived.rest !== undefined && { rest: arrived.rest }),
         unreadable: faults.find((fault) => fault !== undefined) as Error | undefined,
         held: arrived.body,
-        write: (message) => serving.write(method, message, format),
+        respond: (response) => {
+          responded.message = '$typeName' in response ? response : response.message
+          serving.write(method, responded.message, format)
+        },
       }
       try {
         prepare(response, request, method)
         const contextValues = serving.connect.createContextValues()
-        contextValues.set(serving.key, { incoming, message: arrived.message, format })
+        contextValues.set(serving.key, { incoming, message: arrived.message, format, responded })
         const reply = await handler({
           httpVersion: request.httpVersion,
           method: 'POST',
@@ -157,6 +161,7 @@ const incomingOf = (
   peer: `${request.socket.remoteAddress ?? ''}:${request.socket.remotePort ?? ''}`,
   headers: new Metadata(),
   trailers: new Metadata(),
+  respond: () => {},
 })
 
 /** Lets the chain limit and log a request that is written in no format. @throws what the chain says of it. */

@@ -1,5 +1,12 @@
 import { type DescMethod, fromBinary, type Message } from '@bufbuild/protobuf'
-import { type Caller, type Incoming, Metadata, type RestOfRequest, type WholeRequest } from '../../call.js'
+import {
+  type Caller,
+  type Incoming,
+  Metadata,
+  type RestOfRequest,
+  type UnaryResponse,
+  type WholeRequest,
+} from '../../call.js'
 import { AshlarError, InvalidArgument, Unimplemented } from '../../errors.js'
 import { GRPC_CODINGS } from '../../gateway/http/content-coding.js'
 import { messageBytes } from '../../resource/wire/message-writer.js'
@@ -30,12 +37,8 @@ export class GrpcIncoming implements Incoming, RestOfRequest {
     this.since = held.at
   }
 
-  write(response: Message): void {
-    this.bytes = messageBytes(this.method.output, response)
-  }
-
-  writeBytes(response: Uint8Array): void {
-    this.bytes = response
+  respond(response: UnaryResponse): void {
+    this.bytes = '$typeName' in response ? messageBytes(this.method.output, response) : response.bytes()
   }
 
   /** No field: nothing is decoded yet. */

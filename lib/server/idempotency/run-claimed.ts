@@ -5,6 +5,7 @@ import type { Call } from '../chain/call.js'
 import { messageOfReply, type SingleReply } from '../chain/entity-reply.js'
 import type { Reply } from '../chain/interceptor.js'
 import type { Logger } from '../observability/logger.js'
+import type { HeldKey } from './held-key.js'
 import type { Redaction } from '../../resource/redaction.js'
 import { toStored } from './stored-reply.js'
 import type { Claim, IdempotencyStore, StoredReply } from './idempotency-store.js'
@@ -19,6 +20,7 @@ export interface ClaimedCall {
   readonly claim: Claim
   /** The text of its key. */
   readonly key: string
+  readonly held: HeldKey
   readonly call: Call & { readonly context: RequestContext; readonly requestId: string }
   readonly run: (context: RequestContext) => Promise<Reply>
 }
@@ -40,7 +42,7 @@ export interface Keeping {
  */
 export const runClaimed = (
   { store, redaction, logger, unrecorded }: Keeping,
-  { claim, key, call, run }: ClaimedCall,
+  { claim, key, held, call, run }: ClaimedCall,
   settle: (reply: StoredReply | undefined) => void,
 ): Promise<Reply> =>
   new Promise((resolve, reject) => {
@@ -52,11 +54,11 @@ export const runClaimed = (
     let isUnknown = false
     const effect = async (context: RequestContext): Promise<Reply> => {
       const returned = await run(context).catch((error: unknown) => {
-        const { handling } = call
+        const { running } = held
         isUnknown = error instanceof UnknownOutcome
-        if (handling === undefined || handling.settled) throw error
+        if (running === undefined) throw error
         reject(error as Error)
-        return handling.reply
+        return running
       })
       const response = messageOfReply(returned as SingleReply)
       reply = response

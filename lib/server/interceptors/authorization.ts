@@ -10,9 +10,9 @@ import type { ReferenceDecisions } from '../row-access/reference-decisions.js'
 import { AuthorizedRelated } from '../row-access/related-access.js'
 import { rowAccess } from '../row-access/row-access.js'
 import type { RowAccessUse } from '../chain/row-access.js'
-import type { Metadata, WholeRequest } from '../../call.js'
+import type { CallOperations, Metadata, WholeRequest } from '../../call.js'
 import type { Deadline } from '../chain/deadline.js'
-import type { Call } from '../chain/call.js'
+import type { Call, Restrictions } from '../chain/call.js'
 import type { Interceptor, Passed, ReplyOrPromise } from '../chain/interceptor.js'
 import type { Method } from '../chain/method.js'
 import { type ResourceTemplate, resourceTemplate } from '../authz/resource-template.js'
@@ -38,9 +38,17 @@ export interface Derived {
   readonly principal: Principal
 }
 
-export interface Authorized extends Derived {
+/** Why a call was denied, where that is told. */
+export interface Denied {
+  readonly denial: string
+}
+
+/** What is known of a call that was let in, of which all is read. */
+export interface Authorized extends Derived, Restrictions {
   readonly rule: Rule
   readonly context: RequestContext
+  /** Starts operations on behalf of the call. */
+  readonly operations: CallOperations
 }
 
 /** The response header and metadata that says why a call was denied, in development. */
@@ -103,22 +111,31 @@ export const authorization =
           ...reports,
         })
         if (changesRelated !== undefined)
-          call.related = new AuthorizedRelated(authorizer, changesRelated, {
-            principal,
-            method: call.path,
-            signal: time.signal,
-            message: () => call.request as Message,
+          Object.assign(call, {
+            related: new AuthorizedRelated(authorizer, changesRelated, {
+              principal,
+              method: call.path,
+              signal: time.signal,
+              message: () => call.request as Message,
+            }),
           })
-        if (namesRelations === true) call.filterAccess = relatedLists.of({ principal, time })
+        if (namesRelations === true)
+          Object.assign(call, { filterAccess: relatedLists.of({ principal, time }) })
         if (refers === true)
-          call.references = references.of({
-            path: call.path,
-            principal,
-            time,
-            message: () => call.request as Message,
-            explain: (why) => asking.explain(call, why()),
+          Object.assign(call, {
+            references: references.of({
+              path: call.path,
+              principal,
+              time,
+              message: () => call.request as Message,
+              explain: (why) => asking.explain(call, why()),
+            }),
           })
-        return next(Object.assign(call, { principal, rule, context }))
+        const operations: CallOperations = {
+          start: ({ metadata }, work) => call.runner.start(call.method, authorized.context, metadata, work),
+        }
+        const authorized = Object.assign(call, { principal, rule, context, operations })
+        return next(authorized)
       }
       const decide = (principal: Principal): ReplyOrPromise => {
         if (rule.public !== true && isNobody(principal))
@@ -132,7 +149,7 @@ export const authorization =
         const charged = call.charge?.(principal)
         return charged === undefined ? decide(principal) : charged.then(() => decide(principal))
       }
-      const derived: unknown = principalFunc(new Source(call))
+      const derived: unknown = principalFunc(call)
       return derived instanceof Promise ? call.time.step(derived).then(charge) : charge(derived)
     }
   }
@@ -150,7 +167,7 @@ interface Asking {
 }
 
 const explained = (call: Call, why: string): void => {
-  call.denial = why
+  Object.assign(call, { denial: why } satisfies Denied)
   call.headers.set(DENIAL_HEADER, why.slice(0, 512).replaceAll(/[^\x20-\x7e]/g, '?'))
 }
 
@@ -164,25 +181,8 @@ const ALL = { rest: undefined } as const
 
 /** Waits for what was left of the request. */
 const taken = async (call: Call & Needs, read: Promise<WholeRequest>): Promise<void> => {
-  call.rest = undefined
+  Object.assign(call, ALL)
   Object.assign(call, await call.time.step(read))
-}
-
-/** A class, because an object literal with a getter has a new hidden class per call, which V8 collects slowly. */
-class Source implements PrincipalSource {
-  readonly metadata: Metadata
-  readonly peer: string
-  readonly verified: Principal | undefined
-
-  constructor(private readonly call: Call & Needs) {
-    this.metadata = call.metadata
-    this.peer = call.peer
-    this.verified = call.verified
-  }
-
-  get signal(): AbortSignal {
-    return this.call.time.signal
-  }
 }
 
 class Question implements AuthorizationRequest {
@@ -230,7 +230,7 @@ const allow = (
   if (message === undefined && requests !== undefined && template.fields.length > 0)
     return time
       .step(checkedFromFirst(requests, (each) => allow(call, rule, principal, asking, each)))
-      .then((checked) => void (call.requests = checked))
+      .then((checked) => void Object.assign(call, { requests: checked }))
   const resource = template.fill(message)
   const question = new Question(principal, call.path, rule.verb ?? '', resource, template.type, time)
   const decision = authorizer.authorize(question)
@@ -251,12 +251,14 @@ const accept = (returned: Decision, question: Question, call: Call & Needs, aski
     throw new TypeError(
       `the authorizer decided by row about ${call.path}, whose function does not support that: use wrapped() or supportsRowAccess()`,
     )
-  call.rowAccess = rowAccess({
-    decision,
-    request: question,
-    message: () => call.request as Message,
-    decideGet: () => decideGet(authorizer, question, call),
-    explain: (why) => asking.explain(call, why),
+  Object.assign(call, {
+    rowAccess: rowAccess({
+      decision,
+      request: question,
+      message: () => call.request as Message,
+      decideGet: () => decideGet(authorizer, question, call),
+      explain: (why) => asking.explain(call, why),
+    }),
   })
 }
 

@@ -1,11 +1,10 @@
 import { detailsOf } from '../../error-details.js'
 import type { AshlarError } from '../../errors.js'
 import type { Call } from '../chain/call.js'
-import { EntityReply } from '../chain/entity-reply.js'
 import type { Interceptor, Reply } from '../chain/interceptor.js'
 import type { Logger } from '../observability/logger.js'
 import { ReportLimit } from '../../faults/report-limit.js'
-import { mapStreamError, proceed } from '../chain/reply.js'
+import { mapStreamError } from '../chain/reply.js'
 import { causeOf, toAshlarError } from '../observability/to-ashlar-error.js'
 import type { RequestId } from './request-id.js'
 
@@ -17,27 +16,22 @@ export const errorMapper = (logger: Logger): Interceptor<unknown, RequestId> => 
   const outages = new ReportLimit()
   return (next, { method }) =>
     (call) => {
-      const map = (error: unknown): AshlarError => mapped(error, call, logger, outages)
       const fail = (error: unknown): never => {
-        throw map(error)
+        throw mapped(error, call, logger, outages)
       }
-      const write = (reply: Reply): Reply => {
-        if (Symbol.asyncIterator in reply) return mapStreamError(reply, map)
-        if (method.isStreaming) return reply
-        try {
-          const { incoming } = call
-          if (!(reply instanceof EntityReply)) incoming.write?.(reply)
-          else if (incoming.writeBytes !== undefined) incoming.writeBytes(reply.bytes())
-          else if (incoming.writeEntity !== undefined) incoming.writeEntity(reply)
-          else incoming.write?.(reply.message)
-        } catch (error) {
-          fail(error)
-        }
-        return reply
+      try {
+        const reply = next(call)
+        if (!(reply instanceof Promise)) return orFail(reply, fail)
+        return method.isStreaming ? reply.then((stream) => orFail(stream, fail), fail) : reply.catch(fail)
+      } catch (error) {
+        return fail(error)
       }
-      return proceed(call, next, write, fail)
     }
 }
+
+/** A stream with its errors mapped. */
+const orFail = (reply: Reply, fail: (error: unknown) => never): Reply =>
+  Symbol.asyncIterator in reply ? mapStreamError(reply, fail) : reply
 
 const mapped = (
   error: unknown,

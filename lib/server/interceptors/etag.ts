@@ -2,33 +2,17 @@ import { InvalidArgument } from '../../errors.js'
 import type { IfMatch } from '../../call.js'
 import { parseIfMatch, sameIfMatch } from '../../if-match.js'
 import type { Call } from '../chain/call.js'
-import { EntityReply } from '../chain/entity-reply.js'
-import type { Interceptor, Passed, Reply } from '../chain/interceptor.js'
+import type { Interceptor, Passed } from '../chain/interceptor.js'
 import type { Registered } from '../chain/registered.js'
 
-/**
- * Reads the precondition of a call, and sends the etag of the reply as the trailer `etag`. A handler that cannot
- * compare etags never gets a precondition.
- */
-export const etag = (): Interceptor<unknown, Passed<'validation'>> => (next, registered) => {
-  const { responseEtag } = registered.method
-  return (call) => {
-    call.ifMatch = ifMatchOf(call, registered)
-    const reply = next(call)
-    if (responseEtag === undefined) return reply
-    return reply instanceof Promise
-      ? reply.then((reply) => announceEtag(call, reply))
-      : announceEtag(call, reply)
-  }
+/** The precondition of a call; undefined without one. */
+export interface Conditional {
+  readonly ifMatch: IfMatch | undefined
 }
 
-/** Puts the etag of a reply into the trailers, unless it is already there: a read mask may remove it from the reply. */
-export const announceEtag = ({ method, trailers }: Call, reply: Reply): Reply => {
-  if (Symbol.asyncIterator in reply) return reply
-  const current = reply instanceof EntityReply ? reply.etag : (method.responseEtag?.(reply) ?? '')
-  if (current !== '' && trailers.get('etag') === undefined) trailers.set('etag', current)
-  return reply
-}
+/** Reads the precondition of a call. A handler that cannot compare etags never gets one. */
+export const etag = (): Interceptor<Conditional, Passed<'validation'>> => (next, registered) => (call) =>
+  next(Object.assign(call, { ifMatch: ifMatchOf(call, registered) }))
 
 /**
  * From metadata, or from the request (its own `etag`, or that of the resource in an update). Two different ones are

@@ -2,6 +2,7 @@ import type { Message } from '@bufbuild/protobuf'
 import type { RequestContext } from '../../context.js'
 import { Aborted, AshlarError, InvalidArgument } from '../../errors.js'
 import { fingerprintOf } from '../idempotency/fingerprint.js'
+import { HeldKey } from '../idempotency/held-key.js'
 import type { Call } from '../chain/call.js'
 import type { Interceptor, Next, Passed, Reply } from '../chain/interceptor.js'
 import type { Logger } from '../observability/logger.js'
@@ -19,14 +20,21 @@ import { UnrecordedCalls } from '../idempotency/unrecorded-calls.js'
 import { isNobody } from '../authz/is-nobody.js'
 import type { RuleSet } from '../authz/rules.js'
 import type { Authorized } from './authorization.js'
+import type { Conditional } from './etag.js'
 import type { RequestId } from './request-id.js'
+import type { ValidateOnly } from './validate-only.js'
 
 const LONGEST_PAUSE_MS = 250
 
 /** Verbs of methods that change nothing, so that an idempotency key means nothing to them. */
 export const READING: ReadonlySet<string | undefined> = new Set(['get', 'list', 'watch'])
 
-type Needs = RequestId & Authorized & Passed<'etag'> & Passed<'validateOnly'>
+type Needs = RequestId & Authorized & Conditional & ValidateOnly & Passed<'validateOnly'>
+
+/** What a call with a request id runs under; left out for any other. */
+export interface Keyed {
+  readonly key?: HeldKey
+}
 
 /** The result for a key; undefined when its call failed. */
 type Outcome = { readonly fingerprint: string; readonly reply: StoredReply } | undefined
@@ -40,7 +48,7 @@ export const idempotency = (
   redaction: Redaction,
   logger: Logger,
   rules: RuleSet,
-): Interceptor<unknown, Needs> => {
+): Interceptor<Keyed, Needs> => {
   const leaders = new Map<string, Promise<Outcome>>()
   const unrecorded = new UnrecordedCalls()
   const keeping: Keeping = { store, redaction, logger, unrecorded }
@@ -55,9 +63,10 @@ export const idempotency = (
   async function once<C extends Call & Needs>(
     requestId: string,
     call: C,
-    next: Next<C>,
+    next: Next<C & Keyed>,
     handler: Handler,
   ): Promise<Reply> {
+    let held: HeldKey | undefined
     const { principal, path, method, ifMatch, ignoredMask } = call
     const key = { tenant: principal.tenant, subject: principal.subject, method: path, requestId }
     const text = keyText(key)
@@ -73,10 +82,11 @@ export const idempotency = (
       for (;;) {
         const claimed = await inTime(store.claim(key, fingerprint, LEASE_MS), call)
         if (claimed.state === 'claimed') {
-          const run = async (context: RequestContext) => next(Object.assign(call, { context }))
+          held = new HeldKey()
+          const facts = { key: held }
+          const run = async (context: RequestContext) => next(Object.assign(call, facts, { context }))
           const { claim } = claimed
-          call.holdsKey = true
-          return runClaimed(keeping, { claim, key: text, call, run }, (reply) =>
+          return runClaimed(keeping, { claim, key: text, held, call, run }, (reply) =>
             settle(reply && { fingerprint, reply }),
           )
         }
@@ -102,7 +112,7 @@ export const idempotency = (
           settle(outcome)
         }
         return lead(done).catch((error: unknown) => {
-          if (call.handling?.settled !== false) done(undefined)
+          if (held?.running === undefined) done(undefined)
           throw error
         })
       }
@@ -116,7 +126,7 @@ const UNRECORDED =
   'a call with this request_id has run, or may have, and its response could not be stored: read the resource before you try again'
 
 /** The result of the claim, unless the time of the call ends first. A late claim is released. */
-const inTime = async (claiming: Promise<ClaimOutcome>, { time }: RequestId): Promise<ClaimOutcome> => {
+const inTime = async (claiming: Promise<ClaimOutcome>, { time }: Call): Promise<ClaimOutcome> => {
   try {
     return await time.bound(claiming)
   } catch (error) {
@@ -180,7 +190,7 @@ const retryIdOf = (call: Call & Needs): string | undefined => {
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** The work, unless the time of the call ends first. */
-const bounded = <T>(work: Promise<T>, { time: { signal } }: RequestId): Promise<T> =>
+const bounded = <T>(work: Promise<T>, { time: { signal } }: Call): Promise<T> =>
   new Promise((resolve, reject) => {
     const late = () => reject(new Aborted('another call with this request_id is still running: retry later'))
     if (signal.aborted) return late()

@@ -8,23 +8,26 @@ import { refusalOf } from '../observability/refusal.js'
 import { untilSettled } from '../chain/reply.js'
 import type { Verified } from './authentication.js'
 import { isNobody } from '../authz/is-nobody.js'
-import type { Derived } from './authorization.js'
+import type { Denied, Derived } from './authorization.js'
 import type { RequestId } from './request-id.js'
 import type { TenantHint } from './tenant-id.js'
 import type { Traced } from './tracing.js'
 
-/** Logs one record per rpc, from outside the chain, with the code that the caller got. */
+/** Ends the time of each rpc when it has settled, and logs one record, from outside the chain, with the code that the caller got. */
 export const logging =
   (logger: Logger): Interceptor<unknown, Passed<'tracing'>> =>
   (next, { method }) =>
   (call) => {
     const startedAt = performance.now()
-    return untilSettled(call, next, (error) => record(logger, call, startedAt, error, method.desc.input))
+    return untilSettled(call, next, (error) => {
+      call.time.clear()
+      record(logger, call, startedAt, error, method.desc.input)
+    })
   }
 
 const record = (
   logger: Logger,
-  call: Call & Partial<Traced & RequestId & TenantHint & Verified & Derived>,
+  call: Call & Partial<Traced & RequestId & TenantHint & Verified & Derived & Denied>,
   since: number,
   error: unknown,
   input: DescMessage,

@@ -20,16 +20,14 @@ export const payloads =
     const write = (side: 'request' | 'response', type: DescMessage, message: Message): void =>
       logger.debug({ ...namesOf(call), [side]: shown(redaction, type, message) }, side)
     const { rest } = call
-    if (rest !== undefined)
-      call.rest = {
-        knows: (field) => rest.knows(field),
-        read: async () => {
-          const whole = await rest.read()
-          write('request', input, whole.request)
-          return whole
-        },
+    if (rest !== undefined) {
+      const read = async () => {
+        const whole = await rest.read()
+        write('request', input, whole.request)
+        return whole
       }
-    else if (call.request !== undefined && call.unreadable === undefined)
+      Object.assign(call, { rest: { knows: (field: string) => rest.knows(field), read } })
+    } else if (call.request !== undefined && call.unreadable === undefined)
       write('request', input, call.request)
     return withReply(next(call), (reply) => {
       if (!(Symbol.asyncIterator in reply)) write('response', output, messageOfReply(reply))

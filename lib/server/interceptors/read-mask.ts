@@ -10,7 +10,7 @@ import type { RelatedReader } from '../expansion/related-reader.js'
 import { pick, type ReadTree, readTree } from '../methods/read-tree.js'
 import { withReply } from '../chain/reply.js'
 import type { Authorized } from './authorization.js'
-import { announceEtag } from './etag.js'
+import { announceEtag } from '../chain/response.js'
 import type { RequestId } from './request-id.js'
 
 /** Messages with what their references to other processes refer to, where the tree of a read mask names it. */

@@ -1,23 +1,14 @@
-import type { Call } from '../chain/call.js'
-import type { Interceptor, Passed, ReplyOrPromise } from '../chain/interceptor.js'
-import type { RequestId } from './request-id.js'
+import type { Interceptor, Passed } from '../chain/interceptor.js'
+import type { Keyed } from './idempotency.js'
 
 /** Starts no handler after the time is over, and replies for a handler that ignores its signal. */
 export const timeout =
-  (): Interceptor<unknown, RequestId & Passed<'circuitBreaker'>> =>
+  (): Interceptor<unknown, Keyed & Passed<'circuitBreaker'>> =>
   (next, { method }) =>
   (call) => {
     const { time } = call
     time.mustGoOn()
     const reply = next(call)
-    if (call.holdsKey) recordHandling(call, reply)
+    call.key?.runs(reply)
     return reply instanceof Promise && !method.isStreaming ? time.bound(reply) : reply
   }
-
-/** The handler's work goes on when its time is over, and the key of its call is kept for as long. */
-const recordHandling = (call: Call, reply: ReplyOrPromise): void => {
-  const state = { settled: !(reply instanceof Promise), reply }
-  call.handling = state
-  const settle = () => void (state.settled = true)
-  if (reply instanceof Promise) reply.then(settle, settle)
-}

@@ -3,10 +3,8 @@ import { RequestContext } from '../../context.js'
 import { OperationSchema } from 'ashlar-annotations/google/longrunning/operations_pb.js'
 import type { Repository } from '../../persistence/contract/repository.js'
 import { isOwning } from '../../resource/relations/relation.js'
-import type { ServerCall } from '../../call.js'
 import { messageOfReply } from '../chain/entity-reply.js'
-import type { Handler } from '../chain/handler.js'
-import type { Call } from '../chain/call.js'
+import type { HandledCall, Handler } from '../chain/handler.js'
 import type { RowAccess, RowAccessKind } from '../chain/row-access.js'
 import { dryRun } from './dry-run.js'
 import { concealed, keysIn } from './resource-request.js'
@@ -35,7 +33,7 @@ export const repositoryHandler = (
     changesRelated: verb,
     namesRelations: namesRelations(method, repository),
     refers: refers(method, repository),
-    run: (call: ServerCall & Call) => {
+    run: (call: HandledCall) => {
       const { respond } = call.rowAccess === undefined ? parts.all : parts.of(call.rowAccess)
       const request = call.request as Message
       if (!call.validateOnly) return startsOperation ? inOperation(call, respond) : respond(request, call)
@@ -63,7 +61,7 @@ const NEWEST = { isolation: 'read committed' } as const
 const MOST_IN_OPERATION = 100_000
 
 /** Responds in an operation, which goes on after the call. */
-const inOperation = (call: ServerCall & Call, respond: Responder): Promise<Message> => {
+const inOperation = (call: HandledCall, respond: Responder): Promise<Message> => {
   const { ifMatch, ignoredMask, related } = call
   const request = call.request as Message
   return call.operations.start({}, async ({ signal }) =>
@@ -102,7 +100,7 @@ export const restrictable = (
     /** For every call that is not restricted. */
     all,
     of: (rowAccess: RowAccess): Parts => partsOf(rowAccess.restrict(repository, use)),
-    checkReplay: (reply: Message, call: ServerCall & Call) => mayRepeat(repository, use, reply, call),
+    checkReplay: (reply: Message, call: HandledCall) => mayRepeat(repository, use, reply, call),
   }
 }
 
@@ -111,7 +109,7 @@ export const mayRepeat = async (
   repository: AnyRepository,
   use: RowAccessKind,
   reply: Message,
-  call: ServerCall & Call,
+  call: HandledCall,
 ): Promise<void> => {
   const keys = keysIn(reply, repository.model)
   await call.rowAccess?.restrict(repository, use).mustSee(keys, { context: call.context })

@@ -78,7 +78,7 @@ const putToken = (model: ResourceModel, message: Message, proto: string, token: 
 export const relatedIn = (
   request: Message,
   force: DescField | undefined,
-  { related, maxRows }: { readonly related: RelatedAccess | undefined; readonly maxRows?: number },
+  { related, maxRows }: { readonly related?: RelatedAccess | undefined; readonly maxRows?: number },
 ): BatchDeleteOptions => ({
   ...(force !== undefined && { force: valueOf(request, force) as boolean }),
   ...(related !== undefined && { related }),

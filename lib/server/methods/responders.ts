@@ -31,7 +31,7 @@ import { type ListLimits, totalSize } from './total-size.js'
 /** What a response depends on besides the request. */
 export type Facts = Pick<ServerCall, 'context' | 'ifMatch' | 'ignoredMask'> &
   Pick<RelatedOptions, 'maxRows'> & {
-    readonly related: RelatedAccess | undefined
+    readonly related?: RelatedAccess | undefined
     /** What the caller may refer to; left out where nothing is written that refers to something. */
     readonly references?: CallReferences | undefined
     /** For a list; left out where no filter can lead through a relation. */
@@ -72,7 +72,7 @@ const RESPONDERS: Responders = {
     return async (request, { context, ifMatch }) => {
       const entity = await repository.get(keyOf(request), { context })
       if (scope.length > 0) checkScope(model, scope, request, entity)
-      Precondition.of(model, ifMatch)?.check(entity)
+      if (ifMatch !== undefined) Precondition.of(model, ifMatch)?.check(entity)
       return new EntityReply(form, entity)
     }
   },

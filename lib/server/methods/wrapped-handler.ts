@@ -1,15 +1,14 @@
 import type { DescMessage, DescMethod, Message } from '@bufbuild/protobuf'
-import type { IfMatch, ServerCall } from '../../call.js'
+import type { IfMatch } from '../../call.js'
 import { RequestContext } from '../../context.js'
 import { ErrNotFound } from '../../errors.js'
 import { parseIfMatch } from '../../if-match.js'
 import { Precondition } from '../../persistence/contract/precondition.js'
 import type { ReadOptions, Repository } from '../../persistence/contract/repository.js'
 import { forWrite } from '../../persistence/contract/row-lock.js'
-import type { Call } from '../chain/call.js'
 import { enter } from '../chain/enter.js'
 import { messageOfReply } from '../chain/entity-reply.js'
-import { asMessage, type Handler, isMarked, messageOf } from '../chain/handler.js'
+import { asMessage, type HandledCall, type Handler, isMarked, messageOf } from '../chain/handler.js'
 import { type Reader, requiredIn } from '../../resource/messages/field-readers.js'
 import { methodOf } from '../chain/method.js'
 import { dryRun } from './dry-run.js'
@@ -21,8 +20,6 @@ import { concealed } from './resource-request.js'
 import { changesRelated, type StandardMethod } from './standard-method.js'
 import type { ListLimits } from './total-size.js'
 import type { Wrap } from './wrapped.js'
-
-type OwnCall = ServerCall & Call
 
 /** Why the function cannot be wrapped, in words; undefined where it can. */
 export const wrapProblem = (handler: object, { fn }: Wrap): string | undefined =>
@@ -43,7 +40,7 @@ export const wrappedHandler = (
   const { requestEtag } = methodOf(desc)
   const keyOf = keyReader(repository, method)
 
-  const run = async (call: OwnCall, isLocking: boolean): Promise<Message> => {
+  const run = async (call: HandledCall, isLocking: boolean): Promise<Message> => {
     const { ifMatch, ignoredMask, related, references, filterAccess } = call
     const { respond, repository: within } =
       call.rowAccess === undefined ? parts.all : parts.of(call.rowAccess)
@@ -65,7 +62,7 @@ export const wrappedHandler = (
   }
 
   /** The call has the context that the function runs in: it knows the transaction for as long as that is open. */
-  const inside = async (call: OwnCall, context: RequestContext, isLocking = true): Promise<Message> => {
+  const inside = async (call: HandledCall, context: RequestContext, isLocking = true): Promise<Message> => {
     const outside = call.context
     Object.assign(call, { context })
     try {

@@ -37,7 +37,6 @@ export function proxying(
 ): Dispatcher {
   if (methods.size === 0) return own
   return {
-    ...own,
     unary(incoming, request) {
       const target = methods.get(incoming.method)
       if (target === undefined) return own.unary(incoming, request)
@@ -51,13 +50,11 @@ export function proxying(
   }
 }
 
-async function handOn(forwarding: Forwarding, request: Message): Promise<Message> {
+async function handOn(forwarding: Forwarding, request: Message): Promise<void> {
   try {
     const whole = await forwarding.whole(request)
     const { target, incoming } = forwarding
-    const reply = await unaryOf(target, incoming.method)(whole, forwarding.begin())
-    incoming.write?.(reply)
-    return reply
+    incoming.respond(await unaryOf(target, incoming.method)(whole, forwarding.begin()))
   } catch (error) {
     throw forwarding.fail(error)
   } finally {

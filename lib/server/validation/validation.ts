@@ -25,7 +25,8 @@ export const validation =
     return (call) => {
       const { request, requests } = call
       if (request !== undefined) validate(request, call.ignoredMask)
-      if (requests !== undefined) call.requests = eachValid(requests, (message) => validate(message, []))
+      if (requests !== undefined)
+        Object.assign(call, { requests: eachValid(requests, (message) => validate(message, [])) })
       return next(call)
     }
   }

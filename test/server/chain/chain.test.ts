@@ -20,13 +20,10 @@ describe('Chain', () => {
   it('does not compile in a wrong order', () => {
     const logger = recordingLogger()
     const logged = new Chain().add('tracing', undefined).add('logging', logging(logger))
-    const identified = logged.add(
-      'requestId',
-      requestId(() => 1, []),
-    )
+    const identified = logged.add('requestId', requestId())
     // @ts-expect-error the tenant interceptor needs a request id and mapped errors
     expect(logged.add('tenantId', tenantId(false))).to.be.instanceOf(Chain)
-    const outermost = requestId(() => 1, [])
+    const outermost = requestId()
     const identity = outermost as typeof outermost | undefined
     const mapped = identified.add('errorMapper', errorMapper(logger)).add('tenantId', tenantId(false))
     // @ts-expect-error authentication stands inside of the rate limiter
@@ -44,10 +41,7 @@ describe('Chain', () => {
     const mapped = new Chain()
       .add('tracing', undefined)
       .add('logging', logging(logger))
-      .add(
-        'requestId',
-        requestId(() => 1, []),
-      )
+      .add('requestId', requestId())
       .add('errorMapper', errorMapper(logger))
       .add('tenantId', tenantId(false))
     for (const limited of [

@@ -116,12 +116,13 @@ describe('a rule with a template', () => {
       const metadata = { metadata: new Metadata(), headers: new Metadata(), trailers: new Metadata() }
       const call = new Call(
         methodOf(chat),
-        { ...incoming, ...metadata },
+        { ...incoming, ...metadata, respond: () => {} },
         undefined,
         requestsOf(texts),
+        new Deadline(undefined, caller),
         undefined as never,
       )
-      const facts = { requestId: '1', time: new Deadline(undefined, caller), verified: undefined }
+      const facts = { requestId: '1', verified: undefined }
       const run = interceptor(
         async ({ requests }) => {
           for await (const message of requests ?? []) seen.push((message as EchoRequest).text)
