@@ -1,6 +1,6 @@
-import { create, type DescMethod, type Message } from '@bufbuild/protobuf'
+import { create, type DescMethod } from '@bufbuild/protobuf'
 import { Unimplemented } from '../errors.js'
-import type { Dispatcher, Incoming } from '../call.js'
+import type { Dispatcher } from '../call.js'
 import { Call, type OperationStarter } from './chain/call.js'
 import { Deadline } from './chain/deadline.js'
 import { messageOfReply } from './chain/entity-reply.js'
@@ -24,42 +24,41 @@ export const dispatcher = (
   runner: OperationStarter,
   openCalls: Deadline[],
 ): Dispatcher => {
-  const callOfOne = async (
-    { method, timeoutMs }: Dispatched,
-    incoming: Incoming,
-    requests: AsyncIterable<Message> | undefined,
-  ) => {
-    const time = Deadline.of(incoming, method, timeoutMs, openCalls)
-    try {
-      return new Call(method, incoming, requests && (await onlyOne(requests)), undefined, time, runner)
-    } catch (error) {
-      const empty = create(method.desc.input)
-      return new Call(method, incoming, empty, undefined, time, runner, error as Error)
-    }
-  }
   return {
     unary(incoming, request) {
       const { method, timeoutMs, run } = methods.get(incoming.method) ?? notServed(incoming.method)
       const time = Deadline.of(incoming, method, timeoutMs, openCalls)
-      const reply = run(new Call(method, incoming, request, undefined, time, runner))
-      return reply instanceof Promise ? reply : undefined
+      try {
+        const reply = run(new Call(method, incoming, request, undefined, time, runner))
+        return reply instanceof Promise ? reply : undefined
+      } catch (error) {
+        // Logging ends the time of each call. What is outside of it may fail first.
+        time.clear()
+        throw error
+      }
     },
     async *stream(incoming, requests) {
-      const dispatched = methods.get(incoming.method) ?? notServed(incoming.method)
-      const { method, timeoutMs, run } = dispatched
-      const call = method.clientStreams
-        ? new Call(
-            method,
-            incoming,
-            undefined,
-            requests,
-            Deadline.of(incoming, method, timeoutMs, openCalls),
-            runner,
-          )
-        : await callOfOne(dispatched, incoming, requests)
-      const reply = await run(call)
-      if (Symbol.asyncIterator in reply) yield* reply
-      else yield messageOfReply(reply)
+      const { method, timeoutMs, run } = methods.get(incoming.method) ?? notServed(incoming.method)
+      const time = Deadline.of(incoming, method, timeoutMs, openCalls)
+      const callOfOne = async () => {
+        try {
+          return new Call(method, incoming, requests && (await onlyOne(requests)), undefined, time, runner)
+        } catch (error) {
+          const empty = create(method.desc.input)
+          return new Call(method, incoming, empty, undefined, time, runner, error as Error)
+        }
+      }
+      try {
+        const reply = await run(
+          method.clientStreams
+            ? new Call(method, incoming, undefined, requests, time, runner)
+            : await callOfOne(),
+        )
+        if (Symbol.asyncIterator in reply) yield* reply
+        else yield messageOfReply(reply)
+      } finally {
+        time.clear()
+      }
     },
   }
 }
