@@ -11,12 +11,14 @@ import { ABSENT, type Service, SERVICES } from './running/services.js'
 import { startServices } from './running/start-services.js'
 import { memoryFolder } from './running/memory-folder.js'
 import { summaryIn } from './running/summary.js'
+import { processorMs } from './running/processor-time.js'
 import { runFiles } from './running/test-process.js'
 
 /**
  * `npm test`: finds or starts the servers, runs mocha over the compiled tests, ends what it started and says what was not
- * run. It has one process more than there are cores, because tests wait for servers. Arguments name test files (`persistence/query`) and narrow the run;
- * `BACKENDS=memory,sqlite` narrows the databases, `JOBS=1` the processes. A drill measures, so it has one process.
+ * run. It has two processes more than there are cores, because tests wait for servers, and for time to pass. Arguments name test files (`persistence/query`) and narrow the run;
+ * `BACKENDS=memory,sqlite` narrows the databases, `JOBS=1` the processes, and `--times` names every file with its time. A drill
+ * measures, so it has one process.
  */
 const asked = process.argv.slice(2)
 const filters = asked.filter((argument) => !argument.startsWith('--'))
@@ -43,8 +45,10 @@ for (const line of missing) console.log(`CANNOT BE HAD ${line}`)
 try {
   const { passed, failed, skipped, failures: titles, times } = await runAll()
   const summary = summaryIn(join(folder, 'summary'))
+  await started.stop()
   missing.push(...summary.missing)
-  for (const line of dearest(times)) console.log(line)
+  for (const line of dearest(times, processorMs(), asked.includes('--times') ? Infinity : undefined))
+    console.log(line)
   for (const title of titles) console.log(`FAILED ${title}`)
   for (const line of summary.leftOut) console.log(line)
   for (const line of missing) console.log(`CANNOT BE HAD ${line}${inCi() ? ', and CI needs it' : ''}`)
@@ -113,7 +117,7 @@ async function runAll(): Promise<FileResult> {
     ...(isDrill ? { ASHLAR_DRILL: '1' } : {}),
     ASHLAR_TEST_SUMMARY: join(folder, 'summary'),
   }
-  const jobs = isDrill ? 1 : Number(process.env.JOBS ?? availableParallelism() + 1)
+  const jobs = isDrill ? 1 : Number(process.env.JOBS ?? availableParallelism() + 2)
   const queue = mixed(files, jobs)
   const results = await Promise.all(
     Array.from({ length: Math.min(jobs, files.length) }, () => runFiles(() => queue.shift(), environment)),
