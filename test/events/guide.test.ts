@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path'
 import { DataSource } from 'typeorm'
 import { onEachEngine } from '../migrations/each-engine.js'
 import { needsNats } from '../support/databases/on-nats.js'
+import { bundledPackage } from '../support/projects/bundled-package.js'
 import { root } from '../support/root.js'
 import { ownServer, type StartedService } from '../support/running/start-services.js'
 import { blocksOf } from '../support/sources/documents.js'
@@ -24,9 +25,10 @@ const commands = blocksOf(PAGE)
   .filter(({ language }) => language === 'sh')
   .flatMap(({ text }) => text.split('\n'))
 
-onEachEngine(`a command of ${PAGE}`, (database, dialect) => {
+onEachEngine('the guide to events', (database, dialect) => {
   const folder = mkdtempSync(join(tmpdir(), 'ashlar-events-guide-'))
   let nats: StartedService
+  let ashlar: string
   let dataSource: DataSource
   const running = new Map<string, ChildProcess>()
 
@@ -34,7 +36,8 @@ onEachEngine(`a command of ${PAGE}`, (database, dialect) => {
     needsNats(`the guide to events on ${dialect}`, this)
     nats = await ownServer('nats', this)
     for (const name of PACKAGES) link(name, join(root, 'node_modules', name))
-    link('ashlar', root)
+    ashlar = await bundledPackage()
+    link('ashlar', ashlar)
     mkdirSync(join(folder, 'dist'))
     mkdirSync(join(folder, 'migrations', dialect), { recursive: true })
     writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
@@ -59,7 +62,7 @@ onEachEngine(`a command of ${PAGE}`, (database, dialect) => {
   const started = (command: string): ChildProcess => {
     const { NODE_OPTIONS: _, ...env } = process.env
     const [program = '', ...given] = command.replaceAll(NATS, nats.url).split(' ')
-    const path = program === 'ashlar' ? [join(root, 'bin', 'ashlar.js')] : []
+    const path = program === 'ashlar' ? [join(ashlar, 'bin', 'ashlar.js')] : []
     return spawn(process.execPath, [...path, ...given], {
       cwd: folder,
       env: { ...env, ASHLAR_DATABASE_URL: database().url },

@@ -1,4 +1,5 @@
 import type { Dialect } from '../../lib/migrations/index.js'
+import { isAskedOn } from '../support/databases/forms.js'
 import { type DatabaseSource, databaseSource, type FreshDatabase } from './fresh-database.js'
 
 /** Tables are slow to make where the disk is. */
@@ -16,7 +17,7 @@ export function onEachEngine(
   cases: (database: () => FreshDatabase, dialect: Dialect) => void,
   { dialects = ['postgres', 'mysql'], empty = false }: Engines = {},
 ): void {
-  for (const dialect of dialects)
+  for (const dialect of dialects.filter((one) => isAskedOn(one, subject)))
     describe(`${subject} on ${dialect}`, function () {
       this.timeout(LONGEST_MS)
       let source: DatabaseSource | undefined

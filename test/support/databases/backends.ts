@@ -7,7 +7,7 @@ import type { Database } from '../../../lib/persistence/engines/executor/executo
 import { SqliteDataSource } from '../../../lib/persistence/sqlite-data-source.js'
 import { askedBackends, inCi } from '../running/asked.js'
 import { betterSqlite3 } from './better-sqlite3.js'
-import { type Form, isAskedIn } from './forms.js'
+import { type Form, isAskedIn, isAskedOn } from './forms.js'
 import { mergeEach, mergeInCrowds } from './merged-calls.js'
 import { hostileDatabase, pooledDatabase } from './pooled-database.js'
 import { serviceUrl } from '../running/services.js'
@@ -61,6 +61,7 @@ const SQLITE: Backend = {
 
 const BETTER_SQLITE3: Backend = {
   name: 'better-sqlite3',
+  form: 'better-sqlite3',
   available: () => {
     const engine = betterSqlite3()
     return Promise.resolve(typeof engine === 'string' ? engine : true)
@@ -166,7 +167,7 @@ export function describeOn(
 ): void {
   for (const backend of on) {
     const { name, condition, form } = backend
-    if (!isAskedIn(form, subject)) continue
+    if (!isAskedIn(form, subject) || !isAskedOn(name, subject)) continue
     describe(`${subject} on ${name}${condition === undefined ? '' : `, ${condition}`}`, function () {
       before(async function () {
         const available = await backend.available()

@@ -1,15 +1,20 @@
 import { expect } from 'chai'
 import { sourceFiles } from '../sources/source-files.js'
-import { type Form, FORMS, isAskedIn } from './forms.js'
+import { type Form, FORMS, isAskedIn, isAskedOn, ON_FEW } from './forms.js'
 
 describe('the forms of backends', () => {
+  const run = { backends: process.env.BACKENDS }
+  beforeEach(() => delete process.env.BACKENDS)
+  afterEach(() => {
+    if (run.backends !== undefined) process.env.BACKENDS = run.backends
+  })
   const texts = sourceFiles('test').map(({ text }) => text)
 
-  for (const [form, lines] of Object.entries(FORMS))
+  for (const [form, lines] of Object.entries({ ...FORMS, 'a few backends': ON_FEW }))
     it(`that are listed for ${form} name suites that there are`, () => {
       const subjects = Object.keys(lines).map((line) => line.split(': ')[0] ?? '')
       const isThere = (subject: string) =>
-        texts.some((text) => /\bdescribeOn\(/.test(text) && text.includes(`'${subject}'`))
+        texts.some((text) => /\b(?:describeOn|onEachEngine)\(/.test(text) && text.includes(`'${subject}'`))
       expect(subjects.filter((subject) => !isThere(subject))).to.deep.equal([])
     })
 
@@ -20,5 +25,13 @@ describe('the forms of backends', () => {
     expect(isAskedIn(form, 'repository', 'locks')).to.equal(true)
     if (process.env.ASHLAR_DRILL !== '1') expect(isAskedIn(form, 'repository', 'lists')).to.equal(false)
     expect(isAskedIn(undefined, 'repository', 'lists')).to.equal(true)
+  })
+
+  it('are few where a list says so, unless a backend is asked for by name', () => {
+    expect(isAskedOn('postgres', 'securityCheck')).to.equal(true)
+    expect(isAskedOn('mariadb', 'repository')).to.equal(true)
+    if (process.env.ASHLAR_DRILL !== '1') expect(isAskedOn('mariadb', 'securityCheck')).to.equal(false)
+    process.env.BACKENDS = 'sqlite,mariadb'
+    expect(isAskedOn('mariadb', 'securityCheck')).to.equal(true)
   })
 })

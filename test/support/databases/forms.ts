@@ -2,7 +2,7 @@ import { askedBackends } from '../running/asked.js'
 import { drilling } from '../drill.js'
 
 /** Another way to reach a backend that runs the same code but for a few places. */
-export type Form = 'merging' | 'pooler' | 'mysql8'
+export type Form = 'merging' | 'pooler' | 'mysql8' | 'better-sqlite3'
 
 /**
  * What `npm test` asks in each form, and where the code differs there. A line names the subject of a suite, or one part of it after a colon.
@@ -74,10 +74,61 @@ export const FORMS: Readonly<Record<Form, Readonly<Record<string, string>>>> = {
     'a repository':
       'its start reads the catalogue, where JSON is a type in MySQL, and a text with a check in MariaDB',
   },
+  // Its statements are those of sqlite3. It binds numbers as floats, returns rows by position, and blocks the process.
+  'better-sqlite3': {
+    'repository: states': 'how many rows a statement changed, and which came back',
+    'repository: values': 'numbers are bound as floats, unless they are made integers',
+    'repository: filters': 'numbers are bound as floats, unless they are made integers',
+    'repository: tokens': 'numbers are bound as floats, unless they are made integers',
+    'repository: signals': 'a statement cannot be interrupted',
+    'repository: transactions': 'statements end in the turn in which they begin',
+    'repository: increments': 'numbers are bound as floats, unless they are made integers',
+    'repository: managers': 'the manager of TypeORM gets its results in another form',
+    'the hooks of an entity: subscribers': 'the manager of TypeORM gets its results in another form',
+    'the manager of a transaction': 'the manager of TypeORM gets its results in another form',
+    'any history': 'random calls find what differs',
+    executorOf: 'its subject',
+    transaction: 'a refused COMMIT, and statements that end in the turn in which they begin',
+    constraintError: 'errors have codes of their own',
+    'constraintError of a trigger': 'errors have codes of their own',
+    'what is said of a statement that fails': 'errors have codes and texts of their own',
+    'a database that is full': 'errors have codes of their own',
+    SqliteDataSource: 'its subject',
+    'bytes that synchronize would make a text of': 'bytes are returned by the package',
+    'text that no column can hold': 'texts are bound by the package',
+    SqlOperationStore: 'bytes and times are bound and returned by the package',
+    SqlDeduplicationStore: 'bytes and times are bound and returned by the package',
+    'a write with a hook on SQLite': 'statements end in the turn in which they begin',
+  },
+}
+
+/**
+ * What `npm test` asks on a few backends, and why it says nothing more on the others. The drill asks it on all of them, and so does a run
+ * whose `BACKENDS` names one.
+ */
+export const ON_FEW: Readonly<Record<string, readonly [why: string, on: readonly string[]]>> = {
+  securityCheck: ['it asks a server, whose repository is asked on each backend', ['memory', 'postgres']],
+  'securityCheck of decisions by row': [
+    'it asks a server, whose repository is asked for decisions on each backend',
+    ['memory', 'postgres'],
+  ],
+  'the guide to events': ['what its commands do is asked on each engine elsewhere', ['postgres']],
+  'a relay that only polls': [
+    'how it learns that there is something to deliver is the same on each database',
+    ['sqlite', 'postgres'],
+  ],
 }
 
 /** The name in `BACKENDS` of a form that is a backend of its own. */
-const NAMED: Readonly<Partial<Record<Form, string>>> = { pooler: 'pgbouncer', mysql8: 'mysql8' }
+const NAMED: Readonly<Partial<Record<Form, string>>> = {
+  pooler: 'pgbouncer',
+  mysql8: 'mysql8',
+  'better-sqlite3': 'better-sqlite3',
+}
+
+/** Whether a run asks this subject on the backend. */
+export const isAskedOn = (backend: string, subject: string): boolean =>
+  drilling || ON_FEW[subject]?.[1].includes(backend) !== false || askedBackends()?.includes(backend) === true
 
 /** Whether a run asks this subject, or this part of it, in the form; a subject is asked where a part of it is. */
 export function isAskedIn(form: Form | undefined, subject: string, part?: string): boolean {

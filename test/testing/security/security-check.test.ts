@@ -1,6 +1,8 @@
 import { expect } from 'chai'
 import type { Message } from '@bufbuild/protobuf'
+import { WidgetService, type Widget as WidgetMessage } from '../../../examples/widgets/gen/widgets_pb.js'
 import { widgetServer } from '../../../examples/widgets/main.js'
+import { Widget } from '../../../examples/widgets/widget.js'
 import { RequestContext } from '../../../lib/context.js'
 import { ErrNotFound, InvalidArgument, PermissionDenied } from '../../../lib/errors.js'
 import { memoryRepositoryOf } from '../../../lib/persistence/index.js'
@@ -26,6 +28,7 @@ import { echoService } from '../../support/grpc/echo.js'
 
 const PING = '/specimens.v1.EchoService/Ping'
 const SpecimenMemory = memoryRepositoryOf(Specimen)
+const WidgetMemory = memoryRepositoryOf(Widget)
 const NoteMemory = memoryRepositoryOf(Note)
 
 /** What was found: which check, of which method, without the text. */
@@ -200,21 +203,17 @@ describe('securityCheck', function () {
   })
 
   it('makes the requests that it is given, and names the methods that it has none for', async () => {
-    const specimens = new SpecimenMemory({
-      minter: new CredentialMinter(),
-      encryptor: newDev(Buffer.alloc(32, 3)),
-    })
-    const weighSpecimen = async ({ id }: { id: string }) =>
-      specimens.model.toMessage<SpecimenMessage>(await specimens.get(id))
+    const widgets = new WidgetMemory()
+    const retireWidget = async ({ id }: { id: string }) =>
+      widgets.model.toMessage<WidgetMessage>(await widgets.get(id))
     const everywhere = <T>(fn: () => Promise<T>): Promise<T> => RequestContext.asSystem(fn)
-    let echo = async (id: string) => (await specimens.get(id)).title
+    let echo = async (id: string) => (await widgets.get(id)).displayName
     const builder = new ServerBuilder()
-      .register(SpecimenService, specimens, { weighSpecimen })
+      .register(WidgetService, widgets, { retireWidget })
       .register(EchoService, { ...echoService, echo: async ({ text }) => ({ text: await echo(text) }) })
     const path = '/specimens.v1.EchoService/Echo'
-    const check = async (
-      requests: Requests = { [path]: (key) => ({ text: key('specimens.v1.Specimen') }) },
-    ) => securityCheck(builder, { publicMethods: [PING], requests })
+    const check = async (requests: Requests = { [path]: (key) => ({ text: key('widgets.v1.Widget') }) }) =>
+      securityCheck(builder, { publicMethods: [PING], requests })
     const ofEcho = ({ notChecked }: SecurityReport) => notChecked.filter(({ method }) => method === path)
 
     const safe = await check()
@@ -226,10 +225,10 @@ describe('securityCheck', function () {
         .join(),
     ).to.include(`give \`requests\` of ${path}`)
 
-    echo = async (id) => (await everywhere(() => specimens.get(id))).title
+    echo = async (id) => (await everywhere(() => widgets.get(id))).displayName
     expect(found(await check())).to.deep.equal(['isolation Echo'])
     echo = async (id) => {
-      const all = await everywhere(() => specimens.list({ pageSize: 1000 }))
+      const all = await everywhere(() => widgets.list({ pageSize: 1000 }))
       if (all.items.some((one) => one.id === id)) throw new PermissionDenied()
       throw new ErrNotFound()
     }
