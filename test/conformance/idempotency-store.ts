@@ -122,8 +122,8 @@ export function conformsToIdempotencyStore(open: () => IdempotencySubject): void
   it('takes the response of a claim that has lapsed and that nobody has taken since', async () => {
     const { store, other, pass } = open()
     const key = newKey()
-    const claim = claimed(await store.claim(key, 'print', 100))
-    await pass(150)
+    const claim = claimed(await store.claim(key, 'print', LEASE_MS))
+    await pass(LEASE_MS + 1)
     // Somebody else's claim is what makes a store look for those that have lapsed.
     claimed(await store.claim(newKey(), 'print', LEASE_MS))
     expect(await claim.complete(reply, context)).to.equal(true)
@@ -134,7 +134,7 @@ export function conformsToIdempotencyStore(open: () => IdempotencySubject): void
     const { store, ttlMs, pass } = open()
     const key = newKey()
     await claimed(await store.claim(key, 'print', LEASE_MS)).complete(reply, context)
-    await pass(ttlMs + 50)
+    await pass(ttlMs + 1)
     claimed(await store.claim(key, 'another', LEASE_MS))
   })
 
@@ -148,25 +148,25 @@ export function conformsToIdempotencyStore(open: () => IdempotencySubject): void
   it('frees the key of a dead process when the lease has lapsed', async () => {
     const { store, other, pass } = open()
     const key = newKey()
-    claimed(await store.claim(key, 'print', 100))
-    await pass(150)
+    claimed(await store.claim(key, 'print', LEASE_MS))
+    await pass(LEASE_MS + 1)
     claimed(await other.claim(key, 'another', LEASE_MS))
   })
 
   it('holds a lease that is renewed', async () => {
     const { store, other, pass } = open()
     const key = newKey()
-    const claim = claimed(await store.claim(key, 'print', 100))
-    await claim.renew(LEASE_MS)
-    await pass(150)
+    const claim = claimed(await store.claim(key, 'print', LEASE_MS))
+    await claim.renew(2 * LEASE_MS)
+    await pass(LEASE_MS + 1)
     expect((await other.claim(key, 'print', LEASE_MS)).state).to.equal('running')
   })
 
   it('keeps nothing of a claim that somebody else took over', async () => {
     const { store, other, pass } = open()
     const key = newKey()
-    const late = claimed(await store.claim(key, 'print', 100))
-    await pass(150)
+    const late = claimed(await store.claim(key, 'print', LEASE_MS))
+    await pass(LEASE_MS + 1)
     const current = claimed(await other.claim(key, 'print', LEASE_MS))
     await late.renew(1)
     expect(await late.complete(reply, context)).to.equal(false)

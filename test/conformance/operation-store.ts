@@ -37,9 +37,9 @@ export function conformsToOperationStore(open: () => OperationSubject): void {
       },
     }
 
-  const made = async (tenant?: string, leaseMs = LEASE_MS): Promise<OperationRecord> => {
+  const made = async (tenant?: string): Promise<OperationRecord> => {
     const record = newRecord(tenant)
-    await open().store.create(record, 'me', leaseMs)
+    await open().store.create(record, 'me', LEASE_MS)
     return record
   }
 
@@ -159,8 +159,8 @@ export function conformsToOperationStore(open: () => OperationSubject): void {
 
   it('says that an operation has failed whose worker is dead, for good', async () => {
     const { store, other, pass } = open()
-    const { name } = await made('acme', 100)
-    await pass(150)
+    const { name } = await made()
+    await pass(LEASE_MS + 1)
     const found = await other.find('acme', name)
     expect(found).to.deep.include({ status: 'failed' })
     expect(found?.failure).to.deep.equal({
@@ -174,9 +174,9 @@ export function conformsToOperationStore(open: () => OperationSubject): void {
 
   it('holds one whose lease is renewed', async () => {
     const { store, other, pass } = open()
-    const { name } = await made('acme', 100)
-    await store.write(name, 'me', {}, LEASE_MS)
-    await pass(150)
+    const { name } = await made()
+    await store.write(name, 'me', {}, 2 * LEASE_MS)
+    await pass(LEASE_MS + 1)
     expect((await other.find('acme', name))?.status).to.equal('pending')
   })
 
@@ -185,7 +185,7 @@ export function conformsToOperationStore(open: () => OperationSubject): void {
     const { name } = await made()
     const end = { status: 'succeeded', response: undefined, failure: undefined } as const
     await store.write(name, 'me', { end }, LEASE_MS)
-    await pass(ttlMs + 50)
+    await pass(ttlMs + 1)
     await made()
     expect(await store.find('acme', name)).to.equal(undefined)
   })

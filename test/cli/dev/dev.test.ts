@@ -3,10 +3,10 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import { freePort } from '../../support/free-port.js'
 import { hasBuf, type LinkedProject, linkedProject } from '../../support/projects/linked-project.js'
 import { compiled } from '../../support/root.js'
+import { until } from '../../support/until.js'
 
 const HEADERS = { 'account-id': 'acme', subject: 'ada', groups: 'staff', 'content-type': 'application/json' }
 
@@ -179,8 +179,6 @@ describe('ashlar dev', function () {
       expect(all.length).to.be.at.least(command[0] === 'sh' ? 3 : 2)
       child.kill('SIGKILL')
       await ended
-      const until = performance.now() + 10_000
-      while (all.some(isRunning) && performance.now() < until) await setTimeout(50)
-      expect(all.filter(isRunning)).to.deep.equal([])
+      await until(() => !all.some(isRunning))
     })
 })

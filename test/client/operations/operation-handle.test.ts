@@ -148,8 +148,9 @@ describe('operations of a client', () => {
         const error = await rejection(operation.result(EmptySchema, { timeoutMs: 900 }), AshlarError)
         expect(error.code).to.equal('DEADLINE_EXCEEDED')
         expect(error.message).to.equal('operations/endless has not ended within 900 ms, and goes on')
-        expect(asked.length).to.be.within(3, 7)
-        expect(asked.filter((one) => one === 'wait').length).to.equal(waits ? asked.length - 1 : 1)
+        expect(asked.length).to.be.within(1, 7)
+        const more = asked.length - 1
+        expect(asked.filter((one) => one === 'wait').length).to.equal(waits ? more : Math.min(more, 1))
         own.close()
       })
 

@@ -129,21 +129,23 @@ export const loads = (holder: HookedHolder): void => {
 
     it('has a call logged that comes after it and fails', async () => {
       const failures: { readonly message: string; readonly error: unknown }[] = []
+      let isLogged = () => {}
+      const logged = new Promise<void>((resolve) => (isLogged = resolve))
       const context = new RequestContext({
         principal: { subject: 'a', tenant: 'acme', groups: [], scopes: [] },
-        onFailure: (failure) => void failures.push(failure),
+        onFailure: (failure) => {
+          failures.push(failure)
+          isLogged()
+        },
       })
       await context.run(async () => {
         const { tasks, entries } = holder.subject
-        let resolve = () => {}
-        const done = new Promise<void>((settled) => (resolve = settled))
-        doing.AfterLoad = () =>
-          void setTimeout(() => {
-            void entries.get('missing')
-            setTimeout(resolve, 20)
-          }, 5)
+        let isBack = () => {}
+        const back = new Promise<void>((resolve) => (isBack = resolve))
+        doing.AfterLoad = () => void back.then(() => void entries.get('missing'))
         await tasks.get('a')
-        await done
+        isBack()
+        await logged
       })
       expect(failures.map(({ message }) => message)).to.deep.equal([
         'Entry.get was called after the hook that made the call had returned, and failed',

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { Sequencer } from '../../../lib/events/log/sequencer.js'
 import { bytesOf, sqlText } from '../../../lib/persistence/engines/sql-text.js'
@@ -7,6 +6,7 @@ import { OutboxWriter } from '../../../lib/persistence/outbox/sql/outbox-writer.
 import { inAcme } from '../../conformance/repository/subject.js'
 import { type Backend, databases, describeOn } from '../../support/databases/backends.js'
 import { run } from '../../support/databases/statement.js'
+import { until } from '../../support/until.js'
 import { held, logged, openOutbox, type OutboxSubject } from '../outbox-subject.js'
 
 /** SQLite has one writer at a time, so that nobody commits while another has an event open. */
@@ -223,10 +223,10 @@ describeOn('the sequencer', databases, (backend) => {
         await open.control('COMMIT')
         open.release()
         // Transactions of other databases of the server hold the horizon back, too.
-        for (let waited = 0; reader.seen.size === 0 && waited < 500; waited++) {
+        await until(async () => {
           await readOn(subject, HORIZON, reader)
-          await pause(10)
-        }
+          return reader.seen.size > 0
+        })
         await sequencer.assignAll()
         await later.commit()
         await readOn(subject, HORIZON, reader)

@@ -6,21 +6,17 @@ import { DeadLetters } from '../../../lib/events/store/dead-letters.js'
 import type { LoggedEvent } from '../../../lib/events/log/event-log.js'
 import type { EventWorker } from '../../../lib/events/following/event-worker.js'
 import { relay, type RelayOptions } from '../../../lib/events/relay/relay.js'
+import { sqlText } from '../../../lib/persistence/engines/sql-text.js'
 import type { Sink } from '../../../lib/events/relay/sink.js'
 import { type Backend, databases, describeOn } from '../../support/databases/backends.js'
-import { column, run } from '../../support/databases/statement.js'
+import { agedRows, column, run } from '../../support/databases/statement.js'
 import { deafen, held, openOutbox, type OutboxSubject } from '../outbox-subject.js'
 import { until } from '../../support/until.js'
 
 const numberOf = (payload: Buffer): number =>
   (JSON.parse(payload.toString()) as { data: { at: number } }).data.at
 
-const LATER: Readonly<Record<string, string>> = {
-  postgres: "clock_timestamp() + interval '900 milliseconds'",
-  mysql: 'DATE_ADD(UTC_TIMESTAMP(6), INTERVAL 900000 MICROSECOND)',
-  mariadb: 'DATE_ADD(UTC_TIMESTAMP(6), INTERVAL 900000 MICROSECOND)',
-  sqlite: `CAST((julianday('now') - 2440587.5) * 86400000 + 900 AS INTEGER)`,
-}
+const HOUR_MS = 3_600_000
 
 for (const isWoken of [true, false])
   describeOn(isWoken ? 'a relay' : 'a relay that only polls', databases, (backend) => {
@@ -156,14 +152,16 @@ for (const isWoken of [true, false])
 
     it('takes over from a process that has died, when its lease is over', async () => {
       const { subject } = holder
-      const dead = `INSERT INTO outbox_leases (name, owner, lease_until) VALUES ('relay:test', 'dead', ${LATER[subject.database.dialect.name]})`
+      const { database } = subject
+      const dead = `INSERT INTO outbox_leases (name, owner, lease_until) VALUES (?, ?, ${sqlText(database).later})`
       await holder.relay().status()
-      await run(subject.database, dead)
+      await run(database, dead, ['relay:test', 'dead', HOUR_MS])
       const one = holder.relay()
       one.start()
       await subject.tell('a')
       await pause(300)
       expect(keys()).to.deep.equal([])
+      await agedRows(database, 'outbox_leases', ['lease_until'], HOUR_MS)
       await until(() => keys().length === 1)
     })
 
@@ -173,11 +171,14 @@ for (const isWoken of [true, false])
       one.start()
       await subject.tell('a')
       await until(async () => (await one.status()).position === 1)
-      sink.takesMs = 1500
+      let deliver = () => {}
+      sink.takes = new Promise((resolve) => (deliver = resolve))
       await subject.tell('b')
       await until(() => sink.running === 1)
       await run(subject.database, "UPDATE outbox_leases SET owner = 'other'")
       await until(async () => !(await one.status()).isLeading)
+      deliver()
+      await until(() => sink.running === 0)
       await pause(300)
       expect(await new Cursors(subject.database).open('relay:test')).to.equal(1)
     })
@@ -242,6 +243,8 @@ for (const isWoken of [true, false])
 interface Recording extends Sink {
   readonly events: LoggedEvent[]
   fails: (event: LoggedEvent) => Error | undefined
+  /** Delivers nothing before it settles. */
+  takes: Promise<void> | undefined
   takesMs: number
   running: number
   most: number
@@ -256,7 +259,7 @@ interface Recording extends Sink {
 function recording(): Recording {
   const running = new Map<string, number>()
   const sink: Recording = {
-    ...{ events: [], fails: () => undefined, takesMs: 0, running: 0 },
+    ...{ events: [], fails: () => undefined, takes: undefined, takesMs: 0, running: 0 },
     ...{ most: 0, mostOfOneKey: 0, refused: 0, closed: 0 },
     deliver: async (event) => {
       const count = (running.get(event.key) ?? 0) + 1
@@ -265,7 +268,7 @@ function recording(): Recording {
       sink.most = Math.max(sink.most, sink.running)
       sink.mostOfOneKey = Math.max(sink.mostOfOneKey, count)
       try {
-        await pause(sink.takesMs)
+        await (sink.takes ?? pause(sink.takesMs))
         const failure = sink.fails(event)
         if (failure !== undefined) {
           sink.refused++

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { expect } from 'chai'
 import { GatewayMux } from '../../../lib/gateway/routing/mux.js'
 import type { Gateway } from '../../../lib/gateway/gateway.js'
+import { until } from '../../support/until.js'
 import { rawRequest, statusOf } from '../raw-request.js'
 import { type Running, startGateway } from '../start-gateway.js'
 
@@ -182,8 +183,7 @@ describe('mounted handlers', () => {
     breakOff?.()
     expect(await answer.text().catch((error: unknown) => (error as Error).name)).to.equal('TypeError')
     // Which of the two comes first, the cut or the record, differs from Node to Node.
-    for (const end = Date.now() + 5_000; failures.length === 0 && Date.now() < end;)
-      await new Promise((resolve) => setTimeout(resolve, 5))
+    await until(() => failures.length > 0)
     expect(failures).to.have.lengthOf(1)
   })
 

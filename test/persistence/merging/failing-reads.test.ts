@@ -7,6 +7,7 @@ import { databases, describeOn } from '../../support/databases/backends.js'
 import { ConnectionKiller } from '../../support/databases/connection-killer.js'
 import { column } from '../../support/databases/statement.js'
 import { rejection } from '../../support/rejection.js'
+import { until } from '../../support/until.js'
 import { everyCall, ManyReaders } from './many-readers.js'
 
 const aborted = (signal: AbortSignal) =>
@@ -182,10 +183,9 @@ describeOn('merged reads', postgres, (backend) => {
             (error: unknown) => error,
           ),
         )
-        await new Promise((resolve) => setTimeout(resolve, 50))
+        await until(() => readers.together.length > 0)
         leaving.abort()
         late.abort(new DeadlineExceeded())
-        expect(readers.together, 'in flight').to.have.length.greaterThan(0)
         const alone = readers.sent.filter(({ calls }) => calls === 1).length
         for (const [i, outcome] of outcomes.entries()) {
           if (i < alone) continue // A statement of its own waits for the cancellation.
@@ -205,8 +205,7 @@ describeOn('merged reads', postgres, (backend) => {
         const calls = everyCall.map(({ tenant, key }) =>
           rejection(specimens.get(key, { context: context(tenant, leaving.signal) }), Cancelled),
         )
-        await new Promise((resolve) => setTimeout(resolve, 50))
-        expect(readers.together, 'in flight').to.have.length.greaterThan(0)
+        await until(() => readers.together.length > 0)
         leaving.abort()
         await Promise.all(calls)
         const waiting = () =>
@@ -214,7 +213,7 @@ describeOn('merged reads', postgres, (backend) => {
             readers.database,
             "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
           )
-        while ((await waiting())[0] !== '0') await new Promise((resolve) => setTimeout(resolve, 5))
+        await until(async () => (await waiting())[0] === '0')
       })
     })
 

@@ -8,12 +8,15 @@ import { executorOf } from '../../../lib/persistence/engines/executor-of.js'
 import { current, transaction } from '../../../lib/persistence/sql/transaction.js'
 import { databases, describeOn, type OpenBackend } from '../../support/databases/backends.js'
 import { run } from '../../support/databases/statement.js'
+import { until } from '../../support/until.js'
 
 const PORTS: Readonly<Record<string, number>> = { 'postgres:': 5432, 'mysql:': 3306 }
 
 /** Stands between a pool and its server, and can swallow everything from one moment on. */
 class Network {
   isSilent = false
+  /** How much clients have sent that nobody got. */
+  swallowed = 0
   readonly #sockets = new Set<Socket>()
   readonly #server: Server
 
@@ -26,7 +29,10 @@ class Network {
       ] as const) {
         this.#sockets.add(socket)
         socket.on('error', () => {})
-        socket.on('data', (bytes) => this.isSilent || other.write(bytes))
+        socket.on('data', (bytes) => {
+          if (!this.isSilent) other.write(bytes)
+          else if (socket === client) this.swallowed += bytes.length
+        })
         socket.on('close', () => other.destroy())
       }
     })
@@ -73,8 +79,10 @@ describeOn(
         network.isSilent = false
         await run(database, 'SELECT 1')
         network.isSilent = moment === 'BEGIN'
-        const context = RequestContext.current().with({ signal: AbortSignal.timeout(100) })
-        const error: unknown = await transaction(
+        network.swallowed = 0
+        const late = new AbortController()
+        const context = RequestContext.current().with({ signal: late.signal })
+        const failing = transaction(
           database,
           async (inside) => {
             await run(current(database), 'SELECT 1', [], { signal: inside.signal! })
@@ -82,6 +90,9 @@ describeOn(
           },
           { context },
         ).catch((reason: unknown) => reason)
+        await until(() => network.swallowed > 0)
+        late.abort(new DeadlineExceeded())
+        const error: unknown = await failing
         expect(error).to.be.instanceOf(AshlarError)
         const kinds = [Unavailable, DeadlineExceeded, Cancelled, Aborted]
         expect(

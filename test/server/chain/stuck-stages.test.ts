@@ -358,7 +358,8 @@ describe('an open stream', () => {
     const same = (bytes: Buffer) => bytes
     const metadata = GrpcMetadata.fromHttp2Headers({ ...ALICE })
     const path = '/specimens.v1.EchoService/Count'
-    const options = { deadline: Date.now() + 60 }
+    await new Promise((resolve) => client.waitForReady(Infinity, resolve))
+    const options = { deadline: Date.now() + 400 }
     const call = client.makeServerStreamRequest(path, same, same, Buffer.alloc(0), metadata, options)
     call.on('error', () => {})
     call.resume()

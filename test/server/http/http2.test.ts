@@ -11,6 +11,7 @@ import { echoService } from '../../support/grpc/echo.js'
 import { EchoService } from '../../support/gen/specimens_pb.js'
 import { authority } from '../../support/servers/certificates.js'
 import { ALICE, type RunningServer, startServer } from '../../support/servers/server.js'
+import { until } from '../../support/until.js'
 
 const MIB = 1024 * 1024
 
@@ -210,8 +211,7 @@ describe('HTTP/2', () => {
     const stream = request(await open(), 'GET', '/v1/count?upto=1')
     await once(stream, 'data')
     stream.close(constants.NGHTTP2_CANCEL)
-    for (let waited = 0; !hasLeft && waited < 200; waited++) await pause(10)
-    expect(hasLeft).to.equal(true)
+    await until(() => hasLeft)
   })
 
   const cuts: Readonly<Record<string, (socket: TLSSocket) => unknown>> = {
@@ -228,17 +228,21 @@ describe('HTTP/2', () => {
       }
       await start({}, (builder) =>
         builder.httpHandler('/upload', async (asked: Request) => {
-          seen.push('begun', await asked.text().catch(() => 'cut'))
+          seen.push('begun')
+          seen.push(await asked.text().catch(() => 'cut'))
           return new Response()
         }),
       )
-      for (const path of ['/v1/echo', '/upload']) {
+      for (const [path, begun, over] of [
+        ['/v1/echo', () => pause(50), () => pause(50)],
+        ['/upload', () => until(() => seen.includes('begun')), () => until(() => seen.includes('cut'))],
+      ] as const) {
         const socket = await openRaw()
         socket.write(frameOf(1, END_HEADERS, headersOf({ ...PSEUDO, ':path': path, ...JSON_OF_ALICE })))
         socket.write(frameOf(0, 0, Buffer.from('{"text":"whole"}')))
-        await pause(50)
+        await begun()
         cut(socket)
-        await pause(50)
+        await over()
         socket.destroy()
       }
       expect(seen).to.deep.equal(['begun', 'cut'])
@@ -346,17 +350,22 @@ describe('HTTP/2', () => {
   })
 
   it('lets calls end at a shutdown, and tells clients which they are (GOAWAY)', async () => {
+    let [isEntered, leave] = [() => {}, () => {}]
+    const entered = new Promise<void>((resolve) => (isEntered = resolve))
+    const left = new Promise<void>((resolve) => (leave = resolve))
     served.echo = async ({ text }: { text: string }) => {
-      await pause(300)
+      isEntered()
+      await left
       return { text }
     }
     await start()
     const [busy, idle] = [await open(), await open()]
     const slow = ask(busy, 'POST', '/v1/echo', JSON_OF_ALICE, '{"text":"slow"}')
-    await pause(100)
+    await entered
     const away = Promise.all([once(busy, 'goaway'), once(idle, 'goaway')])
     const stopped = running.stop()
     await away
+    leave()
     expect((await slow).text).to.contain('"text":"slow"')
     await stopped
     expect([busy.closed, idle.closed]).to.deep.equal([true, true])

@@ -77,7 +77,7 @@ const isRefused = (address: string): Promise<boolean> =>
 
 describe('a shutdown with a delay', () => {
   it('says NOT_SERVING first, and goes on serving until the delay is over', async () => {
-    const running = await start(new Gate(), { shutdownDelayMs: 400 })
+    const running = await start(new Gate(), { shutdownDelayMs: 3_000 })
     const health = new ForeignClient(Health, running.grpc)
     const { client: watching, close } = niceClient(Health, running.grpc)
     const statuses: (number | undefined)[] = []

@@ -5,12 +5,11 @@ import type { OperationRecord } from '../../../lib/server/operations/operation-s
 import { SqlOperationStore } from '../../../lib/server/operations/sql-operation-store.js'
 import { conformsToOperationStore, type OperationSubject } from '../../conformance/operation-store.js'
 import { applyBaseline } from '../../support/databases/baseline.js'
+import { agedRows } from '../../support/databases/statement.js'
 import { databases, describeOn, type OpenBackend, pooled } from '../../support/databases/backends.js'
 import { rejection } from '../../support/rejection.js'
 
-/** The database's clock cannot be handed in, so its stores are given short lives and these tests wait for them. */
-const really = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
-const SHORT_MS = 400
+const HOUR_MS = 3_600_000
 
 describe('MemoryOperationStore', () => {
   let now = 0
@@ -18,7 +17,7 @@ describe('MemoryOperationStore', () => {
   conformsToOperationStore((): OperationSubject => ({
     store,
     other: store,
-    ttlMs: 3_600_000,
+    ttlMs: HOUR_MS,
     pass: async (ms) => void (now += ms),
   }))
 
@@ -107,11 +106,12 @@ describeOn('SqlOperationStore', [...databases, ...pooled], (backend) => {
 
   before(async () => {
     opened = await backend.open([])
-    const { dataSource } = opened
-    if (dataSource === undefined) throw new TypeError('no database')
+    const { dataSource, database } = opened
+    if (dataSource === undefined || database === undefined) throw new TypeError('no database')
     await applyBaseline(dataSource)
-    const open = () => new SqlOperationStore(dataSource, { ttlMs: SHORT_MS })
-    subject = { store: open(), other: open(), ttlMs: SHORT_MS, pass: really }
+    const open = () => new SqlOperationStore(dataSource)
+    const pass = (ms: number) => agedRows(database, 'operations', ['lease_until', 'expires_at'], ms)
+    subject = { store: open(), other: open(), ttlMs: HOUR_MS, pass }
   })
 
   after(() => opened?.close())

@@ -97,7 +97,7 @@ export const FORMS: Readonly<Record<Form, Readonly<Record<string, string>>>> = {
     'bytes that synchronize would make a text of': 'bytes are returned by the package',
     'text that no column can hold': 'texts are bound by the package',
     SqlOperationStore: 'bytes and times are bound and returned by the package',
-    SqlDeduplicationStore: 'bytes and times are bound and returned by the package',
+    SqlIdempotencyStore: 'bytes and times are bound and returned by the package',
     'a write with a hook on SQLite': 'statements end in the turn in which they begin',
   },
 }

@@ -28,3 +28,27 @@ export async function column(on: Executor, text: string, values: readonly unknow
   const { rows } = await run(on, text, values)
   return rows.map(([value]) => String(value))
 }
+
+/** The time in a column, as many milliseconds before. */
+const BEFORE: Readonly<Record<DialectName, (column: string) => string>> = {
+  postgres: (column) => `${column} - ?::double precision * interval '1 millisecond'`,
+  mysql: (column) => `DATE_SUB(${column}, INTERVAL ? * 1000 MICROSECOND)`,
+  mariadb: (column) => `DATE_SUB(${column}, INTERVAL ? * 1000 MICROSECOND)`,
+  sqlite: (column) => `${column} - ?`,
+}
+
+/** Lets time pass for the rows of a table, where the clock is the database's: the times in these columns go back. */
+export async function agedRows(
+  on: Executor,
+  table: string,
+  columns: readonly string[],
+  ms: number,
+): Promise<void> {
+  const before = BEFORE[on.dialect.name]
+  const changes = columns.map((column) => `${column} = ${before(column)}`)
+  await run(
+    on,
+    `UPDATE ${table} SET ${changes.join(', ')}`,
+    columns.map(() => ms),
+  )
+}
