@@ -57,7 +57,7 @@ export const refusalsOf = ({ findings }: Pick<MigrationSet, 'findings'>): Readon
     findings
       .filter(({ level }) => level === 'refuse')
       .reverse()
-      .map((finding) => [versionNameOf(finding), FILE_PROBLEMS.refused(finding)]),
+      .map((finding) => [versionNameOf(finding), FILE_PROBLEMS.refused({ ...finding, why: finding.text })]),
   )
 
 const versionNameOf = ({ file }: Finding): string => file.replace(/\.(up|down)\.\w+$/, '')
@@ -83,7 +83,7 @@ export const toProblem = ({ file, line, rule, text }: Finding): FileProblem => (
   file,
   line,
   rule,
-  text,
+  why: text,
 })
 
 const missingDown = (name: string): Finding => ({

@@ -202,8 +202,8 @@ onEachEngine('a run of migrations', (database, dialect) => {
     for (const text of [message, String(row?.error)])
       expect(text)
         .to.match(/statement 1 of 1 \(line 1\): .*(bigint|INTEGER).* \((22P02|1292)\)/)
-        .and.include('rows break it: correct them')
         .and.not.include('example')
+    expect(message).to.include('rows break it: correct them')
   })
 
   const noPassword = (files: MigrateOptions['files']) => async (refused: unknown) => {

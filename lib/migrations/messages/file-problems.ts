@@ -57,8 +57,8 @@ export const FILE_PROBLEMS = {
   emptyFolder: (v: { applied: readonly string[]; more: number }) =>
     `there is no version, and the database has ${[...v.applied, ...(v.more === 0 ? [] : [`${v.more} more`])].join(', ')}: name the folder that has them with --files`,
   /** What lint refuses. */
-  refused: (v: Of & { line: number; rule: string; text: string }) =>
-    `${v.file}:${v.line}: ${v.text} (${v.rule})`,
+  refused: (v: Of & { line: number; rule: string; why: string }) =>
+    `${v.file}:${v.line}: ${v.why} (${v.rule})`,
   noBackfill: (v: Of & { hasDefault: boolean }) =>
     `${v.file}: ${v.hasDefault ? 'its default export is no backfill, or one of another copy of ashlar' : 'has no default export'}: ${DEFAULT_EXPORT}`,
   noTypeScript: (v: Of & { node: string }) =>

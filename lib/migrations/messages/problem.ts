@@ -29,7 +29,7 @@ export const stoppedAgain = (
 export const declarationError = (subject: string, problems: readonly FileProblem[]): DeclarationError =>
   new DeclarationError(
     subject,
-    problems.map((problem) => ({ text: problemText(problem), ...problem })),
+    problems.map((problem) => ({ ...problem, text: problemText(problem) })),
   )
 
 /** An error of another class that has its problem. */

@@ -153,7 +153,7 @@ const PROBLEMS: Samples<MigrationProblem> = {
     { applied: ['0002_a'], more: 0 },
     { applied: ['0002_a'], more: 2 },
   ],
-  refused: [{ file, line: 3, rule: 'transaction-control', text: 'no' }],
+  refused: [{ file, line: 3, rule: 'transaction-control', why: 'no' }],
   noBackfill: [
     { file, hasDefault: true },
     { file, hasDefault: false },
