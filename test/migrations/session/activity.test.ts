@@ -24,9 +24,9 @@ onEachEngine('a statement that takes long', (database, dialect) => {
     expect(running).to.have.property('ms').within(1_900, 20_000)
     const said =
       dialect === 'postgres'
-        ? /^waits for process \d+ \(unnamed, user \w+, transaction open for \d+ s, idle in transaction\)$/
-        : /^waits for connection \d+ \(user \w+ from \S+, transaction open for \d+ s, sleep\)(, probably)?$/
-    expect(running).to.have.property('text').match(said)
+        ? /^process \d+ \(unnamed, user \w+, transaction open for \d+ s, idle in transaction\)$/
+        : /^connection \d+ \(user \w+ from \S+, transaction open for \d+ s, sleep\)(, probably)?$/
+    expect(running).to.have.property('waitsFor').match(said)
   })
 
   it('that waits too long for a lock names who holds it, and does not ask for another file', async () => {
