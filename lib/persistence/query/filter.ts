@@ -216,7 +216,7 @@ class FilterParser {
           : `${written} is a list: ask whether it holds a value, as in ${name}:…`,
       )
     // Without presence, a field holds its zero where nothing set it.
-    if (!column.nullable || column.inside?.zero !== undefined)
+    if (!column.nullable || column.isSet || column.inside?.zero !== undefined)
       this.#tokens.fail(`${written} is always set: compare it with a value`)
     return isNotNull(column)
   }

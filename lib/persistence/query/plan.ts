@@ -11,6 +11,8 @@ export interface PlanColumn extends Omit<Column, 'kind'> {
   readonly first?: number
   /** The row that holds it, where that is not the row of the plan but one that it refers to. Without such a row it is NULL. */
   readonly of?: RelatedRow
+  /** Every row that holds it has a value in it. */
+  readonly isSet?: true
 }
 
 /** A row of another resource to which a row leads, or several. */

@@ -56,5 +56,6 @@ export const columnNamed = (
   const found = Object.hasOwn(columns, name) ? columns[name] : undefined
   if (found === undefined) return undefined
   const column = planColumn(found)
-  return of === undefined ? column : { ...column, nullable: true, of }
+  if (of === undefined) return column
+  return { ...column, nullable: true, of, ...(!column.nullable && { isSet: true }) }
 }

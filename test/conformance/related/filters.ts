@@ -180,6 +180,9 @@ export const filters = (holder: PlansHolder): void => {
       ['steps.title != "dig"', /"steps.title" has several values.*write NOT steps.title/],
       ['project.title > 1', /takes text in double quotes/],
       ['project.', /expected a name after the dot/],
+      ['project.title:*', /"project.title" is always set/],
+      ['NOT project.owner.title:*', /"project.owner.title" is always set/],
+      ['steps.title:*', /"steps.title" is always set/],
     ] as const)
       it(`is refused: ${text}`, () =>
         inAcme(async () => {
