@@ -70,7 +70,7 @@ class TemplateParser {
       if (this.#at - at === 2) this.#restAt = at
       this.#segments.push({ kind: this.#at - at === 2 ? 'rest' : 'one' })
     } else {
-      if (this.#peek() === '/' || this.#peek() === '')
+      if ('/:'.includes(this.#peek()))
         throw this.#wrong('a segment is empty: remove the slash in front of it')
       this.#segments.push({ kind: 'literal', text: this.#literal() })
     }

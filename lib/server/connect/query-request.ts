@@ -9,12 +9,11 @@ import { checkCoding, messageOf, type RequestForm } from './request-bytes.js'
 const NAMES = ['connect', 'encoding', 'message', 'base64', 'compression'] as const
 type Parameters = ReadonlyMap<string, string>
 
-/** The parameter `encoding`: `json`, `proto`, or anything. @throws InvalidArgument for a malformed query. */
+/** What a GET says. Others than its own parameters are left out: what leads to it adds some, such as `utm_source`. @throws InvalidArgument for a malformed query. */
 export const parametersOf = (query: string): Parameters => {
   const parameters = new Map<string, string>()
   for (const [name, value] of parseQuery(query)) {
-    if (!(NAMES as readonly string[]).includes(name))
-      throw new InvalidArgument('', `a GET has the parameters ${NAMES.join(', ')}, and no other`)
+    if (!(NAMES as readonly string[]).includes(name)) continue
     if (parameters.has(name)) throw new InvalidArgument('', `the parameter ${name} is there twice: send one`)
     parameters.set(name, value)
   }

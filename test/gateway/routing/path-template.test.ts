@@ -110,6 +110,9 @@ describe('parsePathTemplate', () => {
   for (const [template, problem] of [
     ['v1', 'character 1: a path must begin with "/"'],
     ['/v1/', 'character 5: a segment is empty: remove the slash in front of it'],
+    ['/v1/:verb', 'character 5: a segment is empty: remove the slash in front of it'],
+    ['/:verb', 'character 2: a segment is empty: remove the slash in front of it'],
+    ['/{a=b/:c}', 'character 7: a segment is empty: remove the slash in front of it'],
     ['/v1/{id', 'character 5: "{" is never closed: write {field} or {field=pattern}'],
     ['/v1/{', 'character 5: "{" is never closed: write {field} or {field=pattern}'],
     ['/v1/{id=shelves/*', 'character 5: "{" is never closed: write {field} or {field=pattern}'],

@@ -197,7 +197,7 @@ describe('Connect on the HTTP listener', () => {
       })
     })
 
-    it('by GET: only with the parameters of the protocol, each once', async () => {
+    it('by GET: with the parameters of the protocol, each once, and any other beside them', async () => {
       await start()
       const get = async (query: string) =>
         json(await fetch(`${running?.http}${LOOK}?${query}`, { headers: ALICE }))
@@ -205,10 +205,11 @@ describe('Connect on the HTTP listener', () => {
       expect(
         (await fetch(`${running?.http}${LOOK}?encoding=proto&message=`, { headers: ALICE })).status,
       ).to.equal(200)
+      for (const other of ['x=1', 'x=1&x=2', 'utm_source=mail', '_=1700000000', '__proto__=1', '='])
+        expect((await get(`encoding=json&${other}&message={}`))[0], other).to.equal(200)
       for (const [query, words] of [
         ['encoding=json&message={}&message={}', 'there twice'],
         ['encoding=json', 'message is missing'],
-        ['encoding=json&message={}&x=1', 'no other'],
         ['encoding=json&base64=1&message=%00', 'not base64'],
         ['encoding=json&message=%ff', 'UTF-8'],
         ['connect=v2&encoding=json&message={}', 'version'],
