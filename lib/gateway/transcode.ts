@@ -7,7 +7,6 @@ import { checkJsonType, jsonOf } from './http/body.js'
 import { holderOf } from './transcoding/field-path.js'
 import { invalidAt } from './json/fault.js'
 import { messageReader } from './json/reader.js'
-import { readableOf } from '../resource/messages/readable.js'
 import { getField, setField } from '../resource/messages/local-field.js'
 import { variableText } from './routing/path-template.js'
 import { parseQuery } from './transcoding/query-text.js'
@@ -63,7 +62,7 @@ function fromBody(
   if (bytes.length === 0) return create(method.input)
   checkJsonType(contentType)
   const json = jsonOf(bytes) ?? null
-  const options = { registry, answer: readableOf(method.output).message }
+  const options = { registry, answer: method.output }
   try {
     if (readBody === undefined) return messageReader(method.input)(json, options)
     const message = create(method.input)

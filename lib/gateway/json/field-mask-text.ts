@@ -1,5 +1,6 @@
 import type { DescField, DescMessage } from '@bufbuild/protobuf'
 import { findMaskPath } from '../../resource/messages/field-names.js'
+import { readableOf } from '../../resource/messages/readable.js'
 import { hasSpecialJson } from './any.js'
 import { JsonFault } from './fault.js'
 
@@ -28,15 +29,32 @@ const pathIn = (messages: readonly DescMessage[], path: string) => {
   return undefined
 }
 
-/** A path in proto spelling. One that no message has is spelled by the JSON mapping of FieldMask. */
-export const protoPath = (messages: readonly DescMessage[], path: string): string =>
-  pathIn(messages, path)?.proto ?? toSnakeCase(path)
+const withAnswer = (messages: readonly DescMessage[], answer: DescMessage | undefined) =>
+  answer === undefined ? messages : [...messages, readableOf(answer).message]
 
-/** Reads the paths of a FieldMask in JSON: comma-separated and lowerCamelCase. */
-export function readMaskPaths(text: string, messages: readonly DescMessage[]): string[] {
+/** Paths in proto spelling. One that no message has is spelled by the JSON mapping of FieldMask. */
+export function protoPaths(
+  paths: readonly string[],
+  messages: readonly DescMessage[],
+  answer: DescMessage | undefined,
+): string[] {
+  const all = withAnswer(messages, answer)
+  return paths.map((path) => pathIn(all, path)?.proto ?? toSnakeCase(path))
+}
+
+/**
+ * Reads the paths of a FieldMask in JSON: comma-separated and lowerCamelCase.
+ * @param answer - the response of the method, whose fields a read mask names.
+ */
+export function readMaskPaths(
+  text: string,
+  messages: readonly DescMessage[],
+  answer: DescMessage | undefined,
+): string[] {
   if (text === '') return []
+  const all = withAnswer(messages, answer)
   return text.split(',').map((path) => {
-    const known = pathIn(messages, path)
+    const known = pathIn(all, path)
     if (known !== undefined) return known.proto
     if (path === '' || path.includes('_'))
       throw new JsonFault('expected comma-separated lowerCamelCase paths, such as "displayName,size"')

@@ -30,7 +30,7 @@ export interface JsonReadOptions {
   readonly registry?: Registry
   /** Skips unknown fields and enum names instead of refusing them. Default false. */
   readonly ignoreUnknown?: boolean
-  /** The message that a read mask of the request names fields of. */
+  /** The response of the method, whose fields a read mask names. */
   readonly answer?: DescMessage
 }
 
@@ -180,8 +180,7 @@ function itemReader(field: DescField): ItemReader {
 const maskReader =
   (messages: readonly DescMessage[]): MessageReader =>
   (json, { answer }) => {
-    const named = answer === undefined ? messages : [...messages, answer]
-    const paths = readMaskPaths(text(json, 'a string of paths'), named)
+    const paths = readMaskPaths(text(json, 'a string of paths'), messages, answer)
     return Object.assign(create(FieldMaskSchema), { paths })
   }
 

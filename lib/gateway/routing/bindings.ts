@@ -14,7 +14,6 @@ import { type FieldReader, fieldReader } from '../json/reader.js'
 import { fieldWriter, type JsonWriter, messageWriter } from '../json/writer.js'
 import { parsePathTemplate, type PathTemplate, type Variable } from './path-template.js'
 import { type Bound, type QueryBinder, queryBinder } from '../transcoding/query-binding.js'
-import { readableOf } from '../../resource/messages/readable.js'
 import { type ReadMask, readMaskOf } from '../transcoding/read-mask.js'
 import { RouteTable } from './route-table.js'
 import { maskTargetOf, type MaskTarget } from '../transcoding/update-mask-spelling.js'
@@ -106,7 +105,7 @@ export function bindingOf(method: DescMethod, rule: HttpRule, index: number): Bi
     responseBody,
     write: responseBody === undefined ? messageWriter(method.output) : fieldWriter(responseBody),
     bound,
-    bindQuery: queryBinder(method.input, bound, readableOf(method.output).message),
+    bindQuery: queryBinder(method.input, bound, method.output),
     mask: maskTargetOf(method.input, typeof body === 'object' ? body : undefined),
     readMask: rule.responseBody === '' ? readMaskOf(method) : undefined,
   }

@@ -2,7 +2,7 @@ import type { DescField, DescMessage, Message } from '@bufbuild/protobuf'
 import { type FieldMask, isWrapperDesc } from '@bufbuild/protobuf/wkt'
 import { BoundedCache } from '../../bounded-cache.js'
 import { InvalidArgument } from '../../errors.js'
-import { masked, protoPath } from '../json/field-mask-text.js'
+import { masked, protoPaths } from '../json/field-mask-text.js'
 import { type FieldPath, findField, holderOf } from './field-path.js'
 import { invalidAt } from '../json/fault.js'
 import type { Json } from '../json/parse.js'
@@ -29,7 +29,7 @@ const REMEMBERED = 100
 /**
  * Fills the fields of a request from the query: singular and repeated scalars, enums and wrappers, Timestamp, Duration
  * and FieldMask, nested with dots; map entries as `labels[key]=value`.
- * @param answer - the message that a read mask names fields of.
+ * @param answer - the response of the method, whose fields a read mask names.
  */
 export function queryBinder(desc: DescMessage, bound: Bound, answer?: DescMessage): QueryBinder {
   const known = new BoundedCache<string, Target>(REMEMBERED, 'query_parameters')
@@ -129,8 +129,7 @@ function appendPaths(
   value: string,
   answer: DescMessage | undefined,
 ): void {
-  const messages = answer === undefined ? masked(field) : [...masked(field), answer]
-  const paths = value === '' ? [] : value.split(',').map((path) => protoPath(messages, path))
+  const paths = value === '' ? [] : protoPaths(value.split(','), masked(field), answer)
   const mask = getField(holder, field) as FieldMask | undefined
   if (mask === undefined) setField(holder, field, { $typeName: 'google.protobuf.FieldMask', paths })
   else for (const path of paths) mask.paths.push(path)

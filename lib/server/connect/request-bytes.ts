@@ -10,7 +10,6 @@ import { jsonOf } from '../../gateway/http/body.js'
 import { CONTENT_CODINGS } from '../../gateway/http/content-coding.js'
 import { invalidAt } from '../../gateway/json/fault.js'
 import { messageReader } from '../../gateway/json/reader.js'
-import { readableOf } from '../../resource/messages/readable.js'
 import type { UnauthenticatedBytes } from '../../unauthenticated-bytes.js'
 import { isCompressed, onlyMessage } from '../grpc/envelope.js'
 import type { WireFormat } from './wire-format.js'
@@ -55,7 +54,7 @@ const decoded = ({ method, format, registry }: RequestForm, bytes: Buffer): Mess
   const json = jsonOf(bytes)
   if (json === undefined) throw new InvalidArgument('', 'the request is empty, which is no JSON: send {}')
   try {
-    return messageReader(method.input)(json, { registry, answer: readableOf(method.output).message })
+    return messageReader(method.input)(json, { registry, answer: method.output })
   } catch (error) {
     throw invalidAt('', error)
   }
