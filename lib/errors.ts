@@ -278,10 +278,19 @@ export class TransitError extends AshlarError {
   readonly statusCode: number | undefined
   /** The response's body, cut and with secrets removed. */
   readonly body: string
+  /** Why, in a word that is the same for all calls: `sealed`, `timeout`, a code such as `ECONNREFUSED`, else the status. */
+  readonly reason: string
+  /** The index of the item that failed, where it is one of a batch. */
+  readonly item: number | undefined
 
   constructor(
     problem: string,
-    response: { readonly statusCode?: number; readonly body?: string } = {},
+    response: {
+      readonly statusCode?: number
+      readonly body?: string
+      readonly reason?: string
+      readonly item?: number
+    } = {},
     cause?: unknown,
   ) {
     const { statusCode } = response
@@ -293,6 +302,8 @@ export class TransitError extends AshlarError {
     })
     this.statusCode = response.statusCode
     this.body = response.body ?? ''
+    this.reason = response.reason ?? String(statusCode ?? problem)
+    this.item = response.item
   }
 }
 

@@ -53,17 +53,16 @@ export class ReportLimit {
   }
 }
 
-/** An error with a code is told by it: texts of servers name files, rows and ports. */
+/** An error with a code or a reason is told by it: texts of servers name files, rows, ports and requests. */
 function causeText(what: string, error: unknown): string {
   const parts = [what]
   for (let at = error, depth = 0; at !== undefined && at !== null && depth < DEEPEST_CAUSE; depth++) {
     const of = (name: string) => (typeof at === 'object' ? propertyOf(at, name) : undefined)
     const [name, code, message] = [of('name'), of('code') ?? of('errno'), of('message')]
-    const isDrivers = name === 'DriverFault' && (typeof code === 'string' || typeof code === 'number')
-    parts.push(
-      String(name),
-      isDrivers ? String(code) : (typeof message === 'string' ? message : typeof at).slice(0, LONGEST_TEXT),
-    )
+    const known = name === 'TransitError' ? of('reason') : name === 'DriverFault' ? code : undefined
+    const isKnown = typeof known === 'string' || typeof known === 'number'
+    const text = isKnown ? String(known) : typeof message === 'string' ? message : typeof at
+    parts.push(String(name), text.slice(0, LONGEST_TEXT))
     at = of('cause')
   }
   return JSON.stringify(parts)

@@ -45,6 +45,7 @@ export function batchResultsOf(
     >
     if (typeof item.error !== 'string' || item.error === '') return item
     const body = safeBody(item.error, secrets)
-    throw new TransitError(`${operation}: item ${offset + index}: ${body}`, { statusCode: 200, body })
+    const at = offset + index
+    throw new TransitError(`${operation}: item ${at}: ${body}`, { statusCode: 200, body, item: at })
   })
 }

@@ -99,8 +99,13 @@ export function vaultClient(config: Omit<ResolvedTransit, 'mount' | 'indexKey'>)
       } catch (error) {
         if (error instanceof TransitError) throw error
         if (signal?.aborted) throw abortError(signal)
-        if (end.isOver) throw new TransitError(`${operation}: no response within ${timeoutMs} ms`)
-        throw new TransitError(`${operation}: the connection failed${reasonOf(error)}`)
+        if (end.isOver)
+          throw new TransitError(`${operation}: no response within ${timeoutMs} ms`, { reason: 'timeout' })
+        const reason = reasonOf(error)
+        const why = reason === undefined ? '' : ` (${reason})`
+        throw new TransitError(`${operation}: the connection failed${why}`, {
+          reason: reason ?? 'connection failed',
+        })
       } finally {
         end.close()
       }
@@ -133,11 +138,8 @@ function waitOf({ retryAfter }: VaultResponse): number {
 }
 
 /** Of a batch, the item that failed is named: its text alone is the cause, and the whole body could be cut before it. */
-function failureOf(
-  { statusCode, text }: VaultResponse,
-  call: VaultCall,
-  tokens: readonly string[],
-): TransitError {
+function failureOf(response: VaultResponse, call: VaultCall, tokens: readonly string[]): TransitError {
+  const { statusCode, text } = response
   const { operation, secrets, offset = 0 } = call
   const hidden = [...tokens, ...secrets]
   const results = text === undefined ? undefined : jsonIn(text)?.data
@@ -149,11 +151,13 @@ function failureOf(
   const item = items[failed]
   if (isObject(item)) {
     const body = safeBody(String(item.error), hidden)
-    return new TransitError(`${operation}: item ${offset + failed}: ${body}`, { statusCode, body })
+    const index = offset + failed
+    return new TransitError(`${operation}: item ${index}: ${body}`, { statusCode, body, item: index })
   }
   const body = text === undefined ? '(a long body)' : safeBody(text, hidden)
   const hint = statusCode >= 300 && statusCode < 400 ? ' (redirects are not followed)' : adviceOf(body)
-  return new TransitError(`${operation} returned ${statusCode}${hint}: ${body}`, { statusCode, body })
+  const reason = isSealed(response) ? 'sealed' : String(statusCode)
+  return new TransitError(`${operation} returned ${statusCode}${hint}: ${body}`, { statusCode, body, reason })
 }
 
 const adviceOf = (body: string): string =>
@@ -162,10 +166,10 @@ const adviceOf = (body: string): string =>
     : ''
 
 /** Only the code of a failed connection: messages of lower layers may quote what was sent. */
-function reasonOf(error: unknown): string {
+function reasonOf(error: unknown): string | undefined {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
-  return typeof code === 'string' && /^[A-Z0-9_]{1,40}$/.test(code) ? ` (${code})` : ''
+  return typeof code === 'string' && /^[A-Z0-9_]{1,40}$/.test(code) ? code : undefined
 }
 
 /** The text of a successful response never enters an error: it may be a decrypted secret. */

@@ -3,7 +3,7 @@ import type { AshlarError } from '../../errors.js'
 import type { Call } from '../chain/call.js'
 import type { Interceptor, Reply } from '../chain/interceptor.js'
 import type { Logger } from '../observability/logger.js'
-import { ReportLimit } from '../../faults/report-limit.js'
+import { Outages } from '../observability/outages.js'
 import { mapStreamError } from '../chain/reply.js'
 import { causeOf, toAshlarError } from '../observability/to-ashlar-error.js'
 import type { RequestId } from './request-id.js'
@@ -13,7 +13,7 @@ import type { RequestId } from './request-id.js'
  * be written. Why something that the server depends on is unavailable is logged once per cause and minute.
  */
 export const errorMapper = (logger: Logger): Interceptor<unknown, RequestId> => {
-  const outages = new ReportLimit()
+  const outages = new Outages()
   return (next, { method }) =>
     (call) => {
       const fail = (error: unknown): never => {
@@ -37,20 +37,14 @@ const mapped = (
   error: unknown,
   { time, requestId, path }: Call & RequestId,
   logger: Logger,
-  outages: ReportLimit,
+  outages: Outages,
 ): AshlarError => {
   const known = toAshlarError(error, time)
   // A stopped call says that it was cancelled; the time of the call knows the real reason.
   const result = known.code === 'CANCELLED' ? (time.ended ?? known) : known
   if (result.code === 'INTERNAL')
     logger.error({ requestId, method: path, err: causeOf(result) }, 'call failed')
-  if (result.code === 'UNAVAILABLE' && result.cause !== undefined)
-    outages.tell('', result, (more) =>
-      logger.error(
-        { requestId, method: path, err: causeOf(result) },
-        `unavailable: ${result.message}${more}`,
-      ),
-    )
+  outages.tell(result, (err, message) => logger.error({ requestId, method: path, err }, message))
   if (result.details.some(({ kind }) => kind === undefined))
     for (const problem of detailsOf(result).problems)
       logger.error({ requestId, method: path, problem }, 'a detail of an error was left out')

@@ -20,6 +20,7 @@ import type {
   OperationStore,
   Packed,
 } from './operation-store.js'
+import { Outages } from '../observability/outages.js'
 import { causeOf, toAshlarError } from '../observability/to-ashlar-error.js'
 
 /** How long a pending operation outlives its process. */
@@ -39,6 +40,7 @@ export class OperationRunner {
   readonly #redaction: Redaction
   readonly #owner = randomUUID()
   readonly #running = new Map<string, Running>()
+  readonly #outages = new Outages()
 
   /** @param isOwned - whether an operation belongs to the principal who starts it, and not to the whole tenant. */
   constructor(
@@ -136,6 +138,9 @@ export class OperationRunner {
     if (known.code === 'INTERNAL') {
       this.#logger.error({ operation: name, method: method.path, err: causeOf(known) }, 'operation failed')
     }
+    this.#outages.tell(known, (err, message) =>
+      this.#logger.error({ operation: name, method: method.path, err }, message),
+    )
     const failure = this.#toldFailure(name, method, known)
     return { status: known.code === 'CANCELLED' ? 'cancelled' : 'failed', response: undefined, failure }
   }
