@@ -203,6 +203,11 @@ export class RequestContext implements ContextFields {
     }
   }
 
+  /** What is kept for the call, whichever of its contexts this is: the value, once it is given. */
+  kept<T>(calls: WeakMap<object, T>, value?: T): T | undefined {
+    return (value === undefined ? calls : calls.set(this.#call, value)).get(this.#call)
+  }
+
   /** Whether both contexts come from one call. */
   isOfSameCallAs(other: RequestContext): boolean {
     return this.#call === other.#call
@@ -235,10 +240,7 @@ export class RequestContext implements ContextFields {
     ;(this.#onFailure ?? failureToStderr)({ requestId, message, error })
   }
 
-  /**
-   * Reports that the system accesses a resource: once for each use of `asSystem` and each resource. Repositories call
-   * it.
-   */
+  /** Reports an access of the system: once for each use of `asSystem` and resource. Repositories call it. */
   reportSystemUse(resource: string): void {
     const { requestId, principal, system } = this
     const known = system && reported.get(system)

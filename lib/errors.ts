@@ -285,12 +285,7 @@ export class TransitError extends AshlarError {
 
   constructor(
     problem: string,
-    response: {
-      readonly statusCode?: number
-      readonly body?: string
-      readonly reason?: string
-      readonly item?: number
-    } = {},
+    response: Partial<Pick<TransitError, 'statusCode' | 'body' | 'reason' | 'item'>> = {},
     cause?: unknown,
   ) {
     const { statusCode } = response

@@ -8,10 +8,11 @@ import { resolveMask } from './update-mask.js'
 import { nowOf, type Sources, type Values, withKeys } from './new-entity.js'
 import type { BatchUpdateItem, UpdateOptions } from './repository.js'
 import type { Scope } from './scope.js'
-import { protectSecrets, type SecretOptions } from './secret-fields.js'
+import { protectBatch, protectSecrets, type SecretOptions, type SecretWrite } from './secret-fields.js'
 
 /**
  * What an update writes, by property: the masked fields, an increment as a {@link FieldIncrement}, protected secrets, and a new etag and update time.
+ * @param later - is given the secrets, and protects them with those of other items.
  * @throws InvalidArgument for a mask or a value that cannot be.
  */
 export async function patchOf(
@@ -21,6 +22,7 @@ export async function patchOf(
   options: UpdateOptions | undefined,
   sources: Sources & SecretOptions,
   scope: Scope,
+  later?: (write: SecretWrite) => void,
 ): Promise<Values> {
   const from = (model.relations.length === 0 ? entity : withKeys(model, entity)) as Readonly<Values>
   const { fields, secrets } = resolveMask(model, from, mask, options)
@@ -31,7 +33,9 @@ export async function patchOf(
     if (by === undefined) checkValue(field, value)
     patch[field.property] = by === undefined ? value : FieldIncrement.of(field, by)
   }
-  if (secrets.length > 0) Object.assign(patch, await protectSecrets(secrets, from, sources, scope.context))
+  if (secrets.length > 0)
+    if (later !== undefined) later({ secrets, input: from })
+    else Object.assign(patch, await protectSecrets(secrets, from, sources, scope.context))
   return Object.assign(patch, serverSetValues(model, sources))
 }
 
@@ -48,15 +52,22 @@ export async function patchesOf<E extends object>(
   const patches: Patched[] = []
   const now = nowOf(sources)
   const atOnce = { ...sources, now: () => now }
-  for (const [index, { key, entity, fieldMask, touchOnly = false, ifMatch }] of items.entries())
-    patches.push({
-      key,
-      index,
-      ifMatch,
-      patch: await patchOf(model, entity, fieldMask, { touchOnly }, atOnce, scope),
-    })
+  const writes: SecretWrite[] = []
+  for (const [index, { key, entity, fieldMask, touchOnly = false, ifMatch }] of items.entries()) {
+    let write: SecretWrite = NO_SECRETS
+    const later = (one: SecretWrite) => void (write = one)
+    const patch = await patchOf(model, entity, fieldMask, { touchOnly }, atOnce, scope, later)
+    patches.push({ key, index, ifMatch, patch })
+    writes.push(write)
+  }
+  if (writes.some(({ secrets }) => secrets.length > 0)) {
+    const columns = await protectBatch(writes, sources, scope.context)
+    for (const [index, { patch }] of patches.entries()) Object.assign(patch, columns[index])
+  }
   return patches
 }
+
+const NO_SECRETS: SecretWrite = { secrets: [], input: {} }
 
 /** The fields that every write sets, beside those that the caller names. */
 export function serverSetValues(model: ResourceModel, sources: Sources): Values {

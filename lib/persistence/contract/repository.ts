@@ -8,6 +8,7 @@ import type { Patch } from '../../resource/values/increment.js'
 import type { FormerAttempts } from './attempts.js'
 import type { ReferringOptions, RelatedOptions, RelatedQuestions, Through } from './related-options.js'
 import type { RowLock } from './row-lock.js'
+import type { PrepareSecrets } from './secret-fields.js'
 
 export type { RelatedAccess, RelatedOptions, RowLimits, Through } from './related-options.js'
 
@@ -183,6 +184,8 @@ export interface Repository<T extends object, K = string> {
   readonly appliesWhere?: boolean
   /** A server asks before it binds its addresses. */
   startUpCheck?(): StartUpFindings | Promise<StartUpFindings>
+  /** Protects the secrets of a call before a transaction begins for it. A server calls it. */
+  readonly prepareSecrets?: PrepareSecrets
   /** About which resources `related` can be asked, so that a server knows which permissions there are. */
   readonly relatedQuestions?: (options: { readonly force: boolean }) => RelatedQuestions
   /**
@@ -190,10 +193,7 @@ export interface Repository<T extends object, K = string> {
    * @throws ErrNotFound when no live entity of this tenant has the key.
    */
   get<const P extends RelationPath<T> = never>(key: K, options?: ReadOptions<P>): Promise<Loaded<T, P>>
-  /**
-   * The live entity of this key.
-   * @throws ErrNotFound
-   */
+  /** The live entity of this key. @throws ErrNotFound */
   get(key: K, options?: ReadOptions): Promise<T>
   /** @throws InvalidArgument for an unknown field, a malformed expression or a foreign page token. */
   list<const P extends RelationPath<T> = never>(

@@ -1,7 +1,9 @@
-import { ErrNoEncryptor, ErrNoMinter, InvalidArgument } from '../../errors.js'
+import type { RequestContext } from '../../context.js'
+import { ErrNoEncryptor, ErrNoMinter, InvalidArgument, TransitError } from '../../errors.js'
 import type { ResourceModel, SecretField } from '../../resource/resource-model.js'
 import type { CredentialMinter } from '../../secrets/credential-minter.js'
 import type { Encryptor } from '../../secrets/encryptor.js'
+import { type SecretCaller, mergedRequests } from '../../secrets/merged-requests.js'
 import type { Values } from './new-entity.js'
 
 /** The encryptor and the minter, which turn secrets and credentials into their stored form. */
@@ -39,18 +41,18 @@ export async function protectNew(
   model: ResourceModel,
   input: Readonly<Values>,
   options: SecretOptions,
-  caller: Caller,
+  context: RequestContext,
 ): Promise<ProtectedSecrets> {
   if (model.secrets.length === 0 && model.credentials.length === 0) return NOTHING
-  const columns: Values = await protectSecrets(
+  const columns = await protectSecrets(
     model.secrets.filter(({ property }) => isGiven(input[property])),
     input,
     options,
-    caller,
+    context,
   )
   const tokens: Values = {}
   for (const { property } of model.credentials) {
-    const minted = await mint(model, property, options, caller)
+    const minted = await mint(model, property, options, context)
     Object.assign(columns, minted.columns)
     Object.assign(tokens, minted.tokens)
   }
@@ -60,26 +62,186 @@ export async function protectNew(
 const NOTHING: ProtectedSecrets = Object.freeze({ columns: {}, tokens: {} })
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null && value !== ''
 
+/** The secrets that are written of one entity. */
+export interface SecretWrite {
+  readonly secrets: readonly SecretField[]
+  readonly input: Readonly<Values>
+}
+
 /** The columns of the secrets that an entity carries; `''` clears one. */
 export async function protectSecrets(
   secrets: readonly SecretField[],
   input: Readonly<Values>,
   options: SecretOptions,
-  caller: Caller,
+  context: RequestContext,
 ): Promise<Values> {
-  const columns: Values = {}
-  for (const { property, proto, hash, cipher } of secrets) {
-    const value = input[property]
-    if (!isGiven(value)) {
-      columns[hash.property] = columns[cipher.property] = null
-      continue
-    }
-    if (typeof value !== 'string') throw new InvalidArgument(proto, 'has to be a string')
-    if (options.encryptor === undefined) throw new ErrNoEncryptor()
-    columns[hash.property] = await options.encryptor.hash(value, { signal: caller.signal })
-    columns[cipher.property] = await options.encryptor.encrypt(value, { signal: caller.signal })
-  }
+  if (secrets.length === 0) return {}
+  const encrypt = (texts: readonly string[], encryptor: Encryptor) =>
+    Promise.all(texts.map((text) => mergedRequests(encryptor).encrypt(text, context)))
+  const [columns = {}] = await protectEach([{ secrets, input }], options, context, encrypt, (_, name) => name)
   return columns
+}
+
+/**
+ * The same of the items of a batch, in one request of an encryptor that takes several texts.
+ * @throws an error that names the item in `requests`.
+ */
+export function protectBatch(
+  writes: readonly SecretWrite[],
+  options: SecretOptions,
+  context: RequestContext,
+): Promise<Values[]> {
+  const { signal } = context
+  const encrypt = async (texts: readonly string[], encryptor: Encryptor) => {
+    if (texts.length > 1 && encryptor.encryptBatch !== undefined)
+      return encryptor.encryptBatch(texts, { signal })
+    const ciphers: string[] = []
+    for (const text of texts) ciphers.push(await encryptor.encrypt(text, { signal }))
+    return ciphers
+  }
+  return protectEach(writes, options, context, encrypt, (index, name) => `requests[${index}].${name}`)
+}
+
+/** A secret to protect, and where its columns go. */
+interface Wanted {
+  readonly text: string
+  readonly secret: SecretField
+  readonly columns: Values
+  readonly name: string
+}
+
+async function protectEach(
+  writes: readonly SecretWrite[],
+  { encryptor }: SecretOptions,
+  context: RequestContext,
+  encrypt: (texts: readonly string[], encryptor: Encryptor) => Promise<readonly string[]>,
+  nameOf: (index: number, name: string) => string,
+): Promise<Values[]> {
+  const wanted: Wanted[] = []
+  const all = writes.map(({ secrets, input }, index) => {
+    const columns: Values = {}
+    for (const secret of secrets) {
+      const text = input[secret.property]
+      const name = nameOf(index, secret.proto)
+      if (!isGiven(text)) columns[secret.hash.property] = columns[secret.cipher.property] = null
+      else wanted.push({ text: textOf(text, name), secret, columns, name })
+    }
+    return columns
+  })
+  if (wanted.length === 0) return all
+  if (encryptor === undefined) throw new ErrNoEncryptor()
+  const prepared = context.kept(PREPARED)
+  const asked = wanted.filter(({ text, secret, columns }) => {
+    const stored = prepared?.take(encryptor, text)
+    if (stored !== undefined) put(secret, columns, stored)
+    return stored === undefined
+  })
+  if (asked.length === 0) return all
+  const texts = asked.map(({ text }) => text)
+  const { signal } = context
+  const hashes = await Promise.all(texts.map((text) => encryptor.hash(text, { signal })))
+  const ciphers = await encrypt(texts, encryptor).catch((error: unknown) => {
+    throw named(error, asked)
+  })
+  for (const [index, { secret, columns }] of asked.entries()) {
+    const [hash, cipher] = [hashes[index], ciphers[index]]
+    if (hash === undefined || cipher === undefined)
+      throw new TypeError('an encryptor returned fewer texts than it was given')
+    put(secret, columns, { hash, cipher })
+  }
+  return all
+}
+
+function textOf(value: unknown, name: string): string {
+  if (typeof value !== 'string') throw new InvalidArgument(name, 'has to be a string')
+  if (!value.isWellFormed())
+    throw new InvalidArgument(name, 'contains half of a surrogate pair, which is no character')
+  return value
+}
+
+/** Of a batch a server names the item, whose index is not yet that of the request. */
+function named(error: unknown, asked: readonly Wanted[]): unknown {
+  if (!(error instanceof TransitError) || error.item === undefined) return error
+  const item = asked[error.item]
+  const { body, statusCode, reason } = error
+  return new TransitError(
+    `encrypt: ${item?.name ?? ''}: ${body}`,
+    { body, reason, item: error.item, statusCode },
+    error,
+  )
+}
+
+function put({ hash, cipher }: SecretField, columns: Values, stored: StoredSecret): void {
+  columns[hash.property] = stored.hash
+  columns[cipher.property] = stored.cipher
+}
+
+interface StoredSecret {
+  readonly hash: string
+  readonly cipher: string
+}
+
+/** Secrets that were protected before a transaction began for a call, by what they are made of. */
+class PreparedSecrets {
+  readonly #stored = new Map<Encryptor, Map<string, StoredSecret[]>>()
+
+  add(encryptor: Encryptor, text: string, stored: StoredSecret): void {
+    let texts = this.#stored.get(encryptor)
+    if (texts === undefined) this.#stored.set(encryptor, (texts = new Map()))
+    texts.set(text, [...(texts.get(text) ?? []), stored])
+  }
+
+  /** Rows with the same secret get different ones in turn. They are kept, because a transaction may begin again. */
+  take(encryptor: Encryptor, text: string): StoredSecret | undefined {
+    const stored = this.#stored.get(encryptor)?.get(text)
+    const next = stored?.shift()
+    if (next !== undefined) stored?.push(next)
+    return next
+  }
+}
+
+/** By what all contexts of a call have in common. */
+const PREPARED = new WeakMap<object, PreparedSecrets>()
+
+/** An entity that is about to be written, and which of its fields; all of them where it has no mask, or an empty one. */
+export interface EntityToWrite {
+  readonly entity: object
+  readonly fieldMask?: readonly string[]
+}
+
+/** @param isBatch - whether the entities are those of `requests`. */
+export type PrepareSecrets = (
+  entities: readonly EntityToWrite[],
+  context: RequestContext,
+  isBatch: boolean,
+) => Promise<void>
+
+/** The secrets that the call is about to write are protected once, and its writes ask no encryptor. */
+export async function prepareSecrets(
+  model: ResourceModel,
+  options: SecretOptions,
+  ...[entities, context, isBatch]: Parameters<PrepareSecrets>
+): Promise<void> {
+  const { encryptor } = options
+  if (encryptor === undefined || context.kept(PREPARED) !== undefined) return
+  const given = entities.map(({ entity, fieldMask = [] }) => {
+    const input = entity as Readonly<Values>
+    const isWhole = fieldMask.length === 0 || fieldMask.includes('*')
+    const isWritten = ({ property, proto }: SecretField) =>
+      isGiven(input[property]) && (isWhole || fieldMask.includes(proto))
+    return { secrets: model.secrets.filter(isWritten), input }
+  })
+  const all = isBatch
+    ? await protectBatch(given, options, context)
+    : await Promise.all(given.map(({ secrets, input }) => protectSecrets(secrets, input, options, context)))
+  const prepared = new PreparedSecrets()
+  for (const [index, { secrets, input }] of given.entries())
+    for (const { property, hash, cipher } of secrets) {
+      const columns = all[index] ?? {}
+      const stored = { hash: columns[hash.property] as string, cipher: columns[cipher.property] as string }
+      prepared.add(encryptor, input[property] as string, stored)
+    }
+  context.kept(PREPARED, prepared)
 }
 
 /** A fresh token for one credential, with its stored form. */
@@ -106,9 +268,9 @@ export async function mint(
 export async function reveal(
   cipher: unknown,
   options: SecretOptions,
-  caller: Caller,
+  caller: SecretCaller,
 ): Promise<string | undefined> {
   if (typeof cipher !== 'string') return undefined
   if (options.encryptor === undefined) throw new ErrNoEncryptor()
-  return options.encryptor.decrypt(cipher, { signal: caller.signal })
+  return mergedRequests(options.encryptor).decrypt(cipher, caller)
 }

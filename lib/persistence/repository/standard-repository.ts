@@ -31,7 +31,8 @@ import type {
   UpdateOptions,
 } from '../contract/repository.js'
 import { byKey, joinOptions, scopeOf } from '../contract/scope.js'
-import { checkMinter, mint, protectNew, reveal, type SecretOptions } from '../contract/secret-fields.js'
+import { checkMinter, mint, prepareSecrets, protectNew, reveal } from '../contract/secret-fields.js'
+import type { PrepareSecrets, SecretOptions } from '../contract/secret-fields.js'
 import { modify } from './modify.js'
 import { watchOperations, watchOverrides } from './watched-operations.js'
 import { relatedQuestions } from '../deletion/rules/related-questions.js'
@@ -93,6 +94,9 @@ export abstract class StandardRepository<
       options,
     )
   }
+
+  readonly prepareSecrets: PrepareSecrets = (...operands) =>
+    prepareSecrets(this.model, this.#options, ...operands)
 
   /** About which resources `related` can be asked, so that a server knows which permissions there are. */
   readonly relatedQuestions = (options: { readonly force: boolean }) =>

@@ -38,6 +38,8 @@ export interface Handler {
   readonly namesRelations?: boolean | undefined
   /** Refuses to repeat a reply to a caller who may not get what is in it; left out where nobody can tell. */
   checkReplay?(reply: Message, call: HandledCall): Promise<void>
+  /** What a call waits for before a transaction is opened for it; left out for nothing. */
+  readonly ahead?: ((call: HandledCall) => Promise<void>) | undefined
   readonly run: Next<HandledCall>
 }
 

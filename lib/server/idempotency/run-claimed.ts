@@ -22,6 +22,8 @@ export interface ClaimedCall {
   readonly key: string
   readonly held: HeldKey
   readonly call: Call & { readonly context: RequestContext; readonly requestId: string }
+  /** What is waited for before the store opens a transaction. */
+  readonly ahead: (() => Promise<void>) | undefined
   readonly run: (context: RequestContext) => Promise<Reply>
 }
 
@@ -42,7 +44,7 @@ export interface Keeping {
  */
 export const runClaimed = (
   { store, redaction, logger, unrecorded }: Keeping,
-  { claim, key, held, call, run }: ClaimedCall,
+  { claim, key, held, call, ahead, run }: ClaimedCall,
   settle: (reply: StoredReply | undefined) => void,
 ): Promise<Reply> =>
   new Promise((resolve, reject) => {
@@ -100,9 +102,12 @@ export const runClaimed = (
       else resolve(reply as Reply)
     }
 
-    const attempt =
-      store.transaction === undefined ? effect(call.context) : store.transaction(call.context, effect)
-    attempt
+    const attempt = async (): Promise<Reply> => {
+      if (store.transaction === undefined) return effect(call.context)
+      await ahead?.()
+      return store.transaction(call.context, effect)
+    }
+    attempt()
       .then(
         (reply) => {
           settle(kept)

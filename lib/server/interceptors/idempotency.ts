@@ -86,7 +86,8 @@ export const idempotency = (
           const facts = { key: held }
           const run = async (context: RequestContext) => next(Object.assign(call, facts, { context }))
           const { claim } = claimed
-          return runClaimed(keeping, { claim, key: text, held, call, run }, (reply) =>
+          const ahead = handler.ahead && (() => handler.ahead?.(call as never) as Promise<void>)
+          return runClaimed(keeping, { claim, key: text, held, call, ahead, run }, (reply) =>
             settle(reply && { fingerprint, reply }),
           )
         }

@@ -9,6 +9,7 @@ import type { RowAccess, RowAccessKind } from '../chain/row-access.js'
 import { dryRun } from './dry-run.js'
 import { concealed, keysIn } from './resource-request.js'
 import { type Responder, responder } from './responders.js'
+import { afterAhead, secretsAhead } from './secrets-ahead.js'
 import { changesRelated, type StandardMethod } from './standard-method.js'
 import type { ListLimits } from './total-size.js'
 
@@ -24,6 +25,7 @@ export const repositoryHandler = (
   const parts = restrictable(desc, method, repository, limits)
   const startsOperation = 'startsOperation' in method && method.startsOperation
   const verb = changesRelated(method)
+  const ahead = secretsAhead(desc, method, repository)
   return {
     supportsValidateOnly: true,
     supportsIfMatch: comparesEtags(method),
@@ -33,7 +35,8 @@ export const repositoryHandler = (
     changesRelated: verb,
     namesRelations: namesRelations(method, repository),
     refers: refers(method, repository),
-    run: (call: HandledCall) => {
+    ahead,
+    run: afterAhead(ahead, (call: HandledCall) => {
       const { respond } = call.rowAccess === undefined ? parts.all : parts.of(call.rowAccess)
       const request = call.request as Message
       if (!call.validateOnly) return startsOperation ? inOperation(call, respond) : respond(request, call)
@@ -50,7 +53,7 @@ export const repositoryHandler = (
         },
         verb === 'delete' ? NEWEST : {},
       )
-    },
+    }),
   }
 }
 

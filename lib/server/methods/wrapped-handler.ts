@@ -17,6 +17,7 @@ import { deletedEntity } from './preconditions.js'
 import { comparesEtags, namesRelations, restrictable, rowAccessOf } from './repository-handler.js'
 import { keyIn, keyInside } from './scope/names-in-requests.js'
 import { concealed } from './resource-request.js'
+import { afterAhead, secretsAhead } from './secrets-ahead.js'
 import { changesRelated, type StandardMethod } from './standard-method.js'
 import type { ListLimits } from './total-size.js'
 import type { Wrap } from './wrapped.js'
@@ -37,6 +38,7 @@ export const wrappedHandler = (
   self: unknown,
 ): Handler => {
   const parts = restrictable(desc, method, repository, limits)
+  const ahead = secretsAhead(desc, method, repository)
   const { requestEtag } = methodOf(desc)
   const keyOf = keyReader(repository, method)
 
@@ -81,7 +83,8 @@ export const wrappedHandler = (
     changesRelated: changesRelated(method),
     namesRelations: namesRelations(method, repository),
     refers: true,
-    run: (call) => {
+    ahead,
+    run: afterAhead(ahead, (call) => {
       const { context } = call
       if (call.validateOnly)
         return dryRun(repository, context, async (within) =>
@@ -90,7 +93,7 @@ export const wrappedHandler = (
       if (options.transaction === true)
         return repository.transaction((within) => inside(call, within), { context })
       return enter(context, () => inside(call, RequestContext.current(), false))
-    },
+    }),
   }
 }
 

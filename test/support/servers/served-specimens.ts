@@ -7,6 +7,7 @@ import { MemoryRepository } from '../../../lib/persistence/memory/memory-reposit
 import { TypeormRepository } from '../../../lib/persistence/sql/typeorm-repository.js'
 import { CredentialMinter } from '../../../lib/secrets/credential-minter.js'
 import { newDev } from '../../../lib/secrets/dev-encryptor.js'
+import type { Encryptor } from '../../../lib/secrets/encryptor.js'
 import type { Config } from '../../../lib/server/config/config.js'
 import type { Implementation } from '../../../lib/server/chain/handler.js'
 import type { Backend } from '../databases/backends.js'
@@ -30,6 +31,7 @@ interface ServedSpecimens {
  * SpecimenService on a repository of the backend, and a client of it.
  * @param implement - methods that do not come from the repository alone.
  * @param entity - another entity of the message.
+ * @param encryptor - of its secrets; default one for development.
  */
 export async function serveSpecimens(
   backend: Backend,
@@ -38,10 +40,11 @@ export async function serveSpecimens(
   ) => Partial<Implementation<typeof SpecimenService>> = () => ({}),
   config: Config | ((dataSource: DataSource | undefined) => Config) = {},
   entity: EntityClass<Specimen> = Specimen,
+  encryptor: Encryptor = newDev(Buffer.alloc(32, 7)),
 ): Promise<ServedSpecimens> {
   const opened = await backend.open([entity])
   const { dataSource, database } = opened
-  const secrets = { minter: new CredentialMinter(), encryptor: newDev(Buffer.alloc(32, 7)) }
+  const secrets = { minter: new CredentialMinter(), encryptor }
   if (dataSource !== undefined && database !== undefined)
     await createTables(dataSource, [entity], backend.name === 'mysql8' ? 'mariadb' : database.dialect.name)
   const specimens =

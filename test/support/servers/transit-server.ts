@@ -76,6 +76,21 @@ export class TransitServer {
     this.#key(name).minDecryptionVersion = version
   }
 
+  /** Lets requests wait until they are let go. */
+  hold(): { readonly held: number; letGo(): void } {
+    const held: (() => void)[] = []
+    this.misbehaviour = (request, response) => held.push(() => this.#answer(request, response))
+    return {
+      get held() {
+        return held.length
+      },
+      letGo: () => {
+        this.misbehaviour = undefined
+        for (const answer of held.splice(0)) answer()
+      },
+    }
+  }
+
   /** Closes the connections that wait for a request. */
   dropKept(): void {
     this.#server.closeIdleConnections()

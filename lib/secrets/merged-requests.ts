@@ -1,0 +1,178 @@
+import { AshlarError, type Code, TransitError } from '../errors.js'
+import type { Encryptor, EncryptorOptions } from './encryptor.js'
+import { abortError } from './vault/abort-error.js'
+
+/** Who asks for a secret. A context of a call is one. */
+export interface SecretCaller {
+  readonly signal?: AbortSignal | undefined
+  /** Whose rows it reaches; undefined for those of all. */
+  readonly tenant?: string | undefined
+  /** The transactions that it is inside of. */
+  readonly transaction?: object | undefined
+}
+
+/** The most texts of one request. */
+const MOST_TEXTS = 200
+/** While so many are in flight, further calls wait for each other. */
+const MOST_REQUESTS = 4
+/** A request that takes longer keeps no call waiting. */
+const SLOW_MS = 20
+
+const known = new WeakMap<Encryptor, MergedRequests>()
+
+/** The requests of all repositories that have the encryptor. */
+export function mergedRequests(encryptor: Encryptor): MergedRequests {
+  let requests = known.get(encryptor)
+  if (requests === undefined) known.set(encryptor, (requests = new MergedRequests(encryptor)))
+  return requests
+}
+
+/**
+ * Calls of one turn of the event loop share a request, where the encryptor takes several texts in one, and so do those that come
+ * while some are in flight. Those of different tenants never do, because an encryptor may have a key for each; nor does a call inside of a transaction. An item that fails fails its own
+ * call alone.
+ */
+export class MergedRequests {
+  readonly #encrypt: Merging
+  readonly #decrypt: Merging
+
+  constructor(encryptor: Encryptor, slowMs = SLOW_MS) {
+    const { encryptBatch, decryptBatch } = encryptor
+    this.#encrypt = new Merging(
+      (text, options) => encryptor.encrypt(text, options),
+      encryptBatch && ((texts, options) => encryptBatch.call(encryptor, texts, options)),
+      slowMs,
+    )
+    this.#decrypt = new Merging(
+      (text, options) => encryptor.decrypt(text, options),
+      decryptBatch && ((texts, options) => decryptBatch.call(encryptor, texts, options)),
+      slowMs,
+    )
+  }
+
+  encrypt(plaintext: string, caller: SecretCaller): Promise<string> {
+    return this.#encrypt.ask(plaintext, caller)
+  }
+
+  decrypt(ciphertext: string, caller: SecretCaller): Promise<string> {
+    return this.#decrypt.ask(ciphertext, caller)
+  }
+}
+
+interface Waiting {
+  readonly text: string
+  readonly signal: AbortSignal | undefined
+  readonly resolve: (result: string) => void
+  readonly reject: (error: unknown) => void
+}
+
+class Merging {
+  /** By tenant: what has not been sent. */
+  readonly #groups = new Map<string | undefined, Waiting[]>()
+  /** Requests in flight that are not slow. */
+  #inFlight = 0
+  #isDue = false
+
+  constructor(
+    private readonly one: (text: string, options: EncryptorOptions) => Promise<string>,
+    private readonly many: ((texts: string[], options: EncryptorOptions) => Promise<string[]>) | undefined,
+    private readonly slowMs: number,
+  ) {}
+
+  ask(text: string, { signal, tenant, transaction }: SecretCaller): Promise<string> {
+    if (this.many === undefined || transaction !== undefined) return this.one(text, { signal })
+    return new Promise((resolve, reject) => {
+      const group = this.#groups.get(tenant) ?? []
+      this.#groups.set(tenant, group)
+      group.push({ text, signal, resolve, reject })
+      this.#sendSoon()
+    })
+  }
+
+  /** After everything that this turn brings. */
+  #sendSoon(): void {
+    if (this.#isDue) return
+    this.#isDue = true
+    setImmediate(() => {
+      this.#isDue = false
+      this.#sendWaiting()
+    })
+  }
+
+  #sendWaiting(): void {
+    for (const [tenant, group] of this.#groups)
+      while (group.length > 0) {
+        if (this.#inFlight >= MOST_REQUESTS) return
+        this.#send(group.splice(0, MOST_TEXTS))
+        if (group.length === 0) this.#groups.delete(tenant)
+      }
+  }
+
+  #send(items: readonly Waiting[]): void {
+    this.#inFlight++
+    let isOut = false
+    const land = () => {
+      if (isOut) return
+      isOut = true
+      clearTimeout(timer)
+      this.#inFlight--
+      if (this.#groups.size > 0) this.#sendSoon()
+    }
+    const timer = setTimeout(land, this.slowMs)
+    void (items.length === 1 ? this.#alone(items) : this.#together(items)).finally(land)
+  }
+
+  async #alone(items: readonly Waiting[]): Promise<void> {
+    const settle = async ({ text, signal, resolve, reject }: Waiting) => {
+      try {
+        resolve(await this.one(text, { signal }))
+      } catch (error) {
+        reject(error)
+      }
+    }
+    await Promise.all(items.map(settle))
+  }
+
+  async #together(items: readonly Waiting[]): Promise<void> {
+    const stay = new Set(items)
+    const everybodyLeft = new AbortController()
+    const leavings = items.map((item) => {
+      const leave = () => {
+        item.reject(abortError(item.signal))
+        stay.delete(item)
+        if (stay.size === 0) everybodyLeft.abort()
+      }
+      if (item.signal?.aborted === true) leave()
+      else item.signal?.addEventListener('abort', leave, { once: true })
+      return leave
+    })
+    const end = () =>
+      items.forEach(({ signal }, index) =>
+        signal?.removeEventListener('abort', leavings[index] as () => void),
+      )
+    const asked = [...stay]
+    if (asked.length === 0) return end()
+    try {
+      const texts = asked.map(({ text }) => text)
+      const results = (await this.many?.(texts, { signal: everybodyLeft.signal })) ?? []
+      asked.forEach(({ resolve, reject }, index) => {
+        const result = results[index]
+        if (result === undefined) reject(new TypeError('an encryptor returned fewer texts than it was given'))
+        else resolve(result)
+      })
+      end()
+    } catch (error) {
+      end()
+      if (mayBeOneItem(error)) await this.#alone([...stay])
+      else for (const { reject } of stay) reject(error)
+    }
+  }
+}
+
+const OF_ALL: ReadonlySet<Code> = new Set(['UNAVAILABLE', 'CANCELLED', 'DEADLINE_EXCEEDED'])
+
+/** An encryptor of an application need not say which item it was. */
+function mayBeOneItem(error: unknown): boolean {
+  if (error instanceof TransitError) return error.item !== undefined && !OF_ALL.has(error.code)
+  return !(error instanceof AshlarError && OF_ALL.has(error.code))
+}

@@ -1,0 +1,79 @@
+import type { DescMethod, Message } from '@bufbuild/protobuf'
+import type { ServerCall } from '../../call.js'
+import { MAX_BATCH, type Repository } from '../../persistence/contract/repository.js'
+import { maskReader } from '../../resource/messages/field-readers.js'
+import type { Call } from '../chain/call.js'
+import type { Handler } from '../chain/handler.js'
+import { methodOf, valueOf } from '../chain/method.js'
+import type { StandardMethod } from './standard-method.js'
+
+/**
+ * Protects the secrets in a request before a transaction is opened for its call: one that waits for an encryption server would hold
+ * a connection of the pool. Undefined for a method that writes none.
+ */
+export const secretsAhead = (
+  desc: DescMethod,
+  method: StandardMethod,
+  repository: Repository<object>,
+): Handler['ahead'] => {
+  const { model, prepareSecrets } = repository
+  if (model.secrets.length === 0 || prepareSecrets === undefined) return undefined
+  const entitiesIn = readerOf(desc, method, repository)
+  if (entitiesIn === undefined) return undefined
+  const isBatch = method.kind === 'batchUpdate'
+  return async ({ request, context }: ServerCall & Call) => {
+    const entities = entitiesIn(request as Message)
+    if (entities.length > 0) await prepareSecrets(entities, context, isBatch)
+  }
+}
+
+/** The handler's function, after what it waits for ahead. */
+export const afterAhead = (ahead: Handler['ahead'], run: Handler['run']): Handler['run'] =>
+  ahead === undefined
+    ? run
+    : async (call) => {
+        await ahead(call)
+        return run(call)
+      }
+
+type Prepare = NonNullable<Repository<object>['prepareSecrets']>
+type EntityReader = (request: Message) => Parameters<Prepare>[0]
+
+/** What is missing in a request is the standard method's to say. */
+const readerOf = (
+  desc: DescMethod,
+  method: StandardMethod,
+  { model }: Repository<object>,
+): EntityReader | undefined => {
+  const entityOf = (message: unknown): object | undefined =>
+    message === undefined ? undefined : model.fromMessage(message as Message)
+  switch (method.kind) {
+    case 'create':
+      return (request) => {
+        const entity = entityOf(valueOf(request, method.resource))
+        return entity === undefined ? [] : [{ entity }]
+      }
+    case 'update': {
+      const { updateMask } = methodOf(desc)
+      return (request) => {
+        const entity = entityOf(valueOf(request, method.resource))
+        return entity === undefined ? [] : [{ entity, fieldMask: updateMask?.(request) ?? [] }]
+      }
+    }
+    case 'batchUpdate': {
+      const mask = maskReader(method.requests.message, 'update_mask')
+      return (request) => {
+        const items = valueOf(request, method.requests) as readonly Message[]
+        // The repository refuses it.
+        if (items.length > MAX_BATCH) return []
+        const entities = items.map((item) => entityOf(valueOf(item, method.resource)))
+        return entities.map((entity = {}, index) => ({
+          entity,
+          fieldMask: mask?.(items[index] as Message) ?? [],
+        }))
+      }
+    }
+    default:
+      return undefined
+  }
+}
