@@ -11,9 +11,7 @@ export interface Principal {
   readonly scopes: readonly string[]
 }
 
-/**
- * As the base of a class, it lets the class add private fields to any object. TypeScript takes no function for a class.
- */
+/** As a base it lets a class add private fields to any object. TypeScript takes no function for a class. */
 const itself = function (object: object): object {
   return object
 } as unknown as new (object: object) => object
