@@ -12,7 +12,11 @@ export interface OutboxDatabase {
 }
 
 /** Opens no connection. @throws {Failure} for a URL or a schema that cannot be used. */
-export async function outboxDatabase(dsn: string, schema: string | undefined): Promise<OutboxDatabase> {
+export async function outboxDatabase(
+  dsn: string,
+  schema: string | undefined,
+  isFor: 'outbox' | 'secrets' = 'outbox',
+): Promise<OutboxDatabase> {
   const { namedDatabase, problemsOf, problemText, Unimplemented } =
     await import('../../lib/migrations/index.js')
   const url = await connectionString(dsn)
@@ -24,7 +28,7 @@ export async function outboxDatabase(dsn: string, schema: string | undefined): P
     try {
       return namedDatabase({ url, ...(schema !== undefined && { schema }) })
     } catch (error) {
-      if (error instanceof Unimplemented) throw new Failure('input', NO_SQLITE, { cause: error })
+      if (error instanceof Unimplemented) throw new Failure('input', NO_SQLITE[isFor], { cause: error })
       throw error instanceof Error ? new Failure('input', plain(error), { cause: error }) : error
     }
   }
@@ -36,5 +40,8 @@ export async function outboxDatabase(dsn: string, schema: string | undefined): P
   }
 }
 
-const NO_SQLITE =
-  'an outbox of SQLite is for development and tests, and has no commands: name PostgreSQL or MySQL, with postgres:// or mysql://'
+const NAME_ANOTHER = 'name PostgreSQL or MySQL, with postgres:// or mysql://'
+const NO_SQLITE = {
+  outbox: `an outbox of SQLite is for development and tests, and has no commands: ${NAME_ANOTHER}`,
+  secrets: `SQLite is for development and tests, and its secrets are rewrapped by rewrapSecrets() of a repository: ${NAME_ANOTHER}`,
+}

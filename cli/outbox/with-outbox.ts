@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm'
 import { shellWord } from '../../lib/text/shell-word.js'
+import type { HotOptions } from '../../lib/persistence/index.js'
 import { Failure } from '../errors/failure.js'
 import { databaseText } from '../migrate/headings.js'
 import { terminalLine } from '../output/terminal-line.js'
@@ -11,29 +12,44 @@ export interface OutboxFlags {
   readonly schema?: string | undefined
 }
 
+/** What a command connects for. */
+export interface Purpose {
+  /** What the DataSource is made of, beside its address. */
+  readonly declared: Pick<HotOptions, 'entities' | 'entityPrefix' | 'namingStrategy'>
+  readonly isFor: 'outbox' | 'secrets'
+}
+
+/** As `connectedTo`, for an outbox whose tables are there. */
+export const withDataSource = <T>(
+  flags: OutboxFlags,
+  work: (dataSource: DataSource) => Promise<T>,
+): Promise<T> => connectedTo(flags, { declared: { entities: [] }, isFor: 'outbox' }, work)
+
 /**
  * Runs `work` with a connected DataSource.
  * @throws {Failure} for a URL that cannot be used, and what the database refuses.
  */
-export async function withDataSource<T>(
+export async function connectedTo<T>(
   flags: OutboxFlags,
+  { declared, isFor }: Purpose,
   work: (dataSource: DataSource) => Promise<T>,
 ): Promise<T> {
   const { url, schema } = flags
-  const database = await outboxDatabase(url, schema)
+  const database = await outboxDatabase(url, schema, isFor)
+  const rights = isFor === 'outbox' ? RIGHTS : SECRET_RIGHTS
   sayDatabase(database, schema)
   const { HotDataSource } = await import('../../lib/persistence/index.js')
-  const dataSource = await asFailure(database, () =>
+  const dataSource = await asFailure(database, rights, () =>
     Promise.resolve(
-      new HotDataSource({ dsn: url, entities: [], ...(schema === undefined ? {} : { schema }) }),
+      new HotDataSource({ dsn: url, ...declared, ...(schema === undefined ? {} : { schema }) }),
     ),
   )
   await dataSource.initialize().catch((error: unknown) => {
     throw database.connectionFailed(error)
   })
   try {
-    return await asFailure(database, async () => {
-      await checkOutbox(dataSource, database, schema)
+    return await asFailure(database, rights, async () => {
+      if (isFor === 'outbox') await checkOutbox(dataSource, database, schema)
       return work(dataSource)
     })
   } finally {
@@ -96,7 +112,7 @@ const upCommand = (schema: string | undefined): string =>
   `ashlar migrate up${schema === undefined ? '' : ` --schema ${shellWord(schema)}`}`
 
 /** The errors of `work`: of options, which come from flags, or of the database. */
-async function asFailure<T>(database: OutboxDatabase, work: () => Promise<T>): Promise<T> {
+async function asFailure<T>(database: OutboxDatabase, rights: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
@@ -105,10 +121,13 @@ async function asFailure<T>(database: OutboxDatabase, work: () => Promise<T>): P
     if (error instanceof TypeError || error instanceof RangeError)
       throw new Failure('input', message, { cause: error })
     const isDenied = database.failureOf(error) === 'denied'
-    throw new Failure('database', isDenied ? `${message}: ${RIGHTS}` : message, { cause: error })
+    throw new Failure('database', isDenied ? `${message}: ${rights}` : message, { cause: error })
   }
 }
 
 const RIGHTS =
   'connect as the user of the service, or grant this one SELECT on outbox, outbox_dispatch_cursor, outbox_leases and outbox_dead_letter, ' +
   'and INSERT, UPDATE and DELETE, too, for relay, replay and forget'
+
+const SECRET_RIGHTS =
+  'connect as the user of the service, or grant this one SELECT and UPDATE on the tables of the entities'

@@ -57,11 +57,12 @@ export function newDev(key: Uint8Array | string): DevEncryptor {
     decrypt,
     hash,
     encryptBatch: (plaintexts, options) => Promise.all(plaintexts.map((text) => encrypt(text, options))),
+    check: async () => void (await decrypt(await encrypt('ashlar check'))),
     decryptBatch: (ciphertexts, options) => Promise.all(ciphertexts.map((text) => decrypt(text, options))),
   }
 }
 
 /** An encryptor with a key in the process, for development. */
-export interface DevEncryptor extends Required<Encryptor> {
+export interface DevEncryptor extends Required<Omit<Encryptor, 'rewrapBatch'>> {
   readonly development: true
 }

@@ -8,6 +8,9 @@ export interface EncryptorOptions {
   readonly associatedData?: string | undefined
 }
 
+/** Options of `rewrapBatch`. */
+export type RewrapOptions = Pick<EncryptorOptions, 'signal'>
+
 /**
  * Protects secrets that must be readable again. `encrypt` writes `<field>_cipher`, `hash` writes `<field>_hash`.
  *
@@ -25,6 +28,16 @@ export interface Encryptor {
   encryptBatch?(plaintexts: readonly string[], options?: EncryptorOptions): Promise<string[]>
   /** In the order of the ciphertexts, in fewer calls than one by one; all or nothing. */
   decryptBatch?(ciphertexts: readonly string[], options?: EncryptorOptions): Promise<string[]>
+  /**
+   * Encrypts ciphertexts with the newest key, in their order; all or nothing. Without it, `rewrapSecrets` decrypts and
+   * encrypts.
+   */
+  rewrapBatch?(ciphertexts: readonly string[], options?: RewrapOptions): Promise<string[]>
+  /**
+   * Encrypts and decrypts a text, for a readiness check.
+   * @throws what they throw
+   */
+  check?(options?: Pick<EncryptorOptions, 'signal'>): Promise<void>
   /** True for an encryptor that a production server must refuse. */
   readonly development?: boolean
 }

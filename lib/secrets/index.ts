@@ -9,8 +9,9 @@ export {
   type ParsedToken,
 } from './credential-minter.js'
 export { type DevEncryptor, newDev } from './dev-encryptor.js'
-export type { Encryptor, EncryptorOptions } from './encryptor.js'
+export { encryptorCheck } from './encryptor-check.js'
+export type { Encryptor, EncryptorOptions, RewrapOptions } from './encryptor.js'
 export { AlgoSHA384, AlgoSHA512_256, type HashSpec } from './hash-spec.js'
 export type { StoredCredential } from './stored-credential.js'
 export type { TokenSource, VaultTransitOptions } from './vault/transit-options.js'
-export { newVaultTransit, type RewrapOptions, type VaultTransit } from './vault-transit.js'
+export { newVaultTransit, type VaultTransit } from './vault-transit.js'

@@ -172,7 +172,7 @@ class Merging {
 const OF_ALL: ReadonlySet<Code> = new Set(['UNAVAILABLE', 'CANCELLED', 'DEADLINE_EXCEEDED'])
 
 /** An encryptor of an application need not say which item it was. */
-function mayBeOneItem(error: unknown): boolean {
+export function mayBeOneItem(error: unknown): boolean {
   if (error instanceof TransitError) return error.item !== undefined && !OF_ALL.has(error.code)
   return !(error instanceof AshlarError && OF_ALL.has(error.code))
 }

@@ -2,14 +2,11 @@ import { createHash, createHmac, createSecretKey } from 'node:crypto'
 import { TransitError } from '../errors.js'
 import { abortError } from './vault/abort-error.js'
 import { decodeBase64 } from './encoding/base64.js'
-import type { Encryptor, EncryptorOptions } from './encryptor.js'
+import type { Encryptor, EncryptorOptions, RewrapOptions } from './encryptor.js'
 import { checkPlaintext, toPlaintext } from './plaintext.js'
 import { batchResultsOf, chunksOf } from './transit-batch.js'
 import { resolveTransit, type TokenSource, type VaultTransitOptions } from './vault/transit-options.js'
 import { vaultClient } from './vault/vault-client.js'
-
-/** Options of `rewrapBatch`. */
-export type RewrapOptions = Pick<EncryptorOptions, 'signal'>
 
 /** An encryptor whose keys never leave a Vault or OpenBao server. */
 export interface VaultTransit extends Required<Encryptor> {
@@ -102,6 +99,12 @@ export function newVaultTransit(
     rewrap: (ciphertext, { signal } = {}) => one('rewrap', ciphertext, { signal }),
     encryptBatch: (plaintexts, callOptions = {}) => many('encrypt', plaintexts, callOptions),
     decryptBatch: (ciphertexts, callOptions = {}) => many('decrypt', ciphertexts, callOptions),
+    check: async ({ signal } = {}) => {
+      const ciphertext = await one('encrypt', CHECKED, { signal })
+      const plaintext = await one('decrypt', ciphertext, { signal })
+      if (plaintext !== CHECKED)
+        throw new TransitError('check: decrypt returned another text', { statusCode: 200 })
+    },
     rewrapBatch: (ciphertexts, { signal } = {}) => many('rewrap', ciphertexts, { signal }),
     hash: async (plaintext, { signal } = {}) => {
       if (signal?.aborted) throw abortError(signal)
@@ -113,6 +116,9 @@ export function newVaultTransit(
     },
   }
 }
+
+/** What is encrypted and decrypted to find out whether that works. */
+const CHECKED = 'ashlar check'
 
 type Operation = 'encrypt' | 'decrypt' | 'rewrap'
 

@@ -5,7 +5,7 @@ import type { Encryptor } from '../../lib/secrets/encryptor.js'
 
 /** What an implementation brings to be tested. */
 export interface EncryptorSubject {
-  readonly encryptor: Required<Encryptor>
+  readonly encryptor: Required<Omit<Encryptor, 'rewrapBatch'>>
   /** Another one with the same keys. */
   readonly twin: Encryptor
   /** One with other keys, for both encrypting and hashing. */

@@ -11,6 +11,7 @@ import type { Relations, RowsBackend } from '../repository/rows-backend.js'
 import type { PurgeChunk } from '../repository/purge-expired.js'
 import type { WrittenResource } from '../rows/row-writer.js'
 import type { Rows } from '../rows/rows.js'
+import { MemoryCipherRows } from './memory-cipher-rows.js'
 import type { MemoryCall, MemoryDatabase } from './memory-database.js'
 import { MemoryOperations } from './memory-operations.js'
 import { MemoryReferences } from './memory-references.js'
@@ -74,6 +75,10 @@ export class MemoryBackend<E extends object> implements RowsBackend<E, MemoryCal
 
   get finds() {
     return this.#store
+  }
+
+  get ciphers() {
+    return new MemoryCipherRows(this.resource.model, this.#table)
   }
 
   memberOf() {

@@ -11,6 +11,7 @@ import type { FamilyRows } from '../deletion/rules/family-writer.js'
 import type { KeptOfPage } from '../dialects/values/hand-over.js'
 import type { Hooks, ManagerOf } from '../hooks/call-hooks.js'
 import type { Reading } from '../relations/related-rows.js'
+import type { CipherRows } from '../rows/cipher-rows.js'
 import type { RowCall } from '../rows/row-call.js'
 import type { WrittenResource } from '../rows/row-writer.js'
 import type { Finds, Rows } from '../rows/rows.js'
@@ -53,6 +54,7 @@ export interface RowsBackend<E extends object, C extends RowCall, X extends Requ
   list(call: C, plan: ListPlan, tenant: string | undefined, how: PageOptions): Promise<Page<E>>
   count(call: C, plan: CountPlan, tenant: string | undefined): Promise<number>
   readonly purge: PurgeChunk<C>
+  readonly ciphers: CipherRows<C>
   /** Whether a row of any tenant, deleted or not, has the value. */
   isTaken(field: Field, value: string, given: RequestContext | undefined): Promise<boolean>
   /** The hash specs of the stored credentials; undefined in memory, and in a transaction. */

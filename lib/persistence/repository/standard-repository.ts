@@ -46,15 +46,14 @@ import { targetOf } from '../rows/row-target.js'
 import { RowWriter } from '../rows/row-writer.js'
 import type { ReadOperation } from './operations.js'
 import { purgeExpired } from './purge-expired.js'
+import { rewrapSecrets, secretVersions } from './rewrap-secrets.js'
+import type { RewrapProgress, RewrapSecretsOptions } from './rewrap-secrets.js'
 import type { RowsBackend } from './rows-backend.js'
 
 /** Options of every repository. */
 export interface StandardOptions extends Sources, PagingOptions, SecretOptions {}
 
-/**
- * The operations of a repository, wherever its rows are. Each reads its options, finds out its scope, checks and prepares what
- * it is given, and then reads or writes rows.
- */
+/** The operations of a repository: each finds out its scope, checks what it is given, reads or writes rows. */
 export abstract class StandardRepository<
   E extends object,
   C extends RowCall,
@@ -86,13 +85,8 @@ export abstract class StandardRepository<
     this.#backend = backend
     this.#writer = new RowWriter(backend.rows, backend.resource)
     const memberOf = () => backend.memberOf()
-    this.#family = new RepositoryFamily(
-      backend.resource.model,
-      memberOf,
-      backend.family,
-      this.#writer,
-      options,
-    )
+    const { resource, family } = backend
+    this.#family = new RepositoryFamily(resource.model, memberOf, family, this.#writer, options)
   }
 
   readonly prepareSecrets: PrepareSecrets = (...operands) =>
@@ -247,6 +241,16 @@ export abstract class StandardRepository<
   async transaction<R>(fn: (context: X) => Promise<R>, options?: TransactionOptions): Promise<R> {
     scopeOf(this.model, options)
     return this.#backend.transaction(fn, options)
+  }
+
+  /** Encrypts stored secrets with the newest key, deleted rows too: of the tenant, or of all by the system. No etag changes. */
+  rewrapSecrets(options?: RewrapSecretsOptions): Promise<RewrapProgress> {
+    return rewrapSecrets(this.model, this.#options, this.#backend, options)
+  }
+
+  /** How many secrets are encrypted with which version of the key, such as `{ 'vault:v2': 40 }`; `''` where none is named. */
+  secretVersions(options?: OperationOptions): Promise<Readonly<Record<string, number>>> {
+    return secretVersions(this.model, this.#backend, options)
   }
 
   /** What `lookupBy<Field>Hash` calls. */

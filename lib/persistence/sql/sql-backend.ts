@@ -24,6 +24,7 @@ import { DataSourceCheck } from './data-source-check.js'
 import { knownHydratorsOf } from './row-codec.js'
 import { RowStore } from './row-store.js'
 import { familyRowsOf, rowsOf } from './rows-of.js'
+import { SqlCipherRows } from './sql-cipher-rows.js'
 import { SqlOperations } from './sql-operations.js'
 import type { TransactionContext } from './transaction-context.js'
 import { TransactionScope } from './transaction-scope.js'
@@ -72,6 +73,10 @@ export class SqlBackend<E extends object> implements RowsBackend<E, SqlCall, Tra
       tableOf: (member) => tableNameOf(member.model, dialect, dataSource),
       rowsOf: familyRowsOf(database),
     })
+  }
+
+  get ciphers() {
+    return new SqlCipherRows(this.#store.statements)
   }
 
   /** Once the DataSource is initialized. */

@@ -1,0 +1,59 @@
+import type { ResourceModel } from '../../resource/resource-model.js'
+import { byCodePoint } from '../../text/code-point-order.js'
+import type { Values } from '../contract/new-entity.js'
+import type { CipherRow, CipherRows, RowPlace } from '../rows/cipher-rows.js'
+import type { MemoryCall } from './memory-database.js'
+import type { MemoryTable } from './memory-table.js'
+
+/** The cipher texts of one resource in memory. */
+export class MemoryCipherRows implements CipherRows<MemoryCall> {
+  constructor(
+    private readonly model: ResourceModel,
+    private readonly table: MemoryTable<object>,
+  ) {}
+
+  page(
+    { read }: MemoryCall,
+    tenant: string | undefined,
+    after: RowPlace | undefined,
+    size: number,
+  ): Promise<readonly CipherRow[]> {
+    return read(() =>
+      this.table
+        .filter((row) => this.table.belongsTo(row, tenant))
+        .map((row) => this.#rowOf(row))
+        .filter((row) => row.ciphers.some((cipher) => cipher !== undefined))
+        .filter((row) => after === undefined || inOrder(after, row) < 0)
+        .sort(inOrder)
+        .slice(0, size),
+    )
+  }
+
+  replace(
+    { write }: MemoryCall,
+    { key, tenant }: RowPlace,
+    index: number,
+    from: string,
+    to: string,
+  ): Promise<boolean> {
+    const property = this.model.secrets[index]?.cipher.property ?? ''
+    return write((log) => {
+      const [row] = this.table.find(key, tenant).filter((one) => one[property] === from)
+      if (row === undefined) return false
+      this.table.replace(row, { [property]: to }, log, 'nothing')
+      return true
+    })
+  }
+
+  #rowOf(row: Values): CipherRow {
+    const { key, tenant, secrets } = this.model
+    return {
+      key: row[key.property] as string,
+      tenant: tenant && (row[tenant.property] as string),
+      ciphers: secrets.map(({ cipher }) => (row[cipher.property] ?? undefined) as string | undefined),
+    }
+  }
+}
+
+const inOrder = (a: RowPlace, b: RowPlace): number =>
+  byCodePoint(a.tenant ?? '', b.tenant ?? '') || byCodePoint(a.key, b.key)

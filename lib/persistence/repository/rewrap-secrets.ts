@@ -1,0 +1,205 @@
+import { ErrNoEncryptor } from '../../errors.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
+import type { Encryptor } from '../../secrets/encryptor.js'
+import { mayBeOneItem } from '../../secrets/merged-requests.js'
+import type { OperationOptions } from '../contract/repository.js'
+import type { SecretOptions } from '../contract/secret-fields.js'
+import type { CipherRow, CipherRows, RowPlace } from '../rows/cipher-rows.js'
+import type { RowCall } from '../rows/row-call.js'
+import type { Operations } from './operations.js'
+
+/** Options of `rewrapSecrets`. */
+export interface RewrapSecretsOptions extends OperationOptions {
+  /** Rows of a page, 1 to 1,000; default 200. Their locks are held while the page is written. */
+  readonly batch?: number
+  /** Called after each page. */
+  readonly onProgress?: (progress: RewrapProgress) => void | Promise<void>
+  /** The `after` of an earlier run, which goes on behind its rows. */
+  readonly after?: string
+  /** Ends the run after the page that it is at. */
+  readonly signal?: AbortSignal
+}
+
+/** How far `rewrapSecrets` has come, in this run. */
+export interface RewrapProgress {
+  /** Rows with a secret that were looked at. */
+  readonly rows: number
+  /** Secrets that were written, encrypted with the newest key. */
+  readonly rewrapped: number
+  /** Secrets that somebody else wrote meanwhile: they were left as they are. */
+  readonly changed: number
+  /** Secrets that the encryptor cannot read: they were left as they are. */
+  readonly unreadable: number
+  /** Where a later run may go on; undefined before the first page. */
+  readonly after: string | undefined
+  /** Whether every row was looked at. */
+  readonly isDone: boolean
+}
+
+/** Where the rows are. */
+export interface RewrapBackend<C extends RowCall> {
+  readonly operations: Operations<C>
+  readonly ciphers: CipherRows<C>
+}
+
+const DEFAULT_BATCH = 200
+const MOST_ROWS = 1000
+
+/** A cipher text, and where it is stored. */
+interface Stored {
+  readonly row: CipherRow
+  readonly index: number
+  readonly cipher: string
+}
+
+/** Encrypts what is stored with the newest key, page by page. No transaction is open while the encryptor is asked. */
+export async function rewrapSecrets<C extends RowCall>(
+  model: ResourceModel,
+  { encryptor }: SecretOptions,
+  { operations, ciphers }: RewrapBackend<C>,
+  { batch = DEFAULT_BATCH, onProgress, after, signal, ...options }: RewrapSecretsOptions = {},
+): Promise<RewrapProgress> {
+  if (!Number.isInteger(batch) || batch < 1 || batch > MOST_ROWS)
+    throw new RangeError(`rewrapSecrets: batch is a whole number from 1 to ${MOST_ROWS}`)
+  let progress: RewrapProgress = { rows: 0, rewrapped: 0, changed: 0, unreadable: 0, after, isDone: false }
+  if (model.secrets.length === 0) return { ...progress, isDone: true }
+  if (encryptor === undefined) throw new ErrNoEncryptor()
+  let place = after === undefined ? undefined : placeIn(after)
+  while (!progress.isDone && signal?.aborted !== true) {
+    const page = await operations.read('rewrapSecrets', options, ({ call, scope }) =>
+      ciphers.page(call, scope.tenant, place, batch),
+    )
+    const stored = storedIn(page)
+    const fresh = await rewrapped(encryptor, stored)
+    const changes = stored.flatMap((one, index) => {
+      const to = fresh[index]
+      return to === undefined || isSameVersion(one.cipher, to) ? [] : [{ ...one, to }]
+    })
+    const written =
+      changes.length === 0
+        ? 0
+        : await operations.write('rewrapSecrets', options, (operation) =>
+            operation.send(
+              async (call) => {
+                let count = 0
+                for (const { row, index, cipher, to } of changes)
+                  if (await ciphers.replace(call, row, index, cipher, to)) count++
+                return count
+              },
+              { isAtomic: true },
+            ),
+          )
+    const last = page.at(-1)
+    if (last !== undefined) place = last
+    progress = {
+      rows: progress.rows + page.length,
+      rewrapped: progress.rewrapped + written,
+      changed: progress.changed + changes.length - written,
+      unreadable: progress.unreadable + fresh.filter((one) => one === undefined).length,
+      after: place && placeText(place),
+      isDone: page.length < batch,
+    }
+    await onProgress?.(progress)
+  }
+  return progress
+}
+
+/**
+ * How many secrets are encrypted with which version of the key: `{ 'vault:v1': 3, 'vault:v2': 40 }`; those whose text names no version are
+ * counted under `''`.
+ */
+export async function secretVersions<C extends RowCall>(
+  model: ResourceModel,
+  { operations, ciphers }: RewrapBackend<C>,
+  options?: OperationOptions,
+): Promise<Readonly<Record<string, number>>> {
+  const versions: Record<string, number> = {}
+  if (model.secrets.length === 0) return versions
+  for (let place: RowPlace | undefined, isDone = false; !isDone;) {
+    const after = place
+    const page = await operations.read('secretVersions', options, ({ call, scope }) =>
+      ciphers.page(call, scope.tenant, after, MOST_ROWS),
+    )
+    for (const { cipher } of storedIn(page)) {
+      const version = versionOf(cipher)
+      versions[version] = (versions[version] ?? 0) + 1
+    }
+    place = page.at(-1)
+    isDone = page.length < MOST_ROWS
+  }
+  return versions
+}
+
+const storedIn = (page: readonly CipherRow[]): readonly Stored[] =>
+  page.flatMap((row) =>
+    row.ciphers.flatMap((cipher, index) => (cipher === undefined ? [] : [{ row, index, cipher }])),
+  )
+
+/** Undefined for what the encryptor cannot read. One text that fails does not fail the others. */
+async function rewrapped(
+  encryptor: Encryptor,
+  stored: readonly Stored[],
+): Promise<readonly (string | undefined)[]> {
+  if (stored.length === 0) return []
+  try {
+    return await rewrapAll(
+      encryptor,
+      stored.map(({ cipher }) => cipher),
+    )
+  } catch (error) {
+    if (!mayBeOneItem(error)) throw error
+  }
+  const fresh: (string | undefined)[] = []
+  for (const { cipher } of stored)
+    fresh.push(
+      await rewrapAll(encryptor, [cipher]).then(
+        ([one]) => one,
+        (error: unknown) => {
+          if (!mayBeOneItem(error)) throw error
+          return undefined
+        },
+      ),
+    )
+  return fresh
+}
+
+async function rewrapAll(encryptor: Encryptor, texts: readonly string[]): Promise<readonly string[]> {
+  if (encryptor.rewrapBatch !== undefined) return encryptor.rewrapBatch(texts)
+  const plain =
+    encryptor.decryptBatch === undefined
+      ? await oneByOne(texts, (text) => encryptor.decrypt(text))
+      : await encryptor.decryptBatch(texts)
+  return encryptor.encryptBatch === undefined
+    ? oneByOne(plain, (text) => encryptor.encrypt(text))
+    : encryptor.encryptBatch(plain)
+}
+
+async function oneByOne(
+  texts: readonly string[],
+  work: (text: string) => Promise<string>,
+): Promise<readonly string[]> {
+  const results: string[] = []
+  for (const text of texts) results.push(await work(text))
+  return results
+}
+
+/** `vault:v3` of `vault:v3:…`. */
+const versionOf = (cipher: string): string => /^(?:[a-z]{1,20}:)?v\d{1,9}(?=:)/i.exec(cipher)?.[0] ?? ''
+
+const isSameVersion = (a: string, b: string): boolean => versionOf(a) !== '' && versionOf(a) === versionOf(b)
+
+const placeText = ({ key, tenant }: RowPlace): string => JSON.stringify([key, tenant])
+
+function placeIn(text: string): RowPlace {
+  const wrong = () => new TypeError('rewrapSecrets: after is not the `after` of an earlier run')
+  let parts: unknown
+  try {
+    parts = JSON.parse(text)
+  } catch {
+    throw wrong()
+  }
+  const [key, tenant] = Array.isArray(parts) ? (parts as readonly unknown[]) : []
+  if (typeof key !== 'string' || (tenant !== null && tenant !== undefined && typeof tenant !== 'string'))
+    throw wrong()
+  return { key, tenant: tenant ?? undefined }
+}

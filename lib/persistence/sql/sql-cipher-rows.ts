@@ -1,0 +1,98 @@
+import type { Field } from '../../resource/fields/field.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
+import { quoteTable } from '../dialects/quote-table.js'
+import { Placeholders } from '../engines/executor/placeholders.js'
+import type { CipherRow, CipherRows, RowPlace } from '../rows/cipher-rows.js'
+import type { SqlCall } from '../rows/row-call.js'
+import { encoderOf } from './row-codec.js'
+import type { Statements } from './statements.js'
+
+/** The cipher texts of one resource in a database. */
+export class SqlCipherRows implements CipherRows<SqlCall> {
+  readonly #model: ResourceModel
+  readonly #table: string
+
+  constructor(private readonly statements: Statements) {
+    this.#model = statements.model
+    this.#table = quoteTable(statements.table, statements.dialect)
+  }
+
+  async page(
+    call: SqlCall,
+    tenant: string | undefined,
+    after: RowPlace | undefined,
+    size: number,
+  ): Promise<readonly CipherRow[]> {
+    const { key, tenant: owner, tenantInKey } = this.#model
+    const ciphers = this.#model.secrets.map(({ cipher }) => cipher)
+    const text = new Placeholders(this.statements.dialect)
+    const values: unknown[] = []
+    const bind = (field: Field, value: string) => {
+      values.push(this.#encode(field, value))
+      return text.bind(field)
+    }
+    const name = (field: Field) => this.#name(field)
+    const conditions = [`(${ciphers.map((field) => `${name(field)} IS NOT NULL`).join(' OR ')})`]
+    if (owner !== undefined && tenant !== undefined)
+      conditions.push(`${name(owner)} = ${bind(owner, tenant)}`)
+    const first = tenantInKey && tenant === undefined ? owner : undefined
+    if (after !== undefined && first !== undefined) {
+      const of = after.tenant ?? ''
+      conditions.push(
+        `(${name(first)} > ${bind(first, of)} OR (${name(first)} = ${bind(first, of)} AND ${name(key)} > ${bind(key, after.key)}))`,
+      )
+    } else if (after !== undefined) conditions.push(`${name(key)} > ${bind(key, after.key)}`)
+    const read = owner === undefined ? [key, ...ciphers] : [key, ...ciphers, owner]
+    const order = first === undefined ? name(key) : `${name(first)}, ${name(key)}`
+    const statement = this.statements.written(
+      `SELECT ${this.statements.columns(read)} FROM ${this.#table} WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT ${size}`,
+    )
+    const { rows } = await call.on.run(statement, values, call)
+    return rows.map((row) => {
+      const [id, ...others] = row.map((value, index) => this.#decode(read[index] as Field, value))
+      return {
+        key: id as string,
+        tenant: owner === undefined ? undefined : others[ciphers.length],
+        ciphers: others.slice(0, ciphers.length),
+      }
+    })
+  }
+
+  async replace(
+    call: SqlCall,
+    { key, tenant }: RowPlace,
+    index: number,
+    from: string,
+    to: string,
+  ): Promise<boolean> {
+    const { key: keyField, tenant: owner } = this.#model
+    const cipher = this.#model.secrets[index]?.cipher as Field
+    const text = new Placeholders(this.statements.dialect)
+    const values: unknown[] = []
+    const is = (field: Field, value: string) => {
+      values.push(this.#encode(field, value))
+      return `${this.#name(field)} = ${text.bind(field)}`
+    }
+    const set = is(cipher, to)
+    const conditions = [is(keyField, key)]
+    if (owner !== undefined && tenant !== undefined) conditions.push(is(owner, tenant))
+    conditions.push(is(cipher, from))
+    const statement = this.statements.written(
+      `UPDATE ${this.#table} SET ${set} WHERE ${conditions.join(' AND ')}`,
+    )
+    return (await call.on.run(statement, values, call)).affected > 0
+  }
+
+  #name(field: Field): string {
+    return this.statements.dialect.quote(field.column)
+  }
+
+  #encode(field: Field, value: string): unknown {
+    return encoderOf(field, this.statements.dialect)?.(value) ?? value
+  }
+
+  #decode(field: Field, value: unknown): string | undefined {
+    if (value === null || value === undefined) return undefined
+    return this.statements.dialect.kinds[field.kind].decoder(field)(value) as string
+  }
+}
