@@ -45,6 +45,7 @@ export const frameworkChain = ({ logger, ...parts }: ChainParts) =>
           authorizer: parts.authorizer,
           explainsDenials: parts.explainDenials,
           relatedLists: parts.relatedLists,
+          otherGets: parts.otherGets,
           references: parts.referenceDecisions,
         },
         contextReports(logger),

@@ -30,6 +30,7 @@ import { proxiedMethods, proxyProblems } from './references/proxied-methods.js'
 import { proxying } from './references/proxying.js'
 import { showReferences, unshownReferences } from './references/show-references.js'
 import type { Registrations } from './registrations.js'
+import { OtherGets } from './row-access/other-gets.js'
 import { ReferenceDecisions } from './row-access/reference-decisions.js'
 import { strayReferenceVerbs } from './row-access/reference-verbs.js'
 import { UnauthenticatedBytes } from '../unauthenticated-bytes.js'
@@ -178,6 +179,7 @@ const dispatcherOf = (
       reader: new RelatedReader(rules, config.authorizer),
     },
     relatedLists: new RelatedLists(registry, rules, config.authorizer),
+    otherGets: new OtherGets(registry, rules, config.authorizer),
     referenceDecisions: new ReferenceDecisions(registry, rules, config.authorizer),
     messageRules,
   }).around(({ handler }) => handler.run)

@@ -6,6 +6,7 @@ import type { AuthorizationRequest, Authorizer } from '../authz/authorizer.js'
 import { isNobody } from '../authz/is-nobody.js'
 import { type Decision, decisionOf } from '../authz/decision.js'
 import type { RelatedLists } from '../expansion/related-lists.js'
+import type { OtherGets } from '../row-access/other-gets.js'
 import type { ReferenceDecisions } from '../row-access/reference-decisions.js'
 import { AuthorizedRelated } from '../row-access/related-access.js'
 import { rowAccess } from '../row-access/row-access.js'
@@ -69,6 +70,8 @@ export interface Deciding {
   readonly relatedLists: RelatedLists
   /** Asked about the resources that a write refers to. */
   readonly references: ReferenceDecisions
+  /** Asked about the resources that a function reaches and its rule does not name. */
+  readonly otherGets: OtherGets
 }
 
 /** Lets a call through only when its rule is public or the authorizer allows it. Fails closed: no rule, no identity or no decision is a denial. */
@@ -76,12 +79,13 @@ export const authorization =
   (
     rules: RuleSet,
     principalFunc: PrincipalFunc,
-    { authorizer, explainsDenials, relatedLists, references }: Deciding,
+    { authorizer, explainsDenials, relatedLists, references, otherGets }: Deciding,
     reports: ContextReports,
   ): Interceptor<Authorized, Needs> =>
   (next, { handler }) => {
     const asking: Asking = {
       authorizer,
+      otherGets,
       rowAccess: handler.rowAccess,
       restrictsAllowed: authorizer.decidesByRow === true && RESTRICTED.has(handler.rowAccess),
       explain: explainsDenials ? explained : () => {},
@@ -160,6 +164,7 @@ const RESTRICTED: ReadonlySet<RowAccessUse> = new Set(['writes', 'restricted'])
 /** How the calls of one method are decided about. */
 interface Asking {
   readonly authorizer: Authorizer
+  readonly otherGets: OtherGets
   readonly rowAccess: RowAccessUse
   /** Whether a call that is allowed as a whole is restricted all the same: by what the caller may get. */
   readonly restrictsAllowed: boolean
@@ -242,7 +247,7 @@ const allow = (
 
 /** @throws PermissionDenied for anything but a permission. @throws TypeError for a decision that nobody would carry out. */
 const accept = (returned: Decision, question: Question, call: Call & Needs, asking: Asking): void => {
-  const { authorizer, rowAccess: use, restrictsAllowed } = asking
+  const { authorizer, otherGets, rowAccess: use, restrictsAllowed } = asking
   const decision = decisionOf(returned, authorizer)
   if (decision === true && !restrictsAllowed) return
   if (decision === false)
@@ -257,6 +262,7 @@ const accept = (returned: Decision, question: Question, call: Call & Needs, aski
       request: question,
       message: () => call.request as Message,
       decideGet: () => decideGet(authorizer, question, call),
+      otherGet: (repository) => otherGets.of(repository, question, call.time),
       explain: (why) => asking.explain(call, why),
     }),
   })

@@ -121,11 +121,6 @@ export const reaches = (world: World, subject: Subject, { live, deleted, own }: 
     ...(deleted === undefined ? [] : of('undelete', (key) => ({ key }), deleted)),
     ...of('delete', (key) => ({ key, fields: etag === '' ? {} : { etag } })),
     ...of('delete', (key) => ({ key })),
-    ...subject.custom.map(({ path, desc, isOwn, key }): Reach => {
-      const ask = (value: string) => create(desc.input, { [key.localName]: value })
-      const keys = [live.key, none]
-      return { path, desc, isStandard: false, isOwn, foreign: ask(live.key), missing: ask(none), keys }
-    }),
   ]
 }
 

@@ -1,4 +1,4 @@
-import { create, type Message } from '@bufbuild/protobuf'
+import type { Message } from '@bufbuild/protobuf'
 import { CODES } from '../../errors.js'
 import { nameOf } from './denial.js'
 import type { Outcome } from './listener-clients.js'
@@ -42,8 +42,6 @@ export const checkSecrecy = async (world: World, subject: Subject, row: Row): Pr
   })
   await call('delete', { key })
   await call('undelete', { key })
-  for (const { desc, key: field } of subject.custom)
-    await probe.sendAll(desc, create(desc.input, { [field.localName]: key }), a)
   await call('batchDelete', { keys: [key] })
   for (const [kind, said] of refused) {
     const method = subject.of(kind as Kind)

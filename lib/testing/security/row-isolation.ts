@@ -43,14 +43,16 @@ export const checkRowIsolation = async (
   held.where = undefined
 }
 
-/** What the authorizer is asked about: what the rules say, and for what goes with another resource, the type of the entity. */
-const typesOf = ({ repository, methods }: Subject): ReadonlySet<string> =>
+/** What the authorizer is asked about: what the rules of standard methods say, and for what goes with another resource, the type of the entity. */
+export const typesOf = ({ repository, methods }: Subject): ReadonlySet<string> =>
   new Set([
     ...(repository === undefined ? [] : [repository.model.type]),
-    ...methods.flatMap(({ rule }) => rule?.resource?.replace(/:.*/s, '') ?? []),
+    ...methods.flatMap(({ rule, standard }) =>
+      standard === undefined ? [] : (rule?.resource?.replace(/:.*/s, '') ?? []),
+    ),
   ])
 
-const oneOf = (subject: Subject, keys: readonly string[]): Filter =>
+export const oneOf = (subject: Subject, keys: readonly string[]): Filter =>
   `(${keys.map((one) => `(${isKey(subject, one)})`).join(' OR ')})` as Filter
 
 /** A name is stored in parts. */
@@ -76,7 +78,7 @@ const judgeRow = async ({ probe }: World, listener: ListenerClient, reach: Reach
 }
 
 /** A function without the mark of `supportsRowAccess` is not run. Anything else has to show what rows it reaches. */
-const notJudged = (
+export const notJudged = (
   { findings }: World['probe'],
   { path, isOwn }: Pick<Reach, 'path' | 'isOwn'>,
   outcome: Outcome,

@@ -73,7 +73,7 @@ const isOutputOnly = (field: DescField): boolean => behaves(field, FieldBehavior
 const behaves = (field: DescField, behavior: FieldBehavior): boolean =>
   hasOption(field, field_behavior) && getOption(field, field_behavior).includes(behavior)
 
-const put = (init: Record<string, unknown>, field: DescField, value: unknown): void => {
+export const put = (init: Record<string, unknown>, field: DescField, value: unknown): void => {
   if (value === undefined) return
   if (field.oneof === undefined) init[field.localName] = value
   else init[field.oneof.localName] ??= { case: field.localName, value }
@@ -88,7 +88,7 @@ const valueFor = ({ repository, secrets }: Subject, field: DescField, making: Ma
 
 type Bounded = Making & { readonly most: number }
 
-const sampleValue = (field: DescField, making: Bounded, depth: number): unknown => {
+export const sampleValue = (field: DescField, making: Bounded, depth: number): unknown => {
   const one = oneOf(field, making, depth)
   if (one === undefined) return undefined
   if (field.fieldKind === 'list') return [one]

@@ -18,12 +18,13 @@ import { grpcListenerClient, type Headers, httpListenerClient } from './listener
 import { checkHostileInput } from './hostile-input.js'
 import { checkIsolation, leaveUnchecked } from './isolation.js'
 import { checkRowIsolation, type RowReach } from './row-isolation.js'
+import { checkRowRequests } from './own/row-requests.js'
 import { captureOutput } from './leaks/output.js'
 import { checkSecrecy } from './own-calls.js'
 import { Probe } from './probe.js'
 import { Findings, type SecurityReport } from './report.js'
 import type { Samples } from './samples.js'
-import { checkOwnRequests, checkRequests, type Requests } from './own-requests.js'
+import { checkOwnRequests, checkRequests, ownRequestsOf, type Requests } from './own/own-requests.js'
 import { type Subject, subjectsOf } from './subjects.js'
 import { makeParents, makeRow, newText, type World } from './world.js'
 
@@ -44,8 +45,8 @@ export interface SecurityOptions {
    */
   readonly samples?: Samples
   /**
-   * Requests for methods of your own that take more than a key, by gRPC full method name: `{ '/orders.v1.OrderService/PlaceOrder': (key) =>
-   * ({ customerId: key('orders.v1.Customer') }) }`. A method without one is in `notChecked`.
+   * Requests for methods of your own, by gRPC full method name, where the ones that the check makes up are refused: `{ '/orders.v1.OrderService/PlaceOrder': (key) =>
+   * ({ customerId: key('orders.v1.Customer') }) }`. A method that takes none is in `notChecked`.
    */
   readonly requests?: Requests
   /**
@@ -223,14 +224,17 @@ const checkServing = async (
     await checkDenial(world, methods, strangers, options.openMethods ?? [])
     await makeParents(world)
     for (const one of subjects) await checkSubject(world, one, strangers)
+    const { requests = {}, leaveOut = {} } = options
+    const own = ownRequestsOf(methods, subjects, requests, (path) => Object.hasOwn(leaveOut, path))
+    const done = await checkOwnRequests(world, own)
     if (run.reach.isOn) {
       const headers = await headersOf({ subject: run.limited, groups, tenant: tenants[0] })
       const limited = { caller: { headers, mustNotSee: theirs.canaries }, reach: run.reach }
       for (const one of subjects) await checkRowIsolation(world, one, limited)
+      for (const one of done) await checkRowRequests(world, one, limited)
     }
-    const { requests = {}, leaveOut = {} } = options
-    await checkOwnRequests(world, methods, subjects, requests)
-    leaveOutOthers(methods, subjects, findings, [...Object.keys(requests), ...Object.keys(leaveOut)])
+    const asked = own.map(({ method }) => method.path)
+    leaveOutOthers(methods, subjects, findings, [...asked, ...Object.keys(leaveOut)])
     return probe.calls
   } finally {
     for (const listener of listeners) listener.close()
@@ -283,10 +287,7 @@ const leaveOutOthers = (
   const made = new Set([
     ...named,
     ...subjects
-      .flatMap((subject) => [
-        ...subject.methods.filter(({ standard }) => standard !== undefined),
-        ...subject.custom,
-      ])
+      .flatMap((subject) => subject.methods.filter(({ standard }) => standard !== undefined))
       .map(({ path }) => path),
   ])
   for (const { path, rule, differs } of methods)

@@ -21,8 +21,6 @@ export interface Subject {
   readonly methods: readonly ServedMethod[]
   /** The first standard method of each kind. */
   of<K extends Kind>(kind: K): Standard<K> | undefined
-  /** Other unary methods that name one resource by its key (AIP-136). */
-  readonly custom: readonly (ServedMethod & { readonly key: DescField })[]
   /** The key field of the resource. */
   readonly key: DescField
   /** How it is named; undefined where its key is all. */
@@ -90,7 +88,6 @@ const subjectOf = (
     repository,
     methods: called,
     of: (kind) => first(kind, called),
-    custom: called.flatMap((method) => customOf(method, message)),
     key,
     name: model?.name,
     keyPattern: (get && boundPattern(get.desc, get.standard.key.name)) ?? '*',
@@ -120,18 +117,6 @@ const isSecret = ({ secret, formerSecret }: FieldMark): boolean => secret || for
 
 const fieldOf = (message: DescMessage, name: string): DescField | undefined =>
   message.fields.find((field) => field.name === name)
-
-const KEYS = ['id', 'name']
-const ALONGSIDE = ['etag', 'validate_only', 'request_id', 'read_mask']
-
-const customOf = (method: ServedMethod, message: DescMessage) => {
-  const { desc, standard } = method
-  if (standard !== undefined || desc.methodKind !== 'unary') return []
-  const key = desc.input.fields.find((field) => KEYS.includes(field.name) && field.fieldKind === 'scalar')
-  const others = desc.input.fields.filter((field) => field !== key && !ALONGSIDE.includes(field.name))
-  const isAbout = desc.output === message || desc.name.endsWith(message.name)
-  return key !== undefined && others.length === 0 && isAbout ? [{ ...method, key }] : []
-}
 
 const scopeOf = (methods: readonly ServedMethod[]): ReadonlyMap<string, string | number> => {
   const scope = new Map<string, string | number>()

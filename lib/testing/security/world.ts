@@ -153,7 +153,12 @@ export const keyInNewParent = async (
   return typeof parent === 'string' ? undefined : newKey(subject).replace(sharedParent, () => parent.key)
 }
 
-const sendRow = async (world: World, subject: Subject, side: Side, asked?: string): Promise<Row | string> => {
+export const sendRow = async (
+  world: World,
+  subject: Subject,
+  side: Side,
+  asked?: string,
+): Promise<Row | string> => {
   const create = subject.of('create')
   if (create === undefined) return storeRow(world, subject, side, asked)
   let said = ''

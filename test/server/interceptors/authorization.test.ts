@@ -7,6 +7,7 @@ import { Caller, Metadata } from '../../../lib/call.js'
 import { Deadline } from '../../../lib/server/chain/deadline.js'
 import { Call } from '../../../lib/server/chain/call.js'
 import { RelatedLists } from '../../../lib/server/expansion/related-lists.js'
+import { OtherGets } from '../../../lib/server/row-access/other-gets.js'
 import { ReferenceDecisions } from '../../../lib/server/row-access/reference-decisions.js'
 import { Registry } from '../../../lib/server/methods/registry.js'
 import { authorization } from '../../../lib/server/interceptors/authorization.js'
@@ -104,7 +105,8 @@ describe('a rule with a template', () => {
     const parts = [new Registry({ maxTotalSize: 1 }), new RuleSet(), authorizer] as const
     const relatedLists = new RelatedLists(...parts)
     const references = new ReferenceDecisions(...parts)
-    const deciding = { authorizer, explainsDenials: false, relatedLists, references }
+    const otherGets = new OtherGets(...parts)
+    const deciding = { authorizer, explainsDenials: false, relatedLists, references, otherGets }
     const interceptor = authorization(new RuleSet([rule]), () => principal, deciding, {
       onSystem: () => {},
       onFailure: () => {},

@@ -1,0 +1,142 @@
+import { type DescField, type DescMessage, getOption, hasOption, ScalarType } from '@bufbuild/protobuf'
+import {
+  resource as resourceOption,
+  resource_reference as referenceOption,
+} from 'ashlar-annotations/google/api/resource_pb.js'
+import type { ServedMethod } from '../../../server/served-methods.js'
+import { boundPattern } from '../http-request.js'
+import type { RequestFactory } from './own-requests.js'
+import { put, sampleValue } from '../samples.js'
+import type { Subject } from '../subjects.js'
+
+/**
+ * Functions that make a request for a method of the application, for each resource that its own key may be of. None where the
+ * request names no resource of the check.
+ */
+export const madeUpRequests = (
+  method: ServedMethod,
+  subjects: readonly Subject[],
+  text: string,
+): readonly RequestFactory[] => {
+  const { desc } = method
+  const own = desc.input.fields.find((field) => isKeyName(field) && isText(field) && !isReference(field))
+  const candidates = own === undefined ? [undefined] : candidatesOf(own, method, subjects)
+  if (candidates.length === 0) candidates.push(undefined)
+  const slots = slotsIn(desc.input, subjects, (field) => boundTo(method, field, subjects))
+  if (slots === 0 && candidates[0] === undefined) return []
+  return candidates.map((candidate) => (key, n) => {
+    const keyFor = (field: DescField): Subject | undefined =>
+      field === own ? candidate : (namedBy(field, subjects) ?? boundTo(method, field, subjects))
+    return valuesOf(desc.input, { keyFor, key, n, text }, 0)
+  })
+}
+
+interface Making {
+  readonly keyFor: (field: DescField) => Subject | undefined
+  readonly key: (message: string) => string
+  readonly n: number
+  readonly text: string
+}
+
+/** Fields that say how a call is made, and not what it is about. */
+const ALONGSIDE =
+  /^(etag|validate_only|request_id|read_mask|update_mask|page_token|page_size|filter|order_by|q|show_deleted|allow_missing)$/
+const DEEPEST = 3
+
+const valuesOf = (message: DescMessage, making: Making, depth: number): Record<string, unknown> => {
+  const init: Record<string, unknown> = {}
+  for (const field of message.fields) put(init, field, valueOf(field, making, depth))
+  return init
+}
+
+const valueOf = (field: DescField, making: Making, depth: number): unknown => {
+  if (ALONGSIDE.test(field.name) || field.scalar === ScalarType.BOOL) return undefined
+  const subject = making.keyFor(field)
+  if (subject !== undefined) {
+    const one = (): string => keyAs(field, making.key(subject.message.typeName))
+    // What is checked of the first one may not be checked of the next.
+    return field.fieldKind === 'list' ? [one(), one()] : one()
+  }
+  const { message } = field
+  if (message === undefined || field.fieldKind === 'map' || message.typeName.startsWith('google.'))
+    return isKeyName(field) && depth > 0
+      ? undefined
+      : sampleValue(field, { ...making, secret: '', most: 200 }, 0)
+  if (depth >= DEEPEST) return undefined
+  const one = (): object => valuesOf(message, making, depth + 1)
+  return field.fieldKind === 'list' ? [one(), one()] : one()
+}
+
+/** A field such as `book_id` takes the last part of a name. */
+const keyAs = ({ name }: DescField, key: string): string =>
+  /_ids?$/.test(name) ? key.slice(key.lastIndexOf('/') + 1) : key
+
+const slotsIn = (
+  message: DescMessage,
+  subjects: readonly Subject[],
+  bound: (field: DescField) => Subject | undefined,
+  depth = 0,
+): number =>
+  message.fields.reduce((sum, field) => {
+    if ((namedBy(field, subjects) ?? (depth === 0 ? bound(field) : undefined)) !== undefined) return sum + 1
+    const inner = field.fieldKind === 'map' || depth >= DEEPEST ? undefined : field.message
+    return inner === undefined ? sum : sum + slotsIn(inner, subjects, () => undefined, depth + 1)
+  }, 0)
+
+const isKeyName = ({ name }: DescField): boolean => /^(id|name)s?$/.test(name)
+
+const isText = (field: DescField): boolean => field.scalar === ScalarType.STRING && field.fieldKind !== 'map'
+
+const isReference = (field: DescField): boolean => hasOption(field, referenceOption)
+
+/** The resource that a field names by its reference, or else by its own name, such as `book`, `book_id` or `other_books`. */
+const namedBy = (field: DescField, subjects: readonly Subject[]): Subject | undefined => {
+  if (!isText(field)) return undefined
+  if (isReference(field)) {
+    const { type, childType } = getOption(field, referenceOption)
+    if (type !== '') return subjects.find((subject) => isOfType(subject, type))
+    const child = subjects.find((subject) => isOfType(subject, childType))
+    const parent = child?.name?.parent?.text
+    return parent === undefined ? undefined : subjects.find(({ name }) => name?.pattern === parent)
+  }
+  return subjects.find(({ message }) =>
+    new RegExp(`(^|_)${snakeCase(message.name)}(_ids?|_names?|e?s)?$`).test(field.name),
+  )
+}
+
+const isOfType = ({ message }: Subject, type: string): boolean =>
+  hasOption(message, resourceOption)
+    ? getOption(message, resourceOption).type === type
+    : type.endsWith(`/${message.name}`)
+
+/** The resource whose pattern the path wants in the field. */
+const boundTo = (
+  { desc }: ServedMethod,
+  field: DescField,
+  subjects: readonly Subject[],
+): Subject | undefined => {
+  const pattern = field.parent === desc.input && isText(field) ? boundPattern(desc, field.name) : undefined
+  return pattern === undefined || pattern === '*'
+    ? undefined
+    : subjects.find(({ name }) => name?.pattern.replaceAll(/\{[^}]*\}/g, '*') === pattern)
+}
+
+/** What `id` or `name` of a request may be the key of: by the path, by the name of the method, or what it returns. */
+const candidatesOf = (
+  field: DescField,
+  method: ServedMethod,
+  subjects: readonly Subject[],
+): (Subject | undefined)[] => {
+  const bound = boundTo(method, field, subjects)
+  if (bound !== undefined) return [bound]
+  const { desc, resource } = method
+  const inName = subjects
+    .filter(({ message }) => new RegExp(`${message.name}(e?s)?$`).test(desc.name))
+    .sort((one, other) => other.message.name.length - one.message.name.length)
+  const others = [desc.output, resource].flatMap(
+    (wanted) => subjects.find(({ message }) => message === wanted) ?? [],
+  )
+  return [...new Set([...inName, ...others])]
+}
+
+const snakeCase = (name: string): string => name.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase()
