@@ -14,7 +14,8 @@ import { HttpError } from './http/http-error.js'
 import { isSendable } from './http/metadata.js'
 import { ignoredMaskHeader } from './transcoding/ignored-mask.js'
 import { HttpIncoming } from './incoming.js'
-import { addVary, keepPrivate, NOSNIFF, type ResponseHeaders, send } from './http/respond.js'
+import { isOfForeignPage } from './http/cors.js'
+import { addVary, keepAllPrivate, keepPrivate, NOSNIFF, type ResponseHeaders, send } from './http/respond.js'
 import type { Match } from './routing/route-table.js'
 import { framingOf, sendStream } from './streaming.js'
 import { type Content, toContent, toRequest } from './transcode.js'
@@ -44,7 +45,9 @@ export async function call(
 ): Promise<void> {
   checkMethod(binding, request)
   const { options, registry } = setup
-  const parts = { segments, query, contentType: request.headers['content-type'] }
+  const contentType = request.headers['content-type']
+  const isFromPage = contentType === undefined && isOfForeignPage(options.cors, request)
+  const parts = { segments, query, contentType, isFromPage }
   let ignored: readonly IgnoredPath[] = []
   const read = (bytes: Buffer): Message => {
     const whole = toRequest(binding, parts, bytes, registry)
@@ -85,6 +88,7 @@ export async function call(
   } finally {
     if (early === undefined) body?.drop()
     else if (body !== undefined) setup.unauthenticated.letIn(body)
+    if (isRead(request) && !response.headersSent) keepAllPrivate(response)
     if (incoming !== undefined) {
       if (!response.headersSent) copyHeaders(setup, incoming, response)
       if (ignored.length > 0) reportIgnored(options, incoming, ignored)
@@ -108,6 +112,8 @@ function checkMethod({ method, httpMethod }: Binding, request: IncomingMessage):
   checkIfNoneMatch(ifNoneMatch)
 }
 
+const isRead = ({ method }: IncomingMessage): boolean => method === 'GET' || method === 'HEAD'
+
 async function unary(
   { options, responseHeaders }: CallSetup,
   incoming: HttpIncoming,
@@ -119,10 +125,8 @@ async function unary(
   const { contentType, body } = incoming.content as Content
   const etag = etagHeader(incoming.trailers.get('etag'))
   const headers = toldBy(responseHeaders, incoming, response)
-  if (etag !== undefined) {
-    headers['etag'] = etag
-    keepPrivate(response, headers)
-  }
+  if (etag !== undefined) headers['etag'] = etag
+  if (etag !== undefined || isRead(request)) keepPrivate(response, headers)
   const ifNoneMatch = request.headers['if-none-match']
   if (ifNoneMatch !== undefined && matchesWeakly(ifNoneMatch, etag))
     return send(request, response, { status: 304, headers, body: undefined }, false)

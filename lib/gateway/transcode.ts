@@ -19,6 +19,8 @@ export interface RequestParts {
   readonly segments: readonly string[]
   readonly query: string
   readonly contentType: string | undefined
+  /** Whether a browser sends it without a content type, for a page of another origin, which it does not ask us about first. */
+  readonly isFromPage?: boolean | undefined
 }
 
 /**
@@ -27,11 +29,11 @@ export interface RequestParts {
  */
 export function toRequest(
   binding: Binding,
-  { segments, query, contentType }: RequestParts,
+  { segments, query, contentType, isFromPage }: RequestParts,
   body: Buffer,
   registry: Registry,
 ): Message {
-  const message = fromBody(binding, contentType, body, registry)
+  const message = fromBody(binding, { contentType, isFromPage }, body, registry)
   if (query !== '') binding.bindQuery(message, parseQuery(query))
   for (const variable of binding.variables) {
     const { name, field } = variable.path
@@ -47,7 +49,7 @@ export function toRequest(
 
 function fromBody(
   { method, body, readBody }: Binding,
-  contentType: string | undefined,
+  { contentType, isFromPage }: Pick<RequestParts, 'contentType' | 'isFromPage'>,
   bytes: Buffer,
   registry: Registry,
 ): Message {
@@ -60,7 +62,7 @@ function fromBody(
   if (target?.typeName === HTTP_BODY && (body === '*' || body.fieldKind === 'message'))
     return withRawBody(create(method.input), body, contentType, bytes)
   if (bytes.length === 0) return create(method.input)
-  checkJsonType(contentType)
+  checkJsonType(isFromPage === true ? '' : contentType)
   const json = jsonOf(bytes) ?? null
   const options = { registry, answer: method.output }
   try {

@@ -133,7 +133,7 @@ const MAX_VALUES = 1000
 
 /**
  * A message as a plain object for the log, with proto field names and without zero values. Fields that hold secrets, INPUT_ONLY
- * fields, filters, and those marked `debug_redact` are replaced at any depth, also inside a google.protobuf.Any. Bytes are shown by their
+ * fields, filters, texts to search for, and those marked `debug_redact` are replaced at any depth, also inside a google.protobuf.Any. Bytes are shown by their
  * length. Long texts and lists, deep nesting and more than 1000 values are cut.
  */
 export function redactMessage(redaction: Redaction, desc: DescMessage, message: Message): unknown {
@@ -198,8 +198,9 @@ function fieldIn(walk: Walk, field: DescField, value: unknown, depth: number): u
   return one(value)
 }
 
-/** A filter holds what is compared, which may be what a secret or a withheld field is asked for. */
-const isFilter = ({ name, scalar }: DescField): boolean => name === 'filter' && scalar === ScalarType.STRING
+/** A filter or a search holds what is compared, which may be what a secret or a withheld field is asked for. */
+const isFilter = ({ name, scalar }: DescField): boolean =>
+  (name === 'filter' || name === 'q') && scalar === ScalarType.STRING
 
 function firstOf(values: readonly unknown[], show: (value: unknown) => unknown): unknown[] {
   const shown = values.slice(0, MAX_ELEMENTS).map(show)

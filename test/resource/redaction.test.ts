@@ -41,6 +41,7 @@ import {
   ListSpecimensResponseSchema,
   SpecimenSchema,
 } from '../support/gen/specimens_pb.js'
+import { ListEditionsRequestSchema } from '../support/gen/editions_pb.js'
 import { ListPersonsRequestSchema, PersonSchema } from '../support/gen/plans_pb.js'
 
 const SECRET = 'whsec-1f9a'
@@ -411,6 +412,8 @@ describe('a filter in the log', () => {
     expect(redactMessage(redaction, ListPersonsRequestSchema, request)).to.deep.equal({
       ...{ page_size: 3, filter: REDACTED },
     })
+    const search = create(ListEditionsRequestSchema, { q: SECRET })
+    expect(redactMessage(redaction, ListEditionsRequestSchema, search)).to.deep.equal({ q: REDACTED })
     const person = create(PersonSchema, { title: 'shown', password: SECRET })
     expect(redactMessage(redaction, PersonSchema, person)).to.deep.equal({
       title: 'shown',

@@ -178,7 +178,7 @@ export function jsonOf(bytes: Buffer): Json | undefined {
 
 const JSON_TYPE = /^application\/(?:json|[a-z0-9!#$&^_.+-]+\+json)$/
 
-/** @throws HttpError 415 for a type that is not JSON, or JSON in another charset than UTF-8. A missing type is JSON. */
+/** @throws HttpError 415 for a type that is not JSON, or JSON in another charset than UTF-8. A missing type is JSON, an empty one is not. */
 export function checkJsonType(contentType: string | undefined): void {
   if (contentType === undefined || contentType === 'application/json') return
   const [type = '', ...parameters] = contentType

@@ -48,7 +48,7 @@ export function applyCors(
 ): boolean {
   const { origin } = request.headers
   if (options.origins !== '*') addVary(response, 'Origin')
-  const allowed = origin !== undefined && (options.origins === '*' || options.origins.includes(origin))
+  const allowed = origin !== undefined && !isOfForeignPage(options, request)
   if (allowed) {
     response.setHeader('access-control-allow-origin', options.origins === '*' ? '*' : origin)
     if (options.credentials === true) response.setHeader('access-control-allow-credentials', 'true')
@@ -66,6 +66,12 @@ export function applyCors(
   }
   return isPreflight
 }
+
+/** Whether a browser sends the request for a page whose origin is not allowed. */
+export const isOfForeignPage = (
+  options: CorsOptions | undefined,
+  { headers: { origin } }: Pick<IncomingMessage, 'headers'>,
+): boolean => origin !== undefined && options?.origins !== '*' && options?.origins.includes(origin) !== true
 
 /** Request headers that become metadata, and metadata that becomes response headers. */
 export interface KnownHeaders {

@@ -26,15 +26,26 @@ export function addVary(response: ServerResponse, names: string): void {
 
 /** Adds the name of a request header that a response depends on to the headers that are sent with it. */
 export function varyBy(response: ServerResponse, headers: ResponseHeaders, name: string): void {
+  const known = headers['vary']
   if (response.hasHeader('vary')) addVary(response, name)
-  else headers['vary'] = headers['vary'] === undefined ? name : `${String(headers['vary'])}, ${name}`
+  else if (known === undefined) headers['vary'] = name
+  else if (!String(known).includes(name)) headers['vary'] = `${String(known)}, ${name}`
 }
 
 /** Makes caches keep the response for this caller alone, unless the handler set `Cache-Control` itself. */
 export function keepPrivate(response: ServerResponse, headers: ResponseHeaders): void {
   if (!response.hasHeader('cache-control')) headers['cache-control'] ??= 'private'
-  varyBy(response, headers, 'Authorization')
+  if (response.hasHeader('vary')) addVary(response, CALLER_AND_CODING)
+  else headers['vary'] ??= CALLER_AND_CODING
 }
+
+/** The same for whatever is sent next, an error too. */
+export function keepAllPrivate(response: ServerResponse): void {
+  if (!response.hasHeader('cache-control')) response.setHeader('cache-control', 'private')
+  addVary(response, CALLER_AND_CODING)
+}
+
+const CALLER_AND_CODING = 'Authorization, Accept-Encoding'
 
 const namesIn = (list: string): readonly string[] =>
   list

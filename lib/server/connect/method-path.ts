@@ -6,7 +6,7 @@ import { type Caller, type Dispatcher, type Incoming, Metadata } from '../../cal
 import type { ExactPath } from '../../gateway/exact-path.js'
 import { HttpError } from '../../gateway/http/http-error.js'
 import { metadataOf } from '../../gateway/http/metadata.js'
-import { addVary } from '../../gateway/http/respond.js'
+import { keepAllPrivate } from '../../gateway/http/respond.js'
 import type { UnauthenticatedBytes } from '../../unauthenticated-bytes.js'
 import { type Arriving, arriving } from './arriving.js'
 import type { Calling, Responded } from './connected-call.js'
@@ -179,10 +179,7 @@ async function* only<T>(item: T): AsyncIterable<T> {
 
 /** Sets what the responses of the path have, whatever they are. */
 const prepare = (response: ServerResponse, request: IncomingMessage, method: DescMethod): void => {
-  if (request.method === 'GET') {
-    if (!response.hasHeader('cache-control')) response.setHeader('cache-control', 'private')
-    addVary(response, 'Authorization, Accept-Encoding')
-  }
+  if (request.method === 'GET') keepAllPrivate(response)
   if (method.methodKind === 'unary') return
   response.setHeader('cache-control', 'no-store')
   response.setHeader('x-accel-buffering', 'no')

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { ErrNotFound } from '../../../lib/errors.js'
 import { isUuid } from '../../support/values/uuid.js'
 import { hasAnswer, rawRequest, statusOf } from '../raw-request.js'
 import { type Running, startGateway } from '../start-gateway.js'
@@ -62,22 +63,31 @@ describe('headers of a response', () => {
     it(`keep ${what} to its caller`, async () => {
       const answer = await tagged(init)
       expect([answer.status, answer.headers.get('cache-control')]).to.deep.equal([status, 'private'])
-      expect(answer.headers.get('vary')).to.equal('Origin, Authorization')
+      expect(answer.headers.get('vary')).to.equal('Origin, Authorization, Accept-Encoding')
     })
 
   it('keep what a handler says of caches, and every name of Vary once', async () => {
     const { headers } = await tagged({}, { 'cache-control': 'public, max-age=60', vary: 'origin, X-Own' })
     expect(headers.get('cache-control')).to.equal('public, max-age=60')
     expect(headers.get('vary')?.toLowerCase().split(/, */).sort()).to.deep.equal([
+      'accept-encoding',
       'authorization',
       'origin',
       'x-own',
     ])
   })
 
-  it('say nothing of caches without an etag', async () => {
-    const { headers } = await running.fetch('/v1/ping')
-    expect([headers.get('cache-control'), headers.get('vary')]).to.deep.equal([null, 'Origin'])
+  it('keep what is read to its caller without an etag as well, an error too', async () => {
+    const vary = 'Origin, Authorization, Accept-Encoding'
+    for (const init of [{}, { method: 'HEAD' }]) {
+      const { headers } = await running.fetch('/v1/ping', init)
+      expect([headers.get('cache-control'), headers.get('vary')]).to.deep.equal(['private', vary])
+    }
+    running.dispatcher.before = () => {
+      throw new ErrNotFound()
+    }
+    const { status, headers } = await running.fetch('/v1/echo')
+    expect([status, headers.get('cache-control'), headers.get('vary')]).to.deep.equal([404, 'no-store', vary])
   })
 
   it('let pages of another origin send every header that the gateway understands', async () => {

@@ -319,7 +319,7 @@ describe('bodies through the gateway', () => {
     ] as const) {
       const answer = await ask(coding)
       expect(answer.headers.get('content-encoding'), coding).to.equal(used)
-      expect(answer.headers.get('vary'), coding).to.equal('Accept-Encoding')
+      expect(answer.headers.get('vary'), coding).to.equal('Authorization, Accept-Encoding')
       expect(await answer.json(), coding).to.have.property('optionalInt32', 0)
     }
   })
