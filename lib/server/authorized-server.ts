@@ -3,6 +3,7 @@ import { pathOf } from './chain/method.js'
 import type { ResolvedConfig } from './config/config.js'
 import type { Registrations } from './registrations.js'
 import { ReferenceDecisions } from './row-access/reference-decisions.js'
+import { sharedWrites } from './row-access/tenantless-writes.js'
 import { relatedPermissions } from './row-access/related-permissions.js'
 
 /** A server as its authorizer sees it, with the rules of the moment. */
@@ -13,6 +14,9 @@ export const authorizedServer = (
   const references = new ReferenceDecisions(registry, rules, authorizer)
   return {
     logger,
+    get sharedWrites() {
+      return sharedWrites(registry.parts(), (path) => rules.declared(path))
+    },
     get permissions() {
       const served = new Set([
         ...registry.services().flatMap(({ methods }) => methods.map(pathOf)),

@@ -34,6 +34,7 @@ export interface ChainParts {
   readonly related: Related
   readonly relatedLists: RelatedLists
   readonly otherGets: OtherGets
+  readonly sharedWrites: ReadonlySet<string>
   readonly referenceDecisions: ReferenceDecisions
   /** The rules of `buf.validate`; undefined where no message has any. */
   readonly messageRules: MessageRules | undefined

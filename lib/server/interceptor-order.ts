@@ -46,6 +46,7 @@ export const frameworkChain = ({ logger, ...parts }: ChainParts) =>
           explainsDenials: parts.explainDenials,
           relatedLists: parts.relatedLists,
           otherGets: parts.otherGets,
+          sharedWrites: parts.sharedWrites,
           references: parts.referenceDecisions,
         },
         contextReports(logger),

@@ -2,6 +2,7 @@ import type { DescMethod } from '@bufbuild/protobuf'
 import { pathOf } from './chain/method.js'
 import { ownFunction } from './methods/handler-of.js'
 import { wrapOf } from './methods/wrapped.js'
+import { sharedWrites } from './row-access/tenantless-writes.js'
 import type { Rule } from './authz/rules.js'
 import type { Server } from './server.js'
 import { type MethodShape, shapesIn } from './openapi/method-shape.js'
@@ -14,18 +15,23 @@ export interface ServedMethod extends MethodShape {
   readonly rule: Rule | undefined
   /** Whether a function of the application implements it alone. */
   readonly isOwn: boolean
+  /** Whether it may write rows that every tenant reads. */
+  readonly writesShared: boolean
 }
 
 /** Every method of every registered service. */
 export const servedMethods = (server: Server): readonly ServedMethod[] => {
   const rules = new Map(server.rules().map((rule) => [rule.method, rule]))
+  const writes = new Set(
+    sharedWrites(server.services(), (path) => rules.get(path)).map(({ method }) => method),
+  )
   return [...server.services()].flatMap(([service, { repository, implementation }]) => {
     const shapeOf = shapesIn(service, repository)
     return service.methods.map((desc): ServedMethod => {
       const path = pathOf(desc)
       const own = ownFunction(desc, implementation)
       const isOwn = own !== undefined && wrapOf(own) === undefined
-      return { desc, path, rule: rules.get(path), isOwn, ...shapeOf(desc) }
+      return { desc, path, rule: rules.get(path), isOwn, writesShared: writes.has(path), ...shapeOf(desc) }
     })
   })
 }

@@ -30,6 +30,7 @@ import { proxiedMethods, proxyProblems } from './references/proxied-methods.js'
 import { proxying } from './references/proxying.js'
 import { showReferences, unshownReferences } from './references/show-references.js'
 import type { Registrations } from './registrations.js'
+import { sharedWrites } from './row-access/tenantless-writes.js'
 import { OtherGets } from './row-access/other-gets.js'
 import { ReferenceDecisions } from './row-access/reference-decisions.js'
 import { strayReferenceVerbs } from './row-access/reference-verbs.js'
@@ -179,6 +180,9 @@ const dispatcherOf = (
       reader: new RelatedReader(rules, config.authorizer),
     },
     relatedLists: new RelatedLists(registry, rules, config.authorizer),
+    sharedWrites: new Set(
+      sharedWrites(registry.parts(), (path) => rules.declared(path)).map(({ method }) => method),
+    ),
     otherGets: new OtherGets(registry, rules, config.authorizer),
     referenceDecisions: new ReferenceDecisions(registry, rules, config.authorizer),
     messageRules,

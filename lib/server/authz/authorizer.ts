@@ -12,8 +12,19 @@ export interface AuthorizationRequest {
   readonly resource: string
   /** The resource's type: the text before the first colon. */
   readonly type: string
+  /** Whether the call may write rows that every tenant reads: those of a resource with `shared: true`. */
+  readonly writesShared?: boolean
   /** Aborts when the client disconnects or the deadline passes. */
   readonly signal: AbortSignal
+}
+
+/** A method that writes rows which every tenant reads. */
+export interface SharedWrite {
+  /** gRPC full method name. */
+  readonly method: string
+  readonly verb: string
+  /** The rule's resource. */
+  readonly resource: string
 }
 
 /** Decides whether a principal may do something. Everything that it does not allow is denied. */
@@ -43,5 +54,7 @@ export interface AuthorizedServer {
    * a delete needs for what goes along.
    */
   readonly permissions: readonly { readonly verb: string; readonly resource: string }[]
+  /** The methods that write rows which every tenant reads, with the permission that each needs. */
+  readonly sharedWrites: readonly SharedWrite[]
   readonly logger: Logger
 }

@@ -132,6 +132,25 @@ export const unknownPermissions = (
     ),
   )
 
+/** For each method that writes what all tenants share, the roles that a permission lets call it. */
+export const sharedWriters = (
+  { roles }: RolePolicy,
+  writes: AuthorizedServer['sharedWrites'],
+): readonly { readonly method: string; readonly roles: readonly string[] }[] =>
+  writes.map(({ method, verb, resource }) => ({
+    method,
+    roles: Object.entries(roles)
+      .filter(([, permissions]) =>
+        permissions.some(
+          (one) =>
+            one.resource !== '*' &&
+            canBe(resource, one.resource) &&
+            (one.verbs.includes(verb) || one.verbs.includes('*')),
+        ),
+      )
+      .map(([role]) => role),
+  }))
+
 const unknownIn = (
   { verbs, resource }: RolePermission,
   asked: AuthorizedServer['permissions'],

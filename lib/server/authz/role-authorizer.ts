@@ -4,14 +4,26 @@ import { WatchedFile } from '../../files/watched-file.js'
 import type { AuthorizationRequest, AuthorizedServer, Authorizer } from './authorizer.js'
 import { refusal } from './grant.js'
 import { type PolicyFile, readPolicyFile } from './policy-file.js'
-import { firstProblems, policyProblems, textOfPath, unknownPermissions } from './policy-problems.js'
+import {
+  firstProblems,
+  policyProblems,
+  sharedWriters,
+  textOfPath,
+  unknownPermissions,
+} from './policy-problems.js'
 import { PolicyIndex, type RolePolicy } from './role-policy.js'
 
 const NAME = 'roleAuthorizer'
 
+const NAMED =
+  'resource "*" covers no write of what all tenants share, so a permission has to name the resource'
+
 /**
  * An authorizer of roles, for production: a principal may do what a role allows that is bound to its subject or to one of its
  * groups, in its tenant. Everything else is denied.
+ *
+ * `resource: '*'` covers no write of a resource with `shared: true`, which every tenant reads: a permission has to name that. The
+ * server logs at its start which roles may write one.
  *
  * A server does not start with a policy that allows a verb on a resource type if neither a method nor a relation requires it. A
  * file is YAML or JSON of at most 128 KiB. It is read when the server starts, and again whenever it changes; a call is decided by
@@ -54,7 +66,8 @@ abstract class RoleAuthorizer implements Authorizer {
   }
 
   explain(request: AuthorizationRequest): string {
-    return refusal('role', this.index.permissionsOf(request.principal), request)
+    const said = refusal('role', this.index.permissionsFor(request), request)
+    return request.writesShared === true ? `${said}; ${NAMED}` : said
   }
 }
 
@@ -69,8 +82,9 @@ class CodeAuthorizer extends RoleAuthorizer {
     this.index = new PolicyIndex(this.#policy)
   }
 
-  startUpCheck({ permissions }: AuthorizedServer): readonly string[] {
-    const problems = unknownPermissions(this.#policy, permissions)
+  startUpCheck(server: AuthorizedServer): readonly string[] {
+    const problems = unknownPermissions(this.#policy, server.permissions)
+    if (problems.length === 0) tellSharedWriters(this.#policy, server)
     return firstProblems(problems.map(({ path, text }) => `${NAME}: ${textOfPath(path)}: ${text}`))
   }
 }
@@ -117,8 +131,10 @@ class FileAuthorizer extends RoleAuthorizer {
       this.#file === undefined || this.#problems.length > 0
         ? this.#problems
         : unknownIn(this.#file, server.permissions)
-    if (problems.length === 0) this.#servers.add(server)
-    else await this.close(server)
+    if (problems.length === 0) {
+      this.#servers.add(server)
+      tellSharedWriters(this.#file?.policy, server)
+    } else await this.close(server)
     return firstProblems(problems).map((problem) => `${NAME}: ${problem}`)
   }
 
@@ -145,6 +161,7 @@ class FileAuthorizer extends RoleAuthorizer {
     const isChanged = file.text !== this.#file?.text
     if (isChanged) this.index = new PolicyIndex(file.policy)
     this.#file = file
+    if (isChanged) for (const server of this.#servers) tellSharedWriters(file.policy, server)
     if (isChanged || isNews)
       this.#tell((logger) => logger.info({ file: this.path }, 'the file of roles is used'))
   }
@@ -173,3 +190,15 @@ const unknownIn = (file: PolicyFile, permissions: AuthorizedServer['permissions'
   file.policy === undefined
     ? []
     : unknownPermissions(file.policy, permissions).map(({ path, text }) => `${file.placeOf(path)}: ${text}`)
+
+/** Who may change what every tenant reads. */
+const tellSharedWriters = (
+  policy: RolePolicy | undefined,
+  { logger, sharedWrites }: AuthorizedServer,
+): void => {
+  if (policy === undefined || sharedWrites.length === 0) return
+  const writes = sharedWriters(policy, sharedWrites)
+  if (writes.some(({ roles }) => roles.length === 0))
+    logger.warn({ writes }, 'roles that may write what all tenants share: no role may call some methods')
+  else logger.info({ writes }, 'roles that may write what all tenants share')
+}

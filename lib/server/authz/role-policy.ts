@@ -39,13 +39,14 @@ export class PolicyIndex {
 
   allows(request: AuthorizationRequest): boolean {
     for (const permissions of this.#of(request.principal))
-      for (const permission of permissions) if (permits(permission, request)) return true
+      for (const permission of permissions) if (covers(permission, request)) return true
     return false
   }
 
-  /** All that a principal may do. */
-  permissionsOf(principal: Principal): readonly RolePermission[] {
-    return [...this.#of(principal)].flat()
+  /** All that a principal may do, for a request. */
+  permissionsFor(request: AuthorizationRequest): readonly RolePermission[] {
+    const all = [...this.#of(request.principal)].flat()
+    return request.writesShared === true ? all.filter(({ resource }) => resource !== ANY) : all
   }
 
   *#of({ tenant, subject, groups }: Principal): Iterable<readonly RolePermission[]> {
@@ -56,6 +57,10 @@ export class PolicyIndex {
     }
   }
 }
+
+/** Of all resources, it covers no write of rows that every tenant reads: a permission names those. */
+const covers = (permission: RolePermission, request: AuthorizationRequest): boolean =>
+  permits(permission, request) && !(request.writesShared === true && permission.resource === ANY)
 
 const ANY = '*'
 

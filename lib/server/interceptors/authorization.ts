@@ -72,6 +72,8 @@ export interface Deciding {
   readonly references: ReferenceDecisions
   /** Asked about the resources that a function reaches and its rule does not name. */
   readonly otherGets: OtherGets
+  /** The methods that write what all tenants share. */
+  readonly sharedWrites: ReadonlySet<string>
 }
 
 /** Lets a call through only when its rule is public or the authorizer allows it. Fails closed: no rule, no identity or no decision is a denial. */
@@ -79,13 +81,14 @@ export const authorization =
   (
     rules: RuleSet,
     principalFunc: PrincipalFunc,
-    { authorizer, explainsDenials, relatedLists, references, otherGets }: Deciding,
+    { authorizer, explainsDenials, relatedLists, references, otherGets, sharedWrites }: Deciding,
     reports: ContextReports,
   ): Interceptor<Authorized, Needs> =>
-  (next, { handler }) => {
+  (next, { handler, method }) => {
     const asking: Asking = {
       authorizer,
       otherGets,
+      writesShared: sharedWrites.has(method.path),
       rowAccess: handler.rowAccess,
       restrictsAllowed: authorizer.decidesByRow === true && RESTRICTED.has(handler.rowAccess),
       explain: explainsDenials ? explained : () => {},
@@ -165,6 +168,7 @@ const RESTRICTED: ReadonlySet<RowAccessUse> = new Set(['writes', 'restricted'])
 interface Asking {
   readonly authorizer: Authorizer
   readonly otherGets: OtherGets
+  readonly writesShared: boolean
   readonly rowAccess: RowAccessUse
   /** Whether a call that is allowed as a whole is restricted all the same: by what the caller may get. */
   readonly restrictsAllowed: boolean
@@ -197,6 +201,7 @@ class Question implements AuthorizationRequest {
     readonly verb: string,
     readonly resource: string,
     readonly type: string,
+    readonly writesShared: boolean,
     private readonly time: Deadline,
   ) {}
 
@@ -205,7 +210,7 @@ class Question implements AuthorizationRequest {
   }
 
   about(verb: string): Question {
-    return new Question(this.principal, this.method, verb, this.resource, this.type, this.time)
+    return new Question(this.principal, this.method, verb, this.resource, this.type, false, this.time)
   }
 }
 
@@ -222,7 +227,7 @@ const allow = (
   streamed?: Message,
 ): Promise<void> | undefined => {
   if (rule.public === true) return undefined
-  const { authorizer } = asking
+  const { authorizer, writesShared } = asking
   const template = templates.get(rule) ?? templateOf(call.method, rule)
   const { rest, requests, time } = call
   if (rest !== undefined && template.fields.some((field) => !rest.knows(field))) {
@@ -237,7 +242,15 @@ const allow = (
       .step(checkedFromFirst(requests, (each) => allow(call, rule, principal, asking, each)))
       .then((checked) => void Object.assign(call, { requests: checked }))
   const resource = template.fill(message)
-  const question = new Question(principal, call.path, rule.verb ?? '', resource, template.type, time)
+  const question = new Question(
+    principal,
+    call.path,
+    rule.verb ?? '',
+    resource,
+    template.type,
+    writesShared,
+    time,
+  )
   const decision = authorizer.authorize(question)
   if (decision instanceof Promise)
     return time.step(decision).then((decided) => accept(decided, question, call, asking))

@@ -35,9 +35,18 @@ export class AuthorizedRelated implements RelatedDecisions {
     return new AuthorizedRelated(this.authorizer, this.verb, { principal, method, message, signal })
   }
 
-  async #decide(verb: string, { type }: ResourceModel): Promise<Restriction> {
+  async #decide(verb: string, { type, tenant }: ResourceModel): Promise<Restriction> {
     const { principal, method, signal, message } = this.question
-    const request: AuthorizationRequest = { principal, method, verb, resource: type, type, signal }
+    const writesShared = tenant === undefined && verb !== 'list'
+    const request: AuthorizationRequest = {
+      principal,
+      method,
+      verb,
+      resource: type,
+      type,
+      writesShared,
+      signal,
+    }
     const decision = decisionOf(await this.authorizer.authorize(request), this.authorizer)
     return restrictionOf(decision, () => ({ ...request, message: message() }))
   }

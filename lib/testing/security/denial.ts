@@ -1,8 +1,8 @@
 import { create } from '@bufbuild/protobuf'
 import { CODES } from '../../errors.js'
 import type { ServedMethod } from '../../server/served-methods.js'
-import type { Headers, Outcome } from './listener-clients.js'
-import { boundPattern } from './http-request.js'
+import type { Headers, Outcome } from './wire/listener-clients.js'
+import { boundPattern } from './wire/http-request.js'
 import { requestFor } from './requests.js'
 import type { Subject } from './subjects.js'
 import { newKey, type Row, type World } from './world.js'
@@ -32,6 +32,26 @@ export const checkDenial = async (
           probe.findings.add('denial', path, `${who} gets ${nameOf(outcome)}`, outcome.transport)
     }
   }
+}
+
+/** Whoever may do everything in one tenant may not write what all tenants share, only because of that. */
+export const checkSharedWrites = async (
+  { probe }: World,
+  methods: readonly ServedMethod[],
+  headers: Headers,
+): Promise<void> => {
+  for (const { desc, path } of methods)
+    for (const outcome of await probe.sendAll(desc, create(desc.input, bound(desc)), {
+      headers,
+      mustNotSee: undefined,
+    }))
+      if (!isDenied(outcome))
+        probe.findings.add(
+          'isolation',
+          path,
+          'callers of any tenant write what all tenants share: bind the role to the tenant that keeps it, or name the method in `sharedWrites`',
+          outcome.transport,
+        )
 }
 
 /** A denial is the same for resources that exist and that do not (AIP-211). */

@@ -1,7 +1,7 @@
 import type { Message } from '@bufbuild/protobuf'
 import { CODES } from '../../errors.js'
 import { nameOf } from './denial.js'
-import type { Outcome } from './listener-clients.js'
+import type { Outcome } from './wire/listener-clients.js'
 import { keyOf, requestFor, textIn, withFields } from './requests.js'
 import { maskableFields, writableFields } from './samples.js'
 import type { Kind, Subject } from './subjects.js'

@@ -13,18 +13,18 @@ import { inProcess, serving } from '../harness/test-server.js'
 import { type TestPrincipal, principalHeaders } from '../harness/principal-headers.js'
 import { Canaries, newCanary } from './leaks/canary.js'
 import { checkDeclarations } from './declarations.js'
-import { checkDenial, checkSilence, type Stranger } from './denial.js'
-import { grpcListenerClient, type Headers, httpListenerClient } from './listener-clients.js'
+import { checkDenial, checkSharedWrites, checkSilence, type Stranger } from './denial.js'
+import { grpcListenerClient, type Headers, httpListenerClient } from './wire/listener-clients.js'
 import { checkHostileInput } from './hostile-input.js'
 import { checkIsolation, leaveUnchecked } from './isolation.js'
 import { checkRowIsolation, type RowReach } from './row-isolation.js'
-import { checkRowRequests } from './own/row-requests.js'
+import { checkRowRequests } from './row-requests.js'
 import { captureOutput } from './leaks/output.js'
 import { checkSecrecy } from './own-calls.js'
 import { Probe } from './probe.js'
 import { Findings, type SecurityReport } from './report.js'
 import type { Samples } from './samples.js'
-import { checkOwnRequests, checkRequests, ownRequestsOf, type Requests } from './own/own-requests.js'
+import { checkOwnRequests, checkRequests, ownRequestsOf, type Requests } from './own-requests.js'
 import { type Subject, subjectsOf } from './subjects.js'
 import { makeParents, makeRow, newText, type World } from './world.js'
 
@@ -37,6 +37,8 @@ export interface SecurityOptions {
   readonly publicMethods?: readonly string[]
   /** Full names of methods that every authenticated caller may call. */
   readonly openMethods?: readonly string[]
+  /** Full names of methods by which callers of every tenant may write what all tenants share (`shared: true`). */
+  readonly sharedWrites?: readonly string[]
   /** Full names of fields, `package.Message.field`, that look like secrets but are not. */
   readonly plainFields?: readonly string[]
   /**
@@ -222,6 +224,13 @@ const checkServing = async (
     ]
     const methods = servedMethods(server)
     await checkDenial(world, methods, strangers, options.openMethods ?? [])
+    if (options.as !== undefined) {
+      const tenant = newCanary('nowhere-')
+      const headers = await headersOf({ subject: options.as.subject ?? unknown, groups, tenant })
+      const meant = options.sharedWrites ?? []
+      const asked = methods.filter(({ path, writesShared }) => writesShared && !meant.includes(path))
+      await checkSharedWrites(world, asked, headers)
+    }
     await makeParents(world)
     for (const one of subjects) await checkSubject(world, one, strangers)
     const { requests = {}, leaveOut = {} } = options

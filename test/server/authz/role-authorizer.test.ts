@@ -65,7 +65,7 @@ const messageOf = (make: () => unknown): string => {
 
 const served = (permissions: AuthorizedServer['permissions'] = PERMISSIONS) => {
   const logger = recordingLogger()
-  return { permissions, logger, records: logger.records }
+  return { permissions, sharedWrites: [], logger, records: logger.records }
 }
 
 describe('roleAuthorizer', () => {

@@ -106,7 +106,14 @@ describe('a rule with a template', () => {
     const relatedLists = new RelatedLists(...parts)
     const references = new ReferenceDecisions(...parts)
     const otherGets = new OtherGets(...parts)
-    const deciding = { authorizer, explainsDenials: false, relatedLists, references, otherGets }
+    const deciding = {
+      authorizer,
+      explainsDenials: false,
+      relatedLists,
+      references,
+      otherGets,
+      sharedWrites: new Set<string>(),
+    }
     const interceptor = authorization(new RuleSet([rule]), () => principal, deciding, {
       onSystem: () => {},
       onFailure: () => {},

@@ -7,6 +7,7 @@ import {
   SoftDeletable,
   TenantScoped,
 } from '../../../decorators/index.js'
+import { InvoiceSchema, PaymentSchema } from '../gen/bills_pb.js'
 import { EditionSchema, PolicySchema, PublisherSchema } from '../gen/editions_pb.js'
 
 /** `publishers/{publisher}` */
@@ -44,5 +45,28 @@ export class Edition {
 export class Policy {
   @PrimaryColumn() publisherId!: string
   @Column() maxPages!: number
+  accountId!: string
+}
+
+/** `invoices/{invoice}` */
+@Resource({ message: InvoiceSchema })
+@Entity('invoices')
+@TenantScoped()
+export class Invoice {
+  @PrimaryColumn() id!: string
+  @Column() title!: string
+  @Column('bigint') amount!: bigint
+  accountId!: string
+}
+
+/** `invoices/{invoice}/payments/{payment}` */
+@Resource({ message: PaymentSchema })
+@Entity('payments')
+@TenantScoped()
+export class Payment {
+  @PrimaryColumn() id!: string
+  @Column() invoiceId!: string
+  @Column() title!: string
+  @Column('bigint') amount!: bigint
   accountId!: string
 }

@@ -5,7 +5,7 @@ import { memoryRepositoryOf } from '../../../lib/persistence/index.js'
 import type { Repository } from '../../../lib/persistence/contract/repository.js'
 import { type Authorizer, ServerBuilder, supportsRowAccess } from '../../../lib/server/index.js'
 import { securityCheck, type SecurityReport } from '../../../lib/testing/index.js'
-import { Invoice, Payment } from '../../support/entities/bill.js'
+import { Invoice, Payment } from '../../support/entities/edition.js'
 import {
   type DescribePaymentRequest,
   type ImportTransfersRequest,

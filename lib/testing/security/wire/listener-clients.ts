@@ -7,7 +7,7 @@ import {
   toBinary,
 } from '@bufbuild/protobuf'
 import * as grpc from '@grpc/grpc-js'
-import { CODES } from '../../errors.js'
+import { CODES } from '../../../errors.js'
 import { httpRequestOf } from './http-request.js'
 
 /** The result of a call. */

@@ -1,13 +1,13 @@
 import { create, type Message } from '@bufbuild/protobuf'
-import { CODES } from '../../../errors.js'
-import type { ServedMethod } from '../../../server/served-methods.js'
-import { nameOf } from '../denial.js'
+import { CODES } from '../../errors.js'
+import type { ServedMethod } from '../../server/served-methods.js'
+import { nameOf } from './denial.js'
 import { checkReturned } from './returned-rows.js'
-import { judge } from '../isolation.js'
-import type { ListenerClient, Outcome } from '../listener-clients.js'
+import { judge } from './isolation.js'
+import type { ListenerClient, Outcome } from './wire/listener-clients.js'
 import { madeUpRequests } from './made-up-requests.js'
-import type { Subject } from '../subjects.js'
-import { makeRow, newKey, nextNumber, type Row, type Side, type World } from '../world.js'
+import type { Subject } from './subjects.js'
+import { makeRow, newKey, nextNumber, type Row, type Side, type World } from './world.js'
 
 /**
  * Makes the request of one method.

@@ -3,11 +3,11 @@ import {
   resource as resourceOption,
   resource_reference as referenceOption,
 } from 'ashlar-annotations/google/api/resource_pb.js'
-import type { ServedMethod } from '../../../server/served-methods.js'
-import { boundPattern } from '../http-request.js'
+import type { ServedMethod } from '../../server/served-methods.js'
+import { boundPattern } from './wire/http-request.js'
 import type { RequestFactory } from './own-requests.js'
-import { put, sampleValue } from '../samples.js'
-import type { Subject } from '../subjects.js'
+import { put, sampleValue } from './samples.js'
+import type { Subject } from './subjects.js'
 
 /**
  * Functions that make a request for a method of the application, for each resource that its own key may be of. None where the
