@@ -11,6 +11,7 @@ import type { Holder } from './repository/subject.js'
 import { tenancy } from './repository/tenancy.js'
 import { tokens } from './repository/tokens.js'
 import { transactions } from './repository/transactions.js'
+import { clockJumps } from './repository/concurrency/clock-jumps.js'
 import { updates } from './repository/updates.js'
 import { predicates } from './repository/filters/predicates.js'
 import { values } from './repository/values.js'
@@ -18,6 +19,7 @@ import { values } from './repository/values.js'
 /** Everything a repository has to do, whatever is behind it. */
 export const REPOSITORY_PARTS = {
   states,
+  clockJumps,
   updates,
   batches,
   lists,

@@ -92,6 +92,8 @@ export interface Dialect {
   readonly handOver: HandOver | undefined
   /** A term of ORDER BY whose column can be NULL: last ascending, first descending. */
   readonly orderNullable: (column: string, direction: Direction) => string
+  /** The later of the time in a column and a value, which is used where the column has none. */
+  readonly later: (column: string, value: string) => string
   /** Whether a text contains another, case counting. Writes the two in the order of their parameters. */
   readonly contains: (text: () => string, needle: () => string) => string
   readonly json: JsonSql

@@ -75,6 +75,9 @@ const dialect = ({
   handOver: undefined,
   orderNullable: (column, direction) =>
     direction === 'asc' ? `${column} IS NULL, ${column}` : `${column} IS NULL DESC, ${column} DESC`,
+  /** A parameter is a text, which would make the comparison one of texts. */
+  later: (column, value) =>
+    `GREATEST(COALESCE(${column}, CAST('1000-01-01' AS DATETIME)), CAST(${value} AS DATETIME(6)))`,
   /** The needle comes first here, and so does its parameter. */
   contains: (text, needle) => {
     const first = needle()

@@ -50,6 +50,7 @@ export const postgres: Dialect = {
   handOver: postgresHandOver,
   /** NULL last ascending and first descending is its own order. */
   orderNullable: (column, direction) => (direction === 'asc' ? column : `${column} DESC`),
+  later: (column, value) => `GREATEST(${column}, ${value})`,
   contains: (text, needle) => `strpos(${text()}, ${needle()}) > 0`,
   json: postgresJson,
   tags: {

@@ -52,6 +52,7 @@ export const sqlite: Dialect = {
   handOver: undefined,
   orderNullable: (column, direction) =>
     direction === 'asc' ? `${column} NULLS LAST` : `${column} DESC NULLS FIRST`,
+  later: (column, value) => `MAX(COALESCE(${column}, ''), ${value})`,
   contains: (text, needle) => `instr(${text()}, ${needle()}) > 0`,
   json: sqliteJson,
   tags: sqliteTags,

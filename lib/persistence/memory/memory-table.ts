@@ -116,6 +116,7 @@ export class MemoryTable<E extends object> {
       }
       const field = this.model.byProperty.get(property)
       next[property] = field === undefined ? value : this.#stored(field, value)
+      if (field === this.model.updateTime) next[property] = later(row[property], next[property])
     }
     const id = this.#identityOf(row)
     this.#checkConstraints(next, row)
@@ -210,3 +211,7 @@ function isSame(fields: readonly Field[], a: Readonly<Values>, b: Readonly<Value
     return x instanceof Uint8Array && y instanceof Uint8Array ? Buffer.compare(x, y) === 0 : x === y
   })
 }
+
+/** An update time never goes back, whatever the clock does. */
+const later = (before: unknown, after: unknown): unknown =>
+  before instanceof Date && after instanceof Date && before > after ? before : after

@@ -72,7 +72,10 @@ export class MergedStatements {
     const locked =
       `SELECT 1 FROM ${this.#table} t WHERE ${this.#matching(identity)}${isMeant}${this.#live()} ` +
       'FOR NO KEY UPDATE SKIP LOCKED'
-    const sets = written.map((field, i) => `${this.#name(field)} = k.v${asked.length + i}`)
+    const sets = written.map((field, i) => {
+      const [name, value] = [this.#name(field), `k.v${asked.length + i}`]
+      return `${name} = ${field === this.model.updateTime ? this.dialect.later(`t.${name}`, value) : value}`
+    })
     return named(
       `WITH k AS MATERIALIZED (SELECT k.* FROM ${this.#calls([...asked, ...written])} CROSS JOIN LATERAL (${locked}) r) ` +
         `UPDATE ${this.#table} t SET ${sets.join(', ')} FROM k WHERE ${this.#matching(identity)} ` +

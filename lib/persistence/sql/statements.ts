@@ -111,10 +111,12 @@ export class Statements {
     return this.#shape(shape, () => {
       const text = new Placeholders(this.dialect)
       const [begin, from] = this.#below(text, parents)
+      const of = from === '' ? '' : `${this.#table}.`
       const sets = fields.map((field) => {
-        const name = this.#name(field)
         const added = increments.find((each) => each.field === field)
-        return `${name} = ${added === undefined ? '' : `COALESCE(${name}, 0) ${added.operator} `}${text.bind(field)}`
+        if (added === undefined) return this.#set(field, text.bind(field), of)
+        const name = this.#name(field)
+        return `${name} = COALESCE(${name}, 0) ${added.operator} ${text.bind(field)}`
       })
       return `${begin}UPDATE ${this.#table} SET ${sets.join(', ')}${from === '' ? '' : ` FROM ${from}`} WHERE ${this.#identity(text, predicate)}${this.#live()}${this.#returning}`
     })
@@ -126,7 +128,7 @@ export class Statements {
       const text = new Placeholders(this.dialect)
       if (this.model.deleteTime === undefined)
         return `DELETE FROM ${this.#table} WHERE ${this.#identity(text, predicate)}`
-      const sets = fields.map((field) => `${this.#name(field)} = ${text.bind(field)}`)
+      const sets = fields.map((field) => this.#set(field, text.bind(field)))
       if (this.#discriminated)
         sets.push(`${this.dialect.quote(SOFT_DELETE_KEY)} = ${this.#name(this.model.key)}`)
       return `UPDATE ${this.#table} SET ${sets.join(', ')} WHERE ${this.#identity(text, predicate)}${this.#live()}`
@@ -137,7 +139,7 @@ export class Statements {
   undelete(fields: readonly Field[], predicate: RowPredicate): Statement {
     return this.#shape(shapeOf('undelete', predicate, fields), () => {
       const text = new Placeholders(this.dialect)
-      const sets = fields.map((field) => `${this.#name(field)} = ${text.bind(field)}`)
+      const sets = fields.map((field) => this.#set(field, text.bind(field)))
       if (this.#discriminated) sets.push(`${this.dialect.quote(SOFT_DELETE_KEY)} = ''`)
       return `UPDATE ${this.#table} SET ${sets.join(', ')} WHERE ${this.#identity(text, predicate)} AND ${this.#name(this.model.deleteTime as Field)} IS NOT NULL${this.#returning}`
     })
@@ -180,10 +182,8 @@ export class Statements {
       const { kinds } = this.dialect
       const first = fields.length + (tenant ? 3 : 2)
       const sets = [
-        ...fields.map((field, i) => `${this.#name(field)} = l.v${i}`),
-        ...shared.map(
-          (field, i) => `${this.#name(field)} = ${kinds[field.kind].placeholder(field, first + i)}`,
-        ),
+        ...fields.map((field, i) => this.#set(field, `l.v${i}`, 't.')),
+        ...shared.map((field, i) => this.#set(field, kinds[field.kind].placeholder(field, first + i), 't.')),
       ]
       return (
         `${this.#locked({ tenant, where }, fields)}UPDATE ${this.#table} t SET ${sets.join(', ')} FROM l ` +
@@ -198,9 +198,15 @@ export class Statements {
       const locked = this.#locked({ tenant, where }, [])
       const found = `WHERE ${this.#sameRow(tenant)}`
       if (this.model.deleteTime === undefined) return `${locked}DELETE FROM ${this.#table} t USING l ${found}`
-      const sets = serverSet.map((field, i) => `${this.#name(field)} = $${i + (tenant ? 3 : 2)}`)
+      const sets = serverSet.map((field, i) => this.#set(field, `$${i + (tenant ? 3 : 2)}`, 't.'))
       return `${locked}UPDATE ${this.#table} t SET ${sets.join(', ')} FROM l ${found}`
     })
+  }
+
+  /** An update time never goes back, whatever the clock does. @param of - what comes before the name of the column. */
+  #set(field: Field, value: string, of = ''): string {
+    const name = this.#name(field)
+    return `${name} = ${field === this.model.updateTime ? this.dialect.later(`${of}${name}`, value) : value}`
   }
 
   /**

@@ -33,6 +33,26 @@ export const cascades = (holder: FamilyHolder): void => {
       ])
     })
 
+    it('takes no update time back where the clock jumps', async () => {
+      await project('p')
+      await milestone('m', 'p')
+      const made = await job('a', { milestoneId: 'm' })
+      const before = familyClock.now
+      const updateTime = async () => {
+        const { items } = await inAcme(() => of().jobs.list({ showDeleted: true }))
+        return items.find(({ id }) => id === 'a')?.updateTime
+      }
+      familyClock.now = new Date(before.getTime() - 86_400_000)
+      try {
+        await inAcme(() => of().projects.delete('p'))
+        expect(await updateTime()).to.deep.equal(made.updateTime)
+        await inAcme(() => of().projects.undelete('p'))
+        expect(await updateTime()).to.deep.equal(made.updateTime)
+      } finally {
+        familyClock.now = before
+      }
+    })
+
     it('takes what restricts by force, on every level', async () => {
       await project('p')
       await job('a', { projectId: 'p' })

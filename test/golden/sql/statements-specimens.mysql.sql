@@ -20,19 +20,19 @@ SELECT `account_id` FROM `specimens` WHERE `id` = ? LIMIT 2;
 INSERT INTO `specimens` (`id`, `title`, `note`, `active`, `count`, `weight`, `big`, `huge`, `ratio`, `score`, `blob`, `phase`, `due_time`, `span`, `labels`, `origin`, `tags`, `rank`, `code`, `serial`, `create_time`, `update_time`, `etag`, `webhook_secret_hash`, `webhook_secret_cipher`, `api_key_public_id`, `api_key_salt`, `api_key_hash`, `api_key_hashspec`, `bin`, `account_id`, `deleted_at`, `expire_time`) VALUES (?, ?, ?, ?, ?, ?, CAST(? AS SIGNED), CAST(? AS UNSIGNED), ?, ?, ?, ?, ?, CAST(? AS SIGNED), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- update
-UPDATE `specimens` SET `title` = ?, `etag` = ?, `update_time` = ?, `deleted_at` = ? WHERE `id` = ? AND `account_id` = ? AND `deleted_at` IS NULL;
+UPDATE `specimens` SET `title` = ?, `etag` = ?, `update_time` = GREATEST(COALESCE(`update_time`, CAST('1000-01-01' AS DATETIME)), CAST(? AS DATETIME(6))), `deleted_at` = ? WHERE `id` = ? AND `account_id` = ? AND `deleted_at` IS NULL;
 
 -- update, if it matches
-UPDATE `specimens` SET `title` = ?, `etag` = ?, `update_time` = ?, `deleted_at` = ? WHERE `id` = ? AND `account_id` = ? AND `etag` = ? AND `deleted_at` IS NULL;
+UPDATE `specimens` SET `title` = ?, `etag` = ?, `update_time` = GREATEST(COALESCE(`update_time`, CAST('1000-01-01' AS DATETIME)), CAST(? AS DATETIME(6))), `deleted_at` = ? WHERE `id` = ? AND `account_id` = ? AND `etag` = ? AND `deleted_at` IS NULL;
 
 -- delete
-UPDATE `specimens` SET `etag` = ?, `update_time` = ?, `deleted_at` = ?, `soft_delete_key` = `id` WHERE `id` = ? AND `account_id` = ? AND `deleted_at` IS NULL;
+UPDATE `specimens` SET `etag` = ?, `update_time` = GREATEST(COALESCE(`update_time`, CAST('1000-01-01' AS DATETIME)), CAST(? AS DATETIME(6))), `deleted_at` = ?, `soft_delete_key` = `id` WHERE `id` = ? AND `account_id` = ? AND `deleted_at` IS NULL;
 
 -- delete, if it matches
-UPDATE `specimens` SET `etag` = ?, `update_time` = ?, `deleted_at` = ?, `soft_delete_key` = `id` WHERE `id` = ? AND `account_id` = ? AND `etag` = ? AND `deleted_at` IS NULL;
+UPDATE `specimens` SET `etag` = ?, `update_time` = GREATEST(COALESCE(`update_time`, CAST('1000-01-01' AS DATETIME)), CAST(? AS DATETIME(6))), `deleted_at` = ?, `soft_delete_key` = `id` WHERE `id` = ? AND `account_id` = ? AND `etag` = ? AND `deleted_at` IS NULL;
 
 -- undelete
-UPDATE `specimens` SET `etag` = ?, `update_time` = ?, `deleted_at` = ?, `soft_delete_key` = '' WHERE `id` = ? AND `account_id` = ? AND `deleted_at` IS NOT NULL;
+UPDATE `specimens` SET `etag` = ?, `update_time` = GREATEST(COALESCE(`update_time`, CAST('1000-01-01' AS DATETIME)), CAST(? AS DATETIME(6))), `deleted_at` = ?, `soft_delete_key` = '' WHERE `id` = ? AND `account_id` = ? AND `deleted_at` IS NOT NULL;
 
 -- batchGet
 SELECT `id`, `title`, `note`, `active`, `count`, `weight`, `big`, `huge`, `ratio`, `score`, `blob`, `phase`, `due_time`, `span`, `labels`, `origin`, `tags`, `rank`, `code`, `serial`, `create_time`, `update_time`, `etag`, `bin`, `account_id`, `deleted_at`, `expire_time` FROM `specimens` WHERE `account_id` = ? AND `id` IN (?, ?) AND `deleted_at` IS NULL;

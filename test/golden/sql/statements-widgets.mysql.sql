@@ -20,19 +20,19 @@ SELECT `account_id` FROM `widgets` WHERE `id` = ? LIMIT 2;
 INSERT INTO `widgets` (`id`, `display_name`, `description`, `size`, `price`, `state`, `tags`, `create_time`, `update_time`, `etag`, `account_id`, `deleted_at`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- update
-UPDATE `widgets` SET `display_name` = ?, `etag` = ?, `update_time` = ?, `deleted_at` = ? WHERE `id` = ? AND `account_id` = ? AND `deleted_at` IS NULL;
+UPDATE `widgets` SET `display_name` = ?, `etag` = ?, `update_time` = GREATEST(COALESCE(`update_time`, CAST('1000-01-01' AS DATETIME)), CAST(? AS DATETIME(6))), `deleted_at` = ? WHERE `id` = ? AND `account_id` = ? AND `deleted_at` IS NULL;
 
 -- update, if it matches
-UPDATE `widgets` SET `display_name` = ?, `etag` = ?, `update_time` = ?, `deleted_at` = ? WHERE `id` = ? AND `account_id` = ? AND `etag` = ? AND `deleted_at` IS NULL;
+UPDATE `widgets` SET `display_name` = ?, `etag` = ?, `update_time` = GREATEST(COALESCE(`update_time`, CAST('1000-01-01' AS DATETIME)), CAST(? AS DATETIME(6))), `deleted_at` = ? WHERE `id` = ? AND `account_id` = ? AND `etag` = ? AND `deleted_at` IS NULL;
 
 -- delete
-UPDATE `widgets` SET `etag` = ?, `update_time` = ?, `deleted_at` = ? WHERE `id` = ? AND `account_id` = ? AND `deleted_at` IS NULL;
+UPDATE `widgets` SET `etag` = ?, `update_time` = GREATEST(COALESCE(`update_time`, CAST('1000-01-01' AS DATETIME)), CAST(? AS DATETIME(6))), `deleted_at` = ? WHERE `id` = ? AND `account_id` = ? AND `deleted_at` IS NULL;
 
 -- delete, if it matches
-UPDATE `widgets` SET `etag` = ?, `update_time` = ?, `deleted_at` = ? WHERE `id` = ? AND `account_id` = ? AND `etag` = ? AND `deleted_at` IS NULL;
+UPDATE `widgets` SET `etag` = ?, `update_time` = GREATEST(COALESCE(`update_time`, CAST('1000-01-01' AS DATETIME)), CAST(? AS DATETIME(6))), `deleted_at` = ? WHERE `id` = ? AND `account_id` = ? AND `etag` = ? AND `deleted_at` IS NULL;
 
 -- undelete
-UPDATE `widgets` SET `etag` = ?, `update_time` = ?, `deleted_at` = ? WHERE `id` = ? AND `account_id` = ? AND `deleted_at` IS NOT NULL;
+UPDATE `widgets` SET `etag` = ?, `update_time` = GREATEST(COALESCE(`update_time`, CAST('1000-01-01' AS DATETIME)), CAST(? AS DATETIME(6))), `deleted_at` = ? WHERE `id` = ? AND `account_id` = ? AND `deleted_at` IS NOT NULL;
 
 -- batchGet
 SELECT `id`, `display_name`, `description`, `size`, `price`, `state`, `tags`, `create_time`, `update_time`, `etag`, `account_id`, `deleted_at` FROM `widgets` WHERE `account_id` = ? AND `id` IN (?, ?) AND `deleted_at` IS NULL;

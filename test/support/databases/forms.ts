@@ -13,6 +13,7 @@ export const FORMS: Readonly<Record<Form, Readonly<Record<string, string>>>> = {
     'repository: states': 'get, create, delete and update of one row share statements',
     'repository: updates':
       'an update shares its statement with others of the same mask, and compares its etag there',
+    'repository: clockJumps': 'an update time is compared in the shared statement as well',
     'repository: modifications': 'what modify reads shares a statement, what it writes does not',
     'repository: rowConditions': 'a call with a condition shares no statement',
     'repository: tenancy': 'the tenant travels with each call, and is compared again in its row',

@@ -101,9 +101,11 @@ export class FamilyStatements {
 
   update(written: Written, asked: RowsAsked): Bound {
     const values: unknown[] = []
-    const sets = written.map(
-      ([column, value]) => `${this.#name(column)} = ${this.#bind(column, value, values)}`,
-    )
+    const updateTime = this.member.model.updateTime?.column
+    const sets = written.map(([column, value]) => {
+      const [name, bound] = [this.#name(column), this.#bind(column, value, values)]
+      return `${name} = ${column.column === updateTime ? this.dialect.later(name, bound) : bound}`
+    })
     if (this.softDeleteKey !== undefined && asked.state === 'live' && this.#deletes(written))
       sets.push(`${this.dialect.quote(this.softDeleteKey)} = ${this.#name(this.member.model.key)}`)
     if (this.softDeleteKey !== undefined && asked.state === 'deleted' && this.#deletes(written))
