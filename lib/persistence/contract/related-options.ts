@@ -41,6 +41,8 @@ export interface ReferredRow {
   readonly target: ResourceModel
   /** The field that refers to it, such as `shelf_id`. */
   readonly field: string
+  /** What refers to it, where that is not the resource that is written. */
+  readonly by?: ResourceModel
   /** What the write says of it, by property: its key, and the parts of its name that the resource has in common with it. */
   readonly values: Readonly<Record<string, string>>
 }

@@ -148,7 +148,7 @@ export interface BatchDeleteOptions extends RowOptions, RelatedOptions {
 
 export interface DeleteOptions extends WriteOptions, BatchDeleteOptions {}
 
-export interface UndeleteOptions extends WriteOptions, RelatedOptions {}
+export interface UndeleteOptions extends WriteOptions, RelatedOptions, ReferringOptions {}
 
 export interface ModifyOptions extends WriteOptions, ReferringOptions, FormerAttempts {
   /**
@@ -239,7 +239,7 @@ export interface Repository<T extends object, K = string> {
   /**
    * Brings back what was deleted with the entity, too.
    * @throws ErrNotFound unless the entity is soft-deleted. @throws ErrPreconditionFailed while it refers to a
-   * deleted one.
+   * deleted one, or to one that the caller may not refer to.
    */
   undelete(key: K, options?: UndeleteOptions): Promise<T>
   /** In the order of the keys, duplicates included; all or nothing. Rows are locked in key order. */

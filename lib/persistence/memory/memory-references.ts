@@ -4,7 +4,7 @@ import { isOwning, type OwningRelation } from '../../resource/relations/relation
 import { type ResourceModel, resourceModel } from '../../resource/resource-model.js'
 import type { Values } from '../contract/new-entity.js'
 import type { ReferenceAccess, ReferredRow } from '../contract/related-options.js'
-import { isWritten, type SharedPart, sharedParts } from '../references/parts-of-name.js'
+import { isWritten, type SharedPart, sharedParts } from '../../resource/relations/parts-of-name.js'
 import { isKnown, Referable } from '../rows/referable.js'
 import { toTest } from './evaluate.js'
 import type { MemoryDatabase } from './memory-database.js'

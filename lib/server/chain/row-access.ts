@@ -42,7 +42,7 @@ export interface Restricted extends Repository<object> {
 /** A write that may refer to other resources. */
 export interface ReferringWrite {
   /** Of the repository: what an application may override. */
-  readonly operation: 'create' | 'update' | 'batchUpdate'
+  readonly operation: 'create' | 'update' | 'batchUpdate' | 'undelete'
   /** The entities that are written, as far as the caller has said. */
   readonly named: () => readonly object[]
   /** Whether they are known when the write has begun, and not before. */

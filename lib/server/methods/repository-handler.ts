@@ -126,9 +126,16 @@ export const rowAccessOf = ({ kind }: StandardMethod): 'reads' | 'writes' =>
 export const namesRelations = ({ kind }: StandardMethod, { model }: AnyRepository): boolean =>
   kind === 'list' && model.relations.length > 0
 
-/** Whether the method writes what may refer to other resources. */
+/** Whether the method writes what may refer to other resources, or brings back what refers to them. */
 export const refers = ({ kind }: StandardMethod, { model }: AnyRepository): boolean =>
-  (kind === 'create' || kind === 'update' || kind === 'batchUpdate') && model.relations.some(isOwning)
+  REFERRING.has(kind) && model.relations.some(isOwning)
+
+const REFERRING: ReadonlySet<StandardMethod['kind']> = new Set([
+  'create',
+  'update',
+  'batchUpdate',
+  'undelete',
+])
 
 /** Whether the method has one entity whose etag can be compared. */
 export const comparesEtags = ({ kind }: StandardMethod): boolean => COMPARES_ETAGS.has(kind)

@@ -154,7 +154,7 @@ const RESPONDERS: Responders = {
     }
   },
 
-  undelete: ({ key, scope, name, force }, desc, repository) => {
+  undelete: ({ key, scope, name, force }, desc, repository, _limits, unrestricted) => {
     const { model } = repository
     const form = entityForm(model, desc.output)
     const keyOf = keyIn(key, name)
@@ -164,7 +164,9 @@ const RESPONDERS: Responders = {
         const conditions = { ...facts, context }
         const more = relatedIn(request, force, facts)
         const entity = await firstThatHolds(conditions, (options) =>
-          repository.undelete(id, { ...options, ...more }),
+          referring(unrestricted, facts, RESTORED, options, (asked) =>
+            repository.undelete(id, { ...asked, ...more }),
+          ),
         )
         checkScope(model, scope, request, entity)
         return entity
@@ -252,6 +254,9 @@ const RESPONDERS: Responders = {
       return create(EmptySchema)
     },
 }
+
+/** It names no references: the stored ones count again. */
+const RESTORED: ReferringWrite = { operation: 'undelete', named: () => [] }
 
 /** Writes what may refer to other resources, as far as the caller may. */
 const referring = <O extends OperationOptions, R>(

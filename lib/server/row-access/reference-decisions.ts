@@ -99,7 +99,7 @@ export class ReferenceDecisions {
     }
     return {
       refer: async (row): Promise<RowLimits> => {
-        const question = this.#question(model, row, call)
+        const question = this.#question(row.by ?? model, row, call)
         if (question === undefined) return { isNone: false }
         const id = JSON.stringify([question.verb, question.resource])
         if (!decisions.has(id)) decisions.set(id, ask(question))

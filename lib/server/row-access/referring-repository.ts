@@ -97,8 +97,10 @@ export class ReferringRepository implements Repository<object> {
     return this.within.delete(key, options)
   }
 
-  undelete(key: string, options?: UndeleteOptions): Promise<object> {
-    return this.within.undelete(key, options)
+  undelete(key: string, options: UndeleteOptions = {}): Promise<object> {
+    return this.referring.run({ operation: 'undelete', named: () => [] }, options, (asked) =>
+      this.within.undelete(key, asked),
+    )
   }
 
   batchDelete(keys: readonly string[], options?: DeleteOptions): Promise<void> {

@@ -184,6 +184,34 @@ describeOn('a reference', backends, (backend) => {
         expect(await projectsOf()).to.deep.equal(['hers', 'shared'])
       })
 
+  for (const [form, decision] of Object.entries(FORMS))
+    for (const [protocol, send] of Object.entries(over))
+      it(`over ${protocol} does not come back to a row that its caller may not get, as ${form} says, and tells nothing of it`, async () => {
+        await inAcme(async () => {
+          for (const [key, title] of Object.entries({ dead: 'bob', closed: 'all' }))
+            await plans.projects.create(aProject(key, { title }))
+          for (const key of ['hidden', 'dead', 'closed', 'shared']) {
+            await plans.tasks.create(aTask(`in ${key}`, { projectId: key }))
+            await plans.tasks.delete(`in ${key}`)
+          }
+          for (const key of ['dead', 'closed']) await plans.projects.delete(key)
+        })
+        decide = ofProjects(decision)
+        const undelete = (project: string) => {
+          const id = `in ${project}`
+          return send({
+            method: 'UndeleteTask',
+            request: { id },
+            http: ['POST', `/v1/tasks/${encodeURIComponent(id)}:undelete`, {}],
+          })
+        }
+        const deleted = await undelete('closed')
+        expect(deleted).to.match(/PRECONDITION|precondition/)
+        for (const key of ['hidden', 'dead']) expect(await undelete(key), key).to.equal(deleted)
+        if (form.startsWith('nothing')) expect(await undelete('shared')).to.equal(deleted)
+        else expect(await undelete('shared')).to.match(/^(\[)?200/)
+      })
+
   it('of a restricted repository is the same, in every write of a function', async () => {
     decide = ofProjects(FORMS['where'] as never)
     const writes: readonly ((key: string) => typeof own)[] = [

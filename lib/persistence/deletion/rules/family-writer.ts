@@ -100,7 +100,8 @@ export class FamilyWriter<E extends object, C extends RowCall> {
       find: async () => rows.get(this.member, await this.alone.target(call, row), 'update'),
       undelete: () => this.alone.undelete(call, row, patch),
     }
-    return undeleteWithChildren(this.member, root, rows, limitsOf(row.scope, options))
+    const limits = { ...limitsOf(row.scope, options), references: options?.references }
+    return undeleteWithChildren(this.member, root, rows, limits)
   }
 
   purge(

@@ -1,7 +1,7 @@
 import { predicateOf } from '../../query/predicate.js'
 import { goesAlong, isSoft, type Edge, type Member } from './family.js'
 import { MOST_COUNTED, type Referring, stillReferredTo, tooManyRows } from './refusals.js'
-import type { RelatedAccess, RowLimits } from '../../contract/repository.js'
+import type { ReferenceAccess, RelatedAccess, RowLimits } from '../../contract/related-options.js'
 import { byMember, RowSet, type StoredRow, type StoredRows, type Which } from './stored-rows.js'
 
 export interface PlanOptions {
@@ -13,6 +13,12 @@ export interface PlanOptions {
   readonly tenant: string | undefined
   /** Undefined where the caller may do everything. */
   readonly access: RelatedAccess | undefined
+}
+
+/** What an undelete may bring back, and refer to. */
+export interface UndeletionOptions extends Omit<PlanOptions, 'force'> {
+  /** Undefined where the caller may refer to everything. */
+  readonly references: ReferenceAccess | undefined
 }
 
 /** What a deletion of some rows does to others. */

@@ -1,7 +1,7 @@
 import { ErrConflict } from '../../../errors.js'
 import { constraintError } from '../../engines/errors/constraint-error.js'
 import { comesBack, type Member } from './family.js'
-import { mayReach, type PlanOptions } from './plan-deletion.js'
+import { mayReach, type UndeletionOptions } from './plan-deletion.js'
 import { mayNotUndelete, takenMeanwhile, tooManyRows } from './refusals.js'
 import { byMember, RowSet, type StoredRow, type StoredRows } from './stored-rows.js'
 import { checkParents, checkParentsLive } from './what-is-left.js'
@@ -16,21 +16,23 @@ export interface DeletedRoot<E> {
 
 /**
  * Undeletes a row and exactly those that were deleted with it.
- * @throws ErrPreconditionFailed where it, or one of them, refers to a deleted row that does not come back.
+ * @throws ErrPreconditionFailed where it, or one of them, refers to a deleted row that does not come back. What the caller may not
+ * refer to is told as if it were deleted.
  * @throws ErrConflict where a unique value of one of them is taken.
  */
 export async function undeleteWithChildren<E>(
   { hasDeleteId }: Member,
   root: DeletedRoot<E>,
   rows: StoredRows,
-  options: Omit<PlanOptions, 'force'>,
+  options: UndeletionOptions,
 ): Promise<E> {
   const row = await root.find()
   if (row === undefined || !row.isDeleted) return root.undelete()
   const along = row.deleteId === undefined ? [] : await deletedWith(rows, row, row.deleteId, options)
   const all = new RowSet([row, ...along])
-  await checkParents(rows, all, row, undefined)
-  for (const one of along) await checkParents(rows, all, one, one.key)
+  const { references } = options
+  await checkParents(rows, all, row, undefined, references)
+  for (const one of along) await checkParents(rows, all, one, one.key, references)
   if (hasDeleteId && row.deleteId !== undefined) await rows.mark([row], undefined)
   const restored = await root.undelete()
   for (const some of byMember(along))
@@ -43,7 +45,7 @@ export async function undeleteWithChildren<E>(
         if (!(conflict instanceof ErrConflict) || first === undefined) throw error
         throw takenMeanwhile(first.member.model.type, first.key, conflict)
       })
-  await checkParentsLive(rows, row, all)
+  await checkParentsLive(rows, row, all, references)
   return restored
 }
 
@@ -54,7 +56,7 @@ async function deletedWith(
   rows: StoredRows,
   root: StoredRow,
   deleteId: string,
-  { most, tenant, access }: Omit<PlanOptions, 'force'>,
+  { most, tenant, access }: UndeletionOptions,
 ): Promise<StoredRow[]> {
   const found = new RowSet([root])
   const which = { state: { deleteId } }

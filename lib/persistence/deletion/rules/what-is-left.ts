@@ -1,3 +1,6 @@
+import type { ReferenceAccess, RowLimits } from '../../contract/related-options.js'
+import { predicateOf } from '../../query/predicate.js'
+import { sharedParts } from '../../../resource/relations/parts-of-name.js'
 import { type Edge, isSoft } from './family.js'
 import { parentIsDeleted, stillReferredTo } from './refusals.js'
 import { byMember, RowSet, type StoredRow, type StoredRows, tenantOfParent } from './stored-rows.js'
@@ -38,18 +41,21 @@ export async function checkParentsLive(
   stored: StoredRows,
   root: StoredRow,
   rows: Iterable<StoredRow>,
+  references: ReferenceAccess | undefined,
 ): Promise<void> {
   const all = [...rows]
   if (!stored.callsHooks('undelete', membersOf(all))) return
   for (const { member, key, tenant } of all) {
     const now = await stored.get(member, { key, tenant }, 'update')
     const isRoot = member === root.member && key === root.key && tenant === root.tenant
-    if (now?.isDeleted === false) await checkParents(stored, new RowSet(), now, isRoot ? undefined : key)
+    if (now?.isDeleted === false)
+      await checkParents(stored, new RowSet(), now, isRoot ? undefined : key, references)
   }
 }
 
 /**
- * What a row refers to has to be live, or among those that become live with it. It is locked.
+ * What a row refers to has to be live, or among those that become live with it. It is locked. What the caller may not refer to
+ * counts as deleted.
  * @param key - of a row that the caller has not named.
  * @throws ErrPreconditionFailed
  */
@@ -58,18 +64,43 @@ export async function checkParents(
   together: RowSet,
   row: StoredRow,
   key: string | undefined,
+  references: ReferenceAccess | undefined,
 ): Promise<void> {
   for (const edge of row.member.parents) {
     const of = row.references[edge.relation.property]
     if (of === undefined || !isSoft(edge.parent) || together.parentOf(row, edge) !== undefined) continue
-    const parent = await stored.get(
-      edge.parent,
-      { key: of, tenant: tenantOfParent(row, edge.parent) },
-      'share',
-    )
-    if (parent === undefined || parent.isDeleted)
+    const limits = references && (await limitsOf(stored, references, row, edge, of))
+    const where = limits?.where && predicateOf(edge.parent.model, limits.where)
+    const reach = { key: of, tenant: tenantOfParent(row, edge.parent), where }
+    const parent = await stored.get(edge.parent, reach, 'share')
+    if (parent === undefined || parent.isDeleted || !(await mayRefer(stored, limits, parent)))
       throw parentIsDeleted(row.member.model.type, edge.parent.model.type, key)
   }
+}
+
+/** Which rows the caller may refer to. The name of the target may have parts in common with that of the row. */
+async function limitsOf(
+  stored: StoredRows,
+  references: ReferenceAccess,
+  row: StoredRow,
+  { relation, parent: { model: target } }: Edge,
+  key: string,
+): Promise<RowLimits> {
+  const values: Record<string, string> = { [target.key.property]: key }
+  const parts = sharedParts(row.member.model, relation, target)
+  if (parts.length > 0) {
+    const [entity] = (await stored.entities([row])) as Readonly<Record<string, string>>[]
+    for (const part of parts) values[part.target.property] = entity?.[part.own.property] ?? ''
+  }
+  return references.refer({ target, field: relation.reference.proto, by: row.member.model, values })
+}
+
+async function mayRefer(stored: StoredRows, limits: RowLimits | undefined, row: StoredRow): Promise<boolean> {
+  if (limits === undefined) return true
+  if (limits.isNone) return false
+  if (limits.test === undefined) return true
+  const [entity] = await stored.entities([row])
+  return entity !== undefined && (await limits.test(entity)) === true
 }
 
 const membersOf = (rows: Iterable<StoredRow>) => new Set([...rows].map(({ member }) => member))

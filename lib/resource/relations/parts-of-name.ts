@@ -1,6 +1,6 @@
-import type { Field } from '../../resource/fields/field.js'
-import type { OwningRelation } from '../../resource/relations/relation.js'
-import type { ResourceModel } from '../../resource/resource-model.js'
+import type { Field } from '../fields/field.js'
+import type { OwningRelation } from './relation.js'
+import type { NamePattern } from '../names/name-pattern.js'
 
 /** A part that the names of a resource and of one that it is in have in common. */
 export interface SharedPart {
@@ -12,15 +12,19 @@ export interface SharedPart {
 
 const NONE: readonly SharedPart[] = []
 
+interface Named {
+  readonly name: NamePattern | undefined
+}
+
 /**
  * What a resource and the target of a relation have to hold alike, besides the key that the reference holds: the pattern of the
  * target is how the pattern of the resource begins. Of `shelves/{shelf}/books/{book}/pages/{page}` and its book that is the shelf.
  * The tenant is left out, which a reference never leaves.
  */
 export function sharedParts(
-  { name }: ResourceModel,
+  { name }: Named,
   { reference }: OwningRelation,
-  target: ResourceModel,
+  target: Named,
 ): readonly SharedPart[] {
   const above = target.name
   if (name === undefined || above === undefined) return NONE
