@@ -94,6 +94,8 @@ export interface CallFailure {
   readonly requestId: string
   readonly message: string
   readonly error: unknown
+  /** It works, and should be looked at. */
+  readonly isWarning?: boolean
 }
 
 export type FailureReport = (failure: CallFailure) => void
@@ -232,10 +234,10 @@ export class RequestContext implements ContextFields {
     }
   }
 
-  /** Reports a failure whose outcome has no caller. */
-  reportFailure(message: string, error: unknown): void {
-    const { requestId } = this
-    ;(this.#onFailure ?? failureToStderr)({ requestId, message, error })
+  /** Reports a failure whose outcome has no caller. @param isWarning - it works, and should be looked at. */
+  reportFailure(message: string, error: unknown, isWarning = false): void {
+    const report = this.#onFailure ?? failureToStderr
+    report({ requestId: this.requestId, message, error, ...(isWarning && { isWarning }) })
   }
 
   /** Reports an access of the system: once for each use of `asSystem` and resource. Repositories call it. */
@@ -339,9 +341,9 @@ function toStderr(level: string, msg: string, more: object): void {
   process.stderr.write(`${JSON.stringify(record)}\n`)
 }
 
-const failureToStderr: FailureReport = ({ requestId, message, error }) => {
+const failureToStderr: FailureReport = ({ requestId, message, error, isWarning = false }) => {
   const { name, message: text } = error instanceof Error ? error : new Error(String(error))
-  toStderr('error', message, { requestId, err: { name, message: text } })
+  toStderr(isWarning ? 'warn' : 'error', message, { requestId, err: { name, message: text } })
 }
 
 /** The message of the log record for a use of `asSystem`. */

@@ -14,6 +14,7 @@ import { explainDeletedMiss, explainIncrementMiss, explainMiss, notFound } from 
 import type { RowCall } from './row-call.js'
 import type { Target } from './row-target.js'
 import type { Rows } from './rows.js'
+import { UnreadFields } from './unread-fields.js'
 
 /**
  * How often a write is tried again when its increments were out of range, but the row read afterwards has room for
@@ -70,7 +71,7 @@ export class RowWriter<E extends object, C extends RowCall> {
     const row = this.known(condition) ?? (await this.search(call, condition))
     for (let attempt = 0; attempt < INCREMENT_ATTEMPTS; attempt++) {
       const updated = canHold(row) ? await this.rows.update(call, { row, values }) : undefined
-      if (updated !== undefined) return updated
+      if (updated !== undefined) return this.#told(updated, values)
       const increments = incrementsIn(values)
       if (increments.length === 0) return explainMiss(this.rows, call, row)
       await explainIncrementMiss(this.rows, this.of, call, row, increments)
@@ -84,10 +85,18 @@ export class RowWriter<E extends object, C extends RowCall> {
     const values = patches.map(({ patch }) => patch)
     const isPlain = isUnconditional(patches) && values.every((patch) => incrementsIn(patch).length === 0)
     const batches = isPlain ? this.rows.batches(scope.tenant, values) : undefined
-    if (batches !== undefined) return updateInGroups(this.rows, batches, this.of.model, call, patches, scope)
+    if (batches !== undefined) {
+      const all = await updateInGroups(this.rows, batches, this.of.model, call, patches, scope)
+      return all.map((entity, index) => this.#told(entity, values[index] ?? {}))
+    }
     const updated: E[] = []
     for (const { key, patch, index, ifMatch } of inKeyOrder(patches))
       updated[index] = await this.update(call, { key, scope, ifMatch }, patch)
+    return updated
+  }
+
+  #told(updated: E, values: Values): E {
+    UnreadFields.of(this.of.model).updated(updated, values)
     return updated
   }
 

@@ -1,6 +1,3 @@
-import { RequestContext } from '../../context.js'
-import { ReportLimit } from '../../faults/report-limit.js'
-import { shownValue } from '../../text/shown-value.js'
 import type { Field } from '../../resource/fields/field.js'
 import { kindOf } from '../../resource/kinds/kinds.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
@@ -12,6 +9,7 @@ import type { Values } from '../contract/new-entity.js'
 import type { OrderTerm } from '../query/order-by.js'
 import type { KnownHydrators } from '../relations/searched-rows.js'
 import type { PlanColumn } from '../query/plan.js'
+import { UnreadFields } from '../rows/unread-fields.js'
 
 /** How a field's values are bound: in the form that filters use, so that both find the same row. */
 export const encoderOf = (field: Field, dialect: Dialect): Encode | undefined =>
@@ -98,16 +96,12 @@ type RowDecode = (value: unknown, entity: object) => unknown
 function decoderOf(model: ResourceModel, field: Field, dialect: Dialect): RowDecode {
   const decode = dialect.kinds[field.kind].decoder(field)
   if (field.json === undefined) return decode
-  const reports = new ReportLimit()
+  const unread = UnreadFields.of(model)
   return (value, entity) => {
     try {
       return decode(value)
     } catch {
-      const key = shownValue((entity as Values)[model.key.property])
-      const what = `the column ${field.column} of ${model.type} ${key} holds JSON that cannot be read, and counts as not set`
-      // The error itself would repeat a value of the row.
-      const error = new TypeError('it is not the JSON of its field')
-      reports.tell(what, error, (more) => RequestContext.current().reportFailure(what + more, error))
+      unread.found(entity, field)
       return undefined
     }
   }

@@ -33,6 +33,8 @@ export interface Calling {
   readonly key: ContextKey<ConnectedCall | undefined>
   /** Metadata that is sent: before the response, and after it. */
   readonly sent: { readonly headers: readonly string[]; readonly trailers: readonly string[] }
+  /** What is written in JSON instead of a message, so that no part of it fails the rest. */
+  readonly readable: (method: DescMethod, message: Message) => Message
   /** Writes a message, to no end: where the package cannot write it, its text would reach the caller, and nothing the log. @throws for a value that its field cannot hold. */
   readonly write: (method: DescMethod, message: Message, format: WireFormat) => void
 }
@@ -40,15 +42,16 @@ export interface Calling {
 /** The implementation that the package calls: the chain, in this process. */
 export const implementationOf = (calling: Calling, method: DescMethod): MethodImpl<DescMethod> =>
   (method.methodKind === 'unary'
-    ? (_: Message, context: HandlerContext) => unary(calling, context)
+    ? (_: Message, context: HandlerContext) => unary(calling, method, context)
     : (_: Message, context: HandlerContext) => stream(calling, method, context)) as MethodImpl<DescMethod>
 
-const unary = async (calling: Calling, context: HandlerContext): Promise<Message> => {
-  const { connect, dispatcher, key, sent } = calling
+const unary = async (calling: Calling, method: DescMethod, context: HandlerContext): Promise<Message> => {
+  const { connect, dispatcher, key, sent, readable } = calling
   const { incoming, message, format, responded } = context.values.get(key) as ConnectedCall
   try {
     await dispatcher.unary(incoming, message)
-    return responded.message as Message
+    const response = responded.message as Message
+    return format.isJson ? readable(method, response) : response
   } catch (error) {
     throw toConnectError(connect, error, format)
   } finally {
@@ -62,7 +65,7 @@ async function* stream(
   method: DescMethod,
   context: HandlerContext,
 ): AsyncIterable<Message> {
-  const { connect, dispatcher, key, sent, write, logger } = calling
+  const { connect, dispatcher, key, sent, write, readable, logger } = calling
   const { incoming, message, format } = context.values.get(key) as ConnectedCall
   let areHeadersSent = false
   const sendHeaders = () => {
@@ -82,7 +85,7 @@ async function* stream(
         throw internal
       }
       sendHeaders()
-      yield each
+      yield format.isJson ? readable(method, each) : each
     }
   } catch (error) {
     throw toConnectError(connect, error, format)

@@ -11,5 +11,6 @@ export interface ContextReports {
 /** Logs each resource that a call reaches as system, and each failure that has no caller. */
 export const contextReports = (logger: Logger): ContextReports => ({
   onSystem: (use) => logger.info(use, SYSTEM_USE),
-  onFailure: ({ requestId, message, error }) => logger.error({ requestId, err: errorForLog(error) }, message),
+  onFailure: ({ requestId, message, error, isWarning = false }) =>
+    logger[isWarning ? 'warn' : 'error']({ requestId, err: errorForLog(error) }, message),
 })

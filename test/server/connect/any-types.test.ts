@@ -8,10 +8,10 @@ import {
   FieldMaskSchema,
 } from '@bufbuild/protobuf/wkt'
 import { expect } from 'chai'
-import { withUnknownTypes } from '../../../lib/server/connect/any-types.js'
+import { withReadableAnys, withUnknownTypes } from '../../../lib/server/connect/any-types.js'
 
 describe('a google.protobuf.Any over Connect', () => {
-  const registry = withUnknownTypes(createRegistry(EmptySchema, FieldMaskSchema))
+  const registry = withUnknownTypes(createRegistry(AnySchema, EmptySchema, FieldMaskSchema))
   const json = (any: Any) => toJson(AnySchema, any, { registry })
 
   it('has its type alone where only a newer image knows it', () => {
@@ -20,6 +20,19 @@ describe('a google.protobuf.Any over Connect', () => {
       expect(json(create(AnySchema, { typeUrl, value: Uint8Array.of(10, 1, 97) }))).to.deep.equal({
         '@type': typeUrl,
       })
+    }
+  })
+
+  it('has its type alone where it cannot be read, at whatever depth, and stays as it is itself', () => {
+    const broken = Uint8Array.of(255, 255)
+    const written = (any: Any) => json(withReadableAnys(AnySchema, any, registry) as Any)
+    for (const name of ['google.protobuf.Empty', 'newer.v1.Fresh']) {
+      const typeUrl = `type.googleapis.com/${name}`
+      const any = create(AnySchema, { typeUrl, value: broken })
+      expect(written(any)).to.deep.equal({ '@type': typeUrl })
+      expect(any.value).to.equal(broken)
+      const outer = anyPack(AnySchema, any)
+      expect(written(outer)).to.deep.equal({ '@type': outer.typeUrl, value: { '@type': typeUrl } })
     }
   })
 

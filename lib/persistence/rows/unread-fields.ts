@@ -1,0 +1,65 @@
+import { RequestContext } from '../../context.js'
+import { ReportLimit } from '../../faults/report-limit.js'
+import type { Field } from '../../resource/fields/field.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
+import { shownValue } from '../../text/shown-value.js'
+import type { Values } from '../contract/new-entity.js'
+
+/** The rows that were read last are remembered. */
+const MOST_ROWS = 1000
+
+const known = new WeakMap<ResourceModel, UnreadFields>()
+
+/** JSON in the rows of a resource that its fields cannot hold, because another program or a newer image has stored it. */
+export class UnreadFields {
+  readonly #reports = new ReportLimit()
+  readonly #rows = new Map<string, Set<Field>>()
+
+  private constructor(private readonly model: ResourceModel) {}
+
+  static of(model: ResourceModel): UnreadFields {
+    let fields = known.get(model)
+    if (fields === undefined) known.set(model, (fields = new UnreadFields(model)))
+    return fields
+  }
+
+  /** A field of an entity that is being read counts as not set. */
+  found(entity: object, field: Field): void {
+    const context = RequestContext.current()
+    // The entity has its key when it is read as a whole.
+    queueMicrotask(() => {
+      const id = this.#idOf(entity)
+      const fields = this.#rows.get(id) ?? new Set()
+      this.#rows.delete(id)
+      this.#rows.set(id, fields.add(field))
+      const [oldest] = this.#rows.size > MOST_ROWS ? this.#rows.keys() : []
+      if (oldest !== undefined) this.#rows.delete(oldest)
+      this.#warn(context, entity, field, 'holds JSON that cannot be read, and counts as not set')
+    })
+  }
+
+  /** Reports what an update has erased. @param entity - as it is now. */
+  updated(entity: object, written: Readonly<Values>): void {
+    if (this.#rows.size === 0) return
+    const id = this.#idOf(entity)
+    for (const field of this.#rows.get(id) ?? [])
+      if (Object.hasOwn(written, field.property)) {
+        this.#rows.get(id)?.delete(field)
+        const what = 'held JSON that could not be read, and an update has written over it'
+        this.#warn(RequestContext.current(), entity, field, what)
+      }
+  }
+
+  #warn(context: RequestContext, entity: object, { column }: Field, what: string): void {
+    const { type, key } = this.model
+    const row = `the column ${column} of ${type} ${shownValue((entity as Values)[key.property])} ${what}`
+    // The error itself would repeat a value of the row.
+    const error = new TypeError('it is not the JSON of its field')
+    this.#reports.tell(row, error, (more) => context.reportFailure(row + more, error, true))
+  }
+
+  #idOf(entity: object): string {
+    const { tenant, key } = this.model
+    return JSON.stringify([key, tenant].map((field) => field && (entity as Values)[field.property]))
+  }
+}
