@@ -81,17 +81,21 @@ export class RedisIdempotencyStore implements IdempotencyStore {
     const running = this.#client.eval(script, options)
     const responded = () => void (this.#isSilent = false)
     running.then(responded, responded)
+    const began = performance.now()
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
+      timer = setInterval(() => {
+        // The client keeps what it had not sent yet.
+        if (this.#client.isReady === false) reject(unreachable('the client of Redis is not connected'))
+        if (performance.now() - began < LATE_MS) return
         this.#isSilent = true
         reject(unreachable(`Redis did not respond within ${LATE_MS} ms`))
-      }, LATE_MS).unref()
+      }, LOOK_MS).unref()
     })
     try {
       return await Promise.race([running, late])
     } finally {
-      clearTimeout(timer)
+      clearInterval(timer)
     }
   }
 
@@ -106,6 +110,7 @@ const unreachable = (why: string): Unavailable =>
   new Unavailable('the store of responses cannot be reached: retry later', new Error(why))
 
 const LATE_MS = 2000
+const LOOK_MS = 100
 
 // The lease is the key's time to live: a lapsed key is gone.
 const CLAIM = `

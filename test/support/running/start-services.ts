@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import {
   accessSync,
   chmodSync,
@@ -79,8 +79,12 @@ export interface StartedService {
   readonly hasEnded: boolean
   /** What it has said so far. */
   log(): string
+  kill(): Promise<void>
   /** Kills it, and starts it again with what it had on its disk. */
   restart(): Promise<void>
+  /** Stops its processes where they are: it keeps its connections, and says nothing. */
+  freeze(): void
+  thaw(): void
   stop(): Promise<void>
 }
 
@@ -193,16 +197,17 @@ const RECIPES: Readonly<Record<Service, Recipe>> = {
 
 /**
  * Starts a server for `test`, which is skipped where the run does without servers of that kind.
- * @param given - a port that is known already. @param more - further arguments of its program.
+ * @param given - a port that is known already. @param more - further arguments of its program. @param parent - of its folder.
  */
 export async function ownServer(
   service: Service,
   test: { skip(): void },
   given?: number,
   more: readonly string[] = [],
+  parent?: string,
 ): Promise<StartedService> {
   if (serviceUrl(service) === undefined) test.skip()
-  return start(service, serviceUrl('postgres'), given, more)
+  return start(service, serviceUrl('postgres'), given, more, parent)
 }
 
 /** @param postgres - what a PgBouncer stands before. */
@@ -211,11 +216,12 @@ async function start(
   postgres: string | undefined,
   given?: number,
   more: readonly string[] = [],
+  parent = tmpdir(),
 ): Promise<StartedService> {
   const recipe = RECIPES[service]
   const executable = program(recipe.program)
   const as = identity(recipe.users)
-  const folder = mkdtempSync(join(tmpdir(), `ashlar-${service}-`))
+  const folder = mkdtempSync(join(parent, `ashlar-${service}-`))
   chmodSync(folder, 0o755)
   mkdirSync(join(folder, 'data'), { mode: 0o700 })
   if (as.uid !== undefined)
@@ -275,8 +281,30 @@ class Started implements StartedService {
     throw new TypeError(`${this.service} did not respond within 30 s`)
   }
 
+  kill(): Promise<void> {
+    return this.#end('SIGKILL')
+  }
+
+  freeze(): void {
+    this.#signal('SIGSTOP')
+  }
+
+  thaw(): void {
+    this.#signal('SIGCONT')
+  }
+
+  /** PostgreSQL has a process for each connection. */
+  #signal(signal: NodeJS.Signals): void {
+    const { pid } = this.#child
+    if (pid === undefined) return
+    process.kill(pid, signal)
+    const children = spawnSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' }).stdout
+    for (const child of children.split('\n').filter((line) => line.trim() !== ''))
+      process.kill(Number(child), signal)
+  }
+
   async restart(): Promise<void> {
-    await this.#end('SIGKILL')
+    await this.kill()
     for (let attempts = 20; ; attempts--) {
       this.#child = this.begin()
       try {

@@ -6,6 +6,8 @@ export class TcpProxy {
   #state: 'open' | 'refusing' | 'silent' = 'open'
   /** What came while it was silent, and has nobody at its other end yet. */
   readonly #unserved = new Set<Socket>()
+  /** Both ends of connections that nothing comes through any more. */
+  readonly #forgotten = new Set<Socket>()
   /** Both ends of each connection. */
   readonly #ends = new Map<Socket, Socket>()
   readonly #server = createServer((client) => this.#come(client))
@@ -30,7 +32,7 @@ export class TcpProxy {
   /** Cuts every connection, and refuses new ones. */
   refuse(): void {
     this.#state = 'refusing'
-    for (const socket of [...this.#ends.keys(), ...this.#unserved]) socket.destroy()
+    for (const socket of [...this.#ends.keys(), ...this.#unserved, ...this.#forgotten]) socket.destroy()
   }
 
   /** A black hole: nothing comes through, in either direction, and nobody is told. */
@@ -42,10 +44,17 @@ export class TcpProxy {
     }
   }
 
-  /** Lets everything through again, with what was sent meanwhile. */
-  open(): void {
+  /**
+   * Lets everything through again, with what was sent meanwhile.
+   * @param forgetting - nothing of the connections of before, and neither end is told.
+   */
+  open({ forgetting = false } = {}): void {
     if (this.#state === 'open') return
     this.#state = 'open'
+    if (forgetting) {
+      for (const socket of this.#ends.keys()) this.#forgotten.add(socket)
+      this.#ends.clear()
+    }
     for (const [socket, other] of this.#ends) socket.pipe(other)
     for (const client of this.#unserved) this.#serve(client)
     this.#unserved.clear()
@@ -77,7 +86,7 @@ export class TcpProxy {
       socket.pipe(other)
       socket.on('close', () => {
         this.#ends.delete(socket)
-        other.destroy()
+        if (!this.#forgotten.delete(socket)) other.destroy()
       })
     }
   }
