@@ -24,7 +24,7 @@ export async function up(values: Values): Promise<void> {
     console.log(
       edge === undefined
         ? `The edge that runs already serves the launchpad at ${host}.`
-        : `The edge serves it at https://${host}${edge.port === 443 ? '' : `:${edge.port}`}/ (see: ashlar-idp edge trust)`,
+        : `The edge serves it at https://${host}${edge.port === 443 ? '' : `:${edge.port}`}/ too. How programs find the name and trust it: ashlar-idp edge trust`,
     )
   } catch (error) {
     await Promise.all([provider.close(), edge?.close()])

@@ -6,13 +6,15 @@ import { Failure } from '../failure.js'
 
 /**
  * Listens on a unix socket that only this user may open. A socket that a process left when it was killed is replaced.
- * @throws Failure where another process listens, or the folder is another user's. `who` names the listener.
+ * @throws Failure where another process listens, the folder is another user's, or the system has no users by number. `who` names the listener.
  */
 export async function listenPrivately(server: Server, path: string, who: string): Promise<void> {
+  if (process.getuid === undefined)
+    throw new Failure(`${who} needs Linux or macOS: on Windows, run it in WSL`)
   const folder = dirname(path)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const { uid, mode } = lstatSync(folder)
-  if (uid !== process.getuid?.() || (mode & 0o022) !== 0)
+  if (uid !== process.getuid() || (mode & 0o022) !== 0)
     throw new Failure(`${folder} can be written by others: make it your own (chmod 700), then run this again`)
   if (await responds(path))
     throw new Failure(`${who} is running already at ${path}: use that one, or end it first`)

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 
 /** Says who has the port, as far as this machine tells, and whom to ask. */
 export async function takenPort(port: number): Promise<string> {
-  const provider = (await isProvider(port)) ? 'an ashlar-idp that runs already' : undefined
-  const holder = provider ?? holderOf(port) ?? 'another program'
+  const kind = (await isProvider(port)) ? 'an ashlar-idp that runs already' : undefined
+  const holder = [kind, holderOf(port)].filter((part) => part !== undefined).join(', ') || 'another program'
   const command =
     process.platform === 'win32'
       ? `netstat -ano | findstr :${port}`

@@ -93,8 +93,21 @@ describe('ashlar-idp serve', () => {
     const own = await ownProvider()
     const { exit, stderr } = await run(['serve', '--port', String(own.provider.port)])
     await own.close()
-    expect(stderr).to.include(`port ${own.provider.port} is taken by an ashlar-idp that runs already`)
+    const by = process.platform === 'linux' ? `, process ${process.pid} (` : ': '
+    expect(stderr).to.include(`port ${own.provider.port} is taken by an ashlar-idp that runs already${by}`)
     expect(exit).to.equal(2)
+  })
+
+  it('where users have no numbers, as on Windows, it says where it runs', async () => {
+    const windows = { NODE_OPTIONS: '--import=data:text/javascript,process.getuid=undefined' }
+    for (const args of [
+      ['serve', '--port', '0'],
+      ['edge', '--port', '0'],
+    ]) {
+      const { exit, stderr } = await run(args, { ...windows, DEVEDGE_HOME: join(folder, 'home') })
+      expect(stderr).to.include('needs Linux or macOS: on Windows, run it in WSL')
+      expect(exit).to.equal(2)
+    }
   })
 
   it('an address of a network is refused, with what to do in a container', async () => {
