@@ -129,10 +129,38 @@ describe('signing in, in a browser', function () {
     route('shop.localhost', app)
     await page.goto(`https://shop.localhost:${edge.port}/app`)
     await page.getByText('You are not signed in.').waitFor()
+    expect(new URL(page.url()).origin).to.equal(app)
     route('idp.localhost', provider.issuer)
     await page.goto(`https://idp.localhost:${edge.port}/`)
     await page.getByText('Nobody is signed in.').waitFor()
     expect(new URL(page.url()).origin).to.equal(provider.issuer)
+  })
+
+  it('with its address at the edge, the app signs in and out there', async () => {
+    const there = `https://shop.localhost:${edge.port}`
+    const local = join(project.folder, 'idp-clients.local.yaml')
+    const own = `    - ${app}/callback\n`
+    writeFileSync(
+      local,
+      readFileSync(local, 'utf8').replace(own, `${own}    - https://shop.localhost/callback\n`),
+    )
+    const env = { ...project.env, OIDC_ISSUER: provider.issuer, PUBLIC_URL: there }
+    const atEdge = await startedProject({ ...project, env }, { HTTP_ADDR: `:${await freePort()}` })
+    route('shop.localhost', atEdge.url.replace('0.0.0.0', '127.0.0.1'))
+    await page.goto(`${there}/app`)
+    await page.getByRole('link', { name: 'Sign in' }).click()
+    await page.getByRole('button', { name: /^Alice Archer/ }).click()
+    await page.getByText('You are Alice Archer.').waitFor()
+    await page.getByLabel('Name of a new project').fill('Behind the edge')
+    await page.keyboard.press('Enter')
+    await page.getByRole('listitem').filter({ hasText: 'Behind the edge' }).waitFor()
+    expect(page.url()).to.equal(`${there}/app`)
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByRole('heading', { name: 'Do you want to sign out?' }).waitFor()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByText('You are not signed in.').waitFor()
+    expect(page.url()).to.equal(`${there}/app`)
+    await atEdge.stop()
   })
 
   it('with its issuer at the edge, the launchpad is served there, and signs in and out', async () => {
