@@ -127,7 +127,7 @@ export type SystemReport = (use: SystemUse) => void
 
 const storage = new AsyncLocalStorage<RequestContext>()
 /** The last one is used. */
-const reports: SystemReport[] = []
+const reports = new Set<SystemReport>()
 /** The resources that were reported for each use of `asSystem`. */
 const reported = new WeakMap<SystemScope, Set<string>>()
 
@@ -236,8 +236,8 @@ export class RequestContext implements ContextFields {
 
   /** Reports a failure whose outcome has no caller. @param isWarning - it works, and should be looked at. */
   reportFailure(message: string, error: unknown, isWarning = false): void {
-    const report = this.#onFailure ?? failureToStderr
-    report({ requestId: this.requestId, message, error, ...(isWarning && { isWarning }) })
+    const failure = { requestId: this.requestId, message, error, ...(isWarning && { isWarning }) }
+    ;(this.#onFailure ?? failureToStderr)(failure)
   }
 
   /** Reports an access of the system: once for each use of `asSystem` and resource. Repositories call it. */
@@ -248,7 +248,7 @@ export class RequestContext implements ContextFields {
     known.add(resource)
     const { subject, tenant } = principal
     const toLog: SystemReport = (use) => toStderr('info', SYSTEM_USE, use)
-    const report = this.#onSystem ?? reports.at(-1) ?? toLog
+    const report = this.#onSystem ?? [...reports].at(-1) ?? toLog
     report({
       requestId,
       principal: { subject, tenant },
@@ -319,11 +319,8 @@ export class RequestContext implements ContextFields {
    */
   static onSystem(report: SystemReport): () => void {
     const mine: SystemReport = (use) => report(use)
-    reports.push(mine)
-    return () => {
-      const index = reports.indexOf(mine)
-      if (index >= 0) reports.splice(index, 1)
-    }
+    reports.add(mine)
+    return () => void reports.delete(mine)
   }
 }
 
