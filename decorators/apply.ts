@@ -1,6 +1,6 @@
 import 'reflect-metadata'
 import { DeclarationError } from '../lib/errors.js'
-import { declareCall } from './metadata.js'
+import { declareCall } from './entity-facts.js'
 
 /**
  * Makes a class decorator. TypeORM's decorators, and so these, are TypeScript's experimental decorators. A standard

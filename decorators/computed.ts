@@ -1,5 +1,5 @@
 import { onProperty } from './apply.js'
-import { declareProperty } from './metadata.js'
+import { declareProperty } from './entity-facts.js'
 
 /**
  * A field that a function computes from the entity each time that it is read. It has no column, only the server gives it, and filters and

@@ -1,6 +1,6 @@
 import { Column } from 'typeorm'
 import { onProperty } from './apply.js'
-import { declareProperty } from './metadata.js'
+import { declareProperty } from './entity-facts.js'
 import { snakeCase } from '../lib/text/snake-case.js'
 
 declare const kind: unique symbol

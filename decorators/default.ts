@@ -1,5 +1,5 @@
 import { onProperty } from './apply.js'
-import { declareProperty } from './metadata.js'
+import { declareProperty } from './entity-facts.js'
 
 /**
  * What the property is at create where nothing is given, made anew for each entity. It is called on every database alike; for a

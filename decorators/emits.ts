@@ -1,5 +1,5 @@
 import { onClass } from './apply.js'
-import { declare } from './metadata.js'
+import { declare } from './entity-facts.js'
 
 /**
  * What can happen to a resource. `deleted` is a soft delete, or the removal of what cannot be undeleted. `purged` is the removal of what

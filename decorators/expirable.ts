@@ -1,5 +1,5 @@
 import { onClass } from './apply.js'
-import { declare } from './metadata.js'
+import { declare } from './entity-facts.js'
 
 /** Options of `@Expirable()`. */
 export interface ExpirableOptions {

@@ -1,5 +1,5 @@
 import { onProperty } from './apply.js'
-import { declareProperty } from './metadata.js'
+import { declareProperty } from './entity-facts.js'
 
 /** Options of `@OutputOnly()`. */
 export interface OutputOnlyOptions {

@@ -1,5 +1,5 @@
 import { onProperty } from './apply.js'
-import { declareProperty } from './metadata.js'
+import { declareProperty } from './entity-facts.js'
 
 /**
  * The column had another name before. `ashlar migrate diff` then adds the new column, keeps both the same by triggers

@@ -1,7 +1,7 @@
 import type { DescMessage } from '@bufbuild/protobuf'
 import { Column, type ColumnType, PrimaryColumn, getMetadataArgsStorage } from 'typeorm'
 import { onClass, wordStandardProperties } from './apply.js'
-import { declare, declareProperty, inheritedFacts, lineage } from './metadata.js'
+import { declare, declareProperty, inheritedFacts, lineage } from './entity-facts.js'
 import { completeJoinColumns } from './relations/join-columns.js'
 import { manageColumn } from './columns/managed-column.js'
 import { snakeCase } from '../lib/text/snake-case.js'

@@ -1,5 +1,5 @@
 import { refuseStandard } from './apply.js'
-import { declare, declareCall, declareSearchable } from './metadata.js'
+import { declare, declareCall, declareSearchable } from './entity-facts.js'
 
 /**
  * A source of searchable text: a property, or an expression. `sql.postgres` is raw SQL over the table's columns. `cel`

@@ -1,6 +1,6 @@
 import { Column } from 'typeorm'
 import { onProperty } from './apply.js'
-import { declareProperty } from './metadata.js'
+import { declareProperty } from './entity-facts.js'
 import type { OutputOnlyOptions } from './output-only.js'
 
 /** A token that changes with every write, so that If-Match can refuse a stale one (AIP-154). */

@@ -1,5 +1,5 @@
 import { onClass } from './apply.js'
-import { declare } from './metadata.js'
+import { declare } from './entity-facts.js'
 
 /** Delete keeps the row and sets `delete_time`; Undelete clears it (AIP-164). */
 export const SoftDeletable: () => ClassDecorator = (...given: readonly unknown[]) =>

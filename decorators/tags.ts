@@ -1,6 +1,6 @@
 import { Column } from 'typeorm'
 import { onProperty } from './apply.js'
-import { declareProperty } from './metadata.js'
+import { declareProperty } from './entity-facts.js'
 
 /** A `map<string, string>` kept in one JSON column; filters name its entries as `tags.<key>`. */
 export const Tags: () => PropertyDecorator = (...given: readonly unknown[]) =>

@@ -1,5 +1,5 @@
 import { onClass } from './apply.js'
-import { declare } from './metadata.js'
+import { declare } from './entity-facts.js'
 
 /**
  * Puts every entity under a tenant. `account_id` becomes part of the primary key, so that creating another tenant's id

@@ -9,8 +9,9 @@ import { projectFiles, type SourceFile, sourceFiles } from './support/sources/so
 /** Who may import whom: the first row whose folder (or file) holds a file is its row. */
 const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly string[] }[] = [
   { from: 'lib/field-violations.ts', own: [] },
+  { from: 'lib/status-codes.ts', own: [] },
   { from: 'lib/error-detail.ts', own: ['lib/field-violations.ts'] },
-  { from: 'lib/errors.ts', own: ['lib/error-detail.ts', 'lib/field-violations.ts'] },
+  { from: 'lib/errors.ts', own: ['lib/error-detail.ts', 'lib/field-violations.ts', 'lib/status-codes.ts'] },
   { from: 'lib/bounded-cache.ts', own: [] },
   { from: 'lib/thenable.ts', own: [] },
   { from: 'lib/renamed.ts', own: [] },
@@ -168,7 +169,7 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
       'lib/text/command-line.ts',
       'lib/text/shell-word.ts',
       'lib/text/table-difference.ts',
-      'lib/migrations/files/dialect.ts',
+      'lib/migrations/files/dialect-name.ts',
       'lib/migrations/files/search-migrations.ts',
       'lib/files/package-file.ts',
     ],
@@ -304,11 +305,19 @@ const AT_THE_ROOT = [
 
 const LONGEST_FILE = 350
 const MOST_FILES = 17
+/** Such as `new.ts`, the name of three commands. */
+const MOST_REPEATED_NAMES = 12
+/** As code has, which Prettier holds. */
+const WIDEST_COMMENT = 110
+/** This number only goes down. */
+const MOST_WIDE_COMMENTS = 500
+/** Folders whose files have the same names, one for each engine. */
+const OF_AN_ENGINE = /\/(mysql|postgres|sqlite)\//
 /** Tests of no single folder, and what tests are made with. */
 const TESTS_OF_ALL = /^test\/(conformance|drills|support)(\/|$)/
 /** The folders of the engines, their names, and where the engine of a connection string is picked. */
 const ENGINES_OF_MIGRATIONS =
-  /^lib\/migrations\/((postgres|mysql)\/|engines\.ts$|files\/dialect\.ts$)|^cli\/new\/databases\.ts$/
+  /^lib\/migrations\/((postgres|mysql)\/|engines\.ts$|files\/dialect-name\.ts$)|^cli\/new\/databases\.ts$/
 const NOTHING_IS_CALLED = /(^|[/-])(utils?|common|shared|core|base|helpers?|managers?)([./-]|$)/
 
 describe('the architecture', () => {
@@ -455,6 +464,41 @@ describe('the architecture', () => {
     expect(
       handWritten.filter(({ lines }) => lines > LONGEST_FILE).map(({ path, lines }) => `${path}: ${lines}`),
     ).to.deep.equal([])
+  })
+
+  it(`has at most ${MOST_REPEATED_NAMES} names of files that repeat, those of engines and index.ts aside`, () => {
+    const counts = new Map<string, number>()
+    for (const { path } of sourceFiles('lib', 'decorators', 'cli', 'packages')) {
+      if (/\/gen\//.test(path) || OF_AN_ENGINE.test(path) || path.endsWith('/index.ts')) continue
+      counts.set(posix.basename(path), (counts.get(posix.basename(path)) ?? 0) + 1)
+    }
+    const repeated = [...counts].filter(([, count]) => count > 1).map(([name]) => name)
+    expect(repeated.length, repeated.join(', ')).to.be.at.most(MOST_REPEATED_NAMES)
+  })
+
+  it(`has comments of at most ${WIDEST_COMMENT} columns, examples and instructions for tools aside`, () => {
+    const isComment = /^\s*(\/\/ (?!eslint-)|\/?\*(?! {3,}| `))/
+    const wide = sourceFiles('lib', 'decorators', 'cli', 'packages', 'test')
+      .filter(({ path }) => !isGenerated(path))
+      .flatMap(({ path, text }) =>
+        text
+          .split('\n')
+          .flatMap((line, at) =>
+            line.length > WIDEST_COMMENT && isComment.test(line) ? [`${path}:${at + 1}`] : [],
+          ),
+      )
+    expect(wide.length, wide.join('\n')).to.be.at.most(MOST_WIDE_COMMENTS)
+  })
+
+  it('has each folder of lib on the map of CONTRIBUTING.md', () => {
+    const rows = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8').match(/^\| `.*$/gm) ?? []
+    const folders = new Set(sourceFiles('lib').map(({ path }) => posix.dirname(path)))
+    const unnamed = [...folders].filter((folder) => {
+      const [, top, sub] = folder.split('/')
+      const row = rows.find((one) => one.startsWith(`| \`lib/${top}\` `))
+      return top !== undefined && !(row !== undefined && (sub === undefined || row.includes(`\`${sub}\``)))
+    })
+    expect(unnamed).to.deep.equal([])
   })
 
   it('names files in kebab-case, none of them util, common, helper, manager, core, base or shared', () => {

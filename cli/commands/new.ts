@@ -59,7 +59,7 @@ The folder has to be empty or not there. At a terminal, what no flag says is ask
           AUTHENTICATIONS,
         )),
     }
-    const { projectFilesOf } = await import('../new/project.js')
+    const { projectFilesOf } = await import('../new/project-files.js')
     const files = projectFilesOf(choices)
     writeProject(folder, files, args.dir)
     const paths = [...files.keys()].sort()

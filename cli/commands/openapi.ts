@@ -34,7 +34,7 @@ The module exports a ServerBuilder or a Server, or a function that makes one, as
 
   override async run(): Promise<unknown> {
     const { args, flags } = await this.parse(OpenApi)
-    const { document } = await import('../openapi/document.js')
+    const { document } = await import('../openapi/write-document.js')
     const { out, check } = flags
     const { text, difference } = await document({
       module: args.module,

@@ -52,7 +52,7 @@ The module exports a ServerBuilder, or a function that makes one, as checked, bu
   override async run(): Promise<SecurityReport> {
     const { args, flags } = await this.parse(SecurityCheck)
     const [{ check }, { optionNotes, reportLines }] = await Promise.all([
-      import('../security/check.js'),
+      import('../security/check-service.js'),
       import('../security/report-lines.js'),
     ])
     const report = await check({

@@ -1,7 +1,7 @@
 import type { Paint } from '../output/paint.js'
 import { GUESSABLE } from './clients.js'
 import { CLIENTS_FILE, type StarterReport } from './starter.js'
-import { PROVIDER, upstreamAt } from './up.js'
+import { PROVIDER, upstreamAt } from './route-provider.js'
 
 /** How to set up a development identity provider, step by step. `run` is how users call these commands. */
 export function guidanceLines(run: string, paint: Paint): readonly string[] {

@@ -1,7 +1,7 @@
 import type { Paint } from '../output/paint.js'
 import { terminalLine } from '../output/terminal-line.js'
 import { GUESSABLE } from './clients.js'
-import type { SyncReport } from './sync.js'
+import type { SyncReport } from './sync-clients.js'
 
 /** The report as lines for a person. */
 export function syncLines(report: SyncReport, paint: Paint): readonly string[] {

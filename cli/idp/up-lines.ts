@@ -1,6 +1,6 @@
 import type { Paint } from '../output/paint.js'
 import { terminalLine } from '../output/terminal-line.js'
-import type { UpReport } from './up.js'
+import type { UpReport } from './route-provider.js'
 
 /** The report as lines for a person. */
 export function upLines(report: UpReport, paint: Paint): readonly string[] {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { DEFAULT_DIALECT, type Dialect, DIALECTS } from '../../lib/migrations/files/dialect.js'
+import { DEFAULT_DIALECT, type Dialect, DIALECTS } from '../../lib/migrations/files/dialect-name.js'
 import type { Finding } from '../../lib/migrations/index.js'
 import { attempt, type Reporter } from './attempt.js'
 

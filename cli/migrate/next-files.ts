@@ -1,7 +1,7 @@
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CommandLine } from '../../lib/migrations/index.js'
-import { DEFAULT_DIALECT, type Dialect, DIALECTS } from '../../lib/migrations/files/dialect.js'
+import { DEFAULT_DIALECT, type Dialect, DIALECTS } from '../../lib/migrations/files/dialect-name.js'
 import { nextSearchVersion } from '../../lib/migrations/files/search-migrations.js'
 import { Failure } from '../errors/failure.js'
 import { reasonOf } from '../output/whole-file.js'

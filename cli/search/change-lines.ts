@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
-import { DIALECTS } from '../../lib/migrations/files/dialect.js'
+import { DIALECTS } from '../../lib/migrations/files/dialect-name.js'
 import { shellWord } from '../../lib/text/shell-word.js'
 import { nextLine } from '../migrate/lines/style.js'
 import { runCommandLine } from '../migrate/run-command-line.js'
 import type { Paint } from '../output/paint.js'
 import { terminalLine } from '../output/terminal-line.js'
 import { differs, type FileChanges } from './file-changes.js'
-import type { Generated, GenerateOptions } from './generate.js'
-import type { SyncOptions } from './sync.js'
+import type { Generated, GenerateOptions } from './generate-search.js'
+import type { SyncOptions } from './sync-search.js'
 
 /** The changes of `search generate` as lines for a person. */
 export function generatedLines(

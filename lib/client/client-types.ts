@@ -1,6 +1,6 @@
 import type { DescMethod, DescService, Message, MessageInitShape, MessageShape } from '@bufbuild/protobuf'
 import type { Operation } from 'ashlar-annotations/google/longrunning/operations_pb.js'
-import type { CallOptions } from './calling/options.js'
+import type { CallOptions } from './calling/call-options.js'
 import type { OperationHandle } from './operations/operation-handle.js'
 import type { ListCall } from './pages/list-call.js'
 

@@ -1,7 +1,7 @@
 import { create, type DescMethod, type DescService, type Message } from '@bufbuild/protobuf'
 import { type Operation, OperationSchema } from 'ashlar-annotations/google/longrunning/operations_pb.js'
 import { attemptOf, type Calling, callingOf, callUnary, timeoutOf } from './calling/call-unary.js'
-import type { CallOptions, ClientOptions } from './calling/options.js'
+import type { CallOptions, ClientOptions } from './calling/call-options.js'
 import type { Client } from './client-types.js'
 import { OperationHandle } from './operations/operation-handle.js'
 import { listCall, listShapeOf } from './pages/list-call.js'

@@ -1,7 +1,7 @@
 export { Metadata } from '../call.js'
 export { AshlarError, type Code, type ErrorDetail, type FieldViolation } from '../errors.js'
 export { createClient, openOperation } from './create-client.js'
-export type { CallOptions, ClientOptions } from './calling/options.js'
+export type { CallOptions, ClientOptions } from './calling/call-options.js'
 export type { Client, ClientMethod } from './client-types.js'
 export type { OperationHandle } from './operations/operation-handle.js'
 export type { WaitOptions } from './operations/states.js'

@@ -4,16 +4,16 @@ import { errorForLog } from '../faults/driver-fault.js'
 import { Caller } from '../call.js'
 import { UnauthenticatedBytes } from '../unauthenticated-bytes.js'
 import { type Binding, routesOf } from './routing/bindings.js'
-import { call, type CallSetup } from './call.js'
+import { call, type CallSetup } from './gateway-call.js'
 import type { ExactPath } from './exact-path.js'
 import { sendContinue } from './http/continue.js'
 import { applyCors, checkCors, type KnownHeaders } from './http/cors.js'
 import { errorResponse } from './http/error-body.js'
 import type { GatewayOptions } from './gateway-options.js'
 import { runHandler } from './routing/handlers.js'
-import { HttpError } from './http/http-error.js'
-import { identify } from './http/request-id.js'
-import { forwardedNames, sentNames } from './http/metadata.js'
+import { OwnStatusError } from './http/own-status-error.js'
+import { identify } from './http/identify-request.js'
+import { forwardedNames, sentNames } from './http/metadata-of.js'
 import { GatewayMux } from './routing/mux.js'
 import { matchedRoutes } from './routing/matched-route.js'
 import { normalPath } from './routing/normal-path.js'
@@ -112,13 +112,13 @@ export class Gateway {
     const allow = found !== undefined && 'match' in found ? [] : allowOf(prepared.routes, path)
     const { cors } = this.#options
     const isPreflight = cors !== undefined && applyCors(cors, prepared, request, response, allow)
-    if (found === undefined) throw new HttpError(404, 'NOT_FOUND', 'no such path')
+    if (found === undefined) throw new OwnStatusError(404, 'NOT_FOUND', 'no such path')
     if ('match' in found && !isPreflight) {
       if (matchedRoutes.has(request)) matchedRoutes.set(request, found.match.target.template.source)
       return call(prepared, found.match, query, request, response, caller)
     }
     if (httpMethod !== 'OPTIONS')
-      throw new HttpError(405, 'UNIMPLEMENTED', 'the path does not support this method', {
+      throw new OwnStatusError(405, 'UNIMPLEMENTED', 'the path does not support this method', {
         allow: allow.join(', '),
       })
     await sendAllow(request, response, allow)

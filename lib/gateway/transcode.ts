@@ -10,7 +10,7 @@ import { messageReader } from './json/reader.js'
 import { getField, setField } from '../resource/messages/local-field.js'
 import { variableText } from './routing/path-template.js'
 import { parseQuery } from './transcoding/query-text.js'
-import { prune, type ReadMask } from './transcoding/read-mask.js'
+import { prune, type ReadMask } from './transcoding/prune-response.js'
 import { textValue } from './transcoding/text-value.js'
 
 /** The parts of an HTTP request that fill a message. */
@@ -25,7 +25,7 @@ export interface RequestParts {
 
 /**
  * Creates the request message: body first, then query, then path, so that the path wins.
- * @throws InvalidArgument naming the field, HttpError for a body of the wrong type.
+ * @throws InvalidArgument naming the field, OwnStatusError for a body of the wrong type.
  */
 export function toRequest(
   binding: Binding,

@@ -1,13 +1,13 @@
-import { completeFramework, refuseNamesakes, takenOver } from './histories/adopt.js'
+import { completeFramework, refuseNamesakes, takenOver } from './histories/adopt-history.js'
 import { FRAMEWORK, isOfFramework, unknownVersion } from './files/migration-files.js'
 import { stopped } from './messages/problem.js'
-import { BACKFILL_TABLE } from './files/names.js'
+import { BACKFILL_TABLE } from './files/framework-tables.js'
 import { withLock } from './session/lock.js'
 import { type Planned, readSet } from './migration-set.js'
 import { withSession } from './session/session.js'
 import { refuseOtherNames } from './preflight.js'
 import { forgetPosition } from './session/backfill-position.js'
-import type { ResolvedOptions } from './session/options.js'
+import type { ResolvedOptions } from './session/migrate-options.js'
 import type { Session } from './session/session.js'
 import {
   type AppliedVersion,

@@ -1,7 +1,7 @@
 import { engineOf } from './engines.js'
-import type { Dialect } from './files/dialect.js'
+import type { Dialect } from './files/dialect-name.js'
 import { type FileSource, isOfFramework, readMigrations } from './files/migration-files.js'
-import { type Statement, splitStatements } from './sql/statements.js'
+import { type Statement, splitStatements } from './sql/split-statements.js'
 import { addedColumns, alterTable, createTable, dropped } from './sql/statement-shape.js'
 
 /**

@@ -1,5 +1,5 @@
 import { Unimplemented } from '../errors.js'
-import type { Dialect } from './files/dialect.js'
+import type { Dialect } from './files/dialect-name.js'
 import { refused } from './messages/problem.js'
 import { mysql } from './mysql/engine.js'
 import { postgres } from './postgres/engine.js'

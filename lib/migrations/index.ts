@@ -1,9 +1,9 @@
 export { DeclarationError, MigrationError, type MigrationStop, Unimplemented } from '../errors.js'
 export type { BaselineResult, EditedVersion, Resolution } from './corrections.js'
 export { addedByVersion, createdTables, withoutWayDown } from './created-tables.js'
-export type { ComparedModel, DiffOptions, DiffResult } from './diff.js'
-export type { ProbeFailure, TriedVersion } from './dry-run.js'
-export { DIALECTS, type Dialect } from './files/dialect.js'
+export type { ComparedModel, DiffOptions, DiffResult } from './schema-diff.js'
+export type { ProbeFailure, TriedVersion } from './migration-dry-run.js'
+export { DIALECTS, type Dialect } from './files/dialect-name.js'
 export {
   backfill,
   type BackfillValue,
@@ -12,7 +12,7 @@ export {
   type RowChange,
 } from './files/row-backfill.js'
 export type { FileSource } from './files/migration-files.js'
-export type { Finding } from './lint/lint.js'
+export type { Finding } from './lint/lint-file.js'
 export type { Level } from './lint/rules/lint-rule.js'
 export { adoptedComment } from './histories/adopted-head.js'
 export type { AdoptableTool, ForeignTool, Head } from './histories/foreign.js'
@@ -28,10 +28,16 @@ export type { CommandLine, CommandOptions, NextStep } from '../text/command-line
 export type { TableDifference } from '../text/table-difference.js'
 export type { DatabaseAddress } from './session/engine.js'
 export type { Effect, LockWait, Loss, TableSize } from './session/effect.js'
-export type { PlannedLoss, PlannedRollBack, PlannedStatement, PlannedTable, PlannedVersion } from './plan.js'
-export type { MigrateOptions } from './session/options.js'
+export type {
+  PlannedLoss,
+  PlannedRollBack,
+  PlannedStatement,
+  PlannedTable,
+  PlannedVersion,
+} from './migration-plan.js'
+export type { MigrateOptions } from './session/migrate-options.js'
 export type { Progress } from './session/progress.js'
-export type { DownResult, RollBack } from './down.js'
+export type { DownResult, RollBack } from './roll-back.js'
 export type { UpResult } from './runner.js'
 export { type MigrationFiles, searchMigrations } from './files/search-migrations.js'
 export type { Lost } from './sql/losses.js'
@@ -45,5 +51,5 @@ export {
   schemaIsCurrent,
   type VersionState,
   type VersionStatus,
-} from './status.js'
-export type { VersionedSchema } from './status.js'
+} from './version-status.js'
+export type { VersionedSchema } from './version-status.js'

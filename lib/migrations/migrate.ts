@@ -9,12 +9,12 @@ import {
   type Resolution,
   resolve,
 } from './corrections.js'
-import { type ComparedModel, diff, type DiffOptions, type DiffResult } from './diff.js'
-import { dryRun, type TriedVersion } from './dry-run.js'
-import type { Dialect } from './files/dialect.js'
+import { type ComparedModel, diff, type DiffOptions, type DiffResult } from './schema-diff.js'
+import { dryRun, type TriedVersion } from './migration-dry-run.js'
+import type { Dialect } from './files/dialect-name.js'
 import type { FileSource } from './files/migration-files.js'
-import type { Finding } from './lint/lint.js'
-import { plan, type PlannedVersion } from './plan.js'
+import type { Finding } from './lint/lint-file.js'
+import { plan, type PlannedVersion } from './migration-plan.js'
 import type { TableDifference } from '../text/table-difference.js'
 import type { Difference } from './messages/differences.js'
 import type { TriedDown } from './messages/tried-downs.js'
@@ -26,14 +26,20 @@ import { resolveOptions } from './resolve-options.js'
 import type { DatabaseAddress } from './session/engine.js'
 import type { LockWait } from './session/effect.js'
 import { withSession } from './session/session.js'
-import type { MigrateOptions, ResolvedOptions } from './session/options.js'
+import type { MigrateOptions, ResolvedOptions } from './session/migrate-options.js'
 import { addressOf } from './session/session.js'
-import { down, type DownResult, type RollBack, rollBacks } from './down.js'
+import { down, type DownResult, type RollBack, rollBacks } from './roll-back.js'
 import { checkRedo, redo, up, type UpResult } from './runner.js'
 import { tryDowns } from './try-downs.js'
 import type { OtherHistory } from './messages/history.js'
-import { otherHistoryOf, type SchemaComparison, status, verify, type VersionStatus } from './status.js'
-import { type VersionedSchema, versionedSchemas } from './status.js'
+import {
+  otherHistoryOf,
+  type SchemaComparison,
+  status,
+  verify,
+  type VersionStatus,
+} from './version-status.js'
+import { type VersionedSchema, versionedSchemas } from './version-status.js'
 
 /**
  * A module's migrations for one database. Every call opens its own connection and closes it. What a call is rejected with has a

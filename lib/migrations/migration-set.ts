@@ -1,10 +1,10 @@
 import { type FileSource, type Migration, readMigrations, subjectOf } from './files/migration-files.js'
-import { type Finding, lintFile } from './lint/lint.js'
+import { type Finding, lintFile } from './lint/lint-file.js'
 import { FILE_PROBLEMS, type FileProblem } from './messages/file-problems.js'
 import { declarationError } from './messages/problem.js'
 import type { Engine } from './session/engine.js'
-import { DEFAULT_STATEMENT_TIMEOUT_MS } from './session/options.js'
-import { type Script, splitStatements } from './sql/statements.js'
+import { DEFAULT_STATEMENT_TIMEOUT_MS } from './session/migrate-options.js'
+import { type Script, splitStatements } from './sql/split-statements.js'
 
 /** A version with the statements of its way up. */
 export interface Planned extends Migration {

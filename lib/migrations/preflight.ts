@@ -1,4 +1,4 @@
-import { refuseUnusable, takenOver } from './histories/adopt.js'
+import { refuseUnusable, takenOver } from './histories/adopt-history.js'
 import { refuseForeign, refuseMoved } from './histories/adopted-head.js'
 import { isOfFramework, type Migration } from './files/migration-files.js'
 import { declarationError, stopped } from './messages/problem.js'

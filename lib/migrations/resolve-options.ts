@@ -11,7 +11,7 @@ import {
   DEFAULT_WAIT_TIMEOUT_MS,
   type MigrateOptions,
   type ResolvedOptions,
-} from './session/options.js'
+} from './session/migrate-options.js'
 import { addressOf, connectionFailed } from './session/session.js'
 import { sessionError } from './session/session-error.js'
 

@@ -3,7 +3,7 @@ import { MigrationError } from '../errors.js'
 import { dialectOf } from './engines.js'
 import { declarationError, stopped, stoppedAgain } from './messages/problem.js'
 import { withSession } from './session/session.js'
-import type { ResolvedOptions } from './session/options.js'
+import type { ResolvedOptions } from './session/migrate-options.js'
 import { connectionFailed } from './session/session.js'
 
 /** Where the two sides of a comparison are made. */

@@ -3,11 +3,11 @@ import { isOfFramework } from './files/migration-files.js'
 import type { TriedDown } from './messages/tried-downs.js'
 import { readSet } from './migration-set.js'
 import { withSession } from './session/session.js'
-import { down } from './down.js'
+import { down } from './roll-back.js'
 import { up } from './runner.js'
 import { scratchOf } from './scratch.js'
-import type { ResolvedOptions } from './session/options.js'
-import { splitStatements } from './sql/statements.js'
+import type { ResolvedOptions } from './session/migrate-options.js'
+import { splitStatements } from './sql/split-statements.js'
 
 /** What a database holds: definitions by object, such as `column colour of tasks`. */
 type Contents = ReadonlyMap<string, string>

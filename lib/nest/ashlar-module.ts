@@ -5,7 +5,7 @@ import { type Config, type Server, ServerBuilder } from '../server/index.js'
 import { type Feature, featureProviders } from './feature.js'
 import { AshlarHealthIndicator } from './health-indicator.js'
 import { type Held, Serving } from './serving.js'
-import { dataSourceToken, OPTIONS, serverToken, type Token } from './tokens.js'
+import { dataSourceToken, OPTIONS, serverToken, type Token } from './injection-tokens.js'
 
 /** A server's `Config`, and the DataSource of its repositories. */
 export interface AshlarModuleOptions extends Config {

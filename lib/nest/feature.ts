@@ -6,7 +6,7 @@ import {
   repositoryOf,
   type RepositoryOptions,
 } from '../persistence/index.js'
-import { dataSourceToken, repositoryToken, type Token } from './tokens.js'
+import { dataSourceToken, repositoryToken, type Token } from './injection-tokens.js'
 
 /** An entity whose repository is more than `repositoryOf(entity)` on the module's DataSource. */
 export interface Feature<E extends object = object> {

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common'
 import type { Server } from '../server/index.js'
 import { Serving } from './serving.js'
-import { serverToken } from './tokens.js'
+import { serverToken } from './injection-tokens.js'
 
 /** A result in the shape of `@nestjs/terminus`. */
 export type HealthResult<Key extends string = string> = Readonly<

@@ -12,4 +12,4 @@ export {
   repositoryToken,
   serverToken,
   type Token,
-} from './tokens.js'
+} from './injection-tokens.js'

@@ -7,7 +7,7 @@ import type {
 } from '@nestjs/common'
 import type { DataSource } from 'typeorm'
 import { consumer, type ConsumerOptions, type EventHandler, type EventWorker } from '../events/index.js'
-import { dataSourceToken } from './tokens.js'
+import { dataSourceToken } from './injection-tokens.js'
 
 /** Of one consumer. */
 export type OnEventOptions = Pick<

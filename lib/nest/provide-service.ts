@@ -2,7 +2,7 @@ import type { FactoryProvider, Type } from '@nestjs/common'
 import type { DescService } from '@bufbuild/protobuf'
 import type { EntityClass, Repository } from '../persistence/index.js'
 import type { Implementation, Server } from '../server/index.js'
-import { repositoryToken, serverToken, type Token } from './tokens.js'
+import { repositoryToken, serverToken, type Token } from './injection-tokens.js'
 
 /**
  * What serves a service: the repository of an entity, the methods of a provider, or both. The provider takes

@@ -8,7 +8,7 @@ import {
 } from '@nestjs/common'
 import type { DataSource } from 'typeorm'
 import type { Server } from '../server/index.js'
-import { dataSourceToken, OPTIONS, serverToken } from './tokens.js'
+import { dataSourceToken, OPTIONS, serverToken } from './injection-tokens.js'
 
 /** The state that the module shares. */
 export interface Held {

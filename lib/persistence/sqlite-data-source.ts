@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm'
 import type { DataSourceOptions, EntityManager, EntityMetadata, QueryRunner } from 'typeorm'
 import type { BetterSqlite3DataSourceOptions } from 'typeorm/driver/better-sqlite3/BetterSqlite3DataSourceOptions.js'
-import { inheritedFacts } from '../../decorators/metadata.js'
+import { inheritedFacts } from '../../decorators/entity-facts.js'
 import type { EntityClass } from '../resource/resource-model.js'
 import { UnjoinedTransaction } from './contract/open-transaction.js'
 import { executorOf } from './engines/executor-of.js'

@@ -1,4 +1,4 @@
-import type { DecoratorCall } from '../../decorators/metadata.js'
+import type { DecoratorCall } from '../../decorators/entity-facts.js'
 import type {
   EmitsOptions,
   ExpirableOptions,

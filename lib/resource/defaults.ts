@@ -1,4 +1,4 @@
-import { checkValue } from './values/check-values.js'
+import { checkValue } from './values/check-value.js'
 import type { Field, FieldDefault, Role } from './fields/field.js'
 
 /** Whose value nobody else gives. */

@@ -7,7 +7,7 @@ import {
   toJson,
 } from '@bufbuild/protobuf'
 import { AnySchema } from '@bufbuild/protobuf/wkt'
-import type { EmittedChanges } from '../../decorators/metadata.js'
+import type { EmittedChanges } from '../../decorators/entity-facts.js'
 import type { Field } from './fields/field.js'
 import { kindOf } from './kinds/kinds.js'
 import { isMarkedSecret, type Redaction, withoutSecrets } from './redaction.js'

@@ -1,10 +1,10 @@
 import { getMetadataArgsStorage } from 'typeorm'
-import { lineage } from '../../decorators/metadata.js'
+import { lineage } from '../../decorators/entity-facts.js'
 import type { Field } from './fields/field.js'
 import { kindOf } from './kinds/kinds.js'
 import { isOwning, type Relation } from './relations/relation.js'
 import { misspelt } from '../text/misspelt.js'
-import type { ArgsOf } from './typeorm/rules.js'
+import type { ArgsOf } from './typeorm/declaration-rules.js'
 
 /** The fields of one unique rule or index, in the order in which they were declared. */
 export interface IndexGroup {

@@ -1,5 +1,5 @@
 import type { DescMessage } from '@bufbuild/protobuf'
-import type { EntityFacts } from '../../decorators/metadata.js'
+import type { EntityFacts } from '../../decorators/entity-facts.js'
 import type { Field } from './fields/field.js'
 import { kindOf } from './kinds/kinds.js'
 

@@ -6,7 +6,7 @@ import type { EventsModel } from './events-model.js'
 import type { Relation } from './relations/relation.js'
 import type { SearchModel } from './search/search-model.js'
 import type { EntityListener } from './typeorm/declared-hooks.js'
-import type { Output, WriteEntity } from './wire/entity-writer.js'
+import type { Output, WriteEntity } from './wire/write-entity.js'
 
 /** A class whose instances are entities. */
 export type EntityClass<E extends object> = new () => E

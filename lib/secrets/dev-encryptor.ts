@@ -3,7 +3,7 @@ import { SecretUnreadable } from '../errors.js'
 import { abortError } from './vault/abort-error.js'
 import { decodeBase64 } from './encoding/base64.js'
 import type { Encryptor, EncryptorOptions } from './encryptor.js'
-import { NONCE_BYTES, open, seal } from './gcm-frame.js'
+import { NONCE_BYTES, open, seal } from './seal.js'
 import { checkPlaintext, toPlaintext } from './plaintext.js'
 
 const KEY_BYTES = 32

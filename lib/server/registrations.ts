@@ -2,7 +2,7 @@ import type { DescService } from '@bufbuild/protobuf'
 import { GatewayMux } from '../gateway/routing/mux.js'
 import { type Rule, RuleSet, rulesOf } from './authz/rules.js'
 import type { ResolvedConfig } from './config/config.js'
-import { References } from './references/references.js'
+import { References } from './references/declared-references.js'
 import type { ServiceParts } from './methods/handler-of.js'
 import { Registry } from './methods/registry.js'
 

@@ -5,7 +5,7 @@ import { WidgetService } from '../../examples/widgets/gen/widgets_pb.js'
 import { Gateway, type GatewayOptions } from '../../lib/gateway/gateway.js'
 import { createHttpServer, type HttpServerOptions } from '../../lib/gateway/http/http-server.js'
 import { resolved } from '../../lib/server/config/config-field.js'
-import { GATEWAY_FIELDS } from '../../lib/server/config/fields.js'
+import { GATEWAY_FIELDS } from '../../lib/server/config/config-defaults.js'
 import { EchoService, NoteService, SpecimenService } from '../support/gen/specimens_pb.js'
 import { EchoDispatcher } from './echo-dispatcher.js'
 

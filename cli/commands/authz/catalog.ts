@@ -34,7 +34,7 @@ The module exports a ServerBuilder or a Server, or a function that makes one, as
 
   override async run(): Promise<unknown> {
     const { args, flags } = await this.parse(CatalogVerb)
-    const { catalog } = await import('../../authz/catalog.js')
+    const { catalog } = await import('../../authz/catalog-of-service.js')
     const { check, format } = flags
     const { permissions, text, differs } = await catalog({
       module: args.module,

@@ -1,5 +1,5 @@
 import { Flags } from '@oclif/core'
-import type { UpReport } from '../../idp/up.js'
+import type { UpReport } from '../../idp/route-provider.js'
 import { Verb } from '../../verb/verb.js'
 
 const HIGHEST_PORT = 65_535
@@ -31,7 +31,7 @@ export default class Up extends Verb {
   override async run(): Promise<UpReport> {
     const { flags } = await this.parse(Up)
     const [{ routeProvider }, { upLines }, { daemonAddresses }] = await Promise.all([
-      import('../../idp/up.js'),
+      import('../../idp/route-provider.js'),
       import('../../idp/up-lines.js'),
       import('../../idp/routes/daemon-address.js'),
     ])

@@ -1,5 +1,5 @@
 import { Flags } from '@oclif/core'
-import { DIALECTS } from '../../../lib/migrations/files/dialect.js'
+import { DIALECTS } from '../../../lib/migrations/files/dialect-name.js'
 import { filesFlag } from '../../migrate/database-flags.js'
 import type { FolderFinding } from '../../migrate/lint-folder.js'
 import { Verb } from '../../verb/verb.js'

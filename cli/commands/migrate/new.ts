@@ -1,6 +1,6 @@
 import { Args, Flags } from '@oclif/core'
 import { existsSync } from 'node:fs'
-import { type Dialect, DIALECTS } from '../../../lib/migrations/files/dialect.js'
+import { type Dialect, DIALECTS } from '../../../lib/migrations/files/dialect-name.js'
 import { optionalUrlFlag } from '../../loading/database-url-flag.js'
 import { entitiesFlag } from '../../loading/entities.js'
 import { databaseFlags, folderFlag, scratchFlag } from '../../migrate/database-flags.js'

@@ -1,7 +1,7 @@
 import { Args, Flags } from '@oclif/core'
-import { DIALECTS } from '../../../lib/migrations/files/dialect.js'
+import { DIALECTS } from '../../../lib/migrations/files/dialect-name.js'
 import { folderFlag } from '../../migrate/database-flags.js'
-import type { Renumbered } from '../../migrate/renumber.js'
+import type { Renumbered } from '../../migrate/renumber-files.js'
 import { Verb } from '../../verb/verb.js'
 
 export default class Renumber extends Verb {
@@ -26,7 +26,7 @@ A database that has applied one of them under its old number, such as your own, 
     const { argv, flags } = await this.parse(Renumber)
     const [{ renumber }, { runCommandLine }, { renumberLines, renumberNext, renumberNotes }] =
       await Promise.all([
-        import('../../migrate/renumber.js'),
+        import('../../migrate/renumber-files.js'),
         import('../../migrate/run-command-line.js'),
         import('../../migrate/views/renumber.js'),
       ])

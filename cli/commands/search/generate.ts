@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core'
 import { pathFlag } from '../../loading/path-flag.js'
-import type { Generated } from '../../search/generate.js'
+import type { Generated } from '../../search/generate-search.js'
 import { Verb } from '../../verb/verb.js'
 
 export default class Generate extends Verb {
@@ -32,7 +32,7 @@ Nothing is removed from a database where a search is not INDEXED any more: migra
   override async run(): Promise<Generated> {
     const { flags } = await this.parse(Generate)
     const [{ generateSearch }, { generatedLines }, { differs }] = await Promise.all([
-      import('../../search/generate.js'),
+      import('../../search/generate-search.js'),
       import('../../search/change-lines.js'),
       import('../../search/file-changes.js'),
     ])

@@ -21,7 +21,7 @@ export default class Sync extends Verb {
   override async run(): Promise<FileChanges> {
     const { flags } = await this.parse(Sync)
     const [{ syncSearch }, { syncedLines }, { differs }] = await Promise.all([
-      import('../../search/sync.js'),
+      import('../../search/sync-search.js'),
       import('../../search/change-lines.js'),
       import('../../search/file-changes.js'),
     ])

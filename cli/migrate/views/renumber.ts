@@ -1,6 +1,6 @@
 import { namesText } from '../lines/names-text.js'
 import { nextLine, type Style } from '../lines/style.js'
-import type { Renumbered } from '../renumber.js'
+import type { Renumbered } from '../renumber-files.js'
 
 export const renumberLines = (renumbered: readonly Renumbered[], style: Style): readonly string[] =>
   renumbered.length === 0

@@ -2,12 +2,12 @@ import { clone, create, type DescMethod, type Message } from '@bufbuild/protobuf
 import { setTimeout as pause } from 'node:timers/promises'
 import { Metadata } from '../../call.js'
 import { AshlarError } from '../../errors.js'
-import type { CallOptions, ClientOptions } from './options.js'
+import type { CallOptions, ClientOptions } from './call-options.js'
 import { identify, isRepeatable } from '../retries/repeatable.js'
 import { budgetOf } from '../retries/retry-budget.js'
 import { pauseOf, type RetryPolicy, retryPolicyOf } from '../retries/retry-policy.js'
 import { addMetadata, type ClientMetadata } from '../transports/sent-metadata.js'
-import { endedBy } from '../transports/failure.js'
+import { endedBy } from '../transports/transport-failure.js'
 import type { Attempt, ClientTransport } from '../transports/transport.js'
 
 const DEFAULT_TIMEOUT_MS = 15_000

@@ -5,8 +5,8 @@ import { type Status, StatusSchema } from 'ashlar-annotations/google/rpc/status_
 import { AshlarError } from '../../errors.js'
 import { registryOfFiles } from '../../gateway/json/type-registry.js'
 import { type Calling, callUnary } from '../calling/call-unary.js'
-import type { CallOptions } from '../calling/options.js'
-import { failureOf } from '../transports/failure.js'
+import type { CallOptions } from '../calling/call-options.js'
+import { failureOf } from '../transports/transport-failure.js'
 import { statesOf, type WaitOptions } from './states.js'
 
 /**

@@ -2,7 +2,7 @@ import type { Message } from '@bufbuild/protobuf'
 import { type Operation, Operations } from 'ashlar-annotations/google/longrunning/operations_pb.js'
 import { AshlarError } from '../../errors.js'
 import { type Calling, callUnary, paused, timeoutOf } from '../calling/call-unary.js'
-import type { CallOptions } from '../calling/options.js'
+import type { CallOptions } from '../calling/call-options.js'
 
 /** How long a client waits for an operation. */
 export interface WaitOptions {

@@ -12,7 +12,7 @@ import { AnySchema } from '@bufbuild/protobuf/wkt'
 import { StatusSchema } from 'ashlar-annotations/google/rpc/status_pb.js'
 import { Metadata } from '../../call.js'
 import { AshlarError } from '../../errors.js'
-import { endedBy, failureOf } from './failure.js'
+import { endedBy, failureOf } from './transport-failure.js'
 import { knownTypes } from './known-types.js'
 import type { Attempt, ClientTransport } from './transport.js'
 

@@ -12,7 +12,7 @@ import { once } from 'node:events'
 import type { Writable } from 'node:stream'
 import type { AshlarError } from '../../errors.js'
 import { fromGrpc, toGrpc } from '../../server/grpc/metadata.js'
-import { endedBy, failureOf } from './failure.js'
+import { endedBy, failureOf } from './transport-failure.js'
 import { knownTypes } from './known-types.js'
 import type { Attempt, ClientTransport } from './transport.js'
 

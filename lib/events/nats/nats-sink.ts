@@ -3,7 +3,7 @@ import type { LoggedEvent } from '../log/event-log.js'
 import type { Sink } from '../relay/sink.js'
 import { apiCode, NatsStream, type StreamConnection } from './connection.js'
 import type { NatsOptions } from './nats-options.js'
-import { subjectOf } from './subjects.js'
+import { subjectOf } from './event-subject.js'
 
 /** From here on an event goes without its data, or where the server takes less. */
 const MOST_BYTES = 512 * 1024

@@ -4,7 +4,7 @@ import { eventIn } from '../log/event-in.js'
 import { type EventLog, eventsBehind, type LoggedEvent } from '../log/event-log.js'
 import type { NatsStream, StreamConnection } from './connection.js'
 import { HEADERS } from './nats-sink.js'
-import { type EventSubject, subjectFilter, subjectOf } from './subjects.js'
+import { type EventSubject, subjectFilter, subjectOf } from './event-subject.js'
 
 /** How messages are asked for. What was lost on the way is noticed after two heartbeats, in milliseconds. */
 const READING = {

@@ -1,6 +1,6 @@
 import { type EventWorker, workerOf } from '../following/event-worker.js'
 import { Follower, type FollowerOptions } from '../following/follower.js'
-import { checkedName } from '../following/names.js'
+import { checkedName } from '../following/worker-name.js'
 import type { ListenOptions } from '../log/listen.js'
 import { type OutboxOwner, outboxStoreOf } from '../store/outbox-store.js'
 import type { Sink } from './sink.js'

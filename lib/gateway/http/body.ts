@@ -6,8 +6,8 @@ import { type AshlarError, Cancelled, InvalidArgument } from '../../errors.js'
 import { EARLY_BYTES, type HeldRequest, type UnauthenticatedBytes } from '../../unauthenticated-bytes.js'
 import { inflaterOf, notOfItsCoding, tooLarge } from './content-coding.js'
 import { awaitsContinue } from './continue.js'
-import { Gathered } from './gathered.js'
-import { HttpError } from './http-error.js'
+import { Gathered } from './gathered-bytes.js'
+import { OwnStatusError } from './own-status-error.js'
 import { type Json, parseJson } from '../json/parse.js'
 
 /** Whether the request has a body; of HTTP/2, one that may be empty. */
@@ -59,7 +59,7 @@ export class Body implements HeldRequest {
 
   /**
    * The whole of a small body, or of none; undefined when there is more, which the client then has to hold back.
-   * @throws HttpError 413 over the limit, 415 for another content coding.
+   * @throws OwnStatusError 413 over the limit, 415 for another content coding.
    */
   async beginning(): Promise<Buffer | undefined> {
     const request = this.#request
@@ -160,7 +160,7 @@ export class Body implements HeldRequest {
   }
 }
 
-/** @throws HttpError 413 for a body whose Content-Length is over the limit. */
+/** @throws OwnStatusError 413 for a body whose Content-Length is over the limit. */
 export function checkLength(request: IncomingMessage, limit: number): void {
   if (lengthOf(request) > limit) throw tooLarge(limit)
 }
@@ -178,7 +178,7 @@ export function jsonOf(bytes: Buffer): Json | undefined {
 
 const JSON_TYPE = /^application\/(?:json|[a-z0-9!#$&^_.+-]+\+json)$/
 
-/** @throws HttpError 415 for a type that is not JSON, or JSON in another charset than UTF-8. A missing type is JSON, an empty one is not. */
+/** @throws OwnStatusError 415 for a type that is not JSON, or JSON in another charset than UTF-8. A missing type is JSON, an empty one is not. */
 export function checkJsonType(contentType: string | undefined): void {
   if (contentType === undefined || contentType === 'application/json') return
   const [type = '', ...parameters] = contentType
@@ -189,12 +189,12 @@ export function checkJsonType(contentType: string | undefined): void {
   const isUtf8Text =
     charset === undefined || charset === 'utf-8' || charset === '"utf-8"' || charset === 'utf8'
   if (JSON_TYPE.test(type) && isUtf8Text) return
-  throw new HttpError(415, 'INVALID_ARGUMENT', 'the Content-Type must be application/json in UTF-8', {
+  throw new OwnStatusError(415, 'INVALID_ARGUMENT', 'the Content-Type must be application/json in UTF-8', {
     accept: 'application/json',
   })
 }
 
-const asFault = (cause: Error): Error => (cause instanceof HttpError ? cause : notOfItsCoding(cause))
+const asFault = (cause: Error): Error => (cause instanceof OwnStatusError ? cause : notOfItsCoding(cause))
 
 /** The body as a parser of the surrounding Express or Fastify application has read it. */
 function takenByFramework({ body }: IncomingMessage & { readonly body?: unknown }): Buffer {

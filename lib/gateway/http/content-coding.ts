@@ -11,10 +11,10 @@ import {
   inflate,
 } from 'node:zlib'
 import { Transform } from 'node:stream'
-import { HttpError } from './http-error.js'
+import { OwnStatusError } from './own-status-error.js'
 import { InvalidArgument } from '../../errors.js'
 
-/** @throws HttpError 413 for more than `limit` bytes, InvalidArgument for what is not of this coding. */
+/** @throws OwnStatusError 413 for more than `limit` bytes, InvalidArgument for what is not of this coding. */
 export type Inflate = (bytes: Uint8Array, limit: number) => Promise<Uint8Array<ArrayBuffer>>
 
 /** A way to compress whole messages, named as in RFC 9110. */
@@ -68,7 +68,7 @@ const bounded = async (
   }
 }
 
-/** Inflates a body as it arrives. That of an unknown coding fails with the first byte, as HttpError 415. */
+/** Inflates a body as it arrives. That of an unknown coding fails with the first byte, as OwnStatusError 415. */
 export function inflaterOf(coding: string): Transform {
   if (coding === 'gzip' || coding === 'x-gzip') return createGunzip()
   if (coding === 'deflate') return createInflate()
@@ -76,13 +76,13 @@ export function inflaterOf(coding: string): Transform {
   return new Transform({ transform: (_chunk, _encoding, done) => done(unknownCoding()) })
 }
 
-const unknownCoding = (): HttpError =>
-  new HttpError(415, 'INVALID_ARGUMENT', 'the Content-Encoding must be gzip, deflate, br or identity', {
+const unknownCoding = (): OwnStatusError =>
+  new OwnStatusError(415, 'INVALID_ARGUMENT', 'the Content-Encoding must be gzip, deflate, br or identity', {
     'accept-encoding': 'gzip, deflate, br',
   })
 
-export const tooLarge = (limit: number): HttpError =>
-  new HttpError(413, 'RESOURCE_EXHAUSTED', `the body is larger than ${limit} bytes`)
+export const tooLarge = (limit: number): OwnStatusError =>
+  new OwnStatusError(413, 'RESOURCE_EXHAUSTED', `the body is larger than ${limit} bytes`)
 
 export const notOfItsCoding = (cause: unknown): InvalidArgument =>
   new InvalidArgument('', 'the body is not what its Content-Encoding says', cause)

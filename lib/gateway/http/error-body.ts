@@ -3,7 +3,7 @@ import { AshlarError, httpHeadersOf, httpStatusOf, Internal } from '../../errors
 import { StatusSchema } from 'ashlar-annotations/google/rpc/status_pb.js'
 import { DETAIL_TYPES, toStatus } from '../../error-details.js'
 import { withImports } from '../json/type-registry.js'
-import { HttpError } from './http-error.js'
+import { OwnStatusError } from './own-status-error.js'
 import { messageWriter } from '../json/writer.js'
 import { type HttpResponse, NOSNIFF } from './respond.js'
 
@@ -22,8 +22,8 @@ const registryFor = ({ details }: AshlarError): Registry => {
 /** The response to a thrown error. Anything but an AshlarError says no more than `internal error`. */
 export function errorResponse(thrown: unknown): HttpResponse {
   const error = thrown instanceof AshlarError ? thrown : new Internal(thrown)
-  const status = error instanceof HttpError ? error.status : httpStatusOf(error)
-  const own = error instanceof HttpError ? error.headers : {}
+  const status = error instanceof OwnStatusError ? error.status : httpStatusOf(error)
+  const own = error instanceof OwnStatusError ? error.headers : {}
   const headers = { 'content-type': 'application/json', ...NOSNIFF, ...httpHeadersOf(error), ...own }
   return { status, headers, body: errorBody(error) }
 }

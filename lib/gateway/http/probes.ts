@@ -1,4 +1,4 @@
-import { HttpError } from './http-error.js'
+import { OwnStatusError } from './own-status-error.js'
 import { type HttpResponse, NOSNIFF } from './respond.js'
 
 /** Paths that the platform probes; no handler can claim them. */
@@ -13,7 +13,7 @@ export const isProbe = (path: string): boolean => path === PROBES.live || path =
 
 /**
  * Responds to a probe: 200, or 503 with the names of the failing checks, without their errors.
- * @throws HttpError 405 for methods other than GET and HEAD.
+ * @throws OwnStatusError 405 for methods other than GET and HEAD.
  */
 export async function probe(
   path: string,
@@ -21,7 +21,9 @@ export async function probe(
   readiness: () => Promise<readonly ReadinessResult[]>,
 ): Promise<HttpResponse> {
   if (httpMethod !== 'GET' && httpMethod !== 'HEAD')
-    throw new HttpError(405, 'UNIMPLEMENTED', 'a probe supports GET and HEAD only', { allow: 'GET, HEAD' })
+    throw new OwnStatusError(405, 'UNIMPLEMENTED', 'a probe supports GET and HEAD only', {
+      allow: 'GET, HEAD',
+    })
   if (path === PROBES.live) return probeResponse(200, { status: 'ok' })
   const failing = await failingChecks(readiness)
   return failing.length === 0

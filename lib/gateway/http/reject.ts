@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AshlarError } from '../../errors.js'
-import { requestIdFrom } from '../../text/request-id.js'
+import { requestIdFrom } from '../../text/request-id-from.js'
 import { errorBody } from './error-body.js'
 import { NOSNIFF } from './respond.js'
 

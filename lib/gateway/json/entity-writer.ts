@@ -1,6 +1,6 @@
 import { create, type DescField, type DescMessage, type Registry } from '@bufbuild/protobuf'
 import { FeatureSet_FieldPresence, TimestampSchema } from '@bufbuild/protobuf/wkt'
-import type { Output } from '../../resource/wire/entity-writer.js'
+import type { Output } from '../../resource/wire/write-entity.js'
 import { inOrder } from '../../resource/wire/message-writer.js'
 import { writeTime } from './time.js'
 import { type JsonWriter, memberWriter, valueWriter } from './writer.js'

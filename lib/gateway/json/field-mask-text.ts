@@ -1,6 +1,6 @@
 import type { DescField, DescMessage } from '@bufbuild/protobuf'
 import { findMaskPath } from '../../resource/messages/field-names.js'
-import { readableOf } from '../../resource/messages/readable.js'
+import { readableOf } from '../../resource/messages/read-mask-target.js'
 import { hasSpecialJson } from './any.js'
 import { JsonFault } from './fault.js'
 

@@ -14,7 +14,7 @@ import { type FieldReader, fieldReader } from '../json/reader.js'
 import { fieldWriter, type JsonWriter, messageWriter } from '../json/writer.js'
 import { parsePathTemplate, type PathTemplate, type Variable } from './path-template.js'
 import { type Bound, type QueryBinder, queryBinder } from '../transcoding/query-binding.js'
-import { type ReadMask, readMaskOf } from '../transcoding/read-mask.js'
+import { type ReadMask, readMaskOf } from '../transcoding/prune-response.js'
 import { RouteTable } from './route-table.js'
 import { maskTargetOf, type MaskTarget } from '../transcoding/update-mask-spelling.js'
 

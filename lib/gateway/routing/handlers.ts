@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ReadableStream } from 'node:stream/web'
 import { InvalidArgument } from '../../errors.js'
-import { HttpError } from '../http/http-error.js'
+import { OwnStatusError } from '../http/own-status-error.js'
 import { type HttpHandler, isNodeHandler, type NodeHandler } from './mux.js'
 import { schemeOf, targetOf } from './target.js'
 
@@ -30,13 +30,13 @@ function runNode(handler: NodeHandler, request: IncomingMessage, response: Serve
 /** The error for `next()`, and for `next(value)` with a value that is no error. */
 const noSuchPath = (reason: unknown): Error =>
   reason === undefined || reason === null
-    ? new HttpError(404, 'NOT_FOUND', 'no such path')
+    ? new OwnStatusError(404, 'NOT_FOUND', 'no such path')
     : new TypeError('a handler failed', { cause: reason })
 
 function toFetchRequest(request: IncomingMessage, signal: AbortSignal): Request {
   const { method = 'GET', headers: given, headersDistinct, url = '/' } = request
   if (method === 'TRACE' || method === 'CONNECT')
-    throw new HttpError(405, 'UNIMPLEMENTED', `${method} is not supported`)
+    throw new OwnStatusError(405, 'UNIMPLEMENTED', `${method} is not supported`)
   const headers = new Headers()
   for (const [name, values] of Object.entries(headersDistinct))
     for (const value of values ?? []) headers.append(name, value)

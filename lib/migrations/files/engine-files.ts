@@ -1,4 +1,4 @@
-import type { Dialect } from './dialect.js'
+import type { Dialect } from './dialect-name.js'
 
 /** What an engine needs to know about the files of a module. */
 export interface EngineFiles {

@@ -1,7 +1,7 @@
 import { stopped } from '../messages/problem.js'
 import type { Session } from '../session/session.js'
 import { type AppliedVersion, readAdopted } from '../session/version-table.js'
-import type { Script } from '../sql/statements.js'
+import type { Script } from '../sql/split-statements.js'
 import { foreignTool, type Head } from './foreign.js'
 
 const MARKS = /ashlar:adopted (\S+) at (\d+) ([0-9a-f]{12})/g

@@ -1,5 +1,5 @@
 import { Cursor, isWord, nameOf } from '../sql/cursor.js'
-import { splitStatements, type Statement } from '../sql/statements.js'
+import { splitStatements, type Statement } from '../sql/split-statements.js'
 import type { Syntax } from '../sql/syntax.js'
 import { createTable } from '../sql/statement-shape.js'
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Dialect } from '../files/dialect.js'
+import type { Dialect } from '../files/dialect-name.js'
 import type { Session } from '../session/session.js'
 
 /** Where a tool keeps what it has applied. */

@@ -1,11 +1,11 @@
 import { MigrationError } from '../../errors.js'
 import type { Migration } from '../files/migration-files.js'
-import { ADOPTED_TABLE } from '../files/names.js'
+import { ADOPTED_TABLE } from '../files/framework-tables.js'
 import type { OtherHistory } from '../messages/history.js'
 import type { Session } from '../session/session.js'
 import { type AppliedVersion, readAdopted } from '../session/version-table.js'
-import type { Script } from '../sql/statements.js'
-import { refuseUnusable, takenOver } from './adopt.js'
+import type { Script } from '../sql/split-statements.js'
+import { refuseUnusable, takenOver } from './adopt-history.js'
 import { refuseMoved } from './adopted-head.js'
 
 /** What another tool recorded before the first contact, or has done since it was taken over; undefined for nothing. */

@@ -10,8 +10,8 @@ import {
 import type { Session } from '../session/session.js'
 import { Cursor, isWord } from '../sql/cursor.js'
 import { alterTable, type AlterTable, createIndex, createTable, dropped } from '../sql/statement-shape.js'
-import type { Statement } from '../sql/statements.js'
-import type { Token } from '../sql/tokens.js'
+import type { Statement } from '../sql/split-statements.js'
+import type { Token } from '../sql/tokenize.js'
 import { setting } from './lint/mysql-rules.js'
 
 /** Changes of a table wait for the transactions that use it, and then lock it for a moment. */

@@ -1,12 +1,12 @@
-import { VERSION_TABLE } from '../files/names.js'
+import { VERSION_TABLE } from '../files/framework-tables.js'
 import { mysqlSyntax } from './sql/syntax.js'
 import type { Engine } from '../session/engine.js'
 import { stopped } from '../messages/problem.js'
 import type { Recovery } from '../messages/recoveries.js'
 import { MAY_BE_DONE, type Remains } from '../messages/remains.js'
-import { endBackfill, fillRows } from '../session/backfill.js'
+import { endBackfill, fillRows } from '../session/fill-rows.js'
 import { SessionError } from '../session/session-error.js'
-import { splitStatements, type Statement } from '../sql/statements.js'
+import { splitStatements, type Statement } from '../sql/split-statements.js'
 import { endOf, failureOf, send, type Step, storedText } from '../session/step.js'
 import {
   type AppliedVersion,

@@ -1,10 +1,10 @@
-import { lintFile, RULES } from '../lint/lint.js'
+import { lintFile, RULES } from '../lint/lint-file.js'
 import type { Breaks } from '../messages/breaks.js'
-import type { ResolvedOptions } from '../session/options.js'
+import type { ResolvedOptions } from '../session/migrate-options.js'
 import type { Session } from '../session/session.js'
 import { uniqueColumns } from '../sql/breaking-rows.js'
 import { brokenInserts } from '../sql/broken-inserts.js'
-import type { Script, Statement } from '../sql/statements.js'
+import type { Script, Statement } from '../sql/split-statements.js'
 import { droppedTrigger } from './dropped-trigger.js'
 
 /**

@@ -2,7 +2,7 @@ import type { Session } from '../session/session.js'
 import { Cursor, indexOfWords, isWord } from '../sql/cursor.js'
 import { tableAfter } from '../session/effect.js'
 import { dropped } from '../sql/statement-shape.js'
-import type { Statement } from '../sql/statements.js'
+import type { Statement } from '../sql/split-statements.js'
 
 /** A trigger that a statement drops, as far as the files or the database know it. */
 export interface DroppedTrigger {

@@ -1,8 +1,8 @@
 import type { Session } from '../session/session.js'
 import { Cursor, nameOf } from '../sql/cursor.js'
 import { addedColumns, alterTable, createTable, dropped } from '../sql/statement-shape.js'
-import { splitStatements, type Statement } from '../sql/statements.js'
-import type { Token } from '../sql/tokens.js'
+import { splitStatements, type Statement } from '../sql/split-statements.js'
+import type { Token } from '../sql/tokenize.js'
 
 /** The tables that a run makes, which nobody else sees before. */
 export class MadeTables {

@@ -1,4 +1,4 @@
-import { VERSION_TABLE } from '../files/names.js'
+import { VERSION_TABLE } from '../files/framework-tables.js'
 import { isComputedForEachRow } from '../lint/rules/rewrites.js'
 import {
   type Effect,
@@ -19,8 +19,8 @@ import {
   createTable,
   dropped,
 } from '../sql/statement-shape.js'
-import type { Statement } from '../sql/statements.js'
-import type { Token } from '../sql/tokens.js'
+import type { Statement } from '../sql/split-statements.js'
+import type { Token } from '../sql/tokenize.js'
 import { nonTransactionalOf } from './sql/non-transactional.js'
 import { postgresSyntax } from './sql/syntax.js'
 

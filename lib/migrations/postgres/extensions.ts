@@ -2,7 +2,7 @@ import type { MigrationError } from '../../errors.js'
 import { stopped } from '../messages/problem.js'
 import { Cursor } from '../sql/cursor.js'
 import type { Session } from '../session/session.js'
-import type { Statement } from '../sql/statements.js'
+import type { Statement } from '../sql/split-statements.js'
 import type { Step } from '../session/step.js'
 
 /** An object that belongs to no extension, in a schema that is searched because an extension is there. */

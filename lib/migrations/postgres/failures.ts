@@ -1,4 +1,4 @@
-import { VERSION_TABLE } from '../files/names.js'
+import { VERSION_TABLE } from '../files/framework-tables.js'
 import type { EngineFailures } from '../session/engine-failures.js'
 
 export const postgresFailures: EngineFailures = {

@@ -2,7 +2,7 @@ import { type NonTransactional, nonTransactionalOf } from './sql/non-transaction
 import { postgresSyntax } from './sql/syntax.js'
 import { cleanUp, dropLeftOver, dropReindexed, indexState } from './index-state.js'
 import type { Recovery } from '../messages/recoveries.js'
-import { splitStatements } from '../sql/statements.js'
+import { splitStatements } from '../sql/split-statements.js'
 import type { Step } from '../session/step.js'
 import { type AppliedVersion, isGoingDown } from '../session/version-table.js'
 

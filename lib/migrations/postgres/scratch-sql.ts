@@ -1,4 +1,4 @@
-import { BACKFILL_TABLE, VERSION_TABLE } from '../files/names.js'
+import { BACKFILL_TABLE, VERSION_TABLE } from '../files/framework-tables.js'
 import type { ScratchSql } from '../session/engine.js'
 
 const quoted = (name: unknown): string => `"${String(name).replaceAll('"', '""')}"`

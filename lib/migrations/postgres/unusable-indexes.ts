@@ -1,7 +1,7 @@
 import type { UnusableIndex } from '../messages/differences.js'
 import type { Session } from '../session/session.js'
 import { type AppliedVersion, isGoingDown } from '../session/version-table.js'
-import { splitStatements } from '../sql/statements.js'
+import { splitStatements } from '../sql/split-statements.js'
 import { nonTransactionalOf } from './sql/non-transactional.js'
 import { postgresSyntax } from './sql/syntax.js'
 

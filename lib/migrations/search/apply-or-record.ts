@@ -1,10 +1,10 @@
 import { MigrationError } from '../../errors.js'
 import type { Migration } from '../files/migration-files.js'
-import type { ResolvedOptions } from '../session/options.js'
+import type { ResolvedOptions } from '../session/migrate-options.js'
 import type { Progress } from '../session/progress.js'
 import type { Session } from '../session/session.js'
 import { recordedRow, writeVersion } from '../session/version-table.js'
-import type { Script } from '../sql/statements.js'
+import type { Script } from '../sql/split-statements.js'
 import { stoppedAgain } from '../messages/problem.js'
 import { isSearchVersion, whyNotNeeded } from './search-versions.js'
 

@@ -8,7 +8,7 @@ import {
   dropped,
   droppedColumn,
 } from '../sql/statement-shape.js'
-import { type Script, type Statement, splitStatements } from '../sql/statements.js'
+import { type Script, type Statement, splitStatements } from '../sql/split-statements.js'
 import type { Syntax } from '../sql/syntax.js'
 
 const VECTOR = 'search_vector'

@@ -1,5 +1,5 @@
 import { BETWEEN_CHUNKS } from '../messages/stops.js'
-import type { ResolvedOptions } from './options.js'
+import type { ResolvedOptions } from './migrate-options.js'
 import type { SessionFailure } from './engine-failures.js'
 
 /** The same text says later that the run of a dirty version was cancelled: the version table has no column for it. */

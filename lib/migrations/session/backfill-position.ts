@@ -1,4 +1,4 @@
-import { BACKFILL_TABLE } from '../files/names.js'
+import { BACKFILL_TABLE } from '../files/framework-tables.js'
 import { SessionError } from './session-error.js'
 import type { Row, Session } from './session.js'
 

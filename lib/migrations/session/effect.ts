@@ -1,7 +1,7 @@
 import { Cursor, isWord } from '../sql/cursor.js'
 import { type Lost, lostBy } from '../sql/losses.js'
-import type { Statement } from '../sql/statements.js'
-import type { Token } from '../sql/tokens.js'
+import type { Statement } from '../sql/split-statements.js'
+import type { Token } from '../sql/tokenize.js'
 import type { Session } from './session.js'
 
 /** What a statement does to others while it runs, as far as its text shows. */

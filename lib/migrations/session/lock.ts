@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { stopped } from '../messages/problem.js'
-import type { ResolvedOptions } from './options.js'
+import type { ResolvedOptions } from './migrate-options.js'
 import type { Session } from './session.js'
 
 const FIRST_PAUSE_MS = 50

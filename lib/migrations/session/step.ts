@@ -7,14 +7,14 @@ import { adviceFor, wasCancelled } from './advice.js'
 import type { AppliedVersion } from './version-table.js'
 import { isOfFramework } from '../files/migration-files.js'
 import type { RowBackfill } from '../files/row-backfill.js'
-import type { ResolvedOptions } from './options.js'
+import type { ResolvedOptions } from './migrate-options.js'
 import type { Progress } from './progress.js'
 import type { Session } from './session.js'
 import { SessionError } from './session-error.js'
 import type { Backfill } from '../sql/backfill.js'
 import { isWord } from '../sql/cursor.js'
 import { type Broken, findingRows } from '../sql/breaking-rows.js'
-import { type Statement, summaryOf } from '../sql/statements.js'
+import { type Statement, summaryOf } from '../sql/split-statements.js'
 
 /** One direction of one version, as it runs. */
 export interface Step {

@@ -1,5 +1,5 @@
 import type { Migration } from '../files/migration-files.js'
-import { ADOPTED_TABLE, VERSION_TABLE } from '../files/names.js'
+import { ADOPTED_TABLE, VERSION_TABLE } from '../files/framework-tables.js'
 import type { Row, Session, Working } from './session.js'
 
 /** A version that was applied, or whose step did not finish. */

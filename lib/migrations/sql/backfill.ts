@@ -1,6 +1,6 @@
 import { Cursor, hasWords, indexOfWords, listOf } from './cursor.js'
-import type { Script, Statement } from './statements.js'
-import type { Token } from './tokens.js'
+import type { Script, Statement } from './split-statements.js'
+import type { Token } from './tokenize.js'
 
 /** What a file says in its `-- ashlar:backfill`: its only statement runs for one part of its table after the other. */
 export interface Backfill {

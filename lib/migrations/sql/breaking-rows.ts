@@ -1,7 +1,7 @@
 import { Cursor, hasWords, indexOfWords, isWord, listOf, nameOf } from './cursor.js'
 import { addedConstraint, alterTable } from './statement-shape.js'
-import type { Statement } from './statements.js'
-import type { Token } from './tokens.js'
+import type { Statement } from './split-statements.js'
+import type { Token } from './tokenize.js'
 
 /** What rows break; `column` is NOT NULL and a length, `other` is what no query is known for, such as a value that is no number. */
 export type Broken = 'unique' | 'foreign' | 'check' | 'column' | 'other'

@@ -1,7 +1,7 @@
 import { Cursor, hasWords, isWord, nameOf } from './cursor.js'
 import { addedConstraint, alteredColumn, alterTable } from './statement-shape.js'
-import type { Statement } from './statements.js'
-import type { Token } from './tokens.js'
+import type { Statement } from './split-statements.js'
+import type { Token } from './tokenize.js'
 
 /** A change of a table after which code that runs now may write rows that are refused. */
 export interface BrokenInserts {

@@ -1,4 +1,4 @@
-import type { Token } from './tokens.js'
+import type { Token } from './tokenize.js'
 
 /** Reads tokens from the left. Words are given in upper case. */
 export class Cursor {

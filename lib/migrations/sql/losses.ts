@@ -1,7 +1,7 @@
 import { boundedUpdate } from './backfill.js'
 import { Cursor, isWord } from './cursor.js'
 import { addedColumns, alterTable, createTable, dropped, droppedColumn } from './statement-shape.js'
-import type { Statement } from './statements.js'
+import type { Statement } from './split-statements.js'
 
 /** Values that a statement takes away for good. */
 export interface Lost {

@@ -1,7 +1,7 @@
 import { Cursor, isWord, listOf, nameOf } from './cursor.js'
-import type { Statement } from './statements.js'
+import type { Statement } from './split-statements.js'
 import type { Syntax } from './syntax.js'
-import type { Token } from './tokens.js'
+import type { Token } from './tokenize.js'
 
 type Tokens = readonly Token[]
 

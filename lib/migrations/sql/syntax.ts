@@ -1,4 +1,4 @@
-import type { Dialect } from '../files/dialect.js'
+import type { Dialect } from '../files/dialect-name.js'
 
 /** An engine's SQL syntax, as far as files have to be split. The patterns are sticky. */
 export interface Syntax {

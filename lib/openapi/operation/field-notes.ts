@@ -1,7 +1,7 @@
 import type { DescField } from '@bufbuild/protobuf'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { JsonObject, MethodFacts, OpenApiSource } from '../source/source.js'
-import { listed } from '../source/text.js'
+import { listed } from '../source/markdown.js'
 
 /** What the framework does with a field of a request that has one of its names; empty for any other field. */
 export function fieldNote({ name }: DescField, facts: MethodFacts, source: OpenApiSource): JsonObject {

@@ -1,7 +1,7 @@
 import type { Binding } from '../../gateway/routing/bindings.js'
 import type { MessageSchemas } from '../schema/message-schemas.js'
 import type { JsonObject, MethodFacts, OpenApiSource } from '../source/source.js'
-import { described } from '../source/text.js'
+import { described } from '../source/markdown.js'
 import type { OpenApiPath, PathParameter } from './path-text.js'
 import { queryParameters } from './query-parameters.js'
 

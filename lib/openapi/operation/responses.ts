@@ -11,7 +11,7 @@ import {
   Unauthenticated,
 } from '../../errors.js'
 import { errorBody } from '../../gateway/http/error-body.js'
-import { HttpError } from '../../gateway/http/http-error.js'
+import { OwnStatusError } from '../../gateway/http/own-status-error.js'
 import type { Binding } from '../../gateway/routing/bindings.js'
 import type { Examples } from '../schema/examples.js'
 import type { MessageSchemas } from '../schema/message-schemas.js'
@@ -34,12 +34,12 @@ const ERRORS: Readonly<Record<string, { readonly description: string; readonly e
   '412': { description: 'The entity tag is not the current one.', error: ErrPreconditionFailed.etag() },
   '413': {
     description: 'The body is too large.',
-    error: new HttpError(413, 'RESOURCE_EXHAUSTED', 'the body is larger than 1048576 bytes'),
+    error: new OwnStatusError(413, 'RESOURCE_EXHAUSTED', 'the body is larger than 1048576 bytes'),
   },
   '415': {
     description:
       'The body is not JSON in UTF-8, or is compressed in another way than gzip, deflate and Brotli.',
-    error: new HttpError(415, 'INVALID_ARGUMENT', 'the Content-Type must be application/json in UTF-8'),
+    error: new OwnStatusError(415, 'INVALID_ARGUMENT', 'the Content-Type must be application/json in UTF-8'),
   },
   '429': { description: 'There are too many calls.', error: new ResourceExhausted('too many calls', 1000) },
   default: { description: 'Any other error, such as 499, 500, 501, 503 and 504.', error: new Internal() },

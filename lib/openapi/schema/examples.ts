@@ -1,5 +1,5 @@
 import type { JsonObject } from '../source/source.js'
-import { words } from '../source/text.js'
+import { words } from '../source/markdown.js'
 import type { MessageSchemas } from './message-schemas.js'
 import type { View } from './views.js'
 

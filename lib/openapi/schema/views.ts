@@ -1,6 +1,6 @@
 import type { DescField, DescMessage } from '@bufbuild/protobuf'
 import { behaves, holdsField, isSetByServer } from '../../resource/behavior/field-behavior.js'
-import { readableOf } from '../../resource/messages/readable.js'
+import { readableOf } from '../../resource/messages/read-mask-target.js'
 import { fieldNamed, maskReader } from '../../resource/messages/field-readers.js'
 import type { OpenApiSource } from '../source/source.js'
 

@@ -11,7 +11,7 @@ import {
   fromBinary,
 } from '@bufbuild/protobuf'
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt'
-import { markdown } from './text.js'
+import { markdown } from './markdown.js'
 
 /** What can have a comment. */
 type Commented = DescEnum | DescEnumValue | DescField | DescMessage | DescMethod | DescService

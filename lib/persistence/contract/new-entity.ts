@@ -3,7 +3,7 @@ import { zeroOf } from '../../resource/values/conversions.js'
 import type { Field } from '../../resource/fields/field.js'
 import { withReferredKeys } from '../../resource/relations/referred-keys.js'
 import { type ResourceModel, resourceModel } from '../../resource/resource-model.js'
-import { newEtag, newKey } from './identifiers.js'
+import { newEtag, newKey } from './new-key.js'
 import { refuseIncrement } from '../../resource/values/increment.js'
 import type { Scope } from './scope.js'
 

@@ -2,7 +2,7 @@ import type { Dialect } from './dialect.js'
 import type { OrderTerm } from '../query/order-by.js'
 import { type PageCursor, malformed } from '../query/page-token.js'
 import { rulesOf } from '../query/plan-rules.js'
-import type { PlanColumn } from '../query/plan.js'
+import type { PlanColumn } from '../query/query-plan.js'
 
 /**
  * Refuses a cursor that no row of this database could have made: a comparison with its values would fail.

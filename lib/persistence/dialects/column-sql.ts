@@ -1,7 +1,7 @@
 import type { Inside } from '../../resource/fields/field.js'
 import type { Dialect } from './dialect.js'
 import { rulesOf } from '../query/plan-rules.js'
-import type { PlanColumn } from '../query/plan.js'
+import type { PlanColumn } from '../query/query-plan.js'
 
 /**
  * A column as comparisons and orders write it: its beginning, where no more of it counts.

@@ -1,5 +1,5 @@
 import type { ResourceModel } from '../../resource/resource-model.js'
-import type { FilterNode, PlanColumn, RelatedRow } from '../query/plan.js'
+import type { FilterNode, PlanColumn, RelatedRow } from '../query/query-plan.js'
 import type { TableName } from './catalog/table-definition.js'
 import { columnSql } from './column-sql.js'
 import type { Dialect } from './dialect.js'

@@ -4,7 +4,7 @@ import type { DialectName } from './dialect.js'
 import { dialectNamed } from './dialect-named.js'
 import { parseFilterPlan } from '../query/filter.js'
 import { type Direction, parseOrderTerms } from '../query/order-by.js'
-import type { FilterNode } from '../query/plan.js'
+import type { FilterNode } from '../query/query-plan.js'
 import { toPredicate } from './to-predicate.js'
 
 /** A WHERE clause without its keyword, `''` when it asks nothing, and the values of its placeholders in order. */

@@ -16,7 +16,7 @@ import type {
   RelatedRow,
   RowNode,
   SomeNode,
-} from '../query/plan.js'
+} from '../query/query-plan.js'
 
 /**
  * SQL that is true for exactly the rows of the plan, and can be an operand of AND. Appends the values to `params` in

@@ -4,7 +4,7 @@ import { type HotDriver, type HotDriverOptions, type HotEngine, refuseOptions } 
 import type { Handed } from './wait-queue.js'
 import { MYSQL_TYPES } from '../engines/dsn/dsn-engines.js'
 import { HotPool } from './pool.js'
-import type { Connection, ConnectionListener } from './session.js'
+import type { Connection, ConnectionListener } from './reloaded-session.js'
 
 /** The part of `mysql2` that is used. */
 interface Module {

@@ -1,5 +1,5 @@
 import { Unavailable } from '../../errors.js'
-import { type Connect, type PoolEpoch, Session } from './session.js'
+import { type Connect, type PoolEpoch, Session } from './reloaded-session.js'
 import { type Handed, WaitQueue } from './wait-queue.js'
 
 export interface HotPoolOptions<C> {

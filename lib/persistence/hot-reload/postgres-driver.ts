@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events'
 import { CONNECT_MS } from '../engines/executor/connection-waits.js'
 import { type HotDriver, type HotDriverOptions, type HotEngine, refuseOptions } from './driver.js'
 import { HotPool } from './pool.js'
-import type { Connection, ConnectionListener } from './session.js'
+import type { Connection, ConnectionListener } from './reloaded-session.js'
 
 /** The part of `pg` that is used. */
 interface Module {

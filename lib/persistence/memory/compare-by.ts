@@ -1,5 +1,5 @@
 import { compareValues, planValueOf } from '../query/compare-values.js'
-import type { ReadColumn } from './evaluate.js'
+import type { ReadColumn } from './filter-test.js'
 import type { OrderTerm } from '../query/order-by.js'
 
 /** A comparator that sorts entities as databases sort their rows: NULL last ascending, first descending. */

@@ -1,6 +1,6 @@
 import type { Inside } from '../../resource/fields/field.js'
 import { rulesOf } from '../query/plan-rules.js'
-import type { PlanColumn, PlanValue } from '../query/plan.js'
+import type { PlanColumn, PlanValue } from '../query/query-plan.js'
 
 /** What a stored JSON text holds; undefined where there is none. */
 export const jsonOf = (text: unknown): unknown =>

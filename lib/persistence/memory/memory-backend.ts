@@ -20,7 +20,7 @@ import { MemoryStoredRows } from './memory-stored-rows.js'
 import { MemoryTable } from './memory-table.js'
 import { pageOf } from './page-of.js'
 import { rowsBeside } from './rows-beside.js'
-import { rowsOf } from './rows-of.js'
+import { rowsOf } from './filtered-rows.js'
 
 /** The rows of one resource in memory. */
 export class MemoryBackend<E extends object> implements RowsBackend<E, MemoryCall, RequestContext> {

@@ -6,7 +6,7 @@ import type { Values } from '../contract/new-entity.js'
 import type { ReferenceAccess, ReferredRow } from '../contract/related-options.js'
 import { isWritten, type SharedPart, sharedParts } from '../../resource/relations/parts-of-name.js'
 import { isKnown, Referable } from '../rows/referable.js'
-import { toTest } from './evaluate.js'
+import { toTest } from './filter-test.js'
 import type { MemoryDatabase } from './memory-database.js'
 
 /** A reference that is written. */

@@ -10,7 +10,7 @@ import type { Values } from '../contract/new-entity.js'
 import { keyConflict } from '../contract/scope.js'
 import type { Reach } from '../rows/row-target.js'
 import { type Change, ChangeEvents } from '../outbox/events/change-events.js'
-import { type ReadColumn, toTest } from './evaluate.js'
+import { type ReadColumn, toTest } from './filter-test.js'
 import type { MemoryOutbox } from './memory-outbox.js'
 
 /** Logs how to undo a change, which is made for a call. */

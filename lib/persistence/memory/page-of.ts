@@ -6,7 +6,7 @@ import { keysetPredicate } from '../query/keyset.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { compareBy } from './compare-by.js'
 import type { RowsBeside } from './rows-beside.js'
-import { rowsOf } from './rows-of.js'
+import { rowsOf } from './filtered-rows.js'
 
 /** A function that reads the page of a list from rows. @throws InvalidArgument for a token of another type. */
 export function pageOf<E extends object>(

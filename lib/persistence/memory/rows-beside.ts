@@ -1,6 +1,6 @@
 import type { Values } from '../contract/new-entity.js'
-import { and, type PlanColumn, type RelatedRow } from '../query/plan.js'
-import { type ReadColumn, type TestSome, toTest } from './evaluate.js'
+import { and, type PlanColumn, type RelatedRow } from '../query/query-plan.js'
+import { type ReadColumn, type TestSome, toTest } from './filter-test.js'
 import type { MemoryDatabase } from './memory-database.js'
 import type { MemoryTable } from './memory-table.js'
 

@@ -1,6 +1,6 @@
 import { byCodePoint } from '../../text/code-point-order.js'
 import { rulesOf } from './plan-rules.js'
-import type { PlanColumn, PlanValue } from './plan.js'
+import type { PlanColumn, PlanValue } from './query-plan.js'
 
 /**
  * An entity's value for a column, as plans compare it: an enum as its name, a float with 32 bits, long values cut to

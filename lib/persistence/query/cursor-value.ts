@@ -1,5 +1,5 @@
 import { planValueOf } from './compare-values.js'
-import type { PlanColumn, PlanValue } from './plan.js'
+import type { PlanColumn, PlanValue } from './query-plan.js'
 import { rulesOf } from './plan-rules.js'
 
 /** A sort value as JSON. A value that JSON cannot hold exactly is an object with one letter as its type. */

@@ -1,7 +1,7 @@
 import { didYouMean } from '../../text/nearest-names.js'
 import { type FilterTokens, quoted } from './filter-tokens.js'
 import { rulesOf } from './plan-rules.js'
-import type { PlanColumn } from './plan.js'
+import type { PlanColumn } from './query-plan.js'
 import { columnNamed, type NamedFields, type FieldPath, startOf, step } from './related-fields.js'
 import { isStorable } from './reachable.js'
 

@@ -1,9 +1,17 @@
 import type { Columns } from '../../resource/fields/field.js'
 import { FilterTokens, quoted } from './filter-tokens.js'
-import { elementLiteral, typedLiteral } from './literal.js'
+import { elementLiteral, typedLiteral } from './typed-literal.js'
 import { rulesOf } from './plan-rules.js'
 import { isStorable } from './reachable.js'
-import { type CompareOp, type FilterNode, type PlanColumn, and, isNotNull, isNull, not } from './plan.js'
+import {
+  type CompareOp,
+  type FilterNode,
+  type PlanColumn,
+  and,
+  isNotNull,
+  isNull,
+  not,
+} from './query-plan.js'
 import { type Member, readMember } from './filter-member.js'
 import type { FieldsBehind, NamedFields, FieldPath } from './related-fields.js'
 

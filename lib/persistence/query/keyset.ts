@@ -10,7 +10,7 @@ import {
   isNotNull,
   isNull,
   or,
-} from './plan.js'
+} from './query-plan.js'
 
 /**
  * The rows after the row with these sort values, one per term. The last term must be unique, or rows would be skipped.

@@ -4,7 +4,7 @@ import type { MaskOf } from '../../resource/mask-of.js'
 import { quoted } from './filter-tokens.js'
 import { didYouMean } from '../../text/nearest-names.js'
 import { rulesOf } from './plan-rules.js'
-import type { PlanColumn } from './plan.js'
+import type { PlanColumn } from './query-plan.js'
 import { columnNamed, type FieldsBehind, type FieldPath, startOf, step } from './related-fields.js'
 
 /** Smallest first, or largest first. */

@@ -2,7 +2,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { InvalidArgument } from '../../errors.js'
 import { type JsonValue, cursorValueOf, fromJson, isJsonValue, toJson } from './cursor-value.js'
 import type { OrderTerm } from './order-by.js'
-import type { PlanValue } from './plan.js'
+import type { PlanValue } from './query-plan.js'
 
 /** What a page token belongs to: it is refused for any other list. */
 export interface PageScope {

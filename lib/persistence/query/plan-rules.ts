@@ -5,7 +5,7 @@ import { isInfinite } from '../../resource/kinds/fractions.js'
 import { INTEGER, type Literal, Misfit, NUMBER } from '../../resource/kinds/literal.js'
 import { isInstant } from '../../resource/kinds/timestamp.js'
 import { isStoredText } from '../../resource/kinds/text.js'
-import type { PlanColumn, PlanValue } from './plan.js'
+import type { PlanColumn, PlanValue } from './query-plan.js'
 
 /** What filters, orders and cursors do with a column. */
 export const rulesOf = ({ kind }: Pick<PlanColumn, 'kind'>): PlanRules => (kind === 'any' ? ANY : KINDS[kind])

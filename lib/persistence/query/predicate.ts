@@ -1,7 +1,7 @@
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { parseOwnFilter } from './filter.js'
 import type { Filter } from './filter-template.js'
-import type { FilterNode } from './plan.js'
+import type { FilterNode } from './query-plan.js'
 import { reachable } from './reachable.js'
 
 /**

@@ -1,6 +1,6 @@
 import { string } from '../../resource/kinds/text.js'
 import { rulesOf } from './plan-rules.js'
-import { and, compare, type CompareNode, type FilterNode, not, or, type PlanColumn } from './plan.js'
+import { and, compare, type CompareNode, type FilterNode, not, or, type PlanColumn } from './query-plan.js'
 
 /** Whether a database can hold the text. Text that it cannot hold is in no row, so it need not be queried. */
 export const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed()

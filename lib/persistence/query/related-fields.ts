@@ -1,5 +1,5 @@
 import type { Column, Columns } from '../../resource/fields/field.js'
-import type { PlanColumn, RelatedRow } from './plan.js'
+import type { PlanColumn, RelatedRow } from './query-plan.js'
 
 /** What a filter or an order may name of one resource. */
 export interface NamedFields {

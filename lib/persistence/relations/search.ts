@@ -1,7 +1,7 @@
 import type { Field } from '../../resource/fields/field.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { ListPlan } from '../contract/list-plan.js'
-import { and, equals, type FilterNode, or } from '../query/plan.js'
+import { and, equals, type FilterNode, or } from '../query/query-plan.js'
 import type { RelationLoad } from './relation-loads.js'
 
 /** What a relation leads to: the live resources that have one of these values in a field. */

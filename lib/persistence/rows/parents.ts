@@ -4,7 +4,7 @@ import type { ReferredRow } from '../contract/related-options.js'
 import type { Dialect } from '../dialects/dialect.js'
 import { toPredicate } from '../dialects/to-predicate.js'
 import type { Placeholders } from '../engines/executor/placeholders.js'
-import type { FilterNode } from '../query/plan.js'
+import type { FilterNode } from '../query/query-plan.js'
 
 /** A row that another one is about to refer to. */
 export interface Parent {

@@ -1,7 +1,7 @@
 import type { OwningRelation } from '../../resource/relations/relation.js'
 import type { ReferenceAccess, ReferredRow, RowLimits } from '../contract/related-options.js'
 import { predicateOf } from '../query/predicate.js'
-import type { FilterNode } from '../query/plan.js'
+import type { FilterNode } from '../query/query-plan.js'
 
 /** Which row the caller of a write may refer to, as statements need it. */
 export interface Limit {

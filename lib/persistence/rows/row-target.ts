@@ -1,7 +1,7 @@
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Values } from '../contract/new-entity.js'
 import type { Precondition } from '../contract/precondition.js'
-import type { FilterNode } from '../query/plan.js'
+import type { FilterNode } from '../query/query-plan.js'
 
 /** Which rows a statement reaches at all. */
 export interface Reach {

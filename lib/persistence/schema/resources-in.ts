@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm'
-import { inheritedFacts, otherCopyOf } from '../../../decorators/metadata.js'
+import { inheritedFacts, otherCopyOf } from '../../../decorators/entity-facts.js'
 import { DeclarationError } from '../../errors.js'
 import { type EntityClass, resourceModel, type ResourceModel } from '../../resource/resource-model.js'
 import { postgres } from '../dialects/postgres.js'

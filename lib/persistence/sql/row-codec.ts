@@ -8,7 +8,7 @@ import type { CredentialRow } from '../contract/credential-check.js'
 import type { Values } from '../contract/new-entity.js'
 import type { OrderTerm } from '../query/order-by.js'
 import type { KnownHydrators } from '../relations/searched-rows.js'
-import type { PlanColumn } from '../query/plan.js'
+import type { PlanColumn } from '../query/query-plan.js'
 import { UnreadFields } from '../rows/unread-fields.js'
 
 /** How a field's values are bound: in the form that filters use, so that both find the same row. */

@@ -11,7 +11,7 @@ import type { Database } from '../engines/executor/executor.js'
 import type { LateTransaction } from '../engines/executor/late-transaction.js'
 import type { Hooks } from '../hooks/call-hooks.js'
 import { OutboxWriter } from '../outbox/sql/outbox-writer.js'
-import type { References } from '../references/references.js'
+import type { References } from '../references/checked-references.js'
 import type {
   Operations,
   ReadOperation,

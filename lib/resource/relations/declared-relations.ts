@@ -1,10 +1,10 @@
 import { getMetadataArgsStorage } from 'typeorm'
-import { lineage } from '../../../decorators/metadata.js'
+import { lineage } from '../../../decorators/entity-facts.js'
 import { DeclarationError } from '../../errors.js'
 import { snakeCase } from '../../text/snake-case.js'
 import type { Field } from '../fields/field.js'
 import { kindOf } from '../kinds/kinds.js'
-import type { ArgsOf } from '../typeorm/rules.js'
+import type { ArgsOf } from '../typeorm/declaration-rules.js'
 import type { InverseRelation, OnDelete, OwningRelation, RelatedClass, Relation } from './relation.js'
 
 type RelationArgs = ArgsOf<'relations'>

@@ -1,5 +1,5 @@
 import type { DescMessage } from '@bufbuild/protobuf'
-import type { EntityFacts } from '../../../decorators/metadata.js'
+import type { EntityFacts } from '../../../decorators/entity-facts.js'
 import type { SearchSource } from '../../../decorators/searchable.js'
 import { behaves } from '../behavior/field-behavior.js'
 import { fieldMarks } from '../behavior/field-marks.js'

@@ -1,5 +1,5 @@
 import { getMetadataArgsStorage } from 'typeorm'
-import { lineage } from '../../../decorators/metadata.js'
+import { lineage } from '../../../decorators/entity-facts.js'
 
 /** What TypeORM tells listeners and subscribers of an entity, named as its decorators. */
 export const HOOK_EVENTS = [

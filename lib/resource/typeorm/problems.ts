@@ -1,5 +1,5 @@
 import { getMetadataArgsStorage } from 'typeorm'
-import { lineage } from '../../../decorators/metadata.js'
+import { lineage } from '../../../decorators/entity-facts.js'
 import { ManagedValues } from '../kinds/managed.js'
 import { nearestNames } from '../../text/nearest-names.js'
 import { wrongValue } from '../../text/shown-value.js'
@@ -17,7 +17,7 @@ import {
   RELATION_OPTIONS,
   type Rule,
   UNIQUE_OPTIONS,
-} from './rules.js'
+} from './declaration-rules.js'
 
 /** The parts of an entity's TypeORM declarations that are not supported. */
 export interface TypeormProblems {

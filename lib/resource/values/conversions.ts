@@ -6,8 +6,8 @@ import { kindOfMessageField } from '../kinds/declared-kind.js'
 import { kindOf } from '../kinds/kinds.js'
 import { fromMessageField, toMessageField } from '../kinds/message-values.js'
 import type { Local } from '../messages/local-field.js'
-import { withholding } from '../behavior/input-only.js'
-import { entityWriter, type Output, type WriteEntity } from '../wire/entity-writer.js'
+import { withholding } from '../behavior/withhold-input-only.js'
+import { entityWriter, type Output, type WriteEntity } from '../wire/write-entity.js'
 
 type Values = Record<string, unknown>
 

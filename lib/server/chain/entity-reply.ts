@@ -2,7 +2,7 @@ import { type DescMessage, fromBinary, type Message, type Registry, toBinary } f
 import type { EntityResponse } from '../../call.js'
 import { messageWriter } from '../../gateway/json/writer.js'
 import { ByteWriter } from '../../resource/wire/byte-writer.js'
-import type { WriteEntity } from '../../resource/wire/entity-writer.js'
+import type { WriteEntity } from '../../resource/wire/write-entity.js'
 
 /** How the responses of a method are made of what its repository returns; compiled once per method. */
 export interface ReplyForm<T extends object = object> {

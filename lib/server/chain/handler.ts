@@ -10,7 +10,7 @@ import {
 } from '@bufbuild/protobuf'
 import type { RestrictedOperations, ServerCall } from '../../call.js'
 import type { Repository } from '../../persistence/contract/repository.js'
-import { withholding } from '../../resource/behavior/input-only.js'
+import { withholding } from '../../resource/behavior/withhold-input-only.js'
 import { isThenable } from '../../thenable.js'
 import type { Call, Restrictions } from './call.js'
 import { enter } from './enter.js'

@@ -7,7 +7,7 @@ import {
   type Reader,
   stringReader,
 } from '../../resource/messages/field-readers.js'
-import { type Readable, readableOf } from '../../resource/messages/readable.js'
+import { type Readable, readableOf } from '../../resource/messages/read-mask-target.js'
 import { nestedValidateOnly } from './nested-validate-only.js'
 
 /**

@@ -1,7 +1,7 @@
 import { misspelt } from '../../text/misspelt.js'
 import type { Config } from './config.js'
 import type { FieldTable } from './config-field.js'
-import { CONFIG_FIELDS } from './fields.js'
+import { CONFIG_FIELDS } from './config-defaults.js'
 
 /** One text for each name of a configuration that is unknown: a misspelt option would protect nobody. */
 export const unknownNames = (config: Config): string[] =>

@@ -1,7 +1,7 @@
 import type { ConnectError } from '@connectrpc/connect'
 import { detailsOf } from '../../error-details.js'
 import { AshlarError, CODES, httpHeadersOf, Internal } from '../../errors.js'
-import type { ConnectPackage } from './peer.js'
+import type { ConnectPackage } from './load-connect.js'
 import type { WireFormat } from './wire-format.js'
 
 /** The error as the protocols write it. Anything but an AshlarError says no more than `internal error`. */

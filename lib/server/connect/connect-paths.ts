@@ -5,7 +5,7 @@ import type { Dispatcher } from '../../call.js'
 import { DeclarationError } from '../../errors.js'
 import type { ExactPath, ExactPaths } from '../../gateway/exact-path.js'
 import { CONTENT_CODINGS } from '../../gateway/http/content-coding.js'
-import { forwardedNames, sentNames } from '../../gateway/http/metadata.js'
+import { forwardedNames, sentNames } from '../../gateway/http/metadata-of.js'
 import { messageWriter } from '../../gateway/json/writer.js'
 import { withReadableAnys, withUnknownTypes } from './any-types.js'
 import type { GatewayMux } from '../../gateway/routing/mux.js'
@@ -18,7 +18,7 @@ import { isDevelopment } from '../config/development.js'
 import type { Registry } from '../methods/registry.js'
 import { type ConnectedCall, implementationOf } from './connected-call.js'
 import { methodPath, type Serving } from './method-path.js'
-import { type ConnectPackage, loadConnect } from './peer.js'
+import { type ConnectPackage, loadConnect } from './load-connect.js'
 
 /** Bytes from which on a message is compressed. */
 const COMPRESS_FROM = 1024

@@ -3,11 +3,11 @@ import type { DescMethod, Message } from '@bufbuild/protobuf'
 import { errorForLog } from '../../faults/driver-fault.js'
 import { Internal } from '../../errors.js'
 import type { Dispatcher, Incoming, Metadata } from '../../call.js'
-import { isSendable } from '../../gateway/http/metadata.js'
+import { isSendable } from '../../gateway/http/metadata-of.js'
 import { pathOf } from '../chain/method.js'
 import type { Logger } from '../observability/logger.js'
 import { toConnectError } from './connect-error.js'
-import type { ConnectPackage } from './peer.js'
+import type { ConnectPackage } from './load-connect.js'
 import type { WireFormat } from './wire-format.js'
 
 /** A call on its way from the listener through the package to the chain. */

@@ -4,8 +4,8 @@ import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type Caller, type Dispatcher, type Incoming, Metadata } from '../../call.js'
 import type { ExactPath } from '../../gateway/exact-path.js'
-import { HttpError } from '../../gateway/http/http-error.js'
-import { metadataOf } from '../../gateway/http/metadata.js'
+import { OwnStatusError } from '../../gateway/http/own-status-error.js'
+import { metadataOf } from '../../gateway/http/metadata-of.js'
 import { keepAllPrivate } from '../../gateway/http/respond.js'
 import type { UnauthenticatedBytes } from '../../unauthenticated-bytes.js'
 import { type Arriving, arriving } from './arriving.js'
@@ -13,7 +13,7 @@ import type { Calling, Responded } from './connected-call.js'
 import { checkVersion, fromQuery, parametersOf } from './query-request.js'
 import type { RequestForm } from './request-bytes.js'
 import { sendUniversal } from './send-universal.js'
-import { deadlineOf } from './timeout.js'
+import { deadlineOf } from './deadline-of.js'
 import { formatOf, formatsOf, type WireFormat } from './wire-format.js'
 
 /** What all paths share. */
@@ -32,7 +32,7 @@ export interface Serving extends Calling {
 
 /** The format of a request and what is left to read of it; or why it has none. */
 type Asked =
-  HttpError | { readonly format: WireFormat; readonly read: (coding?: string) => Promise<Arriving> }
+  OwnStatusError | { readonly format: WireFormat; readonly read: (coding?: string) => Promise<Arriving> }
 
 /**
  * The path of a method. What it receives is read here, and passes the chain also where it cannot be read, so that it is limited
@@ -50,7 +50,7 @@ export const methodPath = (serving: Serving, method: DescMethod, handler: Univer
       const formats = request.httpVersionMajor >= 2 ? overHttp2 : overHttp1
       const allowed = { methods, formats }
       const asked = askedOf(serving, method, allowed, { request, response, query, caller })
-      if (asked instanceof HttpError)
+      if (asked instanceof OwnStatusError)
         return refuse(dispatcher, incomingOf(method, forwarded, request, caller), asked)
       const { format } = asked
       const arrived = await asked.read()
@@ -112,7 +112,7 @@ const askedOf = (
   const { method: httpMethod = '', headers } = request
   const { input, name } = method
   if (!methods.includes(httpMethod))
-    return new HttpError(405, 'UNIMPLEMENTED', `${name} supports ${methods.join(' and ')} only`, {
+    return new OwnStatusError(405, 'UNIMPLEMENTED', `${name} supports ${methods.join(' and ')} only`, {
       allow: ['OPTIONS', ...methods].sort().join(', '),
     })
   const formOf = (format: WireFormat): RequestForm => {
@@ -127,7 +127,7 @@ const askedOf = (
     const encoding = parameters.get('encoding')
     const format = formatOf(formats, `application/${faults.length > 0 ? 'json' : String(encoding)}`)
     if (format === undefined || format.isEnveloped)
-      return new HttpError(415, 'INVALID_ARGUMENT', 'the parameter encoding must be json or proto')
+      return new OwnStatusError(415, 'INVALID_ARGUMENT', 'the parameter encoding must be json or proto')
     const unreadable = faults[0] as Error | undefined
     const read = () =>
       unreadable === undefined
@@ -138,7 +138,7 @@ const askedOf = (
   const format = formatOf(formats, headers['content-type'])
   if (format !== undefined) return { format, read: () => arriving(formOf(format), request, response, caller) }
   const types = formats.map(({ contentType }) => contentType).join(', ')
-  return new HttpError(415, 'INVALID_ARGUMENT', `the Content-Type must be one of ${types}`, {
+  return new OwnStatusError(415, 'INVALID_ARGUMENT', `the Content-Type must be one of ${types}`, {
     'accept-post': types,
   })
 }
@@ -165,7 +165,11 @@ const incomingOf = (
 })
 
 /** Lets the chain limit and log a request that is written in no format. @throws what the chain says of it. */
-const refuse = async (dispatcher: Dispatcher, incoming: Incoming, unreadable: HttpError): Promise<never> => {
+const refuse = async (
+  dispatcher: Dispatcher,
+  incoming: Incoming,
+  unreadable: OwnStatusError,
+): Promise<never> => {
   const refused = { ...incoming, unreadable }
   const message = create(incoming.method.input)
   if (incoming.method.methodKind === 'unary') await dispatcher.unary(refused, message)

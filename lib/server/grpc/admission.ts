@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
 import { Metadata as GrpcMetadata, Server, type ServerOptions } from '@grpc/grpc-js'
 import { timeoutMs } from '../../gateway/http/grpc-timeout.js'
-import { requestIdFrom } from '../../text/request-id.js'
+import { requestIdFrom } from '../../text/request-id-from.js'
 import { Arrival, type ArrivalLimits } from './arrival.js'
 import { statusOf } from './unary.js'
 

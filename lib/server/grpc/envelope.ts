@@ -1,5 +1,5 @@
 import { InvalidArgument, Unimplemented } from '../../errors.js'
-import { Gathered } from '../../gateway/http/gathered.js'
+import { Gathered } from '../../gateway/http/gathered-bytes.js'
 
 /** Bytes in front of a message: its flags, and its length in four bytes. */
 export const PREFIX_BYTES = 5

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
 import { Server, type ServerOptions } from '@grpc/grpc-js'
-import { SINGLE_HEADERS } from '../../gateway/http/metadata.js'
+import { SINGLE_HEADERS } from '../../gateway/http/metadata-of.js'
 
 /** The handler that grpc-js calls for each stream, as the `stream` event of node:http2, after its own interceptors. */
 type StreamHandler = (

@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http'
-import { requestIdFrom } from '../../text/request-id.js'
+import { requestIdFrom } from '../../text/request-id-from.js'
 
 /**
  * The listener, with a request id in the header of every request, from where it gets into the responses. An id that a

@@ -1,4 +1,4 @@
-import { requestIdFrom } from '../../text/request-id.js'
+import { requestIdFrom } from '../../text/request-id-from.js'
 import type { Interceptor, Passed } from '../chain/interceptor.js'
 import { untilEnd, withReply } from '../chain/reply.js'
 

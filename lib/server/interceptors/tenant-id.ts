@@ -1,5 +1,5 @@
 import { InvalidArgument, Unauthenticated } from '../../errors.js'
-import { IDENTITY_HEADERS, SINGLE_HEADERS } from '../../gateway/http/metadata.js'
+import { IDENTITY_HEADERS, SINGLE_HEADERS } from '../../gateway/http/metadata-of.js'
 import type { Interceptor, Passed } from '../chain/interceptor.js'
 import type { RequestId } from './request-id.js'
 

@@ -13,7 +13,7 @@ import { type Reader, requiredIn } from '../../resource/messages/field-readers.j
 import { methodOf } from '../chain/method.js'
 import { dryRun } from './dry-run.js'
 import { checkScope } from './scope/path-scope.js'
-import { deletedEntity } from './preconditions.js'
+import { deletedEntity } from './etag-conditions.js'
 import { comparesEtags, namesRelations, restrictable, rowAccessOf } from './repository-handler.js'
 import { keyIn, keyInside } from './scope/names-in-requests.js'
 import { concealed } from './resource-request.js'

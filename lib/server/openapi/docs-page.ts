@@ -1,4 +1,4 @@
-import { HttpError } from '../../gateway/http/http-error.js'
+import { OwnStatusError } from '../../gateway/http/own-status-error.js'
 import type { FetchHandler } from '../../gateway/routing/mux.js'
 import type { SwaggerUi } from './swagger-ui.js'
 
@@ -57,15 +57,17 @@ export const docsPage = (ui: SwaggerUi, servers: readonly { readonly url: string
     const name = pathname.slice(DOCS_PATH.length + 1)
     if (name === 'start.js') return respond('text/javascript; charset=utf-8', START)
     const file = await ui(name)
-    if (file === undefined) throw new HttpError(404, 'NOT_FOUND', 'no such path')
+    if (file === undefined) throw new OwnStatusError(404, 'NOT_FOUND', 'no such path')
     return respond(file.contentType, file.bytes)
   }
 }
 
-/** @throws HttpError 405 for a request that does not read. */
+/** @throws OwnStatusError 405 for a request that does not read. */
 export const checkIsRead = (method: string): void => {
   if (method !== 'GET' && method !== 'HEAD')
-    throw new HttpError(405, 'UNIMPLEMENTED', 'the path supports GET and HEAD only', { allow: 'GET, HEAD' })
+    throw new OwnStatusError(405, 'UNIMPLEMENTED', 'the path supports GET and HEAD only', {
+      allow: 'GET, HEAD',
+    })
 }
 
 /** What the page may load and call: its own origin, and for calls the servers of the document. */

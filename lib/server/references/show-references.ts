@@ -1,6 +1,6 @@
 import { create, type DescField, type DescMessage, type DescMethod, type Message } from '@bufbuild/protobuf'
 import { InvalidArgument } from '../../errors.js'
-import { withholding } from '../../resource/behavior/input-only.js'
+import { withholding } from '../../resource/behavior/withhold-input-only.js'
 import { type Redaction, withoutSecrets } from '../../resource/redaction.js'
 import { resourceAnnotation } from '../../resource/names/resource-annotation.js'
 import { type ShownReference, shownReferences } from '../../resource/relations/reference-fields.js'

@@ -25,7 +25,7 @@ import type { ResourceModel } from '../../resource/resource-model.js'
 import { allPass, both, listable, type Restriction } from '../authz/decision.js'
 import type { Restricted, RowAccessKind } from '../chain/row-access.js'
 import { isOverridden } from '../methods/overrides.js'
-import { deletedEntity } from '../methods/preconditions.js'
+import { deletedEntity } from '../methods/etag-conditions.js'
 import { type Asked, type Decided, sameContext, sameRows, type Write } from './decided.js'
 import { refuseRelations, refuseThrough, runWithPredicate } from './run-with-predicate.js'
 

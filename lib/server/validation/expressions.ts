@@ -13,7 +13,7 @@ import {
 import { reflect } from '@bufbuild/protobuf/reflect'
 import { FileDescriptorProtoSchema, MessageOptionsSchema } from '@bufbuild/protobuf/wkt'
 import type * as Rules from 'ashlar-annotations/buf/validate/validate_pb.js'
-import { filesOf } from './declared-rules.js'
+import { filesOf } from './ruled-part.js'
 import { withFields } from './named-fields.js'
 
 /** A CEL expression, and where it is declared. */

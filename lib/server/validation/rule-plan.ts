@@ -1,7 +1,7 @@
 import { type DescField, type DescMessage, getOption, hasOption } from '@bufbuild/protobuf'
 import { reflect } from '@bufbuild/protobuf/reflect'
 import type * as Rules from 'ashlar-annotations/buf/validate/validate_pb.js'
-import { reachable, ruledPart } from './declared-rules.js'
+import { reachable, ruledPart } from './ruled-part.js'
 import { type ExpressionCost, expressionCost } from './expression-cost.js'
 
 /** The most that a field may hold, and what is said of more. */

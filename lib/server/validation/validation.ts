@@ -1,6 +1,6 @@
 import type { Message } from '@bufbuild/protobuf'
 import type { Interceptor, Passed } from '../chain/interceptor.js'
-import { fieldCheck } from './field-behavior.js'
+import { fieldCheck } from './field-check.js'
 import type { MessageRules } from './protovalidate.js'
 import { Violations } from './violations.js'
 

@@ -1,4 +1,4 @@
-export { Failure } from './failure.js'
+export { Failure } from './idp-failure.js'
 export type { ProviderOptions } from './provider/options.js'
 export { type RunningProvider, startProvider } from './provider/start-provider.js'
 export { type EdgeOptions, type RunningEdge, startEdge } from './edge/start-edge.js'

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { Failure } from '../../../cli/errors/failure.js'
 import { clientsOf, nameableRoutes, titleOf } from '../../../cli/idp/clients.js'
-import { toClientsFile } from '../../../cli/idp/clients-file.js'
+import { toClientsFile } from '../../../cli/idp/to-clients-file.js'
 import type { Route, Tile } from '../../../cli/idp/routes/route.js'
 import { drill } from '../../support/drill.js'
 

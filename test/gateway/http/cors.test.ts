@@ -1,5 +1,5 @@
 import { resolved } from '../../../lib/server/config/config-field.js'
-import { GATEWAY_FIELDS } from '../../../lib/server/config/fields.js'
+import { GATEWAY_FIELDS } from '../../../lib/server/config/config-defaults.js'
 import { expect } from 'chai'
 import { Gateway } from '../../../lib/gateway/gateway.js'
 import type { CorsOptions } from '../../../lib/gateway/http/cors.js'

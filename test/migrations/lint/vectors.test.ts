@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { ENGINES } from '../../../lib/migrations/engines.js'
-import type { Dialect } from '../../../lib/migrations/files/dialect.js'
-import { lintFile } from '../../../lib/migrations/lint/lint.js'
-import { splitStatements } from '../../../lib/migrations/sql/statements.js'
+import type { Dialect } from '../../../lib/migrations/files/dialect-name.js'
+import { lintFile } from '../../../lib/migrations/lint/lint-file.js'
+import { splitStatements } from '../../../lib/migrations/sql/split-statements.js'
 import { vectorFile } from '../../support/values/vectors.js'
 
 interface SquawkRow {

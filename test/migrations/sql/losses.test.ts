@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { mysqlSyntax } from '../../../lib/migrations/mysql/sql/syntax.js'
 import { postgresSyntax } from '../../../lib/migrations/postgres/sql/syntax.js'
 import { notBroughtBack } from '../../../lib/migrations/sql/losses.js'
-import { splitStatements } from '../../../lib/migrations/sql/statements.js'
+import { splitStatements } from '../../../lib/migrations/sql/split-statements.js'
 
 describe('what a way down does not bring back', () => {
   for (const [up, down, lost] of [

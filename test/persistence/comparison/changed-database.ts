@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { engineOf } from '../../../lib/migrations/engines.js'
-import { splitStatements } from '../../../lib/migrations/sql/statements.js'
+import { splitStatements } from '../../../lib/migrations/sql/split-statements.js'
 import { type Dialect, lintFiles, migrate } from '../../../lib/migrations/index.js'
 import {
   type LiveSchema,

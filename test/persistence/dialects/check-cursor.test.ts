@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { InvalidArgument } from '../../../lib/errors.js'
 import type { DialectName } from '../../../lib/persistence/dialects/dialect.js'
 import { checkCursor } from '../../../lib/persistence/dialects/check-cursor.js'
-import type { PlanColumn } from '../../../lib/persistence/query/plan.js'
+import type { PlanColumn } from '../../../lib/persistence/query/query-plan.js'
 import { dialectNamed } from '../../../lib/persistence/dialects/dialect-named.js'
 
 const of = (kind: PlanColumn['kind']): PlanColumn => ({ column: 'c', kind, nullable: true })

@@ -16,7 +16,7 @@ import {
   isNull,
   not,
   or,
-} from '../../../lib/persistence/query/plan.js'
+} from '../../../lib/persistence/query/query-plan.js'
 import { toPredicate } from '../../../lib/persistence/dialects/to-predicate.js'
 import { DATABASES } from '../query/databases.js'
 import { COLUMNS, everyValue } from '../query/specimen-rows.js'

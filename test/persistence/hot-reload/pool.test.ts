@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import * as fc from 'fast-check'
 import { Unavailable } from '../../../lib/errors.js'
 import { HotPool } from '../../../lib/persistence/hot-reload/pool.js'
-import type { Connection, ConnectionListener } from '../../../lib/persistence/hot-reload/session.js'
+import type { Connection, ConnectionListener } from '../../../lib/persistence/hot-reload/reloaded-session.js'
 import { drill } from '../../support/drill.js'
 import { rejection } from '../../support/rejection.js'
 

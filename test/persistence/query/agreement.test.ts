@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { compareBy } from '../../../lib/persistence/memory/compare-by.js'
-import { toTest } from '../../../lib/persistence/memory/evaluate.js'
+import { toTest } from '../../../lib/persistence/memory/filter-test.js'
 import { parseFilterPlan } from '../../../lib/persistence/query/filter.js'
 import { keysetPredicate } from '../../../lib/persistence/query/keyset.js'
 import { type OrderTerm, parseOrderTerms } from '../../../lib/persistence/query/order-by.js'

@@ -3,7 +3,7 @@ import { Client } from 'pg'
 import sqlite3 from 'sqlite3'
 import type { Dialect, DialectName } from '../../../lib/persistence/dialects/dialect.js'
 import { dialectNamed } from '../../../lib/persistence/dialects/dialect-named.js'
-import type { PlanValue } from '../../../lib/persistence/query/plan.js'
+import type { PlanValue } from '../../../lib/persistence/query/query-plan.js'
 import { serviceUrl } from '../../support/running/services.js'
 import { COLUMNS, FIELDS, type FieldName, type Row } from './specimen-rows.js'
 

@@ -4,7 +4,7 @@ import type { Column, Columns } from '../../../lib/resource/fields/field.js'
 import { parseFilter } from '../../../lib/persistence/dialects/parse-filter.js'
 import { parseFilterPlan } from '../../../lib/persistence/query/filter.js'
 import { hasValue } from '../../../lib/persistence/query/filter-template.js'
-import type { PlanValue } from '../../../lib/persistence/query/plan.js'
+import type { PlanValue } from '../../../lib/persistence/query/query-plan.js'
 
 const of = (column: string, kind: Column['kind'], nullable = true): Column => ({ column, kind, nullable })
 const column = (kind: Column['kind']): Column => of('x', kind)

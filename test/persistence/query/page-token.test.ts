@@ -9,7 +9,7 @@ import {
   encodeKeyset,
   encodeOffset,
 } from '../../../lib/persistence/query/page-token.js'
-import type { PlanColumn } from '../../../lib/persistence/query/plan.js'
+import type { PlanColumn } from '../../../lib/persistence/query/query-plan.js'
 import { drill } from '../../support/drill.js'
 import { COLUMNS, SORTABLE, read, rows } from './specimen-rows.js'
 

@@ -15,7 +15,7 @@ import {
   JOIN_COLUMN_OPTIONS,
   RELATION_OPTIONS,
   UNIQUE_OPTIONS,
-} from '../../../lib/resource/typeorm/rules.js'
+} from '../../../lib/resource/typeorm/declaration-rules.js'
 import { problemsOf, REFUSED, type Row, widgetWith } from './declarations.js'
 
 /** Decorators that are carried out; what is refused is refused by their options. */

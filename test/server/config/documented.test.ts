@@ -1,7 +1,11 @@
 import { expect } from 'chai'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { CONFIG_FIELDS, GATEWAY_FIELDS, RESILIENCE_FIELDS } from '../../../lib/server/config/fields.js'
+import {
+  CONFIG_FIELDS,
+  GATEWAY_FIELDS,
+  RESILIENCE_FIELDS,
+} from '../../../lib/server/config/config-defaults.js'
 import { LIMIT_FIELDS } from '../../../lib/server/config/limits.js'
 import { root } from '../../support/root.js'
 

@@ -1,5 +1,5 @@
 import { Flags } from '@oclif/core'
-import type { SyncReport } from '../../../idp/sync.js'
+import type { SyncReport } from '../../../idp/sync-clients.js'
 import { pathFlag } from '../../../loading/path-flag.js'
 import { Verb } from '../../../verb/verb.js'
 
@@ -38,7 +38,7 @@ A local file has the kind Config or Service (spec.routes, each with host, upstre
   override async run(): Promise<SyncReport> {
     const { flags } = await this.parse(Sync)
     const [{ syncClients }, { syncLines }, { daemonAddresses }] = await Promise.all([
-      import('../../../idp/sync.js'),
+      import('../../../idp/sync-clients.js'),
       import('../../../idp/sync-lines.js'),
       import('../../../idp/routes/daemon-address.js'),
     ])

@@ -1,7 +1,7 @@
 import { Cursor, hasWords, isWord } from '../../sql/cursor.js'
 import type { Rule } from './lint-rule.js'
-import type { Statement } from '../../sql/statements.js'
-import type { Token } from '../../sql/tokens.js'
+import type { Statement } from '../../sql/split-statements.js'
+import type { Token } from '../../sql/tokenize.js'
 import {
   addedColumns,
   alteredColumn,

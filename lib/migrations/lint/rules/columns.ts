@@ -1,7 +1,7 @@
 import { Cursor, hasWords } from '../../sql/cursor.js'
-import type { Dialect } from '../../files/dialect.js'
+import type { Dialect } from '../../files/dialect-name.js'
 import type { Rule } from './lint-rule.js'
-import type { Statement } from '../../sql/statements.js'
+import type { Statement } from '../../sql/split-statements.js'
 import {
   addedColumns,
   alteredColumn,

@@ -1,6 +1,6 @@
 import type { Syntax } from '../../sql/syntax.js'
-import type { Statement } from '../../sql/statements.js'
-import type { Token } from '../../sql/tokens.js'
+import type { Statement } from '../../sql/split-statements.js'
+import type { Token } from '../../sql/tokenize.js'
 import type { Rule } from './lint-rule.js'
 
 /** What an engine adds to lint: its own rules, and what the common rules need to know of it. */

@@ -1,6 +1,6 @@
-import type { Dialect } from '../../files/dialect.js'
+import type { Dialect } from '../../files/dialect-name.js'
 import type { Backfill } from '../../sql/backfill.js'
-import type { Statement } from '../../sql/statements.js'
+import type { Statement } from '../../sql/split-statements.js'
 import type { EngineLint } from './engine-lint.js'
 
 /**

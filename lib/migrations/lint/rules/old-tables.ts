@@ -1,6 +1,6 @@
 import type { FileFacts, Rule } from './lint-rule.js'
-import type { Statement } from '../../sql/statements.js'
-import type { Token } from '../../sql/tokens.js'
+import type { Statement } from '../../sql/split-statements.js'
+import type { Token } from '../../sql/tokenize.js'
 import { alterTable } from '../../sql/statement-shape.js'
 
 /** The actions of an ALTER TABLE on a table that existed before this file. Only such a table has rows and readers. */

@@ -1,8 +1,8 @@
 import { Cursor, hasWords, isWord, nameOf } from '../../sql/cursor.js'
 import type { Rule } from './lint-rule.js'
-import { BACKFILL_TABLE, VERSION_TABLE } from '../../files/names.js'
+import { BACKFILL_TABLE, VERSION_TABLE } from '../../files/framework-tables.js'
 import { boundedUpdate } from '../../sql/backfill.js'
-import type { Statement } from '../../sql/statements.js'
+import type { Statement } from '../../sql/split-statements.js'
 
 /** What the engine cannot run or recover. */
 export const REFUSALS: readonly Rule[] = [

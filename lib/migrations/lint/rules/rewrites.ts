@@ -1,6 +1,6 @@
 import { hasWords, indexOfWords, isWord } from '../../sql/cursor.js'
 import type { FileFacts, Rule } from './lint-rule.js'
-import type { Token } from '../../sql/tokens.js'
+import type { Token } from '../../sql/tokenize.js'
 import { addedColumns, addedConstraint, type Column, typeOf } from '../../sql/statement-shape.js'
 import { toldBy } from './old-tables.js'
 

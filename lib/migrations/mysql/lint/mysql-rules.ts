@@ -1,8 +1,8 @@
 import { Cursor, hasWords, indexOfWords, isWord } from '../../sql/cursor.js'
 import type { Rule } from '../../lint/rules/lint-rule.js'
 import { mysqlSyntax } from '../sql/syntax.js'
-import type { Statement } from '../../sql/statements.js'
-import type { Token } from '../../sql/tokens.js'
+import type { Statement } from '../../sql/split-statements.js'
+import type { Token } from '../../sql/tokenize.js'
 import {
   addedColumns,
   addedConstraint,

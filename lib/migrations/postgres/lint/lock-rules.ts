@@ -2,7 +2,7 @@ import { detached, isOn, reindexed } from '../sql/non-transactional.js'
 import { postgresSyntax } from '../sql/syntax.js'
 import { Cursor, hasWords, isWord } from '../../sql/cursor.js'
 import type { Rule } from '../../lint/rules/lint-rule.js'
-import type { Statement } from '../../sql/statements.js'
+import type { Statement } from '../../sql/split-statements.js'
 import {
   addedColumns,
   addedConstraint,

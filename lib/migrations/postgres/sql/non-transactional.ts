@@ -1,6 +1,6 @@
 import { Cursor, hasWords, indexOfWords, isWord } from '../../sql/cursor.js'
-import type { Statement } from '../../sql/statements.js'
-import type { Token } from '../../sql/tokens.js'
+import type { Statement } from '../../sql/split-statements.js'
+import type { Token } from '../../sql/tokenize.js'
 import { alterTable, type CreateIndex, createIndex, dropped } from '../../sql/statement-shape.js'
 
 type Path = readonly string[]

@@ -15,7 +15,7 @@ import type { Target } from '../../rows/row-target.js'
 import { deleteWithChildren } from './delete-with-children.js'
 import { isSoft, type Member, tellsOf } from './family.js'
 import { type PurgeStep, purgeWithChildren } from './purge-with-children.js'
-import { fixedSnapshot } from './refusals.js'
+import { fixedSnapshot } from './refused-deletion.js'
 import type { StoredRow, StoredRows } from './stored-rows.js'
 import { undeleteWithChildren } from './undelete-with-children.js'
 

@@ -1,6 +1,6 @@
 import { predicateOf } from '../../query/predicate.js'
 import { goesAlong, isSoft, type Edge, type Member } from './family.js'
-import { MOST_COUNTED, type Referring, stillReferredTo, tooManyRows } from './refusals.js'
+import { MOST_COUNTED, type Referring, stillReferredTo, tooManyRows } from './refused-deletion.js'
 import type { ReferenceAccess, RelatedAccess, RowLimits } from '../../contract/related-options.js'
 import { byMember, RowSet, type StoredRow, type StoredRows, type Which } from './stored-rows.js'
 

@@ -1,4 +1,4 @@
-import type { FilterNode } from '../../query/plan.js'
+import type { FilterNode } from '../../query/query-plan.js'
 import type { Edge, Member } from './family.js'
 
 /** What a deletion knows of a row. */

@@ -2,7 +2,7 @@ import { ErrConflict } from '../../../errors.js'
 import { constraintError } from '../../engines/errors/constraint-error.js'
 import { comesBack, type Member } from './family.js'
 import { mayReach, type UndeletionOptions } from './plan-deletion.js'
-import { mayNotUndelete, takenMeanwhile, tooManyRows } from './refusals.js'
+import { mayNotUndelete, takenMeanwhile, tooManyRows } from './refused-deletion.js'
 import { byMember, RowSet, type StoredRow, type StoredRows } from './stored-rows.js'
 import { checkParents, checkParentsLive } from './what-is-left.js'
 

@@ -2,7 +2,7 @@ import type { ReferenceAccess, RowLimits } from '../../contract/related-options.
 import { predicateOf } from '../../query/predicate.js'
 import { sharedParts } from '../../../resource/relations/parts-of-name.js'
 import { type Edge, isSoft } from './family.js'
-import { parentIsDeleted, stillReferredTo } from './refusals.js'
+import { parentIsDeleted, stillReferredTo } from './refused-deletion.js'
 import { byMember, RowSet, type StoredRow, type StoredRows, tenantOfParent } from './stored-rows.js'
 
 /** What a deletion has written. */

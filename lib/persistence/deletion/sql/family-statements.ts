@@ -7,7 +7,7 @@ import { quoteTable } from '../../dialects/quote-table.js'
 import { toPredicate } from '../../dialects/to-predicate.js'
 import { named } from '../../engines/executor/named.js'
 import type { Row, Statement } from '../../engines/executor/executor.js'
-import type { FilterNode, PlanColumn, PlanValue } from '../../query/plan.js'
+import type { FilterNode, PlanColumn, PlanValue } from '../../query/query-plan.js'
 import { DELETE_ID, type Member } from '../rules/family.js'
 import type { StoredRow } from '../rules/stored-rows.js'
 

@@ -1,4 +1,4 @@
-import type { PlanValue } from '../../query/plan.js'
+import type { PlanValue } from '../../query/query-plan.js'
 import { type BoundValue, isoMicros, lastMicrosecond } from '../values/bound-value.js'
 import { bufferOf } from '../values/buffer-of.js'
 import {

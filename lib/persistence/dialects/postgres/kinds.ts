@@ -1,5 +1,5 @@
 import type { Facets } from '../../../resource/kinds/kind.js'
-import type { PlanValue } from '../../query/plan.js'
+import type { PlanValue } from '../../query/query-plan.js'
 import { isLast } from '../values/stored-time.js'
 import { type BoundValue, isoMicros, lastMicrosecond } from '../values/bound-value.js'
 import { bufferOf } from '../values/buffer-of.js'

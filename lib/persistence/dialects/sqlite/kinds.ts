@@ -1,4 +1,4 @@
-import type { PlanValue } from '../../query/plan.js'
+import type { PlanValue } from '../../query/query-plan.js'
 import { INT64 } from '../../../resource/kinds/integers.js'
 import { InvalidArgument } from '../../../errors.js'
 import { type BoundValue, isoMillis } from '../values/bound-value.js'

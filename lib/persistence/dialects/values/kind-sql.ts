@@ -1,5 +1,5 @@
 import type { Facets, KindName, Range } from '../../../resource/kinds/kind.js'
-import type { PlanColumn, PlanValue } from '../../query/plan.js'
+import type { PlanColumn, PlanValue } from '../../query/query-plan.js'
 import type { BoundValue } from './bound-value.js'
 
 /** A field whose values are stored. */

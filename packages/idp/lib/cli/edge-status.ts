@@ -1,7 +1,7 @@
 import { listedRoutes } from '../edge/edge-client.js'
 import { edgeHome } from '../edge/edge-home.js'
 import { statusTable } from '../edge/status-table.js'
-import { Failure, NOBODY_RESPONDS } from '../failure.js'
+import { Failure, NOBODY_RESPONDS } from '../idp-failure.js'
 
 /** `ashlar-idp edge status` */
 export async function edgeStatus(): Promise<void> {

@@ -1,4 +1,4 @@
-import { Failure } from '../failure.js'
+import { Failure } from '../idp-failure.js'
 import { COMMANDS } from './commands.js'
 import { usageOf } from './usage.js'
 

@@ -1,6 +1,6 @@
 import { callControl } from '../control/call-control.js'
 import { controlSocketOf } from '../control/control-address.js'
-import { Failure } from '../failure.js'
+import { Failure } from '../idp-failure.js'
 import type { IssuedToken } from '../provider/issue-token.js'
 import type { Values } from './command.js'
 

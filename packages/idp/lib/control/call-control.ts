@@ -1,5 +1,5 @@
 import { request } from 'node:http'
-import { Failure, NOBODY_RESPONDS } from '../failure.js'
+import { Failure, NOBODY_RESPONDS } from '../idp-failure.js'
 
 /** A rotation makes a key, which takes a while on a busy machine. */
 const TIMEOUT_MS = 30_000

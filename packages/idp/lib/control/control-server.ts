@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { Failure } from '../failure.js'
+import { Failure } from '../idp-failure.js'
 import { bodyOf } from '../http/request-body.js'
 import { listenPrivately } from './listen-privately.js'
 

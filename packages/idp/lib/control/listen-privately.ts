@@ -2,7 +2,7 @@ import { chmodSync, lstatSync, mkdirSync, unlinkSync } from 'node:fs'
 import type { Server } from 'node:http'
 import { connect } from 'node:net'
 import { dirname } from 'node:path'
-import { Failure } from '../failure.js'
+import { Failure } from '../idp-failure.js'
 
 /**
  * Listens on a unix socket that only this user may open. A socket that a process left when it was killed is replaced.

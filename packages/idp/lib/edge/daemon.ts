@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { bodyOf } from '../http/request-body.js'
-import { parseDuration, quoted } from './duration.js'
-import { type Registry, RouteConflict } from './registry.js'
+import { parseDuration, quoted } from './parse-duration.js'
+import { type Registry, RouteConflict } from './kept-routes.js'
 import { routeInBody, routeJson } from './route-json.js'
 
 type Call = (

@@ -1,5 +1,5 @@
 import { request } from 'node:http'
-import { CONFLICT, Failure, NOBODY_RESPONDS } from '../failure.js'
+import { CONFLICT, Failure, NOBODY_RESPONDS } from '../idp-failure.js'
 import type { EdgeHome } from './edge-home.js'
 
 const TIMEOUT_MS = 5_000

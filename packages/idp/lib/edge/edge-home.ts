@@ -1,6 +1,6 @@
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { Failure } from '../failure.js'
+import { Failure } from '../idp-failure.js'
 import { isLoopback } from '../clients/origins.js'
 
 const DEFAULT_TCP = '127.0.0.1:15353'

@@ -2,8 +2,8 @@ import { createProxyServer } from 'httpxy'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type { Registry } from './registry.js'
-import type { KeptRoute } from './route.js'
+import type { Registry } from './kept-routes.js'
+import type { KeptRoute } from './edge-route.js'
 import { isLoopback } from '../clients/origins.js'
 
 /** Marks what has been through an edge, so that a route to the edge itself does not go round for ever. */

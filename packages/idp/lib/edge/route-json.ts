@@ -1,4 +1,4 @@
-import type { EdgeRoute, EdgeTile, KeptRoute } from './route.js'
+import type { EdgeRoute, EdgeTile, KeptRoute } from './edge-route.js'
 
 /** What the daemon prints for a time that is not set. */
 const NO_TIME = '0001-01-01T00:00:00Z'

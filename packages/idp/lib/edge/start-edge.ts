@@ -3,13 +3,13 @@ import { createServer as createTlsServer, type Server as TlsServer } from 'node:
 import type { AddressInfo } from 'node:net'
 import type { SecureContext } from 'node:tls'
 import { listenPrivately } from '../control/listen-privately.js'
-import { Failure } from '../failure.js'
+import { Failure } from '../idp-failure.js'
 import { type Authority, openAuthority } from './authority.js'
 import { daemonOf, onlyLocal } from './daemon.js'
 import { printed } from '../printed.js'
 import { type EdgeHome, edgeHome } from './edge-home.js'
 import { proxyOf } from './proxy.js'
-import { Registry } from './registry.js'
+import { Registry } from './kept-routes.js'
 
 export interface EdgeOptions {
   /** The port for https. Default: 443 where it may, else 8443. 0 takes a free one. */

@@ -1,7 +1,7 @@
 import type { Provider } from 'oidc-provider'
-import { Failure } from '../failure.js'
+import { Failure } from '../idp-failure.js'
 import { ACCESS_TOKEN_SECONDS } from './configuration.js'
-import type { ProviderContext } from './context.js'
+import type { ProviderContext } from './provider-context.js'
 import { grantedScopes, OPENID_SCOPES, resourceOf } from './scopes.js'
 
 /** An access token that nobody signed in for. */

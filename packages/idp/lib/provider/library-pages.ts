@@ -11,7 +11,7 @@ import {
   signOutPage,
 } from '../pages/notices.js'
 import { documentOf, type Page, policyOf } from '../pages/page.js'
-import type { ProviderContext } from './context.js'
+import type { ProviderContext } from './provider-context.js'
 
 type Features = NonNullable<Configuration['features']>
 

@@ -6,8 +6,8 @@ import type { Keys } from '../state/keys.js'
 import { accessTokenOf } from './access-tokens.js'
 import { metadataOf } from './client-metadata.js'
 import { configurationOf } from './configuration.js'
-import type { ProviderContext } from './context.js'
-import { isPublic } from './handler.js'
+import type { ProviderContext } from './provider-context.js'
+import { isPublic } from './provider-handler.js'
 import { withoutScript } from './library-pages.js'
 
 /** A provider of the library with the keys as they are now. All that it remembers is in the state, so a new one goes on where another was. */

@@ -1,6 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { Failure } from '../failure.js'
+import { Failure } from '../idp-failure.js'
 import { takenPort } from './taken-port.js'
 
 const IPV4 = '127.0.0.1'

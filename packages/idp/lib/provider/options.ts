@@ -1,4 +1,4 @@
-import { Failure } from '../failure.js'
+import { Failure } from '../idp-failure.js'
 import { isLoopback } from '../clients/origins.js'
 
 /** Options of `startProvider`. */

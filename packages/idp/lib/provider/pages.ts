@@ -5,10 +5,10 @@ import { chooserPage } from '../pages/chooser.js'
 import { launchpadPage } from '../pages/launchpad.js'
 import { consentPage, errorPage } from '../pages/notices.js'
 import { documentOf, type Page, policyOf } from '../pages/page.js'
-import { AMR } from './claims.js'
-import type { ProviderContext } from './context.js'
+import { AMR } from './token-claims.js'
+import type { ProviderContext } from './provider-context.js'
 import { formOf } from '../http/request-body.js'
-import { textOf } from './parameters.js'
+import { textOf } from './parameter-text.js'
 import { Sessions } from './sessions.js'
 
 const INTERACTION = /^\/interaction\/([\w-]{1,64})$/

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Provider } from 'oidc-provider'
 import { endGrant } from '../state/adapter.js'
-import { AMR } from './claims.js'
+import { AMR } from './token-claims.js'
 import { SESSION_SECONDS } from './configuration.js'
-import type { ProviderContext } from './context.js'
+import type { ProviderContext } from './provider-context.js'
 
 type Session = InstanceType<Provider['Session']>
 

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:f
 import { request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { call } from '../support/edge.js'
+import { call } from '../support/own-edge.js'
 import { freePort, start } from '../support/program.js'
 
 describe('ashlar-idp edge and up', () => {

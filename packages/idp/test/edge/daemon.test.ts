@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { call, ownEdge, type OwnEdge } from '../support/edge.js'
+import { call, ownEdge, type OwnEdge } from '../support/own-edge.js'
 
 interface Row {
   readonly request: { readonly method: string; readonly path: string; readonly body?: string }

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { request as secureRequest, type RequestOptions } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { connect } from 'node:tls'
-import { ownEdge, type OwnEdge } from '../support/edge.js'
+import { ownEdge, type OwnEdge } from '../support/own-edge.js'
 
 describe('the proxy of the edge', () => {
   let own: OwnEdge

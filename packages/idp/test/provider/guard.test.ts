@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { Browser } from '../support/browser.js'
-import { call } from '../support/edge.js'
+import { call } from '../support/own-edge.js'
 import { authorization, ownProvider, type OwnProvider, REDIRECT } from '../support/own-provider.js'
 
 describe('what the provider refuses', () => {

@@ -1,0 +1,118 @@
+import { readdirSync, renameSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Dialect } from '../../lib/migrations/files/dialect-name.js'
+import type { CommandLine } from '../../lib/migrations/index.js'
+import { Failure } from '../errors/failure.js'
+import { readingReasonOf, reasonOf } from '../output/whole-file.js'
+import { namesText } from './lines/names-text.js'
+import { foldersOf, refuseMissing } from './next-files.js'
+
+/** A version that got another number. */
+export interface Renumbered {
+  readonly folder: string
+  readonly from: string
+  readonly to: string
+  /** Other versions that ran behind it, and run before it now. */
+  readonly overtaken: readonly string[]
+}
+
+const VERSION = /^(\d{4})_(.+)$/
+const FILE = /^(\d{4}_.+)\.(?:(?:up|down)\.sql|up\.m?[jt]s)$/
+const LAST_BY_HAND = 7_999
+
+/**
+ * Gives versions the numbers behind all other hand-written ones, in the order in which they are named, in the folder of
+ * each engine that has them.
+ * @throws {Failure} for a version that no folder has, that is not hand-written, or that would leave a gap.
+ */
+export function renumber(
+  folder: string,
+  dialect: Dialect | undefined,
+  names: readonly string[],
+  command: CommandLine,
+): readonly Renumbered[] {
+  const wrong = names.filter((name) => !isByHand(name))
+  if (wrong.length > 0)
+    throw new Failure(
+      'input',
+      `${wrong.join(', ')}: name versions as NNNN_description, from 0002 to ${LAST_BY_HAND}`,
+    )
+  refuseMissing(folder, command)
+  const folders = foldersOf(folder, dialect).map((one) => ({ ...one, files: filesOf(one.folder) }))
+  const missing = names.filter(
+    (name) => !folders.some(({ files }) => files.some((file) => nameOf(file) === name)),
+  )
+  if (missing.length > 0) throw new Failure('input', `no folder has ${missing.join(', ')}`)
+  for (const { folder, files } of folders) refuseGap(folder, new Set(files.map(nameOf)), names)
+  return folders.flatMap((one) => renumberIn(one.folder, one.files, [...new Set(names)]))
+}
+
+/** @throws {Failure} for a version that leaves its number to nobody, while versions behind it keep theirs. */
+function refuseGap(folder: string, there: ReadonlySet<string>, names: readonly string[]): void {
+  const others = [...there].filter((name) => isByHand(name) && !names.includes(name))
+  const numbers = others.map(numberOf)
+  for (const name of names) {
+    const behind = others.filter((other) => numberOf(other) > numberOf(name))
+    if (!there.has(name) || behind.length === 0 || numbers.includes(numberOf(name))) continue
+    throw new Failure(
+      'input',
+      `nothing is renamed: no other version of ${folder} has the number of ${name}, and numbers have no gaps: name the versions behind it as well (${namesText(behind)})`,
+    )
+  }
+}
+
+function renumberIn(
+  folder: string,
+  files: readonly string[],
+  names: readonly string[],
+): readonly Renumbered[] {
+  const there = new Set(files.map(nameOf))
+  const moved = names.filter((name) => there.has(name))
+  const others = [...there].filter((name) => isByHand(name) && !moved.includes(name))
+  const next = Math.max(1, ...others.map(numberOf)) + 1
+  const plan = moved
+    .map((from, index) => ({ from, to: `${String(next + index).padStart(4, '0')}_${from.slice(5)}` }))
+    .filter(({ from, to }) => from !== to)
+  if (next + moved.length - 1 > LAST_BY_HAND)
+    throw new Failure('input', `${LAST_BY_HAND} is the last number there is`)
+  // Two may have one description: by way of names that no version has, none is written over another.
+  const steps = files.flatMap((file) => {
+    const found = plan.find(({ from }) => from === nameOf(file))
+    return found === undefined ? [] : [{ file, to: `${found.to}${file.slice(found.from.length)}` }]
+  })
+  rename(
+    folder,
+    steps.map(({ file }) => [file, `${file}.renumbered`]),
+  )
+  rename(
+    folder,
+    steps.map(({ file, to }) => [`${file}.renumbered`, to]),
+  )
+  return plan.map(({ from, to }) => {
+    const overtaken = others.filter((other) => numberOf(other) > numberOf(from))
+    return { folder, from, to, overtaken: overtaken.sort() }
+  })
+}
+
+function rename(folder: string, pairs: readonly (readonly [from: string, to: string])[]): void {
+  for (const [from, to] of pairs)
+    try {
+      renameSync(join(folder, from), join(folder, to))
+    } catch (error) {
+      throw new Failure('output', `${join(folder, from)} cannot be renamed: ${reasonOf(error)}`, {
+        cause: error,
+      })
+    }
+}
+
+function filesOf(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).filter((file) => FILE.test(file))
+  } catch (error) {
+    throw new Failure('input', `${folder} cannot be read: ${readingReasonOf(error)}`, { cause: error })
+  }
+}
+
+const nameOf = (file: string): string => FILE.exec(file)?.[1] ?? file
+const numberOf = (name: string): number => Number(VERSION.exec(name)?.[1])
+const isByHand = (name: string): boolean => numberOf(name) >= 2 && numberOf(name) <= LAST_BY_HAND

@@ -1,0 +1,146 @@
+import { FRAMEWORK, isUpgrade, type Migration } from '../files/migration-files.js'
+import { ADOPTED_TABLE } from '../files/framework-tables.js'
+import { stopped } from '../messages/problem.js'
+import type { ResolvedOptions } from '../session/migrate-options.js'
+import type { Session } from '../session/session.js'
+import { SessionError } from '../session/session-error.js'
+import { readAdopted, readVersions, recordedRow, writeVersion } from '../session/version-table.js'
+import { splitStatements } from '../sql/split-statements.js'
+import { createIndex, createTable } from '../sql/statement-shape.js'
+
+/**
+ * On first contact, takes over what another tool recorded in a two-column `schema_migrations`. Every file up to its
+ * version counts as applied, with an unknown checksum. The tool's table is not changed. Framework tables that the
+ * tool's first version lacks are created.
+ * @throws {MigrationError} when that tool left its version dirty, or when these files do not have it.
+ */
+export async function adopt(
+  session: Session,
+  options: ResolvedOptions,
+  migrations: readonly Migration[],
+): Promise<void> {
+  if ((await readVersions(session)).length > 0) return
+  const adopted = await readAdopted(session)
+  if (adopted === undefined) return
+  refuseUnusable(adopted, migrations)
+  const versions = await takenOver(session, adopted.version, migrations)
+  const { hasTransactionalDdl } = session.engine
+  try {
+    if (hasTransactionalDdl) await session.run('START TRANSACTION', 0)
+    const created = await completeFramework(session, options, versions[0])
+    if (!hasTransactionalDdl) await session.run('START TRANSACTION', 0)
+    for (const migration of versions)
+      await writeVersion(session, { ...recordedRow(migration), checksum: undefined })
+    await session.run('COMMIT', 0)
+    const names = versions.map(({ name }) => name)
+    options.report({ kind: 'adopted', from: ADOPTED_TABLE, versions: names, created })
+  } catch (error) {
+    await session.run('ROLLBACK', 0).catch(() => undefined)
+    if (!(error instanceof SessionError) || error.failure !== 'failed') throw error
+    const { message, code: sqlState } = error
+    throw stopped('failed', { kind: 'notTakenOver', table: ADOPTED_TABLE, message, sqlState })
+  }
+}
+
+/**
+ * The versions up to `to` that count as applied without running. An upgrade of the framework's tables is not among them where
+ * its tables are missing: `up` runs it.
+ */
+export async function takenOver<T extends Migration>(
+  session: Session,
+  to: number,
+  migrations: readonly T[],
+): Promise<readonly T[]> {
+  const versions: T[] = []
+  for (const one of migrations.filter(({ version }) => version <= to))
+    if (!isUpgrade(one.version) || (await hasTablesOf(session, one))) versions.push(one)
+  return versions
+}
+
+/** Whether the tables that a file makes are there. */
+async function hasTablesOf(session: Session, { up }: Migration): Promise<boolean> {
+  for (const statement of splitStatements(up, session.engine.syntax).statements) {
+    const table = createTable(statement)?.table
+    if (table !== undefined && !(await session.hasTable(table))) return false
+  }
+  return true
+}
+
+/**
+ * Refuses what another tool recorded in a two-column `schema_migrations` where it cannot be taken over.
+ * @throws {MigrationError} when that tool left its version dirty, or when these files do not have it.
+ */
+export function refuseUnusable(
+  adopted: { readonly version: number; readonly dirty: boolean } | undefined,
+  migrations: readonly Migration[],
+): void {
+  if (adopted === undefined) return
+  const isKnown = migrations.some(({ version }) => version === adopted.version)
+  if (adopted.dirty || !isKnown)
+    throw stopped('dirty', {
+      kind: adopted.dirty ? 'otherDirty' : 'otherUnknown',
+      table: ADOPTED_TABLE,
+      number: adopted.version,
+    })
+}
+
+/**
+ * Refuses tables that have a name of the framework's first version and lack its columns: what upgrades the framework's tables would
+ * change a table of the application.
+ * @throws {MigrationError} `foreign`, with what each of them lacks.
+ */
+export async function refuseNamesakes(session: Session, first: Migration | undefined): Promise<void> {
+  if (first?.version !== FRAMEWORK) return
+  const { syntax, apart } = session.engine
+  const tables = splitStatements(first.up, syntax).statements.flatMap((one) => createTable(one) ?? [])
+  const there = await columnsOf(
+    session,
+    tables.map(({ table }) => table),
+  )
+  const others = tables.flatMap(({ table, columns }) => {
+    const found = there.get(table)
+    const lacks = columns.map(({ name }) => name).filter((name) => found?.has(name) === false)
+    return lacks.length === 0 ? [] : [{ table, lacks }]
+  })
+  if (others.length > 0) throw stopped('foreign', { kind: 'namesakes', tables: others, apart })
+}
+
+/** The columns of those tables that are there. */
+async function columnsOf(
+  session: Session,
+  tables: readonly string[],
+): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  const [inSchema, values] = session.engine.versionTable.inSchema(session.schema)
+  const rows = await session.rows(
+    `SELECT table_name AS of_table, column_name AS name FROM information_schema.columns
+     WHERE table_name IN (${tables.map(() => '?').join(', ')}) AND ${inSchema}`,
+    [...tables, ...values],
+  )
+  const found = new Map<string, Set<string>>()
+  for (const { of_table: table, name } of rows) {
+    const columns = found.get(String(table)) ?? new Set()
+    found.set(String(table), columns.add(String(name)))
+  }
+  return found
+}
+
+/**
+ * Creates the tables of the framework's first version that the other tool's lacks, such as `operations`. An existing
+ * table is not changed. MySQL commits each table by itself: after a crash, the next run finds those that exist.
+ * @returns the tables that were created.
+ */
+export async function completeFramework(
+  session: Session,
+  options: ResolvedOptions,
+  first: Migration | undefined,
+): Promise<readonly string[]> {
+  const missing: string[] = []
+  if (first?.version !== FRAMEWORK) return missing
+  for (const statement of splitStatements(first.up, session.engine.syntax).statements) {
+    const table = createTable(statement)?.table
+    if (table !== undefined && !(await session.hasTable(table))) missing.push(table)
+    if (missing.includes(table ?? createIndex(statement)?.table ?? ''))
+      await session.run(statement.text, options.statementTimeoutMs, options.signal)
+  }
+  return missing
+}

@@ -1,0 +1,106 @@
+import { mysqlLint } from '../mysql/lint/mysql-lint.js'
+import { postgresLint } from '../postgres/lint/postgres-lint.js'
+import type { EngineLint } from './rules/engine-lint.js'
+import type { FileFacts, Level, Rule } from './rules/lint-rule.js'
+import { BREAKING_RULES } from './rules/breaking.js'
+import { COLUMN_RULES } from './rules/columns.js'
+import { REFUSALS } from './rules/refusals.js'
+import { REWRITE_RULES } from './rules/rewrites.js'
+import { SECRET_RULES } from './rules/secrets.js'
+import { backfillOf } from '../sql/backfill.js'
+import type { Script, Statement } from '../sql/split-statements.js'
+import { createTable, isDdl } from '../sql/statement-shape.js'
+
+/** All rules. */
+export const RULES: readonly Rule[] = [
+  ...REFUSALS,
+  ...postgresLint.rules,
+  ...REWRITE_RULES,
+  ...BREAKING_RULES,
+  ...COLUMN_RULES,
+  ...mysqlLint.rules,
+  ...SECRET_RULES,
+]
+
+/** A statement that `lint` does not accept, and why. */
+export interface Finding {
+  readonly file: string
+  readonly line: number
+  readonly rule: string
+  readonly level: Level
+  /** What is wrong and what to do instead. */
+  readonly text: string
+}
+
+export interface LintedFile {
+  readonly name: string
+  readonly engine: EngineLint
+  readonly direction: 'up' | 'down'
+  readonly script: Script
+  readonly statementTimeoutMs: number
+}
+
+/**
+ * The findings of one file. A comment `-- ashlar:allow rule-name, rule-name` anywhere in the file accepts a danger or
+ * advice. What the engine refuses cannot be allowed.
+ */
+export function lintFile({ name, script, ...facts }: LintedFile): readonly Finding[] {
+  const { statements, comments, problem } = script
+  const { dialect } = facts.engine.syntax
+  const found = (line: number, rule: string, level: Level, text: string): Finding => ({
+    file: name,
+    line,
+    rule,
+    level,
+    text,
+  })
+  if (problem !== undefined) return [found(problem.line, 'unterminated', 'refuse', problem.text)]
+  if (statements.length === 0 && facts.direction === 'up')
+    return [found(1, 'empty-file', 'refuse', 'has no statement: a version that does nothing hides a mistake')]
+  if (statements.length === 0 && comments.length === 0)
+    return [
+      found(
+        1,
+        'empty-down',
+        'danger',
+        'is empty, so that a rollback forgets the version and leaves what it did: say how it is rolled back, or in a comment why nothing is to be done',
+      ),
+    ]
+  const allowed = allowedRules(comments)
+  const rules = RULES.filter(
+    (rule) =>
+      (rule.dialect ?? dialect) === dialect &&
+      (facts.direction === 'up' || rule.bothWays === true) &&
+      (rule.level === 'refuse' || !allowed.has(rule.name)),
+  )
+  const unknown = [...allowed].filter((rule) => !RULES.some(({ name: known }) => known === rule))
+  const misspelt = unknown.map((rule) =>
+    found(1, 'unknown-rule', 'advice', `ashlar:allow names ${rule}, and there is no such rule`),
+  )
+  const created = new Set<string>()
+  const ddlBefore: Statement[] = []
+  const file: FileFacts = { ...facts, statements, backfill: backfillOf(script), ddlBefore, created }
+  const findings = statements.flatMap((statement) => {
+    const forbidsCopies = file.engine.forbidsCopies(statement)
+    const told = rules.flatMap((rule) => {
+      if (forbidsCopies && rule.ofCopies === true) return []
+      const text = rule.check(statement, file)
+      return text === undefined ? [] : [found(statement.line, rule.name, rule.level, text)]
+    })
+    if (isDdl(statement)) ddlBefore.push(statement)
+    const table = createTable(statement)?.table
+    if (table !== undefined) created.add(table)
+    return told
+  })
+  return [...misspelt, ...findings]
+}
+
+const ALLOW = /ashlar:allow\s+([a-z0-9-]+(?:\s*,\s*[a-z0-9-]+)*)/g
+
+/** The rules that the comments of a file accept. */
+export const allowedRules = (comments: readonly string[]): ReadonlySet<string> =>
+  new Set(comments.flatMap(allowedBy))
+
+function allowedBy(comment: string): readonly string[] {
+  return [...comment.matchAll(ALLOW)].flatMap(([, names = '']) => names.split(/\s*,\s*/))
+}

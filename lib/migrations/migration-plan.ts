@@ -1,0 +1,217 @@
+import { FRAMEWORK, isOfFramework } from './files/migration-files.js'
+import type { Breaks } from './messages/breaks.js'
+import { type Planned, readSet } from './migration-set.js'
+import { withSession } from './session/session.js'
+import { preflight, refuseEdited } from './preflight.js'
+import { breakingIn } from './planning/breaks.js'
+import { droppedTrigger } from './planning/dropped-trigger.js'
+import { MadeTables } from './planning/made-tables.js'
+import { downStep, unfinishedOf } from './down-step.js'
+import type { ResolvedOptions } from './session/migrate-options.js'
+import type { Session } from './session/session.js'
+import { type AppliedVersion, isGoingDown } from './session/version-table.js'
+import { backfillOf } from './sql/backfill.js'
+import { createTable } from './sql/statement-shape.js'
+import { notBroughtBack, type Lost } from './sql/losses.js'
+import { rowsThatFail } from './sql/breaking-rows.js'
+import { splitStatements, type Statement, summaryOf } from './sql/split-statements.js'
+import { type Effect, type Loss, lossesOf, NO_EFFECT, type TableSize } from './session/effect.js'
+
+/** A statement that the next run sends. */
+export interface PlannedStatement extends Omit<Effect, 'tables'> {
+  /** The line in its file, from 1. */
+  readonly line: number
+  /** Its first words, without literals. */
+  readonly text: string
+  /** Without those that this run makes. */
+  readonly tables: readonly PlannedTable[]
+  /** Values that it takes away. */
+  readonly loses: readonly PlannedLoss[]
+  /** Queries for the rows with which it fails; empty where it looks at no rows, or its text does not show which. */
+  readonly fails: readonly string[]
+  /** The version, its own or an earlier one, that adds what these queries read; undefined where they can be run now. */
+  readonly failsAfter: string | undefined
+  /** Why code that runs now fails afterwards; undefined where nothing says so. */
+  readonly breaks: Breaks | undefined
+  /** It makes a table, or works on tables that this run makes: nobody can wait for them. */
+  readonly isNew: boolean
+}
+
+/** Values that a statement takes away. */
+export interface PlannedLoss extends Loss {
+  /** Whether the way down writes them again, from elsewhere. */
+  readonly isBroughtBack: boolean
+}
+
+/** A table that the next versions touch. */
+export interface PlannedTable {
+  readonly name: string
+  /** Undefined for a table that is not there yet. */
+  readonly size: TableSize | undefined
+}
+
+/** A rollback that stopped, with which the next run begins. */
+export interface PlannedRollBack {
+  /** Whether it took nothing away: then the run clears its mark, and applies nothing. */
+  readonly staysApplied: boolean
+  /** Whether only the run finds out if it is done: if it is not, the version stays applied. */
+  readonly isUnknown: boolean
+  /** How many of its statements are done, and how many there are. */
+  readonly done: number
+  readonly of: number
+  /** Those that the run sends to finish it. */
+  readonly statements: readonly PlannedStatement[]
+}
+
+/** A version that the next run applies, or of which it clears the mark of a rollback. */
+export interface PlannedVersion {
+  readonly version: number
+  /** `0002_widgets`. */
+  readonly name: string
+  /** Rows of a chunk, for a backfill. */
+  readonly chunk: number | undefined
+  /** Whether its files are those of the framework. */
+  readonly isFramework: boolean
+  /** How many statements of it an earlier run has done, which `statements` leaves out; MySQL only. */
+  readonly done: number
+  /** The rollback that stopped; undefined where there is none. */
+  readonly rollBack: PlannedRollBack | undefined
+  readonly statements: readonly PlannedStatement[]
+}
+
+/**
+ * What the next `up` would do, by the rules of the engine and the sizes of the tables. Changes nothing.
+ * @throws what `up` would refuse the database or the files with.
+ */
+export async function plan(options: ResolvedOptions): Promise<readonly PlannedVersion[]> {
+  const set = await readSet(options.files, options.engine, options.statementTimeoutMs)
+  return withSession(options, 'read', async (session) => {
+    const { rows, isSettled } = await preflight(session, set)
+    const versions: PlannedVersion[] = []
+    const made = new MadeTables(session)
+    const before: Statement[] = []
+    for (const migration of set.migrations) {
+      const { version, name, script } = migration
+      const row = rows.find((one) => one.version === version)
+      const isFramework = isOfFramework(version)
+      const rollBack =
+        row !== undefined && isGoingDown(row)
+          ? await plannedRollBack({ session, options, before, made }, row, migration)
+          : undefined
+      if (rollBack?.staysApplied === true)
+        versions.push({ version, name, chunk: undefined, isFramework, done: 0, rollBack, statements: [] })
+      if (isSettled(version) || rollBack?.staysApplied === true) {
+        before.push(...script.statements)
+        // The run makes what another tool left out.
+        if (rows.length === 0 && version === FRAMEWORK)
+          for (const one of script.statements) await made.note(one)
+        continue
+      }
+      const done = row === undefined || isGoingDown(row) ? 0 : row.statementsDone
+      const statements: PlannedStatement[] = []
+      const breaking = await breakingIn(session, before, script, options)
+      const down = splitStatements(migration.down ?? '', options.engine.syntax)
+      const gone = notBroughtBack(script.statements, down.statements)
+      for (const [at, statement] of script.statements.entries()) {
+        await made.note(statement, at >= done ? name : undefined)
+        const about = { before, made, breaks: breaking[at], gone }
+        if (at >= done) statements.push(await plannedStatement(session, statement, about))
+        before.push(statement)
+      }
+      const chunk = backfillOf(script)?.chunk
+      versions.push({ version, name, chunk, isFramework, done, rollBack, statements })
+    }
+    return versions
+  })
+}
+
+interface Planning {
+  readonly session: Session
+  readonly options: ResolvedOptions
+  /** What runs before, or has run. */
+  readonly before: Statement[]
+  readonly made: MadeTables
+}
+
+/** What the next run does first with a rollback that stopped. */
+async function plannedRollBack(
+  { session, options, before, made }: Planning,
+  row: AppliedVersion,
+  migration: Planned,
+): Promise<PlannedRollBack> {
+  const { done = 0, of = 0, staysApplied = false } = unfinishedOf(row, options.engine) ?? {}
+  if (staysApplied) refuseEdited({ migrations: [migration] }, [{ ...row, dirty: false }], options.engine)
+  const isUnknown = options.engine.isKnownUndone(row) === undefined
+  if (staysApplied || isUnknown) return { staysApplied, isUnknown, done, of, statements: [] }
+  const step = downStep(session, options, row, migration)
+  options.engine.refuseResumed(step, row)
+  const statements: PlannedStatement[] = []
+  for (const statement of step.statements.slice(done)) {
+    await made.note(statement)
+    statements.push(await plannedStatement(session, statement, { before, made }))
+    before.push(statement)
+  }
+  return { staysApplied, isUnknown, done, of: step.statements.length, statements }
+}
+
+/** Longer than in the progress of a run, because people decide by a plan. */
+const LONGEST_TEXT = 120
+
+interface AboutStatement {
+  /** What runs before it, or has run. */
+  readonly before: readonly Statement[]
+  readonly made: MadeTables
+  readonly breaks?: Breaks | undefined
+  /** What its way down does not bring back; undefined where it is a way down itself. */
+  readonly gone?: readonly Lost[]
+}
+
+async function plannedStatement(
+  session: Session,
+  statement: Statement,
+  { before, made, breaks, gone }: AboutStatement,
+): Promise<PlannedStatement> {
+  const { effectOf, sizeOf } = session.engine.effects
+  const effect = await ofTrigger(session, effectOf(statement, before), statement, before)
+  const others = effect.tables.filter((table) => !made.has(table))
+  const isOfMade = effect.tables.length > 0 || made.has(createTable(statement)?.table ?? '')
+  const isNew = isOfMade && others.length === 0
+  const { lock, blocks, rows, waitsForOlder } = isNew ? NO_EFFECT : effect
+  const fails = isNew || rows === 'untouched' ? [] : rowsThatFail(statement, before, session.prefix)
+  const tables: PlannedTable[] = []
+  for (const name of others) tables.push({ name, size: await sizeOf(session, name.split('.')) })
+  return {
+    line: statement.line,
+    text: summaryOf(statement, LONGEST_TEXT),
+    lock,
+    blocks,
+    rows,
+    ...(waitsForOlder && { waitsForOlder }),
+    tables,
+    loses: isNew ? [] : (await lossesOf(session, [statement])).map((loss) => plannedLoss(loss, gone)),
+    fails,
+    failsAfter: fails.map((query) => made.addedFor(query)).find((version) => version !== undefined),
+    breaks: isNew ? undefined : breaks,
+    isNew,
+  }
+}
+
+/** MySQL drops a trigger without the name of its table. */
+async function ofTrigger(
+  session: Session,
+  effect: Effect,
+  statement: Statement,
+  before: readonly Statement[],
+): Promise<Effect> {
+  if (effect.tables.length > 0) return effect
+  const table = (await droppedTrigger(session, statement, before))?.table
+  return table === undefined ? effect : { ...effect, tables: [table] }
+}
+
+const plannedLoss = (loss: Loss, gone: readonly Lost[] | undefined): PlannedLoss => ({
+  ...loss,
+  isBroughtBack:
+    gone?.every(
+      ({ what, name, table }) => what !== loss.what || name !== loss.name || table !== loss.table,
+    ) ?? false,
+})

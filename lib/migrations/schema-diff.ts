@@ -1,0 +1,90 @@
+import { MigrationError } from '../errors.js'
+import type { Dialect } from './files/dialect-name.js'
+import { isOfFramework } from './files/migration-files.js'
+import { stoppedAgain } from './messages/problem.js'
+import { readSet } from './migration-set.js'
+import { withSession } from './session/session.js'
+import { up } from './runner.js'
+import { scratchOf } from './scratch.js'
+import type { ResolvedOptions } from './session/migrate-options.js'
+import type { LiveSchema } from './version-status.js'
+
+/** A schema that can be made, read and compared, such as `schemaModel(entities)` of `ashlar/persistence`. */
+export interface ComparedModel<Tables, Changes> {
+  /** Makes the tables of the model in an empty database. */
+  readonly make: (live: LiveSchema) => Promise<void>
+  /** Reads the tables of a database. */
+  readonly read: (live: LiveSchema) => Promise<Tables>
+  /** What leads from the first tables to the second, without that in which the third ones differ from the second as well. */
+  readonly changes: (from: Tables, wanted: Tables, known?: Tables) => Changes
+}
+
+/** What `diff` compares, and where. */
+export interface DiffOptions {
+  /** An empty database for the comparison. Default: one is made on the same server, and dropped. */
+  readonly scratch?: string
+  /** Compares the database of the connection string as it is, instead of what the files make. */
+  readonly live?: boolean
+}
+
+/** What `diff` has found. */
+export interface DiffResult<Changes> {
+  readonly dialect: Dialect
+  readonly changes: Changes
+  /** With `live`, what makes the database what its files make; undefined without it, and where there are no files. */
+  readonly drift: Changes | undefined
+  /** Databases that earlier comparisons left on the server, because they were killed; or that others use now. */
+  readonly leftovers: readonly string[]
+}
+
+/**
+ * What turns the schema that the files make into the model's: both are made in databases of their own, so that the server
+ * itself says what it stores. A live database is compared with what its files make, too: where it differs from that, a version
+ * for it would not run in others.
+ */
+export async function diff<Tables, Changes>(
+  options: ResolvedOptions,
+  model: ComparedModel<Tables, Changes>,
+  { scratch: url, live = false }: DiffOptions = {},
+): Promise<DiffResult<Changes>> {
+  const scratch = scratchOf(options, url)
+  const ofFiles =
+    live && !(await hasFiles(options))
+      ? undefined
+      : await scratch.use(async (there) => {
+          await up(there).catch(ofTheFiles)
+          return withSession(there, 'read', (session) => model.read(session))
+        })
+  const from =
+    live || ofFiles === undefined
+      ? await withSession(options, 'read', (session) => model.read(session))
+      : ofFiles
+  const wanted = await scratch.use((there) =>
+    withSession(there, 'change', async (session) => {
+      await session.makeSchema()
+      await model.make(session)
+      return model.read(session)
+    }),
+  )
+  return {
+    dialect: options.engine.dialect,
+    changes: model.changes(from, wanted),
+    drift: live && ofFiles !== undefined ? model.changes(from, wanted, ofFiles) : undefined,
+    leftovers: await scratch.leftovers(),
+  }
+}
+
+/** Whether the module has a version beside the framework's own. */
+async function hasFiles({ files, engine, statementTimeoutMs }: ResolvedOptions): Promise<boolean> {
+  const { migrations } = await readSet(files, engine, statementTimeoutMs)
+  return migrations.some(({ version }) => !isOfFramework(version))
+}
+
+const ofTheFiles = (error: unknown): never => {
+  if (!(error instanceof MigrationError)) throw error
+  throw stoppedAgain(error, {
+    kind: 'notReplayed',
+    cause: error.problem,
+    isOfFile: error.stop === 'failed',
+  })
+}

@@ -1,0 +1,150 @@
+import type { Syntax } from './syntax.js'
+import { type Token, tokenize } from './tokenize.js'
+
+/** One statement of a file, as sent to the server. */
+export interface Statement {
+  /** Without the closing semicolon and without leading comments. */
+  readonly text: string
+  /** The line where it starts, from 1. */
+  readonly line: number
+  readonly syntax: Syntax
+  /** Without comments. */
+  readonly tokens: readonly Token[]
+}
+
+/** A file's text as statements. */
+export interface Script {
+  readonly statements: readonly Statement[]
+  readonly comments: readonly string[]
+  /** Why the rest of the file cannot be read, such as an unterminated string. */
+  readonly problem: { readonly line: number; readonly text: string } | undefined
+}
+
+/**
+ * Splits a file at its semicolons, except those in literals, in the bodies of routines and, where the engine says so,
+ * in parentheses.
+ */
+export function splitStatements(sql: string, syntax: Syntax): Script {
+  const { tokens, unterminated } = tokenize(sql, syntax)
+  const lineAt = lineNumbers(sql)
+  const statements: Statement[] = []
+  let current: Token[] = []
+  let body = new Body(syntax)
+  const end = () => {
+    const [first] = current
+    const last = current.at(-1)
+    const significant = current.filter(({ kind }) => kind !== 'marker')
+    if (first !== undefined && last !== undefined && significant.length > 0)
+      statements.push({
+        text: sql.slice(first.start, last.end),
+        line: lineAt(first.start),
+        syntax,
+        tokens: significant,
+      })
+    current = []
+    body = new Body(syntax)
+  }
+  for (const token of tokens) {
+    if (token.kind === 'comment') continue
+    if (token.value === ';' && token.kind === 'symbol' && !body.isOpen) {
+      end()
+      continue
+    }
+    current.push(token)
+    if (token.kind !== 'marker') body.read(token)
+  }
+  const opened = body.isOpen ? current[0] : undefined
+  end()
+  const problem =
+    unterminated === undefined
+      ? opened && { line: lineAt(opened.start), text: 'BEGIN, CASE or a parenthesis has no end' }
+      : { line: lineAt(unterminated.at), text: `${unterminated.what} has no end` }
+  return {
+    statements,
+    comments: tokens.filter(({ kind }) => kind === 'comment').map(({ text }) => text),
+    problem,
+  }
+}
+
+/** The beginning of a statement on one line, as its file has it. Literals and comments are left out: literals may hold data. */
+export function summaryOf({ text, syntax }: Statement, longest = 72): string {
+  // With the marks around what only some servers run; each token has at least one character.
+  const shown = tokenize(text, syntax)
+    .tokens.filter(({ kind }) => kind !== 'comment')
+    .slice(0, longest + 1)
+  const line = shown.map((token, at) => `${spaceBetween(shown[at - 1], token)}${shownText(token)}`).join('')
+  return line.length <= longest ? line : `${line.slice(0, longest - 1)}…`
+}
+
+const shownText = ({ kind, text }: Token): string => (kind === 'string' ? "'…'" : text)
+
+/** None where the file has none, and none where it begins a new line within parentheses. */
+function spaceBetween(before: Token | undefined, { start, text }: Token): string {
+  if (before === undefined || before.end === start) return ''
+  return before.text === '(' || text === ')' || text === ',' ? '' : ' '
+}
+
+/** Other objects of CREATE. Their statements have no body, whatever words follow. */
+const BODILESS = ['TABLE', 'VIEW', 'INDEX', 'USER', 'ROLE', 'DATABASE', 'SCHEMA', 'SEQUENCE', 'TYPE', 'RULE']
+const ENDS_WITHOUT_CLOSING = ['IF', 'LOOP', 'WHILE', 'REPEAT', 'FOR']
+
+/** Counts the open blocks of a statement, so that a semicolon inside does not end it. */
+class Body {
+  #made: string | undefined
+  #words = 0
+  #blocks = 0
+  #parentheses = 0
+  #previous: Token | undefined
+
+  constructor(private readonly syntax: Syntax) {}
+
+  get isOpen(): boolean {
+    return this.#blocks > 0 || this.#parentheses > 0
+  }
+
+  read(token: Token): void {
+    if (token.kind === 'word') this.#word(token.value)
+    if (token.kind === 'symbol' && this.syntax.hasStatementsInParentheses) {
+      if (token.value === '(') this.#parentheses++
+      if (token.value === ')' && this.#parentheses > 0) this.#parentheses--
+    }
+    this.#previous = token
+  }
+
+  #word(word: string): void {
+    const { routines, opensBlock, hasCompoundStatements } = this.syntax
+    this.#words++
+    if (this.#words === 1) this.#made = word === 'CREATE' || word === 'ALTER' ? '' : undefined
+    if (this.#made === '' && [...routines, ...BODILESS].includes(word)) this.#made = word
+    const compound = this.#words === 3 && word === 'ATOMIC' && this.#previous?.value === 'NOT'
+    if (compound && hasCompoundStatements) {
+      this.#made = 'PROCEDURE'
+      this.#blocks = 1
+      return
+    }
+    if (!routines.includes(this.#made ?? '') || this.#previous?.value === '.') return
+    const previous = this.#previous?.kind === 'word' ? this.#previous.value : ''
+    if (opensBlock(word, previous)) this.#blocks++
+    else if (word === 'CASE' && this.#blocks > 0 && previous !== 'END') this.#blocks++
+    else if (word === 'END' && this.#blocks > 0) this.#blocks--
+    else if (previous === 'END' && ENDS_WITHOUT_CLOSING.includes(word) && hasCompoundStatements)
+      this.#blocks++
+  }
+}
+
+/** The line of an offset, from 1. Offsets must be requested in ascending order. */
+function lineNumbers(sql: string): (at: number) => number {
+  let line = 1
+  let from = 0
+  return (at) => {
+    for (
+      let newline = sql.indexOf('\n', from);
+      newline >= 0 && newline < at;
+      newline = sql.indexOf('\n', from)
+    ) {
+      line++
+      from = newline + 1
+    }
+    return line
+  }
+}

@@ -1,0 +1,298 @@
+import { Unavailable } from '../errors.js'
+import { commandLine } from '../text/command-line.js'
+import { isOfFramework } from './files/migration-files.js'
+import { refuseForeign } from './histories/adopted-head.js'
+import { otherHistory } from './histories/other-history.js'
+import type { OtherHistory } from './messages/history.js'
+import { type MigrationSet, readSet, refusalsOf } from './migration-set.js'
+import { withSession } from './session/session.js'
+import { resolveOptions } from './resolve-options.js'
+import type { MigrateOptions, ResolvedOptions } from './session/migrate-options.js'
+import { type BackfillPosition, readPositions } from './session/backfill-position.js'
+import type { Session } from './session/session.js'
+import type { TableDifference } from '../text/table-difference.js'
+import type { Difference } from './messages/differences.js'
+import type { Unfinished } from './messages/unfinished.js'
+import { unfinishedOf } from './down-step.js'
+import {
+  type AppliedVersion,
+  isGoingDown,
+  isRecorded,
+  isUnfinished,
+  readVersions,
+  readVersionsNow,
+  type VersionsNow,
+} from './session/version-table.js'
+
+/**
+ * `pending`: not applied yet. `running`: a session is applying it or rolling it back now. `dirty`: its step failed; the
+ * next run resumes it. `edited`: the file differs from what was applied. `ahead`: it is applied, and these files lack it: a
+ * newer release applied it, or its file was removed.
+ */
+export type VersionState = 'applied' | 'pending' | 'running' | 'dirty' | 'edited' | 'ahead'
+
+/** A version, and where it stands. */
+export interface VersionStatus {
+  readonly version: number
+  /** `0002_widgets`. */
+  readonly name: string
+  readonly state: VersionState
+  readonly appliedAt: Date | undefined
+  /** Whether it was recorded as applied and its file was not run here, such as by `baseline`. */
+  readonly isRecorded: boolean
+  /** Who works on it, as far as the server shows it; undefined unless it is running. */
+  readonly holder: string | undefined
+  /** Why it is dirty; undefined when its run ended without a report. */
+  readonly error: string | undefined
+  /** What an earlier run left of it; undefined unless it is dirty. */
+  readonly unfinished: Unfinished | undefined
+  /** False when another tool applied it: then it is unknown whether the file was edited. */
+  readonly isChecked: boolean
+  /**
+   * Whether these files have it and the database lacks it: it is pending, a session works on it, or its step failed. Not so where
+   * a rollback failed and took nothing away.
+   */
+  readonly isMissing: boolean
+  /** Whether its files are those of the framework. */
+  readonly isFramework: boolean
+  /** Of an edited version, its name in these files where it is another one: they may be the files of another database. */
+  readonly otherName?: string
+  /** When the last run of its way up began or failed, where it is dirty: `error` is that of this run. */
+  readonly lastRunAt?: Date
+  /** Whether its file was edited since that run. */
+  readonly isEditedSince?: true
+  /** Why lint refuses its file; only where it is missing: then the next run is refused. */
+  readonly refusal?: string
+}
+
+/**
+ * The state of the database, in the order of the versions. Changes nothing and takes no locks.
+ * @throws {MigrationError} `foreign` where another tool migrates the schema.
+ */
+export async function status(options: ResolvedOptions): Promise<readonly VersionStatus[]> {
+  const set = await readSet(options.files, options.engine, options.statementTimeoutMs)
+  return withSession(options, 'read', async (session) => {
+    const now = await readVersionsNow(session)
+    await refuseForeign(session, now.rows, set.migrations)
+    return statusOf(set, now, options, await positionsOf(session, now))
+  })
+}
+
+/** What the history of another tool means for the next `up`; undefined for nothing. Changes nothing. */
+export async function otherHistoryOf(options: ResolvedOptions): Promise<OtherHistory | undefined> {
+  const { migrations } = await readSet(options.files, options.engine, options.statementTimeoutMs)
+  return withSession(options, 'read', async (session) =>
+    otherHistory(session, migrations, await readVersions(session)),
+  )
+}
+
+/** A database whose catalogs a comparison reads, on a read-only connection. */
+export type LiveSchema = Pick<Session, 'dialect' | 'schema' | 'rows'>
+
+/** Compares the tables of the database with something else. */
+export type SchemaComparison = (live: LiveSchema) => Promise<readonly TableDifference[]>
+
+/** What differs from the files; empty when nothing does. Things that cannot be known are not reported. */
+export async function verify(
+  options: ResolvedOptions,
+  compare: SchemaComparison = () => Promise.resolve([]),
+): Promise<readonly (Difference | TableDifference)[]> {
+  const set = await readSet(options.files, options.engine, options.statementTimeoutMs)
+  return withSession(options, 'read', async (session) => {
+    const now = await readVersionsNow(session)
+    const other = await otherHistory(session, set.migrations, now.rows)
+    const refused: readonly Difference[] =
+      other?.isRefused === true ? [{ kind: 'refused', problem: other.problem }] : []
+    const positions = await positionsOf(session, now)
+    const differences = statusOf(set, now, options, positions).flatMap(differenceOf)
+    return [
+      ...refused,
+      ...differences,
+      ...(await options.engine.unusableIndexes(session, now.rows)),
+      ...(await compare(session)),
+    ]
+  })
+}
+
+/** Names of the versions that these files have and the database lacks. Includes versions whose step runs or failed. */
+export async function pendingVersions(options: MigrateOptions): Promise<readonly string[]> {
+  return (await status(resolveOptions(options))).filter(({ isMissing }) => isMissing).map(({ name }) => name)
+}
+
+/** The database and files that `schemaIsCurrent` compares. */
+export interface SchemaCheckOptions extends Omit<MigrateOptions, 'url'> {
+  /**
+   * `postgres://…` or `mysql://…`, or a function that returns one. The function is called for every probe, so that a
+   * password that is rotated in a file is followed: `async () => (await
+   * resolveDsn('fsnotify://postgres/etc/secrets/dsn')).dsn`.
+   */
+  readonly url: string | (() => string | Promise<string>)
+}
+
+/**
+ * A readiness check for a server. It fails while the schema is older than the files, and names the missing version.
+ * Once the schema was current the check stays satisfied and opens no connection: only an explicit rollback makes a
+ * schema older.
+ * @example
+ * ```ts
+ * import { ServerBuilder } from 'ashlar'
+ * import { schemaIsCurrent } from 'ashlar/migrations'
+ *
+ * const check = schemaIsCurrent({ url: 'postgres://localhost/shop', files: 'migrations', module: 'shop' })
+ * const builder = new ServerBuilder({ readinessChecks: [{ name: 'schema', check }] })
+ * ```
+ */
+export function schemaIsCurrent(options: SchemaCheckOptions): () => Promise<void> {
+  const { url } = options
+  let wasCurrent = false
+  let asking: Promise<void> | undefined
+  const ask = async () => {
+    const missing = await pendingVersions({ ...options, url: typeof url === 'function' ? await url() : url })
+    if (missing.length > 0)
+      throw new Unavailable(
+        `the schema is older than this server: ${missing.join(', ')} missing; run ${commandLine('migrate up')}`,
+      )
+    wasCurrent = true
+  }
+  // While the database is unreachable, all probes wait for one connection, instead of opening one each.
+  return () => {
+    if (wasCurrent) return Promise.resolve()
+    asking ??= ask().finally(() => (asking = undefined))
+    return asking
+  }
+}
+
+type Positions = ReadonlyMap<number, BackfillPosition>
+
+/** How far backfills came that did not end well. */
+const positionsOf = async (session: Session, { rows }: VersionsNow): Promise<Positions> =>
+  rows.some(({ dirty }) => dirty) ? readPositions(session) : new Map()
+
+function statusOf(
+  set: MigrationSet,
+  { rows, working }: VersionsNow,
+  { engine }: ResolvedOptions,
+  positions: Positions,
+): readonly VersionStatus[] {
+  const { migrations } = set
+  const refusals = refusalsOf(set)
+  const files = new Map(migrations.map((migration) => [migration.version, migration]))
+  const applied = new Set(rows.map(({ version }) => version))
+  const holder = working?.holder
+  // A transaction that is not over shows nothing in the table.
+  const isAtWork = (version: number, ...directions: readonly ('up' | 'down')[]) =>
+    working?.step?.version === version && directions.includes(working.step.direction)
+  const pending = migrations
+    .filter(({ version }) => !applied.has(version))
+    .map(({ version, name }): VersionStatus => {
+      const isRunning = isAtWork(version, 'up')
+      return {
+        version,
+        name,
+        state: isRunning ? 'running' : 'pending',
+        appliedAt: undefined,
+        isRecorded: false,
+        holder: isRunning ? holder : undefined,
+        error: undefined,
+        unfinished: undefined,
+        isChecked: true,
+        isMissing: true,
+        isFramework: isOfFramework(version),
+        ...refusalOf(name, refusals),
+      }
+    })
+  const known = rows.map((row): VersionStatus => {
+    const { version, name } = row
+    const isRunning =
+      (working !== undefined && isUnfinished(row)) ||
+      (row.dirty ? isAtWork(version, 'up', 'down') : isAtWork(version, 'down'))
+    const unfinished = unfinishedOf(row, engine, positions.get(row.version))
+    const file = files.get(version)
+    const fileName = file?.name
+    const state = isRunning ? 'running' : stateOf(row, file?.checksum)
+    const isMissing = file !== undefined && (isRunning || (row.dirty && unfinished?.staysApplied !== true))
+    const isFailedUp = state === 'dirty' && !isGoingDown(row)
+    const isEditedSince =
+      isFailedUp && row.checksum !== undefined && file !== undefined && file.checksum !== row.checksum
+    return {
+      version,
+      name,
+      state,
+      appliedAt: row.dirty && !isGoingDown(row) ? undefined : row.appliedAt,
+      isRecorded: isRecorded(row),
+      holder: isRunning ? holder : undefined,
+      error: isRunning ? undefined : row.error,
+      unfinished: isRunning ? undefined : unfinished,
+      isChecked: row.checksum !== undefined,
+      isMissing,
+      isFramework: isOfFramework(version),
+      ...(state === 'edited' && fileName !== undefined && fileName !== name && { otherName: fileName }),
+      ...(isFailedUp && { lastRunAt: row.appliedAt }),
+      ...(isEditedSince && { isEditedSince }),
+      ...(isMissing && refusalOf(fileName, refusals)),
+    }
+  })
+  return [...pending, ...known].sort((a, b) => a.version - b.version)
+}
+
+function refusalOf(
+  name: string | undefined,
+  refusals: ReadonlyMap<string, string>,
+): Pick<VersionStatus, 'refusal'> {
+  const refusal = refusals.get(name ?? '')
+  return refusal === undefined ? {} : { refusal }
+}
+
+function stateOf(row: AppliedVersion, shipped: string | undefined): VersionState {
+  if (row.dirty) return 'dirty'
+  if (shipped === undefined) return 'ahead'
+  return row.checksum === undefined || row.checksum === shipped ? 'applied' : 'edited'
+}
+
+function differenceOf(status: VersionStatus): readonly Difference[] {
+  const { name: version, state, error, unfinished, holder, otherName, isMissing, refusal } = status
+  switch (state) {
+    case 'pending':
+      return [{ kind: 'pending', version, ...(refusal !== undefined && { refusal }) }]
+    case 'running':
+      return [{ kind: 'running', version, holder }]
+    case 'dirty':
+      return [{ kind: 'dirty', version, error, unfinished, isOfTheseFiles: isMissing }]
+    case 'edited':
+      return [
+        otherName === undefined
+          ? { kind: 'edited', version }
+          : { kind: 'otherName', version, name: otherName },
+      ]
+    case 'ahead':
+      return [{ kind: 'ahead', version }]
+    case 'applied':
+      return []
+  }
+}
+
+/** A schema of the database that has a version table. */
+export interface VersionedSchema {
+  readonly name: string
+  /** The versions of these files that it has, without the framework's: it may be the one that is meant. */
+  readonly same: readonly string[]
+}
+
+/** The schemas of the database that have versions of a module; empty on MySQL, which has none. Changes nothing. */
+export async function versionedSchemas(options: ResolvedOptions): Promise<readonly VersionedSchema[]> {
+  const { schemas } = options.engine
+  if (schemas === undefined) return []
+  const { migrations } = await readSet(options.files, options.engine, options.statementTimeoutMs)
+  const ours = migrations.filter(({ version }) => !isOfFramework(version)).map(({ name }) => name)
+  return withSession(options, 'read', async (session) => {
+    const found: VersionedSchema[] = []
+    for (const { name } of await session.rows(schemas.all)) {
+      const schema = String(name)
+      // The versions of another module may be hidden from this user.
+      const rows = await session.rows(schemas.versionsIn(schema)).catch(() => [])
+      const there = rows.map((row) => String(row.name))
+      found.push({ name: schema, same: ours.filter((one) => there.includes(one)) })
+    }
+    return found
+  })
+}

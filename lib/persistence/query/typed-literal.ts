@@ -1,0 +1,31 @@
+import { Misfit } from '../../resource/kinds/literal.js'
+import { didYouMean } from '../../text/nearest-names.js'
+import { type FilterTokens, quoted } from './filter-tokens.js'
+import { rulesOf } from './plan-rules.js'
+import type { PlanColumn, PlanValue } from './query-plan.js'
+
+/**
+ * The current token as a value of the column's type. Does not move on.
+ * @throws InvalidArgument with the position when the column cannot hold it.
+ */
+export const typedLiteral = (
+  tokens: FilterTokens,
+  field: string,
+  column: Pick<PlanColumn, 'kind' | 'enumNames'>,
+): PlanValue => {
+  const value = rulesOf(column).literal(tokens, column)
+  if (!(value instanceof Misfit)) return value
+  return tokens.fail(value.text(quoted(field), tokens.found), undefined, didYouMean(tokens.text, value.among))
+}
+
+/** The current token as an element of a list, as proto3 JSON writes it. @throws InvalidArgument as {@link typedLiteral}. */
+export const elementLiteral = (
+  tokens: FilterTokens,
+  field: string,
+  element: Pick<PlanColumn, 'kind' | 'enumNames'>,
+): string | number | boolean => {
+  const value = typedLiteral(tokens, field, element)
+  if (typeof value === 'bigint') return value.toString()
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64')
+  return value instanceof Date ? value.toISOString() : value
+}
