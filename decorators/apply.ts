@@ -3,8 +3,8 @@ import { DeclarationError } from '../lib/errors.js'
 import { declareCall } from './entity-facts.js'
 
 /**
- * Makes a class decorator. TypeORM's decorators, and so these, are TypeScript's experimental decorators. A standard
- * decorator is called with a context object and is refused.
+ * Makes a class decorator. TypeORM's decorators, and so these, are TypeScript's experimental decorators. A
+ * standard decorator is called with a context object and is refused.
  * @param given - what the decorator was called with, which the resource model checks.
  */
 export const onClass =
@@ -43,10 +43,10 @@ export function refuseStandard(decorator: string, second: unknown): void {
 }
 
 /**
- * Makes TypeORM's property decorators report that they were compiled as standard decorators. They first ask for the
- * type of the property, which in a standard decorator ends in a bare TypeError. A standard class decorator is made
- * before those of its properties are called, so making `@Resource()` begins this. The first call of our decorators ends
- * it, or the end of the running task: no other code sees the changed function.
+ * Makes TypeORM's property decorators report that they were compiled as standard decorators. They first ask
+ * for the type of the property, which in a standard decorator ends in a bare TypeError. A standard class
+ * decorator is made before those of its properties are called, so making `@Resource()` begins this. The first
+ * call of our decorators ends it, or the end of the running task: no other code sees the changed function.
  */
 export function wordStandardProperties(): void {
   const descriptor = Object.getOwnPropertyDescriptor(Reflect, 'getMetadata')

@@ -15,8 +15,8 @@ export type IsCredential<T> = 0 extends 1 & T ? false : typeof kind extends keyo
 export const CREDENTIAL_PARTS = ['public_id', 'salt', 'hash', 'hashspec'] as const
 
 /**
- * A verify-only token, such as an API key. Create mints it and returns it once; then only its salted hash is kept. The
- * property must be typed `Credential`.
+ * A verify-only token, such as an API key. Create mints it and returns it once; then only its salted hash is
+ * kept. The property must be typed `Credential`.
  * @example
  * ```ts
  * import { Credential, CredentialMinter, Resource, repositoryFor, TenantScoped } from 'ashlar'

@@ -2,8 +2,9 @@ import { onProperty } from './apply.js'
 import { declareProperty } from './entity-facts.js'
 
 /**
- * What the property is at create where nothing is given, made anew for each entity. It is called on every database alike; for a
- * value that never changes write `@Column({ default: value })`. Use it together with `@Column`.
+ * What the property is at create where nothing is given, made anew for each entity. It is called on every
+ * database alike; for a value that never changes write `@Column({ default: value })`. Use it together with
+ * `@Column`.
  * @example
  * ```ts
  * import { Default } from 'ashlar/decorators'

@@ -2,8 +2,8 @@ import { onClass } from './apply.js'
 import { declare } from './entity-facts.js'
 
 /**
- * What can happen to a resource. `deleted` is a soft delete, or the removal of what cannot be undeleted. `purged` is the removal of what
- * could have been undeleted, or has expired.
+ * What can happen to a resource. `deleted` is a soft delete, or the removal of what cannot be undeleted.
+ * `purged` is the removal of what could have been undeleted, or has expired.
  */
 export const CHANGES = ['created', 'updated', 'deleted', 'undeleted', 'purged'] as const
 
@@ -15,19 +15,23 @@ export interface EmitsOptions {
   /** The changes that are told. Default: every one. */
   readonly on?: readonly ChangeKind[]
   /**
-   * What `data` has beside `resource`, which is the resource after the change: `before` is the resource before it, `changed`
-   * the names of the fields that an update has changed, as an update mask has them. Default: neither.
+   * What `data` has beside `resource`, which is the resource after the change: `before` is the resource
+   * before it, `changed` the names of the fields that an update has changed, as an update mask has them.
+   * Default: neither.
    */
   readonly include?: 'before' | 'changed'
-  /** The `source` of the events, a URI reference (CloudEvents 1.0). Default: `/` and the type of the resource. */
+  /**
+   * The `source` of the events, a URI reference (CloudEvents 1.0). Default: `/` and the type of the resource.
+   */
   readonly source?: string
 }
 
 const INCLUDED: readonly string[] = ['before', 'changed']
 
 /**
- * Writes an event into the table `outbox` for each change of a resource, in the transaction of the change. Secrets and
- * credentials are never in it. An update that changes nothing beside the etag and `update_time` is no change.
+ * Writes an event into the table `outbox` for each change of a resource, in the transaction of the change.
+ * Secrets and credentials are never in it. An update that changes nothing beside the etag and `update_time`
+ * is no change.
  * @throws {RangeError} for a change that there is none of, and for a `source` that is blank.
  * @example
  * ```ts

@@ -54,7 +54,10 @@ export interface EntityFacts {
 
 const store = new WeakMap<object, EntityFacts>()
 
-/** The resources of every copy of this package in the process, each with the file of the copy that its decorators are from. */
+/**
+ * The resources of every copy of this package in the process, each with the file of the copy that its
+ * decorators are from.
+ */
 const ofAllCopies: WeakMap<object, string> = ((globalThis as Record<symbol, unknown>)[
   Symbol.for('ashlar.resources')
 ] ??= new WeakMap()) as WeakMap<object, string>
@@ -92,7 +95,9 @@ export function inheritedFacts(entity: object): EntityFacts {
   return merged
 }
 
-/** Records a fact about a class. `@Resource` reads them all, so it has to be the topmost of our decorators. */
+/**
+ * Records a fact about a class. `@Resource` reads them all, so it has to be the topmost of our decorators.
+ */
 export function declare(
   entity: object,
   decorator: string,
@@ -107,7 +112,10 @@ export function declare(
   if (facts.resource !== undefined) ofAllCopies.set(entity, import.meta.url)
 }
 
-/** The files of two copies of this package, where the decorators of a class are from another one: this copy does not know what they declare. */
+/**
+ * The files of two copies of this package, where the decorators of a class are from another one: this copy
+ * does not know what they declare.
+ */
 export function otherCopyOf(entity: object): { readonly its: string; readonly ours: string } | undefined {
   const its = ofAllCopies.get(entity)
   return its === undefined || store.has(entity) ? undefined : { its, ours: import.meta.url }

@@ -8,7 +8,8 @@ export interface OutputOnlyOptions {
 }
 
 /**
- * Only the server writes the field: values that a client sends are dropped (AIP-203). Use it together with `@Column`.
+ * Only the server writes the field: values that a client sends are dropped (AIP-203). Use it together with
+ * `@Column`.
  */
 export const OutputOnly = (options: OutputOnlyOptions = {}): PropertyDecorator =>
   onProperty('OutputOnly', [options], (prototype, property) => {

@@ -13,8 +13,8 @@ export interface ResourceOptions {
   /** Resource type in authorization rules. Default: the class name in snake_case. */
   readonly type?: string
   /**
-   * All tenants share the entities: a caller with a grant can reach every row. A resource declares this, or is
-   * `@TenantScoped()`.
+   * All tenants share the entities: a caller with a grant can reach every row. A resource declares this, or
+   * is `@TenantScoped()`.
    */
   readonly shared?: boolean
   /** Column naming of an existing database: `deleted_at` (gorm, the default) or `delete_time` (ent). */
@@ -22,8 +22,8 @@ export interface ResourceOptions {
 }
 
 /**
- * Makes a TypeORM entity a resource. It adds the columns that the other decorators ask for, and names every unnamed
- * column in snake_case. Write it topmost.
+ * Makes a TypeORM entity a resource. It adds the columns that the other decorators ask for, and names every
+ * unnamed column in snake_case. Write it topmost.
  * @example
  * ```ts
  * import { Resource, TenantScoped } from 'ashlar'
@@ -79,8 +79,8 @@ export function Resource(options: ResourceOptions = {}): ClassDecorator {
 }
 
 /**
- * Property classes that TypeORM has a column type for. For all others it is told a type that every database has: otherwise it
- * would refuse the column too early. The model decides what is stored.
+ * Property classes that TypeORM has a column type for. For all others it is told a type that every database
+ * has: otherwise it would refuse the column too early. The model decides what is stored.
  */
 const TYPEORMS_OWN = new Set<unknown>([String, Number, Boolean, Date])
 

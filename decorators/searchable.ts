@@ -2,8 +2,9 @@ import { refuseStandard } from './apply.js'
 import { declare, declareCall, declareSearchable } from './entity-facts.js'
 
 /**
- * A source of searchable text: a property, or an expression. `sql.postgres` is raw SQL over the table's columns. `cel`
- * works on every database (see Search in docs/reference/persistence.md); without it, search needs PostgreSQL.
+ * A source of searchable text: a property, or an expression. `sql.postgres` is raw SQL over the table's
+ * columns. `cel` works on every database (see Search in docs/reference/persistence.md); without it, search
+ * needs PostgreSQL.
  */
 export type SearchSource =
   string | { readonly sql: { readonly postgres: string }; readonly cel?: string } | { readonly cel: string }
@@ -12,7 +13,10 @@ export type SearchSource =
 export interface SearchableOptions {
   /** Further sources, after the properties that are marked `@Searchable()`. */
   readonly sources?: readonly SearchSource[]
-  /** `JIT`, the default, computes the vector in the query; `INDEXED` stores it in `search_vector` with a GIN index. */
+  /**
+   * `JIT`, the default, computes the vector in the query; `INDEXED` stores it in `search_vector` with a GIN
+   * index.
+   */
   readonly strategy?: 'JIT' | 'INDEXED'
   /** PostgreSQL text search configuration. Default `simple`. */
   readonly textConfig?: string

@@ -12,8 +12,8 @@ export type Secret = string & { readonly [kind]?: 'secret' }
 export type IsSecret<T> = 0 extends 1 & T ? false : typeof kind extends keyof T ? true : false
 
 /**
- * A retrievable secret. Only `<field>_hash` (deterministic, indexed) and `<field>_cipher` are stored, and reads never
- * return the plaintext. The property must be typed `Secret`.
+ * A retrievable secret. Only `<field>_hash` (deterministic, indexed) and `<field>_cipher` are stored, and
+ * reads never return the plaintext. The property must be typed `Secret`.
  * @example
  * ```ts
  * import { Resource, Secret, TenantScoped } from 'ashlar'

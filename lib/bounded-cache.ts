@@ -11,7 +11,10 @@ export const cacheSizes = (): ReadonlyMap<string, number> =>
     ]),
   )
 
-/** Keeps the entries used last, at most `capacity` of them, so that keys from user input cannot fill the memory. */
+/**
+ * Keeps the entries used last, at most `capacity` of them, so that keys from user input cannot fill the
+ * memory.
+ */
 export class BoundedCache<K, V> {
   readonly #entries = new Map<K, V>()
 

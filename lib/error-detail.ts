@@ -2,8 +2,9 @@ import type { DescMessage, Message } from '@bufbuild/protobuf'
 import type { FieldViolation } from './field-violations.js'
 
 /**
- * A fact about an error, for programs: one of google.rpc.error_details as a plain object, or any message. A caller gets all
- * details of an error together: packed in `details` over HTTP and Connect, as `grpc-status-details-bin` over gRPC and gRPC-Web.
+ * A fact about an error, for programs: one of google.rpc.error_details as a plain object, or any message. A
+ * caller gets all details of an error together: packed in `details` over HTTP and Connect, as
+ * `grpc-status-details-bin` over gRPC and gRPC-Web.
  */
 export type ErrorDetail =
   | {
@@ -22,8 +23,8 @@ export type ErrorDetail =
   | MessageDetail
 
 /**
- * Any message, as it is: no field of it is hidden. At most 4 KiB of these messages are sent with one error; a message that has no
- * room, or that cannot be written, is left out, and the log says so.
+ * Any message, as it is: no field of it is hidden. At most 4 KiB of these messages are sent with one error; a
+ * message that has no room, or that cannot be written, is left out, and the log says so.
  * @example
  * ```ts
  * import { AshlarError } from 'ashlar'

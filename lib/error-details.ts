@@ -74,7 +74,8 @@ export const toStatusBytes = (error: AshlarError): Uint8Array => toBinary(Status
 
 /**
  * The details in the bytes of `grpc-status-details-bin`, as far as their types are known.
- * @param registry - finds the types that this framework does not know. Without it, details of other types are left out.
+ * @param registry - finds the types that this framework does not know. Without it, details of other types are
+ * left out.
  * @throws where the bytes are no google.rpc.Status.
  */
 export const detailsIn = (bytes: Uint8Array, registry?: Registry): readonly ErrorDetail[] =>

@@ -7,10 +7,16 @@ export interface FieldViolation {
   readonly reason?: string
 }
 
-/** gRPC sends errors in trailers: longer than HTTP/2 takes them, they never arrive, and the connection is lost with them. */
+/**
+ * gRPC sends errors in trailers: longer than HTTP/2 takes them, they never arrive, and the connection is lost
+ * with them.
+ */
 const LONGEST_TEXT = 1000
 
-/** Well-formed, too: grpc-js escapes the text by `encodeURI`, and half a surrogate pair in it would end the process. */
+/**
+ * Well-formed, too: grpc-js escapes the text by `encodeURI`, and half a surrogate pair in it would end the
+ * process.
+ */
 export const boundedText = (text: string): string =>
   text.length <= LONGEST_TEXT
     ? text.toWellFormed()

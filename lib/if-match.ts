@@ -1,7 +1,10 @@
 import type { IfMatch } from './call.js'
 import { InvalidArgument } from './errors.js'
 
-/** Entity tags (RFC 9110): the one place that reads and writes them. `Precondition` compares them with an entity. */
+/**
+ * Entity tags (RFC 9110): the one place that reads and writes them. `Precondition` compares them with an
+ * entity.
+ */
 
 const TAG = /(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g
 const QUOTED = /^(?:W\/)?"[\x21\x23-\x7e]*"$/
@@ -14,9 +17,9 @@ const MAX_ETAGS = 100
 export const NO_ETAG = ''
 
 /**
- * Reads an `If-Match` value (RFC 9110 sections 5.6.1 and 13.1.1): quoted etags and `*`. Empty list elements and weak
- * etags, which never match strongly, are skipped. A value without strong etags matches nothing. A bare word, as in gRPC
- * metadata and resources, is an etag too.
+ * Reads an `If-Match` value (RFC 9110 sections 5.6.1 and 13.1.1): quoted etags and `*`. Empty list elements
+ * and weak etags, which never match strongly, are skipped. A value without strong etags matches nothing. A
+ * bare word, as in gRPC metadata and resources, is an etag too.
  * @param field - the name in errors.
  * @throws InvalidArgument when the value is none of these.
  */

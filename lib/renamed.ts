@@ -11,7 +11,8 @@ export function warnRenamed(was: string, now: string): void {
 }
 
 /**
- * The value of an option that has a new name, under whichever name it was given. The old one {@link warnRenamed | warns}.
+ * The value of an option that has a new name, under whichever name it was given. The old one
+ * {@link warnRenamed | warns}.
  * @param where - whose option it is, as in `transaction()`.
  * @param read - what the new name means, of a value that the old one has.
  * @throws TypeError for an option that is given under both names.

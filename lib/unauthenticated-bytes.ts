@@ -22,9 +22,9 @@ export interface HeldRequest {
 }
 
 /**
- * The bytes of all requests whose calls are not let in yet, on all listeners of a server. When they are more than the limit, the
- * request that has held bytes for longest is refused: it is more likely to be one that never ends than any other, and new
- * callers are served whatever others leave open.
+ * The bytes of all requests whose calls are not let in yet, on all listeners of a server. When they are more
+ * than the limit, the request that has held bytes for longest is refused: it is more likely to be one that
+ * never ends than any other, and new callers are served whatever others leave open.
  */
 export class UnauthenticatedBytes {
   #held = 0

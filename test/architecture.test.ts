@@ -190,7 +190,10 @@ const ENTRIES = [
   ],
 ]
 
-/** Which folders know a package. `types` allows type imports and lazy ones; `files` says how many files may know it. */
+/**
+ * Which folders know a package. `types` allows type imports and lazy ones; `files` says how many files may
+ * know it.
+ */
 const OWNERS: Readonly<
   Record<
     string,

@@ -280,8 +280,8 @@ describe('the package', function () {
 })
 
 /**
- * An empty project with TypeScript's own defaults, and in it the example as a user would write it: with the names of the
- * package, and README's blocks in place of the files that they name.
+ * An empty project with TypeScript's own defaults, and in it the example as a user would write it: with the
+ * names of the package, and README's blocks in place of the files that they name.
  */
 function writeConsumer(project: string): void {
   const compilerOptions = {

@@ -13,8 +13,8 @@ export interface CompilerEvents {
 }
 
 /**
- * The project's own `tsc --watch`. Its errors are read from what it prints, which is the same in all versions of it. That of TypeScript 7 is a
- * program that a script of Node starts, so a process between ends both.
+ * The project's own `tsc --watch`. Its errors are read from what it prints, which is the same in all versions
+ * of it. That of TypeScript 7 is a program that a script of Node starts, so a process between ends both.
  */
 export function watchingCompiler(tsc: string, folder: string, events: CompilerEvents): ChildProcess {
   const command = [tsc, '--watch', '--preserveWatchOutput', '--pretty', 'false']

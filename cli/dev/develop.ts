@@ -23,8 +23,8 @@ export interface DevelopOptions {
 }
 
 /**
- * Compiles and starts the service, and again after each change, until the signal aborts. While something does not compile, the
- * last version that did goes on.
+ * Compiles and starts the service, and again after each change, until the signal aborts. While something does
+ * not compile, the last version that did goes on.
  * @throws {Failure} when a tool is missing, or when the compiler ends.
  */
 export async function develop(options: DevelopOptions): Promise<void> {
@@ -40,7 +40,10 @@ export async function develop(options: DevelopOptions): Promise<void> {
   let isRunning = false
   /** When the service was started last, in milliseconds of the clock that dates files. */
   let startedAt = 0
-  /** When this command generated code, and when generated code was last seen to change: `ashlar generate` writes it, too. */
+  /**
+   * When this command generated code, and when generated code was last seen to change: `ashlar generate`
+   * writes it, too.
+   */
   let generatedAt = -Infinity
   let codeChangedAt = -Infinity
   let compilingSince: number | undefined

@@ -11,10 +11,16 @@ function endWithParent(longestStopMs: number): void {
   process.channel?.unref()
 }
 
-/** A module for `--import` in a process with the channel `ipc`. It is its own text, because a bundle has no file of it. */
+/**
+ * A module for `--import` in a process with the channel `ipc`. It is its own text, because a bundle has no
+ * file of it.
+ */
 export const ENDS_WITH_PARENT = `data:text/javascript,${encodeURIComponent(`(${endWithParent.toString()})(${LONGEST_STOP_MS})`)}`
 
-/** Runs a command until it ends, or until this process is told to end or its parent is gone: then all processes of the command are killed. */
+/**
+ * Runs a command until it ends, or until this process is told to end or its parent is gone: then all
+ * processes of the command are killed.
+ */
 function endGroupWithParent(): void {
   // Evaluated text has no imports.
   const { spawn } = process.getBuiltinModule('node:child_process')

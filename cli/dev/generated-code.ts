@@ -8,7 +8,10 @@ import { protoError, type SourceError } from './source-error.js'
 
 export interface GeneratedCode {
   readonly errors: readonly SourceError[]
-  /** Files whose text changed, came or went. The others are not touched, so that the compiler leaves them alone. */
+  /**
+   * Files whose text changed, came or went. The others are not touched, so that the compiler leaves them
+   * alone.
+   */
   readonly changed: readonly string[]
 }
 

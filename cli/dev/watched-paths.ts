@@ -5,8 +5,8 @@ import { join, sep } from 'node:path'
 const SETTLED_MS = 60
 
 /**
- * Tells which files below some folders changed, once they have been left alone for a moment. Folders that are not there are
- * left out.
+ * Tells which files below some folders changed, once they have been left alone for a moment. Folders that are
+ * not there are left out.
  */
 export function watchedPaths(
   folder: string,
@@ -22,7 +22,8 @@ export function watchedPaths(
     paths.clear()
     changed(all)
   }
-  // Each folder by itself: a recursive watch of Node 20 loses a file that an editor replaces by another of its name.
+  // Each folder by itself: a recursive watch of Node 20 loses a file that an editor replaces by another of
+  // its name.
   const watchFolder = (path: string): void => {
     // A folder that comes again is another one.
     forget(path)

@@ -16,7 +16,10 @@ export interface ChangedResource {
   readonly notes: readonly string[]
 }
 
-/** The files of a resource that is there, with fields added and removed. @throws {Failure} where that would break clients. */
+/**
+ * The files of a resource that is there, with fields added and removed. @throws {Failure} where that would
+ * break clients.
+ */
 export function changedResource(
   project: Project,
   { message }: Resource,

@@ -81,8 +81,8 @@ const typeOf = (property: string): readonly string[] =>
   property === 'number' ? ['type: Number'] : property === 'bigint' ? ["type: 'bigint'"] : []
 
 /**
- * The entity with more properties: before what the server sets, or at the end of the class. Undefined where the class is not
- * found.
+ * The entity with more properties: before what the server sets, or at the end of the class. Undefined where
+ * the class is not found.
  */
 export function withProperties(
   text: string,

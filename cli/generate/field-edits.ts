@@ -25,8 +25,8 @@ export interface FieldChanges {
 }
 
 /**
- * The text of the file with the changes of one message. Everything else in it stays as it is, comments too. A new field gets the
- * number after the highest that the message has used, so that no number is used twice.
+ * The text of the file with the changes of one message. Everything else in it stays as it is, comments too. A
+ * new field gets the number after the highest that the message has used, so that no number is used twice.
  * @throws {Failure} where the place of a change cannot be found.
  */
 export function withFields(source: ProtoSource, message: string, changes: FieldChanges): string {
@@ -79,7 +79,10 @@ const highestNumber = ({
     ...[...reservedRange, ...extensionRange].map(({ end }) => end - 1).filter((last) => last < LAST_NUMBER),
   )
 
-/** Lines after what ends at `after`, which may have a comment behind it; at the end of the block where there is nothing. */
+/**
+ * Lines after what ends at `after`, which may have a comment behind it; at the end of the block where there
+ * is nothing.
+ */
 function insertion(
   text: string,
   after: number | undefined,
@@ -193,7 +196,10 @@ function endOfLine(text: string, from: number): number {
   return text[next - 1] === '\r' && next - 1 >= from ? next - 1 : next
 }
 
-/** The spaces before the line that `at` is in; those of the first line of a declaration of several lines are the same. */
+/**
+ * The spaces before the line that `at` is in; those of the first line of a declaration of several lines are
+ * the same.
+ */
 const indentAt = (text: string, at: number): string =>
   /^\s*/.exec(text.slice(text.lastIndexOf('\n', at - 1) + 1, at))?.[0] ?? ''
 

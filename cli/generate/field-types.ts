@@ -7,7 +7,10 @@ export interface FieldType {
   readonly column: string
   /** A value in JSON, as TypeScript text. */
   readonly sample: (field: string) => string
-  /** Whether a client can leave it out so that the server knows. Numbers and bools without `?` are 0 and false then. */
+  /**
+   * Whether a client can leave it out so that the server knows. Numbers and bools without `?` are 0 and false
+   * then.
+   */
   readonly canBeRequired: boolean
   /** Nothing is like nothing, so `!` or `?` has to be said. */
   readonly needsPresence?: true

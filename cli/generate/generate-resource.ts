@@ -41,8 +41,9 @@ interface Prepared {
 }
 
 /**
- * Writes the files of resources, or adds and removes fields of those that are there, one after another, and generates their code. Where one
- * of them cannot be written, or buf does not accept the .proto files afterwards, all files are put back.
+ * Writes the files of resources, or adds and removes fields of those that are there, one after another, and
+ * generates their code. Where one of them cannot be written, or buf does not accept the .proto files
+ * afterwards, all files are put back.
  * @throws {Failure}
  */
 export async function generateResources(

@@ -14,8 +14,8 @@ export interface Span {
 }
 
 /**
- * The place of a declaration, by its path in the descriptor: `[4, 0, 2, 1]` is the second field of the first message. Undefined
- * where the descriptor does not say it.
+ * The place of a declaration, by its path in the descriptor: `[4, 0, 2, 1]` is the second field of the first
+ * message. Undefined where the descriptor does not say it.
  */
 export function spanOf({ text, file }: ProtoSource, path: readonly number[]): Span | undefined {
   const location = file.sourceCodeInfo?.location.find(

@@ -1,6 +1,9 @@
 import { Failure } from '../errors/failure.js'
 
-/** A resource as it is named on the command line: `Task`, `Project/Task`, `'Project/Task(title:string! size:int32)'`. */
+/**
+ * A resource as it is named on the command line: `Task`, `Project/Task`,
+ * `'Project/Task(title:string! size:int32)'`.
+ */
 export interface ResourceSpec {
   readonly name: string
   readonly parent?: string

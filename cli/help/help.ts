@@ -3,8 +3,8 @@ import { GROUPS } from './groups.js'
 import { EXIT_CODES, EXIT_MEANINGS, type Exit } from '../errors/exit-codes.js'
 
 /**
- * oclif's help, with examples on every level and the exit statuses. A topic shows the first example of each of its
- * commands, and its commands in groups where it has many.
+ * oclif's help, with examples on every level and the exit statuses. A topic shows the first example of each
+ * of its commands, and its commands in groups where it has many.
  */
 export class ExampledHelp extends Help {
   override formatRoot(): string {

@@ -4,7 +4,10 @@ import { packageFile } from '../../lib/files/package-file.js'
 import { loadOptions } from '../loading/load-options.js'
 import { referencePage } from './reference-page.js'
 
-/** Writes docs/reference/cli.md. With `--check` it writes nothing and exits with 1 when the page is out of date. */
+/**
+ * Writes docs/reference/cli.md. With `--check` it writes nothing and exits with 1 when the page is out of
+ * date.
+ */
 const page = packageFile('docs/reference/cli.md')
 settings.enableAutoTranspile = false
 const made = referencePage(await Config.load(loadOptions('ashlar')))

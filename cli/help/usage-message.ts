@@ -50,7 +50,9 @@ function unknownCommand(program: Program, unknown: string, commandIDs: readonly 
   return `there is no command ${words(unknown)}${advice}; see ${[program, ...(isInTopic ? [first] : [])].join(' ')} --help`
 }
 
-/** What is missing: arguments with their description, flags with the environment variable that also sets them. */
+/**
+ * What is missing: arguments with their description, flags with the environment variable that also sets them.
+ */
 function missing(error: Errors.CLIError): readonly string[] {
   const { args = [], parse } = error as Partial<MissingArguments & ParsedFlags>
   if (error.message.startsWith('Missing '))

@@ -21,8 +21,8 @@ export const GUESSABLE =
   'Its client secrets are guessable on purpose (dev-secret-<name>): never use it outside development.'
 
 /**
- * One client for each app of the HTTP routes, ordered by `client_id`. Routes of the same project are one app; a route
- * without a project is named by its host. The order of the routes does not matter.
+ * One client for each app of the HTTP routes, ordered by `client_id`. Routes of the same project are one app;
+ * a route without a project is named by its host. The order of the routes does not matter.
  * @throws Failure when two hosts would become the same client and no project says so.
  */
 export function clientsOf(routes: readonly Route[]): readonly Client[] {
@@ -51,7 +51,10 @@ export function appsOf(routes: readonly Route[]): readonly App[] {
   return apps
 }
 
-/** The routes whose apps have a name that a sign-in can use. Another one is left out, and `leftOut` is told why. */
+/**
+ * The routes whose apps have a name that a sign-in can use. Another one is left out, and `leftOut` is told
+ * why.
+ */
 export const nameableRoutes = (routes: readonly Route[], leftOut: (why: string) => void): readonly Route[] =>
   routes.filter(({ project, host, protocol }) => {
     const isNameable = protocol === 'tcp' || !/\p{Cc}/u.test(project)
@@ -80,7 +83,9 @@ function refuseChanceMeeting({ name, routes }: App): void {
   )
 }
 
-/** The route by which people open the app: one with a tile, then one without a path, then by host and path. */
+/**
+ * The route by which people open the app: one with a tile, then one without a path, then by host and path.
+ */
 function defaultRoute(routes: readonly [Route, ...Route[]]): Route {
   return routes.reduce((best, route) => (byEntrance(route, best) < 0 ? route : best))
 }

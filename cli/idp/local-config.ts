@@ -58,7 +58,8 @@ const KINDS: Readonly<Record<string, Kind>> = {
 }
 
 /**
- * Reads a file of routes. `shown` is its name in messages. `notes` gets the notes also when the reading fails.
+ * Reads a file of routes. `shown` is its name in messages. `notes` gets the notes also when the reading
+ * fails.
  * @throws Failure that names the file, and the field when one is wrong.
  */
 export function readLocalConfig(path: string, shown: string, notes: string[] = []): LocalConfig {

@@ -2,8 +2,8 @@ import { Failure } from '../errors/failure.js'
 import { nearestNames } from '../../lib/text/nearest-names.js'
 
 /**
- * One mapping of a configuration file, read key by key. Unknown keys are ignored and noted with the nearest valid one.
- * Values of the wrong type are failures that name the file and the field.
+ * One mapping of a configuration file, read key by key. Unknown keys are ignored and noted with the nearest
+ * valid one. Values of the wrong type are failures that name the file and the field.
  */
 export class Section {
   readonly #fields: Readonly<Record<string, unknown>>

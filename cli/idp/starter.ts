@@ -15,7 +15,9 @@ export interface StarterReport {
   readonly files: readonly { readonly file: string; readonly state: 'written' | 'unchanged' }[]
 }
 
-/** The files that `idp new --emit` writes: a route to the provider, and the clients that a sync makes of it. */
+/**
+ * The files that `idp new --emit` writes: a route to the provider, and the clients that a sync makes of it.
+ */
 export function starterFiles(): Readonly<Record<string, string>> {
   const routes = starterRoutes()
   return {

@@ -37,8 +37,8 @@ export interface SyncReport extends ClientsDiff {
 }
 
 /**
- * Makes the clients file list the apps of the daemon and of the local files. It replaces the whole file, with the same
- * bytes for the same apps. Everything is read and checked before anything is written.
+ * Makes the clients file list the apps of the daemon and of the local files. It replaces the whole file, with
+ * the same bytes for the same apps. Everything is read and checked before anything is written.
  */
 export async function syncClients(request: SyncRequest): Promise<SyncReport> {
   const { folder, out, addresses, fileNotes = [] } = request

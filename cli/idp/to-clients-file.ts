@@ -1,7 +1,10 @@
 import { Document, isScalar, parseDocument, Scalar, visit } from 'yaml'
 import type { Client } from './clients.js'
 
-/** The clients file: a YAML list without a header. Text that YAML 1.1 or 1.2 would read as another type is quoted. */
+/**
+ * The clients file: a YAML list without a header. Text that YAML 1.1 or 1.2 would read as another type is
+ * quoted.
+ */
 export function toClientsFile(clients: readonly Client[]): string {
   const document = new Document(
     clients.map(({ client_id, client_secret, redirect_uris, tile }) => ({
@@ -48,7 +51,9 @@ function parsed(text: string): unknown {
   }
 }
 
-/** `=` is a type of its own in YAML 1.1. Anything but letters, signs and plain spaces is safe only in quotes. */
+/**
+ * `=` is a type of its own in YAML 1.1. Anything but letters, signs and plain spaces is safe only in quotes.
+ */
 const READ_DIFFERENTLY = /^=$|[^\P{C}\n]|[^\P{Z} ]/u
 /** In YAML 1.1 these end a line, even in quotes, and a byte order mark may get lost. */
 const LINE_ENDS_OF_1_1 = /[\u0085\u2028\u2029\uFEFF]/g

@@ -9,8 +9,8 @@ export const entitiesFlag = pathFlag({ summary: SUMMARY })
 export const requiredEntitiesFlag = pathFlag({ summary: SUMMARY, required: true })
 
 /**
- * What `read` returns for the entities that a module exports. @throws Failure when there is none, or when an entity's
- * declaration is wrong.
+ * What `read` returns for the entities that a module exports. @throws Failure when there is none, or when an
+ * entity's declaration is wrong.
  */
 export async function fromEntities<T>(
   module: string,

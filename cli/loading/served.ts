@@ -14,8 +14,9 @@ export type Served =
 const NAMES = ['default', 'builder', 'server']
 
 /**
- * Loads a module and finds what it serves: the export of that name, else one of `preferred`, else `default`, `builder` or
- * `server`, else its only builder or server, else its generated services. A function is called without arguments and awaited.
+ * Loads a module and finds what it serves: the export of that name, else one of `preferred`, else `default`,
+ * `builder` or `server`, else its only builder or server, else its generated services. A function is called
+ * without arguments and awaited.
  * @throws Failure when the module cannot be loaded or exports none of these.
  */
 export async function servedBy(

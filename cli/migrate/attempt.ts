@@ -11,7 +11,10 @@ export interface Reporter {
   readonly versions?: () => Promise<readonly VersionStatus[]>
 }
 
-/** Returns the result of `work`, or throws the migrator's error as a `Failure`: of the files and flags, or of the database. */
+/**
+ * Returns the result of `work`, or throws the migrator's error as a `Failure`: of the files and flags, or of
+ * the database.
+ */
 export async function attempt<T>(work: () => Promise<T>, reporter: Reporter): Promise<T> {
   try {
     return await work()

@@ -36,7 +36,9 @@ const SIGNALS = { SIGINT: 'interrupted', SIGTERM: 'terminated' } as const satisf
 >
 type EndingSignal = keyof typeof SIGNALS
 
-/** The database that a command works on, which it names once: the connection, progress, signals and questions. */
+/**
+ * The database that a command works on, which it names once: the connection, progress, signals and questions.
+ */
 export class DatabaseRun {
   /** Writes commands with the flags of this one. */
   readonly command: CommandLine
@@ -58,7 +60,9 @@ export class DatabaseRun {
     return this.#database
   }
 
-  /** @param mayBegin - whether the folder need not be there. @throws {Failure} for flags that cannot be used. */
+  /**
+   * @param mayBegin - whether the folder need not be there. @throws {Failure} for flags that cannot be used.
+   */
   async connect(
     running: Parameters<typeof migratorOf>[1] = {},
     mayBegin = this.flags.mayBegin,
@@ -118,7 +122,10 @@ export class DatabaseRun {
     }
   }
 
-  /** The versions that `migrate up` applies next; none where it would refuse. It is only help: nothing fails where it cannot be known. */
+  /**
+   * The versions that `migrate up` applies next; none where it would refuse. It is only help: nothing fails
+   * where it cannot be known.
+   */
   async planned(): Promise<readonly string[]> {
     const migrator = await this.connect()
     return (await migrator.plan().catch(() => [])).map(({ name }) => name)

@@ -42,7 +42,9 @@ export async function migratorOf(
   return isMissing ? migrate({ ...options, files: {} }) : migrator
 }
 
-/** The engine of a connection string; undefined for one that cannot be read, or whose engine has no versions. */
+/**
+ * The engine of a connection string; undefined for one that cannot be read, or whose engine has no versions.
+ */
 export async function dialectIn(url: string): Promise<Dialect | undefined> {
   const { migrate } = await import('../../lib/migrations/index.js')
   try {

@@ -43,8 +43,8 @@ export const emptyVersion = (description: string): NextVersion => ({
 })
 
 /**
- * The folders with the files of each engine. A folder that has files of its own is for `dialect` only. Otherwise they are
- * the engine folders that exist, or those of every engine where none exists.
+ * The folders with the files of each engine. A folder that has files of its own is for `dialect` only.
+ * Otherwise they are the engine folders that exist, or those of every engine where none exists.
  */
 export function foldersOf(
   folder: string,

@@ -21,8 +21,8 @@ const FILE = /^(\d{4}_.+)\.(?:(?:up|down)\.sql|up\.m?[jt]s)$/
 const LAST_BY_HAND = 7_999
 
 /**
- * Gives versions the numbers behind all other hand-written ones, in the order in which they are named, in the folder of
- * each engine that has them.
+ * Gives versions the numbers behind all other hand-written ones, in the order in which they are named, in the
+ * folder of each engine that has them.
  * @throws {Failure} for a version that no folder has, that is not hand-written, or that would leave a gap.
  */
 export function renumber(

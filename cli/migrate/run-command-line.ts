@@ -1,7 +1,9 @@
 import type { CommandLine } from '../../lib/migrations/index.js'
 import { flagsOf } from '../../lib/text/command-line.js'
 
-/** Flags that the next command needs as well. The connection string is not among them: it may hold a password. */
+/**
+ * Flags that the next command needs as well. The connection string is not among them: it may hold a password.
+ */
 export interface KeptFlags {
   readonly files?: string | undefined
   readonly module?: string | undefined
@@ -12,7 +14,9 @@ const DEFAULT_FOLDER = 'migrations'
 /** Commands without a database. */
 const ON_FILES = ['migrate lint', 'migrate renumber']
 
-/** Writes a command of `migrate` with the flags of the run that prints it. One that names a schema keeps that. */
+/**
+ * Writes a command of `migrate` with the flags of the run that prints it. One that names a schema keeps that.
+ */
 export const runCommandLine =
   ({ files = DEFAULT_FOLDER, module, schema }: KeptFlags): CommandLine =>
   (command, options = {}, ...args) => {

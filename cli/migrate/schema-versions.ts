@@ -105,8 +105,10 @@ const driftOf = ({ differences, expand, contract, fill, byHand }: SchemaChanges)
 })
 
 /**
- * Writes the versions of a comparison for the engine of the connection string, and says which other engines lack them.
- * @throws {Failure} when the connection string is of another engine than `dialect`, or when a folder cannot be written.
+ * Writes the versions of a comparison for the engine of the connection string, and says which other engines
+ * lack them.
+ * @throws {Failure} when the connection string is of another engine than `dialect`, or when a folder cannot
+ * be written.
  */
 export function writeVersions(
   { dialect, versions }: SchemaVersions,
@@ -162,7 +164,8 @@ async function refusePending(migrator: Migrator, command: CommandLine): Promise<
 
 const knownVersions = (migrator: Migrator): Promise<readonly VersionStatus[]> =>
   migrator.status().catch((error: unknown) => {
-    // The tables of another tool are compared before they are taken over; and without a right to read versions, none is known.
+    // The tables of another tool are compared before they are taken over; and without a right to read
+    // versions, none is known.
     if (['foreign', 'denied'].includes((error as { readonly stop?: string }).stop ?? '')) return []
     throw error
   })

@@ -1,4 +1,7 @@
-/** The Markdown with the columns of its tables aligned, as formatters write them. The values of a template have any length. */
+/**
+ * The Markdown with the columns of its tables aligned, as formatters write them. The values of a template
+ * have any length.
+ */
 export const alignedTables = (markdown: string): string =>
   markdown.replaceAll(/(?:^\|.*\|\n)+/gm, (table) => {
     const rows = table

@@ -8,7 +8,10 @@ export interface Choices {
   /** The name of the npm package, such as `task-board`. */
   readonly name: string
   readonly database: DatabaseName
-  /** How callers say who they are: by headers that are believed in development, by tokens of an identity provider, or by a page that signs in at one. */
+  /**
+   * How callers say who they are: by headers that are believed in development, by tokens of an identity
+   * provider, or by a page that signs in at one.
+   */
   readonly authentication: (typeof AUTHENTICATIONS)[number]
   readonly nest: boolean
 }

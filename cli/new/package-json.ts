@@ -15,8 +15,8 @@ interface Manifest {
 const PROTO_TOOLS = { '@bufbuild/buf': '^1.75.0', '@bufbuild/protoc-gen-es': '~2.13.0' }
 
 /**
- * The compiler leaves what it made of a test that was deleted, and that would run on. What `ashlar dev` runs, `dist/src`, stays: it may be
- * running.
+ * The compiler leaves what it made of a test that was deleted, and that would run on. What `ashlar dev` runs,
+ * `dist/src`, stays: it may be running.
  */
 const CLEAN = `node -e "['dist/test', 'dist/.tsbuildinfo'].map((old) => fs.rmSync(old, { recursive: true, force: true }))"`
 

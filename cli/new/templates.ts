@@ -8,7 +8,10 @@ const FOLDER = fileURLToPath(packageFile('cli/new/templates/'))
 /** Keeps compilers, and npm with its own meaning of `.gitignore`, away from templates. */
 const SUFFIX = '.tmpl'
 
-/** The files of the layers, from path to text. A later layer replaces what an earlier one has at the same path. */
+/**
+ * The files of the layers, from path to text. A later layer replaces what an earlier one has at the same
+ * path.
+ */
 export function layered(layers: readonly string[]): Map<string, string> {
   const files = new Map<string, string>()
   for (const layer of layers) {

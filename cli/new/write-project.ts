@@ -23,7 +23,8 @@ export function checkEmpty(folder: string, shown: string): void {
 }
 
 /**
- * Writes the files into a folder that is empty or not there, all of them or none: they get their names when all are written.
+ * Writes the files into a folder that is empty or not there, all of them or none: they get their names when
+ * all are written.
  * @throws {Failure} when they cannot be written.
  */
 export function writeProject(folder: string, files: ReadonlyMap<string, string>, shown: string): void {

@@ -1,7 +1,10 @@
 /** The longest part of a line that is shown. */
 const LONGEST = 120
 
-/** The first line in which a file is another text, in words; undefined when it is the same. @param found - undefined for no file. */
+/**
+ * The first line in which a file is another text, in words; undefined when it is the same. @param found -
+ * undefined for no file.
+ */
 export function firstDifference(found: string | undefined, wanted: string): string | undefined {
   if (found === wanted) return undefined
   if (found === undefined) return 'there is no such file'

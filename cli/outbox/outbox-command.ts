@@ -1,6 +1,8 @@
 import { shellWord } from '../../lib/text/shell-word.js'
 
-/** Flags that the next command needs as well. The connection string is not among them: it may hold a password. */
+/**
+ * Flags that the next command needs as well. The connection string is not among them: it may hold a password.
+ */
 export interface KeptFlags {
   readonly schema?: string | undefined
 }

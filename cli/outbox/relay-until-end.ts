@@ -45,7 +45,10 @@ function inFlags<T>(made: () => T): T {
   }
 }
 
-/** Says that no server takes a connection now. The relay goes on trying. An address that is no URL is left to the client of NATS. */
+/**
+ * Says that no server takes a connection now. The relay goes on trying. An address that is no URL is left to
+ * the client of NATS.
+ */
 async function sayUnreached(servers: readonly string[]): Promise<void> {
   if (!servers.every((server) => URL.canParse(urlOf(server)))) return
   const reached = await Promise.all(servers.map(isReached))

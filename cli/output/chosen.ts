@@ -4,7 +4,8 @@ import { terminalQuestions } from './terminal-questions.js'
 export const canAsk = (): boolean => process.stdin.isTTY && process.stderr.isTTY
 
 /**
- * Asks the person at the terminal for one of the options. An empty line, and the end of the input, mean the first one.
+ * Asks the person at the terminal for one of the options. An empty line, and the end of the input, mean the
+ * first one.
  * @throws {Failure} on Ctrl-C.
  */
 export async function chosen<T extends string>(question: string, options: readonly [T, ...T[]]): Promise<T> {

@@ -1,4 +1,7 @@
-/** `text` on one line of at most `longest` characters, without terminal control codes: the text may be untrusted. */
+/**
+ * `text` on one line of at most `longest` characters, without terminal control codes: the text may be
+ * untrusted.
+ */
 export function terminalLine(text: string, longest = 500): string {
   return cut(withoutControlCodes(text.replaceAll(/\s+/gu, ' ')).trim(), longest)
 }

@@ -19,8 +19,8 @@ const ONLY_FOR_THE_OWNER = 0o600
 export const FOR_EVERYBODY = 0o666
 
 /**
- * The file's content, or undefined when there is none. `shown` is its name in messages. @throws Failure when the file
- * cannot be read.
+ * The file's content, or undefined when there is none. `shown` is its name in messages. @throws Failure when
+ * the file cannot be read.
  */
 export function readWholeFile(path: string, shown: string): string | undefined {
   return attempt(shown, () => {
@@ -32,8 +32,8 @@ export function readWholeFile(path: string, shown: string): string | undefined {
 }
 
 /**
- * Writes the text to the file, completely or not at all. A reader, a failure and a kill see either the old or the new
- * text. Only its owner can read it, unless `mode` says otherwise. A symbolic link stays a link.
+ * Writes the text to the file, completely or not at all. A reader, a failure and a kill see either the old or
+ * the new text. Only its owner can read it, unless `mode` says otherwise. A symbolic link stays a link.
  * @throws Failure when it cannot be written.
  */
 export function writeWholeFile(path: string, text: string, shown: string, mode = ONLY_FOR_THE_OWNER): void {

@@ -16,7 +16,8 @@ export interface Against {
 }
 
 /**
- * The image of a file, or of the .proto files as a commit has them. What they import is taken from the `node_modules` of today.
+ * The image of a file, or of the .proto files as a commit has them. What they import is taken from the
+ * `node_modules` of today.
  * @throws {Failure} for neither a file nor a commit, and for a commit whose files do not compile.
  */
 export async function againstImage(folder: string, given: string): Promise<Against> {

@@ -16,7 +16,10 @@ export interface FileChanges {
   readonly checked: boolean
 }
 
-/** The matching SQL files of a folder; none when the folder does not exist. @throws {Failure} when it cannot be read. */
+/**
+ * The matching SQL files of a folder; none when the folder does not exist. @throws {Failure} when it cannot
+ * be read.
+ */
 export function readFiles(folder: string, matching: RegExp): Files {
   if (!existsSync(folder)) return {}
   try {

@@ -11,8 +11,8 @@ export interface SyncOptions {
 }
 
 /**
- * Copies generated files byte for byte, and removes nothing. It never replaces a file with another text, because that
- * file may have been applied, and never gives a number a second file.
+ * Copies generated files byte for byte, and removes nothing. It never replaces a file with another text,
+ * because that file may have been applied, and never gives a number a second file.
  * @throws {Failure}
  */
 export function syncSearch({ from, to, check }: SyncOptions): FileChanges {

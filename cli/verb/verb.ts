@@ -5,8 +5,9 @@ import { type Paint, paintFor } from '../output/paint.js'
 import { terminalLine } from '../output/terminal-line.js'
 
 /**
- * The base class of commands. `run()` parses its flags, calls one function, prints with `say` and `note`, and returns
- * what `--json` prints. It throws a `Failure`, or calls `endWith` when its result is worth printing all the same.
+ * The base class of commands. `run()` parses its flags, calls one function, prints with `say` and `note`, and
+ * returns what `--json` prints. It throws a `Failure`, or calls `endWith` when its result is worth printing
+ * all the same.
  */
 export abstract class Verb extends Command {
   static override enableJsonFlag = true
@@ -37,7 +38,10 @@ export abstract class Verb extends Command {
     process.stdout.write(`${JSON.stringify(json, null, 2)}\n`)
   }
 
-  /** With `--json`, failures are also an object on stdout; the line on stderr and the exit status stay the same. */
+  /**
+   * With `--json`, failures are also an object on stdout; the line on stderr and the exit status stay the
+   * same.
+   */
   protected override async catch(error: Error): Promise<never> {
     if (this.jsonEnabled()) {
       const exit = error instanceof Failure ? error.exit : 'oclif' in error ? 'input' : 'bug'

@@ -17,8 +17,9 @@ export interface PropertyColumn {
 }
 
 /**
- * Makes a column right in TypeORM's own manager. Returns the type that TypeORM is told in place of the declared one. Undefined, and
- * without an effect, for a column that cannot be stored: the resource model says why.
+ * Makes a column right in TypeORM's own manager. Returns the type that TypeORM is told in place of the
+ * declared one. Undefined, and without an effect, for a column that cannot be stored: the resource model says
+ * why.
  */
 export function manageColumn(column: ColumnOptions, declared: PropertyColumn): ColumnOptions['type'] {
   const { property, isTags, designType, inMessage, options } = declared

@@ -6,9 +6,9 @@ type RelationArgs = Storage['relations'][number]
 type Lineage = (entity: object) => readonly object[]
 
 /**
- * Gives every reference of an entity the two columns that keep it inside of its tenant, for TypeORM: it then joins by the
- * tenant too, and knows the foreign key as it is. The target is known once TypeORM asks for it, which it does before it
- * reads the join columns.
+ * Gives every reference of an entity the two columns that keep it inside of its tenant, for TypeORM: it then
+ * joins by the tenant too, and knows the foreign key as it is. The target is known once TypeORM asks for it,
+ * which it does before it reads the join columns.
  */
 export function completeJoinColumns(entity: object, lineage: Lineage): void {
   const classes = new Set<unknown>(lineage(entity))

@@ -10,8 +10,8 @@ export type Client<S extends DescService> = {
 }
 
 /**
- * One method. A list is also an iterable of its items, a long-running operation is a promise of a handle, and a stream is an async
- * iterable.
+ * One method. A list is also an iterable of its items, a long-running operation is a promise of a handle, and
+ * a stream is an async iterable.
  */
 export type ClientMethod<M extends DescMethod> = {
   readonly unary: (

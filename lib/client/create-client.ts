@@ -9,8 +9,8 @@ import { listCall, listShapeOf } from './pages/list-call.js'
 /**
  * A client of a service. Its methods are those of the descriptor, in lowerCamelCase.
  *
- * Calls have a deadline. Those that read, and writes with a `request_id` (AIP-155), are repeated when the server is unavailable;
- * the client makes the id. Failures are AshlarErrors with their details.
+ * Calls have a deadline. Those that read, and writes with a `request_id` (AIP-155), are repeated when the
+ * server is unavailable; the client makes the id. Failures are AshlarErrors with their details.
  * @throws RangeError for an option that makes no sense.
  * @example
  * ```ts

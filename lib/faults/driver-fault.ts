@@ -4,8 +4,8 @@ import { refusedColumnOf } from './refused-column.js'
 import { type ViolatedIndex, violatedIndexOf } from './violated-index.js'
 
 /**
- * A database driver's error without the values, statements and rows that drivers attach. It keeps the codes, and the
- * text when the database makes that only of names.
+ * A database driver's error without the values, statements and rows that drivers attach. It keeps the codes,
+ * and the text when the database makes that only of names.
  */
 export class DriverFault extends Error {
   readonly code?: string | number
@@ -31,8 +31,8 @@ export class DriverFault extends Error {
 }
 
 /**
- * A driver's error in a form that may be logged or be a cause. Any other error is returned as it is, if it can be read
- * at all.
+ * A driver's error in a form that may be logged or be a cause. Any other error is returned as it is, if it
+ * can be read at all.
  */
 export function withoutValues(error: unknown): unknown {
   const drivers = driverErrorIn(error, 8)
@@ -40,8 +40,8 @@ export function withoutValues(error: unknown): unknown {
 }
 
 /**
- * What a log may show of a thrown value: a plain object, so that no logger reads further properties. It has nothing
- * that a driver attached, and nothing of a value that is not an error.
+ * What a log may show of a thrown value: a plain object, so that no logger reads further properties. It has
+ * nothing that a driver attached, and nothing of a value that is not an error.
  */
 export function errorForLog(error: unknown): {
   readonly name: string
@@ -70,14 +70,15 @@ function driverErrorIn(error: unknown, depth: number): unknown {
 }
 
 /**
- * SQLSTATE classes whose texts consist of names; 22 (data) and P0 (RAISE) repeat values, 42601 repeats the statement.
+ * SQLSTATE classes whose texts consist of names; 22 (data) and P0 (RAISE) repeat values, 42601 repeats the
+ * statement.
  */
 const NAMES_ONLY = /^(?:08|23|28|3D|3F|40|42(?!601)|53|54|55|57|58)/
 const RAISED = 'pl_exec.c'
 
 /**
- * Texts of MySQL and MariaDB that name columns, tables and constraints. The number alone is not enough: a trigger may
- * SIGNAL any number with any text.
+ * Texts of MySQL and MariaDB that name columns, tables and constraints. The number alone is not enough: a
+ * trigger may SIGNAL any number with any text.
  */
 const NAME = /['`"][\w$.-]+['`"]/.source
 const MYSQL = new RegExp(

@@ -1,6 +1,6 @@
 /**
- * Anything can be thrown: a Proxy that throws on every access, an error with a getter that throws. Code that reports
- * errors must not fail because of it.
+ * Anything can be thrown: a Proxy that throws on every access, an error with a getter that throws. Code that
+ * reports errors must not fail because of it.
  */
 
 /** A property of any value; undefined when there is none, or when reading it throws. */

@@ -15,8 +15,9 @@ export interface RedactedError {
 }
 
 /**
- * An error without its message, stack, statement, parameters and detail. Drivers fill those with values: TypeORM's
- * QueryFailedError carries `query` and `parameters`, mysql2's `sql` has them filled in, pg's `detail` repeats the row.
+ * An error without its message, stack, statement, parameters and detail. Drivers fill those with values:
+ * TypeORM's QueryFailedError carries `query` and `parameters`, mysql2's `sql` has them filled in, pg's
+ * `detail` repeats the row.
  */
 export const redactError = (error: unknown): RedactedError => redacted(error, MAX_CAUSES)
 

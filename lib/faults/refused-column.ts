@@ -3,7 +3,9 @@ import { propertyOf } from './readable.js'
 /** Out of range, truncated, a wrong date or number, too long. */
 const ERRNOS: ReadonlySet<unknown> = new Set([1264, 1265, 1292, 1366, 1406])
 
-/** MySQL and MariaDB. The value stands before it and may imitate it, so that only the end of the text counts. */
+/**
+ * MySQL and MariaDB. The value stands before it and may imitate it, so that only the end of the text counts.
+ */
 const COLUMN = / for column (?:(?:`[^`]+`\.){0,2}`([^`]+)`|'([^']+)') at row \d+$/
 
 /** Longer texts are not of a database. */

@@ -11,13 +11,18 @@ export interface ViolatedIndex {
 /** Longer texts are not of a database. */
 const LONGEST_TEXT = 2000
 
-/** MySQL and MariaDB. The value stands before it and may imitate it, so that only the end of the text counts. */
+/**
+ * MySQL and MariaDB. The value stands before it and may imitate it, so that only the end of the text counts.
+ */
 const MYSQL_KEY = /for key '([^']+)'$/
 
 /** SQLite. Its texts never repeat a value. */
 const SQLITE_COLUMNS = /(?:UNIQUE|PRIMARY KEY) constraint failed: (.+)$/
 
-/** PostgreSQL. The columns stand before the values, and what is before them is a word of the server's language. */
+/**
+ * PostgreSQL. The columns stand before the values, and what is before them is a word of the server's
+ * language.
+ */
 const POSTGRES_COLUMNS = /^[^("]*\(((?:"(?:[^"]|"")+"|[^()", ]+)(?:, (?:"(?:[^"]|"")+"|[^()", ]+))*)\)=\(/
 
 const UNIQUE_VIOLATION = '23505'

@@ -5,8 +5,8 @@ import { dirname } from 'node:path'
 /** Reports that a file may have changed; read it to find out. */
 export interface FileWatch {
   /**
-   * Watches the file's current location: the target of its symbolic links, or a folder that was created again. Call it
-   * before each read.
+   * Watches the file's current location: the target of its symbolic links, or a folder that was created
+   * again. Call it before each read.
    */
   follow(): Promise<void>
   close(): Promise<void>
@@ -16,9 +16,9 @@ export interface FileWatch {
 const MOST_TRIES = 10
 
 /**
- * Watches a file through its folder. The file may be renamed over, removed and created again, or be a symbolic link
- * that is swapped (Kubernetes swaps the `..data` beside it). While the folder itself is gone, its nearest existing
- * parent is watched.
+ * Watches a file through its folder. The file may be renamed over, removed and created again, or be a
+ * symbolic link that is swapped (Kubernetes swaps the `..data` beside it). While the folder itself is gone,
+ * its nearest existing parent is watched.
  * @param failed - called when the system refuses to watch.
  */
 export async function watchFile(

@@ -28,7 +28,10 @@ export interface GatewayOptions {
   readonly unauthenticated?: UnauthenticatedBytes
   /** More request headers that become metadata. Default: none. */
   readonly forwardHeaders: readonly string[]
-  /** More response metadata that become headers, beside `x-request-id`, `x-idempotent-replay` and `x-denied-because`. */
+  /**
+   * More response metadata that become headers, beside `x-request-id`, `x-idempotent-replay` and
+   * `x-denied-because`.
+   */
   readonly responseHeaders: readonly string[]
   /** Compresses responses of 1 KiB and more when the client accepts it. Default true. */
   readonly compress: boolean

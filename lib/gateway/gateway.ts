@@ -36,9 +36,9 @@ interface Prepared extends CallSetup {
 /**
  * Serves methods over HTTP/JSON, through the chain of the same process.
  *
- * Create it with `new Gateway(options)` and call `prepare()` before you listen; it throws what is wrong with the
- * routes. Then give `listener` to `createHttpServer(listener, options)` of `http-server.ts`, to any `node:http` server,
- * or to `app.use(gateway.listener)`. In an app, it passes on requests that have no route.
+ * Create it with `new Gateway(options)` and call `prepare()` before you listen; it throws what is wrong with
+ * the routes. Then give `listener` to `createHttpServer(listener, options)` of `http-server.ts`, to any
+ * `node:http` server, or to `app.use(gateway.listener)`. In an app, it passes on requests that have no route.
  */
 export class Gateway {
   readonly #options: GatewayOptions
@@ -68,8 +68,8 @@ export class Gateway {
   readonly listener = (request: IncomingMessage, response: ServerResponse, next?: Next): void => {
     const caller = new Caller()
     response.on('close', () => {
-      // A response that was destroyed with an error was cut by this server: the client is still there, and the error is
-      // logged.
+      // A response that was destroyed with an error was cut by this server: the client is still there, and
+      // the error is logged.
       if (!response.writableFinished && response.errored === null) caller.leave()
     })
     this.#serve(request, response, caller, next).catch((thrown: unknown) => {
@@ -142,8 +142,8 @@ export class Gateway {
   }
 
   /**
-   * Logs failures of the server. Errors of a request are only returned to its caller, and nothing is sent after a
-   * disconnect.
+   * Logs failures of the server. Errors of a request are only returned to its caller, and nothing is sent
+   * after a disconnect.
    */
   #report(request: IncomingMessage, response: ServerResponse, caller: Caller, thrown: unknown): void {
     identify(request, response)

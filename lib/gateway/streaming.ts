@@ -16,7 +16,10 @@ export interface StreamOptions {
   readonly beforeHeaders: () => void
   /** Called with failures of the server, not of the call. */
   readonly onFailure: (error: unknown) => void
-  /** How long the headers wait for a first response, so that an early error still gets its status. Default 1,000. */
+  /**
+   * How long the headers wait for a first response, so that an early error still gets its status. Default
+   * 1,000.
+   */
   readonly openAfterMs?: number
   /** How often an event stream sends a heartbeat. Default 15,000. */
   readonly heartbeatMs?: number
@@ -33,8 +36,8 @@ export const framingOf = (accept: string | undefined): Framing =>
   accept?.toLowerCase().includes('text/event-stream') === true ? 'sse' : 'ndjson'
 
 /**
- * Sends each response as it comes: `{"result": ...}` lines or `data:` events. Throws an error that comes before the
- * headers. A later error ends the stream as `{"error": ...}` or an `error` event.
+ * Sends each response as it comes: `{"result": ...}` lines or `data:` events. Throws an error that comes
+ * before the headers. A later error ends the stream as `{"error": ...}` or an `error` event.
  */
 export async function sendStream(
   response: ServerResponse,
@@ -98,7 +101,8 @@ function frame(framing: Framing, body: string | Uint8Array): string | Uint8Array
 }
 
 /**
- * Raw bytes cannot carry an error: the connection is cut, so that the client does not take the response for complete.
+ * Raw bytes cannot carry an error: the connection is cut, so that the client does not take the response for
+ * complete.
  */
 function endWithError(response: ServerResponse, framing: Framing, thrown: unknown): void {
   const body = errorBody(thrown instanceof AshlarError ? thrown : new Internal(thrown))

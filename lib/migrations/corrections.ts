@@ -36,7 +36,10 @@ export interface EditedVersion {
 
 /** What `baseline` did with each version. */
 export interface BaselineResult {
-  /** The framework's first version where its tables were missing and were made: what of it was missing has run. */
+  /**
+   * The framework's first version where its tables were missing and were made: what of it was missing has
+   * run.
+   */
   readonly applied: readonly string[]
   /** Versions that count as applied from now on. No statement of them has run. */
   readonly recorded: readonly string[]
@@ -46,11 +49,12 @@ export interface BaselineResult {
 export type Resolution = 'applied' | 'rolledBack'
 
 /**
- * Records every version up to `to` as applied without running its file: the database has what they make. Tables of the
- * framework's first version that it lacks are made. Upgrades of the framework's tables that it lacks are left to `up`.
+ * Records every version up to `to` as applied without running its file: the database has what they make.
+ * Tables of the framework's first version that it lacks are made. Upgrades of the framework's tables that it
+ * lacks are left to `up`.
  * @throws {RangeError} when the files have no version `to`.
- * @throws {MigrationError} `dirty` when a version was run in this database before; `foreign` where a table of the application has a name
- * of the framework's.
+ * @throws {MigrationError} `dirty` when a version was run in this database before; `foreign` where a table of
+ * the application has a name of the framework's.
  */
 export function baseline(options: ResolvedOptions, to: number): Promise<BaselineResult> {
   return correcting(options, async (session, migrations) => {
@@ -92,8 +96,8 @@ function standingOf(row: AppliedVersion) {
 }
 
 /**
- * Records how a person put a version right: `applied` for one that is dirty or was never run and is done by hand,
- * `rolledBack` for a dirty one of which nothing is left. Runs nothing.
+ * Records how a person put a version right: `applied` for one that is dirty or was never run and is done by
+ * hand, `rolledBack` for a dirty one of which nothing is left. Runs nothing.
  * @throws {RangeError} for a version that neither the files nor the database have.
  * @throws {MigrationError} `dirty` for a version that needs no resolution.
  */
@@ -156,8 +160,8 @@ export async function edited(options: ResolvedOptions): Promise<readonly EditedV
 }
 
 /**
- * Records the files of edited versions as what was applied. Runs nothing: what an edit changes has to be in the database
- * already, or to make no difference.
+ * Records the files of edited versions as what was applied. Runs nothing: what an edit changes has to be in
+ * the database already, or to make no difference.
  * @returns the versions that were recorded.
  */
 export function repair(options: ResolvedOptions): Promise<readonly EditedVersion[]> {

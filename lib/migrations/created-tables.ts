@@ -5,9 +5,9 @@ import { type Statement, splitStatements } from './sql/split-statements.js'
 import { addedColumns, alterTable, createTable, dropped } from './sql/statement-shape.js'
 
 /**
- * The tables that exist once a module's files are applied, each with the version that creates it (`0002_widgets`). When
- * only one of a file and `tables` names a schema, they mean the same table, unless it is another one of `tables`.
- * Tables in routines and `DO` blocks are not found.
+ * The tables that exist once a module's files are applied, each with the version that creates it
+ * (`0002_widgets`). When only one of a file and `tables` names a schema, they mean the same table, unless it
+ * is another one of `tables`. Tables in routines and `DO` blocks are not found.
  * @param tables - `widgets`, or `inventory.widgets`.
  * @throws {DeclarationError} with every misnamed, missing, doubled or misplaced file.
  */
@@ -33,8 +33,8 @@ export async function createdTables(
 }
 
 /**
- * The columns that statements of the files add, as `widgets.colour`, each with the version that does; tables without their
- * schemas. A column that a later file drops is among them.
+ * The columns that statements of the files add, as `widgets.colour`, each with the version that does; tables
+ * without their schemas. A column that a later file drops is among them.
  */
 export async function addedByVersion(
   files: FileSource,

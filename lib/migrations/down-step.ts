@@ -37,7 +37,10 @@ export async function rollBack(
   options.report({ kind: 'done', direction: 'down', version, ms: Math.round(performance.now() - started) })
 }
 
-/** Runs a way down. That of a stored vector goes to an earlier vector where the columns of the last one are gone. */
+/**
+ * Runs a way down. That of a stored vector goes to an earlier vector where the columns of the last one are
+ * gone.
+ */
 async function runDown(step: Step, row: AppliedVersion): Promise<void> {
   const { session, options } = step
   const { syntax, failures } = options.engine
@@ -62,8 +65,8 @@ async function runDown(step: Step, row: AppliedVersion): Promise<void> {
 }
 
 /**
- * Recovers a version whose rollback was interrupted. Returns the resulting state: `applied`, or `absent` when the
- * rollback had gone too far and was finished.
+ * Recovers a version whose rollback was interrupted. Returns the resulting state: `applied`, or `absent` when
+ * the rollback had gone too far and was finished.
  */
 export async function endRollBack(
   session: Session,

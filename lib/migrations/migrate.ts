@@ -42,22 +42,27 @@ import {
 import { type VersionedSchema, versionedSchemas } from './version-status.js'
 
 /**
- * A module's migrations for one database. Every call opens its own connection and closes it. What a call is rejected with has a
- * `kind` and its values: see `problemsOf`. An error of a call that changes the database also has `RunFacts`.
+ * A module's migrations for one database. Every call opens its own connection and closes it. What a call is
+ * rejected with has a `kind` and its values: see `problemsOf`. An error of a call that changes the database
+ * also has `RunFacts`.
  */
 export interface Migrator {
-  /** The database that it works on; undefined where the connection string is no URL: then every call is rejected. */
+  /**
+   * The database that it works on; undefined where the connection string is no URL: then every call is
+   * rejected.
+   */
   readonly database: DatabaseAddress | undefined
   /** How a statement waits for its lock on this engine. */
   readonly lockWaits: LockWait
   /**
-   * Applies every missing version, up to `to`. Safe on any number of hosts at once: one works, the others wait.
+   * Applies every missing version, up to `to`. Safe on any number of hosts at once: one works, the others
+   * wait.
    * @throws {RangeError} when the files have no version `to`.
    */
   up(to?: number): Promise<UpResult>
   /**
-   * Rolls back every version above `to`, with the stored SQL when the files are missing; 0 rolls everything back. Without
-   * `to`, rolls back the last applied version of the module.
+   * Rolls back every version above `to`, with the stored SQL when the files are missing; 0 rolls everything
+   * back. Without `to`, rolls back the last applied version of the module.
    * @throws {RangeError} when `to` is neither 0 nor an applied version.
    */
   down(to?: number): Promise<DownResult>
@@ -65,44 +70,52 @@ export interface Migrator {
   rollBacks(to?: number): Promise<readonly RollBack[]>
   /** Rolls the last applied version of the module back and applies it again, as its file is now. */
   redo(): Promise<DownResult & UpResult>
-  /** What `redo` would roll back. Refuses what `redo` would refuse, so that nobody is asked before. Changes nothing. */
+  /**
+   * What `redo` would roll back. Refuses what `redo` would refuse, so that nobody is asked before. Changes
+   * nothing.
+   */
   checkRedo(): Promise<readonly RollBack[]>
   /**
-   * Records every version up to `to` as applied without running its file, in a database that has what they make. Makes the
-   * framework's own tables of 0001 that are missing, and leaves its upgrades to `up` where their tables are missing.
+   * Records every version up to `to` as applied without running its file, in a database that has what they
+   * make. Makes the framework's own tables of 0001 that are missing, and leaves its upgrades to `up` where
+   * their tables are missing.
    * @throws {MigrationError} `dirty` when a version ran in this database before.
    */
   baseline(to: number): Promise<BaselineResult>
   /**
-   * Records how a person put a version right, and runs nothing: `applied` for one that is dirty or missing and is done by
-   * hand, `rolledBack` for a dirty one of which nothing is left.
+   * Records how a person put a version right, and runs nothing: `applied` for one that is dirty or missing
+   * and is done by hand, `rolledBack` for a dirty one of which nothing is left.
    * @throws {MigrationError} `dirty` for a version that needs no resolution.
    */
   resolve(version: number, as: Resolution): Promise<void>
   /** Refuses what `resolve` would refuse, so that nobody is asked before. Changes nothing. */
   checkResolution(version: number, as: Resolution): Promise<void>
-  /** The other tool that migrates the schema, known by the table of its history; undefined without one. Changes nothing. */
+  /**
+   * The other tool that migrates the schema, known by the table of its history; undefined without one.
+   * Changes nothing.
+   */
   foreignTool(): Promise<AdoptableTool | undefined>
   /** The applied versions whose files were edited since. Changes nothing. */
   edited(): Promise<readonly EditedVersion[]>
   /** Records the files of edited versions as what was applied, and runs nothing. */
   repair(): Promise<readonly EditedVersion[]>
   /**
-   * What the next `up` would do: locks, what waits for them, what is lost, and the sizes of the tables. Changes nothing.
+   * What the next `up` would do: locks, what waits for them, what is lost, and the sizes of the tables.
+   * Changes nothing.
    * @throws what `up` would refuse the files or the database with.
    */
   plan(): Promise<readonly PlannedVersion[]>
   /**
-   * Applies the missing versions to the database, which has to be a copy, while others read and write its tables, and tells
-   * how long these waited. On failure what stands before it stays.
+   * Applies the missing versions to the database, which has to be a copy, while others read and write its
+   * tables, and tells how long these waited. On failure what stands before it stays.
    * @param onVersion - called after each version, also after the one that fails.
    */
   dryRun(onVersion?: (version: TriedVersion) => void): Promise<readonly TriedVersion[]>
   /** The schemas of the database that have versions of a module; empty on MySQL. Changes nothing. */
   versionedSchemas(): Promise<readonly VersionedSchema[]>
   /**
-   * What another tool recorded before the first `up`, or has done since it was taken over, and whether `up` refuses the database
-   * because of it; undefined for nothing. Changes nothing.
+   * What another tool recorded before the first `up`, or has done since it was taken over, and whether `up`
+   * refuses the database because of it; undefined for nothing. Changes nothing.
    */
   otherHistory(): Promise<OtherHistory | undefined>
   /** The state of the database. Changes nothing. */
@@ -113,9 +126,9 @@ export interface Migrator {
    */
   verify(compare?: SchemaComparison): Promise<readonly (Difference | TableDifference)[]>
   /**
-   * What does not come back when each version is applied, rolled back and applied a second time in a scratch database; the last
-   * one is of the first version that fails. A way down without statements says in a comment why there is nothing to
-   * undo, and is not tried.
+   * What does not come back when each version is applied, rolled back and applied a second time in a scratch
+   * database; the last one is of the first version that fails. A way down without statements says in a
+   * comment why there is nothing to undo, and is not tried.
    * @param scratch - an empty database; default: one is made on the same server, and dropped.
    * @throws {MigrationError} `denied` where the user may make no database.
    */
@@ -123,7 +136,8 @@ export interface Migrator {
   /** The findings of lint. Opens no connection. */
   lint(): Promise<readonly Finding[]>
   /**
-   * What turns the schema of the files into the model's. Makes databases for the comparison on the same server, and drops them.
+   * What turns the schema of the files into the model's. Makes databases for the comparison on the same
+   * server, and drops them.
    * @param model - such as `schemaModel(entities)` of `ashlar/persistence`.
    * @throws {MigrationError} `denied` where the user may make no database.
    */
@@ -210,13 +224,17 @@ function adoptableTool(options: ResolvedOptions): Promise<AdoptableTool | undefi
   })
 }
 
-/** The statements of a schema dump that make something, for the file of a schema that is taken over; not what makes the schema itself. */
+/**
+ * The statements of a schema dump that make something, for the file of a schema that is taken over; not what
+ * makes the schema itself.
+ */
 export const dumpedStatements = (dump: string, dialect: Dialect, schema = 'public'): readonly string[] =>
   statementsOfDump(dump, engineOf(dialect).syntax, schema)
 
 /**
  * The findings of lint in a module's files for one engine. Opens no connection.
- * @param statementTimeoutMs - how long a statement may run, for the findings that name a number of rows; default 60000.
+ * @param statementTimeoutMs - how long a statement may run, for the findings that name a number of rows;
+ * default 60000.
  * @throws {DeclarationError} with every misnamed, missing, doubled or misplaced file.
  */
 export async function lintFiles(

@@ -18,21 +18,28 @@ export interface TriedVersion {
   readonly filled?: number
   /** How long its file ran, as the progress says at its end. */
   readonly ms: number
-  /** The longest read and the longest write of a table beside it, in milliseconds; undefined where no table was probed. */
+  /**
+   * The longest read and the longest write of a table beside it, in milliseconds; undefined where no table
+   * was probed.
+   */
   readonly longestReadMs: number | undefined
   readonly longestWriteMs: number | undefined
   /**
-   * The locks that it held before its COMMIT on tables that the run did not make, such as `ACCESS EXCLUSIVE on tasks`. Undefined where
-   * they were not measured: on MySQL, for a backfill, and for what did not come to a COMMIT or runs outside of a transaction.
+   * The locks that it held before its COMMIT on tables that the run did not make, such as
+   * `ACCESS EXCLUSIVE on tasks`. Undefined where they were not measured: on MySQL, for a backfill, and for
+   * what did not come to a COMMIT or runs outside of a transaction.
    */
   readonly locks: readonly string[] | undefined
-  /** Why they were not measured, where it was applied: MySQL does not tell, it is a backfill, or it runs outside of a transaction. */
+  /**
+   * Why they were not measured, where it was applied: MySQL does not tell, it is a backfill, or it runs
+   * outside of a transaction.
+   */
   readonly unmeasured?: 'server' | 'chunks' | 'outside'
   /** Tables that can no longer be read or written as before, with what the server says. */
   readonly failures: readonly ProbeFailure[]
   /**
-   * Tables whose storage it replaced, as large as they were before. Undefined where that was not measured: on MySQL without the
-   * privilege PROCESS.
+   * Tables whose storage it replaced, as large as they were before. Undefined where that was not measured: on
+   * MySQL without the privilege PROCESS.
    */
   readonly rewritten: readonly PlannedTable[] | undefined
 }
@@ -45,8 +52,9 @@ export interface ProbeFailure {
 }
 
 /**
- * Applies the missing versions to a copy of a database, while others read and write the tables of their statements. A
- * write changes no row: it waits for the same locks of tables as any other, and for no locks of rows.
+ * Applies the missing versions to a copy of a database, while others read and write the tables of their
+ * statements. A write changes no row: it waits for the same locks of tables as any other, and for no locks of
+ * rows.
  * @param onVersion - called after each version, also after the one that fails.
  */
 export async function dryRun(

@@ -27,9 +27,15 @@ export interface PlannedStatement extends Omit<Effect, 'tables'> {
   readonly tables: readonly PlannedTable[]
   /** Values that it takes away. */
   readonly loses: readonly PlannedLoss[]
-  /** Queries for the rows with which it fails; empty where it looks at no rows, or its text does not show which. */
+  /**
+   * Queries for the rows with which it fails; empty where it looks at no rows, or its text does not show
+   * which.
+   */
   readonly fails: readonly string[]
-  /** The version, its own or an earlier one, that adds what these queries read; undefined where they can be run now. */
+  /**
+   * The version, its own or an earlier one, that adds what these queries read; undefined where they can be
+   * run now.
+   */
   readonly failsAfter: string | undefined
   /** Why code that runs now fails afterwards; undefined where nothing says so. */
   readonly breaks: Breaks | undefined

@@ -63,8 +63,8 @@ export const refusalsOf = ({ findings }: Pick<MigrationSet, 'findings'>): Readon
 const versionNameOf = ({ file }: Finding): string => file.replace(/\.(up|down)\.\w+$/, '')
 
 /**
- * @param isSettled - whether a version is applied: an applied version does not run again, so its findings do not
- * matter.
+ * @param isSettled - whether a version is applied: an applied version does not run again, so its findings do
+ * not matter.
  * @throws {DeclarationError} when a file that would run is one that the engine refuses.
  */
 export function refuseBadFiles(

@@ -86,7 +86,8 @@ export function refuseEdited(
 }
 
 /**
- * Refuses files of which one has the number of what is in the database and another name: its way down belongs to something else.
+ * Refuses files of which one has the number of what is in the database and another name: its way down belongs
+ * to something else.
  * @throws {MigrationError}
  */
 export function refuseOtherNames(

@@ -51,7 +51,10 @@ const LONGEST_MS = 2_147_483_647
 
 /** A database that is connected to elsewhere, and what the errors of its server mean. */
 export interface NamedDatabase {
-  /** Undefined where the connection string is no URL. Its schema is the one that is looked in, also where none was named. */
+  /**
+   * Undefined where the connection string is no URL. Its schema is the one that is looked in, also where none
+   * was named.
+   */
   readonly address: DatabaseAddress | undefined
   /** What to tell where no connection could be had. It holds no password. */
   readonly connectionFailed: (error: unknown) => MigrationError

@@ -27,8 +27,9 @@ export interface DownResult {
 }
 
 /**
- * Rolls back every version above `to`, the last applied first; 0 rolls everything back. Without `to` only the last applied
- * one. The upgrades of the framework's own tables stay, as their first version does, unless `to` is 0 or one of them.
+ * Rolls back every version above `to`, the last applied first; 0 rolls everything back. Without `to` only the
+ * last applied one. The upgrades of the framework's own tables stay, as their first version does, unless `to`
+ * is 0 or one of them.
  * @throws {RangeError} when `to` is neither 0 nor an applied version.
  * @throws {MigrationError} with what was rolled back before, and what was not.
  */
@@ -75,22 +76,25 @@ export interface RollBack {
   /** What its way down takes away for good. Nothing for a version that failed and left nothing behind. */
   readonly loses: readonly Loss[]
   /**
-   * What its way up took away and its way down does not bring back: columns and tables come back without their values. Nothing for a
-   * version that was recorded without running it.
+   * What its way up took away and its way down does not bring back: columns and tables come back without
+   * their values. Nothing for a version that was recorded without running it.
    */
   readonly staysLost: readonly Lost[]
   /**
-   * What stays where its way down has no statement: what it made, or values that it wrote, which `up` writes a second time;
-   * undefined where it has one.
+   * What stays where its way down has no statement: what it made, or values that it wrote, which `up` writes
+   * a second time; undefined where it has one.
    */
   readonly staysDone: 'made' | 'written' | undefined
-  /** Whether its file accepts that it breaks older code, and versions of the module below it stay, which may be of the same contract. */
+  /**
+   * Whether its file accepts that it breaks older code, and versions of the module below it stay, which may
+   * be of the same contract.
+   */
   readonly mayLeaveContract: boolean
   /** Versions of the module with a higher number that stay, because they were applied before it. */
   readonly appliedBefore: readonly string[]
   /**
-   * Whether it is a backfill, whose position is forgotten, so that `up` begins at the first row again; and how many rows it has
-   * written, where it has not come to its end.
+   * Whether it is a backfill, whose position is forgotten, so that `up` begins at the first row again; and
+   * how many rows it has written, where it has not come to its end.
    */
   readonly refills: { readonly written: number | undefined } | undefined
 }

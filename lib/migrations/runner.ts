@@ -29,24 +29,30 @@ export interface UpResult {
   /** Versions this run applied, in order. */
   readonly applied: readonly string[]
   /**
-   * Generated search versions that read what is gone, and that other versions make unnecessary: they count as applied and were
-   * not run. Absent when there are none.
+   * Generated search versions that read what is gone, and that other versions make unnecessary: they count as
+   * applied and were not run. Absent when there are none.
    */
   readonly recorded?: readonly string[]
-  /** How many rows the backfills among them have written, and how many of these earlier runs; absent when there are none. */
+  /**
+   * How many rows the backfills among them have written, and how many of these earlier runs; absent when
+   * there are none.
+   */
   readonly filled?: readonly { readonly version: string; readonly rows: number; readonly earlier: number }[]
-  /** Versions of the database that these files lack: a newer release applied them, or their files were removed. They stay. */
+  /**
+   * Versions of the database that these files lack: a newer release applied them, or their files were
+   * removed. They stay.
+   */
   readonly ahead: readonly string[]
   /**
-   * Versions that these files lack and whose step failed or was interrupted; absent when there are none. They are not
-   * changed either: only files that have them, or a rollback, can repair them.
+   * Versions that these files lack and whose step failed or was interrupted; absent when there are none. They
+   * are not changed either: only files that have them, or a rollback, can repair them.
    */
   readonly dirty?: readonly string[]
 }
 
 /**
- * Applies every missing version, in numeric order, up to `to`. A version that failed before runs again before all later
- * ones. One host works while the others wait and then find nothing left to do.
+ * Applies every missing version, in numeric order, up to `to`. A version that failed before runs again before
+ * all later ones. One host works while the others wait and then find nothing left to do.
  * @throws {RangeError} when the files have no version `to`.
  * @throws {DeclarationError} for files that cannot be run, before anything is changed.
  * @throws {MigrationError} when a file fails, or an applied file was edited.
@@ -149,7 +155,10 @@ async function applyMissing(
   }
 }
 
-/** Runs a version's way up, after recovering from an earlier run. False when the version turned out to be applied. */
+/**
+ * Runs a version's way up, after recovering from an earlier run. False when the version turned out to be
+ * applied.
+ */
 async function apply(
   session: Session,
   options: ResolvedOptions,
@@ -205,7 +214,8 @@ function isCurrent({ migrations }: MigrationSet, rows: readonly AppliedVersion[]
 }
 
 /**
- * @param isMigrating - whether another session works on the unfinished versions: then they are ahead, and not dirty.
+ * @param isMigrating - whether another session works on the unfinished versions: then they are ahead, and not
+ * dirty.
  */
 function unknownTo(
   { migrations }: MigrationSet,

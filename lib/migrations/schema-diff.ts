@@ -15,7 +15,10 @@ export interface ComparedModel<Tables, Changes> {
   readonly make: (live: LiveSchema) => Promise<void>
   /** Reads the tables of a database. */
   readonly read: (live: LiveSchema) => Promise<Tables>
-  /** What leads from the first tables to the second, without that in which the third ones differ from the second as well. */
+  /**
+   * What leads from the first tables to the second, without that in which the third ones differ from the
+   * second as well.
+   */
   readonly changes: (from: Tables, wanted: Tables, known?: Tables) => Changes
 }
 
@@ -31,16 +34,21 @@ export interface DiffOptions {
 export interface DiffResult<Changes> {
   readonly dialect: Dialect
   readonly changes: Changes
-  /** With `live`, what makes the database what its files make; undefined without it, and where there are no files. */
+  /**
+   * With `live`, what makes the database what its files make; undefined without it, and where there are no
+   * files.
+   */
   readonly drift: Changes | undefined
-  /** Databases that earlier comparisons left on the server, because they were killed; or that others use now. */
+  /**
+   * Databases that earlier comparisons left on the server, because they were killed; or that others use now.
+   */
   readonly leftovers: readonly string[]
 }
 
 /**
- * What turns the schema that the files make into the model's: both are made in databases of their own, so that the server
- * itself says what it stores. A live database is compared with what its files make, too: where it differs from that, a version
- * for it would not run in others.
+ * What turns the schema that the files make into the model's: both are made in databases of their own, so
+ * that the server itself says what it stores. A live database is compared with what its files make, too:
+ * where it differs from that, a version for it would not run in others.
  */
 export async function diff<Tables, Changes>(
   options: ResolvedOptions,

@@ -89,7 +89,9 @@ function inDatabase(options: ResolvedOptions, url: string): Scratch {
   }
 }
 
-/** A database that was just made and is not reached as the server is: what is between them does not know it. */
+/**
+ * A database that was just made and is not reached as the server is: what is between them does not know it.
+ */
 function pooled(error: unknown): unknown {
   if (!(error instanceof MigrationError)) return error
   const { problem } = error

@@ -13,8 +13,8 @@ import { splitStatements } from './sql/split-statements.js'
 type Contents = ReadonlyMap<string, string>
 
 /**
- * Applies each version of the module in a scratch database, rolls it back, and applies it again. Returns everything that is then not
- * as it was, and stops at the first version that fails.
+ * Applies each version of the module in a scratch database, rolls it back, and applies it again. Returns
+ * everything that is then not as it was, and stops at the first version that fails.
  */
 export async function tryDowns(options: ResolvedOptions, scratch?: string): Promise<readonly TriedDown[]> {
   const { engine } = options
@@ -46,7 +46,9 @@ export async function tryDowns(options: ResolvedOptions, scratch?: string): Prom
   })
 }
 
-/** Why a file fails; undefined where it does not. @throws {MigrationError} for what is no fault of the file. */
+/**
+ * Why a file fails; undefined where it does not. @throws {MigrationError} for what is no fault of the file.
+ */
 async function faultOf(work: Promise<unknown>): Promise<MigrationError['problem'] | undefined> {
   try {
     await work

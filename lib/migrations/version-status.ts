@@ -25,9 +25,9 @@ import {
 } from './session/version-table.js'
 
 /**
- * `pending`: not applied yet. `running`: a session is applying it or rolling it back now. `dirty`: its step failed; the
- * next run resumes it. `edited`: the file differs from what was applied. `ahead`: it is applied, and these files lack it: a
- * newer release applied it, or its file was removed.
+ * `pending`: not applied yet. `running`: a session is applying it or rolling it back now. `dirty`: its step
+ * failed; the next run resumes it. `edited`: the file differs from what was applied. `ahead`: it is applied,
+ * and these files lack it: a newer release applied it, or its file was removed.
  */
 export type VersionState = 'applied' | 'pending' | 'running' | 'dirty' | 'edited' | 'ahead'
 
@@ -49,13 +49,16 @@ export interface VersionStatus {
   /** False when another tool applied it: then it is unknown whether the file was edited. */
   readonly isChecked: boolean
   /**
-   * Whether these files have it and the database lacks it: it is pending, a session works on it, or its step failed. Not so where
-   * a rollback failed and took nothing away.
+   * Whether these files have it and the database lacks it: it is pending, a session works on it, or its step
+   * failed. Not so where a rollback failed and took nothing away.
    */
   readonly isMissing: boolean
   /** Whether its files are those of the framework. */
   readonly isFramework: boolean
-  /** Of an edited version, its name in these files where it is another one: they may be the files of another database. */
+  /**
+   * Of an edited version, its name in these files where it is another one: they may be the files of another
+   * database.
+   */
   readonly otherName?: string
   /** When the last run of its way up began or failed, where it is dirty: `error` is that of this run. */
   readonly lastRunAt?: Date
@@ -114,7 +117,10 @@ export async function verify(
   })
 }
 
-/** Names of the versions that these files have and the database lacks. Includes versions whose step runs or failed. */
+/**
+ * Names of the versions that these files have and the database lacks. Includes versions whose step runs or
+ * failed.
+ */
 export async function pendingVersions(options: MigrateOptions): Promise<readonly string[]> {
   return (await status(resolveOptions(options))).filter(({ isMissing }) => isMissing).map(({ name }) => name)
 }
@@ -122,17 +128,17 @@ export async function pendingVersions(options: MigrateOptions): Promise<readonly
 /** The database and files that `schemaIsCurrent` compares. */
 export interface SchemaCheckOptions extends Omit<MigrateOptions, 'url'> {
   /**
-   * `postgres://…` or `mysql://…`, or a function that returns one. The function is called for every probe, so that a
-   * password that is rotated in a file is followed: `async () => (await
-   * resolveDsn('fsnotify://postgres/etc/secrets/dsn')).dsn`.
+   * `postgres://…` or `mysql://…`, or a function that returns one. The function is called for every probe, so
+   * that a password that is rotated in a file is followed:
+   * `async () => (await resolveDsn('fsnotify://postgres/etc/secrets/dsn')).dsn`.
    */
   readonly url: string | (() => string | Promise<string>)
 }
 
 /**
- * A readiness check for a server. It fails while the schema is older than the files, and names the missing version.
- * Once the schema was current the check stays satisfied and opens no connection: only an explicit rollback makes a
- * schema older.
+ * A readiness check for a server. It fails while the schema is older than the files, and names the missing
+ * version. Once the schema was current the check stays satisfied and opens no connection: only an explicit
+ * rollback makes a schema older.
  * @example
  * ```ts
  * import { ServerBuilder } from 'ashlar'
@@ -278,7 +284,10 @@ export interface VersionedSchema {
   readonly same: readonly string[]
 }
 
-/** The schemas of the database that have versions of a module; empty on MySQL, which has none. Changes nothing. */
+/**
+ * The schemas of the database that have versions of a module; empty on MySQL, which has none. Changes
+ * nothing.
+ */
 export async function versionedSchemas(options: ResolvedOptions): Promise<readonly VersionedSchema[]> {
   const { schemas } = options.engine
   if (schemas === undefined) return []

@@ -10,8 +10,9 @@ import { dataSourceToken, OPTIONS, serverToken, type Token } from './injection-t
 /** A server's `Config`, and the DataSource of its repositories. */
 export interface AshlarModuleOptions extends Config {
   /**
-   * The DataSource of the repositories: an instance, or the token of a global provider that has one. An instance that
-   * is not initialized yet is initialized at start and destroyed at shutdown. Not needed without `forFeature`.
+   * The DataSource of the repositories: an instance, or the token of a global provider that has one. An
+   * instance that is not initialized yet is initialized at start and destroyed at shutdown. Not needed
+   * without `forFeature`.
    */
   readonly dataSource?: DataSource | Token
   /** Configures the server further before it serves: gateway handlers, references, rules. */

@@ -12,8 +12,9 @@ interface Reply {
 }
 
 /**
- * Returns errors of repositories in Nest's own routes as the gateway does: `{ code, message }` with the status and
- * headers of the error, instead of a 500. Use it with `app.useGlobalFilters(new AshlarExceptionFilter())`.
+ * Returns errors of repositories in Nest's own routes as the gateway does: `{ code, message }` with the
+ * status and headers of the error, instead of a 500. Use it with
+ * `app.useGlobalFilters(new AshlarExceptionFilter())`.
  */
 @Catch(AshlarError)
 export class AshlarExceptionFilter implements ExceptionFilter<AshlarError> {

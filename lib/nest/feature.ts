@@ -12,8 +12,8 @@ import { dataSourceToken, repositoryToken, type Token } from './injection-tokens
 export interface Feature<E extends object = object> {
   readonly entity: EntityClass<E>
   /**
-   * Your own class, such as `class WidgetRepository extends repositoryOf(Widget)`. It can also be injected by its
-   * class.
+   * Your own class, such as `class WidgetRepository extends repositoryOf(Widget)`. It can also be injected by
+   * its class.
    */
   readonly repository?: Type<Repository<E>>
   /** Minter, encryptor, clock …, as the repository takes them. */

@@ -23,8 +23,8 @@ export class AshlarHealthIndicator {
   }
 
   /**
-   * Runs the readiness checks. `down` names those that fail, never their errors. It is also `down` before and after
-   * serving.
+   * Runs the readiness checks. `down` names those that fail, never their errors. It is also `down` before and
+   * after serving.
    */
   async isHealthy<const Key extends string = 'ashlar'>(key = 'ashlar' as Key): Promise<HealthResult<Key>> {
     return { [key]: await this.#state() } as HealthResult<Key>

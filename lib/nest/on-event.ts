@@ -28,8 +28,8 @@ interface Declared extends OnEventOptions {
 const declared = new WeakMap<object, Declared[]>()
 
 /**
- * Makes a method of a provider the handler of a consumer: it gets the event and the context of its transaction. The provider
- * is named in {@link provideConsumers}.
+ * Makes a method of a provider the handler of a consumer: it gets the event and the context of its
+ * transaction. The provider is named in {@link provideConsumers}.
  * @throws TypeError where TypeScript compiles decorators of the newer kind, which Nest does not know.
  */
 export function OnEvent(options: OnEventOptions): MethodDecorator {
@@ -41,7 +41,8 @@ export function OnEvent(options: OnEventOptions): MethodDecorator {
 }
 
 /**
- * Runs the consumers of a provider, with the DataSource of `AshlarModule.forRoot`, from the start of the application to its shutdown:
+ * Runs the consumers of a provider, with the DataSource of `AshlarModule.forRoot`, from the start of the
+ * application to its shutdown:
  * `providers: [Mails, provideConsumers(Mails, { nats: { servers: 'nats://127.0.0.1:4222' } })]`.
  */
 export const provideConsumers = (

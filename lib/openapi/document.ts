@@ -10,8 +10,8 @@ import { MessageSchemas } from './schema/message-schemas.js'
 import type { JsonObject, OpenApiInfo, OpenApiSource } from './source/source.js'
 
 /**
- * The OpenAPI 3.1 document of every method that has HTTP rules, as JSON with a newline at its end. The same source gives the
- * same bytes, and no byte of it begins an HTML tag.
+ * The OpenAPI 3.1 document of every method that has HTTP rules, as JSON with a newline at its end. The same
+ * source gives the same bytes, and no byte of it begins an HTML tag.
  * @throws TypeError for a rule that the gateway cannot serve.
  */
 export const openApiDocument = (source: OpenApiSource): string =>

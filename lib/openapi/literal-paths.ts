@@ -2,7 +2,10 @@ import type { DescService } from '@bufbuild/protobuf'
 import { bindingOf, httpRulesOf } from '../gateway/routing/bindings.js'
 import { pathsOf } from './operation/path-text.js'
 
-/** The paths of all rules that have no variable. A rule that cannot be served is left to the check of the routes. */
+/**
+ * The paths of all rules that have no variable. A rule that cannot be served is left to the check of the
+ * routes.
+ */
 export function literalPaths(services: readonly DescService[]): ReadonlySet<string> {
   const paths = new Set<string>()
   for (const { methods } of services)

@@ -14,7 +14,10 @@ export interface OwnEvent {
   readonly key: string
   /** What JSON can hold. */
   readonly data?: unknown
-  /** Whose event it is. Default: the tenant of the call. `''` for an event of all tenants; another tenant's only as system. */
+  /**
+   * Whose event it is. Default: the tenant of the call. `''` for an event of all tenants; another tenant's
+   * only as system.
+   */
   readonly tenant?: string
   /** Default: the key. */
   readonly subject?: string
@@ -29,9 +32,10 @@ export interface EmitOptions {
 }
 
 /**
- * Writes an event of your own in the transaction of the running call: it is delivered when the transaction commits, and never when it
- * is rolled back.
- * @throws TypeError outside of a transaction. @throws InvalidArgument for a `resource`, `verb` or `key` that is none.
+ * Writes an event of your own in the transaction of the running call: it is delivered when the transaction
+ * commits, and never when it is rolled back.
+ * @throws TypeError outside of a transaction. @throws InvalidArgument for a `resource`, `verb` or `key` that
+ * is none.
  * @throws PermissionDenied for another tenant's event, and where there is no tenant.
  * @example
  * ```ts

@@ -73,7 +73,10 @@ export type CredentialOps<E> = {
   ) => Promise<string>
 }
 
-/** One entity of a batch update: a whole entity, or a part of one with a mask. Other combinations do not compile. */
+/**
+ * One entity of a batch update: a whole entity, or a part of one with a mask. Other combinations do not
+ * compile.
+ */
 export type BatchUpdateItemOf<E> = Pick<BatchUpdateItem<string, object>, 'key' | 'ifMatch'> &
   (
     | { readonly entity: E; readonly fieldMask: readonly [] | readonly ['*']; readonly touchOnly?: false }
@@ -86,8 +89,8 @@ export type BatchUpdateItemOf<E> = Pick<BatchUpdateItem<string, object>, 'key' |
   )
 
 /**
- * A repository whose writes the compiler checks against the entity's type. They are methods, so that a subclass can
- * override them.
+ * A repository whose writes the compiler checks against the entity's type. They are methods, so that a
+ * subclass can override them.
  */
 interface TypedRepository<
   E extends object,
@@ -164,9 +167,9 @@ export interface TypedMemoryRepository<E extends object> extends TypedRepository
 > {}
 
 /**
- * A base class for the repository of one entity: `class WidgetRepository extends repositoryOf(Widget) {}`. It has the
- * operations of every repository, and those of the entity's secrets and credentials. You can override every operation.
- * A call inside of a transaction joins it, in an override too.
+ * A base class for the repository of one entity: `class WidgetRepository extends repositoryOf(Widget) {}`. It
+ * has the operations of every repository, and those of the entity's secrets and credentials. You can override
+ * every operation. A call inside of a transaction joins it, in an override too.
  * @example
  * ```ts
  * import { filter, repositoryOf } from 'ashlar'

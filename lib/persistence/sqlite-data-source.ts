@@ -30,15 +30,18 @@ export interface SqliteOptions
   extends Omit<BetterSqlite3DataSourceOptions, EngineSpecific>, SqliteEngineOptions {
   /** A file, created when it does not exist (its folder too), or `:memory:`. */
   readonly database: string
-  /** How long a statement waits for a transaction, or for another process that holds the file; 5000 ms by default. */
+  /**
+   * How long a statement waits for a transaction, or for another process that holds the file; 5000 ms by
+   * default.
+   */
   readonly busyTimeoutMs?: number
 }
 
 /**
- * A TypeORM DataSource on SQLite, through `sqlite3` or `better-sqlite3`, whose transactions have the connection for
- * themselves. TypeORM's own drivers share one connection among everybody: what others wrote meanwhile, and were told was
- * written, goes when a transaction rolls back (two `dataSource.transaction()` at once on its `better-sqlite3` show it).
- * Foreign keys are enforced, and a file is in WAL mode.
+ * A TypeORM DataSource on SQLite, through `sqlite3` or `better-sqlite3`, whose transactions have the
+ * connection for themselves. TypeORM's own drivers share one connection among everybody: what others wrote
+ * meanwhile, and were told was written, goes when a transaction rolls back (two `dataSource.transaction()` at
+ * once on its `better-sqlite3` show it). Foreign keys are enforced, and a file is in WAL mode.
  * @example
  * ```ts
  * import { createTables, SqliteDataSource } from 'ashlar'
@@ -58,9 +61,9 @@ export class SqliteDataSource extends DataSource {
   }
 
   /**
-   * Creates the tables of resources that are missing, and columns that they lack; other entities are left to TypeORM, and
-   * those with `synchronize: false` to others.
-   * `initialize()` calls it unless `synchronize` is false.
+   * Creates the tables of resources that are missing, and columns that they lack; other entities are left to
+   * TypeORM, and those with `synchronize: false` to others. `initialize()` calls it unless `synchronize` is
+   * false.
    */
   override async synchronize(dropBeforeSync = false): Promise<void> {
     const isResource = ({ target }: EntityMetadata) =>
@@ -75,7 +78,10 @@ export class SqliteDataSource extends DataSource {
     await createTables(this, entities, 'sqlite')
   }
 
-  /** A repository that is called inside of TypeORM's transaction, and not with its manager, would wait for its end. */
+  /**
+   * A repository that is called inside of TypeORM's transaction, and not with its manager, would wait for its
+   * end.
+   */
   override createEntityManager(queryRunner?: QueryRunner): EntityManager {
     const manager = super.createEntityManager(queryRunner)
     const transaction = manager.transaction.bind(manager)

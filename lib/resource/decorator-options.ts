@@ -66,7 +66,10 @@ const OPTIONS: Readonly<Record<string, Readonly<Record<string, OptionRule>>>> = 
   UpdateTime: OUTPUT_ONLY,
 }
 
-/** What decorators were given and do not carry out: options that there are none of, and values that an option cannot have. */
+/**
+ * What decorators were given and do not carry out: options that there are none of, and values that an option
+ * cannot have.
+ */
 export const decoratorProblems = (calls: readonly DecoratorCall[]): string[] => [
   ...new Set(calls.flatMap((call) => [...problemsOf(call)])),
 ]

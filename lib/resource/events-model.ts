@@ -16,8 +16,8 @@ import { isMarkedSecret, type Redaction, withoutSecrets } from './redaction.js'
 export interface EventsModel extends EmittedChanges {
   readonly source: string
   /**
-   * The entity as JSON: proto3 JSON of its message. Without a message it has the properties of the entity, with values as proto3 JSON
-   * writes them. Never a secret, a credential or an INPUT_ONLY field.
+   * The entity as JSON: proto3 JSON of its message. Without a message it has the properties of the entity,
+   * with values as proto3 JSON writes them. Never a secret, a credential or an INPUT_ONLY field.
    */
   readonly toJson: (entity: object) => JsonObject
 }

@@ -89,8 +89,8 @@ function incomparable(field: Field): string | undefined {
 }
 
 /**
- * The names that a caller knows of the fields that are unique together. The tenant is in every rule, and is named only where
- * it stands alone.
+ * The names that a caller knows of the fields that are unique together. The tenant is in every rule, and is
+ * named only where it stands alone.
  */
 export function ruleNames(fields: readonly Field[]): readonly string[] {
   const known = fields.filter(({ exposed }) => exposed)
@@ -100,7 +100,10 @@ export function ruleNames(fields: readonly Field[]): readonly string[] {
 
 /** Bytes: PostgreSQL cuts a longer name, and MySQL refuses more than 64 characters. */
 const LONGEST_NAME = 63
-/** A quote, a backslash or a control character; a space at the end; and names that MySQL and SQLite keep for themselves. */
+/**
+ * A quote, a backslash or a control character; a space at the end; and names that MySQL and SQLite keep for
+ * themselves.
+ */
 const UNFIT_NAME = /["'`\\\u0000-\u001f\u007f]|^$|\s$|^primary$|^sqlite_/i
 
 function nameProblems(groups: readonly IndexGroup[]): string[] {
@@ -128,7 +131,10 @@ const once = (groups: readonly IndexGroup[]): readonly IndexGroup[] =>
     return at === groups.indexOf(same.find(({ name }) => name !== undefined) ?? (same[0] as IndexGroup))
   })
 
-/** TypeORM takes names, or a function from properties to names, or to names with a direction that only MongoDB has. */
+/**
+ * TypeORM takes names, or a function from properties to names, or to names with a direction that only MongoDB
+ * has.
+ */
 function propertiesOf(columns: Args['columns']): readonly string[] {
   if (typeof columns !== 'function') return (columns ?? []).map((name) => name.trim())
   const named: unknown = columns(NAMES_ITSELF)

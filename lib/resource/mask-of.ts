@@ -1,10 +1,13 @@
 /**
- * What a mask may name: the properties of the entity in proto spelling. `addressLine2` may be `address_line2` or
- * `address_line_2` in the .proto.
+ * What a mask may name: the properties of the entity in proto spelling. `addressLine2` may be `address_line2`
+ * or `address_line_2` in the .proto.
  */
 export type MaskOf<E> = SnakeCase<keyof E & string>
 
-/** As `snakeCase` does at run time: a break before a capital, but inside of a run of capitals only before its last. */
+/**
+ * As `snakeCase` does at run time: a break before a capital, but inside of a run of capitals only before its
+ * last.
+ */
 type SnakeCase<S extends string, Before extends string = ''> = S extends `${infer Head}${infer Tail}`
   ? `${Breaks<Before, Head, Tail> extends true ? '_' : MayBreak<Before, Head>}${Lowercase<Head>}${SnakeCase<Tail, Head>}`
   : ''

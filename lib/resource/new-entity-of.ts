@@ -3,9 +3,9 @@ import type { IsCredential } from '../../decorators/credential.js'
 declare const SERVER_SET: unique symbol
 
 /**
- * A property that the server sets where it is not given: `@CreateTime() createTime!: ServerSet<Date>`. In an entity with one of
- * them `create` asks at compile time for every other property that is not optional; an entity without them is created from any
- * part of it. A plain value can be assigned.
+ * A property that the server sets where it is not given: `@CreateTime() createTime!: ServerSet<Date>`. In an
+ * entity with one of them `create` asks at compile time for every other property that is not optional; an
+ * entity without them is created from any part of it. A plain value can be assigned.
  */
 export type ServerSet<T> = T & { readonly [SERVER_SET]?: true }
 
@@ -32,5 +32,8 @@ type Given<T> = {
   ]: T[K]
 }
 
-/** What `create` takes: all that the caller has to give where the entity says so with {@link ServerSet}, else any part. */
+/**
+ * What `create` takes: all that the caller has to give where the entity says so with {@link ServerSet}, else
+ * any part.
+ */
 export type NewEntity<T> = [ServerSetNames<T>] extends [never] ? Partial<T> : Partial<T> & Given<T>

@@ -7,8 +7,8 @@ const SCOPED = 'write @TenantScoped() below @Resource()'
 const SHARED = '@Resource({ shared: true })'
 
 /**
- * What is wrong with the ownership of an entity. Every resource declares that its entities belong to tenants, or that
- * all tenants share them. So no resource is shared by an oversight.
+ * What is wrong with the ownership of an entity. Every resource declares that its entities belong to tenants,
+ * or that all tenants share them. So no resource is shared by an oversight.
  */
 export function ownershipProblems(
   { resource, tenantScoped }: EntityFacts,

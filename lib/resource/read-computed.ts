@@ -178,7 +178,10 @@ function valueField(
   }
 }
 
-/** Without a message: a number may be a fraction, and what is neither a class of ours nor said is not looked into. */
+/**
+ * Without a message: a number may be a fraction, and what is neither a class of ours nor said is not looked
+ * into.
+ */
 const kindOfType = (designType: unknown): KindName =>
   designType === Number ? double.name : (kindOfColumn(designType, designType) ?? json.name)
 

@@ -40,8 +40,8 @@ export interface CredentialField {
 }
 
 /**
- * Everything the framework knows about one resource, computed once from decorators, TypeORM metadata and the proto
- * message, and frozen. It is the only place that knows what a field is.
+ * Everything the framework knows about one resource, computed once from decorators, TypeORM metadata and the
+ * proto message, and frozen. It is the only place that knows what a field is.
  */
 export interface ResourceModel<E extends object = object> {
   readonly entity: EntityClass<E>
@@ -60,11 +60,17 @@ export interface ResourceModel<E extends object = object> {
   readonly byProperty: ReadonlyMap<string, Field>
   readonly byProto: ReadonlyMap<string, Field>
   readonly key: Field
-  /** How entities are named (AIP-122), where `google.api.resource` of the message has a pattern; else undefined. */
+  /**
+   * How entities are named (AIP-122), where `google.api.resource` of the message has a pattern; else
+   * undefined.
+   */
   readonly name: NamePattern | undefined
   /** `account_id`; undefined when the resource belongs to no tenant. */
   readonly tenant: Field | undefined
-  /** Whether the tenant is part of the primary key, so that creating another tenant's id reveals nothing about it. */
+  /**
+   * Whether the tenant is part of the primary key, so that creating another tenant's id reveals nothing about
+   * it.
+   */
   readonly tenantInKey: boolean
   readonly etag: Field | undefined
   readonly createTime: Field | undefined
@@ -97,7 +103,9 @@ export interface ResourceModel<E extends object = object> {
   readonly search: SearchModel | undefined
   /** What TypeORM's relations say: `@ManyToOne`, `@OneToMany` and `@OneToOne`. Empty for most. */
   readonly relations: readonly Relation[]
-  /** Fields that are unique together, keys aside; unique among live rows, and per tenant where there is one. */
+  /**
+   * Fields that are unique together, keys aside; unique among live rows, and per tenant where there is one.
+   */
   readonly uniques: readonly IndexGroup[]
   /** Fields that are looked up together. */
   readonly indexes: readonly IndexGroup[]
@@ -108,13 +116,14 @@ export interface ResourceModel<E extends object = object> {
   /** A new entity without values; it computes what `@Computed()` declares whenever that is read. */
   readonly create: () => E
   /**
-   * Turns an entity into its message, typed as the place that takes it. Secrets and credentials are never in it.
-   * `M` is no `Message`: TypeScript 5.9 infers what a method may return, a message or its fields, and would give up.
+   * Turns an entity into its message, typed as the place that takes it. Secrets and credentials are never in
+   * it. `M` is no `Message`: TypeScript 5.9 infers what a method may return, a message or its fields, and
+   * would give up.
    */
   toMessage<M extends object = Message>(entity: E): M
   /**
-   * Writes the bytes of `toMessage(entity)`, without making the message. Throws for what cannot be written, and
-   * `toBinary` of the message then says why.
+   * Writes the bytes of `toMessage(entity)`, without making the message. Throws for what cannot be written,
+   * and `toBinary` of the message then says why.
    */
   readonly write: WriteEntity
   /** Where the value of each field of the message comes from. */
@@ -122,8 +131,8 @@ export interface ResourceModel<E extends object = object> {
   /** Converts a client's message to an entity. Output-only values are dropped (AIP-203). */
   fromMessage(message: Message): E
   /**
-   * Takes out of an entity made of a client's message what the message cannot tell from absent, where there is a default: on
-   * Create a field without presence that holds its zero is not set.
+   * Takes out of an entity made of a client's message what the message cannot tell from absent, where there
+   * is a default: on Create a field without presence that holds its zero is not set.
    */
   leaveToDefaults(entity: E): void
   /**

@@ -2,8 +2,8 @@ import { Unavailable } from '../errors.js'
 import { abortError } from './vault/abort-error.js'
 
 /**
- * Runs tasks in order of arrival, `limit` at a time. A task whose signal aborts while it waits never starts. A task
- * that finds `longest` others waiting rejects with Unavailable.
+ * Runs tasks in order of arrival, `limit` at a time. A task whose signal aborts while it waits never starts.
+ * A task that finds `longest` others waiting rejects with Unavailable.
  */
 export function atMost(
   limit: number,

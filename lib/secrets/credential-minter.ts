@@ -28,8 +28,8 @@ const MAX_SECRET_BITS = 2048
 /** Far longer than any minted token. Longer text is rejected before it is searched for separators. */
 const MAX_TOKEN_LENGTH = 1024
 /**
- * How many checks may wait for their turn to derive a key. Those that can only fail are rejected long before others, so
- * that made-up tokens do not block real ones.
+ * How many checks may wait for their turn to derive a key. Those that can only fail are rejected long before
+ * others, so that made-up tokens do not block real ones.
  */
 const LONGEST_QUEUE = { known: 1000, failed: 8 } as const
 const PREFIX = /^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,30}[A-Za-z0-9])?$/
@@ -70,14 +70,15 @@ export interface CredentialOptions {
 /** Options of a check. */
 export interface CheckOptions extends CredentialOptions {
   /**
-   * Asked by a check that fails: the specs that stored credentials have, as far as they may be new to the minter. It knows its
-   * own, and those of the credentials that it has checked.
+   * Asked by a check that fails: the specs that stored credentials have, as far as they may be new to the
+   * minter. It knows its own, and those of the credentials that it has checked.
    */
   readonly specs?: () => Promise<readonly HashSpec[]> | undefined
 }
 
 /**
- * Mints and verifies tokens `<prefix>_<public id>_<secret>`. Only a salted hash is stored. All arguments are optional.
+ * Mints and verifies tokens `<prefix>_<public id>_<secret>`. Only a salted hash is stored. All arguments are
+ * optional.
  * @throws RangeError for a prefix, spec or number of bits that cannot work.
  * @example
  * ```ts
@@ -145,10 +146,10 @@ export class CredentialMinter {
   }
 
   /**
-   * Whether `secret` was minted with `stored`; compared in constant time. A wrong secret takes the work of the dearest spec in
-   * use, whatever its own is.
-   * @throws SecretUnreadable for a malformed stored field or an unsupported algorithm, never for a mere mismatch;
-   * Unavailable when too many checks wait: 1,000 with PBKDF2, 8 that have failed.
+   * Whether `secret` was minted with `stored`; compared in constant time. A wrong secret takes the work of
+   * the dearest spec in use, whatever its own is.
+   * @throws SecretUnreadable for a malformed stored field or an unsupported algorithm, never for a mere
+   * mismatch; Unavailable when too many checks wait: 1,000 with PBKDF2, 8 that have failed.
    */
   async verify(secret: string, stored: StoredCredential, options: CheckOptions = {}): Promise<boolean> {
     const algorithm = parseHashSpec(stored.spec)
@@ -178,8 +179,8 @@ export class CredentialMinter {
   }
 
   /**
-   * For an unknown public id: returns false after the work that a wrong secret takes, so that timing does not reveal which ids
-   * exist.
+   * For an unknown public id: returns false after the work that a wrong secret takes, so that timing does not
+   * reveal which ids exist.
    * @throws Unavailable when 8 checks that have failed wait.
    */
   async verifyUnknown(secret: string, options: CheckOptions = {}): Promise<boolean> {

@@ -2,7 +2,9 @@ import { hash, pbkdf2 } from 'node:crypto'
 import { SecretUnreadable } from '../errors.js'
 import { atMost } from './at-most.js'
 
-/** How a credential's secret is hashed. Stored with every credential, so that a new default invalidates none. */
+/**
+ * How a credential's secret is hashed. Stored with every credential, so that a new default invalidates none.
+ */
 export interface HashSpec {
   /** {@link AlgoSHA512_256} (also when empty), {@link AlgoSHA384} or `pbkdf2-sha256:<iters>:<keylen>`. */
   readonly algo: string
@@ -26,7 +28,9 @@ export type Algorithm =
 const SHA512_256: Algorithm = { digest: 'sha512-256', length: 32 }
 const SHA384: Algorithm = { digest: 'sha384', length: 48 }
 
-/** Undefined for an algorithm that is unknown or out of bounds (1 to 1,000,000 iterations, 16 to 128 bytes). */
+/**
+ * Undefined for an algorithm that is unknown or out of bounds (1 to 1,000,000 iterations, 16 to 128 bytes).
+ */
 export function parseHashSpec(spec: HashSpec): Algorithm | undefined {
   if (spec.algo === AlgoSHA512_256 || spec.algo === '') return SHA512_256
   if (spec.algo === AlgoSHA384) return SHA384
@@ -40,13 +44,16 @@ export function parseHashSpec(spec: HashSpec): Algorithm | undefined {
 /** The bytes of one block of a derivation; a longer key takes all iterations once per block. */
 const BLOCK = 32
 
-/** How much work a hash is: iterations of PBKDF2, those of each block counted. 0 for a fast hash. At most 4,000,000. */
+/**
+ * How much work a hash is: iterations of PBKDF2, those of each block counted. 0 for a fast hash. At most
+ * 4,000,000.
+ */
 export const workOf = (algorithm: Algorithm): number =>
   algorithm.digest === 'pbkdf2' ? algorithm.iterations * Math.ceil(algorithm.length / BLOCK) : 0
 
 /**
- * The hash of salt, then secret. Fast algorithms return the hash itself. PBKDF2 (password: the secret) returns a
- * promise from the thread pool; at most two derivations run at a time in the process.
+ * The hash of salt, then secret. Fast algorithms return the hash itself. PBKDF2 (password: the secret)
+ * returns a promise from the thread pool; at most two derivations run at a time in the process.
  * @throws SecretUnreadable for an unsupported algorithm.
  */
 export function hashWith(
@@ -79,7 +86,10 @@ export const derived = (
     ),
   )
 
-/** Turns for derivations. One queue per process, like the thread pool: eight at once block its file and DNS work for a second. */
+/**
+ * Turns for derivations. One queue per process, like the thread pool: eight at once block its file and DNS
+ * work for a second.
+ */
 export const derivations = atMost(2)
 
 /** The message quotes the algorithm: it is no secret, and an operator must find the row. */

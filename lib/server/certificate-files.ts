@@ -13,8 +13,8 @@ interface Listening {
 }
 
 /**
- * The certificate of a listener, used anew whenever one of its files changes. What cannot be used, such as a key that does
- * not belong to the certificate yet, is logged as an error once, and the last good one stays.
+ * The certificate of a listener, used anew whenever one of its files changes. What cannot be used, such as a
+ * key that does not belong to the certificate yet, is logged as an error once, and the last good one stays.
  */
 export class CertificateFiles {
   #watched: readonly WatchedFile[] = []

@@ -6,7 +6,8 @@ import { isDevelopment } from './config/development.js'
 import type { Registry } from './methods/registry.js'
 
 /**
- * Refuses to serve with development parts, unless NODE_ENV is `development` or `test` or the configuration allows it.
+ * Refuses to serve with development parts, unless NODE_ENV is `development` or `test` or the configuration
+ * allows it.
  */
 export const developmentGuard = (
   config: ResolvedConfig,

@@ -20,7 +20,8 @@ export interface Permission {
 
 /**
  * The permission of every method, in the order of service and method names.
- * @param source - services with the rules of their .proto; or a server, with all its rules and the methods it recorded.
+ * @param source - services with the rules of their .proto; or a server, with all its rules and the methods it
+ * recorded.
  */
 export const permissionCatalog = (source: Server | readonly DescService[]): readonly Permission[] => {
   const isServer = 'services' in source

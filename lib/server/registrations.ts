@@ -9,7 +9,10 @@ import { Registry } from './methods/registry.js'
 /** Mounts handlers beside the gateway. */
 export type GatewayRegistration = (mux: GatewayMux) => void | Promise<void>
 
-/** The registrations of a server before it serves. Only the rules may grow afterwards: the chain reads the live set. */
+/**
+ * The registrations of a server before it serves. Only the rules may grow afterwards: the chain reads the
+ * live set.
+ */
 export class Registrations {
   readonly registry: Registry
   readonly references = new References()

@@ -19,7 +19,9 @@ import type { Worker } from './lifecycle/worker.js'
 
 type Registration = (server: Server) => void
 
-/** The method that sets a field. It has the field's name, or the singular when it takes the parts of one item. */
+/**
+ * The method that sets a field. It has the field's name, or the singular when it takes the parts of one item.
+ */
 type MethodOf<Field> = Field extends 'httpHandlers'
   ? 'httpHandler'
   : Field extends 'readinessChecks'

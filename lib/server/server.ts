@@ -41,8 +41,8 @@ export interface Readiness {
 }
 
 /**
- * A gRPC server, with a gateway if one is configured. Made by `ServerBuilder`. It collects registrations; `serve` makes
- * a checked and frozen plan of them, and runs the plan.
+ * A gRPC server, with a gateway if one is configured. Made by `ServerBuilder`. It collects registrations;
+ * `serve` makes a checked and frozen plan of them, and runs the plan.
  */
 export class Server {
   readonly #config: ResolvedConfig
@@ -82,7 +82,8 @@ export class Server {
   }
 
   /**
-   * Adds a service with its rules. A repository, your functions, or both implement it; your functions take precedence.
+   * Adds a service with its rules. A repository, your functions, or both implement it; your functions take
+   * precedence.
    */
   register<S extends DescService>(service: S, implementation: Implementation<S>): this
   register<S extends DescService, E extends object>(
@@ -99,8 +100,8 @@ export class Server {
   }
 
   /**
-   * Checks that every method is declared, starts gRPC and the gateway, and runs until the signal aborts. Then it shuts
-   * both down within 5 seconds after `shutdownDelayMs`.
+   * Checks that every method is declared, starts gRPC and the gateway, and runs until the signal aborts. Then
+   * it shuts both down within 5 seconds after `shutdownDelayMs`.
    * @returns a promise that resolves on a clean shutdown and rejects with the first fatal error.
    */
   async serve(signal: AbortSignal): Promise<void> {
@@ -155,9 +156,9 @@ export class Server {
   }
 
   /**
-   * The gateway for your own HTTP server, with or without an `httpAddr`: for `createServer`, or `app.use` of Express
-   * and Nest, where it passes on requests that have no route. It responds 503 until `serve` has checked everything, and
-   * again from the moment its signal aborts. Your server closes its own connections.
+   * The gateway for your own HTTP server, with or without an `httpAddr`: for `createServer`, or `app.use` of
+   * Express and Nest, where it passes on requests that have no route. It responds 503 until `serve` has
+   * checked everything, and again from the moment its signal aborts. Your server closes its own connections.
    */
   httpListener(): HttpListener {
     this.#registrations.openMux()
@@ -222,8 +223,8 @@ export class Server {
   }
 
   /**
-   * A resource type of another process. Fields that show a resource of the type are read from there, with the credentials of
-   * the caller.
+   * A resource type of another process. Fields that show a resource of the type are read from there, with the
+   * credentials of the caller.
    * @param address - `host:port`.
    */
   recordExternalReferenceTarget(type: string, address?: string, options?: ExternalTargetOptions): void {

@@ -4,7 +4,10 @@ import { isInstance } from '../faults/readable.js'
 import type { Claim, IdempotencyStore } from './idempotency/idempotency-store.js'
 import type { OperationStore } from './operations/operation-store.js'
 
-/** The store of an application. What it throws that is no error for callers is its outage: Unavailable, with the cause for the log. */
+/**
+ * The store of an application. What it throws that is no error for callers is its outage: Unavailable, with
+ * the cause for the log.
+ */
 export function idempotencyStoreOf(store: IdempotencyStore): IdempotencyStore {
   const told = telling('the store of responses failed: retry later')
   const claimOf = (claim: Claim): Claim => ({
@@ -40,7 +43,10 @@ export function operationStoreOf(store: OperationStore): OperationStore {
 const checkOf = (store: IdempotencyStore | OperationStore): { checkWrites?: () => Promise<void> } =>
   store.checkWrites === undefined ? {} : { checkWrites: async () => store.checkWrites?.() }
 
-/** What the effect throws is not the store's, nor is a mistake of the code inside, such as a call that was not awaited. */
+/**
+ * What the effect throws is not the store's, nor is a mistake of the code inside, such as a call that was not
+ * awaited.
+ */
 const transactionOf = (store: IdempotencyStore, told: Telling): Pick<IdempotencyStore, 'transaction'> => {
   const transaction = store.transaction?.bind(store)
   if (transaction === undefined) return {}

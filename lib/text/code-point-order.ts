@@ -1,6 +1,6 @@
 /**
- * Compares text by code point, as databases do. JavaScript's own `<` compares UTF-16 units, which puts characters
- * beyond U+FFFF before those from U+E000 on.
+ * Compares text by code point, as databases do. JavaScript's own `<` compares UTF-16 units, which puts
+ * characters beyond U+FFFF before those from U+E000 on.
  */
 export const byCodePoint = (a: string, b: string): number => {
   if (a === b) return 0

@@ -1,6 +1,6 @@
 /**
- * `text` with every password of the connection string `url` replaced by three asterisks, and without passwords of other
- * connection strings in it. A `url` that is not a URL is hidden completely. Never throws.
+ * `text` with every password of the connection string `url` replaced by three asterisks, and without
+ * passwords of other connection strings in it. A `url` that is not a URL is hidden completely. Never throws.
  */
 export function hidePasswords(text: string, url: string): string {
   const longestFirst = [...passwordsOf(url)].sort((a, b) => b.length - a.length)
@@ -8,7 +8,10 @@ export function hidePasswords(text: string, url: string): string {
   return hidden.replaceAll(/([a-z][a-z0-9+.-]*:\/\/[^\s:/@]*):[^\s/]*@/gi, '$1:***@')
 }
 
-/** Hiding shorter ones would hide parts of ordinary text. The pattern of a connection string still finds them there. */
+/**
+ * Hiding shorter ones would hide parts of ordinary text. The pattern of a connection string still finds them
+ * there.
+ */
 const SHORTEST_PASSWORD = 3
 
 function passwordsOf(url: string): ReadonlySet<string> {

@@ -1,5 +1,6 @@
 /**
- * The character that the letter after a backslash stands for in a string of RFC 8259; `u` is followed by its digits.
+ * The character that the letter after a backslash stands for in a string of RFC 8259; `u` is followed by its
+ * digits.
  */
 export const JSON_ESCAPES: Readonly<Record<string, string>> = {
   '"': '"',

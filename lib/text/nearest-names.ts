@@ -1,6 +1,9 @@
 import { editDistance } from './edit-distance.js'
 
-/** At most three of `names` that a misspelt `name` probably means, nearest first. Case, `-` and `_` do not count. */
+/**
+ * At most three of `names` that a misspelt `name` probably means, nearest first. Case, `-` and `_` do not
+ * count.
+ */
 export const nearestNames = (name: string, names: Iterable<string>): readonly string[] => {
   const wanted = lettersOf(name)
   const tolerance = wanted.length < 4 ? 1 : Math.max(2, Math.floor(wanted.length / 3))
@@ -27,7 +30,9 @@ export const didYouMean = (name: string, names: Iterable<string>, path: readonly
   return `; valid: ${shown}${all.length > MAX_LISTED ? ', ...' : ''}`
 }
 
-/** Names are short. Longer text is not a typing mistake, and the distance costs the product of both lengths. */
+/**
+ * Names are short. Longer text is not a typing mistake, and the distance costs the product of both lengths.
+ */
 const MAX_COMPARED = 64
 const MAX_LISTED = 20
 

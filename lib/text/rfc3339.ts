@@ -4,8 +4,8 @@ export const MIN_TIMESTAMP_MS = -30_610_224_000_000
 export const MAX_TIMESTAMP_MS = 253_402_300_799_999
 
 /**
- * The instant of an RFC 3339 text, cut to milliseconds; undefined when it is malformed, when its date does not exist or
- * when it is outside the years 1000 to 9999.
+ * The instant of an RFC 3339 text, cut to milliseconds; undefined when it is malformed, when its date does
+ * not exist or when it is outside the years 1000 to 9999.
  */
 export const parseTimestamp = (text: string): Date | undefined => {
   if (!RFC3339.test(text)) return undefined

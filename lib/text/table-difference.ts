@@ -19,9 +19,9 @@ export interface TableDifference {
 }
 
 /**
- * What brings it in line. `expand`: a file that `migrate diff` writes. `contract` and `drop`: one that `migrate diff --contract` writes, which
- * changes or drops it. `both`: one of each. `backfill`: one that a person writes. `search`: those of `search generate`. Without one, `detail`
- * says what a person does.
+ * What brings it in line. `expand`: a file that `migrate diff` writes. `contract` and `drop`: one that
+ * `migrate diff --contract` writes, which changes or drops it. `both`: one of each. `backfill`: one that a
+ * person writes. `search`: those of `search generate`. Without one, `detail` says what a person does.
  */
 export type TableStep = 'expand' | 'contract' | 'drop' | 'both' | 'backfill' | 'search'
 
@@ -29,9 +29,10 @@ export type TableStep = 'expand' | 'contract' | 'drop' | 'both' | 'backfill' | '
 export const isContract = ({ next }: TableDifference): boolean => next === 'contract' || next === 'drop'
 
 /**
- * A difference in one line, with what to do. It names statements only where nothing else writes them, because most that come to mind lock or
- * rewrite the table.
- * @param areFilesKnown - whether it was compared with what the files make: else one of them may do it already.
+ * A difference in one line, with what to do. It names statements only where nothing else writes them, because
+ * most that come to mind lock or rewrite the table.
+ * @param areFilesKnown - whether it was compared with what the files make: else one of them may do it
+ * already.
  */
 export function tableDifferenceText(
   { text, detail = '', fill, statement, next }: TableDifference,

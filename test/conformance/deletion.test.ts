@@ -18,7 +18,10 @@ import { refusals } from './deletion/refusals.js'
 import { removals } from './deletion/removals.js'
 import { undeletes } from './deletion/undeletes.js'
 
-/** Faults and races are asked where transactions run beside each other: of what locks rows as it reads, and of what does not. The drill asks them everywhere. */
+/**
+ * Faults and races are asked where transactions run beside each other: of what locks rows as it reads, and of
+ * what does not. The drill asks them everywhere.
+ */
 const CONCURRENT: readonly BackendName[] = ['postgres', 'mariadb']
 
 const SUBJECT = 'deletes of resources that others refer to'

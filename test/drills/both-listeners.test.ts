@@ -266,7 +266,9 @@ for (const [identities, config] of Object.entries(IDENTITIES))
     })
   })
 
-/** The table of docs/reference/gateway.md: what is asked over gRPC, what over HTTP, and the two ends of it. */
+/**
+ * The table of docs/reference/gateway.md: what is asked over gRPC, what over HTTP, and the two ends of it.
+ */
 interface Difference {
   readonly name: string
   readonly grpc: readonly [

@@ -8,7 +8,9 @@ import { root } from '../support/root.js'
 import { readmeSources } from '../support/sources/readme-project.js'
 import { declarationSources, emptyPackage, packageOptions } from '../support/sources/declaration-sources.js'
 
-/** The oldest TypeScript that reads the declarations, and those that compile README. The drill installs them. */
+/**
+ * The oldest TypeScript that reads the declarations, and those that compile README. The drill installs them.
+ */
 const OTHERS = drilling ? ['5.4', '5.9', '7'] : []
 /** Compiles README only with `skipLibCheck`, and with a cast behind `toMessage`. */
 const OLDEST = '5.4'

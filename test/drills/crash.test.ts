@@ -32,7 +32,10 @@ describeOn(
     const sent: Record<Errand['operation'], number> = { batchUpdate: 0, batchDelete: 0 }
 
     const name = `victim ${process.pid}`
-    /** The server goes on with what it has received, a COMMIT perhaps, and notices only then that nobody is there. */
+    /**
+     * The server goes on with what it has received, a COMMIT perhaps, and notices only then that nobody is
+     * there.
+     */
     const isForgotten = async () => {
       const text = 'SELECT count(*)::int AS left FROM pg_stat_activity WHERE application_name = $1'
       for (let left = 1; left > 0;)
@@ -78,7 +81,8 @@ describeOn(
         inAcme(async () => {
           for (let round = 0; round < ROUNDS; round++) {
             const [before] = await states()
-            // Spread over the whole batch, so that few rounds reach its beginning, its middle and its end too.
+            // Spread over the whole batch, so that few rounds reach its beginning, its middle and its end
+            // too.
             const last = 1 + Math.floor(((round + 0.5) / ROUNDS) * sent[operation])
             const ended = await send({ url, name, operation, keys: KEYS, count: round, last })
             expect(ended, `round ${round}`).to.equal('SIGKILL')

@@ -24,7 +24,10 @@ const TEXTS: Readonly<Record<Engine, { readonly insert: Statement; readonly sum:
   },
 }
 
-/** Sends requests at a rate, whatever becomes of them: single statements, transactions, and transactions of TypeORM. */
+/**
+ * Sends requests at a rate, whatever becomes of them: single statements, transactions, and transactions of
+ * TypeORM.
+ */
 class Load {
   readonly failures: unknown[] = []
   sent = 0
@@ -161,7 +164,10 @@ for (const engine of ['postgres', 'mysql'] as const)
         })
       let users = 0
       let swaps = 0
-      /** @param early - the old user is locked out before the file is written, and the pool has to log in again. */
+      /**
+       * @param early - the old user is locked out before the file is written, and the pool has to log in
+       * again.
+       */
       const toAnother = async (write: (text: string) => void, early = false) => {
         const old = `u${users}`
         inUse = await server.user(`u${++users}`, `hunter${users}`)

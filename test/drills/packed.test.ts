@@ -24,7 +24,10 @@ const PEERS = [
 const MIGRATIONS = ['--files', 'examples/widgets/migrations', '--module', 'widgets']
 const ENTITIES = ['--entities', 'dist/examples/widgets/widget.js']
 
-/** The contract of repositories, of the entry `ashlar/testing`, for the example's repository on SQLite and in memory. */
+/**
+ * The contract of repositories, of the entry `ashlar/testing`, for the example's repository on SQLite and in
+ * memory.
+ */
 const CONTRACT = `
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import { memoryRepositoryOf } from 'ashlar'

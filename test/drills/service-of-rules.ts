@@ -15,7 +15,10 @@ export interface RuleCase {
   readonly clientStreaming?: boolean
 }
 
-/** Methods `One`, `Two`, ... over jsontypes' AllTypes with these HTTP rules: what a .proto with mistakes would give. */
+/**
+ * Methods `One`, `Two`, ... over jsontypes' AllTypes with these HTTP rules: what a .proto with mistakes would
+ * give.
+ */
 export function methodsOfRules(...cases: readonly RuleCase[]): readonly DescMethod[] {
   const file = create(FileDescriptorProtoSchema, {
     name: 'rules.proto',

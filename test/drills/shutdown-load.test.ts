@@ -99,7 +99,9 @@ const overHttp =
       sent.end(JSON.stringify({ text: name, number: durationMs }))
     })
 
-/** Calls until one is refused. Durations go evenly through 0 to 3 seconds, each loop in an order of its own. */
+/**
+ * Calls until one is refused. Durations go evenly through 0 to 3 seconds, each loop in an order of its own.
+ */
 async function loop(call: Call, loopName: string, offset: number): Promise<Outcome[]> {
   const outcomes: Outcome[] = []
   for (let n = 0; ; n++) {

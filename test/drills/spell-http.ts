@@ -25,8 +25,8 @@ export interface SpelledCall {
 class Inexpressible extends Error {}
 
 /**
- * Writes a request message as HTTP, from the rules of `google.api.http` alone: nothing of the gateway's own code is asked.
- * Undefined for a message that has no such form, such as one with an empty id.
+ * Writes a request message as HTTP, from the rules of `google.api.http` alone: nothing of the gateway's own
+ * code is asked. Undefined for a message that has no such form, such as one with an empty id.
  */
 export function spellHttp(
   method: DescMethod,

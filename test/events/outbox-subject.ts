@@ -58,7 +58,10 @@ export async function openOutbox(backend: Backend): Promise<OutboxSubject> {
   }
 }
 
-/** Nobody hears of its commits, as of those of another process where there is no LISTEN: its outbox is only polled. */
+/**
+ * Nobody hears of its commits, as of those of another process where there is no LISTEN: its outbox is only
+ * polled.
+ */
 export const deafen = ({ database }: OutboxSubject): void => {
   WakeUp.of(database).listen = () => () => {}
 }

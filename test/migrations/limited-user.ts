@@ -10,7 +10,10 @@ export interface LimitedUser {
 
 let made = 0
 
-/** Makes a user and gives it `rights` one by one, with `USER` in the place of its name: `GRANT SELECT ON t TO USER`. */
+/**
+ * Makes a user and gives it `rights` one by one, with `USER` in the place of its name:
+ * `GRANT SELECT ON t TO USER`.
+ */
 export async function limitedUser(
   database: Pick<FreshDatabase, 'url' | 'dialect' | 'rows'>,
   rights: readonly string[],

@@ -11,7 +11,9 @@ const T = file(
 const MOMENT = 'reads and writes for a moment'
 const U = file('0003_u', 'CREATE TABLE u (id bigint PRIMARY KEY, t_id bigint)', 'DROP TABLE u')
 
-/** Statements of PostgreSQL that can run in a transaction. Lock and rewriting are asked of the server itself. */
+/**
+ * Statements of PostgreSQL that can run in a transaction. Lock and rewriting are asked of the server itself.
+ */
 const POSTGRES: readonly string[] = [
   'ALTER TABLE t ADD COLUMN d text',
   'ALTER TABLE t ADD COLUMN d text DEFAULT now()',

@@ -113,7 +113,8 @@ describe('newDev', () => {
         const [key, message] = [Buffer.from(row.key, 'hex'), Buffer.from(row.msg, 'hex')]
         const text = toPlaintext(message)
         const isOurs = key.length === 32 && text !== undefined
-        // Keys of other lengths and messages that are no text cannot reach the encryptor: the primitive alone.
+        // Keys of other lengths and messages that are no text cannot reach the encryptor: the primitive
+        // alone.
         const full = isOurs
           ? Buffer.from(await newDev(key).hash(text), 'base64')
           : createHmac('sha256', key).update(message).digest()

@@ -29,7 +29,9 @@ const worker = { start: () => {}, drain: () => Promise.resolve() }
 
 type Methods = { readonly [Name in keyof ServerBuilder]: unknown }
 
-/** Each method, what it is called with (twice where it adds or merges), and what the configuration holds then. */
+/**
+ * Each method, what it is called with (twice where it adds or merges), and what the configuration holds then.
+ */
 const ROWS: Readonly<
   Record<
     Exclude<keyof Methods, 'build' | 'register'>,

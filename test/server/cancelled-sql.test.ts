@@ -16,7 +16,9 @@ import { echoService } from '../support/grpc/echo.js'
 const CREATE = '/widgets.v1.WidgetService/CreateWidget'
 const SLOW = { widget: { display_name: 'slow' } }
 
-/** What a database needs to keep the insert of a slow widget busy for a minute, and to tell who is at work. */
+/**
+ * What a database needs to keep the insert of a slow widget busy for a minute, and to tell who is at work.
+ */
 const ENGINES = {
   postgres: {
     slow: [

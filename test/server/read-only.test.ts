@@ -142,7 +142,8 @@ describeOn(
 
     if (backend.name === 'postgres')
       it('gives up every connection that it refuses a write on, so that the next one may lead to the primary', async () => {
-        // All that the pool may have: it hands out the last that it got back, which might be another one for ever.
+        // All that the pool may have: it hands out the last that it got back, which might be another one for
+        // ever.
         const database = executorOf(opened.dataSource!)
         const sessions = async () => {
           const leases = await Promise.all(

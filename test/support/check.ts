@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { root } from './root.js'
 
 /**
- * `npm run check`: everything about the project that is not a test. The build before it has checked the types. Arguments
- * name checks and narrow the run.
+ * `npm run check`: everything about the project that is not a test. The build before it has checked the
+ * types. Arguments name checks and narrow the run.
  */
 interface Check {
   readonly name: string
@@ -67,7 +67,8 @@ const BESIDE: readonly Check[] = [
   },
   { name: 'package: publint of idp', command: [bin('publint'), 'run', idp, '--strict'] },
   { name: 'package: types of idp', command: [bin('attw'), idp, '--profile', 'esm-only', '--no-emoji'] },
-  // It fails for an exported name without a comment, for a link that leads nowhere, and where a page cannot be made.
+  // It fails for an exported name without a comment, for a link that leads nowhere, and where a page cannot
+  // be made.
   { name: 'site', command: ['npm', 'run', '--silent', 'docs'] },
 ]
 /** They write what the others read. */

@@ -6,9 +6,9 @@ import { compiled, root } from './root.js'
 import { installNode } from './running/installed-node.js'
 
 /**
- * Runs the tests on other versions of Node: `node dist/test/support/node-versions.js 22 24`, and behind `--` the words that
- * narrow a run. Each version comes from npm's registry into a temporary folder, headers included; the engine that has to be
- * compiled for each Node is compiled there, too.
+ * Runs the tests on other versions of Node: `node dist/test/support/node-versions.js 22 24`, and behind `--`
+ * the words that narrow a run. Each version comes from npm's registry into a temporary folder, headers
+ * included; the engine that has to be compiled for each Node is compiled there, too.
  */
 const [versions, words] = divided(process.argv.slice(2))
 if (versions.length === 0) throw new TypeError('name versions of Node, such as 22 24')
@@ -46,7 +46,10 @@ async function tested(version: string): Promise<string> {
   }
 }
 
-/** Version 12 of better-sqlite3 ends the process of Node 24.19 and later when garbage is collected (nodejs/node#65446). */
+/**
+ * Version 12 of better-sqlite3 ends the process of Node 24.19 and later when garbage is collected
+ * (nodejs/node#65446).
+ */
 function installNewerEngine(node: string, engines: string): void {
   const { status } = spawnSync('npm', ['install', '--no-audit', '--no-fund', 'better-sqlite3@13'], {
     cwd: engines,

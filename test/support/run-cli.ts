@@ -26,7 +26,9 @@ export interface RunOptions {
   readonly started?: (child: ChildProcess) => void
 }
 
-/** Runs `ashlar` or `idp` from bin/ in a process of its own, away from any real daemon and without a terminal. */
+/**
+ * Runs `ashlar` or `idp` from bin/ in a process of its own, away from any real daemon and without a terminal.
+ */
 export function runCli(
   program: 'ashlar' | 'idp',
   args: readonly string[],

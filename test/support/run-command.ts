@@ -17,8 +17,8 @@ export interface RanHere extends Ran {
 let isRunning = false
 
 /**
- * Runs `ashlar` or `idp` in this process, which is much quicker than `runCli` and has the same folder, environment, output and exit status. For what
- * no signal and no terminal is part of.
+ * Runs `ashlar` or `idp` in this process, which is much quicker than `runCli` and has the same folder,
+ * environment, output and exit status. For what no signal and no terminal is part of.
  */
 export async function runCommand(
   args: readonly string[],

@@ -8,9 +8,10 @@ import { ForeignClient } from './grpc/clients.js'
 import { compiled } from './root.js'
 
 /**
- * What one warm call runs of this project: `node dist/test/support/trace-call.js [--list] [database URL]`. Prints how many
- * files, distinct functions and function calls a gRPC Get and an HTTP PATCH need, by V8's own counts, and with `--list` each
- * function. The client lives in a thread of its own, so that only the server is counted.
+ * What one warm call runs of this project: `node dist/test/support/trace-call.js [--list] [database URL]`.
+ * Prints how many files, distinct functions and function calls a gRPC Get and an HTTP PATCH need, by V8's own
+ * counts, and with `--list` each function. The client lives in a thread of its own, so that only the server
+ * is counted.
  */
 const WARM_UP = 300
 const SAMPLES = 9

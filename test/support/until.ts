@@ -1,6 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** Waits for what is about to be so. The time is there to name what a test hangs in, before the test is ended. */
+/**
+ * Waits for what is about to be so. The time is there to name what a test hangs in, before the test is ended.
+ */
 export async function until(
   isSo: () => boolean | Promise<boolean>,
   withinMs = 100_000,

@@ -4,7 +4,10 @@ import { commandLine } from '../../../lib/text/command-line.js'
 import type { GeneratedResource, ResourceRequest } from '../../generate/generate-resource.js'
 import { Verb } from '../../verb/verb.js'
 
-/** What was written, with the files of the migration. Several resources are in `resources`, one is the result itself. */
+/**
+ * What was written, with the files of the migration. Several resources are in `resources`, one is the result
+ * itself.
+ */
 type Generated = (GeneratedResource | { readonly resources: readonly GeneratedResource[] }) & {
   readonly migrations: readonly string[]
 }

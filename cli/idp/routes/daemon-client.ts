@@ -16,8 +16,8 @@ const LARGEST_RESPONSE_BYTES = 8 << 20
 const NOBODY_LISTENS = ['ENOENT', 'ECONNREFUSED']
 
 /**
- * Sends one request; undefined when nothing listens at the address. @throws Failure when no HTTP response comes in
- * time.
+ * Sends one request; undefined when nothing listens at the address. @throws Failure when no HTTP response
+ * comes in time.
  */
 export async function callDaemon(
   address: DaemonAddress,

@@ -22,8 +22,8 @@ export interface Registration {
 const PATH = '/v1/routes'
 
 /**
- * The routes of the first daemon that listens, or undefined when none does. @throws Failure when the response is not a
- * list of routes.
+ * The routes of the first daemon that listens, or undefined when none does. @throws Failure when the response
+ * is not a list of routes.
  */
 export async function findRegistry(
   addresses: readonly DaemonAddress[],
@@ -62,7 +62,10 @@ export async function register(
   )
 }
 
-/** The routes with canonical hosts. An HTTP route that cannot become a client is left out, and `leftOut` is told why. */
+/**
+ * The routes with canonical hosts. An HTTP route that cannot become a client is left out, and `leftOut` is
+ * told why.
+ */
 export function usableRoutes(
   { address, routes }: Registry,
   leftOut: (why: string) => void,

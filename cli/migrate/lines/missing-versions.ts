@@ -5,7 +5,10 @@ import { namesText } from './names-text.js'
 export const missingAmong = (versions: readonly VersionStatus[]): readonly string[] =>
   versions.filter(({ isMissing }) => isMissing).map(({ name }) => name)
 
-/** Why there is nothing to do. It names the versions that these files lack: they may be those of another database. */
+/**
+ * Why there is nothing to do. It names the versions that these files lack: they may be those of another
+ * database.
+ */
 export function nothingText(
   versions: readonly Pick<VersionStatus, 'name' | 'state' | 'isMissing'>[],
   command: CommandLine,

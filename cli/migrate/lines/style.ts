@@ -8,7 +8,10 @@ export interface Style {
   readonly command: CommandLine
 }
 
-/** The last line of a command that another one follows: `Next: ashlar migrate plan`. @param when - what is so then. */
+/**
+ * The last line of a command that another one follows: `Next: ashlar migrate plan`. @param when - what is so
+ * then.
+ */
 export const nextLine = (
   { command }: Pick<Style, 'command'>,
   { command: name, options = {}, args = [] }: NextStep,

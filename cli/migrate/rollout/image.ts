@@ -33,7 +33,10 @@ const LONGEST_END_MS = 30_000
 const BETWEEN_PROBES_MS = 100
 const MOST_SHOWN = 300
 
-/** Starts an image and waits until it is ready. @throws {Failure} when it ends or is not ready within a minute. */
+/**
+ * Starts an image and waits until it is ready. @throws {Failure} when it ends or is not ready within a
+ * minute.
+ */
 export async function startImage(
   name: ImageName,
   { command, databaseUrl, ready, longestStartMs = LONGEST_START_MS }: ImageOptions,

@@ -37,8 +37,8 @@ const LOOK_EVERY_MS = 20
 const UNCHANGED = 'nothing was applied to the copy'
 
 /**
- * Deploys as one would: the old image runs alone, the missing versions are applied beside it, both images run, the old one
- * ends, and the new one runs alone. Calls are made all the time.
+ * Deploys as one would: the old image runs alone, the missing versions are applied beside it, both images
+ * run, the old one ends, and the new one runs alone. Calls are made all the time.
  * @throws {Failure} when an image does not start or ends by itself.
  */
 export async function tryRollout(migrator: Migrator, call: Call, options: RolloutOptions): Promise<Rollout> {

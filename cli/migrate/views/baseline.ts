@@ -1,7 +1,10 @@
 import type { BaselineResult } from '../../../lib/migrations/index.js'
 import { type Style, uncomparedLine } from '../lines/style.js'
 
-/** One line for each version that a baseline recorded. Of the framework's own, it made the tables that were missing. */
+/**
+ * One line for each version that a baseline recorded. Of the framework's own, it made the tables that were
+ * missing.
+ */
 export const recordedLines = ({ applied, recorded }: BaselineResult, { paint }: Style): readonly string[] => [
   ...applied.map((name) => `${paint.good('created')} the framework’s own tables that were missing (${name})`),
   ...recorded.map((name) => `${paint.good('recorded')} ${name} as applied: nothing of it was run`),

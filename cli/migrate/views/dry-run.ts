@@ -54,7 +54,10 @@ export function unmeasuredLines(versions: readonly TriedVersion[]): readonly str
   ]
 }
 
-/** What comes after a trial of these versions. Some may take values away, or break the code that runs now, which a copy does not show. */
+/**
+ * What comes after a trial of these versions. Some may take values away, or break the code that runs now,
+ * which a copy does not show.
+ */
 export function nextOfTried(planned: readonly PlannedVersion[], style: Style): string {
   const first = planned.findIndex(({ statements }) =>
     statements.some(({ loses, breaks }) => loses.length > 0 || breaks !== undefined),

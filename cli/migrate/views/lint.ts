@@ -10,7 +10,10 @@ const NOT_ACCEPTED = ['empty-down', 'unknown-rule']
 export const isOfGenerated = ({ level, file }: Pick<Finding, 'level' | 'file'>): boolean =>
   level === 'advice' && GENERATED_FILE.test(basename(file))
 
-/** One line for each finding, in the format of compilers, one with their number, and the comments that accept them. */
+/**
+ * One line for each finding, in the format of compilers, one with their number, and the comments that accept
+ * them.
+ */
 export function lintLines(findings: readonly Finding[], { paint }: Pick<Style, 'paint'>): readonly string[] {
   if (findings.length === 0) return [paint.good('lint: nothing found')]
   const colour = { refuse: paint.bad, danger: paint.warn, advice: paint.dim }

@@ -43,7 +43,10 @@ export function planNotes({ states, other }: Planned, { command }: Style): reado
 const runningIn = (states: readonly VersionStatus[]): readonly VersionStatus[] =>
   states.filter(({ state }) => state === 'running')
 
-/** Each version with its statements, and below each statement what it does to others; at the end, how locks are waited for. */
+/**
+ * Each version with its statements, and below each statement what it does to others; at the end, how locks
+ * are waited for.
+ */
 export function planLines(
   { lockWaits, versions, states }: Planned,
   { paint, command }: Style,

@@ -3,7 +3,10 @@ import { sourceLine } from '../../output/terminal-line.js'
 import { namesText } from '../lines/names-text.js'
 import { nextUpLines, type Style } from '../lines/style.js'
 
-/** What was edited: the lines that went and the lines that came, between those that both have at the beginning and the end. */
+/**
+ * What was edited: the lines that went and the lines that came, between those that both have at the beginning
+ * and the end.
+ */
 export function editedLines({ name, applied, now }: EditedVersion, { paint }: Style): readonly string[] {
   const [before, after] = [(applied ?? '').split('\n'), now.split('\n')]
   const first = before.findIndex((line, at) => line !== after[at])

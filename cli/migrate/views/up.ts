@@ -24,7 +24,10 @@ export const upLines = ({ result, to, next }: Upped, style: Style): readonly str
   ...nextUpLines(style, next),
 ]
 
-/** One line for each version that was applied, with the rows that a backfill wrote, or recorded without running it. */
+/**
+ * One line for each version that was applied, with the rows that a backfill wrote, or recorded without
+ * running it.
+ */
 export function appliedLines(
   { applied, recorded = [], filled = [] }: Pick<UpResult, 'applied' | 'recorded' | 'filled'>,
   { paint }: Style,

@@ -6,7 +6,10 @@ import type { ClientTransport } from '../transports/transport.js'
 /** What all calls of a client share. */
 export interface ClientOptions {
   readonly transport: ClientTransport
-  /** Milliseconds for a call with all of its attempts, or for one page of a list. Default 15000. Streams have no limit of their own. */
+  /**
+   * Milliseconds for a call with all of its attempts, or for one page of a list. Default 15000. Streams have
+   * no limit of their own.
+   */
   readonly timeoutMs?: number
   /**
    * Sent with each attempt: an object, or a function that is called for each attempt.

@@ -10,7 +10,8 @@ import { failureOf } from '../transports/transport-failure.js'
 import { statesOf, type WaitOptions } from './states.js'
 
 /**
- * A long-running operation (AIP-151). It goes on when its client ends: keep `name`, and open it again with `openOperation`.
+ * A long-running operation (AIP-151). It goes on when its client ends: keep `name`, and open it again with
+ * `openOperation`.
  * @example
  * ```ts
  * import type { OperationHandle } from 'ashlar/client'
@@ -52,7 +53,8 @@ export class OperationHandle {
    * Waits for the end.
    * @param schema - the type of the response.
    * @returns the response.
-   * @throws AshlarError as the operation failed; DEADLINE_EXCEEDED when the time is over, and the operation goes on.
+   * @throws AshlarError as the operation failed; DEADLINE_EXCEEDED when the time is over, and the operation
+   * goes on.
    */
   async result<Desc extends DescMessage>(
     schema: Desc,

@@ -13,7 +13,10 @@ export interface WaitOptions {
 }
 
 const DEFAULT_WAIT_MS = 600_000
-/** Of one call that waits on the server: for the end, and for progress, of which the server does not tell by itself. */
+/**
+ * Of one call that waits on the server: for the end, and for progress, of which the server does not tell by
+ * itself.
+ */
 const LONGEST_WAIT_MS = { end: 20_000, progress: 1_000 } as const
 /** What such a call has beside the waiting. */
 const RESERVE_MS = 5_000
@@ -21,8 +24,8 @@ const SHORTEST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 5_000
 
 /**
- * The states of an operation until it has ended, beginning with what is known. The server waits (`WaitOperation`); one that cannot,
- * or that returns at once, is asked again after pauses that grow.
+ * The states of an operation until it has ended, beginning with what is known. The server waits
+ * (`WaitOperation`); one that cannot, or that returns at once, is asked again after pauses that grow.
  * @throws AshlarError DEADLINE_EXCEEDED when the time is over.
  */
 export async function* statesOf(

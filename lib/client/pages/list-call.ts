@@ -10,7 +10,8 @@ import { AshlarError } from '../../errors.js'
 import type { Local } from '../../resource/messages/local-field.js'
 
 /**
- * A list: awaited, it is one page; iterated, it is all items, page after page. It is sent when it is awaited or iterated.
+ * A list: awaited, it is one page; iterated, it is all items, page after page. It is sent when it is awaited
+ * or iterated.
  * @example
  * ```ts
  * import type { Client } from 'ashlar/client'
@@ -37,7 +38,9 @@ export interface ListShape {
   readonly items: string
 }
 
-/** Undefined for a method that is no list: one page token each way, and one list of messages in the response. */
+/**
+ * Undefined for a method that is no list: one page token each way, and one list of messages in the response.
+ */
 export const listShapeOf = ({ input, output, methodKind }: DescMethod): ListShape | undefined => {
   if (methodKind !== 'unary') return undefined
   const token = input.fields.find((field) => field.name === 'page_token' && isText(field))
@@ -80,7 +83,8 @@ async function* pagesFrom(
   send: (request: Message) => Promise<Message>,
 ): AsyncIterable<Message> {
   let sent = (request as Local)[token] as string
-  // A token that comes again would be a list without an end. One token is remembered, and replaced after 2, 4, 8 … pages.
+  // A token that comes again would be a list without an end. One token is remembered, and replaced after 2,
+  // 4, 8 … pages.
   let remembered = sent
   for (let pages = 1, next = 2; ; pages++) {
     const page = await send(Object.assign(clone(input, request), { [token]: sent }))

@@ -15,8 +15,8 @@ import type { Local } from '../../resource/messages/local-field.js'
 const READS = /^(Get|List|BatchGet)[A-Z]/
 
 /**
- * Whether a method may run twice: it reads, by its HTTP rule, its name or `idempotency_level`; or it is declared idempotent; or its
- * request has a `request_id` (AIP-155).
+ * Whether a method may run twice: it reads, by its HTTP rule, its name or `idempotency_level`; or it is
+ * declared idempotent; or its request has a `request_id` (AIP-155).
  */
 export const isRepeatable = (method: DescMethod): boolean =>
   method.methodKind === 'unary' &&
@@ -25,7 +25,10 @@ export const isRepeatable = (method: DescMethod): boolean =>
     (hasOption(method, http) && getOption(method, http).pattern.case === 'get') ||
     requestIdOf(method) !== undefined)
 
-/** Gives a request an id, where it can have one and its caller gave none: repeated, it is known to be the same. */
+/**
+ * Gives a request an id, where it can have one and its caller gave none: repeated, it is known to be the
+ * same.
+ */
 export const identify = (method: DescMethod, request: Message): void => {
   const field = requestIdOf(method)
   const values = request as Local

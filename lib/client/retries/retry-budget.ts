@@ -3,8 +3,8 @@ const MOST = 10
 const REFUND = 0.1
 
 /**
- * Bounds the retries of all clients of a transport: while more than about a tenth of the attempts fail, there are none. A server
- * that is overloaded then gets at most a tenth more attempts, and not a multiple.
+ * Bounds the retries of all clients of a transport: while more than about a tenth of the attempts fail, there
+ * are none. A server that is overloaded then gets at most a tenth more attempts, and not a multiple.
  */
 export class RetryBudget {
   #tokens = MOST

@@ -4,7 +4,9 @@ import type { AshlarError } from '../../errors.js'
 export interface RetryOptions {
   /** All attempts of a call, the first included. Default 4. */
   readonly maxAttempts?: number
-  /** The longest pause before the second attempt, in milliseconds; it doubles with each attempt. Default 100. */
+  /**
+   * The longest pause before the second attempt, in milliseconds; it doubles with each attempt. Default 100.
+   */
   readonly initialPauseMs?: number
   /** The longest pause, in milliseconds. Default 5000. */
   readonly maxPauseMs?: number
@@ -25,8 +27,9 @@ export const retryPolicyOf = (options: RetryOptions | false = {}): RetryPolicy =
 }
 
 /**
- * The pause before a call is repeated, in milliseconds; undefined where its failure does not call for it. Pauses are random, so
- * that clients which failed together do not come back together. A server that says when to come back is not asked before.
+ * The pause before a call is repeated, in milliseconds; undefined where its failure does not call for it.
+ * Pauses are random, so that clients which failed together do not come back together. A server that says when
+ * to come back is not asked before.
  * @param attempts - how many were made.
  */
 export const pauseOf = (

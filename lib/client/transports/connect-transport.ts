@@ -20,13 +20,16 @@ import type { Attempt, ClientTransport } from './transport.js'
 export interface ConnectTransportOptions {
   /** The largest message that a server may send, in bytes after inflation. Default 4 MiB. */
   readonly maxResponseBytes?: number
-  /** In place of the global `fetch`. It is called with `redirect: 'manual'`, so that metadata stays with the server. */
+  /**
+   * In place of the global `fetch`. It is called with `redirect: 'manual'`, so that metadata stays with the
+   * server.
+   */
   readonly fetch?: typeof globalThis.fetch
 }
 
 /**
- * Connect over HTTP, with binary messages: unary methods and server streams. Needs the package `@connectrpc/connect`, and a server
- * with `gateway: { connect: true }`.
+ * Connect over HTTP, with binary messages: unary methods and server streams. Needs the package
+ * `@connectrpc/connect`, and a server with `gateway: { connect: true }`.
  * @param baseUrl - where the paths of methods begin, such as `https://api.example.com`.
  * @example
  * ```ts
@@ -197,7 +200,9 @@ const whole = async (parts: AsyncIterable<Uint8Array>): Promise<Uint8Array<Array
   return Buffer.concat(all) as Uint8Array<ArrayBuffer>
 }
 
-/** A generator, because the package ends what it reads by an error, which a stream of `fetch` does not take. */
+/**
+ * A generator, because the package ends what it reads by an error, which a stream of `fetch` does not take.
+ */
 async function* received({ body }: Response): AsyncIterable<Uint8Array> {
   // The types of the DOM do not have the iterator that Node has.
   if (body !== null) yield* body as unknown as AsyncIterable<Uint8Array>

@@ -19,8 +19,8 @@ import type { Attempt, ClientTransport } from './transport.js'
 /** How a client connects over gRPC. */
 export interface GrpcTransportOptions {
   /**
-   * TLS: true trusts the authorities of the system. Certificates and keys are PEM. Default false, which sends everything in plain
-   * text.
+   * TLS: true trusts the authorities of the system. Certificates and keys are PEM. Default false, which sends
+   * everything in plain text.
    */
   readonly tls?:
     | boolean

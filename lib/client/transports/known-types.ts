@@ -3,7 +3,9 @@ import { registryOf } from '../../gateway/json/type-registry.js'
 
 const registries = new WeakMap<DescMethod, Registry>()
 
-/** The types that an error of the method may have as details: those of its files and of all that they import. */
+/**
+ * The types that an error of the method may have as details: those of its files and of all that they import.
+ */
 export const knownTypes = (method: DescMethod): Registry => {
   const known = registries.get(method) ?? registryOf([method])
   registries.set(method, known)

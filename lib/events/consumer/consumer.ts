@@ -14,11 +14,17 @@ import { type OutboxOwner, outboxStoreOf } from '../store/outbox-store.js'
 import { received, type ReceivedEvent } from './received-event.js'
 
 export interface ConsumerOptions extends FollowerOptions, ListenOptions {
-  /** Of its cursor, its lease and its markers: up to 200 letters, digits, `_` and `-`. Another name receives every event again. */
+  /**
+   * Of its cursor, its lease and its markers: up to 200 letters, digits, `_` and `-`. Another name receives
+   * every event again.
+   */
   readonly name: string
   /** Which events. Default: all. */
   readonly subject?: EventSubject
-  /** Where its effects are, and what it has done. Without `nats` also whose outbox it follows. A `MemoryDatabase` in tests. */
+  /**
+   * Where its effects are, and what it has done. Without `nats` also whose outbox it follows. A
+   * `MemoryDatabase` in tests.
+   */
   readonly dataSource: OutboxOwner
   /** The stream that it follows. Default: the outbox of `dataSource`. */
   readonly nats?: NatsOptions
@@ -29,8 +35,9 @@ export interface ConsumerOptions extends FollowerOptions, ListenOptions {
 }
 
 /**
- * What a consumer does with an event, inside of a transaction on its DataSource. The principal is `consumer:<name>`, of the tenant of the
- * event. What it throws rolls the transaction back, and the event is tried again.
+ * What a consumer does with an event, inside of a transaction on its DataSource. The principal is
+ * `consumer:<name>`, of the tenant of the event. What it throws rolls the transaction back, and the event is
+ * tried again.
  */
 export type EventHandler<Data = unknown> = (
   event: ReceivedEvent<Data>,
@@ -40,8 +47,9 @@ export type EventHandler<Data = unknown> = (
 const [AHEAD, CONCURRENCY, THIRTY_DAYS_MS] = [256, 4, 30 * 24 * 3_600_000]
 
 /**
- * Handles events, those of one resource in their order. An event can come again, and its effects in the database happen once: that it is done is
- * written in the transaction of the effects. Any number of processes can run it: one works for each name, and the others stand by.
+ * Handles events, those of one resource in their order. An event can come again, and its effects in the
+ * database happen once: that it is done is written in the transaction of the effects. Any number of processes
+ * can run it: one works for each name, and the others stand by.
  * @throws TypeError, RangeError for options that mean nothing.
  * @example
  * ```ts

@@ -21,7 +21,9 @@ export interface ReceivedEvent<Data = unknown> {
   readonly tenant: string
   /** When it happened; when the stream got it, where the event does not say so. */
   readonly time: Date
-  /** For changes of resources `{ resource?, before?, changed? }`; undefined where it was too large to be sent. */
+  /**
+   * For changes of resources `{ resource?, before?, changed? }`; undefined where it was too large to be sent.
+   */
   readonly data: Data
   /** Whether `data` is left out, because the event had more than 512 KiB. */
   readonly isTruncated: boolean
@@ -39,12 +41,17 @@ export interface Received {
 
 /** W3C Trace Context: ids of zeros are none. */
 const TRACEPARENT = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}$/
-/** What a log line and a header can hold. A process may call its own work by other ids than a server takes from callers. */
+/**
+ * What a log line and a header can hold. A process may call its own work by other ids than a server takes
+ * from callers.
+ */
 const REQUEST_ID = /^[\x20-\x7e]{1,128}$/
 /** RFC 3339, as CloudEvents asks for. */
 const TIME = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/
 
-/** Anybody may have written it who may send to the stream: what is not as it has to be counts as not given. */
+/**
+ * Anybody may have written it who may send to the stream: what is not as it has to be counts as not given.
+ */
 export function received(logged: LoggedEvent): Received {
   const { id, tenant, resource, verb, key, payload, seq } = logged
   const said = JSON.parse(payload.toString()) as Readonly<Record<string, unknown>>

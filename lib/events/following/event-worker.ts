@@ -3,7 +3,10 @@ import type { Follower, WorkerStatus } from './follower.js'
 
 /** What works beside the calls of a process: a relay or a consumer. */
 export interface EventWorker {
-  /** What stops the start, such as a package that is not installed. A server and the Nest module ask before they start it. */
+  /**
+   * What stops the start, such as a package that is not installed. A server and the Nest module ask before
+   * they start it.
+   */
   startUpCheck(): Promise<readonly string[]>
   /** Begins to work. Failures are reported and tried again. */
   start(): void

@@ -61,9 +61,9 @@ const SAVE_EVERY_MS = 100
 const TIDY_EVERY_MS = 1000
 
 /**
- * Follows a log: one process leads for each name, by a lease, and the others stand by. The events of one resource are handled one after
- * another, others at the same time. The cursor is saved up to the first event that is not done. A process that dies therefore repeats
- * some events, and loses none.
+ * Follows a log: one process leads for each name, by a lease, and the others stand by. The events of one
+ * resource are handled one after another, others at the same time. The cursor is saved up to the first event
+ * that is not done. A process that dies therefore repeats some events, and loses none.
  */
 export class Follower {
   readonly #lease: WorkerLease
@@ -246,7 +246,9 @@ export class Follower {
     return true
   }
 
-  /** Without what it says, which may be what cannot be stored. What fails here, too, is no fault of the event. */
+  /**
+   * Without what it says, which may be what cannot be stored. What fails here, too, is no fault of the event.
+   */
   async #putAside(event: LoggedEvent, reason: unknown, error: unknown): Promise<boolean> {
     const { name } = this.following
     const { position } = event

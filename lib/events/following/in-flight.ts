@@ -2,7 +2,10 @@ import type { LoggedEvent } from '../log/event-log.js'
 
 /** Payloads that are held at the same time. */
 const MOST_BYTES = 64 * 1024 * 1024
-/** So many times the events that run may be done, or wait, behind one that is not: one that fails must not hold up the others. */
+/**
+ * So many times the events that run may be done, or wait, behind one that is not: one that fails must not
+ * hold up the others.
+ */
 const MOST_BEHIND = 16
 
 /** The events that are being worked on: those of one resource one after another, others at the same time. */

@@ -10,11 +10,17 @@ const CONSUMERS = [CONSUMER_CURSOR, STREAM_CURSOR] as const
 
 /** What became of the events of an outbox. */
 export interface OutboxStatus {
-  /** Events that are committed and have no log position yet. A relay or a consumer that follows the outbox gives it to them. */
+  /**
+   * Events that are committed and have no log position yet. A relay or a consumer that follows the outbox
+   * gives it to them.
+   */
   readonly unsequenced: number
   /** The log position of the last event. */
   readonly last: number
-  /** Events that the outbox still has, also those without a log position. A new relay or consumer has all of them to do. */
+  /**
+   * Events that the outbox still has, also those without a log position. A new relay or consumer has all of
+   * them to do.
+   */
   readonly kept: number
   readonly cursors: readonly CursorStatus[]
 }
@@ -25,12 +31,18 @@ export interface CursorStatus {
   readonly name: string
   /** The position of the last event that is done. */
   readonly position: number
-  /** Events of the outbox that are still to be done, also those without a log position; undefined for a cursor in a stream. */
+  /**
+   * Events of the outbox that are still to be done, also those without a log position; undefined for a cursor
+   * in a stream.
+   */
   readonly lag: number | undefined
   readonly deadLetters: number
   /** Whether a process works under this name. */
   readonly isRunning: boolean
-  /** When the last one did. Of one that died, up to the time of its lease too late. Undefined where none ever did. */
+  /**
+   * When the last one did. Of one that died, up to the time of its lease too late. Undefined where none ever
+   * did.
+   */
   readonly lastSeen: Date | undefined
 }
 
@@ -86,8 +98,8 @@ export class Outbox {
   }
 
   /**
-   * Has the worker of a cursor try its dead letters again, or one of them, within a second or two. An event that succeeds comes after
-   * events of its resource that were done meanwhile.
+   * Has the worker of a cursor try its dead letters again, or one of them, within a second or two. An event
+   * that succeeds comes after events of its resource that were done meanwhile.
    * @returns how many there are.
    */
   replay(cursor: string, id?: number): Promise<number> {
@@ -95,8 +107,9 @@ export class Outbox {
   }
 
   /**
-   * Forgets a relay or a consumer that you no longer run: its cursor, its dead letters, and which events it has done. Until then the
-   * outbox keeps every event behind its cursor. If it starts again, it is a new one, which begins with the oldest event that is there.
+   * Forgets a relay or a consumer that you no longer run: its cursor, its dead letters, and which events it
+   * has done. Until then the outbox keeps every event behind its cursor. If it starts again, it is a new one,
+   * which begins with the oldest event that is there.
    * @returns false where no cursor has that name.
    * @throws AshlarError FAILED_PRECONDITION while a process works under that name.
    */

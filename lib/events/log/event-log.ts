@@ -14,7 +14,10 @@ export interface LoggedEvent {
   readonly key: string
   /** The whole event: CloudEvents 1.0, structured JSON. */
   readonly payload: Buffer
-  /** Its number among the events of its tenant, from 1 and without gaps; 0 where `tenant_event_policy` does not ask for it. */
+  /**
+   * Its number among the events of its tenant, from 1 and without gaps; 0 where `tenant_event_policy` does
+   * not ask for it.
+   */
   readonly seq: number
   /** The `event_epoch` of `tenant_event_policy` when it was numbered. */
   readonly epoch: number
@@ -24,7 +27,10 @@ export interface LoggedEvent {
 
 /** Events in an order that never changes, and in which nothing appears behind a reader. */
 export interface EventLog {
-  /** The events behind a position. Waits for more until the signal aborts. @throws what reading throws: the reader begins again. */
+  /**
+   * The events behind a position. Waits for more until the signal aborts. @throws what reading throws: the
+   * reader begins again.
+   */
   read(after: number, signal: AbortSignal): AsyncIterable<LoggedEvent>
   /** How many events are behind a position and can still be read, at most. */
   behind(position: number): Promise<number>
@@ -38,6 +44,9 @@ export interface LogEnds {
   readonly last: number
 }
 
-/** The events behind a position, without those that were removed. Positions have no gaps, and the oldest events are removed first. */
+/**
+ * The events behind a position, without those that were removed. Positions have no gaps, and the oldest
+ * events are removed first.
+ */
 export const eventsBehind = ({ first, last }: LogEnds, position: number): number =>
   first === undefined ? 0 : Math.max(0, last - Math.max(position, first - 1))

@@ -7,8 +7,8 @@ import { pause } from './pause.js'
 /** How a worker is woken up. */
 export interface ListenOptions {
   /**
-   * Where LISTEN runs: a connection string of PostgreSQL that leads to a session of its own, not to a PgBouncer that pools transactions.
-   * Without it the outbox is polled, every second when it is idle.
+   * Where LISTEN runs: a connection string of PostgreSQL that leads to a session of its own, not to a
+   * PgBouncer that pools transactions. Without it the outbox is polled, every second when it is idle.
    */
   readonly listenDsn?: string | undefined
 }

@@ -2,7 +2,9 @@ import type { Database } from '../../persistence/engines/executor/executor.js'
 import { named } from '../../persistence/sql/transaction.js'
 import { SQLITE_OUTBOX } from '../../persistence/outbox/sql/outbox-tables.js'
 
-/** What the migrations make elsewhere. SQLite has none, so that the tables are made where they are used first. */
+/**
+ * What the migrations make elsewhere. SQLite has none, so that the tables are made where they are used first.
+ */
 const SQLITE_LOG = [
   SQLITE_OUTBOX,
   'CREATE INDEX IF NOT EXISTS outbox_unsequenced ON outbox (position) WHERE log_position IS NULL',

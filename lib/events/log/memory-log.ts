@@ -4,7 +4,10 @@ import { STREAM_CURSOR } from './cursor-names.js'
 import { Poll } from './poll.js'
 import type { OutboxLog } from './outbox-log.js'
 
-/** The outbox of a database in memory. Its transactions run one after another, so that events have their order when they are written. */
+/**
+ * The outbox of a database in memory. Its transactions run one after another, so that events have their order
+ * when they are written.
+ */
 export class MemoryLog implements Pick<OutboxLog, keyof OutboxLog> {
   /** @param cursors - of those who follow it. */
   constructor(

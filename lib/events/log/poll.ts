@@ -3,7 +3,10 @@ import { pause } from './pause.js'
 
 const [BUSY_MS, IDLE_MS] = [20, 1000]
 
-/** Waits between reads of the outbox: 20 ms while there are events, up to a second when there are none, and less when it is woken up. */
+/**
+ * Waits between reads of the outbox: 20 ms while there are events, up to a second when there are none, and
+ * less when it is woken up.
+ */
 export class Poll {
   #waitMs = BUSY_MS
   #isWoken = false

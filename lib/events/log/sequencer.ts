@@ -5,17 +5,21 @@ import { atomically } from '../../persistence/sql/transaction.js'
 import { prepareLog } from './log-tables.js'
 import { TenantSequences } from './tenant-sequences.js'
 
-/** The row of `outbox_dispatch_cursor` that has the last position of the log, and that a sequencer holds while it works. */
+/**
+ * The row of `outbox_dispatch_cursor` that has the last position of the log, and that a sequencer holds while
+ * it works.
+ */
 export const SEQUENCER = 'sequencer'
 
 /** So many events get their place in one transaction. */
 const MOST_ROWS = 1000
 
 /**
- * Gives committed events their position in the log. An event draws its `position` before it commits, so that positions become visible
- * out of order, and a reader that follows them loses those that come late. `log_position` is given to what is committed already: it has
- * no gaps, never grows behind a reader, and keeps the order of positions for each resource. Any number of sequencers can run: the row
- * that each of them locks lets one work at a time.
+ * Gives committed events their position in the log. An event draws its `position` before it commits, so that
+ * positions become visible out of order, and a reader that follows them loses those that come late.
+ * `log_position` is given to what is committed already: it has no gaps, never grows behind a reader, and
+ * keeps the order of positions for each resource. Any number of sequencers can run: the row that each of them
+ * locks lets one work at a time.
  */
 export class Sequencer {
   readonly #statements: ReturnType<typeof statementsFor>

@@ -21,8 +21,9 @@ export interface Numbered {
 const GAP_FREE = 1
 
 /**
- * Numbers the events of the tenants that `tenant_event_policy` names, from 1 and without gaps. Only the sequencer writes
- * `tenant_event_seq`: were it written with the events, all writers of a tenant would wait for one row.
+ * Numbers the events of the tenants that `tenant_event_policy` names, from 1 and without gaps. Only the
+ * sequencer writes `tenant_event_seq`: were it written with the events, all writers of a tenant would wait
+ * for one row.
  */
 export class TenantSequences {
   readonly #sql: SqlText

@@ -45,7 +45,10 @@ export class NatsStream {
     return (await loadNats()) === undefined ? [MISSING_PACKAGES] : []
   }
 
-  /** @throws Unavailable where it cannot be reached. @throws TypeError for a stream that is made for something else. */
+  /**
+   * @throws Unavailable where it cannot be reached. @throws TypeError for a stream that is made for something
+   * else.
+   */
   open(): Promise<StreamConnection> {
     if (this.#connection?.isClosed() === true) this.recheck()
     return (this.#opening ??= this.#open())
@@ -151,7 +154,9 @@ export class NatsStream {
   }
 }
 
-/** The addresses, and the login that stands in the first one: the client takes it for a part of the address. */
+/**
+ * The addresses, and the login that stands in the first one: the client takes it for a part of the address.
+ */
 function loginIn(servers: string | readonly string[]): NodeConnectionOptions {
   const urls = [servers].flat().map((server) => new URL(server))
   const { username = '', password = '' } = urls.find((url) => url.username !== '') ?? {}

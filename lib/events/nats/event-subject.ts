@@ -14,8 +14,9 @@ const PLAIN = /^[A-Za-z0-9_-]+$/
 const LONGEST_TOKEN = 400
 
 /**
- * A text as one token of a subject, another for each text: letters, digits, `_` and `-` are themselves, other bytes of UTF-8 are `=XX`, and
- * the empty text is `_`. So that `_` is not taken for it, `_` alone is `=5F`. A long one is `==` and its digest.
+ * A text as one token of a subject, another for each text: letters, digits, `_` and `-` are themselves, other
+ * bytes of UTF-8 are `=XX`, and the empty text is `_`. So that `_` is not taken for it, `_` alone is `=5F`. A
+ * long one is `==` and its digest.
  */
 export function subjectToken(text: string): string {
   if (text === '') return '_'

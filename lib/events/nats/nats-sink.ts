@@ -23,8 +23,9 @@ export const HEADERS = {
 } as const
 
 /**
- * Delivers events to a stream of NATS JetStream, on the subject `<prefix>.<tenant>.<resource>.<verb>`. `Nats-Msg-Id` is the id of the event,
- * so that the stream drops what comes twice within its duplicate window.
+ * Delivers events to a stream of NATS JetStream, on the subject `<prefix>.<tenant>.<resource>.<verb>`.
+ * `Nats-Msg-Id` is the id of the event, so that the stream drops what comes twice within its duplicate
+ * window.
  */
 export function natsSink(options: NatsOptions): Sink {
   const stream = new NatsStream(options)
@@ -48,7 +49,8 @@ async function publish(
     sent.set(HEADERS.epoch, String(event.epoch))
   }
   let end: () => void = () => {}
-  // What was sent to a server that is gone is acknowledged by nobody. If it was stored all the same, the next try is dropped.
+  // What was sent to a server that is gone is acknowledged by nobody. If it was stored all the same, the next
+  // try is dropped.
   const connectionLost = new Promise<never>((_, reject) => {
     end = stream.onReconnect(() => reject(new Unavailable('NATS was gone before it acknowledged an event')))
   })
@@ -69,7 +71,10 @@ async function publish(
   }
 }
 
-/** Why, and what to do. Without the subject of the event, which some errors name: it would make each of them a cause of its own. */
+/**
+ * Why, and what to do. Without the subject of the event, which some errors name: it would make each of them a
+ * cause of its own.
+ */
 function notStored(stream: string, error: unknown): string {
   const { name, message } = error instanceof Error ? error : new Error(String(error))
   const code = apiCode(error)

@@ -15,8 +15,9 @@ const READING = {
 } as const
 
 /**
- * The events of a stream of NATS JetStream. It is read by an ordered consumer of the stream, from a position that the reader keeps. A durable consumer
- * would keep the position in NATS, and would send again what was not acknowledged after what came later: order would be lost with each lost connection.
+ * The events of a stream of NATS JetStream. It is read by an ordered consumer of the stream, from a position
+ * that the reader keeps. A durable consumer would keep the position in NATS, and would send again what was
+ * not acknowledged after what came later: order would be lost with each lost connection.
  */
 export class StreamLog implements EventLog {
   /** When the stream was made that positions belong to. */
@@ -37,11 +38,15 @@ export class StreamLog implements EventLog {
       }
   }
 
-  /** Until the connection was lost and is there again: the client would then wait for up to 30 seconds before it asks for more. */
+  /**
+   * Until the connection was lost and is there again: the client would then wait for up to 30 seconds before
+   * it asks for more.
+   */
   async *#readOnce(after: number, isFirst: boolean, signal: AbortSignal): AsyncGenerator<LoggedEvent> {
     const { client, manager, packages } = await this.#opened()
     const { created, state } = await manager.streams.info(this.stream.name)
-    // A stream that was made anew begins again, when what was read of the old one has ended: its positions are the same.
+    // A stream that was made anew begins again, when what was read of the old one has ended: its positions
+    // are the same.
     const isNew = state.last_seq < after || (this.#created !== undefined && this.#created !== created)
     if (isNew && !isFirst) throw new Unavailable(`the stream ${this.stream.name} was made anew`)
     const reader = await client.consumers.get(this.stream.name, {
@@ -64,7 +69,8 @@ export class StreamLog implements EventLog {
     } finally {
       ended()
       signal.removeEventListener('abort', stop)
-      // `close` waits for the end of an iteration, which there is none of where the signal had aborted before.
+      // `close` waits for the end of an iteration, which there is none of where the signal had aborted
+      // before.
       messages.stop()
       const deleted = reader.delete().catch(() => {})
       if (signal.aborted) await deleted
@@ -86,7 +92,10 @@ export class StreamLog implements EventLog {
     return eventsBehind({ first: state.first_seq, last: message?.seq ?? 0 }, isNew ? 0 : position)
   }
 
-  /** Who may send to the subjects of one tenant must not write events of another, nor stop who reads the stream. */
+  /**
+   * Who may send to the subjects of one tenant must not write events of another, nor stop who reads the
+   * stream.
+   */
   #eventOf({ seq, subject, data, headers, time }: JsMsg): LoggedEvent | undefined {
     const event = eventIn(Buffer.from(data))
     if (event === undefined || subjectOf(this.stream.prefix, event) !== subject) {

@@ -17,8 +17,8 @@ export interface RelayOptions extends FollowerOptions, ListenOptions {
 const IN_FLIGHT = 512
 
 /**
- * Delivers the events of an outbox to a sink, in the order of each resource and at least once. Any number of processes can run it: one
- * works, and the others stand by.
+ * Delivers the events of an outbox to a sink, in the order of each resource and at least once. Any number of
+ * processes can run it: one works, and the others stand by.
  * @example
  * ```ts
  * import { natsSink, relay } from 'ashlar/events'

@@ -18,7 +18,10 @@ export interface DeadLetter {
   readonly reason: string
   /** When it was given up. */
   readonly givenUpAt: Date
-  /** Whether somebody has asked for another try that its worker has not made yet. Nothing else has it tried again. */
+  /**
+   * Whether somebody has asked for another try that its worker has not made yet. Nothing else has it tried
+   * again.
+   */
   readonly isWaiting: boolean
 }
 
@@ -65,7 +68,10 @@ export class DeadLetters {
     return new Map(rows.map(([cursor, count]) => [String(cursor), Number(count)]))
   }
 
-  /** Asks for another try, of all of a cursor or of one: its worker finds them soon. @returns how many there are. */
+  /**
+   * Asks for another try, of all of a cursor or of one: its worker finds them soon. @returns how many there
+   * are.
+   */
   async replay(cursor: string, id?: number): Promise<number> {
     await prepareLog(this.database)
     const { replayAll, replayOne } = this.#statements

@@ -3,7 +3,10 @@ import type { Database, Statement } from '../../persistence/engines/executor/exe
 import { sqlText } from '../../persistence/engines/sql-text.js'
 import { prepareLog } from '../log/log-tables.js'
 
-/** One process for each name, until its lease is over. Time is the database's own: the clocks of processes differ. */
+/**
+ * One process for each name, until its lease is over. Time is the database's own: the clocks of processes
+ * differ.
+ */
 export class Lease {
   readonly owner = randomUUID()
   readonly #statements: ReturnType<typeof statementsFor>

@@ -6,8 +6,9 @@ import { keyPart, sqlText } from '../../persistence/engines/sql-text.js'
 const PRUNE_EVERY_MS = 3_600_000
 
 /**
- * The rows of `idempotency_markers` of one consumer: the events that it has done. The id of an event is unique in its tenant: who may send events
- * of one tenant must not be able to mark those of another. Markers of before 0.1.0 have no tenant, and count until they are pruned.
+ * The rows of `idempotency_markers` of one consumer: the events that it has done. The id of an event is
+ * unique in its tenant: who may send events of one tenant must not be able to mark those of another. Markers
+ * of before 0.1.0 have no tenant, and count until they are pruned.
  */
 export class Markers {
   readonly #statements: ReturnType<typeof statementsFor>

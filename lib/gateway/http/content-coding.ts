@@ -68,7 +68,9 @@ const bounded = async (
   }
 }
 
-/** Inflates a body as it arrives. That of an unknown coding fails with the first byte, as OwnStatusError 415. */
+/**
+ * Inflates a body as it arrives. That of an unknown coding fails with the first byte, as OwnStatusError 415.
+ */
 export function inflaterOf(coding: string): Transform {
   if (coding === 'gzip' || coding === 'x-gzip') return createGunzip()
   if (coding === 'deflate') return createInflate()

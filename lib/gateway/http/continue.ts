@@ -3,8 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 const waiting = new WeakMap<IncomingMessage, boolean>()
 
 /**
- * Notes that the client sends its body only after `100 Continue`. Until that is sent, the connection closes after its
- * response.
+ * Notes that the client sends its body only after `100 Continue`. Until that is sent, the connection closes
+ * after its response.
  */
 export function expectContinue(request: IncomingMessage, response: ServerResponse): void {
   waiting.set(request, response.shouldKeepAlive)

@@ -1,6 +1,6 @@
 /**
- * Bytes that have come and are not taken yet, in one buffer of their own. So many small pieces cost no more memory than their
- * bytes, and none keeps the whole packet that it came in.
+ * Bytes that have come and are not taken yet, in one buffer of their own. So many small pieces cost no more
+ * memory than their bytes, and none keeps the whole packet that it came in.
  */
 export class Gathered {
   protected buffer: Buffer = NOTHING

@@ -23,7 +23,10 @@ export interface HttpServerOptions {
   readonly headersTimeoutMs?: number
   /** Milliseconds to receive a whole request with its body. Default 30,000. */
   readonly requestTimeoutMs?: number
-  /** Milliseconds that an idle connection is kept. Default 65,000, longer than common load balancers keep theirs. */
+  /**
+   * Milliseconds that an idle connection is kept. Default 65,000, longer than common load balancers keep
+   * theirs.
+   */
   readonly keepAliveTimeoutMs?: number
   /** Bytes of request line and headers. Default 16,384. */
   readonly maxHeaderBytes?: number
@@ -35,7 +38,10 @@ export interface HttpServerOptions {
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => void
 
-/** Creates a server that rejects malformed, too large and too slow requests with an error in the gateway's shape. */
+/**
+ * Creates a server that rejects malformed, too large and too slow requests with an error in the gateway's
+ * shape.
+ */
 export function createHttpServer(listener: Listener, options: HttpServerOptions = {}): Server {
   const { requestTimeoutMs = 30_000, keepAliveTimeoutMs = 65_000, maxHeaderBytes = 16_384 } = options
   const headersTimeoutMs = Math.min(options.headersTimeoutMs ?? 10_000, requestTimeoutMs)
@@ -74,7 +80,8 @@ export function createHttpServer(listener: Listener, options: HttpServerOptions 
   }
   if (tls !== undefined && http2) serveHttp2(server, bounds)
   if (options.maxConnections !== undefined) server.maxConnections = options.maxConnections
-  // The total size of headers is limited instead: with a limit on their number Node drops the last ones silently.
+  // The total size of headers is limited instead: with a limit on their number Node drops the last ones
+  // silently.
   server.maxHeadersCount = 0
   server.on('clientError', (cause, socket) => refuse(cause, socket, responding.get(socket)))
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
@@ -90,7 +97,9 @@ export function createHttpServer(listener: Listener, options: HttpServerOptions 
   return server
 }
 
-/** One Host, or none before HTTP/1.1 (RFC 9112 section 3.2). Of two, Node keeps the first and reports nothing. */
+/**
+ * One Host, or none before HTTP/1.1 (RFC 9112 section 3.2). Of two, Node keeps the first and reports nothing.
+ */
 function hasItsHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
   let hosts = 0
   for (let index = 0; index < rawHeaders.length; index += 2)

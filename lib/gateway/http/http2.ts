@@ -30,9 +30,9 @@ export interface Http2Bounds {
 export const HTTP_PROTOCOLS = ['h2', 'http/1.1']
 
 /**
- * Serves HTTP/2 to the connections of a TLS server that chose it, and leaves the others to the server. Requests of both
- * are its `request` and `checkContinue` events. Its event `session` tells of each connection of HTTP/2. The server must
- * offer `HTTP_PROTOCOLS`.
+ * Serves HTTP/2 to the connections of a TLS server that chose it, and leaves the others to the server.
+ * Requests of both are its `request` and `checkContinue` events. Its event `session` tells of each connection
+ * of HTTP/2. The server must offer `HTTP_PROTOCOLS`.
  */
 export function serveHttp2(server: Server, bounds: Http2Bounds): void {
   const { maxConcurrentStreams, maxHeaderBytes } = bounds
@@ -147,7 +147,10 @@ Object.defineProperties(Request.prototype, {
 
 /** A response that is written as one of HTTP/1 is. */
 class Response<R extends Http2ServerRequest> extends Http2ServerResponse<R> {
-  /** `Connection: close` lets the connection end with its last response. HTTP/2 has no such header, but GOAWAY. */
+  /**
+   * `Connection: close` lets the connection end with its last response. HTTP/2 has no such header, but
+   * GOAWAY.
+   */
   override setHeader(name: string, value: number | string | readonly string[]): void {
     if (name.toLowerCase() !== 'connection') super.setHeader(name, value)
     else if (value === 'close') this.stream.session?.close()

@@ -55,8 +55,8 @@ const printable = (name: string, value: string): string => {
 }
 
 /**
- * The values of a header that is there more than once. Node joins them or drops the second one. The chain must see both to
- * refuse them.
+ * The values of a header that is there more than once. Node joins them or drops the second one. The chain
+ * must see both to refuse them.
  */
 function repeatedOf({ rawHeaders }: IncomingMessage, name: string): readonly string[] | undefined {
   let first: number | undefined

@@ -19,8 +19,8 @@ export const compress = (coding: ResponseCoding, body: string | Uint8Array): Pro
   COMPRESSORS[coding](body)
 
 /**
- * The best coding that an Accept-Encoding allows (RFC 9110 section 12.5.3); undefined for none. `*` does not ask for
- * Brotli, which not every client that sends it can read.
+ * The best coding that an Accept-Encoding allows (RFC 9110 section 12.5.3); undefined for none. `*` does not
+ * ask for Brotli, which not every client that sends it can read.
  * @example `gzip, br` is `br`, and `br;q=0.5, gzip` is `gzip`.
  */
 export function preferredCoding(accept: string | undefined): ResponseCoding | undefined {

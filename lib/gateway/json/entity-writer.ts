@@ -15,8 +15,8 @@ export interface Member<T> {
 }
 
 /**
- * Writes the proto3 JSON of an entity's message without making the message: the same text as `messageWriter` writes of
- * `toMessage(entity)`. It throws for an entity of which only the message can tell what is wrong.
+ * Writes the proto3 JSON of an entity's message without making the message: the same text as `messageWriter`
+ * writes of `toMessage(entity)`. It throws for an entity of which only the message can tell what is wrong.
  */
 export const entityWriter = (desc: DescMessage, outputs: readonly Output[]): JsonWriter<object> => {
   const byField = new Map(outputs.map((output) => [output.field, output]))

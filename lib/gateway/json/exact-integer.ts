@@ -2,7 +2,10 @@ const DECIMAL = /^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]{1,9}))?$/
 /** No 64-bit integer has more digits. */
 const MAX_DIGITS = 20
 
-/** The integer that a JSON number spells, digit by digit (`1e5`, `100.000`); undefined when it is no 64-bit integer. */
+/**
+ * The integer that a JSON number spells, digit by digit (`1e5`, `100.000`); undefined when it is no 64-bit
+ * integer.
+ */
 export function exactInteger(text: string): bigint | undefined {
   const match = DECIMAL.exec(text)
   if (match === null) return undefined
@@ -16,7 +19,8 @@ export function exactInteger(text: string): bigint | undefined {
 }
 
 /**
- * Where the digits between leading and trailing zeros begin and end. A loop, because a caller can send a million zeros.
+ * Where the digits between leading and trailing zeros begin and end. A loop, because a caller can send a
+ * million zeros.
  */
 function significantDigits(digits: string): readonly [number, number] {
   let from = 0

@@ -1,8 +1,8 @@
 import { InvalidArgument } from '../../errors.js'
 
 /**
- * A value of a JSON document that does not fit its field. While the error is thrown, each level adds its step to the
- * path.
+ * A value of a JSON document that does not fit its field. While the error is thrown, each level adds its step
+ * to the path.
  */
 export class JsonFault extends Error {
   #path = ''
@@ -21,7 +21,10 @@ export class JsonFault extends Error {
   }
 }
 
-/** The error to throw when reading JSON failed: an InvalidArgument for a fault, at `path` where that is not empty. */
+/**
+ * The error to throw when reading JSON failed: an InvalidArgument for a fault, at `path` where that is not
+ * empty.
+ */
 export function invalidAt(path: string, error: unknown): unknown {
   if (!(error instanceof JsonFault)) return error
   return (path === '' ? error : error.within(path)).toInvalidArgument()

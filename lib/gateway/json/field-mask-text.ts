@@ -12,9 +12,9 @@ const toCamelCase = (path: string): string =>
   path.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
 /**
- * The messages whose fields a mask may name: those that stand beside it in its message, as `widget` does beside
- * `update_mask`. They decide how a path is spelled, because the mapping of names alone loses some of them:
- * `address_line_2` is `addressLine2` in JSON.
+ * The messages whose fields a mask may name: those that stand beside it in its message, as `widget` does
+ * beside `update_mask`. They decide how a path is spelled, because the mapping of names alone loses some of
+ * them: `address_line_2` is `addressLine2` in JSON.
  */
 export const masked = (mask: DescField): readonly DescMessage[] =>
   mask.parent.fields.flatMap(({ message }) =>

@@ -49,7 +49,10 @@ const SKIPPED = Symbol('skipped')
 const messageReaders = new WeakMap<DescMessage, MessageReader>()
 const fieldReaders = new WeakMap<DescField, FieldReader>()
 
-/** The reader of a message in proto3 JSON, compiled on first use. Throws {@link JsonFault} with the path of the field. */
+/**
+ * The reader of a message in proto3 JSON, compiled on first use. Throws {@link JsonFault} with the path of
+ * the field.
+ */
 export function messageReader(desc: DescMessage): MessageReader {
   const known = messageReaders.get(desc)
   if (known !== undefined) return known

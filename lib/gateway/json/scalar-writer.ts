@@ -6,8 +6,8 @@ export type ScalarWriter = (value: unknown) => string
 
 /**
  * The writer for values of the type, by the table of the proto3 JSON mapping. Values come from a handler, so
- * TypeScript's types guarantee nothing. What `toBinary` refuses is refused here; what it converts is written the same
- * way.
+ * TypeScript's types guarantee nothing. What `toBinary` refuses is refused here; what it converts is written
+ * the same way.
  */
 export function scalarWriter(type: ScalarType): ScalarWriter {
   switch (type) {
@@ -41,7 +41,10 @@ export function scalarWriter(type: ScalarType): ScalarWriter {
 /** Also the range of an enum's numbers. */
 export const writeInt32: ScalarWriter = (value) => writeInteger(value, -0x8000_0000, 0x7fff_ffff, 'int32')
 
-/** Writes the key of a map. A JavaScript object has keys as text, so only the key type's one spelling is accepted. */
+/**
+ * Writes the key of a map. A JavaScript object has keys as text, so only the key type's one spelling is
+ * accepted.
+ */
 export function mapKeyWriter(type: ScalarType): (key: string) => string {
   if (type === ScalarType.STRING) return quote
   const write = scalarWriter(type)

@@ -57,7 +57,10 @@ export function writeTimestamp(message: Message): string {
   return `${instant(whole)}${fraction(nanos)}Z`
 }
 
-/** Writes the time that a `Date` holds. @throws RangeError for an invalid one, and outside the range of the JSON mapping. */
+/**
+ * Writes the time that a `Date` holds. @throws RangeError for an invalid one, and outside the range of the
+ * JSON mapping.
+ */
 export function writeTime(time: unknown): string {
   const ms = (time as Date).getTime()
   const seconds = Math.floor(ms / 1000)
@@ -82,8 +85,9 @@ const TWO_DIGITS = Array.from({ length: 100 }, (_, n) => String(n).padStart(2, '
 const two = (n: number): string => TWO_DIGITS[n] ?? ''
 
 /**
- * `YYYY-MM-DDThh:mm:ss` of the years 0 to 9999. `toISOString` takes four times as long, and a page of a list has a
- * hundred times. The calendar is computed in eras of 400 years that begin in March, so that leap days come last.
+ * `YYYY-MM-DDThh:mm:ss` of the years 0 to 9999. `toISOString` takes four times as long, and a page of a list
+ * has a hundred times. The calendar is computed in eras of 400 years that begin in March, so that leap days
+ * come last.
  */
 function instant(seconds: number): string {
   const days = Math.floor(seconds / 86_400)

@@ -29,9 +29,9 @@ const messageWriters = new WeakMap<DescMessage, JsonWriter<Message>>()
 const fieldWriters = new WeakMap<DescField, JsonWriter<Message>>()
 
 /**
- * The writer of a message in proto3 JSON, compiled on first use. It writes lowerCamelCase names and zero values, and
- * leaves out absent messages and `optional` fields. Throws a RangeError naming the field for a value that JSON cannot
- * hold or that has the wrong type.
+ * The writer of a message in proto3 JSON, compiled on first use. It writes lowerCamelCase names and zero
+ * values, and leaves out absent messages and `optional` fields. Throws a RangeError naming the field for a
+ * value that JSON cannot hold or that has the wrong type.
  */
 export function messageWriter(desc: DescMessage): JsonWriter<Message> {
   const known = messageWriters.get(desc)
@@ -194,7 +194,10 @@ function wrapperWriter(desc: DescMessage): JsonWriter<Message> {
   return (message, registry) => write((message as Local).value, registry)
 }
 
-/** One of a type that only a newer image knows, or that cannot be read, has its type alone: it must not fail all that is beside it. */
+/**
+ * One of a type that only a newer image knows, or that cannot be read, has its type alone: it must not fail
+ * all that is beside it.
+ */
 function writeAny(any: Any, registry: Registry | undefined): string {
   if (any.typeUrl === '') return '{}'
   const type = `"@type":${quote(any.typeUrl)}`
@@ -249,7 +252,9 @@ const writeList = ({ values }: ListValue): string =>
 const writeText = scalarWriter(ScalarType.STRING)
 const writeFlag = scalarWriter(ScalarType.BOOL)
 
-/** Writes the plain object that generated code keeps for a Struct. JSON.stringify would lose the sign of zero. */
+/**
+ * Writes the plain object that generated code keeps for a Struct. JSON.stringify would lose the sign of zero.
+ */
 function writePlain(value: unknown): string {
   switch (typeof value) {
     case 'number':

@@ -64,7 +64,9 @@ export function routesOf(methods: readonly DescMethod[]): RouteTable<Binding> {
   return table
 }
 
-/** The HTTP rule of a method with its additional ones, in the order of the .proto; none for a method without. */
+/**
+ * The HTTP rule of a method with its additional ones, in the order of the .proto; none for a method without.
+ */
 export function httpRulesOf(method: DescMethod): readonly HttpRule[] {
   if (!hasOption(method, http)) return []
   const rule = getOption(method, http)

@@ -4,7 +4,10 @@ import { isProbe } from '../http/probes.js'
 
 /** A handler in the style of the Fetch standard. */
 export type FetchHandler = (request: Request) => Response | Promise<Response>
-/** A handler in the style of `node:http`, recognized by its two or three parameters. An Express application is one. */
+/**
+ * A handler in the style of `node:http`, recognized by its two or three parameters. An Express application is
+ * one.
+ */
 export type NodeHandler = (
   request: IncomingMessage,
   response: ServerResponse,

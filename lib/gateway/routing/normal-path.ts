@@ -2,9 +2,9 @@
 const UNUSUAL = /[^A-Za-z0-9\-._~!$&'()*+,;=:@/]|\/\./
 
 /**
- * The normal form of a path (RFC 3986 section 6.2.2, and the URL standard where it goes further): no dot segments; `\`
- * becomes `/`; letters, digits, `-`, `.`, `_` and `~` are unescaped; other escapes are upper-case. `%2F` and empty
- * segments stay.
+ * The normal form of a path (RFC 3986 section 6.2.2, and the URL standard where it goes further): no dot
+ * segments; `\` becomes `/`; letters, digits, `-`, `.`, `_` and `~` are unescaped; other escapes are
+ * upper-case. `%2F` and empty segments stay.
  * @param path - begins with `/`, and has neither query nor fragment.
  */
 export function normalPath(path: string): string {

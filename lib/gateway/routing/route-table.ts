@@ -25,8 +25,8 @@ interface Node<T> {
 }
 
 /**
- * Routes by path. A template with a verb comes before one without; then, segment by segment, a literal before `*`
- * before `**`.
+ * Routes by path. A template with a verb comes before one without; then, segment by segment, a literal before
+ * `*` before `**`.
  */
 export class RouteTable<T extends object | string> {
   readonly #byVerb = new Map<string, Node<T>>()

@@ -18,8 +18,8 @@ export function readMaskOf({ input, output }: DescMethod): ReadMask | undefined 
 }
 
 /**
- * Removes fields that were not requested from a written response. The chain has emptied them; their zero values would
- * look like real ones.
+ * Removes fields that were not requested from a written response. The chain has emptied them; their zero
+ * values would look like real ones.
  */
 export function prune(text: string, { items, message }: ReadMask, paths: readonly string[]): string {
   if (paths.length === 0 || paths.includes('*')) return text

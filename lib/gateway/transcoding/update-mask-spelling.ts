@@ -8,8 +8,9 @@ import { fieldNamed } from '../../resource/messages/field-readers.js'
 import { printable } from '../../text/printable.js'
 
 /**
- * What happens to `update_mask` values that are comma-joined or lowerCamelCase. `spec`: they write nothing, and a
- * header reports them. `strict`: they are an error. `normalize`: they are split and converted to proto names.
+ * What happens to `update_mask` values that are comma-joined or lowerCamelCase. `spec`: they write nothing,
+ * and a header reports them. `strict`: they are an error. `normalize`: they are split and converted to proto
+ * names.
  */
 export type UpdateMaskMode = 'spec' | 'strict' | 'normalize'
 
@@ -26,8 +27,8 @@ export interface IgnoredPath {
 }
 
 /**
- * Finds `repeated string update_mask` beside a resource; undefined for other requests. A FieldMask has its own JSON
- * mapping.
+ * Finds `repeated string update_mask` beside a resource; undefined for other requests. A FieldMask has its
+ * own JSON mapping.
  */
 export function maskTargetOf(request: DescMessage, bodyField: DescField | undefined): MaskTarget | undefined {
   const field = fieldNamed(request, 'update_mask')
@@ -40,9 +41,10 @@ export function maskTargetOf(request: DescMessage, bodyField: DescField | undefi
 }
 
 /**
- * Sorts the values of a request's mask. Values that name fields stay. Values in another spelling are removed and
- * returned. Blank values alone are no mask.
- * @throws InvalidArgument for a name that is wrong in every spelling; when `strict`, also for every other spelling.
+ * Sorts the values of a request's mask. Values that name fields stay. Values in another spelling are removed
+ * and returned. Blank values alone are no mask.
+ * @throws InvalidArgument for a name that is wrong in every spelling; when `strict`, also for every other
+ * spelling.
  */
 export function sortMask(
   message: Message,

@@ -13,8 +13,8 @@ import { type LoadedBackfill, loadBackfill, MODULE_FILE } from './module-file.js
 import { RowBackfill, sqlOfBackfill } from './row-backfill.js'
 
 /**
- * Where a module's files come from: a folder, or for a bundled module an object from file name to SQL, or to what `backfill`
- * returns. Either can have files for both engines, in `postgres/` and `mysql/`.
+ * Where a module's files come from: a folder, or for a bundled module an object from file name to SQL, or to
+ * what `backfill` returns. Either can have files for both engines, in `postgres/` and `mysql/`.
  */
 export type FileSource = string | URL | Readonly<Record<string, string | RowBackfill>>
 
@@ -64,7 +64,10 @@ export async function readMigrations(
   return migrations
 }
 
-/** What an error of these files is about, with the folder that was read: `migrations in /srv/shop/migrations/mysql`. */
+/**
+ * What an error of these files is about, with the folder that was read:
+ * `migrations in /srv/shop/migrations/mysql`.
+ */
 export function subjectOf(source: FileSource, dialect: Dialect): string {
   if (typeof source !== 'string' && !(source instanceof URL)) return 'migrations'
   const folder = folderOf(source)

@@ -12,9 +12,9 @@ export interface RowBackfillOptions<Read extends string, Set extends string> {
   /** The most rows of a chunk, 1 to 100000. Default 1000. */
   readonly chunk?: number
   /**
-   * The values of one row. A column that is left out stays as it is, and so does the row for `undefined`. A value is read as the
-   * package of the engine reads it: a 64-bit integer is a string, on MySQL a number where it fits. The rows of the chunk are locked
-   * meanwhile, so compute, and call nobody.
+   * The values of one row. A column that is left out stays as it is, and so does the row for `undefined`. A
+   * value is read as the package of the engine reads it: a 64-bit integer is a string, on MySQL a number
+   * where it fits. The rows of the chunk are locked meanwhile, so compute, and call nobody.
    */
   readonly row: (
     row: Readonly<Record<Read, unknown>>,
@@ -39,9 +39,10 @@ const DEFAULT_CHUNK = 1_000
 const MOST_ROWS = 100_000
 
 /**
- * A backfill for what SQL cannot compute: the default export of a file `NNNN_description.up.ts` (or `.js`) beside the SQL files. It runs
- * in chunks as a backfill in SQL does: each chunk is a transaction that reads and locks its rows, writes them, and moves the
- * stored position, so that a run that was killed writes no row twice and leaves none out.
+ * A backfill for what SQL cannot compute: the default export of a file `NNNN_description.up.ts` (or `.js`)
+ * beside the SQL files. It runs in chunks as a backfill in SQL does: each chunk is a transaction that reads
+ * and locks its rows, writes them, and moves the stored position, so that a run that was killed writes no row
+ * twice and leaves none out.
  * @throws {TypeError} for options that cannot be used.
  * @example
  * ```ts

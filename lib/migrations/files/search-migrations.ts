@@ -1,7 +1,10 @@
 /** Generated migrations start at this number, so that they never collide with hand-written ones. */
 export const FIRST_GENERATED = 9001
 
-/** The name of a generated file. `ashlar search generate` writes and removes such files, and nobody edits them. */
+/**
+ * The name of a generated file. `ashlar search generate` writes and removes such files, and nobody edits
+ * them.
+ */
 export const GENERATED_FILE = /^9\d{3}_.+_search_(?:vector|gin)\.(?:up|down)\.sql$/
 
 /** A table with INDEXED search, and the expression of its vector. */
@@ -16,9 +19,10 @@ export interface SearchTable {
 export type MigrationFiles = Readonly<Record<string, string>>
 
 /**
- * The migrations that INDEXED search needs (PostgreSQL). Each table gets a pair that adds the stored vector and its GIN
- * index. A table whose vector is already in `committed` keeps its pair. A new table or a changed vector takes the next
- * free pair, so that an applied file is never edited. The same input gives the same bytes.
+ * The migrations that INDEXED search needs (PostgreSQL). Each table gets a pair that adds the stored vector
+ * and its GIN index. A table whose vector is already in `committed` keeps its pair. A new table or a changed
+ * vector takes the next free pair, so that an applied file is never edited. The same input gives the same
+ * bytes.
  * @param committed - the current files of the migrations folder.
  */
 export function searchMigrations(tables: readonly SearchTable[], committed: MigrationFiles): MigrationFiles {
@@ -92,8 +96,8 @@ function latestVector(
 
 /**
  * Whether a file of the table's name belongs to the table, and not to one of the same name in another schema.
- * @param isOnly - whether no other table has such files. Then a file that names no schema, or is no longer generated,
- * belongs to it.
+ * @param isOnly - whether no other table has such files. Then a file that names no schema, or is no longer
+ * generated, belongs to it.
  */
 function isAbout(sql: string, table: SearchTable, isOnly: boolean): boolean {
   if (sql.includes(`ALTER TABLE ${nameOf(table)} `)) return true

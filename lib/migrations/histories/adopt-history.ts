@@ -9,9 +9,9 @@ import { splitStatements } from '../sql/split-statements.js'
 import { createIndex, createTable } from '../sql/statement-shape.js'
 
 /**
- * On first contact, takes over what another tool recorded in a two-column `schema_migrations`. Every file up to its
- * version counts as applied, with an unknown checksum. The tool's table is not changed. Framework tables that the
- * tool's first version lacks are created.
+ * On first contact, takes over what another tool recorded in a two-column `schema_migrations`. Every file up
+ * to its version counts as applied, with an unknown checksum. The tool's table is not changed. Framework
+ * tables that the tool's first version lacks are created.
  * @throws {MigrationError} when that tool left its version dirty, or when these files do not have it.
  */
 export async function adopt(
@@ -43,8 +43,8 @@ export async function adopt(
 }
 
 /**
- * The versions up to `to` that count as applied without running. An upgrade of the framework's tables is not among them where
- * its tables are missing: `up` runs it.
+ * The versions up to `to` that count as applied without running. An upgrade of the framework's tables is not
+ * among them where its tables are missing: `up` runs it.
  */
 export async function takenOver<T extends Migration>(
   session: Session,
@@ -85,8 +85,8 @@ export function refuseUnusable(
 }
 
 /**
- * Refuses tables that have a name of the framework's first version and lack its columns: what upgrades the framework's tables would
- * change a table of the application.
+ * Refuses tables that have a name of the framework's first version and lack its columns: what upgrades the
+ * framework's tables would change a table of the application.
  * @throws {MigrationError} `foreign`, with what each of them lacks.
  */
 export async function refuseNamesakes(session: Session, first: Migration | undefined): Promise<void> {
@@ -125,8 +125,9 @@ async function columnsOf(
 }
 
 /**
- * Creates the tables of the framework's first version that the other tool's lacks, such as `operations`. An existing
- * table is not changed. MySQL commits each table by itself: after a crash, the next run finds those that exist.
+ * Creates the tables of the framework's first version that the other tool's lacks, such as `operations`. An
+ * existing table is not changed. MySQL commits each table by itself: after a crash, the next run finds those
+ * that exist.
  * @returns the tables that were created.
  */
 export async function completeFramework(

@@ -30,8 +30,8 @@ function adoptedHead(
 }
 
 /**
- * Refuses a schema that another tool migrates and that has no version of ours yet: the framework's tables would be made
- * beside its tables, and two tools would change them.
+ * Refuses a schema that another tool migrates and that has no version of ours yet: the framework's tables
+ * would be made beside its tables, and two tools would change them.
  * @throws {MigrationError} `foreign`, with the tool's name and what to do.
  */
 export async function refuseForeign(
@@ -54,8 +54,8 @@ export async function refuseForeign(
 }
 
 /**
- * Refuses a schema that another tool has changed after it was taken over: what it did is in no file, so that other databases would
- * lack it. A database without its history is one that these files made.
+ * Refuses a schema that another tool has changed after it was taken over: what it did is in no file, so that
+ * other databases would lack it. A database without its history is one that these files made.
  * @throws {MigrationError} `foreign`, with what to do.
  */
 export async function refuseMoved(session: Session, migrations: readonly Marked[]): Promise<void> {

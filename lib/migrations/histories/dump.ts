@@ -4,8 +4,8 @@ import type { Syntax } from '../sql/syntax.js'
 import { createTable } from '../sql/statement-shape.js'
 
 /**
- * The statements of a schema dump that make something, without what a dump says for itself: settings of its session, drops of
- * what it makes, owners, definers, locks, and commands of psql.
+ * The statements of a schema dump that make something, without what a dump says for itself: settings of its
+ * session, drops of what it makes, owners, definers, locks, and commands of psql.
  * @param schema - which is there without the dump.
  */
 export function statementsOfDump(dump: string, syntax: Syntax, schema: string): readonly string[] {
@@ -15,7 +15,10 @@ export function statementsOfDump(dump: string, syntax: Syntax, schema: string): 
   ).map(withoutDefiner)
 }
 
-/** Without a definer, views, triggers and routines belong to the user that runs the file. The one of the dumped database may not be there. */
+/**
+ * Without a definer, views, triggers and routines belong to the user that runs the file. The one of the
+ * dumped database may not be there.
+ */
 const withoutDefiner = (text: string): string => text.replace(DEFINER, '$1')
 
 const DEFINER =
@@ -29,8 +32,8 @@ interface Part {
 }
 
 /**
- * Each table behind those that it refers to: a dump of MySQL is in the order of the alphabet, with the check of foreign keys off.
- * Where tables refer to each other, that stays off.
+ * Each table behind those that it refers to: a dump of MySQL is in the order of the alphabet, with the check
+ * of foreign keys off. Where tables refer to each other, that stays off.
  */
 function inOrder(statements: readonly Statement[]): readonly string[] {
   const parts: Part[] = []

@@ -72,7 +72,10 @@ export interface ForeignTool {
 export interface AdoptableTool extends ForeignTool {
   /** The schema that it migrates; empty on MySQL. */
   readonly schema: string
-  /** The command line that dumps the schema to stdout, without the tables of the tool, for `ashlar migrate adopt`. It has no password in it. */
+  /**
+   * The command line that dumps the schema to stdout, without the tables of the tool, for
+   * `ashlar migrate adopt`. It has no password in it.
+   */
   readonly dump: string
 }
 

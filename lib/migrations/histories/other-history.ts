@@ -8,7 +8,10 @@ import type { Script } from '../sql/split-statements.js'
 import { refuseUnusable, takenOver } from './adopt-history.js'
 import { refuseMoved } from './adopted-head.js'
 
-/** What another tool recorded before the first contact, or has done since it was taken over; undefined for nothing. */
+/**
+ * What another tool recorded before the first contact, or has done since it was taken over; undefined for
+ * nothing.
+ */
 export async function otherHistory(
   session: Session,
   migrations: readonly (Migration & { readonly script: Script })[],

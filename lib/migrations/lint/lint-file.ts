@@ -41,8 +41,8 @@ export interface LintedFile {
 }
 
 /**
- * The findings of one file. A comment `-- ashlar:allow rule-name, rule-name` anywhere in the file accepts a danger or
- * advice. What the engine refuses cannot be allowed.
+ * The findings of one file. A comment `-- ashlar:allow rule-name, rule-name` anywhere in the file accepts a
+ * danger or advice. What the engine refuses cannot be allowed.
  */
 export function lintFile({ name, script, ...facts }: LintedFile): readonly Finding[] {
   const { statements, comments, problem } = script

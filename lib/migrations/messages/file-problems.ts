@@ -28,7 +28,10 @@ export const FILE_PROBLEMS = {
     `${v.version}: ${v.version}.down.sql is there and ${v.version}.up.sql is not`,
   reserved: (v: { version: string; framework?: string }) =>
     `${v.version}: ${RESERVED}${v.framework === undefined ? '' : `; this version has ${v.framework} there`}`,
-  /** `behind` are the versions behind the two, of either branch; `applied` is what the database has of all of them. */
+  /**
+   * `behind` are the versions behind the two, of either branch; `applied` is what the database has of all of
+   * them.
+   */
   duplicateNumber: (
     v: { versions: readonly [string, string]; behind: readonly string[]; applied?: readonly string[] },
     command: CommandLine,

@@ -9,7 +9,10 @@ export type MigrationProblem = Stop | FileProblem
 
 const PROBLEMS = { ...STOPS, ...FILE_PROBLEMS }
 
-/** The sentence of a problem. @param command - how its commands are written; default: without the flags of any run. */
+/**
+ * The sentence of a problem. @param command - how its commands are written; default: without the flags of any
+ * run.
+ */
 export const problemText = (problem: MigrationProblem, command: CommandLine = commandLine): string =>
   writtenBy(PROBLEMS, problem, command)
 

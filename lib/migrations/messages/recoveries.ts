@@ -34,7 +34,10 @@ export const RECOVERIES = {
     `${ENDS[v.end]}, and nothing of it was done: begins at its first statement`,
   looksAgain: (v: { end: RunEnd }) =>
     `${ENDS[v.end]} before: now looks for what that left behind, and runs it again where it is not done`,
-  /** MySQL; `mayBeDone` is of the statement behind those that are done, and `isLast` where it was the last run. */
+  /**
+   * MySQL; `mayBeDone` is of the statement behind those that are done, and `isLast` where it was the last
+   * run.
+   */
   goesOnWith: (v: { end: RunEnd; done: number; of: number; mayBeDone: boolean; isLast: boolean }) => {
     const { end, done, of, mayBeDone } = v
     const are = `${statements(1, done)} ${done === 1 ? 'is' : 'are'} done`

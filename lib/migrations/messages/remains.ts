@@ -10,7 +10,9 @@ export type Remains =
   | { readonly kind: 'index' }
   /** Chunks of a backfill. */
   | { readonly kind: 'chunks' }
-  /** A chunk of a backfill failed, of at most `most` rows behind the key; without a key it is the first one. */
+  /**
+   * A chunk of a backfill failed, of at most `most` rows behind the key; without a key it is the first one.
+   */
   | {
       readonly kind: 'chunk'
       readonly behind: readonly { readonly column: string; readonly value: string }[]

@@ -25,7 +25,9 @@ export interface StatementFailed {
   readonly isBlocked: boolean
   /** What it makes is there already. */
   readonly isThere: boolean
-  /** The rows that break it: a query that finds them, and whether what the file writes may be wrong instead. */
+  /**
+   * The rows that break it: a query that finds them, and whether what the file writes may be wrong instead.
+   */
   readonly rows?: { readonly find?: string; readonly mayBeFile?: true }
 }
 

@@ -61,7 +61,10 @@ export const STOPS = {
     `${toFileNumber(v.number)} is not a version of these files: they have ${toFileNumbers(v.known)}`,
   notApplied: (v: { number: number; applied: readonly number[] }) =>
     `${toFileNumber(v.number)} is not an applied version (applied: ${toFileNumbers(v.applied) || 'none'}): --to names the highest one to keep`,
-  /** `applied` and `now` are the beginnings of checksums; `apart` is what keeps the tables of two modules apart. */
+  /**
+   * `applied` and `now` are the beginnings of checksums; `apart` is what keeps the tables of two modules
+   * apart.
+   */
   edited: (v: { files: readonly EditedFile[]; apart: string }, command: CommandLine) => {
     const texts = v.files.slice(0, MOST_NAMED).map(({ version, file, isRenamed, applied, now }) => {
       const sums = `(applied ${applied}…, now ${now}…)`

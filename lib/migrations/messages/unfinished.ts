@@ -6,7 +6,10 @@ import { statements, writtenText } from './remains.js'
 /** What an earlier run left of a version that is dirty. */
 export interface Unfinished {
   readonly direction: 'up' | 'down'
-  /** How many statements are recorded as done, and how many there are. None is on PostgreSQL, where a file is undone as a whole. */
+  /**
+   * How many statements are recorded as done, and how many there are. None is on PostgreSQL, where a file is
+   * undone as a whole.
+   */
   readonly done: number
   readonly of: number
   /** Whether its rollback took nothing away, so that the next `up` only clears the mark. */
@@ -49,7 +52,10 @@ export const onDownText = (onDown: OnDown, command: CommandLine): string =>
 
 const ENDED = 'the run ended without a report (process killed, session ended or host lost)'
 
-/** What is known of a dirty version beside its error, and what the next run does; empty where the error says it all. */
+/**
+ * What is known of a dirty version beside its error, and what the next run does; empty where the error says
+ * it all.
+ */
 export function unfinishedText(unfinished: Unfinished): string {
   const { direction, done, of, staysApplied, isUnknown, isReported, written, end } = unfinished
   if (direction === 'down') {

@@ -2,7 +2,10 @@ import { shellWord } from '../../text/shell-word.js'
 import type { DumpSource } from '../session/engine.js'
 import type { Session } from '../session/session.js'
 
-/** The command line of the client's dump program, which is called `mariadb-dump` on MariaDB. It asks for a password. */
+/**
+ * The command line of the client's dump program, which is called `mariadb-dump` on MariaDB. It asks for a
+ * password.
+ */
 export async function mysqlDump(session: Session, { url, name, tables }: DumpSource): Promise<string> {
   const [server] = await session.rows('SELECT VERSION() AS version')
   const parts = await session.rows(

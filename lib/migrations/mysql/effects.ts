@@ -59,7 +59,10 @@ export const mysqlEffects: EngineEffects = {
   },
 }
 
-/** It counts 0 rows of an empty table, and of one that it has not counted yet. A look at a table that somebody changes waits for a second. */
+/**
+ * It counts 0 rows of an empty table, and of one that it has not counted yet. A look at a table that somebody
+ * changes waits for a second.
+ */
 async function isEmptyNow(session: Session, path: readonly string[]): Promise<boolean> {
   await session.rows('SET @ashlar_wait = @@SESSION.lock_wait_timeout')
   await session.rows('SET SESSION lock_wait_timeout = 1')

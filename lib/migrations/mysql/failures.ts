@@ -49,7 +49,10 @@ const VALUE = /:? '.*'(?= (?:for (?:key|column|function)|value) )|:? '.*'|: ".*"
 /** Keys that are there twice, and values that are no number, time, text or JSON, or have no partition. */
 const QUOTES_VALUES = ['1062', '1292', '1300', '1366', '1367', '1411', '1525', '1526', '1586', '3140', '3141']
 
-/** Rights on commands, columns and routines, and special rights; SUPER for triggers and functions with a binary log. */
+/**
+ * Rights on commands, columns and routines, and special rights; SUPER for triggers and functions with a
+ * binary log.
+ */
 const DENIED = ['1044', '1045', '1142', '1143', '1227', '1370', '1419', '1698']
 const READ_ONLY = ['1792', '1836']
 /** Server shutdown, killed connection, truncated packets, idle timeout. */

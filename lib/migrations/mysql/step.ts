@@ -20,14 +20,15 @@ import {
 } from '../session/version-table.js'
 
 /**
- * Error codes for a statement that was already done: the table, column or key exists, or is gone. They are accepted
- * only for the first statement after a run that ended without a report, because only that one may have run without being recorded.
+ * Error codes for a statement that was already done: the table, column or key exists, or is gone. They are
+ * accepted only for the first statement after a run that ended without a report, because only that one may
+ * have run without being recorded.
  */
 const DONE_ALREADY = ['1050', '1051', '1060', '1061', '1091']
 
 /**
- * Applies a version statement by statement. MySQL commits DDL by itself, so the row records how many statements are
- * done. Other statements commit together with that number.
+ * Applies a version statement by statement. MySQL commits DDL by itself, so the row records how many
+ * statements are done. Other statements commit together with that number.
  */
 export async function upOnMysql(step: Step, row: VersionRow, previous?: AppliedVersion): Promise<void> {
   const { session, version, statements } = step
@@ -64,7 +65,8 @@ async function runFrom(step: Step, first: number, unfinished: AppliedVersion | u
       statementsDone: direction === 'up' ? done : -1 - done,
       error,
     })
-  // A way down that undoes nothing of a way up that did not end leaves the row as it was: the version never was applied.
+  // A way down that undoes nothing of a way up that did not end leaves the row as it was: the version never
+  // was applied.
   const markFailed = (done: number, error: string) =>
     direction === 'down' && done === 0 && unfinished !== undefined && !isGoingDown(unfinished)
       ? markVersion(session, version, { dirty: true, statementsDone: unfinished.statementsDone, error })
@@ -96,13 +98,18 @@ async function runFrom(step: Step, first: number, unfinished: AppliedVersion | u
 
 const CHUNKS: Remains = { kind: 'chunks' }
 
-/** @param mayBeDone - a run before ended at it without a report: the error of a later run does not tell that it was not done. */
+/**
+ * @param mayBeDone - a run before ended at it without a report: the error of a later run does not tell that
+ * it was not done.
+ */
 function remainsOf(done: number, mayBeDone: boolean): Remains {
   if (mayBeDone) return { kind: 'mayBeDone', statement: done + 1 }
   return done === 0 ? { kind: 'nothing' } : { kind: 'statements', done }
 }
 
-/** Whether the statement at which the last run stopped may be done. The version table has no column for it. */
+/**
+ * Whether the statement at which the last run stopped may be done. The version table has no column for it.
+ */
 export const isUnknown = ({ error }: AppliedVersion): boolean =>
   error === undefined || error.includes(MAY_BE_DONE)
 
@@ -115,7 +122,10 @@ export function resumes({ statements, backfill }: Step, row: AppliedVersion): Re
   return { kind: 'goesOnWith', end, done, of: statements.length, mayBeDone: isUnknown(row), isLast }
 }
 
-/** @throws {MigrationError} when the file of a version that failed no longer begins with the statements that are done. */
+/**
+ * @throws {MigrationError} when the file of a version that failed no longer begins with the statements that
+ * are done.
+ */
 export const refuseResumed: Engine['refuseResumed'] = (step, row) =>
   isGoingDown(row)
     ? sameBeginning(step, row.downSql, -1 - row.statementsDone)

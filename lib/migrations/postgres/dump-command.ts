@@ -7,7 +7,10 @@ import { postgresConnection } from './address.js'
 const TLS = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey']
 const NOT_OF_LIBPQ = 'no-verify'
 
-/** The command line of `pg_dump`, which asks for a password. With a schema, it leaves out extensions that it is not given. */
+/**
+ * The command line of `pg_dump`, which asks for a password. With a schema, it leaves out extensions that it
+ * is not given.
+ */
 export async function postgresDump(session: Session, { url, schema, tables }: DumpSource): Promise<string> {
   const extensions = await session.rows(
     `SELECT extname AS name FROM pg_extension WHERE extname <> 'plpgsql' ORDER BY 1`,

@@ -70,7 +70,8 @@ export const postgresEffects: EngineEffects = {
   sizeOf: async (session, path) => {
     const name = path.length > 1 ? path.map(quoted).join('.') : `${session.prefix}${quoted(path[0])}`
     const [row] = await session.rows(
-      // pg_total_relation_size waits for a session that changes the table. The catalog has the pages without that.
+      // pg_total_relation_size waits for a session that changes the table. The catalog has the pages without
+      // that.
       `SELECT sum(greatest(reltuples, 0)) AS rows,
          sum(CASE WHEN is_locked THEN relpages * current_setting('block_size')::bigint ELSE pg_total_relation_size(oid) END) AS bytes,
          bool_and(relkind IN ('r', 'p') AND NOT relrowsecurity AND NOT is_locked) AS is_readable

@@ -16,10 +16,11 @@ export interface Stranger {
 }
 
 /**
- * Lets a file find the types, functions and operators of the database's extensions, wherever they are installed. A
- * database has each extension once, for all modules. Other objects in those schemas are not the module's.
- * @returns the objects that the file might mean, because it uses their name without a schema. Empty for a file that
- * sets its own search path.
+ * Lets a file find the types, functions and operators of the database's extensions, wherever they are
+ * installed. A database has each extension once, for all modules. Other objects in those schemas are not the
+ * module's.
+ * @returns the objects that the file might mean, because it uses their name without a schema. Empty for a
+ * file that sets its own search path.
  */
 export async function reachExtensions({ session, sql }: Step): Promise<readonly Stranger[]> {
   const own = session.prefix.slice(0, -1)
@@ -41,8 +42,8 @@ export async function reachExtensions({ session, sql }: Step): Promise<readonly 
 
 /**
  * Runs before the file's transaction ends.
- * @throws {MigrationError} when the file used an object of another schema, because the module's schema does not have
- * it.
+ * @throws {MigrationError} when the file used an object of another schema, because the module's schema does
+ * not have it.
  */
 export async function refuseStrangers(
   { session, name }: Step,
@@ -95,8 +96,8 @@ const OTHER_SCHEMAS = `SELECT DISTINCT n.oid, nspname FROM pg_extension JOIN pg_
 const OTHERS = `SELECT string_agg(quote_ident(nspname), ', ' ORDER BY nspname) FROM (${OTHER_SCHEMAS}) AS others`
 
 /**
- * The objects of a schema. Changing or referencing a relation takes a lock on it. Changing a function or type, or
- * creating something that needs it, takes no lock and shows only in the catalog.
+ * The objects of a schema. Changing or referencing a relation takes a lock on it. Changing a function or
+ * type, or creating something that needs it, takes no lock and shows only in the catalog.
  */
 const THINGS = `
   named AS (
@@ -123,8 +124,8 @@ const STRANGERS = `
 const VERSIONS = `WITH ${THINGS} SELECT id, version FROM things WHERE id = ANY(?::text[])`
 
 /**
- * What this session has used in its transaction. A dropped object is in no catalog but still locked. A foreign key that
- * existed before only takes a RowShareLock on the table that it references.
+ * What this session has used in its transaction. A dropped object is in no catalog but still locked. A
+ * foreign key that existed before only takes a RowShareLock on the table that it references.
  */
 const LOCKED = `
   SELECT 'pg_class:' || relation AS id FROM pg_locks

@@ -6,10 +6,12 @@ export const postgresFailures: EngineFailures = {
   failureOf: ({ severity }, code) => {
     if (code === INSUFFICIENT_PRIVILEGE) return 'denied'
     if (code === READ_ONLY_TRANSACTION) return 'readOnly'
-    // An error without a severity does not come from the server. The server writes its severity in its own language.
+    // An error without a severity does not come from the server. The server writes its severity in its own
+    // language.
     return severity === undefined || GONE.test(code) ? 'connection' : 'failed'
   },
-  // The server writes in its own language and with its own quotes: of a message about data, nothing that is quoted is kept.
+  // The server writes in its own language and with its own quotes: of a message about data, nothing that is
+  // quoted is kept.
   withoutValues: (message, code) =>
     code.startsWith('22') ? message.replace(QUOTED, '…').replaceAll(BYTES, '…') : message,
   lockTimeouts: ['55P03'],
@@ -55,5 +57,8 @@ const SEARCHED =
   'Where search_vector reads the column, roll the versions of search back first (migrate down --to and the last version before them), and run up again: it makes the vector anew'
 const INSUFFICIENT_PRIVILEGE = '42501'
 const READ_ONLY_TRANSACTION = '25006'
-/** Connection errors, a shutdown or an administrator, an idle session or a transaction that was open for too long. */
+/**
+ * Connection errors, a shutdown or an administrator, an idle session or a transaction that was open for too
+ * long.
+ */
 const GONE = /^08|^57P0[1235]|^25P0[34]/

@@ -21,7 +21,10 @@ export async function dropLeftOver(step: Step, nonTransactional: IndexStatement)
   await cleanUp(step, `DROP INDEX CONCURRENTLY IF EXISTS ${await qualified(step.session, nonTransactional)}`)
 }
 
-/** Sends a statement that is not of the file, and reports who blocks it: it waits for every transaction that uses the table. */
+/**
+ * Sends a statement that is not of the file, and reports who blocks it: it waits for every transaction that
+ * uses the table.
+ */
 export const cleanUp = (step: Step, sql: string): Promise<number> =>
   watched(
     step,

@@ -7,9 +7,11 @@ import type { Step } from '../session/step.js'
 import { type AppliedVersion, isGoingDown } from '../session/version-table.js'
 
 /**
- * Removes what a non-transactional statement left behind when it failed or its run ended without a report. Returns whether its effect is
- * there, so that it is not run again. Files that ran in a transaction left nothing behind.
- * @param isSame - whether the file is unchanged since then; otherwise an effect that is there is undone as well.
+ * Removes what a non-transactional statement left behind when it failed or its run ended without a report.
+ * Returns whether its effect is there, so that it is not run again. Files that ran in a transaction left
+ * nothing behind.
+ * @param isSame - whether the file is unchanged since then; otherwise an effect that is there is undone as
+ * well.
  */
 export async function recoverNonTransactional(
   step: Step,

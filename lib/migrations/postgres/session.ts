@@ -31,7 +31,8 @@ const PROBE_TIMEOUT_MS = 3_000
 const CANCEL_WAIT_MS = 1_000
 
 /**
- * @param mayChange - false for a session that only reads. It changes no settings, so that it can use a pooler.
+ * @param mayChange - false for a session that only reads. It changes no settings, so that it can use a
+ * pooler.
  * @throws {MigrationError} without a connection, or behind a transaction pooler.
  */
 export async function openPostgres(options: ResolvedOptions, mayChange: boolean): Promise<Session> {
@@ -93,8 +94,8 @@ class PostgresSession implements Session {
   }
 
   /**
-   * The search path is only the module's schema: a name that is missing there must not be found elsewhere. A file can
-   * also find extensions: see `reachExtensions`.
+   * The search path is only the module's schema: a name that is missing there must not be found elsewhere. A
+   * file can also find extensions: see `reachExtensions`.
    */
   async settle(lockTimeoutMs: number, statementTimeoutMs: number): Promise<void> {
     await this.run('RESET SESSION AUTHORIZATION; RESET ROLE; RESET ALL')
@@ -185,7 +186,10 @@ class PostgresSession implements Session {
     return end(this.client)
   }
 
-  /** First by a CancelRequest, which needs no free slot. A pooler may have invented the key; then by a second login. */
+  /**
+   * First by a CancelRequest, which needs no free slot. A pooler may have invented the key; then by a second
+   * login.
+   */
   async #cancel(ended: AbortSignal): Promise<void> {
     // The package's types do not have the key.
     await requestCancel(this.client as unknown as CancelTarget)
@@ -261,13 +265,14 @@ async function backendOf(client: Client): Promise<number> {
 }
 
 /**
- * The process id that the server sent when the connection began. A pooler sends its own. The package's types do not have it.
+ * The process id that the server sent when the connection began. A pooler sends its own. The package's types
+ * do not have it.
  */
 const ownProcessId = (client: Client): unknown => (client as unknown as { processID?: unknown }).processID
 
 /**
- * Whether two statements of one connection may reach two server sessions. While a second connection holds a transaction
- * open, it either has the session that the first one just used, or the first one gets another.
+ * Whether two statements of one connection may reach two server sessions. While a second connection holds a
+ * transaction open, it either has the session that the first one just used, or the first one gets another.
  */
 async function isPooled(client: Client, backend: number, options: ResolvedOptions): Promise<boolean> {
   const second = await connect(options, PROBE_TIMEOUT_MS).catch(() => undefined)

@@ -20,7 +20,10 @@ import {
   writeVersion,
 } from '../session/version-table.js'
 
-/** Applies a version: the file and its row in one transaction, or its only statement outside of any transaction. */
+/**
+ * Applies a version: the file and its row in one transaction, or its only statement outside of any
+ * transaction.
+ */
 export async function upOnPostgres(step: Step, row: VersionRow, previous?: AppliedVersion): Promise<void> {
   const { session } = step
   const isDone =
@@ -48,8 +51,9 @@ export async function upOnPostgres(step: Step, row: VersionRow, previous?: Appli
 }
 
 /**
- * The row was written first, so that it is the first thing that fails. The file may have taken the role or the settings away
- * with which its row is written: they come back after its COMMIT. Without this, the row says when it began.
+ * The row was written first, so that it is the first thing that fails. The file may have taken the role or
+ * the settings away with which its row is written: they come back after its COMMIT. Without this, the row
+ * says when it began.
  */
 async function stampEnd({ session, options, version, statements }: Step): Promise<void> {
   try {
@@ -97,7 +101,10 @@ const nonTransactionalIn = ({ statements: [first] }: Step): NonTransactional | u
   first && nonTransactionalOf(first)
 
 interface Recorder {
-  /** Whether an earlier run has failed: then this one is recorded however it ends, so that the error is not that of the earlier one. */
+  /**
+   * Whether an earlier run has failed: then this one is recorded however it ends, so that the error is not
+   * that of the earlier one.
+   */
   readonly isDirty: boolean
   /** Runs inside the transaction. */
   readonly record: () => Promise<void>
@@ -130,8 +137,8 @@ async function inTransaction(step: Step, { isDirty, record, recordFailure }: Rec
     await session.run('COMMIT', 0)
   } catch (error) {
     const failure = failureOf(step, at, error, { kind: 'nothing' })
-    // Without a connection nothing can be recorded, and the server has rolled back by itself. A cancelled file leaves
-    // no trace of its own.
+    // Without a connection nothing can be recorded, and the server has rolled back by itself. A cancelled
+    // file leaves no trace of its own.
     await session
       .run('ROLLBACK', 0)
       .then(() => (failure.stop === 'cancelled' && !isDirty ? undefined : recordFailure(storedText(failure))))

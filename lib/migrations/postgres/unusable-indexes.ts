@@ -43,8 +43,8 @@ function leaves(version: AppliedVersion, index: string): boolean {
 }
 
 /**
- * Whether a session works on an index CONCURRENTLY. The locks that it holds show this to every user: a build locks the
- * table, a drop also locks the index. Vacuum takes the same lock on the table and builds nothing.
+ * Whether a session works on an index CONCURRENTLY. The locks that it holds show this to every user: a build
+ * locks the table, a drop also locks the index. Vacuum takes the same lock on the table and builds nothing.
  */
 const BUSY = `EXISTS (
   SELECT FROM pg_locks l

@@ -23,7 +23,8 @@ interface Applying {
 }
 
 /**
- * Applies a version. A generated search version that reads what is gone, and need not run, is recorded instead.
+ * Applies a version. A generated search version that reads what is gone, and need not run, is recorded
+ * instead.
  * @param apply - false when the version turned out to be applied.
  * @throws what `apply` throws, else.
  */

@@ -35,8 +35,8 @@ interface VectorStatement {
 export type Needless = { readonly replacedBy: string } | { readonly tableDroppedBy: string }
 
 /**
- * Why a version that `search generate` wrote need not run where what it reads is gone: a later version sets the vector of
- * the table anew, or an earlier one has dropped the table. Undefined where it has to run.
+ * Why a version that `search generate` wrote need not run where what it reads is gone: a later version sets
+ * the vector of the table anew, or an earlier one has dropped the table. Undefined where it has to run.
  */
 export function whyNotNeeded(version: Version, all: readonly Version[]): Needless | undefined {
   const table = searchTableOf(version)
@@ -60,8 +60,8 @@ export const isSearchIndex = ({ version, name }: Named): boolean =>
   version > FIRST_GENERATED && name.endsWith('_search_gin')
 
 /**
- * Other ways to roll a stored vector back, for where the columns of the vector before it are gone: to an earlier vector of the
- * table, the latest first; at last to none.
+ * Other ways to roll a stored vector back, for where the columns of the vector before it are gone: to an
+ * earlier vector of the table, the latest first; at last to none.
  * @param down - the statements of its way down.
  * @param rows - the applied versions.
  */

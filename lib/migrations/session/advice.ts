@@ -2,7 +2,10 @@ import { BETWEEN_CHUNKS } from '../messages/stops.js'
 import type { ResolvedOptions } from './migrate-options.js'
 import type { SessionFailure } from './engine-failures.js'
 
-/** The same text says later that the run of a dirty version was cancelled: the version table has no column for it. */
+/**
+ * The same text says later that the run of a dirty version was cancelled: the version table has no column for
+ * it.
+ */
 export const CANCELLED = 'The run was cancelled, and the server has stopped the statement'
 export const NOT_SENT = 'The run was cancelled before it'
 

@@ -4,7 +4,10 @@ const FIRST_ROWS = 100
 const LONGEST_PAUSE_MS = 5_000
 const FIRST_PAUSE_MS = 100
 
-/** How many rows the next chunk of a backfill has, and how long it waits before: slow chunks mean that others need the server. */
+/**
+ * How many rows the next chunk of a backfill has, and how long it waits before: slow chunks mean that others
+ * need the server.
+ */
 export class Pace {
   #rows: number
   #pauseMs = 0

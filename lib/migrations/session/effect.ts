@@ -8,17 +8,22 @@ import type { Session } from './session.js'
 export interface Effect {
   /** Tables that it locks, as written. */
   readonly tables: readonly string[]
-  /** The lock on them, as the server calls it; empty for none. On PostgreSQL it is held until the file ends. */
+  /**
+   * The lock on them, as the server calls it; empty for none. On PostgreSQL it is held until the file ends.
+   */
   readonly lock: string
   /** What of others waits meanwhile. */
   readonly blocks:
     'nothing' | 'the same rows' | 'writes' | 'reads and writes' | 'reads and writes for a moment' | 'unknown'
   /**
-   * What it does with the rows that are there. `rewritten` takes as long as the table is large, and as much space; `in place` may,
-   * while others read and write.
+   * What it does with the rows that are there. `rewritten` takes as long as the table is large, and as much
+   * space; `in place` may, while others read and write.
    */
   readonly rows: 'untouched' | 'read' | 'written' | 'rewritten' | 'in place' | 'unknown'
-  /** It waits until the transactions that are open before it have ended, for which no lock timeout holds, but that of such statements. */
+  /**
+   * It waits until the transactions that are open before it have ended, for which no lock timeout holds, but
+   * that of such statements.
+   */
   readonly waitsForOlder?: true
 }
 
@@ -35,7 +40,10 @@ export interface Loss extends Lost {
   readonly size: TableSize | undefined
 }
 
-/** What statements take away for good; each once. What the database computes can be computed again, and is no loss. */
+/**
+ * What statements take away for good; each once. What the database computes can be computed again, and is no
+ * loss.
+ */
 export async function lossesOf(session: Session, statements: readonly Statement[]): Promise<readonly Loss[]> {
   const { effects } = session.engine
   const lost = statements.flatMap(lostBy)
@@ -67,19 +75,28 @@ export interface HeldLock {
 }
 
 /**
- * How a statement waits for its lock: until every transaction that uses the table has ended, and others wait behind it. Either for as long as
- * it runs, or when it begins and when it ends.
+ * How a statement waits for its lock: until every transaction that uses the table has ended, and others wait
+ * behind it. Either for as long as it runs, or when it begins and when it ends.
  */
 export type LockWait = 'whileItRuns' | 'atBothEnds'
 
 /** What an engine knows of the effects of statements. */
 export interface EngineEffects {
-  /** @param before - what runs before it, or has run: it may prove what the statement would else read every row for. */
+  /**
+   * @param before - what runs before it, or has run: it may prove what the statement would else read every
+   * row for.
+   */
   readonly effectOf: (statement: Statement, before: readonly Statement[]) => Effect
   readonly lockWaits: LockWait
-  /** The locks on tables that the session holds, such as `ACCESS EXCLUSIVE` on `tasks`; undefined where the server does not tell. */
+  /**
+   * The locks on tables that the session holds, such as `ACCESS EXCLUSIVE` on `tasks`; undefined where the
+   * server does not tell.
+   */
   readonly locks: (session: Session) => Promise<readonly HeldLock[] | undefined>
-  /** Selects the tables of the module as `name`, with a `storage` that is another one when the table is rewritten; the schema is its only value. */
+  /**
+   * Selects the tables of the module as `name`, with a `storage` that is another one when the table is
+   * rewritten; the schema is its only value.
+   */
   readonly storage: string
   /** Undefined for a table that is not there. */
   readonly sizeOf: (session: Session, table: readonly string[]) => Promise<TableSize | undefined>

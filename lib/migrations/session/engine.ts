@@ -41,9 +41,15 @@ export interface Engine extends EngineFiles {
   readonly schemaOf: (said: string | undefined, module: string | undefined) => string
   /** What is wrong with the schema of the options. */
   readonly schemaProblems: (said: string | undefined, schema: string) => readonly FileProblem[]
-  /** Where the versions of a module are, such as `in the schema inventory; --module and --schema name another one`. */
+  /**
+   * Where the versions of a module are, such as
+   * `in the schema inventory; --module and --schema name another one`.
+   */
   readonly placeOf: (schema: string) => string
-  /** What a module needs so that its tables are apart from those of others: `give the module a database of its own`. */
+  /**
+   * What a module needs so that its tables are apart from those of others:
+   * `give the module a database of its own`.
+   */
   readonly apart: string
   /** Undefined where a database has no schemas. */
   readonly schemas: SchemasSql | undefined
@@ -81,7 +87,10 @@ export interface Engine extends EngineFiles {
   readonly isKnownUndone: (row: AppliedVersion) => boolean | undefined
   /** Finishes an interrupted rollback. */
   readonly finishDown: (step: Step, row: AppliedVersion) => Promise<void>
-  /** Indexes of the module that no query can use. @param rows - the versions, some of which may have left one behind. */
+  /**
+   * Indexes of the module that no query can use. @param rows - the versions, some of which may have left one
+   * behind.
+   */
   readonly unusableIndexes: (
     session: Session,
     rows: readonly AppliedVersion[],
@@ -118,7 +127,10 @@ export interface VersionTableSql {
 
 /** What is needed to find the history of another tool, and to take it over. */
 export interface ForeignSql {
-  /** Selects the columns of tables as `schema_name`, `table_name` and `column_name`. @param schema - of the module. */
+  /**
+   * Selects the columns of tables as `schema_name`, `table_name` and `column_name`. @param schema - of the
+   * module.
+   */
   readonly columns: (schema: string) => readonly [sql: string, values: readonly string[]]
   /** The command line that dumps the schema to stdout. It has no password in it. */
   readonly dump: (session: Session, source: DumpSource) => Promise<string>
@@ -147,8 +159,8 @@ export interface ScratchSql {
   /** Takes out whatever was made in a database that was empty. */
   readonly empty: (session: Session) => Promise<void>
   /**
-   * Selects what is in the database, but for the runner's own tables: a row for each column, index, constraint, trigger and
-   * so on, as `object` and `definition`.
+   * Selects what is in the database, but for the runner's own tables: a row for each column, index,
+   * constraint, trigger and so on, as `object` and `definition`.
    */
   readonly contents: string
   /** What to do where a user may not make a database. */

@@ -22,10 +22,11 @@ interface Walk {
 }
 
 /**
- * Runs the only statement of a backfill for one part of its table after the other, in the order of the primary key. Each
- * chunk is a transaction that also moves the position, so that a run that was killed goes on with the next row: no row is
- * written twice or left out.
- * @param isResumed - whether the version is dirty from an earlier run; else a position that is there is of no use.
+ * Runs the only statement of a backfill for one part of its table after the other, in the order of the
+ * primary key. Each chunk is a transaction that also moves the position, so that a run that was killed goes
+ * on with the next row: no row is written twice or left out.
+ * @param isResumed - whether the version is dirty from an earlier run; else a position that is there is of no
+ * use.
  * @throws {SessionError | MigrationError}
  */
 export async function fillRows(step: Step, isResumed: boolean): Promise<void> {

@@ -7,9 +7,9 @@ const FIRST_PAUSE_MS = 50
 const LONGEST_PAUSE_MS = 1_000
 
 /**
- * Runs `work` while no other host migrates the same database. The lock is polled outside of any transaction. A session
- * that waits inside of `pg_advisory_lock` holds a snapshot, and the leader's `CREATE INDEX CONCURRENTLY` would wait for
- * that snapshot.
+ * Runs `work` while no other host migrates the same database. The lock is polled outside of any transaction.
+ * A session that waits inside of `pg_advisory_lock` holds a snapshot, and the leader's
+ * `CREATE INDEX CONCURRENTLY` would wait for that snapshot.
  * @throws {MigrationError} after `waitTimeoutMs`, naming the holder of the lock.
  */
 export async function withLock<T>(

@@ -11,8 +11,8 @@ export interface MigrateOptions {
   /** The module's name, for messages. It is also the name of its schema, unless `schema` names another. */
   readonly module?: string
   /**
-   * PostgreSQL: the schema of the files and the version table; default `module`, else `public`. MySQL: the URL's
-   * database.
+   * PostgreSQL: the schema of the files and the version table; default `module`, else `public`. MySQL: the
+   * URL's database.
    */
   readonly schema?: string
   /** How long a statement waits for table locks, in milliseconds. Default 2000. */
@@ -20,13 +20,16 @@ export interface MigrateOptions {
   /** How long a statement may run, in milliseconds. Default 60000. */
   readonly statementTimeoutMs?: number
   /**
-   * How long `CREATE INDEX CONCURRENTLY` and its like may run, in milliseconds. The other two timeouts do not apply to
-   * them. Default 900000 (15 min).
+   * How long `CREATE INDEX CONCURRENTLY` and its like may run, in milliseconds. The other two timeouts do not
+   * apply to them. Default 900000 (15 min).
    */
   readonly concurrentTimeoutMs?: number
   /** How long to wait for another host that is migrating, in milliseconds. Default 3600000 (1 h). */
   readonly waitTimeoutMs?: number
-  /** Cancels the running statement, on the server as well, or ends the wait for another host. Finished work stays. */
+  /**
+   * Cancels the running statement, on the server as well, or ends the wait for another host. Finished work
+   * stays.
+   */
   readonly signal?: AbortSignal
   /** Called when a version begins and ends, and while a long statement runs. */
   readonly onProgress?: (progress: Progress) => void
@@ -48,7 +51,10 @@ export interface ResolvedOptions extends Timeouts {
   readonly schema: string
   readonly waitTimeoutMs: number
   readonly signal: AbortSignal | undefined
-  /** Looks at what a file did, in its transaction and before its COMMIT, on engines whose DDL is part of a transaction. */
+  /**
+   * Looks at what a file did, in its transaction and before its COMMIT, on engines whose DDL is part of a
+   * transaction.
+   */
   readonly inspect?: (session: Session) => Promise<void>
   readonly report: (progress: Progress) => void
   /** Whether the database is dropped afterwards: nobody has to clean up what a file left behind. */

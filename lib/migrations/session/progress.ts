@@ -18,7 +18,10 @@ export type Progress =
       readonly created: readonly string[]
     }
   | {
-      /** A generated search version that reads what is gone, and that another version makes unnecessary: it is not run. */
+      /**
+       * A generated search version that reads what is gone, and that another version makes unnecessary: it is
+       * not run.
+       */
       readonly kind: 'recorded'
       readonly version: string
       readonly because: 'vectorNotMade' | 'sourceGone'
@@ -33,7 +36,9 @@ export type Progress =
       readonly statements: number
     }
   | {
-      /** `started` before a statement is sent; `ended` after the server ran it and before that is recorded. */
+      /**
+       * `started` before a statement is sent; `ended` after the server ran it and before that is recorded.
+       */
       readonly kind: 'statement'
       readonly step: 'started' | 'ended'
       readonly version: string
@@ -66,7 +71,10 @@ export type Progress =
       readonly of: number | undefined
       /** Rows of the table that this run goes through in a second. */
       readonly rate: number
-      /** The most rows of this chunk, and the pause before the next one: both follow the time that chunks take. */
+      /**
+       * The most rows of this chunk, and the pause before the next one: both follow the time that chunks
+       * take.
+       */
       readonly chunk: number
       readonly pauseMs: number
       /** Since this run of it began. */

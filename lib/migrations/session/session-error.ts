@@ -2,8 +2,8 @@ import type { DriverError, EngineFailures, SessionFailure } from './engine-failu
 import { hidePasswords } from '../../text/hide-passwords.js'
 
 /**
- * An error of the server or the connection. It holds neither the connection string's password nor values, so that it
- * can be shown and stored. A session throws no other driver errors.
+ * An error of the server or the connection. It holds neither the connection string's password nor values, so
+ * that it can be shown and stored. A session throws no other driver errors.
  */
 export class SessionError extends Error {
   constructor(

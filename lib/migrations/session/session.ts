@@ -30,9 +30,9 @@ export interface Activity {
 }
 
 /**
- * A connection that is pinned for a whole run. The session that does the work also holds the lock, so the lock is held
- * for exactly as long as the server works. That holds even when this process dies in the middle of a statement. Methods
- * reject with a `SessionError` or a `MigrationError`.
+ * A connection that is pinned for a whole run. The session that does the work also holds the lock, so the
+ * lock is held for exactly as long as the server works. That holds even when this process dies in the middle
+ * of a statement. Methods reject with a `SessionError` or a `MigrationError`.
  */
 export interface Session {
   readonly dialect: Dialect
@@ -44,8 +44,8 @@ export interface Session {
   /** Runs a statement of the framework. `?` stands for a value. */
   rows(sql: string, values?: readonly unknown[]): Promise<readonly Row[]>
   /**
-   * Runs a statement as written, for at most `timeoutMs` (0: no limit). PostgreSQL uses the timeouts of `settle`. When
-   * `signal` aborts, the server is asked to cancel the statement.
+   * Runs a statement as written, for at most `timeoutMs` (0: no limit). PostgreSQL uses the timeouts of
+   * `settle`. When `signal` aborts, the server is asked to cancel the statement.
    * @returns how many rows it wrote; 0 for what writes none.
    */
   run(sql: string, timeoutMs: number, signal?: AbortSignal): Promise<number>
@@ -59,7 +59,9 @@ export interface Session {
   working(): Promise<Working | undefined>
   /** Lets other sessions see which version this one works on, from the next `settle` on. */
   announce(step: NonNullable<Working['step']>): void
-  /** @throws {MigrationError} when the lock was lost, or when another server session is behind the connection. */
+  /**
+   * @throws {MigrationError} when the lock was lost, or when another server session is behind the connection.
+   */
   guard(): Promise<void>
   /**
    * What the server says of the statement that this session runs now. Asks on a connection of its own.
@@ -73,8 +75,8 @@ export interface Session {
 }
 
 /**
- * Runs `work` on its own connection, and closes it afterwards. A session that makes changes refuses a transaction
- * pooler.
+ * Runs `work` on its own connection, and closes it afterwards. A session that makes changes refuses a
+ * transaction pooler.
  * @throws {MigrationError} for anything the server refuses, with what to do.
  */
 export async function withSession<T>(

@@ -78,8 +78,8 @@ const BETWEEN_REPORTS_MS = 2_000
 const SHORTEST_LOOK_MS = 100
 
 /**
- * Waits for a statement, and asks the server meanwhile what it does: often enough to learn who holds a lock before the lock
- * timeout is over.
+ * Waits for a statement, and asks the server meanwhile what it does: often enough to learn who holds a lock
+ * before the lock timeout is over.
  * @param report - called every two seconds.
  * @throws {SessionError} that names who held the lock, after a lock timeout.
  */
@@ -153,7 +153,8 @@ export function failureOf(
     sqlState: code,
     advice: adviceFor(failure, code, options, 'change', blockers, remains.kind === 'index'),
     remains: options.isScratch === true ? undefined : remains,
-    // It is unknown whether a COMMIT was done. The same holds for a statement that the server commits by itself.
+    // It is unknown whether a COMMIT was done. The same holds for a statement that the server commits by
+    // itself.
     isUnknown: failure === 'connection' && (at === undefined || !hasTransactionalDdl),
     mend: isFine ? 'nothing' : broken === undefined ? cause : 'rows',
     // The file is right, and the advice says when to run it again.
@@ -169,7 +170,10 @@ export const storedText = ({ problem }: MigrationError): string =>
     (problem.kind === 'statementFailed' ? { ...problem, mend: undefined } : problem) as MigrationProblem,
   )
 
-/** The rows that are there break a change of a table. What a statement writes itself may be wrong in the file, too. */
+/**
+ * The rows that are there break a change of a table. What a statement writes itself may be wrong in the file,
+ * too.
+ */
 function breakingRows(
   { statements, options }: Step,
   at: number | undefined,

@@ -10,8 +10,9 @@ export interface AppliedVersion {
   readonly checksum: string | undefined
   readonly dirty: boolean
   /**
-   * Statements of the way up that are done here; 0 of a version that was recorded as applied without running. A negative number means that the version is being rolled back, with `-1 -
-   * n` statements done: the table alone must show the direction.
+   * Statements of the way up that are done here; 0 of a version that was recorded as applied without running.
+   * A negative number means that the version is being rolled back, with `-1 - n` statements done: the table
+   * alone must show the direction.
    */
   readonly statementsDone: number
   readonly upSql: string | undefined
@@ -38,7 +39,10 @@ export async function readVersions(session: Session): Promise<readonly AppliedVe
   return rows.map(fromRow)
 }
 
-/** The version table, and who works on the module; without it, the run of an unfinished version has ended without a report. */
+/**
+ * The version table, and who works on the module; without it, the run of an unfinished version has ended
+ * without a report.
+ */
 export interface VersionsNow {
   readonly rows: readonly AppliedVersion[]
   readonly working: Working | undefined
@@ -64,8 +68,8 @@ export async function writeVersion(session: Session, row: VersionRow): Promise<v
 }
 
 /**
- * Writes a version's row unless the version is applied; then the statement fails. So no two transactions can apply one
- * version, even without the lock.
+ * Writes a version's row unless the version is applied; then the statement fails. So no two transactions can
+ * apply one version, even without the lock.
  */
 export async function claimVersion(session: Session, row: VersionRow): Promise<void> {
   await session.rows(`DELETE FROM ${tableOf(session)} WHERE version = ? AND dirty = ?`, [row.version, true])

@@ -39,7 +39,10 @@ export interface Stretch {
   readonly rows: number
 }
 
-/** The next rows of a table in the order of its key; undefined when there are none. @param from - undefined for the beginning. */
+/**
+ * The next rows of a table in the order of its key; undefined when there are none. @param from - undefined
+ * for the beginning.
+ */
 export async function nextStretch(
   session: Session,
   { name, key }: WalkedTable,
@@ -56,7 +59,10 @@ export async function nextStretch(
   return last && { end: key.map((_, at) => String(last[`k${at}`])), rows: Number(last.n) }
 }
 
-/** The condition for the rows of a table behind `from`, up to `to`. @param alias - what its columns are qualified with. */
+/**
+ * The condition for the rows of a table behind `from`, up to `to`. @param alias - what its columns are
+ * qualified with.
+ */
 export function rowsBetween(
   session: Session,
   { key }: WalkedTable,

@@ -2,7 +2,10 @@ import { Cursor, hasWords, indexOfWords, listOf } from './cursor.js'
 import type { Script, Statement } from './split-statements.js'
 import type { Token } from './tokenize.js'
 
-/** What a file says in its `-- ashlar:backfill`: its only statement runs for one part of its table after the other. */
+/**
+ * What a file says in its `-- ashlar:backfill`: its only statement runs for one part of its table after the
+ * other.
+ */
 export interface Backfill {
   /** The most rows of a chunk. */
   readonly chunk: number
@@ -51,7 +54,10 @@ function columnsOf(assignment: readonly Token[]): readonly string[] {
   return names.flatMap((path) => path?.at(-1) ?? [])
 }
 
-/** Undefined for anything but one UPDATE of one table that says which columns it sets, and for which rows at most. */
+/**
+ * Undefined for anything but one UPDATE of one table that says which columns it sets, and for which rows at
+ * most.
+ */
 export function boundedUpdate({ text, tokens }: Statement): BoundedUpdate | undefined {
   const cursor = new Cursor(tokens)
   if (!cursor.take('UPDATE') || WHOLE.some((word) => hasWords(tokens, word))) return undefined
@@ -62,7 +68,8 @@ export function boundedUpdate({ text, tokens }: Statement): BoundedUpdate | unde
   if (table !== undefined && !cursor.sees('SET')) cursor.name()
   const alias = tokens[tokens.length - cursor.rest.length - 1]
   const [first, last] = [tokens[0], tokens.at(-1)]
-  // Comments that the server executes are not tokens: where they begin or end the statement, its parts are unknown.
+  // Comments that the server executes are not tokens: where they begin or end the statement, its parts are
+  // unknown.
   if (!cursor.sees('SET') || table === undefined || alias === undefined || tokens[named] === undefined)
     return undefined
   if (first === undefined || last === undefined || text.length !== last.end - first.start) return undefined

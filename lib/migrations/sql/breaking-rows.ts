@@ -3,7 +3,10 @@ import { addedConstraint, alterTable } from './statement-shape.js'
 import type { Statement } from './split-statements.js'
 import type { Token } from './tokenize.js'
 
-/** What rows break; `column` is NOT NULL and a length, `other` is what no query is known for, such as a value that is no number. */
+/**
+ * What rows break; `column` is NOT NULL and a length, `other` is what no query is known for, such as a value
+ * that is no number.
+ */
 export type Broken = 'unique' | 'foreign' | 'check' | 'column' | 'other'
 
 /** A query for the rows that break a rule. */
@@ -37,7 +40,10 @@ export const rowsThatFail = (
   prefix: string,
 ): readonly string[] => findersOf(statement, before, prefix).map(({ query }) => query)
 
-/** The columns of a unique key that a statement adds to a table; undefined where it adds none, or one of expressions. */
+/**
+ * The columns of a unique key that a statement adds to a table; undefined where it adds none, or one of
+ * expressions.
+ */
 export function uniqueColumns(statement: Statement): readonly string[] | undefined {
   const index = uniqueIndex(statement.tokens)?.columns
   const [columns] =

@@ -21,8 +21,8 @@ export interface Script {
 }
 
 /**
- * Splits a file at its semicolons, except those in literals, in the bodies of routines and, where the engine says so,
- * in parentheses.
+ * Splits a file at its semicolons, except those in literals, in the bodies of routines and, where the engine
+ * says so, in parentheses.
  */
 export function splitStatements(sql: string, syntax: Syntax): Script {
   const { tokens, unterminated } = tokenize(sql, syntax)
@@ -66,7 +66,10 @@ export function splitStatements(sql: string, syntax: Syntax): Script {
   }
 }
 
-/** The beginning of a statement on one line, as its file has it. Literals and comments are left out: literals may hold data. */
+/**
+ * The beginning of a statement on one line, as its file has it. Literals and comments are left out: literals
+ * may hold data.
+ */
 export function summaryOf({ text, syntax }: Statement, longest = 72): string {
   // With the marks around what only some servers run; each token has at least one character.
   const shown = tokenize(text, syntax)

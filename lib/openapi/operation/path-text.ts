@@ -19,8 +19,8 @@ export interface PathParameter {
 }
 
 /**
- * The paths of bindings. Those that differ in nothing but the names of their parameters have one path, as OpenAPI asks: of
- * the names for a segment, the shortest one counts.
+ * The paths of bindings. Those that differ in nothing but the names of their parameters have one path, as
+ * OpenAPI asks: of the names for a segment, the shortest one counts.
  */
 export function pathsOf(bindings: readonly Binding[]): ReadonlyMap<Binding, OpenApiPath> {
   const own = bindings.map((binding) => ({

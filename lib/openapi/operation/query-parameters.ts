@@ -9,7 +9,10 @@ import { fieldNote } from './field-notes.js'
 /** The most parameters that are listed for one operation: a message can hold others without end. */
 const MOST_PARAMETERS = 200
 
-/** The query parameters of a binding: every field that neither the path nor the body gives, nested ones with dots. */
+/**
+ * The query parameters of a binding: every field that neither the path nor the body gives, nested ones with
+ * dots.
+ */
 export function queryParameters(
   { method, bound }: Binding,
   facts: MethodFacts,

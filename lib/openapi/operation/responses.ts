@@ -51,7 +51,9 @@ const KEYED = new Set(['get', 'update', 'delete', 'undelete', 'batchGet', 'batch
 const namesResource = ({ variables }: Binding, { standard }: MethodFacts): boolean =>
   standard === undefined ? variables.length > 0 : KEYED.has(standard)
 
-/** The statuses of an operation: success, the errors that the method can give, and `default` for all others. */
+/**
+ * The statuses of an operation: success, the errors that the method can give, and `default` for all others.
+ */
 export function responsesOf(
   binding: Binding,
   facts: MethodFacts,

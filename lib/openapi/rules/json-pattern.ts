@@ -1,9 +1,12 @@
-/** What RE2 and ECMAScript read in different ways: groups with flags, classes by name, `.`, and most escapes of letters. */
+/**
+ * What RE2 and ECMAScript read in different ways: groups with flags, classes by name, `.`, and most escapes
+ * of letters.
+ */
 const DIFFERS = /\(\?(?!:)|\[\[?:|\\[^dDwWbBnrtfv\\./[\](){}*+?|^$-]|(?<!\\)\.|\\[sS]/
 
 /**
- * The pattern, where RE2 and JSON Schema find the same texts with it; else undefined. Both look for it anywhere in the
- * text.
+ * The pattern, where RE2 and JSON Schema find the same texts with it; else undefined. Both look for it
+ * anywhere in the text.
  */
 export function jsonPattern(source: string): string | undefined {
   const outsideOfClasses = source.replaceAll(/\[(?:\\.|[^\]\\])*\]/g, (text) => text.replaceAll('.', '_'))

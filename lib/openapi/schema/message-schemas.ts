@@ -15,7 +15,10 @@ export type Without = ReadonlySet<string>
 const REF = '#/components/schemas/'
 const NONE: Without = new Set()
 
-/** The schemas of messages and enums, each under a name of its own from the moment that something refers to it. */
+/**
+ * The schemas of messages and enums, each under a name of its own from the moment that something refers to
+ * it.
+ */
 export class MessageSchemas {
   readonly #source: OpenApiSource
   readonly #views: Views

@@ -4,7 +4,10 @@ import type { JsonObject } from '../source/source.js'
 
 const TYPE_URL = 'type.googleapis.com/'
 
-/** The schema of `google.rpc.Status`, whose details are those that this framework sends, or others; any other schema as it is. */
+/**
+ * The schema of `google.rpc.Status`, whose details are those that this framework sends, or others; any other
+ * schema as it is.
+ */
 export function withStatus(
   { typeName }: DescMessage,
   schema: JsonObject & { readonly properties: JsonObject },

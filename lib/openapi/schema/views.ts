@@ -5,8 +5,9 @@ import { fieldNamed, maskReader } from '../../resource/messages/field-readers.js
 import type { OpenApiSource } from '../source/source.js'
 
 /**
- * How a message is seen. `output`: as a response holds it. `masked`: the same, where a read mask may have left out fields.
- * `input`: as a request has to hold it. `patch`: as the request of an update has to, whose mask says which fields count.
+ * How a message is seen. `output`: as a response holds it. `masked`: the same, where a read mask may have
+ * left out fields. `input`: as a request has to hold it. `patch`: as the request of an update has to, whose
+ * mask says which fields count.
  */
 export type View = 'output' | 'masked' | 'input' | 'patch'
 
@@ -31,7 +32,10 @@ export class Views {
       }
   }
 
-  /** The name of a message's schema. Protobuf has no `-` in names, so a view never has the name of another message. */
+  /**
+   * The name of a message's schema. Protobuf has no `-` in names, so a view never has the name of another
+   * message.
+   */
   nameOf({ typeName }: DescMessage, view: View): string {
     return view === 'output' ? typeName : `${typeName}-${view}`
   }

@@ -16,7 +16,10 @@ import { markdown } from './markdown.js'
 /** What can have a comment. */
 type Commented = DescEnum | DescEnumValue | DescField | DescMessage | DescMethod | DescService
 
-/** The comments of .proto files. Generated code has none; an image that `buf build -o image.binpb` writes has them. */
+/**
+ * The comments of .proto files. Generated code has none; an image that `buf build -o image.binpb` writes has
+ * them.
+ */
 export class Comments {
   readonly #image: FileRegistry | undefined
   readonly #byFile = new Map<DescFile, ReadonlyMap<string, string>>()

@@ -19,11 +19,13 @@ export interface OpenApiInfo {
   readonly license?: { readonly name: string; readonly identifier?: string; readonly url?: string }
   /** Base addresses. Default: the one that the document was loaded from. */
   readonly servers?: readonly { readonly url: string; readonly description?: string }[]
-  /** Security schemes by name, instead of those that the authenticator and the principal function stand for. */
+  /**
+   * Security schemes by name, instead of those that the authenticator and the principal function stand for.
+   */
   readonly securitySchemes?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   /**
-   * A serialized `google.protobuf.FileDescriptorSet` whose comments become descriptions, as `buf build -o image.binpb` writes
-   * it. Default: none; generated code has no comments.
+   * A serialized `google.protobuf.FileDescriptorSet` whose comments become descriptions, as
+   * `buf build -o image.binpb` writes it. Default: none; generated code has no comments.
    */
   readonly image?: Uint8Array
 }
@@ -63,7 +65,10 @@ export interface OpenApiSource {
   readonly rulesOf: (field: DescField) => DeclaredRules | undefined
   /** Rules of a message and its oneofs, in words. */
   readonly messageRulesOf: (message: DescMessage) => readonly string[]
-  /** Security schemes by name. A call of a method that is not public needs all schemes of one of the `requirements`. */
+  /**
+   * Security schemes by name. A call of a method that is not public needs all schemes of one of the
+   * `requirements`.
+   */
   readonly security: {
     readonly schemes: Readonly<Record<string, JsonObject>>
     readonly requirements: readonly (readonly string[])[]

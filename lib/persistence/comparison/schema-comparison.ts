@@ -16,11 +16,13 @@ import { tableOf } from '../schema/table-of.js'
 export type SchemaComparison = (live: LiveSchema) => Promise<readonly TableDifference[]>
 
 /**
- * Compares the tables of resources with a database: columns, their types, collations and NULLs, the primary key, the
- * indexes by their effect and not by their names, foreign keys, defaults that the model declares, constraints that were never
- * checked, and stored search vectors. Indexes and foreign keys beside those of the model count only where they are unique, or where
- * the framework made them. Pass it to `migrate(…).verify`. Reads catalogs and changes nothing.
- * @param entities - a list of entities, or what a module exports; the DataSource among them says how tables are named.
+ * Compares the tables of resources with a database: columns, their types, collations and NULLs, the primary
+ * key, the indexes by their effect and not by their names, foreign keys, defaults that the model declares,
+ * constraints that were never checked, and stored search vectors. Indexes and foreign keys beside those of
+ * the model count only where they are unique, or where the framework made them. Pass it to
+ * `migrate(…).verify`. Reads catalogs and changes nothing.
+ * @param entities - a list of entities, or what a module exports; the DataSource among them says how tables
+ * are named.
  * @throws DeclarationError for a resource whose declarations do not fit together.
  */
 export function schemaComparison(

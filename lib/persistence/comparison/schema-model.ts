@@ -50,7 +50,9 @@ export interface SchemaChanges {
   readonly vectors: readonly TableDifference[]
 }
 
-/** The resources of a module as a schema that can be made, read and compared. Pass it to `migrate(…).diff`. */
+/**
+ * The resources of a module as a schema that can be made, read and compared. Pass it to `migrate(…).diff`.
+ */
 export interface SchemaModel {
   /** Makes the tables in an empty database. */
   readonly make: (live: LiveSchema) => Promise<void>
@@ -66,7 +68,8 @@ export interface SchemaModel {
 }
 
 /**
- * @param entities - a list of entities, or what a module exports; the DataSource among them says how tables are named.
+ * @param entities - a list of entities, or what a module exports; the DataSource among them says how tables
+ * are named.
  * @throws DeclarationError for a resource whose declarations do not fit together, and without a resource.
  */
 export function schemaModel(entities: Readonly<Record<string, unknown>> | readonly unknown[]): SchemaModel {

@@ -180,8 +180,8 @@ export function shownDifference(
 const lengthOf = (type: string): number => Number(/char[a-z ]*\((\d+)\)/i.exec(type)?.[1] ?? Infinity)
 
 /**
- * A query for the rows without a value of a column that becomes required; undefined where the contract fills them, or where they are copied
- * from the column that it was.
+ * A query for the rows without a value of a column that becomes required; undefined where the contract fills
+ * them, or where they are copied from the column that it was.
  */
 export function nullRows(
   table: TableDefinition,

@@ -161,7 +161,10 @@ function indexDifferences(
   ]
 }
 
-/** Whether the framework gave the index its name; an index of somebody else's is left alone unless it refuses rows. */
+/**
+ * Whether the framework gave the index its name; an index of somebody else's is left alone unless it refuses
+ * rows.
+ */
 const isOurs = ({ name: table }: TableDefinition, { name, columns }: LiveIndex): boolean =>
   name === indexName(table, columns, 'idx')
 

@@ -34,9 +34,9 @@ export function vectorDifferences(
 }
 
 /**
- * The expression of a vector in PostgreSQL's own spelling. PostgreSQL reads it into a temporary table that is dropped at
- * the end of the transaction. Undefined when that is not allowed, as on a replica: then only the files and their
- * checksums are compared.
+ * The expression of a vector in PostgreSQL's own spelling. PostgreSQL reads it into a temporary table that is
+ * dropped at the end of the transaction. Undefined when that is not allowed, as on a replica: then only the
+ * files and their checksums are compared.
  */
 export async function storedVector(
   table: TableName,

@@ -36,8 +36,8 @@ export const isUnconditional = (patches: readonly Patched[]): boolean =>
   patches.every(({ ifMatch }) => ifMatch === undefined)
 
 /**
- * The order in which the items of a batch are written on every backend: two batches never wait for each other, and a
- * unique value that one item leaves and another takes conflicts everywhere or nowhere.
+ * The order in which the items of a batch are written on every backend: two batches never wait for each
+ * other, and a unique value that one item leaves and another takes conflicts everywhere or nowhere.
  */
 export const inKeyOrder = <T extends { readonly key: string }>(items: readonly T[]): T[] =>
   [...items].sort((a, b) => byCodePoint(a.key, b.key))

@@ -19,11 +19,11 @@ export interface CredentialRow<E> {
 const REFUSED = Object.freeze({ ok: false, record: undefined })
 
 /**
- * Checks a presented token: prefix, hash, and that its owner lives and has not expired. Whatever is wrong with it, the
- * result is the same, and an unknown public id takes the work of a wrong secret.
+ * Checks a presented token: prefix, hash, and that its owner lives and has not expired. Whatever is wrong
+ * with it, the result is the same, and an unknown public id takes the work of a wrong secret.
  * @param find - the live row with this public id, over all tenants.
- * @param specs - those of the stored credentials; undefined in memory, and in a transaction, which must not wait for
- * another connection.
+ * @param specs - those of the stored credentials; undefined in memory, and in a transaction, which must not
+ * wait for another connection.
  */
 export async function checkCredential<E extends object>(
   model: ResourceModel<E>,
@@ -77,8 +77,8 @@ function hasExpired(model: ResourceModel, entity: object, now: Date): boolean {
 const ATTEMPTS = 3
 
 /**
- * Runs a write that mints credentials, and again with fresh ones when a public id it minted was taken already. Any other
- * conflict is the caller's.
+ * Runs a write that mints credentials, and again with fresh ones when a public id it minted was taken
+ * already. Any other conflict is the caller's.
  * @param attempt - tells the columns it is about to write.
  */
 export async function withFreshMint<T>(

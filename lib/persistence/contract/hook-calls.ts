@@ -1,6 +1,9 @@
 import type { RequestContext } from '../../context.js'
 
-/** The calls of repositories that the hooks of one operation make. None of them is left behind, and no failure of one is unhandled. */
+/**
+ * The calls of repositories that the hooks of one operation make. None of them is left behind, and no failure
+ * of one is unhandled.
+ */
 export class HookCalls {
   readonly #running = new Map<Promise<unknown>, string>()
   #isOver = false

@@ -14,7 +14,10 @@ import { predicateOf } from '../query/predicate.js'
 import type { FieldsBehind } from '../query/related-fields.js'
 import type { Scope } from './scope.js'
 
-/** What counts of a text or of bytes that nothing bounds: more of it would make tokens that no HTTP client can send. */
+/**
+ * What counts of a text or of bytes that nothing bounds: more of it would make tokens that no HTTP client can
+ * send.
+ */
 export const ORDERED_LENGTH = 512
 const MAX_SEARCH_LENGTH = 1024
 
@@ -22,8 +25,8 @@ export interface PagingOptions {
   /** Turns the checksum of page tokens into an HMAC, so that clients cannot make tokens of their own. */
   readonly pageTokenKey?: string | Uint8Array
   /**
-   * `offset` emits offset tokens; `keyset`, the default, neither repeats nor skips rows under writes. Both are accepted, and a
-   * walk that began with one goes on with it.
+   * `offset` emits offset tokens; `keyset`, the default, neither repeats nor skips rows under writes. Both
+   * are accepted, and a walk that began with one goes on with it.
    */
   readonly paging?: 'keyset' | 'offset'
 }
@@ -132,8 +135,8 @@ export function checkLimit(limit: number | undefined): void {
 }
 
 /**
- * Adds the key, and the tenant where the list spans several, so that no two rows are equal. Those two count whole; of any
- * other unbounded value the beginning does.
+ * Adds the key, and the tenant where the list spans several, so that no two rows are equal. Those two count
+ * whole; of any other unbounded value the beginning does.
  */
 function totalOrder(model: ResourceModel, terms: readonly OrderTerm[], scope: Scope): readonly OrderTerm[] {
   const last = terms.at(-1)?.direction ?? 'asc'

@@ -42,7 +42,10 @@ export function newEntity<E extends object>(
   return entity
 }
 
-/** Whether the key of a new entity is not one that nobody else makes: the caller chose it, or a function of the application. */
+/**
+ * Whether the key of a new entity is not one that nobody else makes: the caller chose it, or a function of
+ * the application.
+ */
 export const hasOwnKey = <E extends object>({ key }: ResourceModel<E>, input: Partial<E>, sources: Sources) =>
   sources.newKey !== undefined || ((input as Readonly<Values>)[key.property] ?? '') !== ''
 

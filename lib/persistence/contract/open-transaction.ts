@@ -160,8 +160,8 @@ export abstract class OpenTransaction {
   }
 
   /**
-   * Records the promise that a call returned, because your code may not await it. Nothing is attached to the promise
-   * before the function has returned, so until then its rejection is unhandled like any other.
+   * Records the promise that a call returned, because your code may not await it. Nothing is attached to the
+   * promise before the function has returned, so until then its rejection is unhandled like any other.
    */
   watch(given: Promise<unknown>): void {
     if (this.#state !== 'open') ignore(given)
@@ -199,8 +199,8 @@ export abstract class OpenTransaction {
   }
 
   /**
-   * The transaction was committed, released into its outer transaction, or rolled back. Returns the functions to run
-   * now.
+   * The transaction was committed, released into its outer transaction, or rolled back. Returns the functions
+   * to run now.
    */
   over(outcome: 'kept' | 'rolled back'): readonly (() => unknown)[] {
     this.#state = 'over'
@@ -247,8 +247,8 @@ export const insideOf = (transaction: OpenTransaction, context: RequestContext):
 export const ENDED = 'the transaction has ended: await everything inside of it before its function returns'
 
 /**
- * The transaction of `database` that a call joins: the innermost open one around the running code, else the one of the context
- * that the call was given, else none.
+ * The transaction of `database` that a call joins: the innermost open one around the running code, else the
+ * one of the context that the call was given, else none.
  * @param given - the context that the call was given explicitly.
  * @throws TypeError when the transaction has ended, or is one of another call.
  */
@@ -332,9 +332,10 @@ export const late = (context: RequestContext): TypeError => {
 }
 
 /**
- * Runs the `afterCommit` functions, one after another. Their errors are logged, because the changes are already saved.
- * @param outside - the context that the transaction was begun in. It is still inside of an open one of another
- * database, which waits for this: a call that did not join that one would wait for it in turn.
+ * Runs the `afterCommit` functions, one after another. Their errors are logged, because the changes are
+ * already saved.
+ * @param outside - the context that the transaction was begun in. It is still inside of an open one of
+ * another database, which waits for this: a call that did not join that one would wait for it in turn.
  */
 export async function runAfterCommit(
   fns: readonly (() => unknown)[],

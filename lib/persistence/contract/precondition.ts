@@ -9,7 +9,10 @@ interface Etags {
   readonly etags: readonly string[]
 }
 
-/** What an entity must still be (RFC 9110 If-Match, AIP-154). An etag of an entity is compared here, or by a statement as this says. */
+/**
+ * What an entity must still be (RFC 9110 If-Match, AIP-154). An etag of an entity is compared here, or by a
+ * statement as this says.
+ */
 export class Precondition {
   private constructor(
     private readonly field: Field | undefined,
@@ -33,7 +36,10 @@ export class Precondition {
     return this.etags[0]
   }
 
-  /** Whether an entity can match at all: not on a resource without etags, and not with what no entity has for one. */
+  /**
+   * Whether an entity can match at all: not on a resource without etags, and not with what no entity has for
+   * one.
+   */
   get canHold(): boolean {
     return this.field !== undefined && this.etags.some((etag) => etag !== '' && isStorable(etag))
   }

@@ -4,7 +4,9 @@ import { joined } from './open-transaction.js'
 /** `update` keeps everybody else from locking and writing the row, `share` from writing it. */
 export type RowLock = 'update' | 'share'
 
-/** What happens where another transaction has locked a row: wait for it, fail at once, or leave the row out. */
+/**
+ * What happens where another transaction has locked a row: wait for it, fail at once, or leave the row out.
+ */
 export type LockWait = 'block' | 'nowait' | 'skip'
 
 /** How the rows that are read are locked, until the transaction ends. */
@@ -13,7 +15,10 @@ export interface LockClause {
   readonly wait: LockWait
 }
 
-/** In the options of a read with a lock: the rows are written in the same transaction, which ends it if others have written them. */
+/**
+ * In the options of a read with a lock: the rows are written in the same transaction, which ends it if others
+ * have written them.
+ */
 export const WILL_WRITE = Symbol('will write')
 
 /** The options of a read whose rows are written next. */

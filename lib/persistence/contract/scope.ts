@@ -28,7 +28,8 @@ export interface RowCondition {
 /**
  * The scope of an operation: whose rows, from its principal alone, and which of them.
  * @throws TypeError for a `where` that is wrong or blank.
- * @throws PermissionDenied when the resource belongs to tenants and the call has none, or one that no row can be of.
+ * @throws PermissionDenied when the resource belongs to tenants and the call has none, or one that no row can
+ * be of.
  */
 export function scopeOf(model: ResourceModel, options: RowOptions | undefined): Scope {
   const where = options?.where === undefined ? undefined : conditionOf(model, options.where)
@@ -73,8 +74,8 @@ export function byKey<E extends object>(model: ResourceModel<E>, entities: reado
 }
 
 /**
- * Options with more, for another operation. Nothing is read of them: whether that operation reads `where` is watched where
- * an authorizer decides by row.
+ * Options with more, for another operation. Nothing is read of them: whether that operation reads `where` is
+ * watched where an authorizer decides by row.
  */
 export const joinOptions = <A extends object, B extends object>(options: A | undefined, more: B): A & B =>
   Object.defineProperties(

@@ -2,9 +2,10 @@
 export const NESTED_IDLE_MS = 5000
 
 /**
- * Runs the calls of a transaction one after another. While a nested transaction is open, calls of the outer one wait,
- * so that a rollback of the nested one cannot undo them. If the nested one waits for such a call in turn, both would
- * wait forever. So a nested transaction that makes no call itself holds up others only for a limited time.
+ * Runs the calls of a transaction one after another. While a nested transaction is open, calls of the outer
+ * one wait, so that a rollback of the nested one cannot undo them. If the nested one waits for such a call in
+ * turn, both would wait forever. So a nested transaction that makes no call itself holds up others only for a
+ * limited time.
  */
 export class TransactionQueue {
   #last: Promise<unknown> = Promise.resolve()

@@ -29,9 +29,10 @@ const WHY: Readonly<Partial<Record<Role, string>>> = {
 const WHY_NAME = 'the name of a resource never changes'
 
 /**
- * Resolves a mask of proto names. Empty or `*` is a full update (AIP-134): every writable field, zero values included,
- * and the secrets the entity carries a new value for.
- * @throws InvalidArgument for a name that is unknown or may not be written, saying why, and for a part of an entity without a mask.
+ * Resolves a mask of proto names. Empty or `*` is a full update (AIP-134): every writable field, zero values
+ * included, and the secrets the entity carries a new value for.
+ * @throws InvalidArgument for a name that is unknown or may not be written, saying why, and for a part of an
+ * entity without a mask.
  */
 export function resolveMask(
   model: ResourceModel,
@@ -70,9 +71,9 @@ function fullUpdate(model: ResourceModel): readonly Field[] {
 }
 
 /**
- * Detects a part of an entity whose mask was forgotten: a full update would set the rest to zero. A plain object is
- * such a part when it lacks a field without presence in the message. Instances of the class and entities made from a
- * client's message are whole. `*` means that missing fields become zero.
+ * Detects a part of an entity whose mask was forgotten: a full update would set the rest to zero. A plain
+ * object is such a part when it lacks a field without presence in the message. Instances of the class and
+ * entities made from a client's message are whole. `*` means that missing fields become zero.
  */
 function checkWhole(model: ResourceModel, entity: Readonly<Record<string, unknown>>): void {
   if (model.message === undefined || entity instanceof model.entity) return

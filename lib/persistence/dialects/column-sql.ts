@@ -5,8 +5,8 @@ import type { PlanColumn } from '../query/query-plan.js'
 
 /**
  * A column as comparisons and orders write it: its beginning, where no more of it counts.
- * @param table - qualifies the name. In an ORDER BY a bare name means a column of the select list, which may be called
- * like the stored column and hold it converted.
+ * @param table - qualifies the name. In an ORDER BY a bare name means a column of the select list, which may
+ * be called like the stored column and hold it converted.
  */
 export const columnSql = (column: PlanColumn, dialect: Dialect, table?: string): string => {
   const bare = dialect.quote(column.column)

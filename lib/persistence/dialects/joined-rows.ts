@@ -30,7 +30,8 @@ export class RowNames {
   }
 
   /**
-   * The joins of what a plan names through relations, for behind FROM. A row that leads nowhere stays, with NULL in its place.
+   * The joins of what a plan names through relations, for behind FROM. A row that leads nowhere stays, with
+   * NULL in its place.
    * @param write - the condition of a row, whose placeholders come next.
    */
   joins(

@@ -7,7 +7,9 @@ import { type Direction, parseOrderTerms } from '../query/order-by.js'
 import type { FilterNode } from '../query/query-plan.js'
 import { toPredicate } from './to-predicate.js'
 
-/** A WHERE clause without its keyword, `''` when it asks nothing, and the values of its placeholders in order. */
+/**
+ * A WHERE clause without its keyword, `''` when it asks nothing, and the values of its placeholders in order.
+ */
 export interface Where {
   readonly where: string
   readonly params: unknown[]

@@ -9,8 +9,9 @@ import { postgres } from './postgres.js'
 export const SEARCH_VECTOR = 'search_vector'
 
 /**
- * SQL that is true for the rows that a search term finds. Appends the term to `params`. PostgreSQL matches words of the
- * web-search syntax. Elsewhere it is a case-insensitive substring of all sources, for development.
+ * SQL that is true for the rows that a search term finds. Appends the term to `params`. PostgreSQL matches
+ * words of the web-search syntax. Elsewhere it is a case-insensitive substring of all sources, for
+ * development.
  * @param type - resource type, for the error.
  * @throws Unimplemented when a source exists for PostgreSQL alone and this is not PostgreSQL.
  */
@@ -33,8 +34,8 @@ export function searchPredicate(
 }
 
 /**
- * The tsvector of a row, with `@` and `.` of every source as spaces. The expression is immutable, so a column can be
- * generated from it. PostgreSQL only.
+ * The tsvector of a row, with `@` and `.` of every source as spaces. The expression is immutable, so a column
+ * can be generated from it. PostgreSQL only.
  */
 export function vectorOf(search: SearchModel): string {
   return `to_tsvector(${config(search)}, translate(${withSpaces(search.parts.map(inPostgres)).join(' || ')}, '@.', '  '))`

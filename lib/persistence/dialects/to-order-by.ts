@@ -5,7 +5,8 @@ import type { OrderTerm } from '../query/order-by.js'
 
 /**
  * The terms as an ORDER BY list, without the keywords. NULL is last ascending and first descending.
- * @param table - the table that qualifies the columns, where the select list has other names; or the names of several rows.
+ * @param table - the table that qualifies the columns, where the select list has other names; or the names of
+ * several rows.
  */
 export const toOrderBy = (terms: readonly OrderTerm[], dialect: Dialect, table?: string | RowNames): string =>
   terms.map((term) => termText(term, dialect, table)).join(', ')

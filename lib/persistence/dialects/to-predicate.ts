@@ -19,8 +19,8 @@ import type {
 } from '../query/query-plan.js'
 
 /**
- * SQL that is true for exactly the rows of the plan, and can be an operand of AND. Appends the values to `params` in
- * the order of their placeholders, which are numbered from there. The text depends on no value.
+ * SQL that is true for exactly the rows of the plan, and can be an operand of AND. Appends the values to
+ * `params` in the order of their placeholders, which are numbered from there. The text depends on no value.
  * @param names - what columns are qualified with, where the statement reads several rows beside one another.
  */
 export const toPredicate = (

@@ -1,8 +1,8 @@
 import type { Dialect } from './dialect.js'
 
 /**
- * The statement in a text that begins or ends a transaction or a savepoint, as its words; undefined when there is none.
- * Statements inside of procedures or prepared texts are not found.
+ * The statement in a text that begins or ends a transaction or a savepoint, as its words; undefined when
+ * there is none. Statements inside of procedures or prepared texts are not found.
  */
 export function transactionControl(text: string, { tokens, control }: Dialect): string | undefined {
   let words: string[] = []

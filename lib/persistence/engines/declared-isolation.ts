@@ -3,7 +3,10 @@ import type { Isolation } from '../contract/repository.js'
 
 const ISOLATIONS: readonly Isolation[] = ['read committed', 'repeatable read', 'serializable']
 
-/** The `isolationLevel` of a DataSource, which its transactions have unless they say another; undefined where it has none. */
+/**
+ * The `isolationLevel` of a DataSource, which its transactions have unless they say another; undefined where
+ * it has none.
+ */
 export function declaredIsolation({ options }: DataSource): Isolation | undefined {
   return ISOLATIONS.find((each) => each === options.isolationLevel?.toLowerCase())
 }

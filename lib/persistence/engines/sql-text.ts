@@ -3,7 +3,8 @@ import type { Database, Statement } from './executor/executor.js'
 import { named } from './executor/named.js'
 
 /**
- * The SQL fragments of a dialect that the stores need. Time is always the database's: the clocks of processes differ.
+ * The SQL fragments of a dialect that the stores need. Time is always the database's: the clocks of processes
+ * differ.
  */
 export interface SqlText {
   /** The current time in the table's format. */
@@ -43,8 +44,8 @@ export const bytesOf = (value: unknown): Buffer => {
 }
 
 /**
- * A text that fits a key column on every database: the text itself, or its digest when it is too long or cannot be
- * stored.
+ * A text that fits a key column on every database: the text itself, or its digest when it is too long or
+ * cannot be stored.
  */
 export const keyPart = (text: string): string => {
   const isStorable = !text.includes('\0') && text.isWellFormed()

@@ -21,8 +21,9 @@ interface Watch {
 const watches = new WeakMap<DataSource, Watch>()
 
 /**
- * Calls `listener` with every statement that is sent through a DataSource from now on, by repositories, stores and
- * TypeORM's own API. For tests and for diagnosis of a running service. It costs nothing while nobody watches.
+ * Calls `listener` with every statement that is sent through a DataSource from now on, by repositories,
+ * stores and TypeORM's own API. For tests and for diagnosis of a running service. It costs nothing while
+ * nobody watches.
  * @returns a function that ends it.
  */
 export function watchStatements(dataSource: DataSource, listener: Listener): () => void {

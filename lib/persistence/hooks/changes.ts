@@ -26,7 +26,8 @@ export function patched<E extends object>(model: ResourceModel<E>, entity: E, va
 
 /**
  * What a hook has changed, by property.
- * @throws TypeError for a property that is the repository's to set. @throws InvalidArgument for a value that no column can hold.
+ * @throws TypeError for a property that is the repository's to set. @throws InvalidArgument for a value that
+ * no column can hold.
  */
 export function changesOf(
   model: ResourceModel,

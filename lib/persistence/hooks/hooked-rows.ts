@@ -22,8 +22,8 @@ export interface SeenRows<E, C> {
 }
 
 /**
- * Calls the entity's hooks around the writes of operations that call hooks. Before a hook of a stored entity is called, its row
- * is read and locked.
+ * Calls the entity's hooks around the writes of operations that call hooks. Before a hook of a stored entity
+ * is called, its row is read and locked.
  */
 export class HookedRows<
   E extends object,

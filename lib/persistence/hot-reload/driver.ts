@@ -36,7 +36,8 @@ export interface HotDriver {
 
 /**
  * Puts the password of a callback into a DSN.
- * @throws Unavailable when the callback fails or returns no text. Its own error is left out, because it may be secret.
+ * @throws Unavailable when the callback fails or returns no text. Its own error is left out, because it may
+ * be secret.
  */
 export function askingFor(password: PasswordCallback | undefined): HotPoolOptions<unknown>['withPassword'] {
   return async (dsn) => {

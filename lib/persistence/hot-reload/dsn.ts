@@ -29,7 +29,8 @@ const FORM = `fsnotify://<driver>/<absolute path>, such as fsnotify://postgres/e
 const LONGEST = 64 * 1024
 /**
  * The file of an `fsnotify://` DSN; undefined for any other text.
- * @throws TypeError saying what is wrong with it. The text is not repeated, because a mistyped DSN may hold a password.
+ * @throws TypeError saying what is wrong with it. The text is not repeated, because a mistyped DSN may hold a
+ * password.
  */
 export function parseHotDsn(dsn: string): DsnFile | undefined {
   if (!/^fsnotify:/i.test(dsn.trim())) return undefined

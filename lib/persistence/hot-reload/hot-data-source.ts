@@ -18,8 +18,8 @@ type Own = Managed | 'nativeDriver' | 'socketPath'
 
 interface HotSettings extends MergeOptions {
   /**
-   * `fsnotify://postgres/etc/secrets/dsn` names a file that holds the DSN. A plain DSN is accepted too, and never
-   * changes.
+   * `fsnotify://postgres/etc/secrets/dsn` names a file that holds the DSN. A plain DSN is accepted too, and
+   * never changes.
    */
   readonly dsn: string
   /** TypeORM's type for the `mysql` driver; default `mysql`. */
@@ -33,8 +33,8 @@ interface HotSettings extends MergeOptions {
   /** How often the file is read without a reported change; default 10 s. */
   readonly recheckMs?: number
   /**
-   * How long callers wait for another DSN, or another password, after the server refused the login; default 5 s, 0 for
-   * no wait.
+   * How long callers wait for another DSN, or another password, after the server refused the login; default 5
+   * s, 0 for no wait.
    */
   readonly loginGraceMs?: number
   /** Receives every change. Default: Node's warnings for rejections, TypeORM's log for the rest. */
@@ -62,9 +62,9 @@ export interface HotEvents {
 }
 
 /**
- * A TypeORM DataSource on PostgreSQL or MySQL that follows the file with its DSN, without a restart and without a
- * failed call. A new DSN is tested before it is used. One that does not respond, or is not a DSN, is rejected and the
- * old one stays.
+ * A TypeORM DataSource on PostgreSQL or MySQL that follows the file with its DSN, without a restart and
+ * without a failed call. A new DSN is tested before it is used. One that does not respond, or is not a DSN,
+ * is rejected and the old one stays.
  * @example
  * ```ts
  * import { HotDataSource } from 'ashlar'
@@ -124,7 +124,8 @@ export class HotDataSource extends DataSource {
   }
 
   /**
-   * @throws Unavailable when the file of the DSN cannot be read; the driver's error when the database does not respond.
+   * @throws Unavailable when the file of the DSN cannot be read; the driver's error when the database does
+   * not respond.
    */
   override async initialize(): Promise<this> {
     this.#start.module = unwrapped(this.#settings.module ?? (await load(this.#engine.packageName)))
@@ -155,8 +156,8 @@ export class HotDataSource extends DataSource {
   }
 
   /**
-   * The connection string with which a session would be opened now, with its password: of the file as it is, and of the password
-   * callback. For what opens sessions by itself, such as `schemaIsCurrent`.
+   * The connection string with which a session would be opened now, with its password: of the file as it is,
+   * and of the password callback. For what opens sessions by itself, such as `schemaIsCurrent`.
    * @throws Unavailable when the file cannot be read, or the callback fails.
    */
   async connectionString(): Promise<string> {
@@ -171,8 +172,8 @@ export class HotDataSource extends DataSource {
   }
 
   /**
-   * A readiness check. It fails while the file cannot be read, its content was rejected, the server refuses the login,
-   * or the database is read-only after it has refused a write; `/readyz` then says 503.
+   * A readiness check. It fails while the file cannot be read, its content was rejected, the server refuses
+   * the login, or the database is read-only after it has refused a write; `/readyz` then says 503.
    */
   readinessCheck(name = 'dsn'): { readonly name: string; readonly check: () => Promise<void> } {
     return {

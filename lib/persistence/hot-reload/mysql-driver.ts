@@ -38,8 +38,9 @@ interface PoolOptions {
 const NOT_OURS = ['resetOnRelease']
 
 /**
- * The password is wrong; the user is gone, locked or expired, has no right to the database, or may not connect from
- * here: ER_ACCESS_DENIED_ERROR and its kin, 3118 on MySQL and 4151 on MariaDB for a locked account.
+ * The password is wrong; the user is gone, locked or expired, has no right to the database, or may not
+ * connect from here: ER_ACCESS_DENIED_ERROR and its kin, 3118 on MySQL and 4151 on MariaDB for a locked
+ * account.
  */
 const LOGIN_REFUSED = new Set<unknown>([1044, 1045, 1130, 1698, 1862, 3118, 4151])
 

@@ -36,8 +36,8 @@ const FIRST_RETRY_MS = 250
 const LAST_RETRY_MS = 5000
 
 /**
- * A pool whose sessions can move to another DSN. It holds the sessions and the wait queue itself: a driver's pool that
- * ends does not serve its queue, and counts only its own sessions.
+ * A pool whose sessions can move to another DSN. It holds the sessions and the wait queue itself: a driver's
+ * pool that ends does not serve its queue, and counts only its own sessions.
  */
 export class HotPool<C> {
   readonly #sessions = new Set<Session<C>>()
@@ -93,7 +93,8 @@ export class HotPool<C> {
   }
 
   /**
-   * Moves to another DSN once it has responded. Waiting callers get its sessions; old sessions close as they come back.
+   * Moves to another DSN once it has responded. Waiting callers get its sessions; old sessions close as they
+   * come back.
    * @throws the error of the new DSN, or the reason of the signal; then nothing has changed.
    */
   async replace(dsn: string, signal: AbortSignal): Promise<void> {
@@ -232,8 +233,8 @@ export class HotPool<C> {
   }
 
   /**
-   * The password may have been changed before the file was. A session that comes back, or a new DSN, also ends the
-   * wait.
+   * The password may have been changed before the file was. A session that comes back, or a new DSN, also
+   * ends the wait.
    */
   #waitForLogin(refusal: Error): void {
     this.#refusal = refusal
@@ -262,7 +263,9 @@ export class HotPool<C> {
     if (this.#idle.length > 0) this.#sweep = setTimeout(() => this.#closeUnused(), idleMs).unref()
   }
 
-  /** An idle session of the current DSN is closed to test another one, unless it could not be opened again. */
+  /**
+   * An idle session of the current DSN is closed to test another one, unless it could not be opened again.
+   */
   get #isInTheWay(): boolean {
     return this.#reserved > 0 && this.#refusal === undefined && this.size >= 2 * this.options.max
   }

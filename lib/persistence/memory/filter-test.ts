@@ -2,7 +2,10 @@ import { compareValues, planValueOf } from '../query/compare-values.js'
 import { jsonOf, valueInside } from './json-value.js'
 import type { CompareOp, FilterNode, PlanColumn, PlanValue, SomeNode } from '../query/query-plan.js'
 
-/** An entity's value for a column; undefined or null for NULL. Tags are a plain object, other JSON is its text. */
+/**
+ * An entity's value for a column; undefined or null for NULL. Tags are a plain object, other JSON is its
+ * text.
+ */
 export type ReadColumn<E> = (entity: E, column: PlanColumn) => unknown
 
 /** Makes the test whether one of the rows that lead to an entity matches. */

@@ -84,8 +84,8 @@ class MemoryTransaction extends OpenTransaction {
 }
 
 /**
- * Tables in memory with real transactions. Calls outside of a running transaction wait for its end, as on SQLite.
- * Repositories that share a database can be written in one transaction.
+ * Tables in memory with real transactions. Calls outside of a running transaction wait for its end, as on
+ * SQLite. Repositories that share a database can be written in one transaction.
  */
 export class MemoryDatabase {
   readonly #resources = new Map<ResourceModel, MemoryResource>()
@@ -130,7 +130,10 @@ export class MemoryDatabase {
     return (this.#family = family)
   }
 
-  /** Runs an operation in the transaction that its call joins, which waits for the operation; or outside of any. */
+  /**
+   * Runs an operation in the transaction that its call joins, which waits for the operation; or outside of
+   * any.
+   */
   perform<T>(
     given: RequestContext | undefined,
     name: string,
@@ -149,7 +152,10 @@ export class MemoryDatabase {
     )
   }
 
-  /** Runs `fn` in a transaction, or in a savepoint of the one that the call joins. @param name - says who did not await it. */
+  /**
+   * Runs `fn` in a transaction, or in a savepoint of the one that the call joins. @param name - says who did
+   * not await it.
+   */
   async transaction<T>(
     fn: (context: RequestContext) => Promise<T>,
     { context: given, ...settings }: TransactionOptions = {},
@@ -174,7 +180,10 @@ export class MemoryDatabase {
     return result
   }
 
-  /** Runs an operation in a transaction of its own, or in a savepoint. @param name - says who did not await it. */
+  /**
+   * Runs an operation in a transaction of its own, or in a savepoint. @param name - says who did not await
+   * it.
+   */
   atomically<T>(
     given: RequestContext | undefined,
     name: string,
@@ -187,8 +196,8 @@ export class MemoryDatabase {
   }
 
   /**
-   * Runs an operation together with the hooks of its entity: in a transaction of its own, or in a savepoint, that everything
-   * joins which is called with the context handed to `work`.
+   * Runs an operation together with the hooks of its entity: in a transaction of its own, or in a savepoint,
+   * that everything joins which is called with the context handed to `work`.
    */
   async withHooks<T>(
     given: RequestContext | undefined,
@@ -235,8 +244,8 @@ export class MemoryDatabase {
 }
 
 /**
- * Access to the rows, in the transaction of the operation or in its turn. Functions are synchronous, so that no caller
- * sees half of a change.
+ * Access to the rows, in the transaction of the operation or in its turn. Functions are synchronous, so that
+ * no caller sees half of a change.
  */
 export interface MemoryRows {
   readonly read: <T>(read: () => T) => Promise<T>

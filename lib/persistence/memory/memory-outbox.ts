@@ -8,7 +8,10 @@ export interface MemoryEvent extends OutboxRow {
   readonly createdTime: Date
 }
 
-/** The events of a database in memory, in the order of their changes. A transaction that is rolled back takes out its own. */
+/**
+ * The events of a database in memory, in the order of their changes. A transaction that is rolled back takes
+ * out its own.
+ */
 export class MemoryOutbox {
   readonly wakeUp = WakeUp.inProcess()
   /** Those that are not removed yet. */
@@ -33,7 +36,10 @@ export class MemoryOutbox {
     }
   }
 
-  /** At the end of a transaction: what is there is committed. Wakes up who follows, when there is something new. */
+  /**
+   * At the end of a transaction: what is there is committed. Wakes up who follows, when there is something
+   * new.
+   */
   tell(): void {
     if (this.#last === this.#position) return
     this.#last = this.#position

@@ -11,8 +11,8 @@ export interface MemoryOptions extends StandardOptions {
 }
 
 /**
- * A repository that stores everything in this process, for development and tests. It behaves like the SQL backends
- * except for search, which it ignores.
+ * A repository that stores everything in this process, for development and tests. It behaves like the SQL
+ * backends except for search, which it ignores.
  */
 export class MemoryRepository<E extends object> extends StandardRepository<E, MemoryCall, RequestContext> {
   constructor(entity: EntityClass<E>, options: MemoryOptions = {}) {

@@ -13,7 +13,10 @@ import type { Log, MemoryTable, Telling } from './memory-table.js'
 /** Which rows of a key are meant. */
 type State = 'live' | 'deleted' | 'all'
 
-/** The rows of one resource in memory. A transaction has the database for itself, so that there is nothing to lock. */
+/**
+ * The rows of one resource in memory. A transaction has the database for itself, so that there is nothing to
+ * lock.
+ */
 export class MemoryRowStore<E extends object>
   implements Rows<E, MemoryCall>, SeenRows<E, MemoryCall>, Finds<E, MemoryCall>
 {

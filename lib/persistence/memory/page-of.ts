@@ -8,7 +8,9 @@ import { compareBy } from './compare-by.js'
 import type { RowsBeside } from './rows-beside.js'
 import { rowsOf } from './filtered-rows.js'
 
-/** A function that reads the page of a list from rows. @throws InvalidArgument for a token of another type. */
+/**
+ * A function that reads the page of a list from rows. @throws InvalidArgument for a token of another type.
+ */
 export function pageOf<E extends object>(
   model: ResourceModel<E>,
   beside: RowsBeside<E>,

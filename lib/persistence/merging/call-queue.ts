@@ -1,7 +1,10 @@
 import { RoundTrip } from './round-trip.js'
 import { type WaitingCall, WaitingCalls } from './waiting-calls.js'
 
-/** A statement that takes longer keeps no call waiting: it may be waiting for a connection, or for a dead network. */
+/**
+ * A statement that takes longer keeps no call waiting: it may be waiting for a connection, or for a dead
+ * network.
+ */
 const SLOW_MS = 20
 
 /** A statement that is in flight. */
@@ -26,8 +29,9 @@ const CLOCK: QueueClock = {
 }
 
 /**
- * Decides when the calls of one shape are sent, and which together. A call goes out at once while few statements are in flight.
- * Beyond that calls wait, and the next free slot takes as many as fit, first come, first served. Nothing waits for company.
+ * Decides when the calls of one shape are sent, and which together. A call goes out at once while few
+ * statements are in flight. Beyond that calls wait, and the next free slot takes as many as fit, first come,
+ * first served. Nothing waits for company.
  */
 export class CallQueue<C extends WaitingCall> {
   /** The group that has waited longest comes first. */
@@ -41,7 +45,8 @@ export class CallQueue<C extends WaitingCall> {
 
   /**
    * @param connections - how many the pool may have.
-   * @param send - sends calls that have waited, and settles them. It never rejects. Resolves to whether it has succeeded.
+   * @param send - sends calls that have waited, and settles them. It never rejects. Resolves to whether it
+   * has succeeded.
    */
   constructor(
     private readonly connections: () => number,
@@ -49,7 +54,10 @@ export class CallQueue<C extends WaitingCall> {
     private readonly clock: QueueClock = CLOCK,
   ) {}
 
-  /** Whether a call goes out that finds no other. When it has ended, tell it by `landed`: it needs no slot, and no clock. */
+  /**
+   * Whether a call goes out that finds no other. When it has ended, tell it by `landed`: it needs no slot,
+   * and no clock.
+   */
   passes(): boolean {
     if (this.#isLone || this.#slots.length > 0 || this.#groups.size > 0) return false
     this.#isLone = true
@@ -64,7 +72,9 @@ export class CallQueue<C extends WaitingCall> {
     if (slot !== undefined) this.#free(slot)
   }
 
-  /** A slot for a call that goes out alone at once; undefined where it has to wait. Give it back with `leave`. */
+  /**
+   * A slot for a call that goes out alone at once; undefined where it has to wait. Give it back with `leave`.
+   */
   enter(): Slot | undefined {
     return this.#groups.size > 0 ? undefined : this.#take()
   }

@@ -7,9 +7,10 @@ export type Merge = (typeof MERGES)[number]
 
 export interface MergeOptions {
   /**
-   * Whose calls share a statement while many of them are in flight: `get`, `lookupBy…Hash` and `verify…` on every
-   * database, `create`, `update` and soft deletes on PostgreSQL. `all`: those of every tenant, each row compared with what its call asked for. `tenant`: those of
-   * one tenant. `off`: every call has its own statement. Default: what a HotDataSource says, else `all`.
+   * Whose calls share a statement while many of them are in flight: `get`, `lookupBy…Hash` and `verify…` on
+   * every database, `create`, `update` and soft deletes on PostgreSQL. `all`: those of every tenant, each row
+   * compared with what its call asked for. `tenant`: those of one tenant. `off`: every call has its own
+   * statement. Default: what a HotDataSource says, else `all`.
    */
   readonly merge?: Merge
 }

@@ -24,7 +24,10 @@ export interface Mergeable<S extends Sought, R> {
   alone(sought: S, run: SqlCall): Promise<R | undefined>
   /** Calls of the same group may share a statement; undefined where the call goes out alone. */
   groupOf(tenant: string | undefined): string | undefined
-  /** Of many calls. Its rows begin with the number of the call, from 1. Asked for only where calls have a group. */
+  /**
+   * Of many calls. Its rows begin with the number of the call, from 1. Asked for only where calls have a
+   * group.
+   */
   statement(): Statement
   /** What the statement uses of a call. */
   valuesOf(sought: S): readonly unknown[]
@@ -60,7 +63,10 @@ class Call<S extends Sought, R> implements WaitingCall {
   readonly leave: () => void
 }
 
-/** A statement with several calls, which is cancelled when all of them have left. It is cheaper than an AbortSignal. */
+/**
+ * A statement with several calls, which is cancelled when all of them have left. It is cheaper than an
+ * AbortSignal.
+ */
 class Carrying implements CallEnd {
   readonly #listeners = new Set<() => void>()
   #remaining: number
@@ -204,7 +210,8 @@ export abstract class MergedCalls<S extends Sought, R> {
   }
 
   /**
-   * The row of each call. Nobody sees a row of the statement before each of them is known to be what its call asked for.
+   * The row of each call. Nobody sees a row of the statement before each of them is known to be what its call
+   * asked for.
    * @throws WrongRow
    */
   #resultsOf(calls: readonly Call<S, R>[], { rows }: Result): readonly (R | undefined)[] {
@@ -232,7 +239,10 @@ export abstract class MergedCalls<S extends Sought, R> {
       )
   }
 
-  /** After a lost connection nothing runs again. Any other failure may be that of one call, so each runs again alone. */
+  /**
+   * After a lost connection nothing runs again. Any other failure may be that of one call, so each runs again
+   * alone.
+   */
   async #failed(calls: readonly Call<S, R>[], error: unknown): Promise<void> {
     if (error instanceof Unavailable) return this.#reject(calls, error)
     const remaining = calls.filter((call) => !call.hasLeft)
@@ -285,8 +295,9 @@ export class MergedReads<R> extends MergedCalls<Sought, R> {
 }
 
 /**
- * Writes of single rows. Their statement waits for no row lock: a call whose row is locked, or is not as the call wants it, runs
- * again alone, and waits or learns why. A statement writes a row once, and locks rows in the order of their keys.
+ * Writes of single rows. Their statement waits for no row lock: a call whose row is locked, or is not as the
+ * call wants it, runs again alone, and waits or learns why. A statement writes a row once, and locks rows in
+ * the order of their keys.
  */
 export class MergedWrites<S extends Sought, R> extends MergedCalls<S, R> {
   protected readonly changesRows = true

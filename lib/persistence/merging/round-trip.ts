@@ -8,13 +8,17 @@ const PER_CALL_MS = 0.01
 const NEAR_MS = 0.5
 const NEAR_STATEMENTS = 4
 
-/** Below it, few statements with many calls each are faster: what a statement costs both sides is more than a call adds to it. */
+/**
+ * Below it, few statements with many calls each are faster: what a statement costs both sides is more than a
+ * call adds to it.
+ */
 const NEAREST_MS = 0.25
 const NEAREST_CALLS = 3
 
 /**
- * How far away the database is, and so how many statements of a shape are worth sending at once. It is measured by the fastest of
- * the last statements, because the others have waited for a connection or for this process.
+ * How far away the database is, and so how many statements of a shape are worth sending at once. It is
+ * measured by the fastest of the last statements, because the others have waited for a connection or for this
+ * process.
  */
 export class RoundTrip {
   #fastest = Number.POSITIVE_INFINITY
@@ -32,7 +36,8 @@ export class RoundTrip {
 
   /**
    * Whether one more statement is to be sent.
-   * @param statements - that are in flight. @param calls - that they carry. @param connections - how many the pool may have.
+   * @param statements - that are in flight. @param calls - that they carry. @param connections - how many the
+   * pool may have.
    */
   hasRoom(statements: number, calls: number, connections: number): boolean {
     const ms = Math.min(this.#fastest, this.#fastestBefore)

@@ -4,7 +4,8 @@ import type { Mergeable } from './merged-calls.js'
 import type { TableRules } from './table-rules.js'
 
 /**
- * Where the calls of an operation may share a statement, and with which one: known when the rules of the table are.
+ * Where the calls of an operation may share a statement, and with which one: known when the rules of the
+ * table are.
  * @param may - whether the table lets them.
  */
 export function statementOfSeveral(

@@ -28,8 +28,9 @@ interface Facts {
 }
 
 /**
- * Which calls on a table may share a statement. The catalog is read once, when calls would wait for each other for the first time:
- * where the database itself decides about rows (row-level security), only calls of one tenant share a statement.
+ * Which calls on a table may share a statement. The catalog is read once, when calls would wait for each
+ * other for the first time: where the database itself decides about rows (row-level security), only calls of
+ * one tenant share a statement.
  */
 export class TableRules {
   #facts: Facts | undefined
@@ -56,7 +57,10 @@ export class TableRules {
     return by.every(({ column }) => this.#facts?.columns.get(column)?.isArray === false)
   }
 
-  /** Whether these columns of several rows can be written at once, so that no row waits for another transaction. */
+  /**
+   * Whether these columns of several rows can be written at once, so that no row waits for another
+   * transaction.
+   */
   mayUpdate(written: readonly Field[]): boolean {
     return this.#facts?.takesWrites === true && written.every((field) => this.#isFree(field, 'mayWait'))
   }
@@ -68,13 +72,18 @@ export class TableRules {
     return this.#facts?.takesWrites === true && written.every(isFree)
   }
 
-  /** Whether several rows with new keys can be inserted at once, so that none waits for another transaction. */
+  /**
+   * Whether several rows with new keys can be inserted at once, so that none waits for another transaction.
+   */
   mayInsert(written: readonly Field[]): boolean {
     const { takesWrites = false, takesInserts = false } = this.#facts ?? {}
     return takesWrites && takesInserts && this.mayRead(written)
   }
 
-  /** Whether rows are stored as they are written: the table does nothing to them, and their columns give every value back. */
+  /**
+   * Whether rows are stored as they are written: the table does nothing to them, and their columns give every
+   * value back.
+   */
   keeps(written: readonly Field[]): boolean {
     if (this.#facts === undefined) this.#look()
     const { takesWrites = false, columns } = this.#facts ?? {}

@@ -3,8 +3,8 @@ import { rulesOf } from './plan-rules.js'
 import type { PlanColumn, PlanValue } from './query-plan.js'
 
 /**
- * An entity's value for a column, as plans compare it: an enum as its name, a float with 32 bits, long values cut to
- * the part that counts; undefined for NULL.
+ * An entity's value for a column, as plans compare it: an enum as its name, a float with 32 bits, long values
+ * cut to the part that counts; undefined for NULL.
  */
 export const planValueOf = (column: PlanColumn, value: unknown): PlanValue | undefined => {
   if (value === undefined || value === null) return undefined

@@ -28,7 +28,10 @@ export const isJsonValue = (json: unknown): json is JsonValue => {
   return contents.length === 1 && (typeof content === 'string' || typeof content === 'number')
 }
 
-/** The value in an array of one; undefined when the column cannot hold it, or a cursor would spell it differently. */
+/**
+ * The value in an array of one; undefined when the column cannot hold it, or a cursor would spell it
+ * differently.
+ */
 export const fromJson = (column: PlanColumn, json: JsonValue): readonly [PlanValue | null] | undefined => {
   if (json === null) return column.nullable ? [null] : undefined
   const value = typeof json === 'object' ? typed(json) : json

@@ -8,8 +8,8 @@ type Duration = Parameters<typeof toNanoseconds>[0]
 declare const FILTER: unique symbol
 
 /**
- * AIP-160 text that {@link filter} wrote. It is a string, and goes wherever a filter does; a string that was put together
- * otherwise is none.
+ * AIP-160 text that {@link filter} wrote. It is a string, and goes wherever a filter does; a string that was
+ * put together otherwise is none.
  */
 export type Filter = string & { readonly [FILTER]: true }
 
@@ -17,11 +17,12 @@ export type Filter = string & { readonly [FILTER]: true }
 export type FilterValue = string | number | bigint | boolean | Date | Uint8Array | Timestamp | Duration | null
 
 /**
- * A filter (AIP-160) whose values cannot be anything but values: each is quoted and written as its type is. Use it wherever
- * code puts a filter together.
+ * A filter (AIP-160) whose values cannot be anything but values: each is quoted and written as its type is.
+ * Use it wherever code puts a filter together.
  *
- * A value stands behind a comparison, or in the place of a tag's key, as in `` filter`tags.${key} = ${value}` ``. In the place
- * of a condition stands another filter, which is put into parentheses: `` filter`${one} OR ${other}` ``.
+ * A value stands behind a comparison, or in the place of a tag's key, as in `` filter`tags.${key} = ${value}`
+ * ``. In the place of a condition stands another filter, which is put into parentheses: ``
+ * filter`${one} OR ${other}` ``.
  * @throws TypeError for a value in any other place, `undefined`, NaN, an infinity, an object or a function.
  * @throws InvalidArgument for a condition that is no whole filter.
  * @example
@@ -42,7 +43,10 @@ export function filter(template: TemplateStringsArray, ...values: readonly Filte
   return text as Filter
 }
 
-/** The condition that a field has a value. @param field - from a model, never from a caller. @throws TypeError as {@link filter}. */
+/**
+ * The condition that a field has a value. @param field - from a model, never from a caller. @throws TypeError
+ * as {@link filter}.
+ */
 export const hasValue = (field: string, value: FilterValue): Filter =>
   `${field} = ${literal(value)}` as Filter
 

@@ -1,7 +1,10 @@
 import { InvalidArgument } from '../../errors.js'
 import { JSON_ESCAPES } from '../../text/json-escapes.js'
 
-/** The kind of a token. A word is unquoted text that starts like a name, a number is text that starts with a digit. */
+/**
+ * The kind of a token. A word is unquoted text that starts like a name, a number is text that starts with a
+ * digit.
+ */
 export type TokenKind = 'word' | 'number' | 'string' | 'op' | '(' | ')' | '.' | ',' | '-' | '*' | 'end'
 
 /** The longest filter, in characters. */
@@ -16,7 +19,10 @@ export class FilterTokens {
   start = 0
   #end = 0
 
-  /** @param bounded - false for text of the server's own code: of any length, and with texts that no column can hold. */
+  /**
+   * @param bounded - false for text of the server's own code: of any length, and with texts that no column
+   * can hold.
+   */
   constructor(
     readonly source: string,
     private readonly bounded = true,
@@ -36,7 +42,10 @@ export class FilterTokens {
     return this.kind === kind
   }
 
-  /** Whether the current token is the keyword, in any case. Before a comparison or a dot it is the name of a field. */
+  /**
+   * Whether the current token is the keyword, in any case. Before a comparison or a dot it is the name of a
+   * field.
+   */
   isKeyword(upper: 'AND' | 'OR' | 'NOT'): boolean {
     const { text } = this
     if (this.kind !== 'word' || text.length !== upper.length) return false

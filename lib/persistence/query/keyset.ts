@@ -13,7 +13,8 @@ import {
 } from './query-plan.js'
 
 /**
- * The rows after the row with these sort values, one per term. The last term must be unique, or rows would be skipped.
+ * The rows after the row with these sort values, one per term. The last term must be unique, or rows would be
+ * skipped.
  */
 export const keysetPredicate = (terms: readonly OrderTerm[], values: readonly CursorValue[]): FilterNode => {
   const [first] = terms

@@ -23,8 +23,8 @@ export const MAX_ORDER_BY_LENGTH = 4096
  * The terms of an AIP-132 order_by, none when it is blank.
  * @param closed - fields that exist and cannot be named.
  * @param behind - what may be named through relations: `project.title`.
- * @throws InvalidArgument with the position: an unknown field, an empty term, a field named twice, a direction that is
- * neither `asc` nor `desc`, a field that has no order (tags, JSON).
+ * @throws InvalidArgument with the position: an unknown field, an empty term, a field named twice, a
+ * direction that is neither `asc` nor `desc`, a field that has no order (tags, JSON).
  */
 export const parseOrderTerms = (
   expression: string,

@@ -5,7 +5,10 @@ import { and, compare, type CompareNode, type FilterNode, not, or, type PlanColu
 /** Whether a database can hold the text. Text that it cannot hold is in no row, so it need not be queried. */
 export const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed()
 
-/** Removes comparisons with text that no column can hold: no row matches, and PostgreSQL would refuse the text. */
+/**
+ * Removes comparisons with text that no column can hold: no row matches, and PostgreSQL would refuse the
+ * text.
+ */
 export function reachable(node: FilterNode): FilterNode {
   switch (node.kind) {
     case 'and':

@@ -18,7 +18,10 @@ export const typedLiteral = (
   return tokens.fail(value.text(quoted(field), tokens.found), undefined, didYouMean(tokens.text, value.among))
 }
 
-/** The current token as an element of a list, as proto3 JSON writes it. @throws InvalidArgument as {@link typedLiteral}. */
+/**
+ * The current token as an element of a list, as proto3 JSON writes it. @throws InvalidArgument as
+ * {@link typedLiteral}.
+ */
 export const elementLiteral = (
   tokens: FilterTokens,
   field: string,

@@ -13,7 +13,10 @@ export function referenceProblems(dataSource: DataSource, model: ResourceModel):
   return model.relations.filter(isOwning).flatMap((relation) => joinProblem(dataSource, model, relation))
 }
 
-/** TypeORM has to join by the tenant as well, or what it reads and the keys that it makes could leave the tenant. */
+/**
+ * TypeORM has to join by the tenant as well, or what it reads and the keys that it makes could leave the
+ * tenant.
+ */
 function joinProblem(dataSource: DataSource, model: ResourceModel, relation: OwningRelation): string[] {
   const target = resourceModel<object>(relation.target())
   const { property, reference } = relation

@@ -4,7 +4,10 @@ import type { Reach, Target } from '../rows/row-target.js'
 import type { Batches, GetOptions, Rows, RowWrite } from '../rows/rows.js'
 import type { References } from './checked-references.js'
 
-/** Makes sure of the targets of what a write refers to, and puts those into the write that its statement takes. */
+/**
+ * Makes sure of the targets of what a write refers to, and puts those into the write that its statement
+ * takes.
+ */
 export class ReferringRows<E extends object> implements Rows<E> {
   constructor(
     private readonly next: Rows<E>,

@@ -8,7 +8,10 @@ import { predicateOf } from '../query/predicate.js'
 import type { FieldsBehind, RelatedFields } from '../query/related-fields.js'
 import { acrossTenants, MAX_PATH_DEPTH, relationLoad, relationNamed } from './relation-loads.js'
 
-/** How many relations a filter and an order may lead through together: each is a join, or a search for one of several. */
+/**
+ * How many relations a filter and an order may lead through together: each is a join, or a search for one of
+ * several.
+ */
 export const MAX_RELATIONS_NAMED = 8
 
 /**

@@ -21,8 +21,8 @@ export interface RelatedSource {
 }
 
 /**
- * Reads the relations of entities into their properties: one statement for each relation, whatever the number of entities.
- * A resource is found only in the tenant of the entity, and only while it is live.
+ * Reads the relations of entities into their properties: one statement for each relation, whatever the number
+ * of entities. A resource is found only in the tenant of the entity, and only while it is live.
  * @param tenant - of the operation; undefined where it spans all of them.
  * @throws ResourceExhausted for a page that has too many.
  */
@@ -53,7 +53,10 @@ class Link implements Search {
   /** Whether no two resources have the same value. */
   readonly #isByKey: boolean
   #distinct: readonly Values[] | undefined
-  /** What each entity refers to: the resource where it is found by its key, else a list in the order in which they were read. */
+  /**
+   * What each entity refers to: the resource where it is found by its key, else a list in the order in which
+   * they were read.
+   */
   #there: readonly (object | undefined)[] = []
   #read: readonly object[] | undefined
 

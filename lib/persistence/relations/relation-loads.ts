@@ -29,7 +29,10 @@ export interface LoadTree extends RelationLoad {
   readonly below: readonly LoadTree[]
 }
 
-/** Whether what entities refer to may be of several tenants. @param tenant - of the call; undefined where it spans all of them. */
+/**
+ * Whether what entities refer to may be of several tenants. @param tenant - of the call; undefined where it
+ * spans all of them.
+ */
 export const spans = ({ source, target }: RelationLoad, tenant: string | undefined): boolean =>
   tenant === undefined && source.tenant !== undefined && target.tenant !== undefined
 
@@ -73,7 +76,10 @@ function loadOf(source: ResourceModel, relation: Relation): RelationLoad {
 
 type Access = Pick<RelationLoad, 'write' | 'sought' | 'held'>
 
-/** Compiled: under a name that differs from call to call, adding a property takes ten times as long, and reading it three times. */
+/**
+ * Compiled: under a name that differs from call to call, adding a property takes ten times as long, and
+ * reading it three times.
+ */
 function accessOf(property: string, from: Field, by: Field): Access {
   const access = `{
     write: (source, related) => { source[${JSON.stringify(property)}] = related },
@@ -120,7 +126,10 @@ export function relationNamed(model: ResourceModel, name: string, option = 'with
   )
 }
 
-/** What a call over all tenants is told where a shared resource of a tenant's would lead to those of each tenant. */
+/**
+ * What a call over all tenants is told where a shared resource of a tenant's would lead to those of each
+ * tenant.
+ */
 export const acrossTenants = (source: ResourceModel, target: ResourceModel): TypeError =>
   new TypeError(
     `${target.entity.name} of all tenants cannot be found through ${source.entity.name}, which they share: narrow the call with asSystem({ tenant })`,

@@ -14,8 +14,9 @@ export interface NamedRelation {
 }
 
 /**
- * Compiled once per resource: which relations a filter and an order of it name, each behind those on the way to it. What the
- * list will refuse is no error here. It may find one more than the list does, and never one less.
+ * Compiled once per resource: which relations a filter and an order of it name, each behind those on the way
+ * to it. What the list will refuse is no error here. It may find one more than the list does, and never one
+ * less.
  */
 export const relationsNamed = (
   model: ResourceModel,

@@ -20,12 +20,15 @@ export interface PageReading {
 }
 
 /**
- * How many texts one row returns. A row of PostgreSQL has 1 GiB, and a text about 120 MiB at most: JSON writes some characters as six,
- * and 10,001 rows have many columns.
+ * How many texts one row returns. A row of PostgreSQL has 1 GiB, and a text about 120 MiB at most: JSON
+ * writes some characters as six, and 10,001 rows have many columns.
  */
 const MOST_TEXTS = 8
 
-/** Reads relations by statements that are sent together, with the page before them where the engine lets it hand its values on. */
+/**
+ * Reads relations by statements that are sent together, with the page before them where the engine lets it
+ * hand its values on.
+ */
 export class RowsTogether extends RelatedRows<SqlCall, SearchedTable> {
   constructor(
     private readonly database: Database,
@@ -35,7 +38,8 @@ export class RowsTogether extends RelatedRows<SqlCall, SearchedTable> {
   }
 
   /**
-   * Where a list sends its statement: with it go those of the relations of these paths, of which `read` takes the rows.
+   * Where a list sends its statement: with it go those of the relations of these paths, of which `read` takes
+   * the rows.
    * @throws as `read` does.
    */
   pageOn(call: SqlCall, paths: readonly string[], scope: Scope): PageReading {
@@ -71,7 +75,8 @@ export class RowsTogether extends RelatedRows<SqlCall, SearchedTable> {
     if (!asked.every(({ search }) => on.hasRead(search.relation))) return this.#search(behind, asked)
     const found = asked.map(({ search }) => {
       const entities = on.entitiesOf(search.relation)
-      // The page may have a row more than it shows: of too many resources, those that are missing may be of use.
+      // The page may have a row more than it shows: of too many resources, those that are missing may be of
+      // use.
       return entities !== undefined && entities.length <= MAX_LOADED ? entities : undefined
     })
     return filled(found, asked, (missing) => this.#rowByRow(behind, missing))
@@ -156,8 +161,8 @@ class PageExecutor implements Executor {
 }
 
 /**
- * Gives each result the text that the last of them has returned for it. Without one it has no row, or rows of its own: those of a page
- * that was not gathered.
+ * Gives each result the text that the last of them has returned for it. Without one it has no row, or rows of
+ * its own: those of a page that was not gathered.
  */
 function dealt(results: readonly Result[]): readonly Result[] {
   const [own, ...texts] = results.at(-1)?.rows[0] ?? []

@@ -9,11 +9,13 @@ export interface Search {
   readonly relation: RelationLoad
   /** Each once, and at least one. */
   readonly values: readonly string[]
-  /** Whose resource each value means, where the call spans all tenants. Undefined where all are of the call's. */
+  /**
+   * Whose resource each value means, where the call spans all tenants. Undefined where all are of the call's.
+   */
   readonly tenants: readonly string[] | undefined
   /**
-   * How many resources are of use: they are read in the order of their keys, and one more where there are more. Undefined
-   * where no two have the same value.
+   * How many resources are of use: they are read in the order of their keys, and one more where there are
+   * more. Undefined where no two have the same value.
    */
   readonly size: number | undefined
 }

@@ -27,7 +27,10 @@ interface Shape {
 export interface BehindPage {
   /** Under which the page has kept the values. */
   readonly number: number
-  /** Where the last statement returns what all have gathered: the number of this one's text, and whether it is the last. */
+  /**
+   * Where the last statement returns what all have gathered: the number of this one's text, and whether it is
+   * the last.
+   */
   readonly texts: { readonly number: number; readonly isLast: boolean } | undefined
 }
 
@@ -43,7 +46,10 @@ export interface Searching extends Sent {
   entitiesIn(rows: readonly Row[]): object[] | undefined
 }
 
-/** Entities of rows of which something is known, so that it is not selected: that they are live, or whose they are. */
+/**
+ * Entities of rows of which something is known, so that it is not selected: that they are live, or whose they
+ * are.
+ */
 export interface KnownHydrators<E> {
   /** In the order in which a statement selects them. */
   readonly selected: readonly Field[]
@@ -61,7 +67,9 @@ interface Reading extends KnownHydrators<object> {
   readonly gathered: GatheredSql | undefined
 }
 
-/** The values of all rows, by column. @param text - what they were gathered in. @param count - of the columns. */
+/**
+ * The values of all rows, by column. @param text - what they were gathered in. @param count - of the columns.
+ */
 export function columnsIn(text: string, count: number): readonly (readonly unknown[])[] {
   const columns = JSON.parse(text) as (readonly unknown[] | null)[]
   // Without rows an engine has null in the place of each.
@@ -219,8 +227,8 @@ export class SearchedRows {
 }
 
 /**
- * The elements are hashed, or looked for in an index. With `= ANY(…)`, where a plan reads all rows of a tenant, each row would be
- * compared with each element.
+ * The elements are hashed, or looked for in an index. With `= ANY(…)`, where a plan reads all rows of a
+ * tenant, each row would be compared with each element.
  */
 const amongElements = (column: string, array: string | undefined): string =>
   `${column} IN (SELECT unnest(${array}))`

@@ -23,8 +23,8 @@ interface Modifiable<E extends object> {
 const ATTEMPTS = 4
 
 /**
- * Reads an entity with its row locked, changes it and writes it, in a transaction or in a savepoint of the one that the call
- * joins.
+ * Reads an entity with its row locked, changes it and writes it, in a transaction or in a savepoint of the
+ * one that the call joins.
  * @param database - what transactions of the repository belong to.
  */
 export function modify<E extends object>(
@@ -55,8 +55,8 @@ export function modify<E extends object>(
 
 /**
  * The own properties of a patch, as a mask names them.
- * @throws TypeError for a value that is no patch, and for properties that cannot be written. It is no InvalidArgument,
- * because no client has named them.
+ * @throws TypeError for a value that is no patch, and for properties that cannot be written. It is no
+ * InvalidArgument, because no client has named them.
  */
 function maskOf(model: ResourceModel, patch: unknown, options: WriteOptions): string[] {
   const { name } = model.entity

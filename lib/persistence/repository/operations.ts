@@ -14,7 +14,10 @@ export interface ReadOperation<C extends RowCall> {
   readonly lock: LockClause | undefined
 }
 
-/** One write of a repository. What it needs to know is found out first, and sent as often as a deadlock makes necessary. */
+/**
+ * One write of a repository. What it needs to know is found out first, and sent as often as a deadlock makes
+ * necessary.
+ */
 export interface WriteOperation<C extends RowCall> {
   readonly scope: Scope
   /** Has the caller asked about what these values refer to, before a transaction begins for it. */

@@ -47,8 +47,8 @@ const LATEST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 const EARLIEST_MS = Date.UTC(1000, 0, 1)
 
 /**
- * The threshold of a purge, limited to times that a column can store: a later or earlier one becomes the last or first
- * storable time.
+ * The threshold of a purge, limited to times that a column can store: a later or earlier one becomes the last
+ * or first storable time.
  * @throws InvalidArgument for an invalid Date.
  */
 function thresholdOf(before: Date): Date {

@@ -13,8 +13,8 @@ type Watch = typeof watched
 const watching = new WeakMap<object, (repository: never) => object>()
 
 /**
- * Has the operations of a class tell the transaction that they join about the promises that they return. They take the context
- * of a call from their options.
+ * Has the operations of a class tell the transaction that they join about the promises that they return. They
+ * take the context of a call from their options.
  * @param databaseOf - what a transaction of the repository belongs to.
  */
 export function watchOperations<R extends Repositories>(
@@ -27,8 +27,8 @@ export function watchOperations<R extends Repositories>(
 }
 
 /**
- * The same for what the class of a repository overrides. The transaction waits for such a call itself, because it may do
- * something else before it calls the operation that it overrides.
+ * The same for what the class of a repository overrides. The transaction waits for such a call itself,
+ * because it may do something else before it calls the operation that it overrides.
  */
 export function watchOverrides<R extends Repositories>(repository: R): void {
   const overriding: R[] = []

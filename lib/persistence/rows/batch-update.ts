@@ -8,8 +8,8 @@ import type { Reach } from './row-target.js'
 import { type Batches, FOR_WRITE, type Rows } from './rows.js'
 
 /**
- * Writes a batch with one statement for each set of fields. Every statement locks its rows in key order; where there are
- * several, all rows are locked first, so that two batches never wait for each other.
+ * Writes a batch with one statement for each set of fields. Every statement locks its rows in key order;
+ * where there are several, all rows are locked first, so that two batches never wait for each other.
  * @throws ErrNotFound when one of the keys has no live row; the caller's transaction takes the rest back.
  */
 export async function updateInGroups<E extends object, C extends RowCall>(
@@ -48,8 +48,9 @@ const uniquesWritten = ({ uniques }: ResourceModel, patches: readonly Patched[])
   )
 
 /**
- * Whether an item takes the unique value of another one. They are checked row by row, and within one statement the rows
- * come in the order of the plan: whether the value is free by then would be left to chance.
+ * Whether an item takes the unique value of another one. They are checked row by row, and within one
+ * statement the rows come in the order of the plan: whether the value is free by then would be left to
+ * chance.
  */
 function isPassedOn(
   fields: readonly Field[],

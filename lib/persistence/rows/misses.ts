@@ -29,7 +29,10 @@ export function inRange(target: Target, increments: readonly FieldIncrement[], d
   return { ...target, where: and(target.where, ...fit) }
 }
 
-/** True for rows whose value stays in range. @param range - that the database keeps, where that is less than the field's. */
+/**
+ * True for rows whose value stays in range. @param range - that the database keeps, where that is less than
+ * the field's.
+ */
 function staysInRange(increment: FieldIncrement, range: Range | undefined): FilterNode {
   const { field } = increment
   const { op, value, takesUnset } = increment.bound(range)
@@ -38,8 +41,9 @@ function staysInRange(increment: FieldIncrement, range: Range | undefined): Filt
 }
 
 /**
- * Why a write with increments reached no live row: also, because a sum is out of range. The row is locked, so that the value is
- * the one that the write met, whatever the transaction sees of others. Resolves when it would fit by now.
+ * Why a write with increments reached no live row: also, because a sum is out of range. The row is locked, so
+ * that the value is the one that the write met, whatever the transaction sees of others. Resolves when it
+ * would fit by now.
  */
 export async function explainIncrementMiss<C extends RowCall>(
   rows: Reading<C>,

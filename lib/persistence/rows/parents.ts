@@ -13,7 +13,10 @@ export interface Parent {
   readonly values: readonly string[]
   /** What it has to be beside that, for the caller to refer to it. */
   readonly where: FilterNode | undefined
-  /** Selects it while it is live, and locks it; the values are bound in their order. @param where - of the caller, as text. */
+  /**
+   * Selects it while it is live, and locks it; the values are bound in their order. @param where - of the
+   * caller, as text.
+   */
   readonly select: (bind: (field: Field) => string, lock: boolean, where: string | undefined) => string
   /** The row, for those who say what the caller may refer to. */
   readonly row: ReferredRow
@@ -48,7 +51,10 @@ export function takenFirst(
   return { taken, values }
 }
 
-/** Nothing was inserted, because a row that the statement takes is not there. It never leaves the rows of a resource. */
+/**
+ * Nothing was inserted, because a row that the statement takes is not there. It never leaves the rows of a
+ * resource.
+ */
 export class MissingParent extends TypeError {
   constructor() {
     super('a row that is referred to is missing')

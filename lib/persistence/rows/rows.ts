@@ -35,8 +35,8 @@ export const FOR_WRITE: LockClause = { lock: 'update', wait: 'block' }
 /** Reads and writes of many rows in one statement each. */
 export interface Batches<E, C extends RowCall = SqlCall> {
   /**
-   * The updated entities in the order of the items, which is also the lock order. `undefined` where no live row has the
-   * key. All items write the same fields.
+   * The updated entities in the order of the items, which is also the lock order. `undefined` where no live
+   * row has the key. All items write the same fields.
    */
   batchUpdate(call: C, items: readonly RowPatch[], reach: Reach): Promise<(E | undefined)[]>
   /** How many live rows were there. */
@@ -47,11 +47,13 @@ export interface Batches<E, C extends RowCall = SqlCall> {
 export type RowPatch = Pick<Patched, 'key' | 'patch'>
 
 /**
- * Reads and writes the rows of one resource. The store is one of them; others hold the next one, do something before or after
- * it, and hand on what they have nothing to do with.
+ * Reads and writes the rows of one resource. The store is one of them; others hold the next one, do something
+ * before or after it, and hand on what they have nothing to do with.
  */
 export interface Rows<E, C extends RowCall = SqlCall> {
-  /** Whether a new row is written by one statement, whatever goes along with it. Once it is so, it stays so. */
+  /**
+   * Whether a new row is written by one statement, whatever goes along with it. Once it is so, it stays so.
+   */
   readonly insertsAtOnce: boolean
   /** Undefined where rows are written one by one. @param patches - what is written. */
   batches(tenant: string | undefined, patches: readonly Readonly<Values>[]): Batches<E, C> | undefined
@@ -71,8 +73,8 @@ export interface Rows<E, C extends RowCall = SqlCall> {
 /** Finds rows by what secrets and credentials are looked up by. */
 export interface Finds<E, C extends RowCall = SqlCall> {
   /**
-   * The live rows with this value, the first two by key, with the columns that are not part of the entity. Of any tenant when
-   * none is given.
+   * The live rows with this value, the first two by key, with the columns that are not part of the entity. Of
+   * any tenant when none is given.
    */
   find(call: C, field: Field, value: string, reach: Reach): Promise<readonly CredentialRow<E>[]>
 }

@@ -10,8 +10,8 @@ import { unlessAborted } from '../engines/executor/unless-aborted.js'
 const SLOW_MS = 1000
 
 /**
- * Checks once that the database compares identifying columns exactly. If it took `ACME` for `acme`, or padded, tenant
- * `ACME` would read the rows of `acme`.
+ * Checks once that the database compares identifying columns exactly. If it took `ACME` for `acme`, or
+ * padded, tenant `ACME` would read the rows of `acme`.
  */
 export class CollationCheck {
   /** Whether `run` must still be awaited. */

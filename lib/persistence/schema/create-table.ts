@@ -9,8 +9,8 @@ import type { Dialect } from '../dialects/dialect.js'
 import { quoteTable } from '../dialects/quote-table.js'
 
 /**
- * The statements that create a table, one DDL statement each; they do nothing when it exists. It has its foreign keys where they
- * cannot be added later.
+ * The statements that create a table, one DDL statement each; they do nothing when it exists. It has its
+ * foreign keys where they cannot be added later.
  */
 export function createTable(table: TableDefinition, dialect: Dialect): string[] {
   const ifMissing = dialect.can.indexIfMissing ? 'IF NOT EXISTS ' : ''
@@ -22,8 +22,8 @@ export function createTable(table: TableDefinition, dialect: Dialect): string[] 
 }
 
 /**
- * The statements of a migration that creates a missing table. One statement when DDL cannot be rolled back. They mean
- * the same on every server of the dialect.
+ * The statements of a migration that creates a missing table. One statement when DDL cannot be rolled back.
+ * They mean the same on every server of the dialect.
  */
 export function createNewTable(table: TableDefinition, dialect: Dialect): string[] {
   const { can, tableOptions, tableCollation } = dialect
@@ -39,7 +39,10 @@ export function createNewTable(table: TableDefinition, dialect: Dialect): string
 const keysOf = ({ foreignKeys }: TableDefinition, dialect: Dialect): readonly string[] =>
   foreignKeys.map((key) => foreignKeyText(key, dialect))
 
-/** A foreign key as a table has it. Deleted rows are ours to follow: no engine may change or remove a row by itself. */
+/**
+ * A foreign key as a table has it. Deleted rows are ours to follow: no engine may change or remove a row by
+ * itself.
+ */
 const foreignKeyText = (
   { name, columns, target, targetColumns }: ForeignKeyDefinition,
   dialect: Dialect,

@@ -13,9 +13,10 @@ import { tableOf, tenantKeyIndex } from './table-of.js'
 type Queries = Pick<DataSource, 'query'>
 
 /**
- * Creates the missing tables of resources, with every index and foreign key that isolation and order need, and their schemas
- * (MySQL: databases). On SQLite it also adds missing columns and makes changed indexes anew, and adds no foreign key to a table that is there. For development and tests: production schemas change by
- * migrations.
+ * Creates the missing tables of resources, with every index and foreign key that isolation and order need,
+ * and their schemas (MySQL: databases). On SQLite it also adds missing columns and makes changed indexes
+ * anew, and adds no foreign key to a table that is there. For development and tests: production schemas
+ * change by migrations.
  * @param dataSource - determines, with the entities, the names of tables and where they are.
  */
 export async function createTables(

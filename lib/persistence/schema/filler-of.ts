@@ -4,8 +4,9 @@ import { constantText } from './constant-text.js'
 import type { Dialect } from '../dialects/dialect.js'
 
 /**
- * What proto3 reads where nobody set the field, as SQL: for the rows that are there before a required column. An entity tag
- * is opaque, so that every row can begin with the same. Undefined where nothing is like nothing, such as for a time.
+ * What proto3 reads where nobody set the field, as SQL: for the rows that are there before a required column.
+ * An entity tag is opaque, so that every row can begin with the same. Undefined where nothing is like
+ * nothing, such as for a time.
  */
 export function fillerOf(field: Field, dialect: Dialect): string | undefined {
   const { role } = field

@@ -18,8 +18,8 @@ export interface TableReferences {
 }
 
 /**
- * The links of the tables of a set of resources. A reference of a tenant's resource to a tenant's resource holds the tenant
- * too, so that no statement can make it leave the tenant.
+ * The links of the tables of a set of resources. A reference of a tenant's resource to a tenant's resource
+ * holds the tenant too, so that no statement can make it leave the tenant.
  */
 export function referencesOf(
   models: readonly ResourceModel[],

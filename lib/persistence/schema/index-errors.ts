@@ -29,7 +29,9 @@ export class IndexErrors {
     return new ErrConflict(withoutValues(error), this.#fieldsOf(error))
   }
 
-  /** Values that are too long for an index, which no column length prevents; undefined for any other error. */
+  /**
+   * Values that are too long for an index, which no column length prevents; undefined for any other error.
+   */
   tooLong(error: unknown): InvalidArgument | undefined {
     if (!driverErrors(error).some(({ code }) => code === TOO_LONG)) return undefined
     const violated = violatedIn(error)
@@ -43,7 +45,10 @@ export class IndexErrors {
     return new InvalidArgument(field, `is too long${together} for the database to index`, cause)
   }
 
-  /** A value that fits the model and not the column, which somebody else made narrower; undefined for any other error. */
+  /**
+   * A value that fits the model and not the column, which somebody else made narrower; undefined for any
+   * other error.
+   */
   unfit(error: unknown): InvalidArgument | undefined {
     for (const { thrown } of driverErrors(error)) {
       const column = thrown instanceof DriverFault ? thrown.refusedColumn : refusedColumnOf(thrown)

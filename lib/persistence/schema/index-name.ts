@@ -3,7 +3,10 @@ import { createHash } from 'node:crypto'
 /** Bytes: PostgreSQL cuts a longer name. */
 const MAX_NAME = 63
 
-/** Its columns between the name of the table and what it is: readable while it fits, then cut and told apart by a digest. */
+/**
+ * Its columns between the name of the table and what it is: readable while it fits, then cut and told apart
+ * by a digest.
+ */
 export function indexName(table: string, columns: readonly string[], suffix: string): string {
   const name = [table, ...columns, suffix].join('_')
   if (Buffer.byteLength(name) <= MAX_NAME) return name

@@ -9,8 +9,8 @@ export const refusedKeys = (
 ): readonly string[] => refused(table).map((problem) => `on ${label} ${problem}`)
 
 /**
- * Names that indexes of two tables have. PostgreSQL and SQLite keep the names of indexes for a whole schema, so that the
- * second one would never be made.
+ * Names that indexes of two tables have. PostgreSQL and SQLite keep the names of indexes for a whole schema,
+ * so that the second one would never be made.
  */
 export function sharedIndexNames(tables: readonly TableDefinition[]): readonly string[] {
   const owners = new Map<string, TableDefinition>()

@@ -11,14 +11,18 @@ export interface Resources {
   readonly models: readonly ResourceModel[]
   /** The naming of the DataSource among the exports; empty without one. */
   readonly naming: Naming
-  /** The schema of that DataSource. It is not part of `naming`, because migrations run within a module's schema. */
+  /**
+   * The schema of that DataSource. It is not part of `naming`, because migrations run within a module's
+   * schema.
+   */
   readonly schema: string | undefined
 }
 
 /**
- * The resources among a module's exports, or in a list, and how the DataSource that it exports names their tables.
- * @throws DeclarationError for a resource whose declarations do not fit together, for DataSources that disagree, and for what
- * another copy of this package declares.
+ * The resources among a module's exports, or in a list, and how the DataSource that it exports names their
+ * tables.
+ * @throws DeclarationError for a resource whose declarations do not fit together, for DataSources that
+ * disagree, and for what another copy of this package declares.
  */
 export function resourcesIn(exports: object): Resources {
   const values = [...new Set<unknown>(Object.values(exports))]
@@ -36,7 +40,10 @@ export function resourcesIn(exports: object): Resources {
   return { models: sorted(models, naming), naming, schema: schemaOf(dataSource) }
 }
 
-/** Only the copy that declares a resource can read it. @throws DeclarationError where another copy of this package does. */
+/**
+ * Only the copy that declares a resource can read it. @throws DeclarationError where another copy of this
+ * package does.
+ */
 function refuseOtherCopies(values: readonly unknown[]): void {
   const problems = values.flatMap((value) => {
     const copies = typeof value === 'function' ? otherCopyOf(value) : undefined
@@ -67,7 +74,10 @@ export function checkResources(entities: object): void {
   for (const entity of Object.values(entities)) if (isResource(entity)) resourceModel(entity)
 }
 
-/** The resources of an initialized DataSource; none before. @throws DeclarationError as {@link checkResources}. */
+/**
+ * The resources of an initialized DataSource; none before. @throws DeclarationError as
+ * {@link checkResources}.
+ */
 export const resourcesOf = ({
   entityMetadatas = [],
 }: Pick<Naming, 'entityMetadatas'>): readonly ResourceModel[] =>

@@ -20,8 +20,8 @@ export interface SearchTables {
 }
 
 /**
- * The tables that need a migration for their `search_vector`. Pass the exports of a module, as `await import(…)`
- * returns them, and pass the `tables` of the result to `searchMigrations`.
+ * The tables that need a migration for their `search_vector`. Pass the exports of a module, as
+ * `await import(…)` returns them, and pass the `tables` of the result to `searchMigrations`.
  * @throws DeclarationError for a resource whose declarations do not fit together.
  */
 export function searchTables(exports: Readonly<Record<string, unknown>>): SearchTables {

@@ -32,10 +32,12 @@ export interface TableMigration {
 }
 
 /**
- * The migrations that create the tables of the resources that a module exports, sorted by table name, but a table before those
- * that refer to it. Pass `await import('./entities.js')`. They have the primary key, every index and foreign key, and the collations that isolation, uniqueness
- * and order need. A DataSource among the exports gives its `entityPrefix` and naming strategy. Empty without a resource.
- * @throws DeclarationError for a resource whose declarations contradict each other, and for two resources of one table.
+ * The migrations that create the tables of the resources that a module exports, sorted by table name, but a
+ * table before those that refer to it. Pass `await import('./entities.js')`. They have the primary key, every
+ * index and foreign key, and the collations that isolation, uniqueness and order need. A DataSource among the
+ * exports gives its `entityPrefix` and naming strategy. Empty without a resource.
+ * @throws DeclarationError for a resource whose declarations contradict each other, and for two resources of
+ * one table.
  */
 export function tableMigrations(exports: Readonly<Record<string, unknown>>): readonly TableMigration[] {
   const { models, naming } = resourcesIn(exports)
@@ -120,7 +122,9 @@ interface LinkedTable {
   readonly added: readonly AddedForeignKey[]
 }
 
-/** Tables that refer to one another in a circle get some of their foreign keys with the table that closes it. */
+/**
+ * Tables that refer to one another in a circle get some of their foreign keys with the table that closes it.
+ */
 function linkedTable(
   model: ResourceModel,
   graph: RelationGraph<ResourceModel>,

@@ -5,7 +5,10 @@ import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Dialect } from '../dialects/dialect.js'
 import type { TableName } from '../dialects/catalog/table-definition.js'
 
-/** The part of a DataSource, initialized or not, that decides together with the entity which table TypeORM uses. */
+/**
+ * The part of a DataSource, initialized or not, that decides together with the entity which table TypeORM
+ * uses.
+ */
 export type Naming = Partial<
   Pick<DataSource, 'driver' | 'namingStrategy' | 'hasMetadata' | 'getMetadata' | 'entityMetadatas'>
 > & { readonly options?: { readonly entityPrefix?: string; readonly schema?: string } }
@@ -15,10 +18,10 @@ export const tableText = ({ schema, name }: TableName): string =>
   schema === undefined ? name : `${schema}.${name}`
 
 /**
- * The table of a resource: the one in which TypeORM's own manager finds its rows, by `@Entity`, the `schema` and
- * `entityPrefix` of the DataSource, and its naming strategy.
- * @throws DeclarationError for a name that TypeORM splits or cannot reach, and where its naming strategy renames
- * columns.
+ * The table of a resource: the one in which TypeORM's own manager finds its rows, by `@Entity`, the `schema`
+ * and `entityPrefix` of the DataSource, and its naming strategy.
+ * @throws DeclarationError for a name that TypeORM splits or cannot reach, and where its naming strategy
+ * renames columns.
  */
 export function tableNameOf(model: ResourceModel, dialect: Dialect, naming: Naming = {}): TableName {
   const meant = meantBy(model, naming)
@@ -69,7 +72,10 @@ function meantBy({ entity, declaredTable }: ResourceModel, naming: Naming): Mean
 const metadataOf = (entity: ResourceModel['entity'], naming: Naming) =>
   naming.hasMetadata?.(entity) === true ? naming.getMetadata?.(entity) : undefined
 
-/** As TypeORM's drivers and query builder do: MySQL has databases for schemas, and a name of two parts is a path. */
+/**
+ * As TypeORM's drivers and query builder do: MySQL has databases for schemas, and a name of two parts is a
+ * path.
+ */
 function placed({ name, schema, database }: Meant, dialect: Dialect): TableName | undefined {
   const { namespace } = dialect
   const qualifier = (namespace && { schema, database }[namespace.kind]) || undefined

@@ -24,7 +24,10 @@ export const SOFT_DELETE_KEY = 'soft_delete_key'
 /** A UUID. */
 const DELETE_ID_LENGTH = 36
 
-/** A constant default as SQL, where it is a number, a boolean or a text. MySQL takes an expression in parentheses for a long text. */
+/**
+ * A constant default as SQL, where it is a number, a boolean or a text. MySQL takes an expression in
+ * parentheses for a long text.
+ */
 function initialOf(field: Field, dialect: Dialect): string | undefined {
   const constant = field.default?.constant
   if (constant === undefined || field.json !== undefined) return undefined
@@ -166,7 +169,10 @@ const scopedColumns = (fields: readonly Field[], scope: readonly string[]): read
   ...fields.map(({ column }) => column).filter((column) => !scope.includes(column)),
 ]
 
-/** One declaration may ask for what another, or the framework, makes anyway. The one with a name of its own comes last, and stays. */
+/**
+ * One declaration may ask for what another, or the framework, makes anyway. The one with a name of its own
+ * comes last, and stays.
+ */
 function distinct(indexes: readonly IndexDefinition[]): IndexDefinition[] {
   const shape = ({ columns, unique, where }: IndexDefinition) => JSON.stringify([columns, unique, where])
   return [...new Map(indexes.map((index) => [shape(index), index])).values()]

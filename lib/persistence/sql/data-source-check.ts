@@ -33,8 +33,8 @@ export const QUERY_EVENTS = [
 ] as const
 
 /**
- * Makes sure, once, that a DataSource knows a repository's entity as its model does, that nothing of TypeORM on it waits for
- * what the repository never tells, and that its database tells texts apart.
+ * Makes sure, once, that a DataSource knows a repository's entity as its model does, that nothing of TypeORM
+ * on it waits for what the repository never tells, and that its database tells texts apart.
  */
 export class DataSourceCheck {
   /** Where the rows are. */
@@ -59,7 +59,10 @@ export class DataSourceCheck {
     if (dataSource.isInitialized) this.#checkEntity()
   }
 
-  /** @throws TypeError for a DataSource that is not initialized, DeclarationError for one that does not fit the entity. */
+  /**
+   * @throws TypeError for a DataSource that is not initialized, DeclarationError for one that does not fit
+   * the entity.
+   */
   async run(on: Executor, options: RunOptions): Promise<void> {
     if (this.#isEntityPending) this.#checkEntity()
     if (this.#collations.isPending) await this.#collations.run(on, options)
@@ -139,7 +142,10 @@ export class DataSourceCheck {
     return this.#dataSource.getMetadata(entity).synchronize
   }
 
-  /** TypeORM is told that a Uint8Array is a text, because no type of bytes is one that it takes on every database. */
+  /**
+   * TypeORM is told that a Uint8Array is a text, because no type of bytes is one that it takes on every
+   * database.
+   */
   #bytes(): string[] {
     if (!this.#isSynchronized) return []
     const { driver } = this.#dataSource

@@ -54,7 +54,10 @@ function scopeOf(database: Database, { queryRunner, dataSource }: EntityManager)
   return joined.innermost
 }
 
-/** TypeORM begins and ends the transaction; its query runner says when, and waits for the calls of repositories. */
+/**
+ * TypeORM begins and ends the transaction; its query runner says when, and waits for the calls of
+ * repositories.
+ */
 class JoinedRunner {
   readonly #scopes: TransactionScope[] = []
   readonly #context = RequestContext.current()

@@ -11,7 +11,10 @@ import { type MergingParts, soughtIn, soughtValues } from './merged-rows.js'
 import { credentialRowOf } from './row-codec.js'
 import type { RowStore } from './row-store.js'
 
-/** Lookups of secrets and credentials that share a statement with others, outside of transactions and without a further condition. */
+/**
+ * Lookups of secrets and credentials that share a statement with others, outside of transactions and without
+ * a further condition.
+ */
 export class MergedFinds<E extends object> implements Finds<E> {
   readonly #finds = new Map<string, MergedReads<CredentialRow<E>>>()
 

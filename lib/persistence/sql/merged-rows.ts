@@ -32,8 +32,9 @@ interface Written extends Sought {
 }
 
 /**
- * Reads and writes of single rows that share a statement with others, while many are in flight. Only outside of transactions, with
- * the tenant known, without a lock, a further condition and rows that the statement takes; others go to the store.
+ * Reads and writes of single rows that share a statement with others, while many are in flight. Only outside
+ * of transactions, with the tenant known, without a lock, a further condition and rows that the statement
+ * takes; others go to the store.
  */
 export class MergedRows<E extends object> implements Rows<E> {
   readonly #gets: MergedReads<E>

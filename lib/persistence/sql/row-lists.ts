@@ -71,7 +71,10 @@ export class RowLists<E extends object> {
     private readonly tableOf: TableOf,
   ) {}
 
-  /** A page that locks reads no extra row to find out whether more follow, because that row would be locked too. */
+  /**
+   * A page that locks reads no extra row to find out whether more follow, because that row would be locked
+   * too.
+   */
   async list(
     call: SqlCall,
     plan: ListPlan,
@@ -198,7 +201,10 @@ export class RowLists<E extends object> {
     return Number(row?.[0])
   }
 
-  /** The hash specs of a credential field, of all tenants. @param pool - not the caller's transaction: several calls share them. */
+  /**
+   * The hash specs of a credential field, of all tenants. @param pool - not the caller's transaction: several
+   * calls share them.
+   */
   specsOf({ hashspec }: CredentialField, pool: Executor): SpecsInUse {
     let specs = this.#specs.get(hashspec)
     if (specs === undefined) {
@@ -253,8 +259,8 @@ export class RowLists<E extends object> {
   }
 
   /**
-   * The table, and the condition of a search. Other rows have columns of the same names, and what a search says of its own may be
-   * a text of the application: it is asked inside of the table then.
+   * The table, and the condition of a search. Other rows have columns of the same names, and what a search
+   * says of its own may be a text of the application: it is asked inside of the table then.
    */
   #search(
     term: string,

@@ -185,8 +185,8 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, SeenRows
   }
 
   /**
-   * The live row with this value, including the columns that are not part of the entity. Of any tenant when none is
-   * given.
+   * The live row with this value, including the columns that are not part of the entity. Of any tenant when
+   * none is given.
    */
   async find(
     call: SqlCall,

@@ -74,7 +74,10 @@ export class SqlOperations implements Operations<SqlCall> {
     return this.#perform(name, options, scope, FINDS_ROWS.has(name) ? this.#fresh(read) : read)
   }
 
-  /** A rule across rows locks a row, and then counts others: it must not count what was there before it waited. */
+  /**
+   * A rule across rows locks a row, and then counts others: it must not count what was there before it
+   * waited.
+   */
   #fresh<T>(read: (call: JoinedCall) => Promise<T>): (call: JoinedCall) => Promise<T> {
     return async (call) => {
       const { on } = call

@@ -4,8 +4,8 @@ import { TransactionChain } from '../contract/open-transaction.js'
 import type { TransactionScope } from './transaction-scope.js'
 
 /**
- * The context inside of a transaction on a database: the context of the call, with TypeORM's `manager` and `sql` inside
- * of the transaction.
+ * The context inside of a transaction on a database: the context of the call, with TypeORM's `manager` and
+ * `sql` inside of the transaction.
  */
 export class TransactionContext extends RequestContext {
   readonly #scope: TransactionScope
@@ -17,10 +17,10 @@ export class TransactionContext extends RequestContext {
   }
 
   /**
-   * TypeORM's EntityManager inside of the transaction: its writes are committed or rolled back with the rest. On the
-   * entity of a resource it bypasses what a repository does: it sees the rows of every tenant and deleted ones, writes
-   * no etag and no times, stores secrets as they are given, validates nothing and runs no hook of a repository. Errors
-   * are those of repositories. `manager.transaction(fn)` is a savepoint.
+   * TypeORM's EntityManager inside of the transaction: its writes are committed or rolled back with the rest.
+   * On the entity of a resource it bypasses what a repository does: it sees the rows of every tenant and
+   * deleted ones, writes no etag and no times, stores secrets as they are given, validates nothing and runs
+   * no hook of a repository. Errors are those of repositories. `manager.transaction(fn)` is a savepoint.
    * @throws TypeError after the transaction has ended.
    */
   get manager(): EntityManager {
@@ -28,8 +28,8 @@ export class TransactionContext extends RequestContext {
   }
 
   /**
-   * Runs SQL inside of the transaction, TypeORM's `manager.sql`: values in the template are bound as parameters. It
-   * bypasses everything that a repository does, as `manager` does.
+   * Runs SQL inside of the transaction, TypeORM's `manager.sql`: values in the template are bound as
+   * parameters. It bypasses everything that a repository does, as `manager` does.
    * @example
    * ```ts
    * import { transaction } from 'ashlar'

@@ -23,8 +23,8 @@ const MARK = 'ashlar_operation'
 const ROLLED_BACK = new Error('rolled back')
 
 /**
- * A transaction, or a savepoint inside of one. Sends one statement at a time. Other calls wait in a queue, and all
- * calls wait while a nested scope is open. Owned by `transaction.ts`.
+ * A transaction, or a savepoint inside of one. Sends one statement at a time. Other calls wait in a queue,
+ * and all calls wait while a nested scope is open. Owned by `transaction.ts`.
  */
 export class TransactionScope extends OpenTransaction implements Executor, ManagedTransaction {
   readonly dialect: Dialect
@@ -58,8 +58,8 @@ export class TransactionScope extends OpenTransaction implements Executor, Manag
   }
 
   /**
-   * For the statements of an operation that this scope was opened for: when one of them fails, so does the scope. They need
-   * no savepoint of their own on PostgreSQL.
+   * For the statements of an operation that this scope was opened for: when one of them fails, so does the
+   * scope. They need no savepoint of their own on PostgreSQL.
    */
   get strict(): Executor {
     return {
@@ -152,7 +152,8 @@ export class TransactionScope extends OpenTransaction implements Executor, Manag
   }
 
   /**
-   * Before TypeORM commits: PostgreSQL responds to a COMMIT after a failed statement with ROLLBACK and no error.
+   * Before TypeORM commits: PostgreSQL responds to a COMMIT after a failed statement with ROLLBACK and no
+   * error.
    * @throws Aborted when a statement failed that no savepoint was around.
    */
   async checkCommittable(): Promise<void> {
@@ -323,7 +324,10 @@ export class TransactionScope extends OpenTransaction implements Executor, Manag
     this.#isMarkFresh = true
   }
 
-  /** Keeps the savepoint, unless it is `done`: then it is released, because savepoints left behind would pile up. */
+  /**
+   * Keeps the savepoint, unless it is `done`: then it is released, because savepoints left behind would pile
+   * up.
+   */
   async #rollBackTo(name: string, error: unknown, done = false): Promise<void> {
     if (this.connection.ended !== undefined) return
     try {

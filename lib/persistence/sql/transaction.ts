@@ -31,9 +31,10 @@ export type { Database, Statement } from '../engines/executor/executor.js'
 export { named } from '../engines/executor/named.js'
 
 /**
- * Runs `fn` in a transaction. Every repository call on this database inside of `fn` joins it, whatever context the call
- * is given. Inside of another transaction of the same database it is a savepoint; savepoints run one after another.
- * After a failed operation inside, such as a conflict, the transaction can still be used.
+ * Runs `fn` in a transaction. Every repository call on this database inside of `fn` joins it, whatever
+ * context the call is given. Inside of another transaction of the same database it is a savepoint; savepoints
+ * run one after another. After a failed operation inside, such as a conflict, the transaction can still be
+ * used.
  * @throws TypeError when `fn` returns before calls that it made have settled; they are rolled back.
  * @throws Aborted after a deadlock or a serialization failure, when the last attempt has failed.
  * @example
@@ -95,8 +96,8 @@ export function current(database: Database, given?: RequestContext): Joined {
 
 /**
  * Runs several statements as one: in a transaction, or in a savepoint of `on`. Retried after a deadlock or a
- * serialization failure, unless the surrounding transaction has to do that. The first failure fails all. `fn` sends
- * statements to this database only through the executor that it is given.
+ * serialization failure, unless the surrounding transaction has to do that. The first failure fails all. `fn`
+ * sends statements to this database only through the executor that it is given.
  * @param settings - of a transaction that begins here.
  */
 export async function atomically<T>(
@@ -112,9 +113,9 @@ export async function atomically<T>(
 }
 
 /**
- * Runs an operation together with the hooks of its entity: in a transaction, or in a savepoint of `on`. Every call with
- * the context that `fn` is given joins it. The executor is for the operation's own statements: the first one that fails
- * fails the operation. Retried as `atomically` is.
+ * Runs an operation together with the hooks of its entity: in a transaction, or in a savepoint of `on`. Every
+ * call with the context that `fn` is given joins it. The executor is for the operation's own statements: the
+ * first one that fails fails the operation. Retried as `atomically` is.
  * @param fn - is given `late` where the transaction begins only when a statement needs it; not when it throws
  * ChangedMeanwhile and is called again.
  */

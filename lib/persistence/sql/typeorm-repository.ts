@@ -12,8 +12,9 @@ import type { TransactionContext } from './transaction-context.js'
 export interface RepositoryOptions extends StandardOptions, MergeOptions {}
 
 /**
- * The repository of one entity on a TypeORM DataSource: SQLite, PostgreSQL or MySQL. TypeORM gives the pool and the
- * metadata; every statement is the repository's own. The context of a transaction has TypeORM's `manager` and `sql` as well.
+ * The repository of one entity on a TypeORM DataSource: SQLite, PostgreSQL or MySQL. TypeORM gives the pool
+ * and the metadata; every statement is the repository's own. The context of a transaction has TypeORM's
+ * `manager` and `sql` as well.
  */
 export class TypeormRepository<E extends object> extends StandardRepository<E, SqlCall, TransactionContext> {
   readonly table: DataSourceCheck['table']

@@ -22,7 +22,10 @@ export const isSetByServer = (field: DescField): boolean =>
 /** Whether the field never changes after the create. */
 export const isImmutable = (field: DescField): boolean => behaves(field, 'IMMUTABLE')
 
-/** Whether the message, or one that it can hold, has a field of which `is` holds. A google.protobuf.Any is not looked into. */
+/**
+ * Whether the message, or one that it can hold, has a field of which `is` holds. A google.protobuf.Any is not
+ * looked into.
+ */
 export const holdsField = (
   desc: DescMessage,
   is: (field: DescField) => boolean,

@@ -7,7 +7,9 @@ export interface FieldMarks {
   readonly isSecret: boolean
   /** Filters and orders may name it, although it is output-only. */
   readonly isFilterable: boolean
-  /** What a caller has to be allowed to do with the resource that it refers to; `''` for what its Get needs. */
+  /**
+   * What a caller has to be allowed to do with the resource that it refers to; `''` for what its Get needs.
+   */
   readonly referenceVerb: string
 }
 

@@ -9,7 +9,10 @@ export interface StoredProperties {
   readonly declared: ReadonlyMap<string, { readonly role?: string }>
 }
 
-/** Fields that the .proto marks as secrets, and that would be stored in clear and returned, each with what to write. */
+/**
+ * Fields that the .proto marks as secrets, and that would be stored in clear and returned, each with what to
+ * write.
+ */
 export const secretProblems = (message: DescMessage, { columns, declared }: StoredProperties): string[] =>
   message.fields.flatMap((field) => {
     const role = declared.get(field.localName)?.role

@@ -7,7 +7,10 @@ export type Withhold = (message: Message) => Message
 
 const known = new WeakMap<DescMessage, Withhold | undefined>()
 
-/** How a message of the type is returned (AIP-203); undefined where it can hold no INPUT_ONLY field, at whatever depth. */
+/**
+ * How a message of the type is returned (AIP-203); undefined where it can hold no INPUT_ONLY field, at
+ * whatever depth.
+ */
 export function withholding(desc: DescMessage): Withhold | undefined {
   if (!known.has(desc)) {
     // Known before its fields are: a message may hold others of its type.

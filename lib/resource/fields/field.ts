@@ -26,7 +26,10 @@ export interface Column {
 export interface Inside {
   /** From the outermost message to the field, each a plain word. */
   readonly keys: readonly string[]
-  /** What the JSON leaves out where the message around it is set; undefined where absence means that nothing is set. */
+  /**
+   * What the JSON leaves out where the message around it is set; undefined where absence means that nothing
+   * is set.
+   */
   readonly zero: string | number | boolean | undefined
 }
 
@@ -38,8 +41,8 @@ export interface Members {
 }
 
 /**
- * Filterable proto field name → column: the specification's `<Msg>Columns`. A bare string is a column of unknown type,
- * so literals are bound as they are written.
+ * Filterable proto field name → column: the specification's `<Msg>Columns`. A bare string is a column of
+ * unknown type, so literals are bound as they are written.
  */
 export type Columns = Readonly<Record<string, Column | string>>
 
@@ -99,6 +102,9 @@ export interface ComputedField extends ValueField {
 export interface FieldDefault {
   /** Of `@Column({ default })`; undefined where a function makes it. */
   readonly constant: unknown
-  /** A value of its own for each entity. @throws TypeError where a function returned what the field cannot hold. */
+  /**
+   * A value of its own for each entity. @throws TypeError where a function returned what the field cannot
+   * hold.
+   */
   readonly make: () => unknown
 }

@@ -8,8 +8,8 @@ import { kindOf, KINDS } from '../kinds/kinds.js'
 import { enumeration } from '../kinds/text.js'
 
 /**
- * What a filter can ask of a JSON column: the fields of an embedded message, or what a list of scalars holds. Undefined for any
- * other, which has neither.
+ * What a filter can ask of a JSON column: the fields of an embedded message, or what a list of scalars holds.
+ * Undefined for any other, which has neither.
  */
 export const insideOf = (
   field: DescField,

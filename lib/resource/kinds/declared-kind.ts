@@ -64,8 +64,8 @@ function unstorable(message: DescMessage, seen: Set<string>): string | undefined
 }
 
 /**
- * The kind of a column by its type; undefined for a type that cannot be stored. A text column of a Uint8Array holds
- * bytes, because TypeORM accepts no byte type on every database.
+ * The kind of a column by its type; undefined for a type that cannot be stored. A text column of a Uint8Array
+ * holds bytes, because TypeORM accepts no byte type on every database.
  */
 export function kindOfColumn(type: unknown, designType: unknown): KindName | undefined {
   const kind = typeof type === 'string' ? BY_COLUMN_TYPE.get(type) : BY_CLASS.get(type)
@@ -111,8 +111,8 @@ export const storableTypes = (): string =>
     .join(', ')
 
 /**
- * The TypeScript type that the property should have, or undefined when its type fits the kind. `Object` is what
- * TypeScript reports for unions and interfaces; it fits everything.
+ * The TypeScript type that the property should have, or undefined when its type fits the kind. `Object` is
+ * what TypeScript reports for unions and interfaces; it fits everything.
  */
 export function expectedType(kind: KindName, designType: unknown, repeated: boolean): string | undefined {
   if (designType === undefined || designType === Object) return undefined

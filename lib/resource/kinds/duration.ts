@@ -5,7 +5,8 @@ import type { Kind } from './kind.js'
 import { Misfit } from './literal.js'
 
 /**
- * Nanoseconds. 10,000 years, the range of google.protobuf.Duration, would overflow 64 bits in nanoseconds. The column's range counts.
+ * Nanoseconds. 10,000 years, the range of google.protobuf.Duration, would overflow 64 bits in nanoseconds.
+ * The column's range counts.
  */
 export const duration: Kind = {
   ...ofIntegers(INT64),

@@ -136,9 +136,9 @@ function integerLiteral(name: string, range: Range, { kind, text }: Literal): Am
 }
 
 /**
- * The integer that a number is exactly (`10.0`, `1e3`), infinite when it has more digits than any column holds;
- * undefined when it is not an integer. Few digits become a number, which is exact then and cheaper to compare; -0
- * becomes 0.
+ * The integer that a number is exactly (`10.0`, `1e3`), infinite when it has more digits than any column
+ * holds; undefined when it is not an integer. Few digits become a number, which is exact then and cheaper to
+ * compare; -0 becomes 0.
  */
 function exactInteger(text: string): number | bigint | undefined {
   if (INTEGER.test(text)) return text.length < 16 ? Number(text) + 0 : BigInt(text)

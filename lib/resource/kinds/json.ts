@@ -20,8 +20,8 @@ const PLAIN: JsonColumn = {
 }
 
 /**
- * A map of texts. Values of other writers are read as filters see them: a number, a boolean or an object as its JSON
- * text, null as no tag. A value that is not an object has no tags.
+ * A map of texts. Values of other writers are read as filters see them: a number, a boolean or an object as
+ * its JSON text, null as no tag. A value that is not an object has no tags.
  */
 const TEXTS: JsonColumn = {
   encode: (value) => JSON.stringify(value),
@@ -54,7 +54,9 @@ const MANAGED: ManagedColumn = {
     ),
 }
 
-/** Drivers parse what is in a column of JSON, whatever type TypeORM is told, so that a text may be a value. */
+/**
+ * Drivers parse what is in a column of JSON, whatever type TypeORM is told, so that a text may be a value.
+ */
 function isJson(text: string): boolean {
   try {
     JSON.parse(text)

@@ -45,9 +45,9 @@ export interface Facets {
 }
 
 /**
- * A value as entities hold it: bigint for 64-bit integers and durations (nanoseconds), but the name for an enum. A
- * timestamp is a Date. In a cursor it can also be a bigint of microseconds, which a Date would cut, or the database's
- * text or number for a time outside of our range (`infinity`, years before 1000).
+ * A value as entities hold it: bigint for 64-bit integers and durations (nanoseconds), but the name for an
+ * enum. A timestamp is a Date. In a cursor it can also be a bigint of microseconds, which a Date would cut,
+ * or the database's text or number for a time outside of our range (`infinity`, years before 1000).
  */
 export type PlanValue = string | number | bigint | boolean | Date | Uint8Array
 
@@ -93,14 +93,19 @@ export interface Declaration {
   readonly precision?: readonly [digits: number, why: string]
 }
 
-/** How TypeORM's own manager has to treat a column, so that it and a repository read what the other writes. */
+/**
+ * How TypeORM's own manager has to treat a column, so that it and a repository read what the other writes.
+ */
 export interface ManagedColumn {
   /**
-   * The type that TypeORM is told in place of a declared one: for a class that it has no type for, and for a type by which it would
-   * convert values in its own way. Undefined for a type that it may keep.
+   * The type that TypeORM is told in place of a declared one: for a class that it has no type for, and for a
+   * type by which it would convert values in its own way. Undefined for a type that it may keep.
    */
   readonly type: (declared: unknown) => ColumnType | undefined
-  /** An entity's value as TypeORM takes it. Undefined where that is the value. @param type - that TypeORM is told. */
+  /**
+   * An entity's value as TypeORM takes it. Undefined where that is the value. @param type - that TypeORM is
+   * told.
+   */
   readonly to?: (value: unknown, field: Facets, type: unknown) => unknown
   /** A value as TypeORM read it, as the entity's. */
   readonly from?: (read: unknown, field: Facets, type: unknown) => unknown
@@ -122,11 +127,17 @@ export interface PlanRules {
   readonly isNested: boolean
   /** As a field of a message that is stored as JSON. Undefined where it cannot be compared there. */
   readonly inside?: InsideJson
-  /** Whether a value may have more characters or bytes. Where it may, only so many from the start count in an order. */
+  /**
+   * Whether a value may have more characters or bytes. Where it may, only so many from the start count in an
+   * order.
+   */
   readonly exceeds: (most: number, column: Facets) => boolean
   /** An entity's value as plans compare it. Undefined where they compare it as it is. */
   readonly planValue?: (value: unknown, column: Facets) => PlanValue
-  /** Whether a cursor can hold it: a checksum is not a signature, and a forged token must not make a statement fail. */
+  /**
+   * Whether a cursor can hold it: a checksum is not a signature, and a forged token must not make a statement
+   * fail.
+   */
   readonly isInCursor: (value: PlanValue) => boolean
   /** Whether only a database can tell that a row of it can hold the value, which Ashlar does not write. */
   readonly isForeign?: (value: unknown) => boolean
@@ -152,11 +163,17 @@ export interface Kind extends PlanRules {
   readonly name: KindName
   readonly declared: Declaration
 
-  /** What is wrong with a value, as text that follows the field's name; undefined when every column of the kind can hold it. */
+  /**
+   * What is wrong with a value, as text that follows the field's name; undefined when every column of the
+   * kind can hold it.
+   */
   readonly problem: (value: unknown, field: Facets) => string | undefined
   /** The proto3 value of an unset field; undefined where unset is no value. */
   readonly zero: (field: Facets) => unknown
-  /** The same as a row holds it, for rows that are there before the column. Undefined where nothing is like nothing. */
+  /**
+   * The same as a row holds it, for rows that are there before the column. Undefined where nothing is like
+   * nothing.
+   */
   readonly filler: (field: Facets) => string | number | boolean | undefined
   /** How increments add to it, or why they cannot. */
   readonly increments: Increments | string
@@ -172,7 +189,10 @@ export interface Kind extends PlanRules {
   /** Value of an entity → proto3 JSON. Undefined where the JavaScript value says it all. */
   readonly toJson?: (value: unknown, field: Facets) => JsonValue
 
-  /** How the JSON of its column is read and written. Undefined where it holds none. @param ofMessage - as the message has it. */
+  /**
+   * How the JSON of its column is read and written. Undefined where it holds none. @param ofMessage - as the
+   * message has it.
+   */
   readonly jsonColumn?: (ofMessage: JsonColumn | undefined) => JsonColumn
   /** Whether a row holds it as text on every database. */
   readonly isStoredAsText: boolean

@@ -15,7 +15,8 @@ export const isClass = (declared: unknown): boolean => typeof declared === 'func
 export class ManagedValues implements ValueTransformer {
   /**
    * @param type - that TypeORM is told.
-   * @param holds - what tells fields of messages apart that share the column: a class that several resources extend declares it once.
+   * @param holds - what tells fields of messages apart that share the column: a class that several resources
+   * extend declares it once.
    */
   constructor(
     readonly kind: Kind,
@@ -35,7 +36,10 @@ export class ManagedValues implements ValueTransformer {
   }
 }
 
-/** Stands for the values of a column that two resources inherit and whose messages say different things about it. */
+/**
+ * Stands for the values of a column that two resources inherit and whose messages say different things about
+ * it.
+ */
 export class UnclearValues extends ManagedValues {
   override to(value: unknown): unknown {
     return isNothing(value) ? value : this.#refuse()

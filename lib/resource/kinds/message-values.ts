@@ -75,7 +75,10 @@ function messageOf(desc: DescMessage, plain: object): Message {
   return create(desc, init)
 }
 
-/** The proto3 JSON of a repeated, map or embedded field, so that the column keeps 64-bit integers, bytes and times. */
+/**
+ * The proto3 JSON of a repeated, map or embedded field, so that the column keeps 64-bit integers, bytes and
+ * times.
+ */
 export function jsonColumnOf(field: DescField): JsonColumn {
   const { parent } = field
   const to = converterTo(field)

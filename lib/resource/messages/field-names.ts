@@ -14,8 +14,8 @@ export interface MaskPath {
 }
 
 /**
- * Finds a dotted path in either spelling. Behind a map comes a key, which is the same in both; behind a list may come
- * `*` (AIP-161). Undefined where the message has no such field.
+ * Finds a dotted path in either spelling. Behind a map comes a key, which is the same in both; behind a list
+ * may come `*` (AIP-161). Undefined where the message has no such field.
  */
 export function findMaskPath(message: DescMessage, path: string): MaskPath | undefined {
   const proto: string[] = []

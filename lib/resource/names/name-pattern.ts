@@ -43,8 +43,8 @@ export interface NameReading {
 }
 
 /**
- * Reads `google.api.resource` of a message. A message without a field for the name has none: its annotation says the type
- * only.
+ * Reads `google.api.resource` of a message. A message without a field for the name has none: its annotation
+ * says the type only.
  * @param fields - of the entity.
  */
 export function namePatternOf(message: DescMessage | undefined, fields: readonly Field[]): NameReading {

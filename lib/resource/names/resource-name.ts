@@ -29,8 +29,8 @@ export interface ResourceName<P extends string> {
 }
 
 /**
- * Writes and reads the names of a resource (AIP-122). The compiler knows the variables of the pattern. `-` is a part like any
- * other: in a name that is read, it stands for any parent (AIP-159).
+ * Writes and reads the names of a resource (AIP-122). The compiler knows the variables of the pattern. `-` is
+ * a part like any other: in a name that is read, it stands for any parent (AIP-159).
  * @param message - the resource, whose `google.api.resource` has the same pattern.
  * @throws DeclarationError where it has another.
  */

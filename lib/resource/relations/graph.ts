@@ -64,7 +64,9 @@ export function relationGraph<M extends RelatedModel>(models: readonly M[]): Rel
 
 const NONE: readonly never[] = []
 
-/** Each component after those that it refers to, and where that leaves a choice the one that was given first. */
+/**
+ * Each component after those that it refers to, and where that leaves a choice the one that was given first.
+ */
 function inOrder<M>(
   components: readonly (readonly M[])[],
   given: readonly M[],

@@ -36,8 +36,8 @@ type Below<P extends string, K extends string> = P extends `${K}.${infer Rest}` 
 type LoadedValue<V, P extends string> = V extends readonly (infer One)[] ? Loaded<One, P>[] : Loaded<V, P>
 
 /**
- * An entity whose relations of these paths were read with it. One that refers to nothing, or to a deleted resource, has
- * `undefined` there; a list is empty.
+ * An entity whose relations of these paths were read with it. One that refers to nothing, or to a deleted
+ * resource, has `undefined` there; a list is empty.
  */
 export type Loaded<T, P extends string> = unknown extends P
   ? T // Where the compiler compares an override with what it overrides.

@@ -17,9 +17,10 @@ interface Named {
 }
 
 /**
- * What a resource and the target of a relation have to hold alike, besides the key that the reference holds: the pattern of the
- * target is how the pattern of the resource begins. Of `shelves/{shelf}/books/{book}/pages/{page}` and its book that is the shelf.
- * The tenant is left out, which a reference never leaves.
+ * What a resource and the target of a relation have to hold alike, besides the key that the reference holds:
+ * the pattern of the target is how the pattern of the resource begins. Of
+ * `shelves/{shelf}/books/{book}/pages/{page}` and its book that is the shelf. The tenant is left out, which a
+ * reference never leaves.
  */
 export function sharedParts(
   { name }: Named,
@@ -41,7 +42,10 @@ export function sharedParts(
   })
 }
 
-/** Whether a write changes what a reference refers to: the reference itself, or a part of the name of its target. */
+/**
+ * Whether a write changes what a reference refers to: the reference itself, or a part of the name of its
+ * target.
+ */
 export const isWritten = (
   { reference }: OwningRelation,
   parts: readonly SharedPart[],

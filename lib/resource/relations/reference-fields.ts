@@ -35,8 +35,8 @@ export function referenceFields(message: DescMessage, seen = new Set<DescMessage
 }
 
 /**
- * The fields of a message that show what its references refer to: OUTPUT_ONLY, of a resource's message type. The reference is
- * the field of that type with the name and `_id` or `_name`, else the only one of the type.
+ * The fields of a message that show what its references refer to: OUTPUT_ONLY, of a resource's message type.
+ * The reference is the field of that type with the name and `_id` or `_name`, else the only one of the type.
  */
 export function shownReferences(message: DescMessage): ShownReference[] {
   return message.fields.flatMap((field) => {
@@ -48,7 +48,9 @@ export function shownReferences(message: DescMessage): ShownReference[] {
   })
 }
 
-/** Why nobody can tell to which reference a field belongs that would show one; undefined for any other field. */
+/**
+ * Why nobody can tell to which reference a field belongs that would show one; undefined for any other field.
+ */
 export function unclearReference(field: DescField): string | undefined {
   const type = shownType(field)
   if (type === undefined || referenceBeside(field, type) !== undefined) return undefined

@@ -4,7 +4,8 @@ import { isOwning, type OwningRelation, type RelatedClass, type Relation } from 
 type Values = Readonly<Record<string, unknown>>
 
 /**
- * The values of an entity with the keys of what its relations hold: `project: { id: 'p1' }` is `projectId: 'p1'`.
+ * The values of an entity with the keys of what its relations hold: `project: { id: 'p1' }` is
+ * `projectId: 'p1'`.
  * @param keyOf - the property that is the key of a class.
  * @throws InvalidArgument where the two differ, and for a related object without a key.
  */

@@ -10,7 +10,8 @@ interface AnyRelation {
   /** In the entity, such as `project`. */
   readonly property: string
   /**
-   * The other class. Classes that refer to one another are loaded one after another, so ask for it once all are loaded.
+   * The other class. Classes that refer to one another are loaded one after another, so ask for it once all
+   * are loaded.
    * @throws DeclarationError for a target that is not there even then.
    */
   readonly target: () => RelatedClass

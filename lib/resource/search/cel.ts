@@ -1,7 +1,10 @@
 import type { Field } from '../fields/field.js'
 import { kindOf } from '../kinds/kinds.js'
 
-/** A portable expression: the subset of CEL that every database can compute. Booleans occur only in conditions. */
+/**
+ * A portable expression: the subset of CEL that every database can compute. Booleans occur only in
+ * conditions.
+ */
 export type CelNode =
   | { readonly kind: 'text'; readonly value: string }
   | { readonly kind: 'bool'; readonly value: boolean }

@@ -11,7 +11,8 @@ const STATEMENTS = new Set(
 )
 
 /**
- * Why a raw expression cannot be a source of search; undefined when it can. Strings and quoted names are recognized.
+ * Why a raw expression cannot be a source of search; undefined when it can. Strings and quoted names are
+ * recognized.
  */
 export function rawSqlProblem(sql: string, fields: readonly Field[], table: string): string | undefined {
   if (sql.trim() === '') return 'is empty'

@@ -8,8 +8,9 @@ import type {
 import { ManagedValues } from '../kinds/managed.js'
 
 /**
- * What TypeORM lets an entity declare, and what happens to it: `carried out`, or why not and what to write instead.
- * Nothing is silently dropped: what no table here knows is refused. To lift a refusal, change its row.
+ * What TypeORM lets an entity declare, and what happens to it: `carried out`, or why not and what to write
+ * instead. Nothing is silently dropped: what no table here knows is refused. To lift a refusal, change its
+ * row.
  */
 
 type Storage = ReturnType<typeof getMetadataArgsStorage>

@@ -41,7 +41,8 @@ export function typeormProblems(entity: { readonly name: string }): TypeormProbl
       const property = args['propertyName'] as string | symbol | undefined
       // Symbols do not convert to text implicitly.
       const named = property === undefined ? args : { ...args, propertyName: String(property) }
-      // Each rule takes the arguments of its own decorator, and the list it was found by says that these are such.
+      // Each rule takes the arguments of its own decorator, and the list it was found by says that these are
+      // such.
       const problem = rule?.(named as never, entity.name)
       if (problem === undefined) continue
       problems.push(problem)

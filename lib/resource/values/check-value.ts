@@ -4,7 +4,8 @@ import { kindOf } from '../kinds/kinds.js'
 import { ownPartProblem } from '../names/pattern.js'
 
 /**
- * Checks one value. Absent values are left to the database (NOT NULL). @throws InvalidArgument with the proto field.
+ * Checks one value. Absent values are left to the database (NOT NULL). @throws InvalidArgument with the proto
+ * field.
  */
 export function checkValue(field: ValueField, value: unknown): void {
   if (value === undefined || value === null) return

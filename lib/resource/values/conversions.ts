@@ -29,7 +29,10 @@ export function zeroOf(field: ValueField): unknown {
 /** The conversion of each field, compiled once per resource. */
 export interface Conversions<E> {
   readonly toMessage: <M extends object>(entity: E) => M
-  /** Writes the bytes of `toMessage(entity)`. Throws where only `toMessage` or `toBinary` can say what is wrong. */
+  /**
+   * Writes the bytes of `toMessage(entity)`. Throws where only `toMessage` or `toBinary` can say what is
+   * wrong.
+   */
   readonly write: WriteEntity
   /** Where the value of each field of the message comes from. */
   readonly outputs: readonly Output[]

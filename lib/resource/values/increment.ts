@@ -16,8 +16,8 @@ export class Increment {
   }
 
   /**
-   * What it adds; undefined for any other value. What a client has sent is never an increment, whatever it looks like. For a
-   * repository of your own, which is given increments in patches.
+   * What it adds; undefined for any other value. What a client has sent is never an increment, whatever it
+   * looks like. For a repository of your own, which is given increments in patches.
    */
   static amountOf(value: unknown): Amount | undefined {
     return typeof value === 'object' && value !== null && #by in value ? value.#by : undefined
@@ -25,11 +25,14 @@ export class Increment {
 }
 
 /**
- * Adds to a number that is stored, in the statement that writes it, so that calls at the same time lose nothing. It stands for
- * the value in the patch of `update`, `batchUpdate` and `modify`; an unset number counts as 0.
+ * Adds to a number that is stored, in the statement that writes it, so that calls at the same time lose
+ * nothing. It stands for the value in the patch of `update`, `batchUpdate` and `modify`; an unset number
+ * counts as 0.
  * @param by - negative to subtract. An integer for an integer field, for a Duration in nanoseconds.
- * @throws InvalidArgument from the write, with the field, when the sum would leave the range of the field's type.
- * @throws TypeError for NaN and infinities, and from the write for a fraction on an integer field and a field that is no number.
+ * @throws InvalidArgument from the write, with the field, when the sum would leave the range of the field's
+ * type.
+ * @throws TypeError for NaN and infinities, and from the write for a fraction on an integer field and a field
+ * that is no number.
  * @example
  * ```ts
  * import { increment } from 'ashlar'
@@ -44,7 +47,10 @@ export const increment = (by: number | bigint): Increment => new Increment(by)
 /** What an update is given: values, and increments of numbers. */
 export type Patch<T> = { [K in keyof T]?: T[K] | IncrementOf<T[K]> }
 
-/** Any number can be assigned to an enum, which cannot be added to: as text an enum is a few numbers and not each of them. */
+/**
+ * Any number can be assigned to an enum, which cannot be added to: as text an enum is a few numbers and not
+ * each of them.
+ */
 type IncrementOf<V> = `${number}` extends `${Extract<V, number>}`
   ? Increment
   : `${bigint}` extends `${Extract<V, bigint>}`
@@ -90,7 +96,10 @@ export class FieldIncrement {
     return new FieldIncrement(field, by, range)
   }
 
-  /** What a stored value has to be compared with for the sum to stay in range. @param range - that the database keeps. */
+  /**
+   * What a stored value has to be compared with for the sum to stay in range. @param range - that the
+   * database keeps.
+   */
   bound(range = this.range): IncrementBound {
     const { by } = this
     const [lowest, highest] = range

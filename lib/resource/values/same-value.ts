@@ -7,7 +7,10 @@ export const copied = (value: unknown): unknown => {
   return value instanceof Uint8Array ? Uint8Array.from(value) : structuredClone(value)
 }
 
-/** Whether a property of an entity holds the same as before. Null is the same as undefined, and only content counts, not its class. */
+/**
+ * Whether a property of an entity holds the same as before. Null is the same as undefined, and only content
+ * counts, not its class.
+ */
 export const isSame = (before: unknown, after: unknown): boolean => {
   if ((before ?? undefined) === (after ?? undefined)) return true
   if (before instanceof Date && after instanceof Date) return before.getTime() === after.getTime()

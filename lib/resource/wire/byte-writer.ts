@@ -6,8 +6,8 @@ const LOOPED_CHARACTERS = 96
 const WORD = 2 ** 32
 
 /**
- * The wire format of protobuf, into one buffer that grows. It takes only values of the right type and range, and throws
- * for all others.
+ * The wire format of protobuf, into one buffer that grows. It takes only values of the right type and range,
+ * and throws for all others.
  */
 export class ByteWriter {
   /** The writer that nobody is using. What is written may itself write a message. */

@@ -14,8 +14,8 @@ import { isZero, tagOf, WIRE, type Write, wireTypeOf, writeScalar } from './scal
 export const PRESENCE = { implicit: 2, required: 3 } as const
 
 /**
- * The compiled writer of one field: tag and value, or nothing for a value that is not set. Few functions run per value: each
- * of them has its own loop and its own tag.
+ * The compiled writer of one field: tag and value, or nothing for a value that is not set. Few functions run
+ * per value: each of them has its own loop and its own tag.
  * @param ofMessage - writes the fields of an embedded message, in the form in which the values have it.
  */
 export function fieldWriter(field: DescField, ofMessage: (desc: DescMessage) => Write): Write {
@@ -60,7 +60,10 @@ function scalar(field: DescField): Write {
   }
 }
 
-/** The fields of an embedded message, without its tag and length. Generated code keeps some messages as bare values. */
+/**
+ * The fields of an embedded message, without its tag and length. Generated code keeps some messages as bare
+ * values.
+ */
 function messageFields(field: DescField, desc: DescMessage, ofMessage: (desc: DescMessage) => Write): Write {
   if (isPlainObject(field))
     return (value, out) => out.raw(toBinary(StructSchema, fromJson(StructSchema, value as JsonValue)))

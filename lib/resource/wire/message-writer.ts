@@ -8,7 +8,10 @@ type WriteField = (message: Local, out: ByteWriter) => void
 
 const compiled = new WeakMap<DescMessage, Write>()
 
-/** The compiled writer of the fields of a message, for embedding; it throws for a value that is not of its field's type. */
+/**
+ * The compiled writer of the fields of a message, for embedding; it throws for a value that is not of its
+ * field's type.
+ */
 export function messageWriter(desc: DescMessage): Write {
   const known = compiled.get(desc)
   if (known !== undefined) return known
@@ -31,8 +34,8 @@ export function messageWriter(desc: DescMessage): Write {
 }
 
 /**
- * The bytes of the message, the same as those of `toBinary`, which also says what is wrong with a message that cannot be
- * written.
+ * The bytes of the message, the same as those of `toBinary`, which also says what is wrong with a message
+ * that cannot be written.
  * @throws Error as `toBinary` does.
  */
 export function messageBytes(desc: DescMessage, message: Message): Uint8Array {

@@ -8,7 +8,9 @@ import { tagOf, WIRE, type Write, writeScalar } from './scalar-writers.js'
 /** Where the value of one field of a response comes from. */
 export interface Output {
   readonly field: DescField
-  /** The property of the entity that holds it, or what computes it; neither for a field that is never sent. */
+  /**
+   * The property of the entity that holds it, or what computes it; neither for a field that is never sent.
+   */
   readonly from: string | ((entity: object) => unknown) | undefined
   /** Makes what a message holds of it; undefined where that is the same. */
   readonly convert: ((value: unknown) => unknown) | undefined
@@ -29,8 +31,8 @@ interface Part {
 }
 
 /**
- * Writes the bytes of an entity's message without making the message: the same as those of `toBinary(toMessage(entity))`.
- * It throws for a value that is not of its field's type.
+ * Writes the bytes of an entity's message without making the message: the same as those of
+ * `toBinary(toMessage(entity))`. It throws for a value that is not of its field's type.
  */
 export function entityWriter(outputs: readonly Output[]): WriteEntity {
   const parts = outputs.toSorted((one, other) => one.field.number - other.field.number).map(partOf)

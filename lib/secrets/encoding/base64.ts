@@ -3,8 +3,8 @@ const DIGITS = new Int8Array(128).fill(-1)
 for (const [value, character] of [...ALPHABET].entries()) DIGITS[character.charCodeAt(0)] = value
 
 /**
- * The bytes of standard, padded base64 text; undefined for anything else. `Buffer.from` ignores unknown characters,
- * reads the URL alphabet and ignores spare bits, so that many texts would mean one value.
+ * The bytes of standard, padded base64 text; undefined for anything else. `Buffer.from` ignores unknown
+ * characters, reads the URL alphabet and ignores spare bits, so that many texts would mean one value.
  */
 export function decodeBase64(text: string): Buffer | undefined {
   const length = text.length

@@ -4,8 +4,8 @@ const PLAINTEXT_FIELD = /("plaintext"\s*:\s*")[^"]*/gi
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g
 
 /**
- * A server's response body, made safe for an error: without the given secrets in any spelling that a server would echo,
- * without decrypted values, on one line, at most 1024 characters.
+ * A server's response body, made safe for an error: without the given secrets in any spelling that a server
+ * would echo, without decrypted values, on one line, at most 1024 characters.
  */
 export function safeBody(body: string, secrets: readonly string[]): string {
   const hidden = secrets.filter(Boolean).flatMap(spellings)

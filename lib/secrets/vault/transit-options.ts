@@ -4,19 +4,23 @@ const MIN_INDEX_KEY_BYTES = 32
 const SEGMENT = /^(?!\.{1,2}$)[A-Za-z0-9_.-]+$/
 export const HEADER_VALUE = /^[\x21-\x7e]+$/
 
-/** A token, or a function that gets one: at the first call, when the server refuses the one before, and before that one ends. */
+/**
+ * A token, or a function that gets one: at the first call, when the server refuses the one before, and before
+ * that one ends.
+ */
 export type TokenSource = string | (() => string | Promise<string>)
 
 /** Where the transit server is, and how to log in. */
 export interface VaultTransitOptions {
   /**
-   * Key of `hash`, at least 32 bytes (a string counts in UTF-8 bytes). Keep it as long as the hashes. Default: the
-   * SHA-256 of the token, so that a new token orphans every stored hash. A token that changes needs one.
+   * Key of `hash`, at least 32 bytes (a string counts in UTF-8 bytes). Keep it as long as the hashes.
+   * Default: the SHA-256 of the token, so that a new token orphans every stored hash. A token that changes
+   * needs one.
    */
   readonly indexKey?: Uint8Array | string
   /**
-   * A file that holds the token, such as the sink of an agent; the argument `token` is then `''`. It is followed: another token in it is
-   * used from then on.
+   * A file that holds the token, such as the sink of an agent; the argument `token` is then `''`. It is
+   * followed: another token in it is used from then on.
    */
   readonly tokenFile?: string
   /** Timeout of each request in milliseconds, from connecting to the last byte; default 5000. */
@@ -28,8 +32,8 @@ export interface VaultTransitOptions {
   /** Called once when `hash` is used without an `indexKey`; default `process.emitWarning`. */
   readonly warn?: (message: string) => void
   /**
-   * A `fetch` in the place of the client of node:http, for a private certificate authority or a proxy. It must honour
-   * `redirect: 'manual'`. It costs about three times the processor time.
+   * A `fetch` in the place of the client of node:http, for a private certificate authority or a proxy. It
+   * must honour `redirect: 'manual'`. It costs about three times the processor time.
    */
   readonly fetch?: typeof fetch
 }

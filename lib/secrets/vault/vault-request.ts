@@ -45,8 +45,8 @@ const MAX_ERROR_BYTES = 256 * 1024
 const mostBytes = (statusCode: number): number => (statusCode === 200 ? MAX_RESPONSE_BYTES : MAX_ERROR_BYTES)
 
 /**
- * Requests over connections that are kept alive. There are as many connections as requests run at the same time, at most 64; idle ones do
- * not keep the process alive.
+ * Requests over connections that are kept alive. There are as many connections as requests run at the same
+ * time, at most 64; idle ones do not keep the process alive.
  */
 export function exchangeByAgent(agent: Agent, isHttps: boolean): Exchange {
   const open = isHttps ? httpsRequest : httpRequest
@@ -70,7 +70,8 @@ export function exchangeByAgent(agent: Agent, isHttps: boolean): Exchange {
       try {
         return await once(asked, reused)
       } catch (error) {
-        // The server may close a kept connection at the moment at which it is used again. Nothing of the transit engine changes by a request.
+        // The server may close a kept connection at the moment at which it is used again. Nothing of the
+        // transit engine changes by a request.
         if (!reused.isReused || asked.end.isOver || !isReset(error)) throw error
         reused.isReused = false
       }

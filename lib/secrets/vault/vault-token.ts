@@ -19,8 +19,9 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1
 const AGAIN_MS = 10_000
 
 /**
- * The token of a client: a text, what a function returns, or what a file holds now. One that can be renewed is renewed at two thirds of its
- * life; of a function that returned another kind, a new one is asked for then.
+ * The token of a client: a text, what a function returns, or what a file holds now. One that can be renewed
+ * is renewed at two thirds of its life; of a function that returned another kind, a new one is asked for
+ * then.
  */
 export class VaultToken {
   /** The newest first. */

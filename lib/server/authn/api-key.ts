@@ -16,8 +16,8 @@ export interface ApiKeyOptions<R> {
 
 /**
  * An authenticator for API keys, which are credential fields of a resource.
- * @throws Unauthenticated for a key that is unknown, wrong, expired, or of a deleted record. The error does not say
- * which.
+ * @throws Unauthenticated for a key that is unknown, wrong, expired, or of a deleted record. The error does
+ * not say which.
  * @example
  * ```ts
  * import { apiKey } from 'ashlar'

@@ -21,8 +21,8 @@ export interface ClaimMapping {
 export const MAX_GROUPS = 1000
 
 /**
- * The principal of verified claims. An absent claim leaves its part empty. A claim of a wrong type counts as absent, so
- * it can never grant anything.
+ * The principal of verified claims. An absent claim leaves its part empty. A claim of a wrong type counts as
+ * absent, so it can never grant anything.
  * @throws Unauthenticated without a subject, and with more than {@link MAX_GROUPS} groups or scopes.
  */
 export const toPrincipal = (claims: JWTPayload, mapping: ClaimMapping): Principal => {

@@ -1,12 +1,15 @@
 import type { JWTPayload } from 'jose'
 import { Unauthenticated } from '../../errors.js'
 
-/** Claims that bind an ID token to the request it responds to (OpenID Connect Core, 2 and 3.3.2.11). Access tokens have none of them. */
+/**
+ * Claims that bind an ID token to the request it responds to (OpenID Connect Core, 2 and 3.3.2.11). Access
+ * tokens have none of them.
+ */
 const OF_ID_TOKENS = ['at_hash', 'c_hash', 'nonce']
 
 /**
- * Refuses what shows itself as an ID token: it is for the application that signed somebody in, and any page of that application may
- * have it. @throws Unauthenticated that says what to send.
+ * Refuses what shows itself as an ID token: it is for the application that signed somebody in, and any page
+ * of that application may have it. @throws Unauthenticated that says what to send.
  */
 export const refuseIdToken = (claims: JWTPayload): void => {
   const isIdToken =

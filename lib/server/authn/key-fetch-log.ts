@@ -4,8 +4,8 @@ const FIRST_PAUSE_MS = 60_000
 const LONGEST_PAUSE_MS = 3_600_000
 
 /**
- * Logs that the keys of an issuer could not be fetched: at once, then after a minute, then after twice as long each
- * time, an hour at most. Also logs when they can be fetched again.
+ * Logs that the keys of an issuer could not be fetched: at once, then after a minute, then after twice as
+ * long each time, an hour at most. Also logs when they can be fetched again.
  */
 export class KeyFetchLog {
   readonly #loggerOf: () => Logger

@@ -2,7 +2,9 @@ import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } f
 import { Unavailable } from '../../errors.js'
 import type { KeyFetchLog } from './key-fetch-log.js'
 
-/** A source of keys that can verify a signature, and of no others. What is fetched without one is rejected. */
+/**
+ * A source of keys that can verify a signature, and of no others. What is fetched without one is rejected.
+ */
 export type KeySource = (signal: AbortSignal) => Promise<JSONWebKeySet>
 
 /** How long keys are used before they are fetched again. */
@@ -15,8 +17,8 @@ const FETCH_TIMEOUT_MS = 5_000
 type LocalKeys = ReturnType<typeof createLocalJWKSet>
 
 /**
- * The keys of an issuer. They are cached, fetched again when a token names an unknown key, and kept while their source
- * is down.
+ * The keys of an issuer. They are cached, fetched again when a token names an unknown key, and kept while
+ * their source is down.
  */
 export class KeySet {
   readonly #source: KeySource

@@ -35,8 +35,8 @@ const keySet = async (
 }
 
 /**
- * @throws TypeError for an address that is not https, or http on this host: an attacker on the network could replace
- * the keys.
+ * @throws TypeError for an address that is not https, or http on this host: an attacker on the network could
+ * replace the keys.
  */
 export const assertSafe = (name: string, address: string): void => {
   const url = URL.canParse(address) ? new URL(address) : undefined

@@ -10,7 +10,10 @@ import type { KeySource } from './key-set.js'
 import { assertSafe, keysAt, keysOfIssuer } from './key-source.js'
 import { usableKeys } from './usable-key.js'
 
-/** Signatures that only the issuer can make. Shared secrets and `none` are missing on purpose and cannot be allowed. */
+/**
+ * Signatures that only the issuer can make. Shared secrets and `none` are missing on purpose and cannot be
+ * allowed.
+ */
 const ASYMMETRIC = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
@@ -33,13 +36,14 @@ export interface OidcOptions {
   /** Default: every asymmetric algorithm that is registered. */
   readonly algorithms?: readonly string[]
   /**
-   * Accepted `typ` values of tokens, compared without case; `''` is a token without one. Default: none, `JWT` and
-   * `at+jwt` (RFC 9068). Another kind of token (`logout+jwt`, `secevent+jwt`, `dpop+jwt`) is refused.
+   * Accepted `typ` values of tokens, compared without case; `''` is a token without one. Default: none, `JWT`
+   * and `at+jwt` (RFC 9068). Another kind of token (`logout+jwt`, `secevent+jwt`, `dpop+jwt`) is refused.
    */
   readonly types?: readonly string[]
   /**
-   * Also accepts ID tokens, which say who signed in and not what a caller may do. Default false: a token that shows itself as one is refused.
-   * That is one with `at_hash`, `c_hash` or `nonce`, with `typ: ID` (Keycloak), or with `token_use: id` (Cognito).
+   * Also accepts ID tokens, which say who signed in and not what a caller may do. Default false: a token that
+   * shows itself as one is refused. That is one with `at_hash`, `c_hash` or `nonce`, with `typ: ID`
+   * (Keycloak), or with `token_use: id` (Cognito).
    */
   readonly idTokens?: boolean
   readonly claims?: ClaimMapping
@@ -52,8 +56,8 @@ export interface OidcOptions {
 }
 
 /**
- * An authenticator for JSON Web Tokens of an OpenID provider (RFC 7519, RFC 8725). Issuer, audience and expiry are
- * required, with 30 seconds of leeway. Keys are cached and follow the provider's rotation.
+ * An authenticator for JSON Web Tokens of an OpenID provider (RFC 7519, RFC 8725). Issuer, audience and
+ * expiry are required, with 30 seconds of leeway. Keys are cached and follow the provider's rotation.
  * @throws TypeError when the options are not safe.
  * @example
  * ```ts

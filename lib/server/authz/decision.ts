@@ -11,8 +11,8 @@ export interface EntityRequest extends AuthorizationRequest {
 export interface RowDecision {
   readonly where: Filter
   /**
-   * Holds for each row after a create or update, else the call is denied and everything is rolled back. Left out, `where` has to
-   * hold then too. The argument is the entity.
+   * Holds for each row after a create or update, else the call is denied and everything is rolled back. Left
+   * out, `where` has to hold then too. The argument is the entity.
    */
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- an authorizer serves entities of all types
   readonly check?: (entity: any) => boolean | Promise<boolean>
@@ -32,11 +32,12 @@ export class EntityDecision {
 }
 
 /**
- * A decision that takes code: `allows` is asked about every entity that the call reaches. Before a write the row is locked
- * first. After a create or update it is asked again about the entity as it is then, unless there is a `check`.
+ * A decision that takes code: `allows` is asked about every entity that the call reaches. Before a write the
+ * row is locked first. After a create or update it is asked again about the entity as it is then, unless
+ * there is a `check`.
  *
- * A list cannot ask it, because its pages would not be full: a list returns the rows of `where`, so say there which rows
- * `allows` can hold for. Without `where` a list is an error of the server, which is logged.
+ * A list cannot ask it, because its pages would not be full: a list returns the rows of `where`, so say there
+ * which rows `allows` can hold for. Without `where` a list is an error of the server, which is logged.
  * @param options - `where` holds beside `allows`; `check` as of {@link RowDecision}.
  * @example
  * ```ts
@@ -57,7 +58,8 @@ export const authorizeEntity = <E extends object>(
 ): EntityDecision => new EntityDecision(allows as EntityTest, options)
 
 /**
- * What an authorizer has returned: anything but `true` and an object is a denial, because code in JavaScript can return anything.
+ * What an authorizer has returned: anything but `true` and an object is a denial, because code in JavaScript
+ * can return anything.
  * @throws TypeError for a decision by row of an authorizer that does not say that it makes such.
  */
 export const decisionOf = (

@@ -2,8 +2,8 @@ import type { AuthorizationRequest, Authorizer } from './authorizer.js'
 import { type Grant, isFor, permits, refusalOf } from './grant.js'
 
 /**
- * The development authorizer: allows what a grant allows. Without grants it denies everything, which makes it the safe
- * default; with grants `serve` accepts it in development only.
+ * The development authorizer: allows what a grant allows. Without grants it denies everything, which makes it
+ * the safe default; with grants `serve` accepts it in development only.
  */
 export class DevAuthorizer implements Authorizer {
   constructor(readonly grants: readonly Grant[] = []) {}

@@ -55,7 +55,9 @@ export const isFor = (
   groups: ReadonlySet<string>,
 ): boolean => (tenant === '*' || tenant === principal.tenant) && includes(subjects, principal.subject, groups)
 
-/** Whether one of the subjects is the principal. One that calls itself `group:admins` is not of that group. */
+/**
+ * Whether one of the subjects is the principal. One that calls itself `group:admins` is not of that group.
+ */
 const includes = (granted: readonly string[], subject: string, groups: ReadonlySet<string>): boolean => {
   for (const one of granted) {
     if (one === '*') return true

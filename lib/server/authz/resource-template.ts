@@ -13,10 +13,10 @@ export interface ResourceTemplate {
 }
 
 /**
- * Compiles `zone:{zone_id}` or `book:{book.id}` for the request's message.
- * A `:` in a value is written `%3A`, and a `%` is `%25`, so that no two requests about different resources fill it alike.
- * @throws TypeError for an unmatched brace, for two fields without a colon in between, and when a field is not in the message or is
- * not a single value.
+ * Compiles `zone:{zone_id}` or `book:{book.id}` for the request's message. A `:` in a value is written `%3A`,
+ * and a `%` is `%25`, so that no two requests about different resources fill it alike.
+ * @throws TypeError for an unmatched brace, for two fields without a colon in between, and when a field is
+ * not in the message or is not a single value.
  */
 export const resourceTemplate = (template: string, request: DescMessage): ResourceTemplate => {
   const type = typeOf(template)

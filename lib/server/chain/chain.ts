@@ -4,7 +4,10 @@ import type { Registered } from './registered.js'
 
 type AnyInterceptor = (next: Next<Call>, registered: Registered) => Next<Call>
 
-/** Interceptors in the order in which a call meets them. `Has` is what the interceptors so far have put on the call. */
+/**
+ * Interceptors in the order in which a call meets them. `Has` is what the interceptors so far have put on the
+ * call.
+ */
 export class Chain<Has = unknown> {
   readonly #interceptors: readonly AnyInterceptor[]
 
@@ -13,10 +16,11 @@ export class Chain<Has = unknown> {
   }
 
   /**
-   * The chain with one more interceptor inside. Does not compile when the interceptor needs what none before it adds.
+   * The chain with one more interceptor inside. Does not compile when the interceptor needs what none before
+   * it adds.
    * @param _name - the name that inner interceptors require with `Passed`.
-   * @param interceptor - undefined when it is not configured: its place is kept in the types, and no call meets it.
-   * That compiles only when no other interceptor needs what it adds.
+   * @param interceptor - undefined when it is not configured: its place is kept in the types, and no call
+   * meets it. That compiles only when no other interceptor needs what it adds.
    */
   add<Name extends string, Adds, Needs>(
     _name: Name,

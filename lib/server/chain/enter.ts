@@ -1,6 +1,8 @@
 import { RequestContext } from '../../context.js'
 
-/** Runs `fn` in the context of its call, and inside the transaction that an interceptor has opened around it. */
+/**
+ * Runs `fn` in the context of its call, and inside the transaction that an interceptor has opened around it.
+ */
 export const enter = <T>(context: RequestContext, fn: () => T): T => {
   const around = RequestContext.current()
   const isInside = around.transaction !== undefined && around.isOfSameCallAs(context)

@@ -17,8 +17,8 @@ export interface ReplyForm<T extends object = object> {
 }
 
 /**
- * A response that is still what the repository has returned. It becomes a message only where somebody reads one: an
- * interceptor, the log, a read mask, a listener that sends JSON.
+ * A response that is still what the repository has returned. It becomes a message only where somebody reads
+ * one: an interceptor, the log, a read mask, a listener that sends JSON.
  */
 export class EntityReply implements EntityResponse {
   /** The etag in the response; empty for none. */
@@ -34,7 +34,10 @@ export class EntityReply implements EntityResponse {
     this.etag = typeof etag === 'string' ? etag : ''
   }
 
-  /** Always the same one. After the bytes were made, it is read from them, so that nobody sees two different responses. */
+  /**
+   * Always the same one. After the bytes were made, it is read from them, so that nobody sees two different
+   * responses.
+   */
   get message(): Message {
     const { form, value, written } = this
     return (this.made ??= written === undefined ? form.toMessage(value) : fromBinary(form.desc, written))

@@ -13,9 +13,9 @@ export type ReplyOrPromise = Reply | Promise<Reply>
 export type Next<C> = (call: C) => ReplyOrPromise
 
 /**
- * One interceptor of the chain. It wraps the inner part once per method, and returns `next` itself when it has nothing
- * to do for the method. `Adds` is what it puts on the call for inner interceptors. `Needs` is what an outer one must
- * have put there, so that a wrong order does not compile.
+ * One interceptor of the chain. It wraps the inner part once per method, and returns `next` itself when it
+ * has nothing to do for the method. `Adds` is what it puts on the call for inner interceptors. `Needs` is
+ * what an outer one must have put there, so that a wrong order does not compile.
  */
 export type Interceptor<Adds = unknown, Needs = unknown> = <C extends Call & Needs>(
   next: Next<C & Adds>,

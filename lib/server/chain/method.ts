@@ -11,8 +11,8 @@ import { type Readable, readableOf } from '../../resource/messages/read-mask-tar
 import { nestedValidateOnly } from './nested-validate-only.js'
 
 /**
- * One rpc with what interceptors need to know about its messages, computed once. A reader is undefined when its field
- * is missing.
+ * One rpc with what interceptors need to know about its messages, computed once. A reader is undefined when
+ * its field is missing.
  */
 export interface Method {
   readonly desc: DescMethod
@@ -24,7 +24,9 @@ export interface Method {
   readonly updateMask: Reader<readonly string[]> | undefined
   readonly readMask: Reader<readonly string[]> | undefined
   readonly validateOnly: Reader<boolean> | undefined
-  /** The path of a `validate_only` that is set in a request inside of the request, such as an item of a batch. */
+  /**
+   * The path of a `validate_only` that is set in a request inside of the request, such as an item of a batch.
+   */
   readonly nestedValidateOnly: Reader<string | undefined> | undefined
   /** The AIP-155 `request_id`. */
   readonly requestId: Reader<string> | undefined

@@ -12,8 +12,9 @@ interface Way {
 }
 
 /**
- * Reads the path of a `validate_only` that is set in a request inside of the request, such as an item of a batch, at whatever
- * depth; undefined where no request can be in there. A message is a request when a method takes it, or its name says so.
+ * Reads the path of a `validate_only` that is set in a request inside of the request, such as an item of a
+ * batch, at whatever depth; undefined where no request can be in there. A message is a request when a method
+ * takes it, or its name says so.
  */
 export const nestedValidateOnly = ({ input, parent }: DescMethod): Reader<string | undefined> | undefined => {
   const known = new Map<DescMessage, readonly Way[]>()

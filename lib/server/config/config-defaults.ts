@@ -73,7 +73,10 @@ export const GATEWAY_FIELDS: Fields<GatewayConfig, ResolvedGateway> = {
   docs: { documented: 'like `openapi`, where the package is there', resolve: ({ docs }) => docs },
 }
 
-/** Every field of `Config`, once, second names aside: names, defaults and what the documentation says of them come from here. */
+/**
+ * Every field of `Config`, once, second names aside: names, defaults and what the documentation says of them
+ * come from here.
+ */
 export const CONFIG_FIELDS: Fields<PlainConfig, ResolvedConfig> = {
   grpcAddr: { documented: 'required', resolve: ({ grpcAddr = '' }) => grpcAddr },
   httpAddr: { documented: 'no gateway', resolve: ({ httpAddr = '' }) => httpAddr },

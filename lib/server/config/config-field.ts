@@ -25,7 +25,9 @@ export const resolved = <Given, Resolved extends Record<keyof Given, unknown>>(
     Object.entries<ConfigField<Given, unknown>>(fields).map(([name, { resolve }]) => [name, resolve(given)]),
   ) as Resolved
 
-/** A number as the documentation writes it: `none` for no limit, whole MiB, else with thousands separators. */
+/**
+ * A number as the documentation writes it: `none` for no limit, whole MiB, else with thousands separators.
+ */
 export const documentedNumber = (value: number): string => {
   if (value === Number.POSITIVE_INFINITY) return 'none'
   if (value % MIB === 0) return `${value / MIB} MiB`

@@ -35,11 +35,14 @@ const LONGEST_DELAY_MS = 3_600_000
 /** How the server withstands load and failing handlers. */
 export interface ResilienceConfig {
   /**
-   * Timeout of every unary call, and of each step before the handler of a stream, in milliseconds. Default 30 s, also
-   * for 0; `NoTimeout` disables it.
+   * Timeout of every unary call, and of each step before the handler of a stream, in milliseconds. Default 30
+   * s, also for 0; `NoTimeout` disables it.
    */
   readonly requestTimeoutMs?: number
-  /** gRPC full method name → milliseconds, instead of `requestTimeoutMs`; `NoTimeout` disables it for the method. */
+  /**
+   * gRPC full method name → milliseconds, instead of `requestTimeoutMs`; `NoTimeout` disables it for the
+   * method.
+   */
   readonly perMethodTimeoutMs?: Readonly<Record<string, number>>
   /** Sheds excess load: by the caller's tenant if it is known, else by address. Default: none. */
   readonly rateLimiter?: RateLimiter
@@ -61,8 +64,8 @@ export interface Config {
   /** Decides who may do what. Default: a development authorizer without grants, which denies everything. */
   readonly authorizer?: Authorizer
   /**
-   * Derives the principal. Default: the verified principal with an authenticator, else none (every non-public call is
-   * denied).
+   * Derives the principal. Default: the verified principal with an authenticator, else none (every non-public
+   * call is denied).
    */
   readonly principalFunc?: PrincipalFunc
   /** Verifies bearer tokens before authorization. Default: none. */
@@ -82,11 +85,14 @@ export interface Config {
   /** Default: JSON lines on stderr. */
   readonly logger?: Logger
   /**
-   * Run for every `/readyz` probe and for gRPC health. Default: none; the server is ready unless a database refuses
-   * writes.
+   * Run for every `/readyz` probe and for gRPC health. Default: none; the server is ready unless a database
+   * refuses writes.
    */
   readonly readinessChecks?: readonly ReadinessCheck[]
-  /** Started when the server serves, and drained when it shuts down: relays and consumers of `ashlar/events`. Default: none. */
+  /**
+   * Started when the server serves, and drained when it shuts down: relays and consumers of `ashlar/events`.
+   * Default: none.
+   */
   readonly workers?: readonly Worker[]
   readonly resilience?: ResilienceConfig
   /** Default: `updateMask: 'spec'`, bodies of at most 1 MiB, compression, no CORS. */
@@ -99,25 +105,32 @@ export interface Config {
   /** Encrypts both listeners. Default: none, plain text. */
   readonly tls?: TlsConfig
   /**
-   * TLS of the HTTP listener, if it differs from `tls`. `'none'` serves plain HTTP, as behind a proxy on the same
-   * machine. Default: `tls`.
+   * TLS of the HTTP listener, if it differs from `tls`. `'none'` serves plain HTTP, as behind a proxy on the
+   * same machine. Default: `tls`.
    */
   readonly httpTls?: TlsConfig | 'none'
   /** Limits on what one client can use. */
   readonly limits?: LimitsConfig
   /**
-   * How long the server continues to serve after a shutdown begins and health says NOT_SERVING, in milliseconds. It
-   * gives load balancers time to notice. The 5 seconds of the shutdown begin after it. Default: 0.
+   * How long the server continues to serve after a shutdown begins and health says NOT_SERVING, in
+   * milliseconds. It gives load balancers time to notice. The 5 seconds of the shutdown begin after it.
+   * Default: 0.
    */
   readonly shutdownDelayMs?: number
   /**
-   * Tells any client what is served (gRPC reflection v1 and v1alpha); it is public. Default: true when NODE_ENV is
-   * `development` or `test`.
+   * Tells any client what is served (gRPC reflection v1 and v1alpha); it is public. Default: true when
+   * NODE_ENV is `development` or `test`.
    */
   readonly reflection?: boolean
-  /** Tells callers why they were denied, by the response header `x-denied-because`, and the log. Default: true where NODE_ENV is `development` or `test`; refused elsewhere. */
+  /**
+   * Tells callers why they were denied, by the response header `x-denied-because`, and the log. Default: true
+   * where NODE_ENV is `development` or `test`; refused elsewhere.
+   */
   readonly explainDenials?: boolean
-  /** Lets `serve` accept what is meant for development although NODE_ENV is neither `development` nor `test`. Default: false. */
+  /**
+   * Lets `serve` accept what is meant for development although NODE_ENV is neither `development` nor `test`.
+   * Default: false.
+   */
   readonly allowDevelopment?: boolean
 }
 
@@ -161,32 +174,36 @@ export type ResolvedGateway = Omit<
 /** What is spoken at the gateway beside HTTP/JSON over HTTP/1.1. Undefined is the default. */
 export interface ResolvedProtocols {
   /**
-   * Offers HTTP/2 to clients of TLS, which choose it by ALPN (RFC 7301). Default: true where no handler in the style of
-   * `node:http` is mounted: Express and others that change requests and responses do not know those of HTTP/2.
+   * Offers HTTP/2 to clients of TLS, which choose it by ALPN (RFC 7301). Default: true where no handler in
+   * the style of `node:http` is mounted: Express and others that change requests and responses do not know
+   * those of HTTP/2.
    */
   readonly http2: boolean | undefined
   /**
-   * Serves Connect and gRPC-Web at `/package.Service/Method`; it needs the package `@connectrpc/connect`. Default: true where
-   * NODE_ENV is `development` or `test` and the package is installed.
+   * Serves Connect and gRPC-Web at `/package.Service/Method`; it needs the package `@connectrpc/connect`.
+   * Default: true where NODE_ENV is `development` or `test` and the package is installed.
    */
   readonly connect: boolean | undefined
   /**
-   * Serves gRPC on the HTTP listener, too, beside Connect, to clients of HTTP/2 over TLS: one port for everything. It is slower than
-   * the listener of `grpcAddr`, and has no streams of requests. Default: false.
+   * Serves gRPC on the HTTP listener, too, beside Connect, to clients of HTTP/2 over TLS: one port for
+   * everything. It is slower than the listener of `grpcAddr`, and has no streams of requests. Default: false.
    */
   readonly grpc: boolean
 }
 
-/** How the gateway describes itself. Undefined is the default, which gives way to a route or a handler of the same path. */
+/**
+ * How the gateway describes itself. Undefined is the default, which gives way to a route or a handler of the
+ * same path.
+ */
 export interface ResolvedDescription {
   /**
-   * Serves the OpenAPI document at `/openapi.json`, to everybody; what the document says of the whole API. Default: true where
-   * NODE_ENV is `development` or `test`.
+   * Serves the OpenAPI document at `/openapi.json`, to everybody; what the document says of the whole API.
+   * Default: true where NODE_ENV is `development` or `test`.
    */
   readonly openapi: boolean | OpenApiInfo | undefined
   /**
-   * Serves a page at `/docs`, to everybody, on which requests can be tried; it needs the package `swagger-ui-dist`. Default:
-   * true where NODE_ENV is `development` or `test` and the package is installed.
+   * Serves a page at `/docs`, to everybody, on which requests can be tried; it needs the package
+   * `swagger-ui-dist`. Default: true where NODE_ENV is `development` or `test` and the package is installed.
    */
   readonly docs: boolean | undefined
 }

@@ -5,8 +5,8 @@ export interface LimitsConfig {
   /** Bytes of a gRPC message, after inflation; a larger one is ResourceExhausted. Default 4 MiB. */
   readonly maxMessageBytes?: number
   /**
-   * Bytes that requests hold in memory before their calls are let in, of all calls and on all listeners. When it is more, the
-   * request that has held bytes for longest is ResourceExhausted. Default 32 MiB.
+   * Bytes that requests hold in memory before their calls are let in, of all calls and on all listeners. When
+   * it is more, the request that has held bytes for longest is ResourceExhausted. Default 32 MiB.
    */
   readonly unauthenticatedBytes?: number
   /** Concurrent calls on one connection of gRPC or HTTP/2; further ones wait at the client. Default 1,000. */
@@ -17,7 +17,10 @@ export interface LimitsConfig {
   readonly grpcKeepaliveTimeoutMs?: number
   /** A gRPC connection without calls is closed, with notice, after this time. Default: none. */
   readonly grpcMaxIdleMs?: number
-  /** A gRPC connection is closed, with notice, at this age, so that clients spread over new servers. Default: none. */
+  /**
+   * A gRPC connection is closed, with notice, at this age, so that clients spread over new servers. Default:
+   * none.
+   */
   readonly grpcMaxAgeMs?: number
   /** Concurrent HTTP connections; further ones are closed at once. Default: none. */
   readonly maxHttpConnections?: number
@@ -25,7 +28,9 @@ export interface LimitsConfig {
   readonly httpHeadersMs?: number
   /** Time to receive a whole HTTP request with its body. Default 30,000. */
   readonly httpRequestMs?: number
-  /** How long an idle HTTP connection is kept. Default 65,000, longer than common load balancers keep theirs. */
+  /**
+   * How long an idle HTTP connection is kept. Default 65,000, longer than common load balancers keep theirs.
+   */
   readonly httpKeepaliveMs?: number
   /** Bytes of request line and headers. Default 16,384. */
   readonly maxHeaderBytes?: number

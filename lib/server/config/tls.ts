@@ -4,7 +4,10 @@ import { readFileSync } from 'node:fs'
 import type { SecureContextOptions } from 'node:tls'
 import type { HttpServerOptions } from '../../gateway/http/http-server.js'
 
-/** PEM text or bytes, or the file that has them: it is read when the server is built, and again whenever it changes. */
+/**
+ * PEM text or bytes, or the file that has them: it is read when the server is built, and again whenever it
+ * changes.
+ */
 export type Pem = string | Buffer | PemFile
 
 /** A file with PEM. */
@@ -18,7 +21,9 @@ export interface TlsConfig {
   readonly certificateChain: Pem
   /** The key of the first certificate, not encrypted. */
   readonly privateKey: Pem
-  /** Certificates of the authorities that sign client certificates. Required with `requireClientCertificate`. */
+  /**
+   * Certificates of the authorities that sign client certificates. Required with `requireClientCertificate`.
+   */
   readonly clientCa?: Pem
   /** Refuses clients without a certificate signed by `clientCa` in the handshake. Default: false. */
   readonly requireClientCertificate?: boolean

@@ -17,7 +17,10 @@ export interface Arriving {
   readonly body?: Body
 }
 
-/** Reads a body: all of a small one, the beginning of any other. Nothing inside of an envelope is inflated yet. */
+/**
+ * Reads a body: all of a small one, the beginning of any other. Nothing inside of an envelope is inflated
+ * yet.
+ */
 export const arriving = async (
   form: RequestForm,
   request: IncomingMessage,

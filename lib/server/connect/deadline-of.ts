@@ -7,8 +7,8 @@ import type { WireFormat } from './wire-format.js'
 const LONGEST_MS = 2 ** 31 - 1
 
 /**
- * The caller's deadline, in milliseconds since the epoch: of `connect-timeout-ms`, or of `grpc-timeout`. A timeout of more than
- * 24 days is that long.
+ * The caller's deadline, in milliseconds since the epoch: of `connect-timeout-ms`, or of `grpc-timeout`. A
+ * timeout of more than 24 days is that long.
  * @throws InvalidArgument for a value that the protocol does not allow.
  */
 export const deadlineOf = (

@@ -68,7 +68,10 @@ const fromBytes = (input: DescMessage, bytes: Buffer): Message => {
   }
 }
 
-/** @throws Unimplemented for a coding that no message can have here; the codings that it can have are in the text. */
+/**
+ * @throws Unimplemented for a coding that no message can have here; the codings that it can have are in the
+ * text.
+ */
 export const checkCoding = (coding: string | undefined, more: readonly string[] = []): void => {
   const known = [...CONTENT_CODINGS.map(({ name }) => name), ...more]
   if (coding === undefined || coding === 'identity' || known.includes(coding)) return

@@ -3,7 +3,10 @@ import type { ServerResponse } from 'node:http'
 import { addVary, NOSNIFF } from '../../gateway/http/respond.js'
 import { drained } from '../../gateway/streaming.js'
 
-/** Sends what a universal handler returns, as fast as the client reads it. Headers already set on `response` stay. */
+/**
+ * Sends what a universal handler returns, as fast as the client reads it. Headers already set on `response`
+ * stay.
+ */
 export const sendUniversal = async (
   response: ServerResponse,
   { status, header, body = NOTHING, trailer }: UniversalServerResponse,
@@ -24,7 +27,8 @@ export const sendUniversal = async (
     if (isGone()) return
     if (!response.write(next.value)) await drained(response)
   }
-  // Only gRPC has trailers, and only over HTTP/2. Behind a response without a body they come if its headers were sent before.
+  // Only gRPC has trailers, and only over HTTP/2. Behind a response without a body they come if its headers
+  // were sent before.
   if (trailer !== undefined) {
     response.addTrailers(Object.fromEntries(trailer.has(TEXT) ? plainly(trailer) : trailer))
     response.flushHeaders()
@@ -36,7 +40,10 @@ const NOTHING: AsyncIterable<Uint8Array> = (async function* () {})()
 
 const TEXT = 'grpc-message'
 
-/** The package escapes every sign but letters and digits in a text, of which grpc-js reads only those that the protocol has to escape. */
+/**
+ * The package escapes every sign but letters and digits in a text, of which grpc-js reads only those that the
+ * protocol has to escape.
+ */
 const plainly = (trailer: Headers): Headers => {
   const text = decodeURIComponent(trailer.get(TEXT) ?? '')
   const sent = new Headers(trailer)

@@ -29,7 +29,9 @@ const GRPC: readonly WireFormat[] = [
   { protocol: 'grpc', isJson: false, isEnveloped: true, contentType: 'application/grpc+proto' },
 ]
 
-/** The formats of a method. @param withGrpc - whether the request came over HTTP/2, and gRPC is served there. */
+/**
+ * The formats of a method. @param withGrpc - whether the request came over HTTP/2, and gRPC is served there.
+ */
 export const formatsOf = (isStreaming: boolean, withGrpc: boolean): readonly WireFormat[] => [
   ...(isStreaming ? STREAM : UNARY),
   ...GRPC_WEB,

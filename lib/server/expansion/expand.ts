@@ -8,8 +8,8 @@ import type { ReadingCall, RelatedReader } from './related-reader.js'
 export const MAX_REPEATED_BYTES = 16 * 1024 * 1024
 
 /**
- * Copies of the messages with the resources that they refer to: one statement for each relation, whatever the number of messages.
- * The originals are never changed.
+ * Copies of the messages with the resources that they refer to: one statement for each relation, whatever the
+ * number of messages. The originals are never changed.
  */
 export async function expand(
   messages: readonly Message[],

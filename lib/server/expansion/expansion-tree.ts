@@ -33,7 +33,8 @@ export const holdsRelation = (
 }
 
 /**
- * The relations that the paths of a read mask lead into; undefined where they lead into none. The paths are those of the message.
+ * The relations that the paths of a read mask lead into; undefined where they lead into none. The paths are
+ * those of the message.
  * @throws InvalidArgument for too many relations, and for too many behind one another.
  */
 export const expansionTree = (

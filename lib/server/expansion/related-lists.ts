@@ -17,7 +17,10 @@ import type { ReadingCall } from './related-reader.js'
 
 type FilteringCall = Pick<ReadingCall, 'principal' | 'time'>
 
-/** What filters and orders may reach through relations: what the List of each resource would return, by its rule and for the same caller. */
+/**
+ * What filters and orders may reach through relations: what the List of each resource would return, by its
+ * rule and for the same caller.
+ */
 export class RelatedLists {
   readonly #lists: ReadonlyMap<ResourceModel, DescMethod>
 
@@ -69,7 +72,10 @@ export class RelatedLists {
   }
 }
 
-/** The Lists by what they list: of each resource that repositories of the framework alone list, and by one rule. */
+/**
+ * The Lists by what they list: of each resource that repositories of the framework alone list, and by one
+ * rule.
+ */
 const listsIn = (registry: Registry, rules: RuleSet): ReadonlyMap<ResourceModel, DescMethod> => {
   const lists = new Map<ResourceModel, DescMethod>()
   for (const { model } of registry.repositories()) {
@@ -85,7 +91,10 @@ const listsIn = (registry: Registry, rules: RuleSet): ReadonlyMap<ResourceModel,
   return lists
 }
 
-/** The rule of a List, where it says who may list all of the resources: nobody sends the request that would fill one. */
+/**
+ * The rule of a List, where it says who may list all of the resources: nobody sends the request that would
+ * fill one.
+ */
 const ruleOfAll = (list: DescMethod, rules: RuleSet): Rule | undefined => {
   const rule = rules.declared(pathOf(list))
   return rule?.resource?.includes('{') === true ? undefined : rule

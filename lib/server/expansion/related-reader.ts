@@ -32,7 +32,10 @@ export class RelatedReader {
     private readonly authorizer: Authorizer,
   ) {}
 
-  /** The messages of those that the caller may get, by their keys. What is denied, deleted or nowhere is not among them. */
+  /**
+   * The messages of those that the caller may get, by their keys. What is denied, deleted or nowhere is not
+   * among them.
+   */
   async read(
     relation: ReadableRelation,
     keys: readonly string[],

@@ -9,7 +9,8 @@ import { statusOf } from './unary.js'
 const CONTENT_TYPE = /^application\/grpc(?:\+proto)?[\t ]*(?:;.*)?$/
 
 /**
- * How long after the deadline grpc-js ends calls that the chain has not ended, such as one whose request never came.
+ * How long after the deadline grpc-js ends calls that the chain has not ended, such as one whose request
+ * never came.
  */
 const BACKSTOP_MS = 100
 

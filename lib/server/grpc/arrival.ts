@@ -26,23 +26,24 @@ const WINDOW_BYTES = 64 * 1024
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 /**
- * A client on Node half-closes a stream that it cancels, and resets it in a separate packet right after. An end counts
- * when no reset follows: nothing in the half-close tells the two apart.
+ * A client on Node half-closes a stream that it cancels, and resets it in a separate packet right after. An
+ * end counts when no reset follows: nothing in the half-close tells the two apart.
  */
 const RESET_FOLLOWS_MS = 2
 
 /** A call that takes one request. */
 export interface OneRequestCall {
   /**
-   * Called once, when the call should begin: its request is whole, is too large to be read before the call is let in, or cannot
-   * be read.
+   * Called once, when the call should begin: its request is whole, is too large to be read before the call is
+   * let in, or cannot be read.
    */
   onReadable(): void
 }
 
 /**
- * A call as HTTP/2 sees it. It reads the request in place of grpc-js, which inflates all that comes before anybody knows
- * whose it is, keeps what never ends, and takes a stream that was reset, or ends inside of a message, for a complete one.
+ * A call as HTTP/2 sees it. It reads the request in place of grpc-js, which inflates all that comes before
+ * anybody knows whose it is, keeps what never ends, and takes a stream that was reset, or ends inside of a
+ * message, for a complete one.
  */
 export class Arrival implements HeldRequest {
   readonly caller = new Caller()
@@ -103,7 +104,8 @@ export class Arrival implements HeldRequest {
 
   /**
    * The one request, once its caller has half-closed it.
-   * @throws AshlarError for no message or several, for a request that ends inside of one, for one that is too large.
+   * @throws AshlarError for no message or several, for a request that ends inside of one, for one that is too
+   * large.
    */
   async one(): Promise<Enveloped> {
     const envelopes = this.#gathered()
@@ -122,7 +124,10 @@ export class Arrival implements HeldRequest {
     return this.#envelopes?.next()
   }
 
-  /** Waits for the next message; undefined behind the last one. @throws as `taken`, and for a request that ends inside of one. */
+  /**
+   * Waits for the next message; undefined behind the last one. @throws as `taken`, and for a request that
+   * ends inside of one.
+   */
   async later(): Promise<Enveloped | undefined> {
     const envelopes = this.#gathered()
     let found: Enveloped | undefined
@@ -142,8 +147,8 @@ export class Arrival implements HeldRequest {
     const { stream } = this
     this.unauthenticated.letIn(this)
     clearTimeout(this.#timer)
-    // Node's table of a session's streams can hold an ended stream until the next collection of the old generation. What
-    // listens to the stream, and with it all of the call, must not stay as long.
+    // Node's table of a session's streams can hold an ended stream until the next collection of the old
+    // generation. What listens to the stream, and with it all of the call, must not stay as long.
     stream.removeAllListeners('data').removeAllListeners('end')
     if (!this.#hasEnded) this.#stopClient()
     this.#call = undefined
@@ -247,7 +252,10 @@ export class Arrival implements HeldRequest {
     this.#wake()
   }
 
-  /** A client that goes on sending has to stop when it has the response. nghttp2 sends no status that is not sent yet behind a reset. */
+  /**
+   * A client that goes on sending has to stop when it has the response. nghttp2 sends no status that is not
+   * sent yet behind a reset.
+   */
   #stopClient(): void {
     const { stream } = this
     if (stream.closed || stream.destroyed) return

@@ -36,7 +36,8 @@ export type Definition<S extends DescService> = {
  * ```
  */
 export const definitionOf = <S extends DescService>(service: S): Definition<S> =>
-  // The descriptor knows the types of its methods when it runs, and the type of the service when it is compiled.
+  // The descriptor knows the types of its methods when it runs, and the type of the service when it is
+  // compiled.
   Object.fromEntries(
     service.methods.map((method) => [method.localName, methodDefinition(method)]),
   ) as unknown as Definition<S>

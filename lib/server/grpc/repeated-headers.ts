@@ -2,7 +2,10 @@ import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
 import { Server, type ServerOptions } from '@grpc/grpc-js'
 import { SINGLE_HEADERS } from '../../gateway/http/metadata-of.js'
 
-/** The handler that grpc-js calls for each stream, as the `stream` event of node:http2, after its own interceptors. */
+/**
+ * The handler that grpc-js calls for each stream, as the `stream` event of node:http2, after its own
+ * interceptors.
+ */
 type StreamHandler = (
   this: { readonly options: ServerOptions },
   interceptors: readonly unknown[],
@@ -17,8 +20,9 @@ const wrapped = new WeakSet<StreamHandler>()
 const keeping = new WeakSet<ServerOptions>()
 
 /**
- * Lets a grpc-js server see repeated headers that may occur only once. node:http2 drops the second `authorization` and
- * joins two of `account-id`, so that later code could not tell. grpc-js has no hook for it.
+ * Lets a grpc-js server see repeated headers that may occur only once. node:http2 drops the second
+ * `authorization` and joins two of `account-id`, so that later code could not tell. grpc-js has no hook for
+ * it.
  * @param options - of the server, which keeps them; servers with other options are not affected.
  * @throws TypeError when grpc-js no longer has what is wrapped here.
  */

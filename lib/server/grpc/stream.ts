@@ -11,7 +11,10 @@ import { statusOf } from './unary.js'
 
 type Bytes = Uint8Array
 
-/** The nice-grpc handler of a streaming method, which responds with what the dispatcher does. It reads the requests itself. */
+/**
+ * The nice-grpc handler of a streaming method, which responds with what the dispatcher does. It reads the
+ * requests itself.
+ */
 export const streamHandler = (method: DescMethod, dispatcher: Dispatcher) => {
   const handle = (_requests: unknown, context: CallContext) => respond(method, dispatcher, context)
   return method.methodKind === 'client_streaming'

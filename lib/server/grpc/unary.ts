@@ -18,8 +18,8 @@ export const statusOf = (error: unknown, trailers: GrpcMetadata) => {
 }
 
 /**
- * A unary call that responds directly from the events of its stream, before a server framework builds its streams,
- * iterators and contexts for it.
+ * A unary call that responds directly from the events of its stream, before a server framework builds its
+ * streams, iterators and contexts for it.
  */
 export class UnaryCall extends ServerInterceptingCall implements Listener, OneRequestCall {
   readonly #call: NextCall

@@ -8,8 +8,8 @@ import { identified } from './identified.js'
 import type { Listener } from '../lifecycle/shutdown.js'
 
 /**
- * The gateway as a listener of `node:http`, Express, Fastify or Nest. In an app, it passes on requests that have no
- * route.
+ * The gateway as a listener of `node:http`, Express, Fastify or Nest. In an app, it passes on requests that
+ * have no route.
  */
 export type HttpListener = (
   request: IncomingMessage,
@@ -18,8 +18,8 @@ export type HttpListener = (
 ) => void
 
 /**
- * A gateway inside of another HTTP server. It is closed until `serve` has checked everything, and again when `serve`
- * ends.
+ * A gateway inside of another HTTP server. It is closed until `serve` has checked everything, and again when
+ * `serve` ends.
  */
 export class MountedGateway implements Listener {
   readonly #responding = new Set<ServerResponse>()

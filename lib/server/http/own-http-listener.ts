@@ -58,8 +58,8 @@ export class OwnHttpListener {
   }
 
   /**
-   * Continues to respond, and closes each connection with its next response. Otherwise the client would send another
-   * request and be cut.
+   * Continues to respond, and closes each connection with its next response. Otherwise the client would send
+   * another request and be cut.
    */
   retire(): void {
     this.#isRetired = true
@@ -67,9 +67,9 @@ export class OwnHttpListener {
   }
 
   /**
-   * Stops accepting and resolves when the last response is sent. Idle connections stay as long as other responses are
-   * open, so that their next response can close them; then they are cut. Those of HTTP/2 are told at once (GOAWAY):
-   * their clients know which requests to send elsewhere.
+   * Stops accepting and resolves when the last response is sent. Idle connections stay as long as other
+   * responses are open, so that their next response can close them; then they are cut. Those of HTTP/2 are
+   * told at once (GOAWAY): their clients know which requests to send elsewhere.
    */
   async drain(): Promise<void> {
     if (!this.#server.listening) return
@@ -101,7 +101,10 @@ export class OwnHttpListener {
   }
 }
 
-/** Not with the class: an import of node:tls reads all that it exports, and so the certificates of every authority. */
+/**
+ * Not with the class: an import of node:tls reads all that it exports, and so the certificates of every
+ * authority.
+ */
 const speaksTls = (server: HttpServer): server is HttpServer & TlsServer => 'setSecureContext' in server
 
 function sayLast(response: ServerResponse): void {

@@ -17,17 +17,23 @@ export interface StoredReply {
   readonly message: Uint8Array
   readonly headers: readonly (readonly [string, string])[]
   readonly trailers: readonly (readonly [string, string])[]
-  /** Set when the call has run, or may have, and its response is not stored; then everything else is empty. */
+  /**
+   * Set when the call has run, or may have, and its response is not stored; then everything else is empty.
+   */
   readonly omitted?: Omission
 }
 
 /**
  * Why a response is not stored: it is larger than `MAX_KEPT_BYTES` (`size`), the store had no room, the store
- * failed, its content may hold secrets and cannot be read, or nobody knows whether the call took effect (`unknown`).
+ * failed, its content may hold secrets and cannot be read, or nobody knows whether the call took effect
+ * (`unknown`).
  */
 export type Omission = 'size' | 'room' | 'failure' | 'content' | 'unknown'
 
-/** The largest response that is stored for a replay. Duplicates of a call with a larger one are FailedPrecondition. */
+/**
+ * The largest response that is stored for a replay. Duplicates of a call with a larger one are
+ * FailedPrecondition.
+ */
 export const MAX_KEPT_BYTES = 256 * 1024
 
 /** Stored in place of an omitted response: a duplicate must not run the call again. */
@@ -44,8 +50,8 @@ export interface Claim {
   /** Holds the key for another `leaseMs`. */
   renew(leaseMs: number): Promise<void>
   /**
-   * Stores the response for duplicates, also one with `omitted`; in the transaction of `context` if the store has
-   * transactions.
+   * Stores the response for duplicates, also one with `omitted`; in the transaction of `context` if the store
+   * has transactions.
    * @returns false when the claim had lapsed and another call has the key: then nothing is stored.
    */
   complete(reply: StoredReply, context: RequestContext): Promise<boolean>
@@ -60,15 +66,15 @@ export type ClaimOutcome =
   | { readonly state: 'done'; readonly fingerprint: string; readonly reply: StoredReply }
 
 /**
- * Stores the responses of calls with a request id. When the holder of a claim dies, the claim lapses with its lease. No
- * connection or transaction is held between two calls of these methods.
+ * Stores the responses of calls with a request id. When the holder of a claim dies, the claim lapses with its
+ * lease. No connection or transaction is held between two calls of these methods.
  */
 export interface IdempotencyStore {
   /** Claims the key for `leaseMs` unless it is taken. Of concurrent callers, one gets it. */
   claim(key: IdempotencyKey, fingerprint: string, leaseMs: number): Promise<ClaimOutcome>
   /**
-   * Runs `effect` so that its writes and the response of `Claim.complete` become durable together, if the store
-   * supports it.
+   * Runs `effect` so that its writes and the response of `Claim.complete` become durable together, if the
+   * store supports it.
    */
   transaction?<R>(context: RequestContext, effect: (context: RequestContext) => Promise<R>): Promise<R>
   /** Like `Repository.checkWrites`. */

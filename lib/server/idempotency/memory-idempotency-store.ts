@@ -18,7 +18,9 @@ export interface MemoryIdempotencyOptions {
   readonly maxEntries?: number
   /** Bytes of all keys and responses, plus 1 KiB for each. Default 64 MiB. */
   readonly maxBytes?: number
-  /** The same for one tenant; beyond it, its oldest responses are dropped. Default a quarter of `maxBytes`. */
+  /**
+   * The same for one tenant; beyond it, its oldest responses are dropped. Default a quarter of `maxBytes`.
+   */
   readonly maxTenantBytes?: number
   /** Default: the system's clock. */
   readonly now?: () => Date
@@ -33,8 +35,8 @@ const TEN_MINUTES_MS = 10 * 60_000
 const DEFAULT_BYTES = 64 * 1024 * 1024
 
 /**
- * Stores responses in this process: the default. A duplicate that reaches another process runs again. Each tenant has a
- * share of the memory, and only its own responses make room for new ones.
+ * Stores responses in this process: the default. A duplicate that reaches another process runs again. Each
+ * tenant has a share of the memory, and only its own responses make room for new ones.
  */
 export class MemoryIdempotencyStore implements IdempotencyStore {
   readonly #ttlMs: number

@@ -28,10 +28,10 @@ const TEN_MINUTES_MS = 10 * 60_000
 const SWEEP_EVERY_MS = 60_000
 
 /**
- * Stores responses in the table `idempotency_keys` of the baseline migration, for all processes that use the same
- * database. Handlers run in a transaction that repositories of the same DataSource join, so that their writes and the
- * response become durable together. If a process dies in between, it has written nothing, and its key is free when the
- * lease lapses.
+ * Stores responses in the table `idempotency_keys` of the baseline migration, for all processes that use the
+ * same database. Handlers run in a transaction that repositories of the same DataSource join, so that their
+ * writes and the response become durable together. If a process dies in between, it has written nothing, and
+ * its key is free when the lease lapses.
  */
 export class SqlIdempotencyStore implements IdempotencyStore {
   readonly #database: Database
@@ -116,7 +116,8 @@ type Statements = Readonly<
 
 const KEY = ['account_id', 'subject', 'method', 'request_id']
 const IS_KEY = KEY.map((column) => `${column} = ?`).join(' AND ')
-// While a call runs, response_type holds the token of its claim. A call that takes the key over writes another token.
+// While a call runs, response_type holds the token of its claim. A call that takes the key over writes
+// another token.
 const IS_OURS = `${IS_KEY} AND status = 'pending' AND response_type = ?`
 const LEASE = ['fingerprint', 'lease_until', 'expires_at']
 

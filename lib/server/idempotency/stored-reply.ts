@@ -6,8 +6,8 @@ import type { Call } from '../chain/call.js'
 import { MAX_KEPT_BYTES, type Omission, type StoredReply, omittedReply } from './idempotency-store.js'
 
 /**
- * A response as it is stored. For one that is too large, or that cannot be searched for secrets, only the fact that it
- * existed.
+ * A response as it is stored. For one that is too large, or that cannot be searched for secrets, only the
+ * fact that it existed.
  */
 export const toStored = (
   reply: Message,

@@ -17,8 +17,8 @@ interface Unrecorded {
 }
 
 /**
- * Calls that ran, or may have, and whose response the store could not save. As long as this process lives, duplicates find them here
- * and do not run again. The store is told as soon as possible, for other processes.
+ * Calls that ran, or may have, and whose response the store could not save. As long as this process lives,
+ * duplicates find them here and do not run again. The store is told as soon as possible, for other processes.
  */
 export class UnrecordedCalls {
   readonly #calls = new Map<string, Unrecorded>()
@@ -38,7 +38,9 @@ export class UnrecordedCalls {
     return false
   }
 
-  /** Remembers a call whose effect is durable, or may be; its claim is completed later, without the response. */
+  /**
+   * Remembers a call whose effect is durable, or may be; its claim is completed later, without the response.
+   */
   add(key: string, claim: Claim, omitted: Omission): void {
     this.#put(key, { until: this.#now() + LONGEST_MS, claim, omitted })
     this.#schedule()

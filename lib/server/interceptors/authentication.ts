@@ -10,7 +10,10 @@ export interface Verified {
   readonly verified?: Principal | undefined
 }
 
-/** Verifies the bearer token if there is one, on public methods too. A request that cannot be read goes no further. */
+/**
+ * Verifies the bearer token if there is one, on public methods too. A request that cannot be read goes no
+ * further.
+ */
 export const authentication =
   (authenticator: Authenticator, logger: Logger): Interceptor<Verified, RequestId & Passed<'rateLimit'>> =>
   (next) =>

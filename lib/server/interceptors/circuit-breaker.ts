@@ -18,7 +18,8 @@ const COUNTED: ReadonlySet<Code> = new Set([
 ])
 
 /**
- * Wraps handlers of unary methods in the breaker. Errors of callers (NotFound, InvalidArgument, ...) do not open it.
+ * Wraps handlers of unary methods in the breaker. Errors of callers (NotFound, InvalidArgument, ...) do not
+ * open it.
  */
 export const circuitBreaker =
   (breaker: CircuitBreaker): Interceptor<unknown, Passed<'userInterceptors'>> =>

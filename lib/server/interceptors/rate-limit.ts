@@ -9,20 +9,23 @@ import type { RequestId } from './request-id.js'
 import type { TenantHint } from './tenant-id.js'
 
 /**
- * How callers are identified: not at all, by the development headers, by a verified bearer token, or by your own
- * principal function.
+ * How callers are identified: not at all, by the development headers, by a verified bearer token, or by your
+ * own principal function.
  */
 export type Identity = 'nothing' | 'headers' | 'bearer' | 'function'
 
 export interface Limited {
-  /** Charges the call to the principal's tenant. Undefined when the call is already charged, or there is no limiter. */
+  /**
+   * Charges the call to the principal's tenant. Undefined when the call is already charged, or there is no
+   * limiter.
+   */
   readonly charge?: ((principal: Principal) => Promise<void>) | undefined
 }
 
 /**
- * Charges each call to one key: its tenant, or its address without a trusted tenant. A call that cannot have a tenant
- * is charged here. Others are charged as soon as their principal is known. When the limiter fails, that is logged and
- * the call continues.
+ * Charges each call to one key: its tenant, or its address without a trusted tenant. A call that cannot have
+ * a tenant is charged here. Others are charged as soon as their principal is known. When the limiter fails,
+ * that is logged and the call continues.
  */
 export const rateLimit = (
   limiter: RateLimiter,

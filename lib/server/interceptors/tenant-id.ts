@@ -8,8 +8,8 @@ export interface TenantHint {
 }
 
 /**
- * Reads the tenant from `account-id`, only for the rate limiter and the log; repositories never trust it. Refuses a
- * call that identifies its caller twice.
+ * Reads the tenant from `account-id`, only for the rate limiter and the log; repositories never trust it.
+ * Refuses a call that identifies its caller twice.
  * @param isVerified - whether tokens are verified: then all other headers that identify a caller are dropped.
  */
 export const tenantId =

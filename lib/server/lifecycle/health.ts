@@ -64,7 +64,9 @@ export class HealthState {
     for (const changed of this.#watchers) changed()
   }
 
-  /** Runs every check and updates gRPC health. Callers that come while the checks run wait for the same run. */
+  /**
+   * Runs every check and updates gRPC health. Callers that come while the checks run wait for the same run.
+   */
   check(): Promise<CheckResult[]> {
     if (this.#stopped) return Promise.resolve([SHUTDOWN])
     this.#running ??= this.#run().finally(() => (this.#running = undefined))

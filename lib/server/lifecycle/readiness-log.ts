@@ -4,8 +4,8 @@ import type { Logger } from '../observability/logger.js'
 import type { CheckResult } from './readiness.js'
 
 /**
- * Logs why a server is not ready: when a check begins to fail, when its reason changes, and when it passes again.
- * Probes come every few seconds, and their responses hold no reasons.
+ * Logs why a server is not ready: when a check begins to fail, when its reason changes, and when it passes
+ * again. Probes come every few seconds, and their responses hold no reasons.
  */
 export class ReadinessLog {
   readonly #failing = new Map<string, string>()

@@ -3,7 +3,9 @@ import { Unavailable } from '../../errors.js'
 /** Checks something that the service needs. */
 export interface ReadinessCheck {
   readonly name: string
-  /** Resolves when the service is ready; any error means not ready. Has 2 s, after which the signal aborts. */
+  /**
+   * Resolves when the service is ready; any error means not ready. Has 2 s, after which the signal aborts.
+   */
   check(signal: AbortSignal): Promise<void> | void
 }
 
@@ -21,7 +23,9 @@ interface Keeper {
   checkWrites?(): Promise<void>
 }
 
-/** Fails while a database refuses writes, or cannot be reached. No check when nothing is stored in a database. */
+/**
+ * Fails while a database refuses writes, or cannot be reached. No check when nothing is stored in a database.
+ */
 export const writesCheck = (keepers: readonly Keeper[]): readonly ReadinessCheck[] => {
   const asked = keepers.filter((keeper) => typeof keeper.checkWrites === 'function')
   if (asked.length === 0) return []

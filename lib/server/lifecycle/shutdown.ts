@@ -3,7 +3,10 @@ import type { Deadline } from '../chain/deadline.js'
 
 /** How long all calls together may take to end by themselves. */
 const GRACE_MS = 5_000
-/** The last part of that time. Open calls get a status in it, so that their callers do not just lose the connection. */
+/**
+ * The last part of that time. Open calls get a status in it, so that their callers do not just lose the
+ * connection.
+ */
 const FAREWELL_MS = 500
 
 /** Something that listens. */
@@ -15,8 +18,8 @@ export interface Listener {
 }
 
 /**
- * Drains all listeners at the same time. Open calls get Unavailable shortly before 5 seconds have passed; at 5 seconds
- * the rest is closed.
+ * Drains all listeners at the same time. Open calls get Unavailable shortly before 5 seconds have passed; at
+ * 5 seconds the rest is closed.
  */
 export const shutdown = async (
   listeners: readonly Listener[],

@@ -90,7 +90,10 @@ export const handlerOf = (
   return wrappedHandler(desc, standard, repository, limits, wrap, implementation)
 }
 
-/** The response of a function that names its repository is one of its resources: it is repeated for a caller who may get that. */
+/**
+ * The response of a function that names its repository is one of its resources: it is repeated for a caller
+ * who may get that.
+ */
 const repeating = ({ output }: DescMethod, fn: object): Pick<Handler, 'checkReplay'> => {
   const repository = restrictedToOf(fn)?.repository
   if (repository === undefined || repository.model.message?.typeName !== output.typeName) return {}

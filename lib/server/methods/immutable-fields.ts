@@ -9,7 +9,10 @@ interface Written {
   readonly touchOnly: boolean
 }
 
-/** The mask of a full update without the IMMUTABLE fields (AIP-203), whose stored values stay. Any other mask is as it was. */
+/**
+ * The mask of a full update without the IMMUTABLE fields (AIP-203), whose stored values stay. Any other mask
+ * is as it was.
+ */
 export const sparingImmutable = (model: ResourceModel): ((written: Written, entity: object) => Written) => {
   const immutable = new Set(model.message?.fields.filter(isImmutable).map(({ name }) => name))
   const fields = model.entityFields.filter(({ writable, proto }) => writable && !immutable.has(proto))
@@ -27,8 +30,8 @@ export const sparingImmutable = (model: ResourceModel): ((written: Written, enti
 }
 
 /**
- * The IMMUTABLE fields that a repository could not keep: those inside of a field that an update replaces as a whole. Each is
- * said as a path.
+ * The IMMUTABLE fields that a repository could not keep: those inside of a field that an update replaces as a
+ * whole. Each is said as a path.
  */
 export const unkeptImmutable = (resource: DescMessage): string[] =>
   resource.fields.flatMap((field) => {

@@ -21,9 +21,9 @@ type Operation = (typeof OPERATIONS)[number]
 type AnyOperation = (...operands: unknown[]) => unknown
 
 /**
- * The repository as standard methods call it. Operations that the application overrides find the context of the call
- * with `RequestContext.current()`. The others are called directly, because entering a context makes every promise of a
- * Node 20 process slower.
+ * The repository as standard methods call it. Operations that the application overrides find the context of
+ * the call with `RequestContext.current()`. The others are called directly, because entering a context makes
+ * every promise of a Node 20 process slower.
  */
 export function withContextInOverrides(repository: Repository<object>): Repository<object> {
   const overridden = OPERATIONS.filter((name) => isOverridden(repository, name))

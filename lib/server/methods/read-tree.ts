@@ -51,7 +51,9 @@ type Growing = Map<DescField, GrowingBranch | undefined>
 type GrowingBranch =
   { readonly message: DescMessage; readonly tree: Growing } | { readonly keys: Set<string> }
 
-/** Walks one path, once. A field that is selected completely stays so; the rest of the path is still checked. */
+/**
+ * Walks one path, once. A field that is selected completely stays so; the rest of the path is still checked.
+ */
 const add = (path: string, root: Growing, message: DescMessage): void => {
   let tree: Growing | undefined = root
   let inside = message

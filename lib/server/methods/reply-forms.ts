@@ -26,7 +26,10 @@ export type Listed = Pick<Page<object>, 'items'> & {
   readonly total?: number
 }
 
-/** A response with the resources in one of its fields. @param total - the field of `total_size`, where it is filled. */
+/**
+ * A response with the resources in one of its fields. @param total - the field of `total_size`, where it is
+ * filled.
+ */
 export const listForm = (
   model: ResourceModel,
   desc: DescMessage,

@@ -69,8 +69,8 @@ const PREFIXES = [
 ] as const
 
 /**
- * Recognizes the standard methods (AIP-131 to 135, 164, 231, 234, 235) by the prefix of their name *and* the shape of
- * their messages. Anything that a repository would have to ignore makes it a mismatch.
+ * Recognizes the standard methods (AIP-131 to 135, 164, 231, 234, 235) by the prefix of their name *and* the
+ * shape of their messages. Anything that a repository would have to ignore makes it a mismatch.
  * @param name - how the resource is named.
  */
 export const standardMethod = (

@@ -16,8 +16,8 @@ export interface ListLimits {
 const LARGEST_INT32 = 2 ** 31 - 1
 
 /**
- * `total_size` of a List response (AIP-158): how many entities all pages have, counted up to the limit. Nothing is asked for
- * where the first page is the last one.
+ * `total_size` of a List response (AIP-158): how many entities all pages have, counted up to the limit.
+ * Nothing is asked for where the first page is the last one.
  */
 export async function totalSize(
   repository: Repository<object>,

@@ -6,13 +6,16 @@ import type { MaybePromise } from '../chain/handler.js'
 /** How a wrapped method runs. */
 export interface WrapOptions {
   /**
-   * Runs your function in a transaction on the repository's database, which every repository call in it joins. False by default:
-   * each call is a transaction of its own, unless the request sets `validate_only`.
+   * Runs your function in a transaction on the repository's database, which every repository call in it
+   * joins. False by default: each call is a transaction of its own, unless the request sets `validate_only`.
    */
   readonly transaction?: boolean
 }
 
-/** What the repository does for the method. Call it with the request or a changed one, several times or not at all. */
+/**
+ * What the repository does for the method. Call it with the request or a changed one, several times or not at
+ * all.
+ */
 export type StandardCall<Request extends Message, Response extends Message> = (
   request: MessageInitShape<GenMessage<Request>>,
 ) => Promise<Response>
@@ -36,13 +39,15 @@ export interface Wrap {
 const wraps = new WeakMap<object, Wrap>()
 
 /**
- * Puts code around a standard method, instead of replacing it: before it, behind it, with a changed request or result. An error
- * that you throw rolls the transaction back. `If-Match` is compared before your function runs, and `validate_only` runs all of it
- * in a transaction that is rolled back, without what was given to `afterCommit`.
- * @param fn - gets the request, the call, and `standard`, which does what the repository does without the wrap. `standard` runs in
- * the current context, so `RequestContext.asSystem` and nested transactions around it count.
- * @returns a member of the implementation that is registered together with the repository. A method that the repository does not
- * implement by itself stops the start.
+ * Puts code around a standard method, instead of replacing it: before it, behind it, with a changed request
+ * or result. An error that you throw rolls the transaction back. `If-Match` is compared before your function
+ * runs, and `validate_only` runs all of it in a transaction that is rolled back, without what was given to
+ * `afterCommit`.
+ * @param fn - gets the request, the call, and `standard`, which does what the repository does without the
+ * wrap. `standard` runs in the current context, so `RequestContext.asSystem` and nested transactions around
+ * it count.
+ * @returns a member of the implementation that is registered together with the repository. A method that the
+ * repository does not implement by itself stops the start.
  * @example
  * ```ts
  * import { InvalidArgument, ServerBuilder, wrapped } from 'ashlar'

@@ -41,14 +41,19 @@ export const jsonLogger = (level: LogLevel = 'info', write: (lines: string) => v
   }
 }
 
-/** Whether every value of the record is plain JSON, as in the record of a call, so that none can hold an error. */
+/**
+ * Whether every value of the record is plain JSON, as in the record of a call, so that none can hold an
+ * error.
+ */
 const isFlat = (record: object): boolean => {
   for (const value of Object.values(record))
     if (typeof value === 'object' || typeof value === 'bigint') return false
   return true
 }
 
-/** Errors show their message and stack, and never the statements, parameters and rows that a driver attaches. */
+/**
+ * Errors show their message and stack, and never the statements, parameters and rows that a driver attaches.
+ */
 const plain = (_key: string, value: unknown): unknown => {
   if (typeof value === 'bigint') return value.toString()
   return value instanceof Error ? errorForLog(value) : value

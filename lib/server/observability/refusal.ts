@@ -12,8 +12,8 @@ export interface Refusal {
 const MOST_VIOLATIONS = 10
 
 /**
- * What a log may have of an error: reasons, and names of fields. Nothing in it is a value: of a path only the part that is declared is taken,
- * without keys of maps, because callers choose the rest.
+ * What a log may have of an error: reasons, and names of fields. Nothing in it is a value: of a path only the
+ * part that is declared is taken, without keys of maps, because callers choose the rest.
  * @param input - of the method.
  */
 export function refusalOf(error: unknown, input: DescMessage): Refusal {

@@ -29,8 +29,8 @@ export interface Ending {
 const NAME = 'ashlar'
 
 /**
- * Spans and metrics through the OpenTelemetry API package (semantic conventions for RPC and HTTP). Without a registered provider
- * they cost next to nothing.
+ * Spans and metrics through the OpenTelemetry API package (semantic conventions for RPC and HTTP). Without a
+ * registered provider they cost next to nothing.
  */
 export class Telemetry {
   readonly #api: Api
@@ -45,7 +45,9 @@ export class Telemetry {
       .map((meter) => instrumentsOf(meter as Meter))
   }
 
-  /** Whether anybody registered to hear of spans or metrics; asked each time, for a provider may come late. */
+  /**
+   * Whether anybody registered to hear of spans or metrics; asked each time, for a provider may come late.
+   */
   get isHeard(): boolean {
     const { trace, propagation, ProxyTracerProvider } = this.#api
     if (this.#instruments.length > 0 || propagation.fields().length > 0) return true
@@ -53,7 +55,10 @@ export class Telemetry {
     return !(provider instanceof ProxyTracerProvider) || provider.getDelegateTracer(NAME) !== undefined
   }
 
-  /** Runs `work` in a span that is the current one inside. `work` says how it ended by the function it is given. */
+  /**
+   * Runs `work` in a span that is the current one inside. `work` says how it ended by the function it is
+   * given.
+   */
   span<R>(
     { name, attributes, carrier }: Measured,
     work: (ids: TraceIds | undefined, end: (ending: Ending) => void) => R,

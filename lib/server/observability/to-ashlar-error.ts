@@ -17,8 +17,8 @@ export interface CallOutcome {
 }
 
 /**
- * Any thrown value as an error made for callers. What is not known becomes Internal with the value as its cause, less the
- * statements and rows that a database driver hung on it.
+ * Any thrown value as an error made for callers. What is not known becomes Internal with the value as its
+ * cause, less the statements and rows that a database driver hung on it.
  */
 export const toAshlarError = (error: unknown, outcome: CallOutcome): AshlarError => {
   if (isInstance(error, AshlarError)) return error
@@ -36,7 +36,9 @@ export const toAshlarError = (error: unknown, outcome: CallOutcome): AshlarError
   )
 }
 
-/** What there is to know for the log: name, message and stack, never the row or statement a driver attached. */
+/**
+ * What there is to know for the log: name, message and stack, never the row or statement a driver attached.
+ */
 export const causeOf = (error: AshlarError): object =>
   errorForLog(isInstance(error.cause, Error) ? error.cause : error)
 

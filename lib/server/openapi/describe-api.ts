@@ -35,7 +35,8 @@ export const describeApi = async (
   if (docs === true && ui === undefined)
     problems.push('gateway: docs needs the package swagger-ui-dist: npm install swagger-ui-dist')
   if (problems.length > 0) throw new DeclarationError('server', problems)
-  // Services do not change while the server runs. What is asked for is made at the start, which stops where it cannot be.
+  // Services do not change while the server runs. What is asked for is made at the start, which stops where
+  // it cannot be.
   let made = isAsked ? await documentOf(config, registered) : undefined
   mux.handle(OPENAPI_PATH, async ({ method }) => {
     checkIsRead(method)

@@ -2,7 +2,10 @@ import { OwnStatusError } from '../../gateway/http/own-status-error.js'
 import type { FetchHandler } from '../../gateway/routing/mux.js'
 import type { SwaggerUi } from './swagger-ui.js'
 
-/** Where the page is. Everything that it loads is below it, by relative addresses, so that a proxy may add a prefix. */
+/**
+ * Where the page is. Everything that it loads is below it, by relative addresses, so that a proxy may add a
+ * prefix.
+ */
 export const DOCS_PATH = '/docs'
 
 const HTML = `<!doctype html>
@@ -22,7 +25,10 @@ const HTML = `<!doctype html>
 </html>
 `
 
-/** Reads the document from beside the page and from nowhere else: no address of the page's query, and no validator. */
+/**
+ * Reads the document from beside the page and from nowhere else: no address of the page's query, and no
+ * validator.
+ */
 const START = `SwaggerUIBundle({
   url: new URL('openapi.json', document.baseURI).href,
   dom_id: '#swagger-ui',
@@ -35,7 +41,10 @@ const START = `SwaggerUIBundle({
 })
 `
 
-/** The handler of the page and its files. @param servers - addresses that requests are tried at, beside the page's own. */
+/**
+ * The handler of the page and its files. @param servers - addresses that requests are tried at, beside the
+ * page's own.
+ */
 export const docsPage = (ui: SwaggerUi, servers: readonly { readonly url: string }[]): FetchHandler => {
   const policy = policyFor(servers)
   const respond = (contentType: string, body: BodyInit): Response =>

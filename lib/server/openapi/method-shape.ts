@@ -9,7 +9,9 @@ export interface MethodShape {
   readonly resource: DescMessage | undefined
   /** The repository of the service, if it stores that resource. */
   readonly repository: Repository<object> | undefined
-  /** The kind of standard method, by name and shape, with any implementation; undefined for any other method. */
+  /**
+   * The kind of standard method, by name and shape, with any implementation; undefined for any other method.
+   */
   readonly standard: StandardMethod | undefined
   /** Why it is not a standard method. */
   readonly differs: string

@@ -16,9 +16,10 @@ import { methodFacts } from './method-facts.js'
 import { securityOf } from './security-schemes.js'
 
 /**
- * The OpenAPI 3.1 document of a server, as its gateway serves it at `/openapi.json`: JSON with a newline at its end. The same
- * services and options give the same bytes.
- * @param source - a server; or services, whose document has no implementation, no limits and no security schemes to tell of.
+ * The OpenAPI 3.1 document of a server, as its gateway serves it at `/openapi.json`: JSON with a newline at
+ * its end. The same services and options give the same bytes.
+ * @param source - a server; or services, whose document has no implementation, no limits and no security
+ * schemes to tell of.
  * @param info - before what the option `gateway.openapi` says.
  * @throws TypeError for an HTTP rule that the gateway cannot serve.
  * @example

@@ -7,7 +7,10 @@ export interface Security {
   readonly requirements: readonly (readonly string[])[]
 }
 
-/** What the authenticator and the principal function of a server stand for; nothing can be told of a function of your own. */
+/**
+ * What the authenticator and the principal function of a server stand for; nothing can be told of a function
+ * of your own.
+ */
 export const securityOf = (config: ResolvedConfig): Security => {
   const { openapi } = config.gateway
   const own = typeof openapi === 'object' ? openapi.securitySchemes : undefined

@@ -15,7 +15,10 @@ export interface MemoryOperationOptions {
   readonly ttlMs?: number
   /** Bytes of all operations with their metadata and responses, plus 1 KiB for each. Default 64 MiB. */
   readonly maxBytes?: number
-  /** The same for one tenant; beyond it, its oldest ended operations are dropped. Default a quarter of `maxBytes`. */
+  /**
+   * The same for one tenant; beyond it, its oldest ended operations are dropped. Default a quarter of
+   * `maxBytes`.
+   */
   readonly maxTenantBytes?: number
   /** Default: the system's clock. */
   readonly now?: () => Date
@@ -31,8 +34,8 @@ const HOUR_MS = 3_600_000
 const DEFAULT_BYTES = 64 * 1024 * 1024
 
 /**
- * Keeps operations in this process: the default. They end with it. Each tenant has a share of the memory, and only its
- * own ended operations make room for new ones.
+ * Keeps operations in this process: the default. They end with it. Each tenant has a share of the memory, and
+ * only its own ended operations make room for new ones.
  */
 export class MemoryOperationStore implements OperationStore {
   readonly #ttlMs: number

@@ -9,7 +9,9 @@ import {
 import { file_google_protobuf_empty } from '@bufbuild/protobuf/wkt'
 import type { Packed } from './operation-store.js'
 
-/** Packs a message whose type is declared in the file or in its imports. @throws TypeError for any other type. */
+/**
+ * Packs a message whose type is declared in the file or in its imports. @throws TypeError for any other type.
+ */
 export const pack = (message: Message, file: DescFile): Packed => {
   const desc = typesOf(file).getMessage(message.$typeName)
   if (desc === undefined)

@@ -20,8 +20,8 @@ export type OperationStatus = 'pending' | 'succeeded' | 'failed' | 'cancelled'
 /** A stored long-running operation (AIP-151). */
 export interface OperationRecord {
   /**
-   * `operations/<id>`; ids sort by creation time. That of an operation that belongs to one principal tells which, and sorts
-   * behind those of the tenant.
+   * `operations/<id>`; ids sort by creation time. That of an operation that belongs to one principal tells
+   * which, and sorts behind those of the tenant.
    */
   readonly name: string
   readonly tenant: string
@@ -47,8 +47,8 @@ export interface WorkerView {
 }
 
 /**
- * Stores long-running operations. A pending operation fails when its worker has not written for the length of its
- * lease: the worker is dead. Ended operations are removed after a while.
+ * Stores long-running operations. A pending operation fails when its worker has not written for the length of
+ * its lease: the worker is dead. Ended operations are removed after a while.
  */
 export interface OperationStore {
   /** Stores a new operation, which its owner keeps for `leaseMs` milliseconds. */

@@ -35,7 +35,9 @@ export const operationRules: readonly Rule[] = Operations.methods.map(({ name })
 export const startsOperations = ({ output }: DescMethod): boolean =>
   output.typeName === 'google.longrunning.Operation'
 
-/** `google.longrunning.Operations` with a store. Operations of another tenant, or owner, appear not to exist. */
+/**
+ * `google.longrunning.Operations` with a store. Operations of another tenant, or owner, appear not to exist.
+ */
 export const operationsService = (
   store: OperationStore,
   runner: OperationRunner,

@@ -23,7 +23,8 @@ export interface SqlOperationOptions {
 const HOUR_MS = 3_600_000
 
 /**
- * Stores operations in the table `operations` of the baseline migration, for all processes that use the same database.
+ * Stores operations in the table `operations` of the baseline migration, for all processes that use the same
+ * database.
  */
 export class SqlOperationStore implements OperationStore {
   readonly #database: Database
@@ -107,7 +108,9 @@ export class SqlOperationStore implements OperationStore {
     return this.#database.run(this.#statements[statement], values)
   }
 
-  /** SQLite has no migrations, so its table is created here, with an index that lets a sweep skip most rows. */
+  /**
+   * SQLite has no migrations, so its table is created here, with an index that lets a sweep skip most rows.
+   */
   async #prepare(): Promise<void> {
     await this.#database.run(named(SQLITE_TABLE), [])
     await this.#database.run(named(SQLITE_INDEX), [])

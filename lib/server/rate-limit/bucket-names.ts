@@ -9,8 +9,9 @@ const TURN_MS = 10 * 60_000
 const MAX_LENGTH = 256
 
 /**
- * Names of buckets, limited in number: callers cannot create more buckets by inventing names or addresses. A name keeps
- * its bucket while it is in use. When all are taken, new names share buckets until some are free again.
+ * Names of buckets, limited in number: callers cannot create more buckets by inventing names or addresses. A
+ * name keeps its bucket while it is in use. When all are taken, new names share buckets until some are free
+ * again.
  */
 export class BucketNames {
   readonly #kind: keyof typeof MAX_NAMES
@@ -49,8 +50,8 @@ export class BucketNames {
 }
 
 /**
- * The network of a caller: its IPv4 address, or its IPv6 network of 64 bits, in which one client can have any number of
- * addresses.
+ * The network of a caller: its IPv4 address, or its IPv6 network of 64 bits, in which one client can have any
+ * number of addresses.
  */
 export const networkOf = (peer: string): string => {
   const address = peer.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1')

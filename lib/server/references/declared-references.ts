@@ -24,7 +24,10 @@ export class References {
       this.#references.set(`${reference.field} ${reference.target}`, reference)
   }
 
-  /** Records what the descriptors of a service say: the references of its resources, and what it returns in batches. */
+  /**
+   * Records what the descriptors of a service say: the references of its resources, and what it returns in
+   * batches.
+   */
   recordService(service: DescService, { repository }: ServiceParts): void {
     for (const message of resourcesOf(service, repository?.model.message))
       for (const { field, type } of referenceFields(message))

@@ -11,8 +11,8 @@ export interface ExternalTargetOptions {
    */
   readonly service?: DescService
   /**
-   * How the connection is encrypted: `true` trusts the authorities of the system; `false` sends credentials unencrypted.
-   * Default: `true`, except for a loopback address.
+   * How the connection is encrypted: `true` trusts the authorities of the system; `false` sends credentials
+   * unencrypted. Default: `true`, except for a loopback address.
    */
   readonly tls?: boolean | ExternalTls
   /** Names of metadata that are sent along besides `authorization`, such as `x-api-key`. */
@@ -20,8 +20,9 @@ export interface ExternalTargetOptions {
   /** The most keys of one BatchGet. Default: 1000. */
   readonly batchSize?: number
   /**
-   * Services of the target whose HTTP routes the gateway of this server serves as well: it hands their calls on. The target
-   * authenticates, authorizes and limits them; the chain of this server does not run. Default: none.
+   * Services of the target whose HTTP routes the gateway of this server serves as well: it hands their calls
+   * on. The target authenticates, authorizes and limits them; the chain of this server does not run. Default:
+   * none.
    */
   readonly proxy?: readonly DescService[]
 }

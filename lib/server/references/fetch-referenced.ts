@@ -12,8 +12,8 @@ import type { ExternalTarget } from './external-target.js'
 import { metadataFor, unaryOf } from './target-calls.js'
 
 /**
- * How many calls a page makes of one type at most. A target refuses a batch as a whole, so that a key it does not have is found
- * by halves: 128 keys need no more, whatever they are.
+ * How many calls a page makes of one type at most. A target refuses a batch as a whole, so that a key it does
+ * not have is found by halves: 128 keys need no more, whatever they are.
  */
 const MAX_CALLS = 256
 
@@ -38,10 +38,11 @@ export interface Wanted {
 type CallInChain = Call & RequestId
 
 /**
- * Resources by their keys, with the credentials and in the time of a call. A key that the target does not have, or does not
- * show to the caller, is not in the result.
+ * Resources by their keys, with the credentials and in the time of a call. A key that the target does not
+ * have, or does not show to the caller, is not in the result.
  * @param identity - the headers that say who calls, where no authenticator does.
- * @throws Unavailable where the target does not respond, ResourceExhausted for too many keys that it does not have.
+ * @throws Unavailable where the target does not respond, ResourceExhausted for too many keys that it does not
+ * have.
  */
 export async function fetchReferenced(
   source: Source,

@@ -60,7 +60,10 @@ export function showReferences(desc: DescMessage, parts: ReferenceParts): ShowRe
   }
 }
 
-/** Fields that a method could show and nothing fills, one text each. @param isFilled - whether the server's own code does. */
+/**
+ * Fields that a method could show and nothing fills, one text each. @param isFilled - whether the server's
+ * own code does.
+ */
 export function unshownReferences(
   methods: Iterable<DescMethod>,
   external: ReadonlyMap<string, ExternalTarget>,

@@ -38,7 +38,9 @@ function clientOf(target: ExternalTarget, method: DescMethod): Send<unknown> {
   return send
 }
 
-/** The target learns who asks, for which call, and until when. @param names - of metadata that is handed on. */
+/**
+ * The target learns who asks, for which call, and until when. @param names - of metadata that is handed on.
+ */
 export function metadataFor(
   names: readonly string[],
   call: {

@@ -12,7 +12,10 @@ import { detailsIn } from '../../error-details.js'
 import { boundedViolations } from '../../field-violations.js'
 import { isInstance } from '../../faults/readable.js'
 
-/** Codes that say what the caller has to change. Their texts are for the caller; others may be about the target's inside. */
+/**
+ * Codes that say what the caller has to change. Their texts are for the caller; others may be about the
+ * target's inside.
+ */
 const OF_THE_CALL: ReadonlySet<Code> = new Set<Code>([
   ...(['INVALID_ARGUMENT', 'NOT_FOUND', 'ALREADY_EXISTS', 'PERMISSION_DENIED', 'UNAUTHENTICATED'] as const),
   ...(['RESOURCE_EXHAUSTED', 'FAILED_PRECONDITION', 'ABORTED', 'OUT_OF_RANGE', 'UNIMPLEMENTED'] as const),

@@ -9,7 +9,10 @@ import {
 import { nestedTypes } from '@bufbuild/protobuf/reflect'
 import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt'
 
-/** Every file that the services need, found by the names declared in it. Names are full, without a leading dot. */
+/**
+ * Every file that the services need, found by the names declared in it. Names are full, without a leading
+ * dot.
+ */
 export class DescriptorIndex {
   readonly #files = new Map<string, DescFile>()
   readonly #symbols = new Map<string, DescFile>()
@@ -73,7 +76,8 @@ export class DescriptorIndex {
 }
 
 /**
- * The file as protoc would write it, followed by its imports. Files in `sent` are left out; the others are added to it.
+ * The file as protoc would write it, followed by its imports. Files in `sent` are left out; the others are
+ * added to it.
  */
 export const withImports = (file: DescFile, sent: Set<string>): Uint8Array[] => {
   if (sent.has(file.proto.name)) return []

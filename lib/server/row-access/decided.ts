@@ -24,7 +24,10 @@ export interface Write<R> extends Asked {
   readonly written?: (result: R) => readonly object[]
 }
 
-/** For a call about the rows that one with these options is about: its context and predicate, and nothing else of them. */
+/**
+ * For a call about the rows that one with these options is about: its context and predicate, and nothing else
+ * of them.
+ */
 export const sameRows = (options: RowOptions = {}): RowOptions => ({
   ...sameContext(options),
   ...(options.where === undefined ? {} : { where: options.where }),

@@ -5,8 +5,8 @@ import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Registry } from '../methods/registry.js'
 
 /**
- * What `(ashlar.api.v1.field).reference_verb` says of the references of a resource, by the reference. One that only the name
- * holds has no field: the field of the name says it.
+ * What `(ashlar.api.v1.field).reference_verb` says of the references of a resource, by the reference. One
+ * that only the name holds has no field: the field of the name says it.
  */
 export function referenceVerbs({ message, name, relations }: ResourceModel): ReadonlyMap<string, string> {
   const verbs = new Map<string, string>()

@@ -25,8 +25,8 @@ export class Referring implements WritesReferences {
 
   /**
    * Runs a write, whose options say what the caller may refer to.
-   * @throws TypeError when an operation that the application overrides left that out, and the caller may not refer to what
-   * the write names.
+   * @throws TypeError when an operation that the application overrides left that out, and the caller may not
+   * refer to what the write names.
    */
   async run<O extends OperationOptions, R>(
     { operation, named, isLate = false }: ReferringWrite,

@@ -6,7 +6,10 @@ type Permissions = AuthorizedServer['permissions']
 
 const CHANGING = ['delete', 'batchDelete', 'undelete'] as const
 
-/** What the authorizer is asked beside the rules of methods: about the resources that go with the one of a delete or an undelete. */
+/**
+ * What the authorizer is asked beside the rules of methods: about the resources that go with the one of a
+ * delete or an undelete.
+ */
 export const relatedPermissions = (registry: Registry): Permissions =>
   registry.repositories().flatMap(({ model }) =>
     CHANGING.flatMap((kind) =>

@@ -30,8 +30,8 @@ import { type Asked, type Decided, sameContext, sameRows, type Write } from './d
 import { refuseRelations, refuseThrough, runWithPredicate } from './run-with-predicate.js'
 
 /**
- * A repository as a call may use it whose authorizer decided by row. A row that the caller may not get is NotFound, whatever
- * the call; one that the caller may get but not change is PermissionDenied.
+ * A repository as a call may use it whose authorizer decided by row. A row that the caller may not get is
+ * NotFound, whatever the call; one that the caller may get but not change is PermissionDenied.
  */
 export class RestrictedRepository implements Restricted {
   readonly model: ResourceModel
@@ -177,7 +177,8 @@ export class RestrictedRepository implements Restricted {
   async #listed(options: FilterScope | undefined): Promise<Restriction> {
     const { own } = this.decided
     const { type } = this.model
-    // Where a standard method lists, its `through` is what the authorizer has decided about the other resources.
+    // Where a standard method lists, its `through` is what the authorizer has decided about the other
+    // resources.
     if (this.kind === 'reads') return listable(own, type)
     refuseThrough(options)
     const readable = listable(await this.decided.readable(), type)
@@ -284,7 +285,8 @@ export class RestrictedRepository implements Restricted {
     const seen = await this.#stored(isDeleted, keys, options, readable.where)
     if (seen === undefined) return this.#missing()
     if (!(await allPass(seen, readable.test))) return this.#missing()
-    // The rows are there and in reach: it is something else that an operation of the application did not find.
+    // The rows are there and in reach: it is something else that an operation of the application did not
+    // find.
     return (await this.#stored(isDeleted, keys, options, reach)) === undefined ? this.#denied() : error
   }
 

@@ -6,8 +6,8 @@ export interface QueueNode<T> {
 }
 
 /**
- * Items in order of arrival. Any item is removed in constant time. A `Map` does not give that: finding its first entry
- * walks over all deleted ones.
+ * Items in order of arrival. Any item is removed in constant time. A `Map` does not give that: finding its
+ * first entry walks over all deleted ones.
  */
 export class Queue<T> {
   #first: QueueNode<T> | undefined

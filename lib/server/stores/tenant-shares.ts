@@ -38,9 +38,10 @@ interface Places<E extends Held> {
 }
 
 /**
- * The entries of a store in memory, limited in bytes in total and per tenant. Only a tenant's own oldest entries make
- * room for its new ones, so no tenant loses an entry because of another. An eighth of all bytes is reserved for tenants
- * below their share, so that large tenants cannot exclude them. No operation walks the entries.
+ * The entries of a store in memory, limited in bytes in total and per tenant. Only a tenant's own oldest
+ * entries make room for its new ones, so no tenant loses an entry because of another. An eighth of all bytes
+ * is reserved for tenants below their share, so that large tenants cannot exclude them. No operation walks
+ * the entries.
  */
 export class TenantShares<E extends Held> {
   readonly #limits: ShareLimits

@@ -48,7 +48,8 @@ const degreesOf = (
     const [variable = '', end] = [tokens[at + 2], closing(tokens, at + 1)]
     add(root, COPIES.has(token) ? 2 : 1)
     for (const [of, degree] of degreesOf(tokens, at + 2, end, [...bound, variable])) {
-      // What the elements hold is, together, no more than what is gone through. Anything else is repeated for each of them.
+      // What the elements hold is, together, no more than what is gone through. Anything else is repeated for
+      // each of them.
       if (of === variable) add(root, degree)
       else add(of === '' ? root : of, 1 + degree)
     }

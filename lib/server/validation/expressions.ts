@@ -79,8 +79,8 @@ function* ruleMessages(desc: DescMessage, message: Message): Generator<Message> 
 }
 
 /**
- * A message type for each expression, whose one rule it is: a validator compiles expressions one at a time, and those of fields
- * that are not set never.
+ * A message type for each expression, whose one rule it is: a validator compiles expressions one at a time,
+ * and those of fields that are not set never.
  */
 export const probesOf = (expressions: readonly Expression[], rules: typeof Rules): DescMessage[] => {
   const file = create(FileDescriptorProtoSchema, {

@@ -10,7 +10,10 @@ export interface Locked {
 const IMMUTABLE: Locked = { reason: 'IMMUTABLE', text: 'it never changes after the create' }
 const IDENTIFIER: Locked = { reason: 'IDENTIFIER', text: 'it identifies the resource' }
 
-/** What a mask of the resource must not name: IMMUTABLE fields, and its own IDENTIFIER (AIP-203). Undefined without any. */
+/**
+ * What a mask of the resource must not name: IMMUTABLE fields, and its own IDENTIFIER (AIP-203). Undefined
+ * without any.
+ */
 export const lockedBy = (resource: DescMessage): ((path: string) => Locked | undefined) | undefined => {
   const identifiers = new Set(resource.fields.filter(isIdentifier).map(({ name }) => name))
   const locks = locksOf(resource)

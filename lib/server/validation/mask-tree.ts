@@ -23,7 +23,10 @@ const add = (names: readonly string[], root: Growing): void => {
   }
 }
 
-/** What a mask names inside of an element of a list or a map: behind `*` or the key (AIP-161), or right behind the field. */
+/**
+ * What a mask names inside of an element of a list or a map: behind `*` or the key (AIP-161), or right behind
+ * the field.
+ */
 export const inElement = (tree: MaskTree, key: string): MaskTree | undefined => {
   for (const name of ['*', key]) if (tree.has(name)) return tree.get(name)
   return tree

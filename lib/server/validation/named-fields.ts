@@ -8,8 +8,8 @@ export const NO_CODE =
 const CHAIN = /(?<![\w.])this((?:\s*\.\s*[A-Za-z_]\w*\b(?!\s*\())+)/g
 
 /**
- * Says that an expression names a field that `this` does not have, which would fail in each call. What a macro binds, and what is behind
- * lists, maps and messages of `google.protobuf`, is not looked at.
+ * Says that an expression names a field that `this` does not have, which would fail in each call. What a
+ * macro binds, and what is behind lists, maps and messages of `google.protobuf`, is not looked at.
  */
 export function unknownFieldIn(expression: string, desc: DescMessage): string | undefined {
   const code = expression.replaceAll(NO_CODE, "''")

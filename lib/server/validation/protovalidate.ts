@@ -109,7 +109,8 @@ const compilationError = (validator: Validator, desc: DescMessage): string | und
 }
 
 /**
- * What an empty message of each type finds wrong with its rules. A rule that only fails on an empty message is logged.
+ * What an empty message of each type finds wrong with its rules. A rule that only fails on an empty message
+ * is logged.
  * @param told - what was said before; what is found now is added.
  */
 const emptyProblems = (
@@ -137,7 +138,10 @@ const emptyProblems = (
   return problems
 }
 
-/** The work of a message whose violations are all looked for. A megabyte of mistakes would take seconds to tell. */
+/**
+ * The work of a message whose violations are all looked for. A megabyte of mistakes would take seconds to
+ * tell.
+ */
 const MOST_TOLD = 5_000
 
 /** Evaluates each rule of a message once, and none where the message holds too much for them. */

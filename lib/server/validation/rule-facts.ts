@@ -73,7 +73,10 @@ const declared = (field: Validate.FieldRules, rules: typeof Validate): DeclaredR
 
 const valueName = ({ localName, oneof }: DescField): string => oneof?.localName ?? localName
 
-/** The value of a rule. A member of a oneof is inside of its choice; a message stands as what its JSON would be. */
+/**
+ * The value of a rule. A member of a oneof is inside of its choice; a message stands as what its JSON would
+ * be.
+ */
 const plain = (value: unknown, { oneof, message }: DescField): unknown => {
   const own = oneof === undefined ? value : (value as { readonly value?: unknown }).value
   return message === undefined ? own : JSON.parse(JSON.stringify(own, withoutTypes))

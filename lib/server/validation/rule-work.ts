@@ -22,7 +22,10 @@ export interface RuleWork {
   readonly tooLarge: readonly FieldViolation[]
 }
 
-/** @throws InvalidArgument where the rules of a message cost more than they may, and no rule of a size is broken. */
+/**
+ * @throws InvalidArgument where the rules of a message cost more than they may, and no rule of a size is
+ * broken.
+ */
 export const ruleWork = (
   desc: DescMessage,
   plan: MessagePlan,

@@ -12,8 +12,9 @@ export interface UpdateRequest {
 const MASK = 'update_mask'
 
 /**
- * The resource and the mask of an update request, be it one of its own, an item of a batch or a message of a stream; undefined
- * for other messages. Of several messages beside the mask, the resource is the one that the request's name speaks of.
+ * The resource and the mask of an update request, be it one of its own, an item of a batch or a message of a
+ * stream; undefined for other messages. Of several messages beside the mask, the resource is the one that the
+ * request's name speaks of.
  */
 export const updateRequest = (desc: DescMessage): UpdateRequest | undefined => {
   const mask = maskReader(desc, MASK)

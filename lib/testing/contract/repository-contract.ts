@@ -8,9 +8,9 @@ import { globalFramework, type TestFramework } from '../harness/test-framework.j
 import { withTenant } from '../harness/with-tenant.js'
 
 /**
- * Describes what every repository must do, for a repository of your own. Each case gets a fresh, empty subject from the
- * factory. The resource decides what is required: without `@ETag()` it must refuse every precondition, without
- * `@SoftDeletable()` it must delete permanently.
+ * Describes what every repository must do, for a repository of your own. Each case gets a fresh, empty
+ * subject from the factory. The resource decides what is required: without `@ETag()` it must refuse every
+ * precondition, without `@SoftDeletable()` it must delete permanently.
  * @param framework - when the global functions of mocha, Jest or Vitest should not be used.
  */
 export function repositoryContract<E extends object>(

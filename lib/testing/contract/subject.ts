@@ -75,7 +75,10 @@ export class Contract<E extends object> {
     return Object.fromEntries(Object.entries(entity).filter(([property]) => !hidden.has(property)))
   }
 
-  /** What an update with this mask must not change: all of `stored` but the masked fields, the etag and the time. */
+  /**
+   * What an update with this mask must not change: all of `stored` but the masked fields, the etag and the
+   * time.
+   */
   untouched(entity: E | undefined, mask: readonly string[] = []): Readonly<Record<string, unknown>> {
     const { etag, updateTime, byProto } = this.model
     const written = new Set<string | undefined>([

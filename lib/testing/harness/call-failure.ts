@@ -17,8 +17,8 @@ export interface CallFailure {
 }
 
 /**
- * How a call failed; undefined when it did not. Rethrows an error that is not a server's response, such as a refused
- * connection.
+ * How a call failed; undefined when it did not. Rethrows an error that is not a server's response, such as a
+ * refused connection.
  */
 export async function failureOf(call: TestedCall): Promise<CallFailure | undefined> {
   try {

@@ -22,7 +22,8 @@ const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 
 /**
  * A logger for tests.
- * @param level - the least severe level that is kept; `debug` includes requests and responses. Default `info`.
+ * @param level - the least severe level that is kept; `debug` includes requests and responses. Default
+ * `info`.
  */
 export function captureLogs(level: LogLevel = 'info'): CapturedLogs {
   const records: LogRecord[] = []

@@ -3,7 +3,8 @@ import { DeadlineExceeded } from '../../errors.js'
 import type { EventWorker } from '../../events/index.js'
 
 /**
- * Waits until a relay or a consumer has done every event that is committed. An event that became a dead letter counts as done.
+ * Waits until a relay or a consumer has done every event that is committed. An event that became a dead
+ * letter counts as done.
  * @param withinMs - 5 seconds when left out.
  * @throws DeadlineExceeded where it has not after that time.
  * @example

@@ -6,7 +6,8 @@ const TELLING =
   /\b(not found|no such|does not exist|doesn't exist|exists|already|deleted|unknown (id|key|name))\b/i
 
 /**
- * Asserts that a call is PermissionDenied (HTTP 403), with a text that does not reveal whether the resource exists.
+ * Asserts that a call is PermissionDenied (HTTP 403), with a text that does not reveal whether the resource
+ * exists.
  * @param missing - the same call for a resource that does not exist: it must be denied in the same words.
  * @returns the text.
  */

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { failureOf, type TestedCall } from './call-failure.js'
 
 /**
- * Asserts that a call is InvalidArgument (HTTP 400) and that its BadRequest detail names a field. Over gRPC, use a
- * client of `testServer`: other clients drop the details.
+ * Asserts that a call is InvalidArgument (HTTP 400) and that its BadRequest detail names a field. Over gRPC,
+ * use a client of `testServer`: other clients drop the details.
  * @param field - path in proto spelling, such as `widget.display_name`.
  * @returns the description of the field's error.
  */

@@ -37,10 +37,10 @@ export interface TestServer extends TestCaller {
 }
 
 /**
- * Starts a server for tests: free ports, no TLS, a gateway, captured logs, and principals from headers (`devPrincipal`)
- * unless `config` has an authenticator or a principal function.
- * @param source - a configured builder, which is not changed and whose authorizer decides; or a function that registers
- * services: then every principal with a subject may call everything.
+ * Starts a server for tests: free ports, no TLS, a gateway, captured logs, and principals from headers
+ * (`devPrincipal`) unless `config` has an authenticator or a principal function.
+ * @param source - a configured builder, which is not changed and whose authorizer decides; or a function that
+ * registers services: then every principal with a subject may call everything.
  * @param config - what to configure differently.
  * @example
  * ```ts

@@ -13,8 +13,8 @@ const FILTERS = [
 const TOKENS = ['x', '!!!', 'LTE=', Buffer.from('99999999999999999999').toString('base64'), 'e30=', 'a\0b']
 
 /**
- * Input that a database would refuse, from a caller with all rights. Error texts must be fit for callers. Every
- * response is checked as it arrives.
+ * Input that a database would refuse, from a caller with all rights. Error texts must be fit for callers.
+ * Every response is checked as it arrives.
  */
 export const checkHostileInput = async (world: World, subject: Subject, row: Row): Promise<void> => {
   const { probe, a } = world

@@ -4,7 +4,10 @@ export class Failure extends Error {
 
   constructor(
     message: string,
-    /** Of the process: 1 what the command asks about is not so, 2 wrong input, 3 no program responds, 4 a conflict. */
+    /**
+     * Of the process: 1 what the command asks about is not so, 2 wrong input, 3 no program responds, 4 a
+     * conflict.
+     */
     readonly exitCode = 2,
   ) {
     super(message)

@@ -9,7 +9,10 @@ import { loadOptions } from '../../../cli/loading/load-options.js'
 import { expectGolden } from '../../support/golden.js'
 import { runCli } from '../../support/run-cli.js'
 
-/** The idp commands and topics, as `idp` and as `ashlar` know them. Commands of other topics have golden files of their own. */
+/**
+ * The idp commands and topics, as `idp` and as `ashlar` know them. Commands of other topics have golden files
+ * of their own.
+ */
 const PLACES: readonly (readonly ['ashlar' | 'idp', string])[] = [
   ['ashlar', 'idp'],
   ['ashlar', 'idp clients'],

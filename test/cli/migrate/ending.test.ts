@@ -331,7 +331,10 @@ onEachEngine(
   { empty: true },
 )
 
-/** Passes everything on to a database until `until` is sent; from then on it swallows everything and answers nothing. */
+/**
+ * Passes everything on to a database until `until` is sent; from then on it swallows everything and answers
+ * nothing.
+ */
 async function swallowing(url: string, until: string, swallowed: () => void) {
   let isSilent = false
   const upstreams = new Set<Socket>()

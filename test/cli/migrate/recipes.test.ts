@@ -17,7 +17,10 @@ const RECIPES = new Map(
     .map((text) => [text.split('\n')[0] ?? '', /```sh\n(.*?)\n```/s.exec(text)?.[1] ?? '']),
 )
 
-/** What the commands say, which stop at the first that fails. A shell reads their words, and they run in this process. */
+/**
+ * What the commands say, which stop at the first that fails. A shell reads their words, and they run in this
+ * process.
+ */
 async function runRecipe(commands: string, cwd: string, url: string) {
   const env = { ...process.env, ASHLAR_DATABASE_URL: url, COPY_URL: url }
   let said = ''

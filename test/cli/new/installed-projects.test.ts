@@ -87,8 +87,8 @@ describe('projects with packages that npm installs', function () {
 })
 
 /**
- * Dockerfile and CI say `npm ci`. It wants every platform's package of buf in the lock file, which is not written with those that a
- * registry lacks. That is the only thing that it may miss.
+ * Dockerfile and CI say `npm ci`. It wants every platform's package of buf in the lock file, which is not
+ * written with those that a registry lacks. That is the only thing that it may miss.
  */
 function checkCleanInstall(inside: (command: string, ...args: readonly string[]) => string): void {
   try {
@@ -102,7 +102,10 @@ function checkCleanInstall(inside: (command: string, ...args: readonly string[])
   }
 }
 
-/** Packages that have to be installed, and cannot be on every platform. A registry may lack those of platforms that nobody here has. */
+/**
+ * Packages that have to be installed, and cannot be on every platform. A registry may lack those of platforms
+ * that nobody here has.
+ */
 function boundToPlatform(lockFile: string): readonly string[] {
   const { packages } = JSON.parse(readFileSync(lockFile, 'utf8')) as {
     packages: Record<string, { optional?: true; os?: readonly string[]; cpu?: readonly string[] }>
@@ -112,7 +115,10 @@ function boundToPlatform(lockFile: string): readonly string[] {
     .map(([path]) => path)
 }
 
-/** Offers the engine that this repository has, as its download would be: compiling it for each project takes minutes. */
+/**
+ * Offers the engine that this repository has, as its download would be: compiling it for each project takes
+ * minutes.
+ */
 function packSqlite(to: string): void {
   const from = join(root, 'node_modules/sqlite3')
   const binary = 'build/Release/node_sqlite3.node'

@@ -6,7 +6,9 @@ interface Row extends Readonly<Record<string, unknown>> {
   readonly deleteTime?: Date
 }
 
-/** Live rows that refer to one that is not live, and deleted ones that refer to one that is not there at all. */
+/**
+ * Live rows that refer to one that is not live, and deleted ones that refer to one that is not there at all.
+ */
 export async function orphansIn(family: FamilySubject): Promise<string[]> {
   const { projects, milestones, jobs, remarks, bookmarks, crates, bottles, stickers } =
     family as unknown as Record<keyof FamilySubject, Repository<object>>

@@ -1,6 +1,8 @@
 import type { FamilySubject } from './family-subject.js'
 
-/** A write that ends what a row refers to, and one that begins to refer to it. Each round has rows of its own. */
+/**
+ * A write that ends what a row refers to, and one that begins to refer to it. Each round has rows of its own.
+ */
 export interface Race {
   readonly name: string
   readonly prepare: (id: string) => Promise<unknown>

@@ -9,15 +9,18 @@ type Seen = { current?: string | undefined; previous?: string | undefined }
 
 class Stop extends Error {}
 
-/** Which of two items that are at fault is told is not said: some databases write them one by one, some all at once. */
+/**
+ * Which of two items that are at fault is told is not said: some databases write them one by one, some all at
+ * once.
+ */
 function refused(error: unknown): string {
   if (error instanceof ErrNotFound || error instanceof ErrConflict) return 'refused'
   throw error
 }
 
 /**
- * Plays a history against one repository. Answers of two players can be compared: what is random in them is replaced
- * by how it relates to what was seen before.
+ * Plays a history against one repository. Answers of two players can be compared: what is random in them is
+ * replaced by how it relates to what was seen before.
  */
 export class Player {
   readonly options: RepositoryOptions

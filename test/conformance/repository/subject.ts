@@ -20,8 +20,8 @@ export interface Subject {
   /** Repositories with other options: of the same rows on a database, of none in memory. */
   withOptions(options: RepositoryOptions): Pick<Subject, 'specimens' | 'notes'>
   /**
-   * Specimens of a class that overrides create: it makes `<id> 2` with the code `<code> 2` as well, or neither of them. Its get
-   * takes a moment before it asks the database.
+   * Specimens of a class that overrides create: it makes `<id> 2` with the code `<code> 2` as well, or
+   * neither of them. Its get takes a moment before it asks the database.
    */
   overridden(): Specimens
   /** Removes every row. */

@@ -7,8 +7,8 @@ import { inAcme } from '../../conformance/repository/subject.js'
 import { Counter } from '../../events/outbox-subject.js'
 
 /**
- * `ledger` says what was committed: a row for each change of a counter that is there from the beginning, in the transaction of the
- * change. `effects` is written by a consumer, in the order in which it hears of them.
+ * `ledger` says what was committed: a row for each change of a counter that is there from the beginning, in
+ * the transaction of the change. `effects` is written by a consumer, in the order in which it hears of them.
  */
 export const tablesOf = (engine: 'postgres' | 'mysql'): readonly string[] => [
   'CREATE TABLE ledger (counter_id varchar(64) NOT NULL, number integer NOT NULL, PRIMARY KEY (counter_id, number))',
@@ -21,7 +21,10 @@ const idOf = (at: number) => `${FIRST}${String(at).padStart(2, '0')}`
 
 type Note = (id: string, number: number) => Promise<void>
 
-/** Writes counters: new ones, and in transactions that take long, hold several changes or batches, or are rolled back. */
+/**
+ * Writes counters: new ones, and in transactions that take long, hold several changes or batches, or are
+ * rolled back.
+ */
 export class LedgerWriter {
   readonly #counters: InstanceType<ReturnType<typeof repositoryOf<Counter>>>
   /** Changes that were committed, as far as it was told. */

@@ -1,7 +1,10 @@
 import { DataSource } from 'typeorm'
 import { consumer } from '../../../lib/events/consumer/consumer.js'
 
-/** Writes down the numbers of counters, in the order in which it hears of them. Arguments: the engine, its URL, and the stream. */
+/**
+ * Writes down the numbers of counters, in the order in which it hears of them. Arguments: the engine, its
+ * URL, and the stream.
+ */
 const [engine, url, servers = '', stream = ''] = process.argv.slice(2)
 
 interface Change {

@@ -4,8 +4,8 @@ import { Counter } from '../../events/outbox-subject.js'
 import { LedgerWriter } from '../events/ledger.js'
 
 /**
- * Writes counters until its parent disconnects, and tells it how many changes were committed so far. Arguments: the engine, its URL, and
- * how many write at the same time.
+ * Writes counters until its parent disconnects, and tells it how many changes were committed so far.
+ * Arguments: the engine, its URL, and how many write at the same time.
  */
 const [engine, url = '', count = '1'] = process.argv.slice(2)
 

@@ -10,7 +10,9 @@ import { RedisIdempotencyStore } from '../../../lib/server/idempotency/redis-ide
 import { SqlIdempotencyStore } from '../../../lib/server/idempotency/sql-idempotency-store.js'
 import { ALL, recordingLogger } from '../../support/servers/server.js'
 
-/** A server process of processes/idempotency.test.ts; says where it listens, and when a slow create has begun. */
+/**
+ * A server process of processes/idempotency.test.ts; says where it listens, and when a slow create has begun.
+ */
 const [, , kind = '', url = '', redisUrl = ''] = process.argv
 const dataSource = new DataSource({ type: 'postgres', url, entities: [Widget], poolSize: 5 })
 await dataSource.initialize()
@@ -45,7 +47,10 @@ const server = new ServerBuilder({
   })
   .build()
 
-/** The first process to come here says so and never goes on; without a transaction its row must not stay either. */
+/**
+ * The first process to come here says so and never goes on; without a transaction its row must not stay
+ * either.
+ */
 async function hasBegunBefore(): Promise<boolean> {
   await dataSource.query('CREATE TABLE IF NOT EXISTS begun (one integer PRIMARY KEY)')
   const rows: unknown[] = await dataSource.query(

@@ -11,8 +11,8 @@ import { ALL, partly, recordingLogger } from '../../support/servers/server.js'
 import { SlowEcho } from '../../support/grpc/slow-echo.js'
 
 /**
- * A server process of operations-killed.test.ts: `echo` starts an operation that works until it is told to end (`text` is
- * `end`), or is cancelled. Says where it listens, and when an operation was cancelled here.
+ * A server process of operations-killed.test.ts: `echo` starts an operation that works until it is told to
+ * end (`text` is `end`), or is cancelled. Says where it listens, and when an operation was cancelled here.
  */
 const [, , type = '', url = ''] = process.argv
 const dataSource = await new DataSource({

@@ -11,7 +11,10 @@ import { ServerBuilder } from '../../../lib/server/server-builder.js'
 import { ALL } from '../../support/servers/server.js'
 import { jsonLogger } from '../../../lib/server/observability/logger.js'
 
-/** A server process of scaled-out.test.ts: says where it listens, and returns its CPU time in microseconds when asked. */
+/**
+ * A server process of scaled-out.test.ts: says where it listens, and returns its CPU time in microseconds
+ * when asked.
+ */
 const [, , url = '', redisUrl = '', poolSize = '', limited = '', points = ''] = process.argv
 const dataSource = new DataSource({ type: 'postgres', url, entities: [Widget], poolSize: Number(poolSize) })
 await dataSource.initialize()

@@ -8,9 +8,10 @@ import { ALL, recordingLogger } from '../../support/servers/server.js'
 import { echoService } from '../../support/grpc/echo.js'
 
 /**
- * A server process of shutdown-load.test.ts: `echo` takes as many milliseconds as its `number` says (less than nothing: for
- * ever, deaf to its signal), `count` as many between two answers. Says where it listens; says how many calls it has taken
- * each time it takes one, stops when it is told to, and says which calls it took when `serve` has resolved.
+ * A server process of shutdown-load.test.ts: `echo` takes as many milliseconds as its `number` says (less
+ * than nothing: for ever, deaf to its signal), `count` as many between two answers. Says where it listens;
+ * says how many calls it has taken each time it takes one, stops when it is told to, and says which calls it
+ * took when `serve` has resolved.
  */
 const taken: string[] = []
 const take = (name: string) => {

@@ -12,7 +12,10 @@ const ROWS = FIRST * 2 ** drill(4, 10)
 const WRITERS = 2
 const LONGEST_MS = 1_000
 
-/** Small chunks and an early end in `npm test`; in the drill kill -9 every two seconds: a million rows take about ten. */
+/**
+ * Small chunks and an early end in `npm test`; in the drill kill -9 every two seconds: a million rows take
+ * about ten.
+ */
 const CHUNK = drill(200, 1_000)
 const DEATH = drilling ? { dieAfterMs: 2_000 } : { die: { at: 30, when: 'chunk' } as const }
 

@@ -40,8 +40,8 @@ interface Served {
 }
 
 /**
- * Three tenants: two of them have the same rows as far as a caller may list them, and the third has others of the same keys. What
- * the lists of the first two return may not differ, whatever they filter and order by.
+ * Three tenants: two of them have the same rows as far as a caller may list them, and the third has others of
+ * the same keys. What the lists of the first two return may not differ, whatever they filter and order by.
  */
 describeOn('filters and orders through relations', backends, (backend) => {
   let plans: Plans

@@ -110,7 +110,10 @@ const limits = fc.record({
   ),
 })
 
-/** Rows that callers may know stay; another takes the place of each of the rest, or none where nothing can refer to it. */
+/**
+ * Rows that callers may know stay; another takes the place of each of the rest, or none where nothing can
+ * refer to it.
+ */
 const alter = (type: Type, { allows }: Limit, rows: readonly Values[], others: readonly Rows[]) =>
   rows.flatMap((row, at) => {
     if (allows(row)) return row

@@ -32,8 +32,8 @@ interface Seen {
 }
 
 /**
- * What one row must be after writes that ran side by side, if there is an order in which each of them ran alone. A write that ended
- * before another began comes before it.
+ * What one row must be after writes that ran side by side, if there is an order in which each of them ran
+ * alone. A write that ended before another began comes before it.
  */
 export class SerialRow {
   readonly #writes: Acknowledged[] = []

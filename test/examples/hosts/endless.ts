@@ -1,7 +1,9 @@
 import { fileURLToPath } from 'node:url'
 import { WidgetRepository } from '../../../examples/widgets/widget-repository.js'
 
-/** The example as a process, with a handler that never ends and keeps the process busy: for shutdown.test.ts. */
+/**
+ * The example as a process, with a handler that never ends and keeps the process busy: for shutdown.test.ts.
+ */
 WidgetRepository.prototype.retire = () =>
   new Promise<never>(() => {
     setInterval(() => {}, 1_000)

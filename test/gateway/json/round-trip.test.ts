@@ -99,7 +99,10 @@ const message: fc.Arbitrary<AllTypes> = fc
 const withoutUndefined = (init: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(init).filter(([, value]) => value !== undefined))
 
-/** The document with every number of a float as the double that the other implementation writes, and no negative zeros. */
+/**
+ * The document with every number of a float as the double that the other implementation writes, and no
+ * negative zeros.
+ */
 const comparable = (json: string): unknown =>
   JSON.parse(json, function (name, value: unknown) {
     if (typeof value !== 'number') return value

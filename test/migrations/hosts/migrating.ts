@@ -2,16 +2,16 @@ import { writeSync } from 'node:fs'
 import { migrate, type MigrateOptions, type Progress } from '../../../lib/migrations/index.js'
 
 /**
- * A migrating host of its own. Its argument is a `HostOrders` in JSON; it prints one line of JSON with the result or the
- * failure, and kills itself as hard as can be where the orders say so.
+ * A migrating host of its own. Its argument is a `HostOrders` in JSON; it prints one line of JSON with the
+ * result or the failure, and kills itself as hard as can be where the orders say so.
  */
 export interface HostOrders {
   readonly options: Omit<MigrateOptions, 'signal' | 'onProgress'>
   /** Roll back to this version instead of going up. */
   readonly downTo?: number
   /**
-   * Die at the `at`-th statement: `before` it is sent, `during` it (sent, and no answer read), or `after` the server did it
-   * and before that is recorded. Or with the `at`-th `chunk` of a backfill.
+   * Die at the `at`-th statement: `before` it is sent, `during` it (sent, and no answer read), or `after` the
+   * server did it and before that is recorded. Or with the `at`-th `chunk` of a backfill.
    */
   readonly die?: { readonly at: number; readonly when: 'before' | 'during' | 'after' | 'chunk' }
   readonly dieAfterMs?: number

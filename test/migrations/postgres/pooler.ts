@@ -9,8 +9,9 @@ export interface Pooler {
 }
 
 /**
- * In mode `transaction` a client has a server session for as long as a transaction lasts; in mode `session` for as long as
- * it is connected. Either way it makes up the key that the client is given, as every pooler does.
+ * In mode `transaction` a client has a server session for as long as a transaction lasts; in mode `session`
+ * for as long as it is connected. Either way it makes up the key that the client is given, as every pooler
+ * does.
  */
 export async function startPooler(url: string, mode: 'transaction' | 'session'): Promise<Pooler> {
   const target = new URL(url)

@@ -202,7 +202,10 @@ interface Manifest {
 const manifestOf = (path: string): Manifest =>
   JSON.parse(readFileSync(join(path, 'package.json'), 'utf8')) as Manifest
 
-/** Bytes to compare. Names in JSON follow from those of the fields; the compiler and generated code write them differently. */
+/**
+ * Bytes to compare. Names in JSON follow from those of the fields; the compiler and generated code write them
+ * differently.
+ */
 const bytesOf = (file: FileDescriptorProto): string => {
   const copy = fromBinary(FileDescriptorProtoSchema, toBinary(FileDescriptorProtoSchema, file))
   if (copy.syntax === 'proto2') copy.syntax = ''

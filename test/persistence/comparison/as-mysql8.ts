@@ -2,8 +2,8 @@ import type { LiveSchema } from '../../../lib/persistence/index.js'
 import type { CatalogRow } from '../../../lib/persistence/dialects/catalog/live-table.js'
 
 /**
- * A MariaDB whose catalogs speak as those of MySQL 8 do: a type of its own for JSON, defaults as values or as expressions, and
- * its collation, which MariaDB does not have.
+ * A MariaDB whose catalogs speak as those of MySQL 8 do: a type of its own for JSON, defaults as values or as
+ * expressions, and its collation, which MariaDB does not have.
  */
 export const asMysql8 = ({ rows, ...live }: LiveSchema): LiveSchema => ({
   ...live,

@@ -60,8 +60,8 @@ export class ChangedDatabase {
   }
 
   /**
-   * Fails where a file is dangerous or cannot run, an image of either model cannot write meanwhile, a value is lost, `verify`
-   * names what the plan does not, or the way back does not lead to the first schema.
+   * Fails where a file is dangerous or cannot run, an image of either model cannot write meanwhile, a value
+   * is lost, `verify` names what the plan does not, or the way back does not lead to the first schema.
    */
   async change(before: Model, after: Model): Promise<void> {
     await this.#back(0)
@@ -208,7 +208,10 @@ export class ChangedDatabase {
     )
   }
 
-  /** The columns of the first model that the second one has too, by their new names; as text, since types may differ. */
+  /**
+   * The columns of the first model that the second one has too, by their new names; as text, since types may
+   * differ.
+   */
   #kept({ model: before }: Wanted, { model: after }: Wanted, now: 'before' | 'after'): Promise<Row[]> {
     const columns = before.properties.flatMap(({ name }) => {
       const later = after.properties.find((one) => one.name === name || one.renamedFrom === name)

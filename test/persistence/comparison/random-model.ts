@@ -87,8 +87,9 @@ const modelOf = (freq: number): fc.Arbitrary<Model> =>
     .map(possible)
 
 /**
- * A unique value has no default, an index needs a bounded text, and neither JSON nor bytes have one. Of a unique pair only the
- * text differs from row to row, so that an image without the number needs a default for it.
+ * A unique value has no default, an index needs a bounded text, and neither JSON nor bytes have one. Of a
+ * unique pair only the text differs from row to row, so that an image without the number needs a default for
+ * it.
  */
 function possible(model: Model): Model {
   const properties = model.properties.map((property): Property => {
@@ -106,8 +107,8 @@ function possible(model: Model): Model {
 }
 
 /**
- * A model and a later one of it. One property may have another name, and then nothing else of it changes; a required reference
- * does not go at once, because no value would let an image leave it out.
+ * A model and a later one of it. One property may have another name, and then nothing else of it changes; a
+ * required reference does not go at once, because no value would let an image leave it out.
  * @param freq - how many properties a model has for each that it lacks.
  */
 export const pairs = (freq: number): fc.Arbitrary<readonly [Model, Model]> =>

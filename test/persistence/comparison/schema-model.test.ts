@@ -34,7 +34,10 @@ const FOUND: Readonly<Record<string, readonly [before: Model, after: Model]>> = 
   ],
 }
 
-/** In `npm test` small models and their statements alone: the files are run for those that were wrong once, and in the drill. */
+/**
+ * In `npm test` small models and their statements alone: the files are run for those that were wrong once,
+ * and in the drill.
+ */
 const RANDOM = pairs(drill(1, 4))
 const RUNS_FILES = drilling ? 'files' : 'statements'
 

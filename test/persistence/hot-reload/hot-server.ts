@@ -25,7 +25,8 @@ let made = 0
 
 /**
  * Undefined where the run does without the server; the runner has named it then.
- * @param checksPasswords - PostgreSQL checks none where it trusts whoever comes from its own host; a proxy in front of it does.
+ * @param checksPasswords - PostgreSQL checks none where it trusts whoever comes from its own host; a proxy in
+ * front of it does.
  */
 export async function hotServer(
   engine: Engine,

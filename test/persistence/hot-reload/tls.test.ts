@@ -10,7 +10,9 @@ import { type TlsDatabase, tlsDatabase } from '../../support/servers/tls-databas
 
 type Outcome = 'encrypted' | 'plain' | 'refused'
 
-/** For a server whose authority the string names, one whose authority nobody knows, and one of another name. */
+/**
+ * For a server whose authority the string names, one whose authority nobody knows, and one of another name.
+ */
 type Outcomes = readonly [known: Outcome, unknown: Outcome, otherName: Outcome]
 
 const POSTGRES: Readonly<Record<string, Outcomes>> = {

@@ -43,7 +43,10 @@ const USUAL = [
   '2026-11-25 10:00:00.123457',
   '2285-06-04 23:47:34.740991',
 ]
-/** Times that a number in JavaScript does not hold to the microsecond, those that no Timestamp holds, and infinities. */
+/**
+ * Times that a number in JavaScript does not hold to the microsecond, those that no Timestamp holds, and
+ * infinities.
+ */
 const BEFORE = [
   '-infinity',
   '4001-02-29 00:00:00+00 BC',

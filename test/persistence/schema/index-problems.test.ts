@@ -12,7 +12,10 @@ import { tableMigrations } from '../../../lib/persistence/schema/table-migration
 import { databases, describeOn } from '../../support/databases/backends.js'
 import { rejection } from '../../support/rejection.js'
 
-/** Two texts of the default length, which MySQL cannot keep in one index beside the tenant and the soft delete. */
+/**
+ * Two texts of the default length, which MySQL cannot keep in one index beside the tenant and the soft
+ * delete.
+ */
 @Resource()
 @Entity('broad_tasks')
 @Unique(['projectId', 'title'])

@@ -13,7 +13,10 @@ import { run } from '../../support/databases/statement.js'
 
 const MOST = 2 ** 31 - 1
 
-/** Where the statement and the question why it missed are no transaction, so that the row may change in between. */
+/**
+ * Where the statement and the question why it missed are no transaction, so that the row may change in
+ * between.
+ */
 const apart = databases.filter(({ name }) => name === 'sqlite' || name === 'postgres')
 
 describeOn('an increment that missed', apart, ({ open }) => {

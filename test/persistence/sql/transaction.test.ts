@@ -528,7 +528,9 @@ describeOn('transaction', databases, ({ name, open }) => {
     /** MariaDB locks the neighbours of a unique value that was there before, until it has purged that. */
     let round = 0
     beforeEach(() => void round++)
-    /** Two transactions that take the rows 1 and 2 in opposite order; the barrier makes sure that they meet. */
+    /**
+     * Two transactions that take the rows 1 and 2 in opposite order; the barrier makes sure that they meet.
+     */
     const cross = (options: { maxAttempts?: number }, caught: (error: unknown) => void = () => {}) => {
       let arrived = 0
       let open: () => void = () => {}

@@ -7,7 +7,10 @@ import { DECLARED_OPTIONS, type Declare, type Row } from './options.js'
 
 export type { Row } from './options.js'
 
-/** A resource `Widget` with an `id`, a `title` and one declaration more, made as the decorators of TypeScript would. */
+/**
+ * A resource `Widget` with an `id`, a `title` and one declaration more, made as the decorators of TypeScript
+ * would.
+ */
 export function widgetWith(
   declare: Declare,
   { base = class {}, replaces }: { readonly base?: new () => object } & Pick<Row, 'replaces'> = {},

@@ -153,7 +153,10 @@ const valueFor = (field: DescField, random: Random, depth: number): unknown => {
 /** google.protobuf.FeatureSet.FieldPresence. */
 const REQUIRED = 3
 
-/** A message in which each field is set with a chance of about one in four; sometimes with fields that nobody knows. */
+/**
+ * A message in which each field is set with a chance of about one in four; sometimes with fields that nobody
+ * knows.
+ */
 export const randomMessage = (desc: DescMessage, random: Random, depth = 2): Message => {
   const message = create(desc)
   const chance = desc.fields.length > 40 ? 0.1 : 0.5

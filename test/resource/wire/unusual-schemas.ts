@@ -14,8 +14,9 @@ const { INT32, STRING, ENUM, MESSAGE } = FieldDescriptorProto_Type
 const INSIDE = '.unusual.v1.Unusual'
 
 /**
- * What no .proto of the project has: explicit presence everywhere, implicit presence, required fields, groups, lists that are
- * not packed, an enum whose first value is not 0, and numbers of fields that do not stand in order or are large.
+ * What no .proto of the project has: explicit presence everywhere, implicit presence, required fields,
+ * groups, lists that are not packed, an enum whose first value is not 0, and numbers of fields that do not
+ * stand in order or are large.
  */
 export const unusual = (): DescMessage => {
   const file = create(FileDescriptorProtoSchema, {

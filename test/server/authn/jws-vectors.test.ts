@@ -26,10 +26,16 @@ const EXCEPTIONS: readonly (readonly [string, (row: Row) => boolean])[] = [
   ['its payload is empty, and so holds no claims', ({ comment }) => comment === 'emptyPayload'],
 ]
 
-/** These are about `key_ops`, which the keys of the file no longer carry: as they stand, their signatures are good. */
+/**
+ * These are about `key_ops`, which the keys of the file no longer carry: as they stand, their signatures are
+ * good.
+ */
 const WITHOUT_KEY_OPS = 'rejectWrongKeyOps'
 
-/** Behind the signature the payloads of the vectors, `foo` and the like, are no claims: that is how far a valid one comes. */
+/**
+ * Behind the signature the payloads of the vectors, `foo` and the like, are no claims: that is how far a
+ * valid one comes.
+ */
 const isVerified = (cause: unknown) =>
   cause instanceof errors.JWTInvalid || cause instanceof errors.JWTClaimValidationFailed
 

@@ -135,8 +135,8 @@ const comparable = (value: unknown): unknown =>
   )
 
 /**
- * Two tenants have the same rows, but those that a decision by row excludes are in one of them alone. Nothing that a call gets
- * may differ between the two.
+ * Two tenants have the same rows, but those that a decision by row excludes are in one of them alone. Nothing
+ * that a call gets may differ between the two.
  */
 describeOn('rows that a decision by row excludes', backends, (backend) => {
   let opened: OpenBackend

@@ -31,7 +31,9 @@ const WIRES: readonly Wire[] = (['connect', 'grpc-web'] as const).flatMap((proto
   ),
 )
 
-/** The cases of the public suite of Connect for servers, as facts, over every protocol, codec and compression. */
+/**
+ * The cases of the public suite of Connect for servers, as facts, over every protocol, codec and compression.
+ */
 describe('Connect conformance', () => {
   let running: RunningServer
   before(async () => {

@@ -55,7 +55,10 @@ describe('idempotency', () => {
   const echo = (key: string, request: object = { text: 'a' }, headers: object = ALICE): Promise<Outcome> =>
     client.unary('Echo', request, { ...headers, ...(key && { 'idempotency-key': key }) })
 
-  /** Calls again while the time of the call was over before anything else: it is short, and the machine may be busy. */
+  /**
+   * Calls again while the time of the call was over before anything else: it is short, and the machine may be
+   * busy.
+   */
   const beyond = async (...codes: readonly number[]): Promise<Outcome> => {
     for (;;) {
       const outcome = await echo('k')

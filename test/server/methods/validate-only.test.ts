@@ -160,7 +160,10 @@ describe('validate_only where nobody would heed it', () => {
     await running.stop()
   })
 
-  /** The batch with a validate_only of its own, a single request, a map of them, a oneof and a message that holds itself. */
+  /**
+   * The batch with a validate_only of its own, a single request, a map of them, a oneof and a message that
+   * holds itself.
+   */
   const Nested = altered(SpecimenService, (proto) => {
     const request = { typeName: '.specimens.v1.UpdateSpecimenRequest' }
     proto.addField('BatchUpdateSpecimensRequest', 'validate_only', FieldType.BOOL)

@@ -129,7 +129,10 @@ class Explorer {
     return filesIn(answers[0])
   }
 
-  /** The definition of a service, from descriptors that came through reflection, each import asked for by name. */
+  /**
+   * The definition of a service, from descriptors that came through reflection, each import asked for by
+   * name.
+   */
   async definitionOf(service: string): Promise<PackageDefinition> {
     const files = new Map<string, FileDescriptorProto>()
     const take = (found: readonly FileDescriptorProto[]) =>

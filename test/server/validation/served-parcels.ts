@@ -24,7 +24,9 @@ export interface ServedParcels {
   stop(): Promise<void>
 }
 
-/** ParcelService on a repository, with methods of its own beside. @param backend - in memory when left out. */
+/**
+ * ParcelService on a repository, with methods of its own beside. @param backend - in memory when left out.
+ */
 export async function serveParcels(config: Config = {}, backend?: Backend): Promise<ServedParcels> {
   const opened = await backend?.open([Parcel])
   const parcels = await repositoryOn(backend, opened)

@@ -18,8 +18,8 @@ const installed = (): string | undefined => {
 }
 
 /**
- * A browser with a profile of its own that ends with it. Where there is none, undefined and a line that says so, unless this is
- * CI.
+ * A browser with a profile of its own that ends with it. Where there is none, undefined and a line that says
+ * so, unless this is CI.
  * @throws Error in CI without a browser.
  */
 export async function openBrowser(): Promise<Browser | undefined> {

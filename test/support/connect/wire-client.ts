@@ -63,7 +63,10 @@ export const envelope = (flags: number, content: Uint8Array): Buffer => {
   return Buffer.concat([prefix, content])
 }
 
-/** Calls a method as any client could: written out byte by byte, without the package that the server writes with. */
+/**
+ * Calls a method as any client could: written out byte by byte, without the package that the server writes
+ * with.
+ */
 export async function wireCall(
   origin: string,
   wire: Wire,

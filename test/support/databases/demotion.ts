@@ -8,7 +8,10 @@ export interface Demotion {
   promote(): Promise<void>
 }
 
-/** What a demotion of a test's own database looks like to the sessions of a DataSource on PostgreSQL or SQLite. */
+/**
+ * What a demotion of a test's own database looks like to the sessions of a DataSource on PostgreSQL or
+ * SQLite.
+ */
 export const demotionOf = (dataSource: DataSource): Demotion =>
   dataSource.options.type === 'postgres' ? onPostgres(dataSource) : onSqlite(dataSource)
 

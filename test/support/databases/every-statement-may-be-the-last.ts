@@ -13,15 +13,19 @@ export interface Killable<T> {
   /** Brings the database to where the operation starts from. */
   prepare(): Promise<void>
   operation(): Promise<T>
-  /** @throws unless the error is the one of a lost connection. @param isCommit - whether the last statement was the lost one. */
+  /**
+   * @throws unless the error is the one of a lost connection. @param isCommit - whether the last statement
+   * was the lost one.
+   */
   refused(error: unknown, isCommit: boolean): void
   /** @throws unless all of it was written, or nothing. */
   left(is: 'nothing' | 'everything'): Promise<void>
 }
 
 /**
- * Kills the connection before the 1st, 2nd, 3rd … statement of the operation's transaction. Each time the operation is refused,
- * leaves nothing, and succeeds when it is called again; nobody gets the connection or finds a transaction open.
+ * Kills the connection before the 1st, 2nd, 3rd … statement of the operation's transaction. Each time the
+ * operation is refused, leaves nothing, and succeeds when it is called again; nobody gets the connection or
+ * finds a transaction open.
  * @returns how many statements the transaction has.
  */
 export async function everyStatementMayBeTheLast<T>(

@@ -12,10 +12,11 @@ class InjectedFailure extends Error {
 const MOST_STATEMENTS = 200
 
 /**
- * Fails the 1st, 2nd, 3rd … statement of `operation` until one run sends fewer than that, and checks after each failure
- * that `invariant` holds. Answers how many statements the operation sends.
+ * Fails the 1st, 2nd, 3rd … statement of `operation` until one run sends fewer than that, and checks after
+ * each failure that `invariant` holds. Answers how many statements the operation sends.
  * @param prepare - brings the database to where the operation starts from.
- * @param invariant - says `prepared` where it has seen that every row is as `prepare` left it: that need not happen again.
+ * @param invariant - says `prepared` where it has seen that every row is as `prepare` left it: that need not
+ * happen again.
  */
 export async function everyStatementMayFail(
   dataSource: DataSource,
@@ -58,7 +59,8 @@ function failStatement(database: Database, failing: number): () => { sent: numbe
     const outer: Lease = {
       dialect: inner.dialect,
       run: guarded(inner.run.bind(inner)),
-      // A ROLLBACK is what cleans up; the connection is thrown away when that fails, which is a case of its own.
+      // A ROLLBACK is what cleans up; the connection is thrown away when that fails, which is a case of its
+      // own.
       control: (text) =>
         text === 'ROLLBACK' ? inner.control(text) : guarded(inner.control.bind(inner))(text),
       queryRunner: () => inner.queryRunner(),

@@ -26,9 +26,9 @@ export function mergeEach(): () => void {
 }
 
 /**
- * Starts each call that can share a statement together with 20 others, of other tenants and of other keys, and has only one
- * statement in flight. Each of the others has to return its own row or none; those of a write find none. A create is beside none.
- * When a call is cancelled, so are those beside it.
+ * Starts each call that can share a statement together with 20 others, of other tenants and of other keys,
+ * and has only one statement in flight. Each of the others has to return its own row or none; those of a
+ * write find none. A create is beside none. When a call is cancelled, so are those beside it.
  * @returns a function that ends this. It throws what the others have found.
  */
 export function mergeInCrowds(): () => void {

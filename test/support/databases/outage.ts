@@ -12,7 +12,9 @@ export interface Outage {
   close(): Promise<void>
 }
 
-/** An outage of a test's own database: PostgreSQL refuses connections to it; of MySQL, the way there is cut. */
+/**
+ * An outage of a test's own database: PostgreSQL refuses connections to it; of MySQL, the way there is cut.
+ */
 export const outageOf = (dataSource: DataSource): Promise<Outage> =>
   dataSource.options.type === 'postgres' ? onPostgres(dataSource) : onMysql(dataSource)
 

@@ -48,7 +48,10 @@ const create: Readonly<Record<Server, (name: string) => string>> = {
   mysql: (name) => `CREATE DATABASE ${name} CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci`,
 }
 
-/** PostgreSQL looks for a deadlock after a second, which every race would wait for. To change that takes a superuser. */
+/**
+ * PostgreSQL looks for a deadlock after a second, which every race would wait for. To change that takes a
+ * superuser.
+ */
 const tuned: Readonly<Record<Server, (name: string) => readonly string[]>> = {
   postgres: (name) => [
     `DO $$ BEGIN ALTER DATABASE ${name} SET deadlock_timeout = '50ms'; EXCEPTION WHEN insufficient_privilege THEN NULL; END $$`,
@@ -114,8 +117,9 @@ const QUESTION = `SELECT current_setting('fsync') = 'off' AND current_setting('s
 const known = new Map<string, Promise<string>>()
 
 /**
- * What `CREATE DATABASE` says about copying its template, on a PostgreSQL server. To copy the files takes half the processor time. It begins
- * with a checkpoint, which costs nothing where no commit waits for the disk.
+ * What `CREATE DATABASE` says about copying its template, on a PostgreSQL server. To copy the files takes
+ * half the processor time. It begins with a checkpoint, which costs nothing where no commit waits for the
+ * disk.
  */
 export function copyStrategy(server: string): Promise<string> {
   const strategy =

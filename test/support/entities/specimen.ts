@@ -9,7 +9,9 @@ import { Tags } from '../../../decorators/tags.js'
 import { TenantScoped } from '../../../decorators/tenant-scoped.js'
 import { NoteSchema, SpecimenSchema, Specimen_Phase } from '../gen/specimens_pb.js'
 
-/** Everything a resource can have: every field kind, a tenant, soft delete, expiry, a secret and a credential. */
+/**
+ * Everything a resource can have: every field kind, a tenant, soft delete, expiry, a secret and a credential.
+ */
 @Resource({ message: SpecimenSchema })
 @Entity('specimens')
 @Unique(['code'])

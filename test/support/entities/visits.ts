@@ -1,6 +1,7 @@
 /**
- * How many elements of arrays, maps and sets a synchronous function visits by iteration: loops, spreads, and copies made
- * with `new Map(...)`. Says whether work grows with the input or with its square, whatever the machine does beside.
+ * How many elements of arrays, maps and sets a synchronous function visits by iteration: loops, spreads, and
+ * copies made with `new Map(...)`. Says whether work grows with the input or with its square, whatever the
+ * machine does beside.
  */
 export function visitsOf(run: () => unknown): number {
   let visits = 0
@@ -39,7 +40,10 @@ export function visitsOf(run: () => unknown): number {
   return visits
 }
 
-/** That four times the input is at most about four times the work. `work` says what an input of that size costs. */
+/**
+ * That four times the input is at most about four times the work. `work` says what an input of that size
+ * costs.
+ */
 export function isLinear(work: (size: number) => number, size: number): boolean {
   return work(size * 4) <= work(size) * 5
 }

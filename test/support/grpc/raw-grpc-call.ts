@@ -1,8 +1,9 @@
 import { connect } from 'node:net'
 
 /**
- * Sends one unary call as HTTP/2 frames, so that every header goes out as often as it stands there: node:http2 refuses to send
- * some of them twice. Resolves when the server has answered with the end of the stream.
+ * Sends one unary call as HTTP/2 frames, so that every header goes out as often as it stands there:
+ * node:http2 refuses to send some of them twice. Resolves when the server has answered with the end of the
+ * stream.
  */
 export function rawGrpcCall(
   address: string,

@@ -74,7 +74,9 @@ export class RawGrpc {
 const [DATA, HEADERS, RST_STREAM, SETTINGS] = [0, 1, 3, 4] as const
 const END_HEADERS = 4
 
-/** Single frames of HTTP/2, for what no HTTP/2 library sends: a reset of a stream that was not half-closed. */
+/**
+ * Single frames of HTTP/2, for what no HTTP/2 library sends: a reset of a stream that was not half-closed.
+ */
 export class Http2Frames {
   readonly #socket: Socket
 

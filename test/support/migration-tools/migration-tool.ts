@@ -4,7 +4,10 @@ import type { Dialect } from '../../../lib/migrations/index.js'
 export interface MigrationTool {
   readonly name: string
   readonly dialects: readonly Dialect[]
-  /** Applies the first migrations that somebody wrote for the tool. @param folder - where it may keep its files. */
+  /**
+   * Applies the first migrations that somebody wrote for the tool. @param folder - where it may keep its
+   * files.
+   */
   readonly apply: (url: string, dialect: Dialect, count: 1 | 2, folder: string) => Promise<void>
 }
 

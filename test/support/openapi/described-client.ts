@@ -58,7 +58,10 @@ export class DescribedClient {
     return { status, headers: response.headers, body: body as JsonObject }
   }
 
-  /** The errors that every operation of the document can be brought to give, with the example of its body or another one. */
+  /**
+   * The errors that every operation of the document can be brought to give, with the example of its body or
+   * another one.
+   */
   async provoke(operation: Operation, body = operation.example): Promise<void> {
     const { operationId: id, statuses, variables, requiredQuery, hasBody } = operation
     const path = Object.fromEntries(variables.map((name) => [name, 'nobody']))

@@ -9,8 +9,9 @@ import { bundledInto } from './packed-package.js'
 const { ASHLAR_TEST_SUMMARY: summary, NODE_V8_COVERAGE: coverage } = process.env
 
 /**
- * The folder of the package with bundles, as `npm publish` sends it, made once for a run. A process loads it in half the time that the
- * compiled modules take. Coverage is of the compiled modules, which are the package then.
+ * The folder of the package with bundles, as `npm publish` sends it, made once for a run. A process loads it
+ * in half the time that the compiled modules take. Coverage is of the compiled modules, which are the package
+ * then.
  */
 export async function bundledPackage(): Promise<string> {
   if (coverage !== undefined) return root

@@ -6,7 +6,10 @@ import { root } from '../root.js'
 /** The compiler of TypeScript 7, which builds this project as well. */
 export const NATIVE_TSC = join(root, 'node_modules/native-typescript/bin/tsc')
 
-/** Compiles a project as its tsconfig.json says, and returns what the compiler finds wrong, a line each. A compiler that follows goes on from there. */
+/**
+ * Compiles a project as its tsconfig.json says, and returns what the compiler finds wrong, a line each. A
+ * compiler that follows goes on from there.
+ */
 export function compiledProject(folder: string): readonly string[] {
   const { status, stdout, stderr } = spawnSync(process.execPath, [NATIVE_TSC, '--pretty', 'false'], {
     cwd: folder,

@@ -32,7 +32,10 @@ export interface LinkedProject {
   test(): string
 }
 
-/** Where buf has no program for this machine, or npm could not fetch it, tests of written projects are skipped. */
+/**
+ * Where buf has no program for this machine, or npm could not fetch it, tests of written projects are
+ * skipped.
+ */
 export const hasBuf = process.platform === 'linux' && process.arch === 'x64'
 
 export async function linkedProject(

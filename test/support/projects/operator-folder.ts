@@ -11,8 +11,8 @@ export interface OperatorFolder {
   /** Runs `ashlar migrate` there, on the database. */
   run(...args: readonly string[]): Promise<RanHere>
   /**
-   * Another state of the project, with the same migrations: a folder with `dist/entities.js`, which leads to that module. A process loads a
-   * module once.
+   * Another state of the project, with the same migrations: a folder with `dist/entities.js`, which leads to
+   * that module. A process loads a module once.
    */
   checkOut(entities: string): void
   /** Writes migrations into a folder in it. */

@@ -28,8 +28,8 @@ export function bundledInto(tree: string): void {
 }
 
 /**
- * Packs the package and the annotations into a folder, as {@link bundledInto} makes them. The folder `tree` in it has the files that were
- * packed, and others.
+ * Packs the package and the annotations into a folder, as {@link bundledInto} makes them. The folder `tree`
+ * in it has the files that were packed, and others.
  */
 export function packedInto(folder: string): Readonly<Record<'ashlar' | 'annotations', Packed>> {
   const tree = join(folder, 'tree')
@@ -48,7 +48,9 @@ export function packedInto(folder: string): Readonly<Record<'ashlar' | 'annotati
 
 const isPart = (path: string): boolean => !/[\\/](node_modules|\.vitepress|docs[\\/]dist)$/.test(path)
 
-/** Runs a program to its end. @returns what it printed. @throws Error with all that it printed when it fails. */
+/**
+ * Runs a program to its end. @returns what it printed. @throws Error with all that it printed when it fails.
+ */
 export function run(cwd: string, program: string, ...rest: readonly string[]): string {
   try {
     return execFileSync(program, rest, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })

@@ -5,8 +5,9 @@ import { compiled, root } from '../root.js'
 import { type Packed, packedInto, run } from './packed-package.js'
 
 /**
- * Makes a project below a folder: the packed packages, the compiled examples with the names of the package, and `others` of `dist`. Of other
- * packages it has the dependencies and those that `peers` names, as they are installed here. Returns the folder of the project.
+ * Makes a project below a folder: the packed packages, the compiled examples with the names of the package,
+ * and `others` of `dist`. Of other packages it has the dependencies and those that `peers` names, as they are
+ * installed here. Returns the folder of the project.
  */
 export function packedProject(
   folder: string,
@@ -35,8 +36,9 @@ function copyAsUser(from: string, to: string): void {
 }
 
 /**
- * Puts packed packages into the node_modules of a project, with the dependencies and those that `peers` names, as they are installed here.
- * A package that nobody names cannot be found. @param folder - where the packed files are.
+ * Puts packed packages into the node_modules of a project, with the dependencies and those that `peers`
+ * names, as they are installed here. A package that nobody names cannot be found. @param folder - where the
+ * packed files are.
  */
 export function unpackedInto(
   project: string,

@@ -16,7 +16,10 @@ export interface FileResult {
   readonly times: readonly FileTime[]
 }
 
-/** Begins the line with which a test process ends what it prints about a file; the rest is a {@link FileResult}. */
+/**
+ * Begins the line with which a test process ends what it prints about a file; the rest is a
+ * {@link FileResult}.
+ */
 export const FILE_ENDS = '\u0000file ends '
 
 export const NOTHING_RUN: FileResult = { passed: 0, failed: 0, skipped: 0, failures: [], times: [] }

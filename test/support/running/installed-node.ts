@@ -13,8 +13,8 @@ export interface InstalledNode {
 }
 
 /**
- * Installs a version of Node into a folder. The package `node` brings the program and, inside of it, a package of this machine's kind with the
- * headers.
+ * Installs a version of Node into a folder. The package `node` brings the program and, inside of it, a
+ * package of this machine's kind with the headers.
  * @throws TypeError when it cannot be had.
  */
 export function installNode(version: string, folder: string): InstalledNode {

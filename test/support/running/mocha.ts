@@ -7,8 +7,8 @@ import { processorMs } from './processor-time.js'
 import { compiled, root } from '../root.js'
 
 /**
- * A process that runs test files: each message names one, and a line on stdout that begins with {@link FILE_ENDS} ends
- * what it prints. It ends itself when the parent disconnects.
+ * A process that runs test files: each message names one, and a line on stdout that begins with
+ * {@link FILE_ENDS} ends what it prints. It ends itself when the parent disconnects.
  */
 
 // Tests fill their tables as system; nobody has to read of it. A server of a test reports to its own logger.

@@ -5,8 +5,8 @@ import { ABSENT } from './services.js'
 export const PGBOUNCER_POOL = 4
 
 /**
- * The configuration of a PgBouncer that pools transactions of every database of a PostgreSQL: few sessions, and each
- * transaction on another one than the last, so that what is set on one is missing on the next.
+ * The configuration of a PgBouncer that pools transactions of every database of a PostgreSQL: few sessions,
+ * and each transaction on another one than the last, so that what is set on one is missing on the next.
  */
 export const pgBouncerSettings = (port: number, postgres: string | undefined): string => `[databases]
 * = ${connectionOf(postgres)}

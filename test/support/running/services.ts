@@ -1,6 +1,6 @@
 /**
- * Servers the tests talk to. Each has an environment variable that says where it is. A PgBouncer that happens to run is not
- * taken: it has to pool transactions of every database of the PostgreSQL above.
+ * Servers the tests talk to. Each has an environment variable that says where it is. A PgBouncer that happens
+ * to run is not taken: it has to pool transactions of every database of the PostgreSQL above.
  */
 export const SERVICES = {
   postgres: { variable: 'ASHLAR_TEST_POSTGRES_URL', local: 'postgres://postgres@127.0.0.1:5432/postgres' },
@@ -16,8 +16,8 @@ export type Service = keyof typeof SERVICES
 export const ABSENT = 'absent'
 
 /**
- * Address of a server, the usual local port when nothing was said; undefined when the run does without it. The runner
- * has named it in the summary then, so a suite may `this.skip()`.
+ * Address of a server, the usual local port when nothing was said; undefined when the run does without it.
+ * The runner has named it in the summary then, so a suite may `this.skip()`.
  */
 export function serviceUrl(service: Service): string | undefined {
   const { variable, local } = SERVICES[service]

@@ -9,8 +9,9 @@ import { compiled, root } from '../root.js'
 const LINGERING_MS = 20_000
 
 /**
- * Runs the files that `next` hands out, one after another, in a process of its own, and prints what each of them says
- * when it is over. A process that ends in the middle of a file fails that file; the next file gets a new process.
+ * Runs the files that `next` hands out, one after another, in a process of its own, and prints what each of
+ * them says when it is over. A process that ends in the middle of a file fails that file; the next file gets
+ * a new process.
  */
 export async function runFiles(
   next: () => string | undefined,

@@ -13,8 +13,8 @@ export interface Authority extends Certified {
 }
 
 /**
- * An authority of our own. Written out in DER, because node:crypto can read certificates but not make them, and a suite that
- * needs an openssl binary would pass over TLS where there is none.
+ * An authority of our own. Written out in DER, because node:crypto can read certificates but not make them,
+ * and a suite that needs an openssl binary would pass over TLS where there is none.
  */
 export function authority(name: string): Authority {
   const issuer = generateKeyPairSync('ec', { namedCurve: 'P-256' })

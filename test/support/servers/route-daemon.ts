@@ -27,13 +27,16 @@ export interface RouteDaemonOptions {
   /** From 0 to 1, for the order of the list. */
   readonly random?: () => number
   /**
-   * How it fails: `hung` accepts and says nothing, `dripping` never ends its answer, `garbage` speaks no HTTP,
-   * `hanging-up` closes at once. A function answers in the daemon's place.
+   * How it fails: `hung` accepts and says nothing, `dripping` never ends its answer, `garbage` speaks no
+   * HTTP, `hanging-up` closes at once. A function answers in the daemon's place.
    */
   readonly mode?: 'hung' | 'dripping' | 'garbage' | 'hanging-up' | ((response: ServerResponse) => void)
 }
 
-/** A daemon that keeps routes as the real one does: leases that end, hosts that have an owner, a list in any order. */
+/**
+ * A daemon that keeps routes as the real one does: leases that end, hosts that have an owner, a list in any
+ * order.
+ */
 export interface RouteDaemon {
   readonly address: DaemonAddress
   /** What makes the commands find it, and no other. */

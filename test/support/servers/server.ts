@@ -46,7 +46,10 @@ export const ALL: Grant = { tenant: '*', subjects: ['*'], verbs: ['*'], resource
 /** Headers of somebody of tenant `acme`. */
 export const ALICE = { 'account-id': 'acme', subject: 'alice', groups: 'makers' } as const
 
-/** Starts a real server on free ports; development principal, and every grant unless the configuration says otherwise. */
+/**
+ * Starts a real server on free ports; development principal, and every grant unless the configuration says
+ * otherwise.
+ */
 export async function startServer(
   register: (builder: ServerBuilder) => void,
   config: Config = {},

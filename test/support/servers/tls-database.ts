@@ -50,7 +50,10 @@ export async function tlsDatabase(url: string, { certificate, key }: Certified):
     })
   }
 
-  /** The greeting says that TLS is there; the request for it is a packet of its own, which the server must not see. */
+  /**
+   * The greeting says that TLS is there; the request for it is a packet of its own, which the server must not
+   * see.
+   */
   function mysql(client: Socket, upstream: Socket): void {
     upstream.once('data', (greeting) => {
       const flags = greeting.indexOf(0, 5) + 14

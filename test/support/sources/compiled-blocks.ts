@@ -16,9 +16,9 @@ import type { Block } from './documents.js'
 const EXAMPLES = join(compiled, 'examples')
 
 /**
- * What the compiler says against the blocks of each group, in one run. The blocks of a page, and all examples of doc comments, are
- * files of a folder beside the declarations of examples/widgets. One whose first line is `// name.ts` stands in for that file, and can
- * be imported by the other blocks of the page.
+ * What the compiler says against the blocks of each group, in one run. The blocks of a page, and all examples
+ * of doc comments, are files of a folder beside the declarations of examples/widgets. One whose first line is
+ * `// name.ts` stands in for that file, and can be imported by the other blocks of the page.
  */
 export function problemsOf<G extends string>(
   groups: Readonly<Record<G, readonly Block[]>>,
@@ -56,7 +56,10 @@ export function problemsOf<G extends string>(
   }
 }
 
-/** The folder stands for that of the package, so that its name leads to the same declarations as a relative path. The other examples are beside. */
+/**
+ * The folder stands for that of the package, so that its name leads to the same declarations as a relative
+ * path. The other examples are beside.
+ */
 function layOut(folder: string, groups: readonly string[]): void {
   mkdirSync(join(folder, 'dist'))
   for (const group of groups) {

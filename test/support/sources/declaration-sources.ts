@@ -219,7 +219,10 @@ export const part: NewEntity<Line> = { pieces: 1 }
 const expectErrors = (lines: readonly string[]): string =>
   lines.map((line) => `{\n  // @ts-expect-error\n  ${line}\n}\n`).join('')
 
-/** Sources of a package that uses this one, by what they show. Each line below `@ts-expect-error` must not compile. */
+/**
+ * Sources of a package that uses this one, by what they show. Each line below `@ts-expect-error` must not
+ * compile.
+ */
 export const declarationSources: Readonly<Record<string, string>> = {
   'name every type that a repository is made of': SOURCE,
   'take an update of a whole entity, or of part of one with a mask, in a batch as well':

@@ -8,7 +8,10 @@ import { blocksOf } from './documents.js'
 
 const PACKAGES = ['typeorm', 'reflect-metadata', '@bufbuild', 'jose', 'node-vault']
 
-/** The `ts` blocks of a page that have a name, as JavaScript in a folder. They run with the packages of this repository. */
+/**
+ * The `ts` blocks of a page that have a name, as JavaScript in a folder. They run with the packages of this
+ * repository.
+ */
 export interface PageFolder {
   readonly folder: string
   /** What the block of that name exports. */

@@ -4,8 +4,8 @@ import { root } from '../root.js'
 import { blocksOf } from './documents.js'
 
 /**
- * The example of widgets as a user would write it, file by file below `src`: with the names of the package, and README's blocks
- * in place of the files that they name.
+ * The example of widgets as a user would write it, file by file below `src`: with the names of the package,
+ * and README's blocks in place of the files that they name.
  */
 export function readmeSources(): ReadonlyMap<string, string> {
   const folder = join(root, 'examples/widgets')

@@ -2,15 +2,18 @@ import { posix } from 'node:path'
 import type { SourceFile } from './source-files.js'
 
 /**
- * The room of a file: its folder. A file directly in `lib` is a room of its own, because everybody may import some of
- * them and few may import the others.
+ * The room of a file: its folder. A file directly in `lib` is a room of its own, because everybody may import
+ * some of them and few may import the others.
  */
 export const roomOf = (path: string): string => {
   const folder = posix.dirname(path)
   return folder === 'lib' ? path : folder
 }
 
-/** Imports from one room into another, types included. Index files are not counted: they are for those outside. */
+/**
+ * Imports from one room into another, types included. Index files are not counted: they are for those
+ * outside.
+ */
 export function roomImports(files: readonly SourceFile[]): ReadonlyMap<string, ReadonlyMap<string, string>> {
   const rooms = new Map<string, Map<string, string>>()
   const counts = (path: string) => !path.endsWith('/index.ts') && !path.startsWith('lib/gen/')

@@ -25,7 +25,10 @@ export interface SourceFile {
 /** Built from the doc comments, with the site. */
 const API_REFERENCE = 'docs/reference/api'
 
-/** Files of `folder` (a path from the root, `.` for all) that belong to the project; built and installed ones do not. */
+/**
+ * Files of `folder` (a path from the root, `.` for all) that belong to the project; built and installed ones
+ * do not.
+ */
 export function projectFiles(folder: string): readonly string[] {
   const found: string[] = []
   for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {

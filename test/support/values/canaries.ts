@@ -41,7 +41,9 @@ export class SecretTracker {
     })()
   }
 
-  /** Where planted values are in a text, in whatever case, and in the encoding in which drivers print bytes. */
+  /**
+   * Where planted values are in a text, in whatever case, and in the encoding in which drivers print bytes.
+   */
   foundIn(text: string): string[] {
     const lower = text.toLowerCase()
     return [...this.#planted].flatMap((value) =>
@@ -53,7 +55,10 @@ export class SecretTracker {
   }
 }
 
-/** Everything that anybody could print of an error: itself, its causes, and what a server makes and logs of it. */
+/**
+ * Everything that anybody could print of an error: itself, its causes, and what a server makes and logs of
+ * it.
+ */
 export const everythingSaidOf = async (error: unknown): Promise<string> =>
   [...printed(error), await saidByServerOf(error)].join('\n')
 

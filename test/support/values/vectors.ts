@@ -6,8 +6,8 @@ import { cannotBeHad } from '../running/summary.js'
 const folder = process.env.ASHLAR_TEST_VECTORS ?? join(dirname(root), 'shared', 'vectors')
 
 /**
- * A whole vector file. Undefined where the folder beside the repository is absent: the run says so at its end, and fails with
- * `CI` set.
+ * A whole vector file. Undefined where the folder beside the repository is absent: the run says so at its
+ * end, and fails with `CI` set.
  */
 export function vectorFile<File = Record<string, unknown>>(name: string): File | undefined {
   const path = join(folder, `${name}.json`)

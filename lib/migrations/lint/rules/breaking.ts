@@ -127,7 +127,10 @@ export const BREAKING_RULES: readonly Rule[] = [
   },
 ]
 
-/** `RENAME [COLUMN] a TO b` or `CHANGE [COLUMN] a b …`; RENAME TO, INDEX and CONSTRAINT do not rename a column. */
+/**
+ * `RENAME [COLUMN] a TO b` or `CHANGE [COLUMN] a b …`; RENAME TO, INDEX and CONSTRAINT do not rename a
+ * column.
+ */
 function renamesColumn(action: readonly Token[]): boolean {
   const cursor = new Cursor(action)
   if (cursor.take('CHANGE')) {

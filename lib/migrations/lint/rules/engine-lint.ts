@@ -20,7 +20,10 @@ export interface EngineLint {
   readonly isNameTooLong: (name: string) => boolean
   /** The longest name, such as `63 bytes`. */
   readonly longestName: string
-  /** Whether the statement says how it is carried out, so that the server refuses it instead of copying or locking the table. */
+  /**
+   * Whether the statement says how it is carried out, so that the server refuses it instead of copying or
+   * locking the table.
+   */
   readonly forbidsCopies: (statement: Statement) => boolean
   readonly changesColumnType: (action: readonly Token[]) => boolean
   /** What adding a primary key to a table with rows does, and what to do instead. */

@@ -4,8 +4,8 @@ import type { Statement } from '../../sql/split-statements.js'
 import type { EngineLint } from './engine-lint.js'
 
 /**
- * How serious a finding is. `refuse`: the engine does not run the file. `danger`: it blocks or breaks running clients,
- * or cannot be recovered; `lint` fails. `advice`: there is a better way.
+ * How serious a finding is. `refuse`: the engine does not run the file. `danger`: it blocks or breaks running
+ * clients, or cannot be recovered; `lint` fails. `advice`: there is a better way.
  */
 export type Level = 'refuse' | 'danger' | 'advice'
 

@@ -3,7 +3,10 @@ import type { Statement } from '../../sql/split-statements.js'
 import type { Token } from '../../sql/tokenize.js'
 import { alterTable } from '../../sql/statement-shape.js'
 
-/** The actions of an ALTER TABLE on a table that existed before this file. Only such a table has rows and readers. */
+/**
+ * The actions of an ALTER TABLE on a table that existed before this file. Only such a table has rows and
+ * readers.
+ */
 export function actionsOnOldTables(
   statement: Statement,
   { created }: FileFacts,

@@ -5,7 +5,10 @@ import { alterTable, type CreateIndex, createIndex, dropped } from '../../sql/st
 
 type Path = readonly string[]
 
-/** A PostgreSQL statement that cannot run inside of a transaction, and what it leaves behind when it is interrupted. */
+/**
+ * A PostgreSQL statement that cannot run inside of a transaction, and what it leaves behind when it is
+ * interrupted.
+ */
 export type NonTransactional =
   | { readonly kind: 'createIndex'; readonly index: string; readonly paths: CreateIndex['paths'] }
   | { readonly kind: 'dropIndex'; readonly index: string; readonly paths: { readonly name: Path } }

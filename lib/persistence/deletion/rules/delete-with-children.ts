@@ -15,8 +15,8 @@ export interface Root {
 }
 
 /**
- * Deletes rows of one resource, and what goes with them. Everything is found and locked before the first row is written. A
- * child that is created meanwhile waits for the lock of its parent.
+ * Deletes rows of one resource, and what goes with them. Everything is found and locked before the first row
+ * is written. A child that is created meanwhile waits for the lock of its parent.
  * @param roots - in the order in which they are locked.
  * @throws ErrPreconditionFailed while others refer to them.
  */

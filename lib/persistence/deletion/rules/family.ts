@@ -12,7 +12,9 @@ export interface Member {
   readonly children: readonly Edge[]
   /** The references that it holds. */
   readonly parents: readonly Edge[]
-  /** Whether its rows can be deleted together with others, and undeleted with them: it has a column for that. */
+  /**
+   * Whether its rows can be deleted together with others, and undeleted with them: it has a column for that.
+   */
   readonly hasDeleteId: boolean
 }
 
@@ -26,7 +28,8 @@ export interface Edge {
 type Reference = RelationEdge<ResourceModel>
 
 /**
- * The resources that refer to others, or that others refer to. A resource without relations is not among them.
+ * The resources that refer to others, or that others refer to. A resource without relations is not among
+ * them.
  * @param models - all resources of one database.
  */
 export function familyOf(models: readonly ResourceModel[]): ReadonlyMap<ResourceModel, Member> {
@@ -53,11 +56,16 @@ export function familyOf(models: readonly ResourceModel[]): ReadonlyMap<Resource
   return members
 }
 
-/** Whether a child goes with its parent and comes back with it: where the relation restricts, `force` makes it so. */
+/**
+ * Whether a child goes with its parent and comes back with it: where the relation restricts, `force` makes it
+ * so.
+ */
 const isUndeletedTogether = ({ child, parent, relation }: Reference | Edge): boolean =>
   relation.onDelete !== 'set null' && isSoft(child) && isSoft(parent)
 
-/** Whether a child is deleted with its parent. One that cannot be undeleted never goes with a parent that can. */
+/**
+ * Whether a child is deleted with its parent. One that cannot be undeleted never goes with a parent that can.
+ */
 export const goesAlong = (
   { child, relation }: Edge,
   { force, isSoftDelete }: { readonly force: boolean; readonly isSoftDelete: boolean },

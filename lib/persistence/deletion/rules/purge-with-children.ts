@@ -12,7 +12,8 @@ export interface PurgeStep {
 }
 
 /**
- * Removes expired rows of one resource, and what goes with them: children before parents. A row that others refer to stays.
+ * Removes expired rows of one resource, and what goes with them: children before parents. A row that others
+ * refer to stays.
  * @param chunk - how many expired rows one step looks at.
  */
 export async function purgeWithChildren(

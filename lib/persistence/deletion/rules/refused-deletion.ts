@@ -12,7 +12,10 @@ export interface Referring {
   readonly count: number | undefined
   /** Whether the caller can ask for `force`, and it would delete them as well. */
   readonly isForceable: boolean
-  /** Where deleted rows count until they are purged: how many of them are deleted; undefined where that is not told. */
+  /**
+   * Where deleted rows count until they are purged: how many of them are deleted; undefined where that is not
+   * told.
+   */
   readonly untilPurged?: { readonly deleted: number | undefined }
 }
 
@@ -58,7 +61,10 @@ export const tooManyRows = (type: string, most: number): ErrPreconditionFailed =
     ),
   ])
 
-/** A child cannot be undeleted while what it refers to is deleted. @param key - where it is not the entity of the call. */
+/**
+ * A child cannot be undeleted while what it refers to is deleted. @param key - where it is not the entity of
+ * the call.
+ */
 export const parentIsDeleted = (child: string, parent: string, key?: string): ErrPreconditionFailed =>
   new ErrPreconditionFailed(undefined, [
     violation(

@@ -5,7 +5,9 @@ import { byMember, RowSet, type StoredRow } from './stored-rows.js'
 export interface RemovalOrder {
   /** References to take out first, where rows refer to one another in a ring, or to themselves. */
   readonly unset: readonly { readonly edge: Edge; readonly rows: readonly StoredRow[] }[]
-  /** Groups of rows of one resource. No row refers to one of its own group or of an earlier one, itself aside. */
+  /**
+   * Groups of rows of one resource. No row refers to one of its own group or of an earlier one, itself aside.
+   */
   readonly groups: readonly (readonly StoredRow[])[]
 }
 

@@ -23,8 +23,8 @@ export interface Which {
 }
 
 /**
- * The rows of the resources of a family, inside of one transaction. What it returns is locked against writes of others,
- * and is what they have committed last.
+ * The rows of the resources of a family, inside of one transaction. What it returns is locked against writes
+ * of others, and is what they have committed last.
  */
 export interface StoredRows {
   /** The row with a key, or undefined. @param lock - `share` keeps it from being deleted. */
@@ -59,7 +59,9 @@ export interface StoredRows {
   purge(rows: readonly StoredRow[]): Promise<void>
   /** Whether the operation calls a hook of one of the resources. */
   callsHooks(operation: 'update' | 'delete' | 'undelete', members: Iterable<Member>): boolean
-  /** The rows that have expired, in the order of tenant and key. @param after - the last row of those before. */
+  /**
+   * The rows that have expired, in the order of tenant and key. @param after - the last row of those before.
+   */
   expired(
     member: Member,
     before: Date,

@@ -43,8 +43,8 @@ export interface ColumnChange {
 }
 
 /**
- * The statements that change a table while it is in use: those that an engine carries out without reading or copying
- * every row under a lock, wherever it has them.
+ * The statements that change a table while it is in use: those that an engine carries out without reading or
+ * copying every row under a lock, wherever it has them.
  */
 export interface ChangeSql {
   /** Adds what needs only the catalog, in one statement. */
@@ -57,7 +57,10 @@ export interface ChangeSql {
   readonly columnText: (column: ColumnDefinition) => string
   /** The same, of a column of a database. */
   readonly liveText: (column: LiveColumn) => string
-  /** Whether a column of that type can be added with a constant default without a copy, on every server of the engine. */
+  /**
+   * Whether a column of that type can be added with a constant default without a copy, on every server of the
+   * engine.
+   */
   readonly takesDefault: (type: string) => boolean
   /** SET DEFAULT needs it in this form. */
   readonly defaultOf: (type: string, value: string) => string
@@ -78,11 +81,14 @@ export interface ChangeSql {
   readonly require: (change: ColumnChange, name: string) => readonly ChangeFile[]
   readonly takeNull: (change: ColumnChange) => readonly ChangeFile[]
   readonly retype: (change: ColumnChange) => readonly ChangeFile[]
-  /** Whichever of the two columns a writer fills or changes, the other one gets the same. @param name - of the triggers. */
+  /**
+   * Whichever of the two columns a writer fills or changes, the other one gets the same. @param name - of the
+   * triggers.
+   */
   readonly mirror: (table: TableName, name: string, columns: Renamed) => readonly ChangeFile[]
   /**
-   * Ends that. @param realign - the statement that the way down runs when all triggers are there again: others may have written to one
-   * of the two columns until then.
+   * Ends that. @param realign - the statement that the way down runs when all triggers are there again:
+   * others may have written to one of the two columns until then.
    */
   readonly unmirror: (
     table: TableName,
@@ -92,7 +98,9 @@ export interface ChangeSql {
   ) => readonly ChangeFile[]
   /** A condition that takes the rows whose two columns do not hold the very same. */
   readonly differ: (columns: Renamed, isText: boolean) => string
-  /** Drops a generated column, where it is there and reads another one: that one could not be dropped before. */
+  /**
+   * Drops a generated column, where it is there and reads another one: that one could not be dropped before.
+   */
   readonly dropReader: (table: TableName, reader: Reader) => readonly string[]
   /** Fills rows in chunks. @param where - leaves out the rows that need nothing. */
   readonly backfill: (table: TableName, set: string, where: string) => readonly ChangeFile[]

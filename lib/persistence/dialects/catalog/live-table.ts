@@ -122,12 +122,16 @@ export interface Catalog {
   readonly readTable: (live: LiveSchema, table: TableName) => Promise<LiveTable | undefined>
   /** A default as {@link LiveColumn} has it, of a text as CREATE TABLE or the catalog writes it. */
   readonly defaultText: (text: string) => string
-  /** Collations that compare by code point, case and trailing spaces counting; the first is the one to use. */
+  /**
+   * Collations that compare by code point, case and trailing spaces counting; the first is the one to use.
+   */
   readonly exactCollations: readonly string[]
   readonly changes: ChangeSql
 }
 
-/** What a table's name can be qualified with, and how to ask whether one is there; the question has one value. */
+/**
+ * What a table's name can be qualified with, and how to ask whether one is there; the question has one value.
+ */
 export interface Namespace {
   readonly kind: 'schema' | 'database'
   readonly find: string

@@ -107,7 +107,10 @@ const modify = (what: string, { table, column, live }: ColumnChange, how: string
   down: [alterTable(table, `MODIFY ${liveText(live)}`)],
 })
 
-/** MySQL has no constraint that is checked later: what changes more than the catalog says how, so that it is refused otherwise. */
+/**
+ * MySQL has no constraint that is checked later: what changes more than the catalog says how, so that it is
+ * refused otherwise.
+ */
 export const mysqlChanges: ChangeSql = {
   alter: (table, what, alterations) => [
     {

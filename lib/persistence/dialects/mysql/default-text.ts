@@ -2,7 +2,10 @@
 export const mysqlLiteral = (text: string): string =>
   `'${text.replaceAll("'", "''").replaceAll('\\', '\\\\')}'`
 
-/** A default without the parentheses and the spelling that differ between a statement and the catalogs; NULL is none. */
+/**
+ * A default without the parentheses and the spelling that differ between a statement and the catalogs; NULL
+ * is none.
+ */
 export function mysqlDefault(text: string): string | undefined {
   const stripped = text.replace(/^\((.*)\)$/s, '$1')
   // MySQL 8 shows an expression with its quotes and backslashes escaped once more.

@@ -4,8 +4,9 @@ import type { MergingSql } from '../values/merging-sql.js'
 const MOST_CHARACTERS = 768
 
 /**
- * Calls that write go out alone: no statement returns what it wrote. A text that is longer than its place in the table of the calls
- * would be cut, and one with characters that it cannot hold changed, so that only columns of these texts are searched together.
+ * Calls that write go out alone: no statement returns what it wrote. A text that is longer than its place in
+ * the table of the calls would be cut, and one with characters that it cannot hold changed, so that only
+ * columns of these texts are searched together.
  */
 const RULES =
   `SELECT CASE t.TABLE_TYPE WHEN 'BASE TABLE' THEN 't' ELSE 'f' END AS is_table, 'f' AS has_policies, 'f' AS takes_writes, ` +

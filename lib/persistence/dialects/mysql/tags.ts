@@ -15,13 +15,17 @@ export const mysqlTags: TagSql = {
   searched: (value) => value,
 }
 
-/** MariaDB takes `-` at the start of a key, quoted or not, for an index from the end, and then finds nothing. */
+/**
+ * MariaDB takes `-` at the start of a key, quoted or not, for an index from the end, and then finds nothing.
+ */
 const hasPath = (key: string): boolean => !key.startsWith('-')
 
 /** A path to one key: the quoted part of a path is a JSON string. */
 const jsonPath = (key: string): string => `$.${JSON.stringify(key)}`
 
-/** Keys and values of the tags, each with its place among them. No column of a resource is called like these. */
+/**
+ * Keys and values of the tags, each with its place among them. No column of a resource is called like these.
+ */
 const table = (column: string, name: string): string =>
   `JSON_TABLE(${column}, '$${name === 'tag key' ? '[*]' : '.*'}' COLUMNS (\`tag place\` FOR ORDINALITY, \`${name}\` LONGTEXT CHARACTER SET utf8mb4 PATH '$'))`
 

@@ -100,7 +100,10 @@ END
 $reader$`
 }
 
-/** Most changes of the catalog hold their lock for a moment; what reads every row is split off and runs without it. */
+/**
+ * Most changes of the catalog hold their lock for a moment; what reads every row is split off and runs
+ * without it.
+ */
 export const postgresChanges: ChangeSql = {
   alter: (table, what, alterations) => [
     {

@@ -2,13 +2,16 @@ import { GATHERED, PAGE } from '../values/gathered.js'
 import type { HandOver } from '../values/hand-over.js'
 import { quoted } from '../values/quoted.js'
 
-/** Settings that last as long as the transaction, which is the round trip outside of others. Later they are empty. */
+/**
+ * Settings that last as long as the transaction, which is the round trip outside of others. Later they are
+ * empty.
+ */
 const settingOf = (number: number): string => `'ashlar.kept_${number}'`
 const textSettingOf = (number: number): string => `'ashlar.text_${number}'`
 
 /**
- * A condition that keeps something is evaluated once, before the first row is returned. It is always true, or always false, because
- * what is set is returned and never NULL: that of no row is empty.
+ * A condition that keeps something is evaluated once, before the first row is returned. It is always true, or
+ * always false, because what is set is returned and never NULL: that of no row is empty.
  */
 export const postgresHandOver: HandOver = {
   keeping: (columns) => {
@@ -27,7 +30,8 @@ export const postgresHandOver: HandOver = {
       { length: count },
       (_, number) => `current_setting(${textSettingOf(number)}, true)`,
     )
-    // Where a query is planned in parallel, PostgreSQL copies all settings for each worker. One that sets something is not.
+    // Where a query is planned in parallel, PostgreSQL copies all settings for each worker. One that sets
+    // something is not.
     const ended = `set_config(${textSettingOf(count)}, '', true) IS NOT NULL`
     return `SELECT ${[GATHERED, ...texts].join(', ')} FROM (${gathering}) AS last WHERE ${ended}`
   },

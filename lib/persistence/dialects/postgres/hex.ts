@@ -1,6 +1,8 @@
 const eight = new DataView(new ArrayBuffer(8))
 
-/** A column of single precision was widened, which is exact. A Buffer for each would cost four times as much. */
+/**
+ * A column of single precision was widened, which is exact. A Buffer for each would cost four times as much.
+ */
 export function doubleOfHex(text: unknown): number {
   eight.setInt32(0, bitsOf(text as string, 0))
   eight.setInt32(4, bitsOf(text as string, 8))

@@ -32,7 +32,10 @@ function bound(value: PlanValue): BoundValue {
 const asText = (column: string): string => `${column}::text`
 const asIs = (column: string): string => column
 
-/** @param type - as a statement names it. @param kept - other types, as the catalog names them, that give back each value. */
+/**
+ * @param type - as a statement names it. @param kept - other types, as the catalog names them, that give back
+ * each value.
+ */
 const entry = (type: string, more: Partial<KindSql>, ...kept: readonly string[]): KindSql =>
   boundBy({
     type: () => type,
@@ -68,8 +71,8 @@ const TEXT = {
 
 /**
  * The text of bytes and floating-point numbers depends on settings of the session (`bytea_output`,
- * `extra_float_digits`). Behind a transaction pooler any session may serve a statement. Hexadecimal text does not
- * depend on them.
+ * `extra_float_digits`). Behind a transaction pooler any session may serve a statement. Hexadecimal text does
+ * not depend on them.
  */
 const FRACTION = {
   selected: (column: string) => `encode(float8send(${column}), 'hex') AS ${HEX}`,

@@ -8,8 +8,8 @@ export const postgresMigration: MigrationSql = {
   lintComments: ({ columns }) =>
     columns.some(({ type }) => type === 'integer') ? '-- ashlar:allow prefer-bigint-over-int\n' : '',
   /**
-   * `CREATE SCHEMA IF NOT EXISTS` needs the right to create a schema even if it exists. The down migration keeps the
-   * schema, because other tables may be in it.
+   * `CREATE SCHEMA IF NOT EXISTS` needs the right to create a schema even if it exists. The down migration
+   * keeps the schema, because other tables may be in it.
    */
   createSchema: (schema) => {
     const create = text(`CREATE SCHEMA ${quoted(schema, '"')}`)

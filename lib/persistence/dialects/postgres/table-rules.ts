@@ -1,4 +1,7 @@
-/** The unique indexes and exclusion constraints of the table: who writes one of their columns may wait for another transaction. */
+/**
+ * The unique indexes and exclusion constraints of the table: who writes one of their columns may wait for
+ * another transaction.
+ */
 const EXCLUSIVE = `
   SELECT * FROM pg_index WHERE indrelid = to_regclass($1) AND (indisunique OR indisexclusion)`
 
@@ -27,8 +30,9 @@ const IDENTIFIES = `
     WHERE attrelid = e.indrelid AND attnum = ANY(e.indkey) AND attname = ($2::text[])[1])`
 
 /**
- * Which calls on a table may share a statement, as `TableRulesQuery` says. Values: the quoted table, the columns that tell rows
- * apart. `-1` gives the name of a type without a length: a cast to one would cut what is too long.
+ * Which calls on a table may share a statement, as `TableRulesQuery` says. Values: the quoted table, the
+ * columns that tell rows apart. `-1` gives the name of a type without a length: a cast to one would cut what
+ * is too long.
  */
 export const TABLE_RULES = `
   WITH e AS (${EXCLUSIVE})

@@ -7,7 +7,10 @@ const START_MS = Date.UTC(2000, 0)
 /** JavaScript holds the microseconds in between exactly. */
 const EXACT = ['1714-07-29 00:12:25.259009+00', '2285-06-04 23:47:34.740991+00'] as const
 
-/** Times as microseconds from the year 2000: what the server stores, without a detour through a calendar. @param time - a `timestamptz`. */
+/**
+ * Times as microseconds from the year 2000: what the server stores, without a detour through a calendar.
+ * @param time - a `timestamptz`.
+ */
 export const numberedTime = (time: string): Numbered => ({
   number: `('x' || encode(timestamptz_send(${time}), 'hex'))::bit(64)::bigint`,
   text: `${time}::text`,

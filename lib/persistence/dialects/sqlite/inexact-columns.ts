@@ -3,8 +3,8 @@ import type { TableName } from '../catalog/table-definition.js'
 import { quoted } from '../values/quoted.js'
 
 /**
- * SQLite reports the type of a column, which says whether `01` becomes 1, but not its collation. The collation is
- * tested with a query that reads no row.
+ * SQLite reports the type of a column, which says whether `01` becomes 1, but not its collation. The
+ * collation is tested with a query that reads no row.
  */
 export const inexactColumns: InexactColumns = async (query, table, columns) => {
   const rows = await query('SELECT name, type FROM pragma_table_info(?)', [table.name])
@@ -21,7 +21,10 @@ export const inexactColumns: InexactColumns = async (query, table, columns) => {
   })
 }
 
-/** The collation of the first part of a UNION says what is the same: https://www.sqlite.org/lang_select.html#collateseqcompound */
+/**
+ * The collation of the first part of a UNION says what is the same:
+ * https://www.sqlite.org/lang_select.html#collateseqcompound
+ */
 const trial = ({ name }: TableName, columns: readonly string[]): string => {
   const counts = columns.map(
     (column, i) =>

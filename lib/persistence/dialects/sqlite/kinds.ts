@@ -23,13 +23,19 @@ function bound(value: PlanValue): BoundValue {
   return value instanceof Date ? value.toISOString() : bufferOf(value)
 }
 
-/** The casts of what is gathered are for what other writers have stored. JSON holds no bytes, and SQLite writes a fraction into it with too few digits. */
+/**
+ * The casts of what is gathered are for what other writers have stored. JSON holds no bytes, and SQLite
+ * writes a fraction into it with too few digits.
+ */
 const asText = (column: string): string => `CAST(${column} AS TEXT)`
 const asNumber = (column: string): string => `CAST(${column} AS NUMERIC)`
 
 /** An entry of SQLite. */
 export interface SqliteKind extends KindSql {
-  /** The type that a value is cast to where it is written, and where it is read. Undefined where it is not cast. */
+  /**
+   * The type that a value is cast to where it is written, and where it is read. Undefined where it is not
+   * cast.
+   */
   readonly casts?: { readonly written: string; readonly read: string }
 }
 
@@ -48,7 +54,8 @@ const entry = (type: string, more: Partial<SqliteKind> = {}): SqliteKind =>
   })
 
 /**
- * `sqlite3` stores a bound bigint as NULL, so that 64-bit integers are bound as text, and of a number beyond 2^53 it returns another one.
+ * `sqlite3` stores a bound bigint as NULL, so that 64-bit integers are bound as text, and of a number beyond
+ * 2^53 it returns another one.
  */
 const wide = (written: string) => ({
   ...OF_BIGINT,
@@ -90,7 +97,8 @@ export const sqliteKinds: Readonly<Record<keyof KindsSql, SqliteKind>> = {
   }),
   double: entry('REAL', {
     ...OF_NUMBER,
-    // Inside of JSON it is read from its text, which may lose the last bit. The value it is compared with is read in the same way.
+    // Inside of JSON it is read from its text, which may lose the last bit. The value it is compared with is
+    // read in the same way.
     placeholder: ({ inside }) => (inside === undefined ? '?' : 'CAST(? AS REAL)'),
     value: (value, { inside }) => (inside === undefined ? bound(value) : String(value)),
     holds: isInfinity,

@@ -6,7 +6,10 @@ const RULES =
   `c.name AS name, 'TEXT' AS type, 'f' AS is_array, 't' AS may_wait, 't' AS may_wait_when_set, 'TEXT' AS whole_type ` +
   'FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.name = ? COLLATE NOCASE'
 
-/** The values of all calls are one text, because each value that is bound costs as much as many that are read from it. */
+/**
+ * The values of all calls are one text, because each value that is bound costs as much as many that are read
+ * from it.
+ */
 export const sqliteMerging: MergingSql = {
   rules: ({ name }) => ({ text: RULES, values: [name] }),
   calls: (types) =>

@@ -15,9 +15,10 @@ export const PAGE = '(page)'
 export const GATHERED = 'gathered'
 
 /**
- * Selects all rows of a SELECT as one text, which costs both sides less than a message for each: a JSON array with an array for each
- * of the columns, or null for one, of its values in the order of the rows. NULL where the rows are too large for that. Decoders take
- * the values as they take what `selected` gives. Undefined for columns that the engine cannot gather.
+ * Selects all rows of a SELECT as one text, which costs both sides less than a message for each: a JSON array
+ * with an array for each of the columns, or null for one, of its values in the order of the rows. NULL where
+ * the rows are too large for that. Decoders take the values as they take what `selected` gives. Undefined for
+ * columns that the engine cannot gather.
  */
 export type Gathered = (columns: readonly Pick<Column, 'kind' | 'column'>[]) => GatheredSql | undefined
 

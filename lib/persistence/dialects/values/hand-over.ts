@@ -3,15 +3,17 @@ import type { Field } from '../../../resource/fields/field.js'
 /** How a list hands values on to the statements behind it. */
 export interface HandOver {
   /**
-   * A condition that is always true, also of no row, and keeps the texts of some columns of the rows in `(page)` until the round trip ends.
+   * A condition that is always true, also of no row, and keeps the texts of some columns of the rows in
+   * `(page)` until the round trip ends.
    * @param columns - by name.
    */
   readonly keeping: (columns: readonly string[]) => string
   /** The texts of the column with this number, from 0, as an array. */
   readonly kept: (number: number) => string
   /**
-   * A statement that gathers, without a row of its own: its text is kept under a number, from 0, for the last statement of the round
-   * trip. The server sends what it has whenever that is a few KiB, and this process wakes up each time.
+   * A statement that gathers, without a row of its own: its text is kept under a number, from 0, for the last
+   * statement of the round trip. The server sends what it has whenever that is a few KiB, and this process
+   * wakes up each time.
    */
   readonly keepingText: (number: number, gathering: string) => string
   /** A statement that gathers, with the kept texts behind its own; one that was not kept is NULL or empty. */

@@ -1,4 +1,6 @@
-/** Asks of a year with the same days, because a Date holds neither every year nor takes two digits for one. */
+/**
+ * Asks of a year with the same days, because a Date holds neither every year nor takes two digits for one.
+ */
 export const isDate = (year: number, month: number, day: number): boolean => {
   const date = new Date(Date.UTC(2000 + (year % 400), month - 1, day))
   return date.getUTCMonth() === month - 1 && date.getUTCDate() === day

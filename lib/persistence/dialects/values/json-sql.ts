@@ -1,8 +1,8 @@
 import type { WriteText } from './tag-sql.js'
 
 /**
- * SQL about the JSON of messages and lists; `column` is SQL. The keys come from a declaration and are plain words. What another
- * writer stored in another shape is as if it were not there, and never an error.
+ * SQL about the JSON of messages and lists; `column` is SQL. The keys come from a declaration and are plain
+ * words. What another writer stored in another shape is as if it were not there, and never an error.
  */
 export interface JsonSql {
   /** Whether the field has a value; may be unknown where it has none. */

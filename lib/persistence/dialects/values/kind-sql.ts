@@ -5,7 +5,10 @@ import type { BoundValue } from './bound-value.js'
 /** A field whose values are stored. */
 export type StoredField = Facets & { readonly proto: string }
 
-/** An entity's value → what the driver is given. Never asked about undefined and null, which are NULL in every column. */
+/**
+ * An entity's value → what the driver is given. Never asked about undefined and null, which are NULL in every
+ * column.
+ */
 export type Encode = (value: unknown) => unknown
 
 /** A stored value → an entity's value. Never asked about NULL. */
@@ -20,8 +23,9 @@ export interface Numbered {
 }
 
 /**
- * What one engine does with one kind of column. The functions take the field, because how long a text may be and which
- * names an enum has belong to it. A text is SQL, and so is `column`, unless its comment says otherwise.
+ * What one engine does with one kind of column. The functions take the field, because how long a text may be
+ * and which names an enum has belong to it. A text is SQL, and so is `column`, unless its comment says
+ * otherwise.
  */
 export interface KindSql {
   /** The type of the column, without its collation. */
@@ -48,25 +52,34 @@ export interface KindSql {
   readonly selected: (column: string, alias: string) => string
   /** The same in rows that are gathered as one text. Undefined where the engine cannot. */
   readonly gathered?: (column: string) => string
-  /** What JSON may hold as numbers there, by the name of the elements. Undefined for what it holds as it is. */
+  /**
+   * What JSON may hold as numbers there, by the name of the elements. Undefined for what it holds as it is.
+   */
   readonly numbered?: (name: string) => Numbered
   readonly decoder: (field: StoredField) => Decode
-  /** JavaScript that decodes in place, of the JavaScript that reads the value. Undefined where that costs more than a call. */
+  /**
+   * JavaScript that decodes in place, of the JavaScript that reads the value. Undefined where that costs more
+   * than a call.
+   */
   readonly inline?: (value: string) => string
 
   /**
-   * Why TypeORM's own manager reads and writes such a column otherwise, with these options of a DataSource, as text that follows "TypeORM's
-   * own manager". Undefined where it never does.
+   * Why TypeORM's own manager reads and writes such a column otherwise, with these options of a DataSource,
+   * as text that follows "TypeORM's own manager". Undefined where it never does.
    */
   readonly managed?: (options: Readonly<Record<string, unknown>>) => string | undefined
 
   /** The first characters or bytes of a column. */
   readonly beginning: (column: string, length: number) => string
-  /** A field of a message that is stored as JSON. NULL where it has no value, or one of another type. Undefined where it cannot be compared. */
+  /**
+   * A field of a message that is stored as JSON. NULL where it has no value, or one of another type.
+   * Undefined where it cannot be compared.
+   */
   readonly inside?: (column: string, keys: readonly string[]) => string
   /**
-   * A stored value exactly, as a cursor needs it: another writer's may be finer than the entity's value, or none that we write, and
-   * the entity's value in its place would repeat its row or lose others. Undefined where the entity's value is exact.
+   * A stored value exactly, as a cursor needs it: another writer's may be finer than the entity's value, or
+   * none that we write, and the entity's value in its place would repeat its row or lose others. Undefined
+   * where the entity's value is exact.
    */
   readonly exact?: (stored: unknown, value: unknown) => unknown
   /** The first and the last value of a column that are read as this time, which is cut to the millisecond. */

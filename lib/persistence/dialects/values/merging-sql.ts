@@ -4,7 +4,8 @@ import type { TableName } from '../catalog/table-definition.js'
 export interface MergingSql {
   readonly rules: TableRulesQuery
   /**
-   * What stands behind FROM, `k`: a row for each call, with its number from 1 as `o`, and with its values as `v0`, `v1` and so on.
+   * What stands behind FROM, `k`: a row for each call, with its number from 1 as `o`, and with its values as
+   * `v0`, `v1` and so on.
    * @param types - of the values, as the catalog names them.
    */
   readonly calls: (types: readonly string[]) => string
@@ -13,10 +14,11 @@ export interface MergingSql {
 }
 
 /**
- * Selects a row for each column of a table, `t` for true: whether the name is that of a table; whether policies decide who sees its
- * rows; whether a statement that writes many rows does nothing else than as many statements of one row; whether a new row
- * can wait for no other transaction; then the column, its type, whether it holds arrays, whether who writes it may wait for another
- * transaction, whether even who sets it where it was NULL may, and its type with a length or precision.
+ * Selects a row for each column of a table, `t` for true: whether the name is that of a table; whether
+ * policies decide who sees its rows; whether a statement that writes many rows does nothing else than as many
+ * statements of one row; whether a new row can wait for no other transaction; then the column, its type,
+ * whether it holds arrays, whether who writes it may wait for another transaction, whether even who sets it
+ * where it was NULL may, and its type with a length or precision.
  * @param identity - the columns that tell rows apart, the key first.
  */
 export type TableRulesQuery = (

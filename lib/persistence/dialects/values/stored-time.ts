@@ -5,8 +5,8 @@ const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z')
 export const isLast = (time: Date): boolean => time.getTime() >= LAST_MS
 
 /**
- * A time as a row holds it: `YYYY-MM-DD?HH:MM:SS[.f…]` in UTC, as every dialect returns ours. It is parsed by hand, because
- * `Date.parse` costs ten times as much. Other writers store more: see `foreignTime`.
+ * A time as a row holds it: `YYYY-MM-DD?HH:MM:SS[.f…]` in UTC, as every dialect returns ours. It is parsed by
+ * hand, because `Date.parse` costs ten times as much. Other writers store more: see `foreignTime`.
  */
 export function storedTime(stored: unknown): Date | undefined {
   if (stored === last.text) return new Date(last.ms)
@@ -21,7 +21,8 @@ export function storedTime(stored: unknown): Date | undefined {
     }
   }
   const month = digits(stored, 5)
-  // A year that begins in March ends in its leap day, and the lengths of its months have a pattern. `Date.UTC` costs twice as much.
+  // A year that begins in March ends in its leap day, and the lengths of its months have a pattern.
+  // `Date.UTC` costs twice as much.
   const isLate = month > 2
   const year = digits(stored, 0) * 100 + digits(stored, 2) - (isLate ? 0 : 1)
   const leapDays = Math.floor(year / 4) - Math.floor(year / 100) + Math.floor(year / 400)
@@ -68,9 +69,9 @@ function isUsual(text: string): boolean {
 const isDigit = (code: number): boolean => code >= ZERO && code <= NINE
 
 /**
- * The closest Timestamp to a time that another writer stored: `infinity` and years after 9999 are its last instant,
- * `-infinity` and years before 1 its first; a month or a day of zero is the first one. A value that is no time, which
- * only SQLite can hold, counts as not set. So one row never makes a page fail.
+ * The closest Timestamp to a time that another writer stored: `infinity` and years after 9999 are its last
+ * instant, `-infinity` and years before 1 its first; a month or a day of zero is the first one. A value that
+ * is no time, which only SQLite can hold, counts as not set. So one row never makes a page fail.
  */
 function foreignTime(stored: unknown): Date | undefined {
   if (typeof stored !== 'string') return undefined
@@ -109,10 +110,15 @@ function foreignTime(stored: unknown): Date | undefined {
 const DATE = /([0-9]{4,6})-(0[0-9]|1[0-2])-([0-2][0-9]|3[01])/.source
 const CLOCK = /([01][0-9]|2[0-4]):([0-5][0-9])(?::([0-6][0-9])(?:\.([0-9]+))?)?/.source
 const ZONE = /(?:Z|([+-])([0-9]{2})(?::?([0-9]{2}))?)?/.source
-/** What PostgreSQL and MySQL return, and the spellings of a time in UTC or with an offset that SQLite reads. */
+/**
+ * What PostgreSQL and MySQL return, and the spellings of a time in UTC or with an offset that SQLite reads.
+ */
 const FOREIGN = new RegExp(`^${DATE}(?:[ T]${CLOCK} ?${ZONE})?( BC)?$`)
 
-/** A stored time to the microsecond: the Date where that is all, a bigint of microseconds, or the text of another writer. */
+/**
+ * A stored time to the microsecond: the Date where that is all, a bigint of microseconds, or the text of
+ * another writer.
+ */
 export function exactMicros(stored: unknown, value: unknown): unknown {
   if (typeof stored !== 'string') return value
   const usual = USUAL.exec(stored)

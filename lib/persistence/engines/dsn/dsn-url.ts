@@ -1,6 +1,6 @@
 /**
- * A DSN as a URL. `pg` accepts a user without a host, as in `postgres://ada@/app?host=/run/postgresql`; Node's URL does
- * not.
+ * A DSN as a URL. `pg` accepts a user without a host, as in `postgres://ada@/app?host=/run/postgresql`;
+ * Node's URL does not.
  */
 export function urlOf(dsn: string): URL {
   if (URL.canParse(dsn)) return new URL(dsn)

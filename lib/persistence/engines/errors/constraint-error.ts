@@ -21,8 +21,8 @@ export { resourceError } from './resource-error.js'
 type Kind = 'conflict' | 'precondition'
 
 /**
- * An error that a trigger raises against a write (P0001, P0004, SIGNAL's 45000, RAISE) is a failed precondition on
- * every database.
+ * An error that a trigger raises against a write (P0001, P0004, SIGNAL's 45000, RAISE) is a failed
+ * precondition on every database.
  */
 
 /** PostgreSQL's SQLSTATEs. */
@@ -81,10 +81,10 @@ const RETRYABLE_ERRNOS = new Set<unknown>([1020, 1205, 1213, 3572])
 const LOCKED = new Set<unknown>(['55P03', 1205, 3572])
 
 /**
- * The error for the caller of a violated constraint: {@link ErrConflict} for a unique one, {@link
- * ErrPreconditionFailed} for a foreign key, NOT NULL, CHECK or exclusion, undefined for any other error. It uses the
- * driver's codes: in the text, a client's value could imitate a conflict. The cause has the driver's codes, not its
- * values. Never throws.
+ * The error for the caller of a violated constraint: {@link ErrConflict} for a unique one,
+ * {@link ErrPreconditionFailed} for a foreign key, NOT NULL, CHECK or exclusion, undefined for any other
+ * error. It uses the driver's codes: in the text, a client's value could imitate a conflict. The cause has
+ * the driver's codes, not its values. Never throws.
  */
 export function constraintError(error: unknown): ErrConflict | ErrPreconditionFailed | undefined {
   if (isInstance(error, ErrConflict) || isInstance(error, ErrPreconditionFailed)) return error
@@ -113,8 +113,9 @@ function kindOf({ code, errno, sqlState, message }: DriverError): Kind | undefin
 const LONGEST_CODE = 64
 
 /**
- * Whether the same work may succeed when it is repeated: after a deadlock, a serialization failure, a lock timeout or
- * an outdated plan, however the error is wrapped. False when the commit may have succeeded, or the caller is gone.
+ * Whether the same work may succeed when it is repeated: after a deadlock, a serialization failure, a lock
+ * timeout or an outdated plan, however the error is wrapped. False when the commit may have succeeded, or the
+ * caller is gone.
  */
 export function retryable(error: unknown): boolean {
   if ([Unavailable, Cancelled, DeadlineExceeded].some((type) => isInstance(error, type))) return false

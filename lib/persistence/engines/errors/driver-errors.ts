@@ -14,7 +14,10 @@ export interface DriverError {
 /** The most nested errors that are read. */
 const MOST = 16
 
-/** The errors inside an error, innermost first: TypeORM and the framework wrap what a driver threw. Never throws. */
+/**
+ * The errors inside an error, innermost first: TypeORM and the framework wrap what a driver threw. Never
+ * throws.
+ */
 export function driverErrors(error: unknown): readonly DriverError[] {
   const found: DriverError[] = []
   const seen = new Set<unknown>()

@@ -3,7 +3,10 @@ import { SEARCH_VECTOR } from '../../dialects/search-predicate.js'
 
 const UNDEFINED_COLUMN = '42703'
 
-/** Of a search that failed because no migration has made the stored vector yet, the log says what to do; any other error as it is. */
+/**
+ * Of a search that failed because no migration has made the stored vector yet, the log says what to do; any
+ * other error as it is.
+ */
 export function explainMissingVector(error: unknown, type: string): unknown {
   const isMissing =
     error instanceof Error &&

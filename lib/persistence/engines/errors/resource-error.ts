@@ -8,12 +8,16 @@ export const LACKS_RESOURCES = 'the database has no room, memory or connections 
 const SQLSTATE = /^(?:53[0-9A-Z]{3}|58030)$/
 
 /**
- * ER_DISK_FULL, ER_RECORD_FILE_FULL, ER_OUTOFMEMORY, ER_OUT_OF_SORTMEMORY, ER_CON_COUNT_ERROR, ER_OUT_OF_RESOURCES, ER_CANT_CREATE_THREAD,
- * ER_TOO_MANY_USER_CONNECTIONS, ER_USER_LIMIT_REACHED, ER_LOCK_TABLE_FULL, ER_TOO_MANY_CONCURRENT_TRXS, and EE_DISK_FULL, EE_OUTOFMEMORY.
+ * ER_DISK_FULL, ER_RECORD_FILE_FULL, ER_OUTOFMEMORY, ER_OUT_OF_SORTMEMORY, ER_CON_COUNT_ERROR,
+ * ER_OUT_OF_RESOURCES, ER_CANT_CREATE_THREAD, ER_TOO_MANY_USER_CONNECTIONS, ER_USER_LIMIT_REACHED,
+ * ER_LOCK_TABLE_FULL, ER_TOO_MANY_CONCURRENT_TRXS, and EE_DISK_FULL, EE_OUTOFMEMORY.
  */
 const ERRNOS = new Set<unknown>([5, 20, 1021, 1037, 1038, 1040, 1041, 1114, 1135, 1203, 1206, 1226, 1637])
 
-/** EE_WRITE, ER_ERROR_ON_WRITE and ER_GET_ERRNO say in their text what the operating system said: ENOMEM, ENOSPC or EDQUOT. */
+/**
+ * EE_WRITE, ER_ERROR_ON_WRITE and ER_GET_ERRNO say in their text what the operating system said: ENOMEM,
+ * ENOSPC or EDQUOT.
+ */
 const OF_SYSTEM = new Set<unknown>([3, 1026, 1030])
 const SYSTEM_ERROR = /\b(?:Errcode|errno|error):? ?(?:12|28|122)\b/i
 
@@ -21,8 +25,8 @@ const SYSTEM_ERROR = /\b(?:Errcode|errno|error):? ?(?:12|28|122)\b/i
 const SQLITE = /^SQLITE_(?:FULL|NOMEM|IOERR)/
 
 /**
- * The caller's error where the database lacks what it needs, such as room on its disk. Such a statement has had no effect. Undefined for
- * any other error.
+ * The caller's error where the database lacks what it needs, such as room on its disk. Such a statement has
+ * had no effect. Undefined for any other error.
  */
 export function resourceError(error: unknown): Unavailable | undefined {
   return driverErrors(error).some(lacksResources)
@@ -30,7 +34,10 @@ export function resourceError(error: unknown): Unavailable | undefined {
     : undefined
 }
 
-/** Whether it is room that it lacks, which other writes will lack as well. Memory may suffice for any other statement. */
+/**
+ * Whether it is room that it lacks, which other writes will lack as well. Memory may suffice for any other
+ * statement.
+ */
 export const lacksRoom = (error: unknown): boolean =>
   driverErrors(error).some(
     ({ code, errno, sqlState, message }) =>

@@ -33,7 +33,10 @@ export function toCaller(error: unknown, indexes?: TableIndexes): unknown {
   return isTimedOut(error) ? new DeadlineExceeded(undefined, error) : new Internal(readable(error))
 }
 
-/** The server has ended the statement: PostgreSQL's statement_timeout, MariaDB's max_statement_time, MySQL's max_execution_time. */
+/**
+ * The server has ended the statement: PostgreSQL's statement_timeout, MariaDB's max_statement_time, MySQL's
+ * max_execution_time.
+ */
 const isTimedOut = (error: unknown): boolean =>
   driverErrors(error).some(
     ({ code, errno, sqlState }) =>

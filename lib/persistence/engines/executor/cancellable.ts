@@ -18,8 +18,8 @@ export interface Cancelling {
 }
 
 /**
- * Waits for a statement, and cancels it when the signal aborts. A statement that finishes nevertheless returns its
- * result.
+ * Waits for a statement, and cancels it when the signal aborts. A statement that finishes nevertheless
+ * returns its result.
  * @throws Cancelled, DeadlineExceeded
  */
 export function cancellable<T>(
@@ -55,15 +55,17 @@ async function untilAborted<T>(
   } finally {
     signal.removeEventListener('abort', abort)
     clearTimeout(timer)
-    // A request that comes late would hit the next statement of the connection, which one that was cut has not.
+    // A request that comes late would hit the next statement of the connection, which one that was cut has
+    // not.
     const ended = cancels?.end()
     if (!isCut) await ended
   }
 }
 
 /**
- * Cancels a statement until it is over. The server ignores a request that comes before it has read the statement, and does not notice
- * while it works that the connection was cut: without another request the statement would run to its end.
+ * Cancels a statement until it is over. The server ignores a request that comes before it has read the
+ * statement, and does not notice while it works that the connection was cut: without another request the
+ * statement would run to its end.
  */
 class Cancels {
   readonly #sending: Promise<void>
@@ -101,8 +103,8 @@ class Cancels {
 }
 
 /**
- * Waits for transaction control, which is never cancelled. A connection that does not respond a while after the signal
- * aborted is cut. Otherwise a dead network would keep it until TCP gives up.
+ * Waits for transaction control, which is never cancelled. A connection that does not respond a while after
+ * the signal aborted is cut. Otherwise a dead network would keep it until TCP gives up.
  */
 export async function unlessSilent<T>(
   running: Promise<T>,

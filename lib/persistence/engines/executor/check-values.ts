@@ -2,7 +2,8 @@ import type { Dialect } from '../../dialects/dialect.js'
 
 /**
  * Refuses values that drivers would convert, or that they treat differently.
- * @throws TypeError naming the place of the value. @throws RangeError for more values than a statement carries.
+ * @throws TypeError naming the place of the value. @throws RangeError for more values than a statement
+ * carries.
  */
 export function checkValues(values: readonly unknown[], dialect: Dialect): void {
   const { maxValues, name } = dialect

@@ -8,7 +8,8 @@ import type { ConnectionWaits } from './connection-waits.js'
  * Gets a connection of a pool. Neither driver can remove a waiting caller, so a caller that left releases the
  * connection when it gets it.
  * @param connect - requests a connection from the driver's pool.
- * @throws Unavailable after 10 seconds, whatever the options of the pool are. @throws Cancelled, DeadlineExceeded
+ * @throws Unavailable after 10 seconds, whatever the options of the pool are. @throws Cancelled,
+ * DeadlineExceeded
  */
 export function checkout<C extends { release(): void }>(
   connect: (done: (error: Error | null | undefined, connection: C | undefined) => void) => void,
@@ -39,8 +40,8 @@ export function checkout<C extends { release(): void }>(
     const endWait = waits.begin(refuse)
     signal?.addEventListener('abort', leave, { once: true })
     connect((error, connection) => {
-      // In a separate turn: the pool serves the next caller inside of `release`, and after an outage thousands in a row
-      // may have left.
+      // In a separate turn: the pool serves the next caller inside of `release`, and after an outage
+      // thousands in a row may have left.
       if (isOver) return process.nextTick(() => connection?.release())
       end()
       if (connection !== undefined) return resolve(connection)

@@ -7,7 +7,8 @@ export interface DatabaseDoubt {
 const listeners = new Set<(doubt: DatabaseDoubt) => void>()
 
 /**
- * Calls back when a database of this process begins to fail, so that a server need not wait for its next probe.
+ * Calls back when a database of this process begins to fail, so that a server need not wait for its next
+ * probe.
  * @returns a function that ends it.
  */
 export function onDatabaseDoubt(listener: (doubt: DatabaseDoubt) => void): () => void {

@@ -2,8 +2,8 @@ import type { Dialect } from '../../dialects/dialect.js'
 import { driverErrors } from '../errors/driver-errors.js'
 
 /**
- * Whether the database may have ended the transaction because of this error. Later statements would then be committed
- * one by one, or not at all.
+ * Whether the database may have ended the transaction because of this error. Later statements would then be
+ * committed one by one, or not at all.
  */
 export const endedTransaction = (dialect: Dialect, error: unknown): boolean =>
   driverErrors(error).some(dialect.endsTransaction)

@@ -2,7 +2,9 @@ import type { CallEnd } from '../../../call-end.js'
 import type { DataSource, QueryRunner } from 'typeorm'
 import type { Dialect } from '../../dialects/dialect.js'
 
-/** SQL text with placeholders of its dialect (`$1` on PostgreSQL, `?` elsewhere). Build it once and keep it. */
+/**
+ * SQL text with placeholders of its dialect (`$1` on PostgreSQL, `?` elsewhere). Build it once and keep it.
+ */
 export interface Statement {
   /** Unique in the process: the same name always carries the same text. At most 63 bytes. */
   readonly name: string
@@ -10,17 +12,17 @@ export interface Statement {
 }
 
 /**
- * Values in the order of the select list. PostgreSQL returns everything as text; MySQL text, Buffers, and numbers for
- * integers up to 32 bits and floats; SQLite text, numbers and Buffers. NULL is null. On SQLite every selected column
- * needs a name of its own.
+ * Values in the order of the select list. PostgreSQL returns everything as text; MySQL text, Buffers, and
+ * numbers for integers up to 32 bits and floats; SQLite text, numbers and Buffers. NULL is null. On SQLite
+ * every selected column needs a name of its own.
  */
 export type Row = readonly unknown[]
 
 export interface Result {
   readonly rows: readonly Row[]
   /**
-   * Rows that a write found, including those whose values did not change; for other statements the number of returned
-   * rows.
+   * Rows that a write found, including those whose values did not change; for other statements the number of
+   * returned rows.
    */
   readonly affected: number
 }
@@ -39,10 +41,10 @@ export interface Sent {
 }
 
 /**
- * How a repository's SQL reaches a database: through a pool, or the transaction of the context. Values may be null,
- * boolean, string, finite number, bigint, Buffer or Uint8Array, arrays of these on PostgreSQL, infinities on SQLite;
- * anything else (`undefined`, a Date, an object) is a TypeError. Rejects with a DriverFault: the driver's codes,
- * without values.
+ * How a repository's SQL reaches a database: through a pool, or the transaction of the context. Values may be
+ * null, boolean, string, finite number, bigint, Buffer or Uint8Array, arrays of these on PostgreSQL,
+ * infinities on SQLite; anything else (`undefined`, a Date, an object) is a TypeError. Rejects with a
+ * DriverFault: the driver's codes, without values.
  */
 export interface Executor {
   readonly dialect: Dialect
@@ -51,7 +53,10 @@ export interface Executor {
 
 /** One connection for a single user until it is released. */
 export interface Lease extends Executor {
-  /** Sends transaction control (BEGIN, COMMIT, ROLLBACK, SAVEPOINT …). A COMMIT to which the server responds with ROLLBACK rejects. */
+  /**
+   * Sends transaction control (BEGIN, COMMIT, ROLLBACK, SAVEPOINT …). A COMMIT to which the server responds
+   * with ROLLBACK rejects.
+   */
   control(text: string): Promise<void>
   /** A query runner of TypeORM that sends to this connection, and never lets it go. */
   queryRunner(): QueryRunner
@@ -87,7 +92,10 @@ export interface Database extends Executor {
   runAll?(reads: readonly Sent[], options?: RunOptions): Promise<readonly Result[]>
   /** Waits for a connection. */
   lease(options?: RunOptions): Promise<Lease>
-  /** The connection of a query runner of TypeORM that has a transaction open. Nobody releases it but the query runner. */
+  /**
+   * The connection of a query runner of TypeORM that has a transaction open. Nobody releases it but the query
+   * runner.
+   */
   borrow(runner: QueryRunner): Promise<Lease>
   /** @throws Unavailable while the database is read-only: from a refused write until writes work again. */
   checkWrites(): Promise<void>

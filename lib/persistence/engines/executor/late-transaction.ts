@@ -2,11 +2,11 @@ import { Internal } from '../../../errors.js'
 import type { Executor, Lease, Result, RunOptions, Statement } from './executor.js'
 
 /**
- * A lease whose transaction begins with the first statement that needs one. An operation that reads a row, calls a hook
- * that uses no database and writes the row sends two statements then, and not four.
+ * A lease whose transaction begins with the first statement that needs one. An operation that reads a row,
+ * calls a hook that uses no database and writes the row sends two statements then, and not four.
  *
- * Only for an engine where a lease keeps out every other caller of the process. Callers of other processes are not kept
- * out before it begins: what was read outside has to be compared when it is written.
+ * Only for an engine where a lease keeps out every other caller of the process. Callers of other processes
+ * are not kept out before it begins: what was read outside has to be compared when it is written.
  */
 export class LateTransaction implements Lease {
   #begun: Promise<void> | undefined
@@ -79,5 +79,8 @@ export class LateTransaction implements Lease {
   }
 }
 
-/** Another process has written the row since it was read outside of the transaction: the operation begins again. */
+/**
+ * Another process has written the row since it was read outside of the transaction: the operation begins
+ * again.
+ */
 export class ChangedMeanwhile extends Error {}

@@ -9,8 +9,8 @@ export const PLAIN_READ =
   /^\s*SELECT\b(?![^]*(?:\bFOR\s+(?:NO\s+KEY\s+|KEY\s+)?(?:UPDATE|SHARE)\b|\bLOCK\s+IN\s+SHARE\s+MODE\b|\bpg_(?:try_)?advisory|\bset_config\b))/i
 
 /**
- * Whether a transaction has locked rows while it goes on reading what it saw earlier. In repeatable read, a read after the
- * lock then misses what the lock has waited for.
+ * Whether a transaction has locked rows while it goes on reading what it saw earlier. In repeatable read, a
+ * read after the lock then misses what the lock has waited for.
  */
 export class LockedSnapshot {
   #hasRead = false
@@ -33,7 +33,10 @@ export class LockedSnapshot {
     if (this.#hasRead || this.dialect.lockBeginsSnapshot !== undefined) this.#isLocked = true
   }
 
-  /** @throws ErrPreconditionFailed for a list or a count of the type that would miss what others have committed. */
+  /**
+   * @throws ErrPreconditionFailed for a list or a count of the type that would miss what others have
+   * committed.
+   */
   async check(on: Executor, type: string, run: RunOptions): Promise<void> {
     if (!this.#isLocked) return
     this.#isStale ??= this.level === undefined ? await this.#ask(on, run) : this.level === 'repeatable read'

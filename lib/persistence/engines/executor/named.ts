@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import type { Statement } from './executor.js'
 
 /**
- * A statement that is named after its text. Behind a pooler, processes share sessions: an older process may have
- * prepared another text under an ordinary name, and that would run instead.
+ * A statement that is named after its text. Behind a pooler, processes share sessions: an older process may
+ * have prepared another text under an ordinary name, and that would run instead.
  */
 export const named = (text: string): Statement => ({
   name: `ashlar_${createHash('sha256').update(text).digest('hex').slice(0, 32)}`,

@@ -16,7 +16,9 @@ export interface PooledConnection extends Lease {
   onRelease: (() => void) | undefined
 }
 
-/** A database that TypeORM reaches through a pool of connections: what PostgreSQL and MySQL have in common. */
+/**
+ * A database that TypeORM reaches through a pool of connections: what PostgreSQL and MySQL have in common.
+ */
 export abstract class PooledDatabase<C extends PooledConnection = PooledConnection> implements Database {
   abstract readonly dialect: Dialect
   protected readonly writes: Writability
@@ -126,7 +128,10 @@ const mayBeSaved = (error: unknown, { text }: Statement): error is Unavailable =
 /** The default of both drivers. */
 const CONNECTIONS = 10
 
-/** @param option - what the driver calls the most connections of a pool; TypeORM lets it override its own option. */
+/**
+ * @param option - what the driver calls the most connections of a pool; TypeORM lets it override its own
+ * option.
+ */
 export function poolSizeOf({ options }: DataSource, option: string): number {
   const { poolSize, extra } = options as { poolSize?: number; extra?: Readonly<Record<string, unknown>> }
   const asked = extra?.[option] ?? poolSize

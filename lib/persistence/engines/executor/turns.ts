@@ -10,8 +10,8 @@ interface Waiter {
 }
 
 /**
- * Turns on a single resource: either several single statements side by side, or one transaction. First come, first
- * served, so that neither kind starves the other.
+ * Turns on a single resource: either several single statements side by side, or one transaction. First come,
+ * first served, so that neither kind starves the other.
  */
 export class Turns {
   readonly #waiting: Waiter[] = []

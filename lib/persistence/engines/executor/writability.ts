@@ -24,8 +24,9 @@ export interface WriteQuestions {
 const CAN_REPEAT = /^\s*(?:INSERT|UPDATE|DELETE|REPLACE|WITH)\b/i
 
 /**
- * Whether a database responds and accepts writes, as far as known. It is queried only after it could not be reached or did not respond
- * to a call in time, and then has to respond, or after it has refused a write, and then has to accept writes.
+ * Whether a database responds and accepts writes, as far as known. It is queried only after it could not be
+ * reached or did not respond to a call in time, and then has to respond, or after it has refused a write, and
+ * then has to accept writes.
  */
 export class Writability {
   #refusals = 0
@@ -81,7 +82,8 @@ export class Writability {
   }
 
   /**
-   * The deadline of a call has passed before it got a connection. Its caller may have been told before, so the log gets the reason.
+   * The deadline of a call has passed before it got a connection. Its caller may have been told before, so
+   * the log gets the reason.
    * @param why - what the pool looks like.
    */
   waited(signal: CallEnd, why: string): void {
@@ -139,7 +141,8 @@ export class Writability {
 
   /**
    * Any other failure than the one of before, such as a key that is there, says that there was room.
-   * @throws Unavailable where there is still none, and once where nothing can be repeated: the next write will tell.
+   * @throws Unavailable where there is still none, and once where nothing can be repeated: the next write
+   * will tell.
    */
   async #write(lease: Lease, sent: Sent | undefined, options: RunOptions): Promise<void> {
     const { isUndone, commit } = this.questions

@@ -21,11 +21,11 @@ import { EndedBySql, unwrapped } from '../executor/sent.js'
 import type { Connection, Module, MysqlDriver, Pool } from './mysql-driver.js'
 
 /**
- * READ COMMITTED as on PostgreSQL. A row that is read after a write found nothing must be the row that the write saw;
- * MySQL's own REPEATABLE READ returns an older one. It also locks gaps, so that plain inserts deadlock. The mode is
- * strict, so that nothing is cut or rounded silently. It omits NO_BACKSLASH_ESCAPES, on which escaping relies. By
- * default only 1024 bytes of a text would be sorted: an order needs 512 characters, and the longest key of InnoDB has
- * 3072 bytes.
+ * READ COMMITTED as on PostgreSQL. A row that is read after a write found nothing must be the row that the
+ * write saw; MySQL's own REPEATABLE READ returns an older one. It also locks gaps, so that plain inserts
+ * deadlock. The mode is strict, so that nothing is cut or rounded silently. It omits NO_BACKSLASH_ESCAPES, on
+ * which escaping relies. By default only 1024 bytes of a text would be sorted: an order needs 512 characters,
+ * and the longest key of InnoDB has 3072 bytes.
  */
 const SESSION = [
   `SET NAMES utf8mb4, time_zone = '+00:00'`,
@@ -56,7 +56,10 @@ export class MysqlDatabase extends PooledDatabase {
     return poolSizeOf(this.dataSource, 'connectionLimit')
   }
 
-  /** Distinguished by VERSION(), which TypeORM has queried: MariaDB counts from 10, MySQL has not reached that. */
+  /**
+   * Distinguished by VERSION(), which TypeORM has queried: MariaDB counts from 10, MySQL has not reached
+   * that.
+   */
   get dialect(): Dialect {
     if (this.forced !== undefined) return this.forced === 'mariadb' ? mariadb : mysql8
     if (this.dataSource.options.type === 'mariadb') return mariadb
@@ -255,7 +258,10 @@ const READ_ONLY = named(
   `SHOW VARIABLES WHERE variable_name IN ('read_only', 'super_read_only', 'innodb_read_only', 'transaction_read_only', 'tx_read_only')`,
 )
 
-/** Of the schema, and of others that a statement names: their engine decides whether a rollback takes back a write. */
+/**
+ * Of the schema, and of others that a statement names: their engine decides whether a rollback takes back a
+ * write.
+ */
 const NOT_UNDONE = named(
   `SELECT COUNT(*) FROM information_schema.TABLES t LEFT JOIN information_schema.ENGINES e ON e.ENGINE = t.ENGINE ` +
     "WHERE (t.TABLE_SCHEMA = DATABASE() OR LOCATE(CONCAT('`', t.TABLE_SCHEMA, '`.'), ?) > 0) " +
@@ -288,7 +294,10 @@ function query(connection: Connection, text: string): Promise<unknown> {
 const ENDS = /^(?:COMMIT|ROLLBACK)$/
 const IN_TRANSACTION = 1
 
-/** Whether the response to a statement that returns no rows says that a transaction is open; undefined where it says nothing. */
+/**
+ * Whether the response to a statement that returns no rows says that a transaction is open; undefined where
+ * it says nothing.
+ */
 const statusIn = (header: unknown): number | undefined =>
   typeof header === 'object' && header !== null && 'serverStatus' in header
     ? Number(header.serverStatus)
@@ -304,7 +313,10 @@ function hasEnded(result: unknown): boolean {
   return status !== undefined && (status & IN_TRANSACTION) === 0
 }
 
-/** What the server did not say, and what it says when it goes away, are errors of the connection. None keeps its values. */
+/**
+ * What the server did not say, and what it says when it goes away, are errors of the connection. None keeps
+ * its values.
+ */
 function translated(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof TypeError || error instanceof RangeError) return error
   if ('wireMessage' in error) return error
@@ -316,8 +328,8 @@ function translated(error: unknown): unknown {
 }
 
 /**
- * Ends a statement through a separate connection: the pool may be full of statements to end. It needs the same user,
- * and the pool may have moved to another one since.
+ * Ends a statement through a separate connection: the pool may be full of statements to end. It needs the
+ * same user, and the pool may have moved to another one since.
  */
 async function kill(mysql: Module, pool: Pool, { threadId, config: own }: Connection): Promise<void> {
   const { connectionConfig } = pool.config

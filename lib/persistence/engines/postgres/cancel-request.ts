@@ -11,16 +11,19 @@ export interface CancelTarget {
 /** How long a caller waits for the server to process the request. */
 const WAIT_MS = 1000
 
-/** PgBouncer gives up a request that it cannot forward after 120 s (`query_wait_timeout`); newer versions sooner. */
+/**
+ * PgBouncer gives up a request that it cannot forward after 120 s (`query_wait_timeout`); newer versions
+ * sooner.
+ */
 const LONGEST_MS = 180_000
 
 /**
- * PostgreSQL's CancelRequest: a separate connection that names the process to cancel. The server closes it once the
- * signal is sent, and only the server does, as with libpq: PgBouncer 1.18 exits, with all its clients, when a requester
- * closes even one direction before. So a socket that the server keeps open stays open for a while after the caller
- * stopped waiting.
- * @returns false when the request was sent and the server has not closed in time: it may still cancel whatever runs
- * then.
+ * PostgreSQL's CancelRequest: a separate connection that names the process to cancel. The server closes it
+ * once the signal is sent, and only the server does, as with libpq: PgBouncer 1.18 exits, with all its
+ * clients, when a requester closes even one direction before. So a socket that the server keeps open stays
+ * open for a while after the caller stopped waiting.
+ * @returns false when the request was sent and the server has not closed in time: it may still cancel
+ * whatever runs then.
  */
 export function requestCancel({ host, port, processID, secretKey }: CancelTarget): Promise<boolean> {
   const request = Buffer.alloc(16)

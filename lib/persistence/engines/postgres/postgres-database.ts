@@ -48,9 +48,9 @@ interface PgResult {
 }
 
 /**
- * Fixes the format of times, whatever the configuration of server or role. Nothing else may be set: a transaction
- * pooler gives each transaction another session, and carries over only settings that the server reports, such as these
- * two.
+ * Fixes the format of times, whatever the configuration of server or role. Nothing else may be set: a
+ * transaction pooler gives each transaction another session, and carries over only settings that the server
+ * reports, such as these two.
  */
 const SESSION = `SELECT set_config('TimeZone', 'UTC', false), set_config('DateStyle', 'ISO, MDY', false), pg_backend_pid() AS pid`
 
@@ -71,7 +71,10 @@ export class PostgresDatabase extends PooledDatabase<PostgresConnection> {
     return this.reading((connection) => connection.runAll(reads, options), options)
   }
 
-  /** Settings made inside of a transaction go with its rollback, so that a new connection is set up again later. */
+  /**
+   * Settings made inside of a transaction go with its rollback, so that a new connection is set up again
+   * later.
+   */
   async borrow(runner: QueryRunner): Promise<Lease> {
     const client = (await runner.connect()) as Client
     return this.#connections.get(client) ?? this.#setUp(client, undefined)
@@ -128,8 +131,8 @@ class PostgresConnection implements PooledConnection {
     try {
       return await this.#send(reads, options)
     } catch (error) {
-      // A statement that failed outside of a transaction has done nothing, so it can run again. A failed transaction
-      // cannot be repaired here.
+      // A statement that failed outside of a transaction has done nothing, so it can run again. A failed
+      // transaction cannot be repaired here.
       if (!(error instanceof StaleStatement) || this.client.getTransactionStatus() !== 'I') throw error
       return this.#send(reads, options)
     }
@@ -251,8 +254,8 @@ function poolOf(dataSource: DataSource): Pool {
 }
 
 /**
- * A connection that the server never accepts would keep its place in the pool until the operating system gives up, long after the
- * server is back.
+ * A connection that the server never accepts would keep its place in the pool until the operating system
+ * gives up, long after the server is back.
  */
 function boundConnecting(pool: Pool): void {
   bounded.add(pool)
@@ -273,8 +276,8 @@ function boundConnecting(pool: Pool): void {
 }
 
 /**
- * Whether another server session responds than the one with which the connection began: a pooler invents its own
- * number. A statement prepared there would be missing on the next session, and stay on the last one.
+ * Whether another server session responds than the one with which the connection began: a pooler invents its
+ * own number. A statement prepared there would be missing on the next session, and stay on the last one.
  */
 const isPooled = ({ processID }: Client, result: PgResult | readonly PgResult[]): boolean =>
   !('rows' in result) || Number(result.rows[0]?.['pid']) !== processID
@@ -286,8 +289,8 @@ function checkClient({ connection, pipeline }: Client): void {
 }
 
 /**
- * An error without a SQLSTATE, or one after which the server closes the connection, is an error of the connection. None
- * keeps its values.
+ * An error without a SQLSTATE, or one after which the server closes the connection, is an error of the
+ * connection. None keeps its values.
  */
 function translated(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof TypeError || error instanceof RangeError) return error

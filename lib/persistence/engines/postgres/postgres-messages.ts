@@ -10,7 +10,10 @@ const NULL = -1
 /** What most statements take. */
 const SIZE = 512
 
-/** Messages to a PostgreSQL server, one behind the other: a write for each of them costs more than all of the rest. */
+/**
+ * Messages to a PostgreSQL server, one behind the other: a write for each of them costs more than all of the
+ * rest.
+ */
 export class PostgresMessages {
   #bytes = Buffer.allocUnsafe(SIZE)
   #at = 0

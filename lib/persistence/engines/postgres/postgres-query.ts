@@ -18,9 +18,9 @@ export interface QueryPart extends Sent {
 }
 
 /**
- * Statements on a `pg` client in one round trip, with their rows as PostgreSQL sent them. It skips what nothing here reads: the
- * description of the columns, which the server would build and send every time, and `pg`'s own result. The server ends at the first
- * statement that fails.
+ * Statements on a `pg` client in one round trip, with their rows as PostgreSQL sent them. It skips what
+ * nothing here reads: the description of the columns, which the server would build and send every time, and
+ * `pg`'s own result. The server ends at the first statement that fails.
  */
 export class PostgresQuery {
   callback: (error: unknown, results?: readonly Result[]) => void
@@ -57,8 +57,8 @@ export class PostgresQuery {
         const wasPrepared = name !== '' && parsedStatements[name] !== undefined
         this.#prepared.push(wasPrepared)
         if (!wasPrepared) {
-          // The server may have a statement of this name: one that `pg` was told to forget, or another client's behind a
-          // pooler.
+          // The server may have a statement of this name: one that `pg` was told to forget, or another
+          // client's behind a pooler.
           if (name !== '') messages.close(name)
           messages.parse(name, statement.text)
         }

@@ -1,6 +1,8 @@
 import { bufferOf } from '../../dialects/values/buffer-of.js'
 
-/** A bound value in the text form of PostgreSQL; bytes unchanged. Expects values that `checkValues` accepts. */
+/**
+ * A bound value in the text form of PostgreSQL; bytes unchanged. Expects values that `checkValues` accepts.
+ */
 export function toPostgres(value: unknown): string | Buffer | null {
   if (typeof value === 'string') return value
   if (value === null) return null

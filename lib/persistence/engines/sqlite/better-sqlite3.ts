@@ -24,7 +24,9 @@ interface BetterStatement {
   run(...values: readonly unknown[]): { changes: number; lastInsertRowid: number | bigint }
 }
 
-/** Opens a file with the synchronous `better-sqlite3` package: a statement blocks the process while it runs. */
+/**
+ * Opens a file with the synchronous `better-sqlite3` package: a statement blocks the process while it runs.
+ */
 export function openBetterSqlite3(
   module: BetterSqlite3Module,
   file: string,
@@ -74,7 +76,8 @@ class BetterSqlite3Connection implements SqliteConnection {
 }
 
 /**
- * `better-sqlite3` binds every number as a float, `sqlite3` binds 32-bit integers as integers: here both do the latter.
+ * `better-sqlite3` binds every number as a float, `sqlite3` binds 32-bit integers as integers: here both do
+ * the latter.
  */
 function asInteger(value: SqliteValue): SqliteValue | bigint {
   return typeof value === 'number' && (value | 0) === value ? BigInt(value) : value

@@ -13,7 +13,10 @@ export interface SqliteOutcome {
 /** One open database file, the same on both engines. It does not know about transactions. */
 export interface SqliteConnection {
   run(text: string, values: readonly SqliteValue[], shape: 'array' | 'object'): Promise<SqliteOutcome>
-  /** Carries out a PRAGMA that changes how statements are prepared. It takes effect when it is prepared, so it is never kept. */
+  /**
+   * Carries out a PRAGMA that changes how statements are prepared. It takes effect when it is prepared, so it
+   * is never kept.
+   */
   setting(text: string): Promise<void>
   /** Makes the running statement fail with SQLITE_INTERRUPT; does nothing on a synchronous engine. */
   interrupt(): void

@@ -25,7 +25,10 @@ export class SqliteDriver extends BetterSqlite3Driver {
     await leases?.close()
   }
 
-  /** Of a number beyond 2^53 `sqlite3` returns another one, so that 64-bit integers come as text. TypeORM asks here for all kinds. */
+  /**
+   * Of a number beyond 2^53 `sqlite3` returns another one, so that 64-bit integers come as text. TypeORM asks
+   * here for all kinds.
+   */
   override wrapWithJsonFunction(value: string, column: ColumnMetadata, jsonb?: boolean): string {
     const casts = column.transformer instanceof SqliteValues ? column.transformer.casts : undefined
     if (casts === undefined) return super.wrapWithJsonFunction(value, column, jsonb)

@@ -7,12 +7,17 @@ import { sqliteValues, type SqliteValue } from './values.js'
 
 type Shape = 'array' | 'object'
 
-/** SQLite runs one statement at a time; more would only block threads of Node's pool that files and DNS need. */
+/**
+ * SQLite runs one statement at a time; more would only block threads of Node's pool that files and DNS need.
+ */
 const ABREAST = 2
 
 const CONTROL = /^(?:\s|--[^\n]*\n|\/\*[^]*?\*\/)*(?:BEGIN|COMMIT|END|ROLLBACK|SAVEPOINT|RELEASE)\b/i
 
-/** Shares one SQLite connection between single statements and transactions, so that neither runs inside the other. */
+/**
+ * Shares one SQLite connection between single statements and transactions, so that neither runs inside the
+ * other.
+ */
 export class SqliteLeases {
   readonly #turns: Turns
 
@@ -25,7 +30,8 @@ export class SqliteLeases {
   }
 
   /**
-   * Runs one statement in its own transaction. Uses plain promises, because every read of a service comes through here.
+   * Runs one statement in its own transaction. Uses plain promises, because every read of a service comes
+   * through here.
    */
   run(text: string, values: readonly unknown[], shape: Shape, signal?: CallEnd): Promise<SqliteOutcome> {
     try {
@@ -127,7 +133,8 @@ export class SqliteLease {
     if (this.#leave === undefined) throw new TypeError('the connection was handed back already')
     if (signal?.aborted === true) throw cancellation(signal)
     const bound = sqliteValues(values)
-    // A statement that had not begun when it was interrupted still runs, so it is interrupted again after a while.
+    // A statement that had not begun when it was interrupted still runs, so it is interrupted again after a
+    // while.
     const interrupt = () => this.connection.interrupt()
     return cancellable(this.connection.run(text, bound, shape), signal, {
       cancel: () => Promise.resolve(interrupt()),

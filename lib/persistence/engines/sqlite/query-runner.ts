@@ -44,7 +44,10 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
     await this.#letGo()
   }
 
-  /** SQLite may have rolled back by itself, for example on a full disk. The connection is returned in any case. */
+  /**
+   * SQLite may have rolled back by itself, for example on a full disk. The connection is returned in any
+   * case.
+   */
   override async rollbackTransaction(): Promise<void> {
     try {
       await super.rollbackTransaction()
@@ -124,7 +127,8 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
 
   async #send(query: string, values: readonly unknown[]): Promise<QueryResult> {
     const on = this.#lease ?? this.#leases
-    // Takes the write lock at once, so that another process cannot make the first write of a transaction fail.
+    // Takes the write lock at once, so that another process cannot make the first write of a transaction
+    // fail.
     const text = query === 'BEGIN TRANSACTION' ? 'BEGIN IMMEDIATE' : query
     const { rows, affected, lastId } = await on.run(text, values, 'object')
     const result = new QueryResult()

@@ -5,8 +5,8 @@ import { checkValues } from '../executor/check-values.js'
 export type SqliteValue = null | number | string | Buffer
 
 /**
- * The values in a form that both engines store alike: booleans as 0 and 1. 64-bit integers are sent as text, so a
- * statement that does not write them to an INTEGER column uses `CAST(? AS INTEGER)`.
+ * The values in a form that both engines store alike: booleans as 0 and 1. 64-bit integers are sent as text,
+ * so a statement that does not write them to an INTEGER column uses `CAST(? AS INTEGER)`.
  * @throws TypeError for values that would change, such as undefined or NaN, which become NULL.
  */
 export function sqliteValues(values: readonly unknown[]): SqliteValue[] {

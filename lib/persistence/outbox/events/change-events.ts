@@ -81,7 +81,10 @@ export class ChangeEvents<E extends object> {
     )
   }
 
-  /** The proto names of what an update has changed, the etag and `update_time` aside; undefined where nobody knows. */
+  /**
+   * The proto names of what an update has changed, the etag and `update_time` aside; undefined where nobody
+   * knows.
+   */
   #changed({ before, after, hidden = [] }: Change<E>): readonly string[] | undefined {
     if (before === undefined || after === undefined) return undefined
     const [from, to] = [before as Values, after as Values]

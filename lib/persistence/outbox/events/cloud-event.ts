@@ -23,9 +23,9 @@ export interface EventCall {
 }
 
 /**
- * An event as CloudEvents 1.0 in structured JSON. The tenant is the extension attribute `accountid`, the key of the resource
- * `partitionkey`, the id of the request `requestid`; `traceparent`
- * the span of the call (W3C Trace Context).
+ * An event as CloudEvents 1.0 in structured JSON. The tenant is the extension attribute `accountid`, the key
+ * of the resource `partitionkey`, the id of the request `requestid`; `traceparent` the span of the call (W3C
+ * Trace Context).
  */
 export function cloudEvent(facts: EventFacts, { requestId, trace }: EventCall): OutboxRow {
   const { source, resource, verb, key, subject, tenant, data } = facts

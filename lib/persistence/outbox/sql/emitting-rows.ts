@@ -23,8 +23,8 @@ export interface WrittenRows<E> {
 }
 
 /**
- * Writes an event for each row that has changed, in the same transaction. A row that is there already is read and locked before
- * it is written, so that what has changed is known.
+ * Writes an event for each row that has changed, in the same transaction. A row that is there already is read
+ * and locked before it is written, so that what has changed is known.
  */
 export class EmittingRows<E extends object> implements Rows<E> {
   #isKept = false
@@ -127,7 +127,10 @@ export class EmittingRows<E extends object> implements Rows<E> {
     return deleted
   }
 
-  /** Around the removal of rows that have expired, or that go with a removed one. @param remove - all that have the keys. */
+  /**
+   * Around the removal of rows that have expired, or that go with a removed one. @param remove - all that
+   * have the keys.
+   */
   async purging(
     call: SqlCall,
     keys: readonly string[],
@@ -147,7 +150,10 @@ export class EmittingRows<E extends object> implements Rows<E> {
     return { kind: 'deleted', before, after: patched(this.model, copy, values) }
   }
 
-  /** The row as it is, deleted or not, whatever its etag: the write that follows says whether it is the one that is meant. */
+  /**
+   * The row as it is, deleted or not, whatever its etag: the write that follows says whether it is the one
+   * that is meant.
+   */
   #locked(call: SqlCall, { row }: RowWrite): Promise<E | undefined> {
     return this.next.get(call, { ...row, precondition: undefined }, { showDeleted: true, lock: FOR_WRITE })
   }

@@ -44,7 +44,10 @@ export class OutboxWriter {
     return writer
   }
 
-  /** @param on - the transaction of the changes. Each row draws its position when it is inserted, in their order. */
+  /**
+   * @param on - the transaction of the changes. Each row draws its position when it is inserted, in their
+   * order.
+   */
   async append(on: Executor, rows: readonly OutboxRow[], run?: RunOptions): Promise<void> {
     if (rows.length === 0) return
     // Within the transaction, which may take it back.
@@ -67,7 +70,8 @@ export class OutboxWriter {
   }
 
   /**
-   * Inserts an event for each row of `from`, in a statement that writes those rows: it draws its position when its row has been written.
+   * Inserts an event for each row of `from`, in a statement that writes those rows: it draws its position
+   * when its row has been written.
    * @param values - SQL of what {@link outboxValues} gives.
    */
   readonly along = (values: readonly string[], from: string): string => {

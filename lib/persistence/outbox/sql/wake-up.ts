@@ -7,7 +7,10 @@ export const CHANNEL = 'ashlar_outbox'
 /** A process notifies others at most once in this time. */
 const NOTIFY_EVERY_MS = 20
 
-/** Tells those who follow an outbox that events have been committed: in this process at once, in others by NOTIFY. */
+/**
+ * Tells those who follow an outbox that events have been committed: in this process at once, in others by
+ * NOTIFY.
+ */
 export class WakeUp {
   readonly #listeners = new Set<() => void>()
   #timer: NodeJS.Timeout | undefined
@@ -31,7 +34,9 @@ export class WakeUp {
     return new WakeUp(undefined)
   }
 
-  /** Call it after the commit, never inside of the transaction: NOTIFY takes a lock that all commits wait for. */
+  /**
+   * Call it after the commit, never inside of the transaction: NOTIFY takes a lock that all commits wait for.
+   */
   readonly wake = (): void => {
     this.hear()
     if (this.notify === undefined) return

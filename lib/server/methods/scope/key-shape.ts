@@ -4,7 +4,10 @@ import { parsePathTemplate, type Segment } from '../../../gateway/routing/path-t
 import { pathsOf } from '../../../resource/messages/http-paths.js'
 import type { ResourceModel } from '../../../resource/resource-model.js'
 
-/** What keys look like of a resource without a pattern, as the path of its Get has it: `notes/*` of `/v1/{name=notes/*}`. */
+/**
+ * What keys look like of a resource without a pattern, as the path of its Get has it: `notes/*` of
+ * `/v1/{name=notes/*}`.
+ */
 export interface KeyShape {
   /** @throws InvalidArgument for a key that the path cannot hold: over HTTP nobody could get it. */
   check(key: string, field: string): void
@@ -29,7 +32,9 @@ export const keyShape = (
   }
 }
 
-/** The segments that the path binds the field to; none where it does not, or is wrong, which the gateway says. */
+/**
+ * The segments that the path binds the field to; none where it does not, or is wrong, which the gateway says.
+ */
 const boundBy = (path: string, field: string): readonly Segment[] => {
   try {
     const { segments, variables } = parsePathTemplate(path)

@@ -80,7 +80,10 @@ export const keyInside = (model: ResourceModel, resource: DescField): Reader<str
   return requiredIn(field, `${resource.name}.${field.name}`)
 }
 
-/** Reads which entity the resource is that a request carries. @returns a function that takes where the request itself is. */
+/**
+ * Reads which entity the resource is that a request carries. @returns a function that takes where the request
+ * itself is.
+ */
 export const namedInside = (model: ResourceModel, resource: DescField) => {
   const { name } = model
   const field = keyField(model)
@@ -136,7 +139,9 @@ export const checkId = (id: string, field: string): void => {
 
 const ID = /^[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
-/** Why a path of the method can hold no name, or no parent, that fits the pattern; undefined where each can. */
+/**
+ * Why a path of the method can hold no name, or no parent, that fits the pattern; undefined where each can.
+ */
 export const nameProblem = (
   method: DescMethod,
   { field, parent, pattern, segments }: NamePattern,

@@ -18,7 +18,9 @@ export interface Held {
   readonly value: unknown
 }
 
-/** A request field that limits a call to some of the resources: `parent`, a name, or a field of the HTTP path. */
+/**
+ * A request field that limits a call to some of the resources: `parent`, a name, or a field of the HTTP path.
+ */
 export interface ScopeField {
   /** Of the request. */
   readonly name: string
@@ -29,8 +31,8 @@ export interface ScopeField {
 }
 
 /**
- * The scope of a method: `parent` and path-bound fields of the request that the resource also has, without its key. Of a
- * resource with a name, `parent` is a name.
+ * The scope of a method: `parent` and path-bound fields of the request that the resource also has, without
+ * its key. Of a resource with a name, `parent` is a name.
  */
 export const scopeFields = (
   method: DescMethod,

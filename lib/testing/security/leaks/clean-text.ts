@@ -46,7 +46,9 @@ export const unfitIn = (
 const GENERIC =
   /permission denied|not found|already exists|precondition failed|internal error|deadline exceeded/g
 
-/** Tables as drivers write them, with or without schema and prefix, and columns with a different proto name. */
+/**
+ * Tables as drivers write them, with or without schema and prefix, and columns with a different proto name.
+ */
 const namesOf = ({ model, table }: Pick<Repository<object>, 'model' | 'table'>): readonly string[] => {
   const onTheWire = new Set([
     ...(model.message?.fields.map(({ name }) => name) ?? []),

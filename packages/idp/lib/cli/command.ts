@@ -1,6 +1,8 @@
 import { parseArgs } from 'node:util'
 
-/** A flag of a command: it has a value, else it is a switch. Its environment variable is `ASHLAR_IDP_<NAME>`. */
+/**
+ * A flag of a command: it has a value, else it is a switch. Its environment variable is `ASHLAR_IDP_<NAME>`.
+ */
 export interface Flag {
   readonly summary: string
   readonly value?: string
@@ -17,7 +19,9 @@ export interface Command {
 
 export type Values = Readonly<Record<string, string | undefined>>
 
-/** A command that gets its flags, of the command line first, then of the environment. `--help` prints them. */
+/**
+ * A command that gets its flags, of the command line first, then of the environment. `--help` prints them.
+ */
 export const commandOf = ({
   run,
   ...about

@@ -12,7 +12,10 @@ const NO_REDIRECT = ['javascript:', 'data:', 'vbscript:', 'blob:', 'file:', 'abo
 
 export type Clients = ReadonlyMap<string, Client>
 
-/** The clients of a file, by id. Without the file there are none. An entry that cannot be used is left out, and named. */
+/**
+ * The clients of a file, by id. Without the file there are none. An entry that cannot be used is left out,
+ * and named.
+ */
 export const clientsFile = (path: string, shown: string): LiveFile<Clients> =>
   new LiveFile<Clients>(path, shown, new Map(), (text) =>
     text === undefined ? { value: new Map(), problems: [] } : parseClients(text),
@@ -100,7 +103,10 @@ function noteUnknown(
     if (!known.includes(key)) note(`"${prefix}${key}" is ignored; the keys are ${known.join(', ')}`)
 }
 
-/** The file that is the user's own beside the one that a sync writes: `idp-clients.yaml` → `idp-clients.local.yaml`. */
+/**
+ * The file that is the user's own beside the one that a sync writes: `idp-clients.yaml` →
+ * `idp-clients.local.yaml`.
+ */
 export const localPathOf = (path: string): string =>
   /\.ya?ml$/.test(path) ? path.replace(/(\.ya?ml)$/, '.local$1') : `${path}.local`
 

@@ -4,8 +4,9 @@ import type { Client } from './client.js'
 const PARTS = /^(https?:\/\/(\[[0-9a-f:.]+\]|[a-z0-9._-]+))(:[1-9]\d{0,4})?((?:[/?].*)?)$/is
 
 /**
- * Whether the address is one that the client has registered, character by character. Another port will do where the host is this machine
- * (RFC 8252 section 7.3), because a development server or an edge may have had to take one.
+ * Whether the address is one that the client has registered, character by character. Another port will do
+ * where the host is this machine (RFC 8252 section 7.3), because a development server or an edge may have had
+ * to take one.
  */
 export const isRegistered = ({ redirectUris }: Client, uri: string): boolean =>
   redirectUris.some((registered) => registered === uri || differsInPort(registered, uri))
@@ -21,7 +22,10 @@ export function isOwnOrigin({ redirectUris }: Client, uri: string): boolean {
   })
 }
 
-/** The origins of the redirect addresses, for headers of pages. An address of another scheme counts by its scheme. */
+/**
+ * The origins of the redirect addresses, for headers of pages. An address of another scheme counts by its
+ * scheme.
+ */
 export const originsOf = (uris: readonly string[]): readonly string[] => [
   ...new Set(
     uris

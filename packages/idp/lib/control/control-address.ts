@@ -5,7 +5,10 @@ import { join, resolve } from 'node:path'
 /** What the path of a unix socket may have on every system. */
 const LONGEST_PATH = 100
 
-/** The socket of the provider that has this state. A state folder with a long path has it in a folder of this user alone. */
+/**
+ * The socket of the provider that has this state. A state folder with a long path has it in a folder of this
+ * user alone.
+ */
 export function controlSocketOf(stateFolder: string): string {
   const path = join(resolve(stateFolder), 'control.sock')
   if (Buffer.byteLength(path) <= LONGEST_PATH) return path

@@ -25,7 +25,9 @@ const AUTHORITY_DAYS = 825
 const CERTIFICATE_DAYS = 30
 const MOST_CERTIFICATES = 500
 
-/** A certificate authority of this machine, which signs the certificates of the hosts that the edge serves. */
+/**
+ * A certificate authority of this machine, which signs the certificates of the hosts that the edge serves.
+ */
 export interface Authority {
   /** The file of its certificate. */
   readonly path: string

@@ -125,7 +125,10 @@ export function daemonOf(registry: Registry): RequestListener {
   }
 }
 
-/** Refuses a request whose `Host` is not this machine: a foreign domain can be made to point here (DNS rebinding). */
+/**
+ * Refuses a request whose `Host` is not this machine: a foreign domain can be made to point here (DNS
+ * rebinding).
+ */
 export const onlyLocal =
   (handle: RequestListener): RequestListener =>
   (request, response) => {

@@ -9,7 +9,10 @@ const NOBODY = ['ENOENT', 'ECONNREFUSED']
 /** What the daemon lists of a route. */
 export type ListedRoute = Readonly<Record<string, unknown>>
 
-/** The routes of the daemon that runs; undefined when none does. @throws Failure for a response that is not a list. */
+/**
+ * The routes of the daemon that runs; undefined when none does. @throws Failure for a response that is not a
+ * list.
+ */
 export async function listedRoutes(home: EdgeHome): Promise<readonly ListedRoute[] | undefined> {
   const response = await callEdge(home, 'GET', undefined)
   if (response === undefined) return undefined

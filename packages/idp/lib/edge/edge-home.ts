@@ -13,7 +13,10 @@ export interface EdgeHome {
   readonly port: number
 }
 
-/** The folder in `DEVEDGE_HOME`, and the address in `DEVEDGE_ADDR`. @throws Failure for an address that others can reach. */
+/**
+ * The folder in `DEVEDGE_HOME`, and the address in `DEVEDGE_ADDR`. @throws Failure for an address that others
+ * can reach.
+ */
 export function edgeHome(env: NodeJS.ProcessEnv = process.env): EdgeHome {
   const folder = resolve(env['DEVEDGE_HOME'] || join(env['HOME'] || homedir(), '.devedge'))
   const address = env['DEVEDGE_ADDR'] || DEFAULT_TCP

@@ -17,8 +17,8 @@ export class Registry {
   constructor(private readonly now: () => number) {}
 
   /**
-   * Registers or renews the route of a host and path. @throws RouteConflict while another owner has it; a route without owner takes none
-   * from an owner either.
+   * Registers or renews the route of a host and path. @throws RouteConflict while another owner has it; a
+   * route without owner takes none from an owner either.
    */
   register(route: EdgeRoute): void {
     this.#sweep()

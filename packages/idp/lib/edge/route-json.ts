@@ -48,7 +48,8 @@ const jsonText = (text: string): string =>
   )
 
 /**
- * The route in the body of a PUT. The first JSON value counts, unknown keys do not, and names of keys are compared without case.
+ * The route in the body of a PUT. The first JSON value counts, unknown keys do not, and names of keys are
+ * compared without case.
  * @throws SyntaxError in the daemon's own words.
  */
 export function routeInBody(body: string): Omit<EdgeRoute, 'ttl'> & { readonly ttl: string } {

@@ -1,4 +1,7 @@
-/** What to do so that programs trust the edge. Nothing of it is done here: a store of trust is yours alone to change. */
+/**
+ * What to do so that programs trust the edge. Nothing of it is done here: a store of trust is yours alone to
+ * change.
+ */
 export const trustLines = (path: string, home: string): readonly string[] => [
   `The edge signs its certificates with an authority of this machine: ${path}`,
   `Whoever has the key beside it can pose as any https site to programs that trust it. Keep ${home} to yourself,`,

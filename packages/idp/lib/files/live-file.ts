@@ -19,8 +19,9 @@ export interface Parsed<T> {
 }
 
 /**
- * A file that is read again whenever it is asked for. It compares texts, not times: an edit that keeps the time of the file counts, and so
- * does a file that appears later. A text that cannot be read keeps the last good value.
+ * A file that is read again whenever it is asked for. It compares texts, not times: an edit that keeps the
+ * time of the file counts, and so does a file that appears later. A text that cannot be read keeps the last
+ * good value.
  */
 export class LiveFile<T> {
   #text: string | undefined

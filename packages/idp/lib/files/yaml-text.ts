@@ -4,8 +4,8 @@ import { isScalar, parseDocument, Scalar, visit } from 'yaml'
 export type YamlValue = string | null | readonly YamlValue[] | { readonly [key: string]: YamlValue }
 
 /**
- * The content of one YAML document. A plain scalar is the text that stands in the file, such as `0123`, `1.50` or `true`. Merge keys (`<<`)
- * count. @throws SyntaxError for text that is not whole YAML.
+ * The content of one YAML document. A plain scalar is the text that stands in the file, such as `0123`,
+ * `1.50` or `true`. Merge keys (`<<`) count. @throws SyntaxError for text that is not whole YAML.
  */
 export function yamlText(text: string): YamlValue {
   const document = parseDocument(text, { logLevel: 'silent', merge: true, stringKeys: false })

@@ -3,7 +3,9 @@ import { Readable } from 'node:stream'
 
 const LARGEST_BYTES = 56 * 1024
 
-/** The whole body. @throws RangeError for one that is larger than `most` bytes; no form of the provider is. */
+/**
+ * The whole body. @throws RangeError for one that is larger than `most` bytes; no form of the provider is.
+ */
 export async function bodyOf(request: IncomingMessage, most = LARGEST_BYTES): Promise<string> {
   const chunks: Buffer[] = []
   let bytes = 0

@@ -16,7 +16,10 @@ function rendered(part: Part): string {
   return escaped(String(part as string | number))
 }
 
-/** The text without anything that markup gives a meaning, and without characters that change the direction of the text around it. */
+/**
+ * The text without anything that markup gives a meaning, and without characters that change the direction of
+ * the text around it.
+ */
 const escaped = (text: string): string =>
   text
     .toWellFormed()

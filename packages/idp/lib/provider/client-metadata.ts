@@ -3,7 +3,9 @@ import type { Client } from '../clients/client.js'
 
 const DEVICE = 'urn:ietf:params:oauth:grant-type:device_code'
 
-/** The client as oidc-provider wants it. Both ways to send a secret will do; a client without one is public. */
+/**
+ * The client as oidc-provider wants it. Both ways to send a secret will do; a client without one is public.
+ */
 export function metadataOf({ id, secret, redirectUris, tile }: Client): AdapterPayload {
   const hasRedirects = redirectUris.length > 0
   const isWeb = redirectUris.every((uri) => /^https?:/i.test(uri))

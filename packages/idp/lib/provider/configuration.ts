@@ -106,7 +106,8 @@ export function configurationOf(
     },
     formats: {
       customizers: {
-        // A signed token is not stored by the library: this entry is what introspection, revocation and userinfo find.
+        // A signed token is not stored by the library: this entry is what introspection, revocation and
+        // userinfo find.
         jwt: async (_ctx, token, { payload }) => {
           const { accountId, clientId, grantId, sessionUid, expiresWithSession, sid, gty, scope, extra } =
             token as unknown as Record<string, unknown>
@@ -136,7 +137,10 @@ export function configurationOf(
   }
 }
 
-/** What a token can have: where it is issued, what the user may have of what was granted; before, what is asked for. */
+/**
+ * What a token can have: where it is issued, what the user may have of what was granted; before, what is
+ * asked for.
+ */
 function possibleScopes(ctx: KoaContextWithOIDC | undefined, context: ProviderContext): readonly string[] {
   const { Account, Grant } = ctx?.oidc.entities ?? {}
   const user = Account && context.user(Account.accountId)
@@ -145,7 +149,10 @@ function possibleScopes(ctx: KoaContextWithOIDC | undefined, context: ProviderCo
   return user === undefined ? [...new Set(wanted)] : grantedScopes(user, wanted)
 }
 
-/** The grant of the session for the client. It has what the user may have, without a question, and refuses the rest. */
+/**
+ * The grant of the session for the client. It has what the user may have, without a question, and refuses the
+ * rest.
+ */
 async function grantOf(ctx: KoaContextWithOIDC, context: ProviderContext) {
   const { client, session, provider } = ctx.oidc
   const user = session?.accountId === undefined ? undefined : context.user(session.accountId)

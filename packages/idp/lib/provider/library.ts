@@ -10,7 +10,10 @@ import type { ProviderContext } from './provider-context.js'
 import { isPublic } from './provider-handler.js'
 import { withoutScript } from './library-pages.js'
 
-/** A provider of the library with the keys as they are now. All that it remembers is in the state, so a new one goes on where another was. */
+/**
+ * A provider of the library with the keys as they are now. All that it remembers is in the state, so a new
+ * one goes on where another was.
+ */
 export function libraryOf(context: ProviderContext, keys: Keys): Provider {
   const adapter = adapterOf(context.state, context.now, {
     client: (id) => {
@@ -36,8 +39,8 @@ export function libraryOf(context: ProviderContext, keys: Keys): Provider {
 }
 
 /**
- * After a mistake on a page for devices the library saves the session again, also one that was never saved: that failed, and hid the
- * mistake.
+ * After a mistake on a page for devices the library saves the session again, also one that was never saved:
+ * that failed, and hid the mistake.
  */
 function keepUnsavedSessions({ Session }: Provider): void {
   const prototype = Session.prototype as unknown as {

@@ -13,7 +13,8 @@ export interface LoopbackServers {
 }
 
 /**
- * Listens on 127.0.0.1, and on ::1 where the machine has it, because `localhost` can be either. Port 0 takes a free one.
+ * Listens on 127.0.0.1, and on ::1 where the machine has it, because `localhost` can be either. Port 0 takes
+ * a free one.
  * @throws Failure for a port that is taken.
  */
 export async function listenOnLoopback(

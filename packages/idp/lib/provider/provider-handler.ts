@@ -7,7 +7,10 @@ import { notAllowed, Pages, sendJson, sendPage } from './pages.js'
 import { bodyOf, withBody } from '../http/request-body.js'
 import { type Refusal, RequestGuard, setSafeHeaders } from './request-guard.js'
 
-/** What may be posted from elsewhere: clients call these endpoints, and an app may send a person to the end of the session by a form. */
+/**
+ * What may be posted from elsewhere: clients call these endpoints, and an app may send a person to the end of
+ * the session by a form.
+ */
 const NO_FORMS = [
   '/token',
   '/token/introspection',

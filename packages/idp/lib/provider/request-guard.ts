@@ -47,7 +47,9 @@ export class RequestGuard {
     }
   }
 
-  /** A form of a page here says so by its origin, and the browser says whether it comes from the same site. */
+  /**
+   * A form of a page here says so by its origin, and the browser says whether it comes from the same site.
+   */
   refuseForeignForm({ headers }: IncomingMessage): Refusal | undefined {
     const { origin } = headers
     const site = headers['sec-fetch-site']
@@ -56,7 +58,10 @@ export class RequestGuard {
     return { status: 403, message: 'The form does not come from a page of this provider.' }
   }
 
-  /** Pages are at the issuer's own address, so that there is one session. Undefined where the request is there already. */
+  /**
+   * Pages are at the issuer's own address, so that there is one session. Undefined where the request is there
+   * already.
+   */
   elsewhere({ headers, method, url = '' }: IncomingMessage): string | undefined {
     const isPage = (method === 'GET' || method === 'HEAD') && (headers.accept ?? '').includes('text/html')
     return isPage && headers.host?.toLowerCase() !== new URL(this.issuer).host ? this.issuer + url : undefined

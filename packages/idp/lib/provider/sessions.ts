@@ -23,7 +23,9 @@ export class Sessions {
     return accountId !== undefined && this.context.user(accountId) !== undefined ? accountId : undefined
   }
 
-  /** Signs in at the launchpad. Another user's session ends; a session never keeps its name over a sign-in. */
+  /**
+   * Signs in at the launchpad. Another user's session ends; a session never keeps its name over a sign-in.
+   */
   async signIn(request: IncomingMessage, response: ServerResponse, sub: string): Promise<void> {
     const session = await this.#session(request, response)
     if (session.accountId !== undefined && session.accountId !== sub) this.#forgetApps(session)
@@ -33,7 +35,9 @@ export class Sessions {
     this.#setCookie(request, response, session.jti)
   }
 
-  /** Ends what another user had in this browser, so that an authorization request can go on as the new one. */
+  /**
+   * Ends what another user had in this browser, so that an authorization request can go on as the new one.
+   */
   async leaveFor(request: IncomingMessage, response: ServerResponse, sub: string): Promise<void> {
     const session = await this.#session(request, response)
     if (session.accountId === undefined || session.accountId === sub) return

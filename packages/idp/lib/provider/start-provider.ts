@@ -38,7 +38,10 @@ export interface RunningProvider {
 const WATCH_MS = 1_000
 const KEYS_MS = 60_000
 
-/** Starts a provider on this machine. @throws Failure for options that are wrong, a port or a state that is taken. */
+/**
+ * Starts a provider on this machine. @throws Failure for options that are wrong, a port or a state that is
+ * taken.
+ */
 export async function startProvider(options: ProviderOptions = {}): Promise<RunningProvider> {
   const { port = DEFAULT_PORT, warn = printed } = options
   const host = hostOf(options.host ?? DEFAULT_HOST)

@@ -47,7 +47,10 @@ export const adapterOf =
       store.deleteOfGrant(kind, grantId)
       await written()
     },
-    /** The library looks whether a code is used before it gets here; of requests at the same time all would see that it is not. */
+    /**
+     * The library looks whether a code is used before it gets here; of requests at the same time all would
+     * see that it is not.
+     */
     async consume(id) {
       const payload = store.get(kind, id)
       if (payload === undefined) throw new errors.InvalidGrant('it is not known any more')

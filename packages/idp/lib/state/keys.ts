@@ -28,7 +28,10 @@ export const PUBLISHED_BEFORE = 10 * 60
 /** A logout may name an ID token that is as old as a session can be. */
 const KEPT_AFTER = 14 * 24 * HOUR
 
-/** The signing keys: one signs, the next one is published already, and earlier ones are kept while tokens live. */
+/**
+ * The signing keys: one signs, the next one is published already, and earlier ones are kept while tokens
+ * live.
+ */
 export class Keys {
   #file: KeysFile
 
@@ -83,8 +86,8 @@ export class Keys {
   }
 
   /**
-   * The next key signs from now on, and another one is published. @throws RangeError while the next key is too young: verifiers may not
-   * have it.
+   * The next key signs from now on, and another one is published. @throws RangeError while the next key is
+   * too young: verifiers may not have it.
    */
   async rotate(): Promise<void> {
     if (this.secondsUntilRotation() > 0) throw new RangeError('the next key is too young')

@@ -1,4 +1,7 @@
-/** What the provider remembers. `text` is JSON, so that nobody changes an entry from outside and its size is known. */
+/**
+ * What the provider remembers. `text` is JSON, so that nobody changes an entry from outside and its size is
+ * known.
+ */
 interface Entry {
   readonly text: string
   /** Seconds since the epoch. */

@@ -9,7 +9,10 @@ const LONGEST_SUB = 255
 
 export type Users = ReadonlyMap<string, User>
 
-/** The users of a file, by `sub`, in the order of the file. A file that is gone counts as a broken edit: an editor may be about to write it. */
+/**
+ * The users of a file, by `sub`, in the order of the file. A file that is gone counts as a broken edit: an
+ * editor may be about to write it.
+ */
 export const usersFile = (path: string, shown: string): LiveFile<Users> =>
   new LiveFile<Users>(path, shown, new Map(), (text) => {
     if (text === undefined) throw new TypeError('there is no such file')

@@ -4,8 +4,8 @@ import { pathToFileURL } from 'node:url'
 import { HotDataSource, repositoryOf, RequestContext } from '../../../../lib/index.js'
 
 /**
- * A version of a service: the first argument is the module of its `Task`, the second what it writes, in JSON. Each POST creates, reads,
- * changes, lists and deletes. What another version wrote has to be whole here.
+ * A version of a service: the first argument is the module of its `Task`, the second what it writes, in JSON.
+ * Each POST creates, reads, changes, lists and deletes. What another version wrote has to be whole here.
  */
 type Row = Readonly<Record<string, unknown>>
 

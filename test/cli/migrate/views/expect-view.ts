@@ -6,7 +6,10 @@ import { expectGolden } from '../../../support/golden.js'
 /** Of a command with the flag `--files older`, which every command line of a view has to keep. */
 export const STYLE: Style = { paint: paintFor({}), command: runCommandLine({ files: 'older' }) }
 
-/** Compares what a view prints of each kind with its golden file, which is the only place that has its sentences. */
+/**
+ * Compares what a view prints of each kind with its golden file, which is the only place that has its
+ * sentences.
+ */
 export const expectView = (command: string, kinds: Readonly<Record<string, readonly string[]>>): void =>
   expectGolden(
     `cli/views/migrate-${command}.txt`,

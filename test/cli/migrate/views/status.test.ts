@@ -5,7 +5,10 @@ import { expectView, STYLE } from './expect-view.js'
 
 const applied = version(2, 'tables', {})
 const pending = version(3, 'more', { state: 'pending', isMissing: true })
-/** What `ashlar migrate status` prints of each kind of version. Its sentences are compared here, and nowhere else. */
+/**
+ * What `ashlar migrate status` prints of each kind of version. Its sentences are compared here, and nowhere
+ * else.
+ */
 const KINDS: Readonly<Record<string, readonly VersionStatus[]>> = {
   'all applied': [version(1, 'framework_init', { isFramework: true }), applied],
   'one is pending': [applied, pending],

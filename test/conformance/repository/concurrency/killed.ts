@@ -25,7 +25,10 @@ export const killed = (holder: Holder, dataSource: () => DataSource, backend: Ba
   const count = async () => (await specimens().get('a')).count
   const grow = () => specimens().modify('a', (row) => ({ count: row.count + 1 }))
 
-  /** Runs it with the connection of its transaction killed before the statement of that number. Resolves to how many were sent. */
+  /**
+   * Runs it with the connection of its transaction killed before the statement of that number. Resolves to
+   * how many were sent.
+   */
   const killing = async (position: number, fn: () => Promise<unknown>): Promise<number> => {
     const on = database()
     const { lease } = on

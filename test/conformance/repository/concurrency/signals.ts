@@ -2,7 +2,10 @@ import { expect } from 'chai'
 import { RequestContext } from '../../../../lib/context.js'
 import { draft, type Holder } from '../subject.js'
 
-/** The context of a call makes its signal when it is first asked, which costs as much as the rest of a small write. */
+/**
+ * The context of a call makes its signal when it is first asked, which costs as much as the rest of a small
+ * write.
+ */
 export const signals = (holder: Holder): void => {
   describe('the signal of a call', () => {
     const timesAsked = async (fn: (options: { context: RequestContext }) => Promise<unknown>) => {

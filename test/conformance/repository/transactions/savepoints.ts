@@ -224,7 +224,8 @@ export const savepoints = (holder: Holder): void => {
             async () => {
               const { length } = (await specimens.list()).items
               await new Promise((resolve) => setTimeout(resolve, 20))
-              // Not in the unique column: PostgreSQL may tell of the duplicate before the serialization failure.
+              // Not in the unique column: PostgreSQL may tell of the duplicate before the serialization
+              // failure.
               return specimens.create(draft({ id, title: `${length}` }))
             },
             { isolation: 'serializable', maxAttempts: 11 },

@@ -120,7 +120,10 @@ describeOn('what is said of a statement that fails', databases, (backend: Backen
   })
   after(() => opened?.close())
 
-  /** The table, with a foreign key, a check and a trigger that repeats the row, and two rows of canaries in it. */
+  /**
+   * The table, with a foreign key, a check and a trigger that repeats the row, and two rows of canaries in
+   * it.
+   */
   beforeEach(async () => {
     tracker = new SecretTracker()
     const { minter, encryptor } = tracker
@@ -291,7 +294,10 @@ describeOn('what is said of a statement that fails', databases, (backend: Backen
 const insertOf = (dialect: DialectName): string =>
   `INSERT INTO specimens SELECT * FROM specimens WHERE id = ${dialect === 'postgres' ? '$1' : '?'}`
 
-/** A case before may have ended connections that the pool has not noticed yet: each one fails once, then it is gone. */
+/**
+ * A case before may have ended connections that the pool has not noticed yet: each one fails once, then it is
+ * gone.
+ */
 async function forgetDeadConnections(dataSource: DataSource): Promise<void> {
   for (let left = 20; left > 0; left--) {
     const dead = await dataSource.query('SELECT 1').then(

@@ -23,7 +23,10 @@ const aborting = (table: string, how: string) => [
   `CREATE TRIGGER ${table}_trigger BEFORE INSERT ON ${table} BEGIN SELECT RAISE(${how}, 'too heavy'); END`,
 ]
 
-/** A trigger of the database's owner that stands against a write; and NULL where a statement of many rows sets it. */
+/**
+ * A trigger of the database's owner that stands against a write; and NULL where a statement of many rows sets
+ * it.
+ */
 const TRIGGERS: Readonly<
   Record<
     'postgres' | 'mysql' | 'sqlite',

@@ -5,7 +5,9 @@ import { loadMessageRules } from '../../../../lib/server/validation/protovalidat
 import { TicketService } from '../../../support/gen/tickets_pb.js'
 import { recordingLogger } from '../../../support/servers/server.js'
 
-/** Prints the problems of a server whose .proto has rules, in a process that cannot load what evaluates them. */
+/**
+ * Prints the problems of a server whose .proto has rules, in a process that cannot load what evaluates them.
+ */
 const hook = `export async function resolve(name, context, next) {
   if (name === '@bufbuild/protovalidate') throw Object.assign(new Error('not found'), { code: 'ERR_MODULE_NOT_FOUND' })
   return next(name, context)
