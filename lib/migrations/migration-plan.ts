@@ -1,5 +1,5 @@
 import { FRAMEWORK, isOfFramework } from './files/migration-files.js'
-import type { Breaks } from './messages/breaks.js'
+import type { Breaks } from './messages/break-messages.js'
 import { type Planned, readSet } from './migration-set.js'
 import { withSession } from './session/session.js'
 import { preflight, refuseEdited } from './preflight.js'

@@ -39,7 +39,7 @@ With --dump it writes the statements of the dump into 0002_adopted_<tool>, makes
       import('../../migrate/adopted-version.js'),
       import('../../migrate/database-run.js'),
       import('../../migrate/next-files.js'),
-      import('../../migrate/views/adopt.js'),
+      import('../../migrate/views/adopt-view.js'),
     ])
     const run = new DatabaseRun(this, flags, { mayChange: true })
     const { style } = run
@@ -74,7 +74,7 @@ With --dump it writes the statements of the dump into 0002_adopted_<tool>, makes
   async #withoutTool(run: DatabaseRun): Promise<Adopted> {
     const [{ historyText }, { adoptLines, nothingToAdopt }] = await Promise.all([
       import('../../../lib/migrations/index.js'),
-      import('../../migrate/views/adopt.js'),
+      import('../../migrate/views/adopt-view.js'),
     ])
     const other = await run.change((migrator) => migrator.otherHistory(), { mayBegin: true })
     if (other === undefined) throw new Failure('database', nothingToAdopt(run.style))

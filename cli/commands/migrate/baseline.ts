@@ -20,7 +20,7 @@ Nothing compares the files with the database: run migrate verify --entities afte
     const { flags } = await this.parse(Baseline)
     const [{ DatabaseRun }, { baselineLines, baselineNotes }] = await Promise.all([
       import('../../migrate/database-run.js'),
-      import('../../migrate/views/baseline.js'),
+      import('../../migrate/views/baseline-view.js'),
     ])
     const run = new DatabaseRun(this, flags, { mayChange: true })
     const result = await run.change((migrator) => migrator.baseline(flags.to))

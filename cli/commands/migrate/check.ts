@@ -4,7 +4,7 @@ import { entitiesFlag } from '../../loading/entities.js'
 import { databaseFlags, scratchFlag } from '../../migrate/database-flags.js'
 import type { DatabaseRun, OnDatabase } from '../../migrate/database-run.js'
 import type { FolderFinding } from '../../migrate/lint-folder.js'
-import type { Checked } from '../../migrate/views/check.js'
+import type { Checked } from '../../migrate/views/check-view.js'
 import { Verb } from '../../verb/verb.js'
 
 interface CheckResult extends OnDatabase {
@@ -54,7 +54,7 @@ A way down that has only a comment says why nothing is undone, and is not tried.
       import('../../migrate/headings.js'),
       import('../../migrate/lint-folder.js'),
       import('../../migrate/next-files.js'),
-      import('../../migrate/views/check.js'),
+      import('../../migrate/views/check-view.js'),
     ])
     const run = new DatabaseRun(this, flags, { heading: await checkHeading(flags) })
     const scratch =

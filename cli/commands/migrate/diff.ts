@@ -49,7 +49,7 @@ Run --contract when every version of the folder is applied and no process with t
         import('../../migrate/headings.js'),
         import('../../migrate/next-files.js'),
         import('../../migrate/schema-versions.js'),
-        import('../../migrate/views/diff.js'),
+        import('../../migrate/views/diff-view.js'),
       ])
     checkDescription(args.name)
     const run = new DatabaseRun(this, { ...flags, mayBegin: true }, { heading: await diffHeading(flags) })

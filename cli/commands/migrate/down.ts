@@ -32,7 +32,7 @@ It asks first when a way down drops a table or a column, or deletes rows, and sa
     const [{ DatabaseRun }, { noteElsewhere }, { downLines, downNotes, lossesQuestion }] = await Promise.all([
       import('../../migrate/database-run.js'),
       import('../../migrate/other-schemas.js'),
-      import('../../migrate/views/down.js'),
+      import('../../migrate/views/down-view.js'),
     ])
     const run = new DatabaseRun(this, flags, { mayChange: true })
     const { to } = flags

@@ -22,7 +22,7 @@ Locks are measured on PostgreSQL, for files that run in a transaction; on MySQL,
       import('../../migrate/database-run.js'),
       import('../../migrate/headings.js'),
       import('../../migrate/lines/missing-versions.js'),
-      import('../../migrate/views/dry-run.js'),
+      import('../../migrate/views/dry-run-view.js'),
     ])
     const run = new DatabaseRun(this, flags, { heading: copyText })
     const tried: TriedVersion[] = []

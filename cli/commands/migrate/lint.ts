@@ -32,7 +32,7 @@ Exits with 1 when a statement is refused or dangerous.`
         import('../../migrate/lint-folder.js'),
         import('../../migrate/next-files.js'),
         import('../../migrate/run-command-line.js'),
-        import('../../migrate/views/lint.js'),
+        import('../../migrate/views/lint-view.js'),
       ])
     const findings = await lintFolder(flags.files, flags.dialect, { command: runCommandLine(flags) })
     const dialects = flags.dialect === undefined ? DIALECTS : [flags.dialect]

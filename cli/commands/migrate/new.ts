@@ -41,7 +41,7 @@ Without --entities the files are empty. With it and a connection string, they ar
     const [{ checkDescription, emptyVersion, writeNextFiles }, { runCommandLine }, view] = await Promise.all([
       import('../../migrate/next-files.js'),
       import('../../migrate/run-command-line.js'),
-      import('../../migrate/views/new.js'),
+      import('../../migrate/views/new-view.js'),
     ])
     checkDescription(args.name)
     const style = { paint: this.paint, command: runCommandLine(flags) }
@@ -82,7 +82,7 @@ Without --entities the files are empty. With it and a connection string, they ar
       import('../../migrate/database-run.js'),
       import('../../migrate/headings.js'),
       import('../../migrate/schema-versions.js'),
-      import('../../migrate/views/diff.js'),
+      import('../../migrate/views/diff-view.js'),
     ])
     const how = { ...flags, live: false, contract: false }
     const run = new DatabaseRun(this, { ...flags, mayBegin: true }, { heading: await diffHeading(how) })

@@ -20,7 +20,7 @@ It goes by the text of a statement and the rules of the engine. What they do not
     const [{ DatabaseRun }, { noteElsewhere }, { planLines, planNotes }] = await Promise.all([
       import('../../migrate/database-run.js'),
       import('../../migrate/other-schemas.js'),
-      import('../../migrate/views/plan.js'),
+      import('../../migrate/views/plan-view.js'),
     ])
     const run = new DatabaseRun(this, flags)
     await run.noteEmpty()

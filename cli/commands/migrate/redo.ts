@@ -26,8 +26,8 @@ It asks first when the way down loses values, like migrate down. Without a termi
       await Promise.all([
         import('../../migrate/database-run.js'),
         import('../../migrate/other-schemas.js'),
-        import('../../migrate/views/down.js'),
-        import('../../migrate/views/redo.js'),
+        import('../../migrate/views/down-view.js'),
+        import('../../migrate/views/redo-view.js'),
       ])
     const run = new DatabaseRun(this, flags, { mayChange: true })
     const rollBacks = await run.change((migrator) => migrator.checkRedo())

@@ -28,7 +28,7 @@ A database that has applied one of them under its old number, such as your own, 
       await Promise.all([
         import('../../migrate/renumber-files.js'),
         import('../../migrate/run-command-line.js'),
-        import('../../migrate/views/renumber.js'),
+        import('../../migrate/views/renumber-view.js'),
       ])
     const style = { paint: this.paint, command: runCommandLine(flags) }
     const renumbered = renumber(flags.files, flags.dialect, argv.map(String), style.command)

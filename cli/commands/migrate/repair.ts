@@ -25,7 +25,7 @@ Without a terminal it needs --yes.`
       await Promise.all([
         import('../../migrate/database-run.js'),
         import('../../migrate/other-schemas.js'),
-        import('../../migrate/views/repair.js'),
+        import('../../migrate/views/repair-view.js'),
       ])
     const run = new DatabaseRun(this, flags, { mayChange: true })
     const edited = await run.change((migrator) => migrator.edited())

@@ -31,7 +31,7 @@ export default class Resolve extends Verb {
     const as = applied === undefined ? 'rolledBack' : 'applied'
     const [{ DatabaseRun }, { resolveLines, resolveNotes, resolveQuestion }] = await Promise.all([
       import('../../migrate/database-run.js'),
-      import('../../migrate/views/resolve.js'),
+      import('../../migrate/views/resolve-view.js'),
     ])
     const run = new DatabaseRun(this, flags, { mayChange: true })
     await run.change((migrator) => migrator.checkResolution(version, as))

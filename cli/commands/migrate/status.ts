@@ -25,7 +25,7 @@ export default class Status extends Verb {
       import('../../../lib/migrations/index.js'),
       import('../../migrate/database-run.js'),
       import('../../migrate/other-schemas.js'),
-      import('../../migrate/views/status.js'),
+      import('../../migrate/views/status-view.js'),
     ])
     const run = new DatabaseRun(this, flags)
     await run.noteEmpty()

@@ -66,7 +66,7 @@ An image is a command line for the shell. It listens on the port of PORT, which 
       import('../../migrate/headings.js'),
       import('../../migrate/lines/missing-versions.js'),
       import('../../migrate/rollout/rollout.js'),
-      import('../../migrate/views/try-rollout.js'),
+      import('../../migrate/views/try-rollout-view.js'),
     ])
     const call = await callOf(flags.load)
     const databaseUrl = await connectionString(flags.url)

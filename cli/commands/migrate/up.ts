@@ -32,7 +32,7 @@ The connection must reach the database itself or a pool in session mode: a trans
       await Promise.all([
         import('../../migrate/database-run.js'),
         import('../../migrate/other-schemas.js'),
-        import('../../migrate/views/up.js'),
+        import('../../migrate/views/up-view.js'),
       ])
     const run = new DatabaseRun(this, flags, { mayChange: true })
     await run.noteEmpty()

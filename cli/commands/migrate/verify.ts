@@ -2,7 +2,7 @@ import type { Difference, TableDifference, VersionStatus } from '../../../lib/mi
 import { entitiesFlag } from '../../loading/entities.js'
 import { databaseFlags } from '../../migrate/database-flags.js'
 import type { DatabaseRun, OnDatabase } from '../../migrate/database-run.js'
-import type { Removed } from '../../migrate/views/verify.js'
+import type { Removed } from '../../migrate/views/verify-view.js'
 import { Verb } from '../../verb/verb.js'
 
 interface VerifyResult extends OnDatabase {
@@ -34,7 +34,7 @@ A version that another tool applied is accepted: the content of its file at that
         import('../../migrate/comparison-of.js'),
         import('../../migrate/database-run.js'),
         import('../../migrate/other-schemas.js'),
-        import('../../migrate/views/verify.js'),
+        import('../../migrate/views/verify-view.js'),
       ])
     const { entities } = flags
     const compare = entities === undefined ? undefined : await comparisonOf(entities)

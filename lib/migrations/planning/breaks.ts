@@ -1,5 +1,5 @@
 import { lintFile, RULES } from '../lint/lint-file.js'
-import type { Breaks } from '../messages/breaks.js'
+import type { Breaks } from '../messages/break-messages.js'
 import type { ResolvedOptions } from '../session/migrate-options.js'
 import type { Session } from '../session/session.js'
 import { uniqueColumns } from '../sql/breaking-rows.js'

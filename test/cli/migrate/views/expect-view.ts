@@ -1,4 +1,4 @@
-import type { Style } from '../../../../cli/migrate/lines/style.js'
+import type { Style } from '../../../../cli/migrate/lines/line-style.js'
 import { runCommandLine } from '../../../../cli/migrate/run-command-line.js'
 import { paintFor } from '../../../../cli/output/paint.js'
 import { expectGolden } from '../../../support/golden.js'

@@ -1,4 +1,4 @@
-import { lintLines } from '../../../../cli/migrate/views/lint.js'
+import { lintLines } from '../../../../cli/migrate/views/lint-view.js'
 import { expectView, STYLE } from './expect-view.js'
 
 const finding = (level: 'refuse' | 'danger' | 'advice', rule: string, file = 'migrations/0002_a.up.sql') => ({

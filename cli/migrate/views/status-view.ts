@@ -7,7 +7,7 @@ import {
   type VersionStatus,
 } from '../../../lib/migrations/index.js'
 import { terminalLine } from '../../output/terminal-line.js'
-import { nextLine, type Style } from '../lines/style.js'
+import { nextLine, type Style } from '../lines/line-style.js'
 import type { Elsewhere } from '../other-schemas.js'
 
 const RECORDED = 'recorded: it counts as applied, and no run of its file has succeeded here'

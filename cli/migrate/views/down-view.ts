@@ -1,7 +1,7 @@
 import type { CommandLine, DownResult, RollBack, VersionStatus } from '../../../lib/migrations/index.js'
 import { namesText } from '../lines/names-text.js'
 import { isThere, lossesText } from '../lines/sizes.js'
-import type { Style } from '../lines/style.js'
+import type { Style } from '../lines/line-style.js'
 
 /** What `down` has done. */
 export interface RolledBack {

@@ -2,8 +2,8 @@ import type { CommandLine, PlannedVersion, UpResult, VersionStatus } from '../..
 import { nothingText } from '../lines/missing-versions.js'
 import { namesText } from '../lines/names-text.js'
 import { isThere, lossesText } from '../lines/sizes.js'
-import { nextUpLines, type Style } from '../lines/style.js'
-import { dirtyWayOut, dirtyText } from './status.js'
+import { nextUpLines, type Style } from '../lines/line-style.js'
+import { dirtyWayOut, dirtyText } from './status-view.js'
 
 /** What `up` has done. */
 export interface Upped {

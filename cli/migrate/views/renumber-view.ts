@@ -1,5 +1,5 @@
 import { namesText } from '../lines/names-text.js'
-import { nextLine, type Style } from '../lines/style.js'
+import { nextLine, type Style } from '../lines/line-style.js'
 import type { Renumbered } from '../renumber-files.js'
 
 export const renumberLines = (renumbered: readonly Renumbered[], style: Style): readonly string[] =>

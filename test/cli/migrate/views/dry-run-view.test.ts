@@ -4,8 +4,8 @@ import {
   nextOfTried,
   triedLines,
   unmeasuredLines,
-} from '../../../../cli/migrate/views/dry-run.js'
-import { phaseLines, rolloutLines, rolloutQuestion } from '../../../../cli/migrate/views/try-rollout.js'
+} from '../../../../cli/migrate/views/dry-run-view.js'
+import { phaseLines, rolloutLines, rolloutQuestion } from '../../../../cli/migrate/views/try-rollout-view.js'
 import { planned, statement } from './samples.js'
 import { expectView, STYLE } from './expect-view.js'
 

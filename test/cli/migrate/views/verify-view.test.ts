@@ -1,5 +1,5 @@
 import type { TableDifference } from '../../../../lib/migrations/index.js'
-import { type Verified, verifyLines, verifyNotes } from '../../../../cli/migrate/views/verify.js'
+import { type Verified, verifyLines, verifyNotes } from '../../../../cli/migrate/views/verify-view.js'
 import { FAILED, version } from './samples.js'
 import { expectView, STYLE } from './expect-view.js'
 

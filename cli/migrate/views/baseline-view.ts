@@ -1,5 +1,5 @@
 import type { BaselineResult } from '../../../lib/migrations/index.js'
-import { type Style, uncomparedLine } from '../lines/style.js'
+import { type Style, uncomparedLine } from '../lines/line-style.js'
 
 /**
  * One line for each version that a baseline recorded. Of the framework's own, it made the tables that were

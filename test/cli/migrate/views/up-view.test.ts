@@ -1,5 +1,5 @@
 import type { PlannedVersion, UpResult } from '../../../../lib/migrations/index.js'
-import { dirtyFailure, finishQuestion, upLines } from '../../../../cli/migrate/views/up.js'
+import { dirtyFailure, finishQuestion, upLines } from '../../../../cli/migrate/views/up-view.js'
 import { FAILED, planned, statement } from './samples.js'
 import { expectView, STYLE } from './expect-view.js'
 

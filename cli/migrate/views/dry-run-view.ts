@@ -2,7 +2,7 @@ import type { PlannedVersion, TriedVersion } from '../../../lib/migrations/index
 import { terminalLine } from '../../output/terminal-line.js'
 import { namesText } from '../lines/names-text.js'
 import { tableText } from '../lines/sizes.js'
-import { nextLine, type Style } from '../lines/style.js'
+import { nextLine, type Style } from '../lines/line-style.js'
 
 /** @param applies - what is done to the copy. */
 export const dryRunQuestion = (applies: string): string => `This ${applies} to it, so it has to be a copy.`

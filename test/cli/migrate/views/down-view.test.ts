@@ -1,6 +1,11 @@
 import type { RollBack } from '../../../../lib/migrations/index.js'
-import { downLines, downNotes, lossesQuestion, type RolledBack } from '../../../../cli/migrate/views/down.js'
-import { redoLines, redoThen } from '../../../../cli/migrate/views/redo.js'
+import {
+  downLines,
+  downNotes,
+  lossesQuestion,
+  type RolledBack,
+} from '../../../../cli/migrate/views/down-view.js'
+import { redoLines, redoThen } from '../../../../cli/migrate/views/redo-view.js'
 import { version } from './samples.js'
 import { expectView, STYLE } from './expect-view.js'
 

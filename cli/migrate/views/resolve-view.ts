@@ -1,6 +1,6 @@
 import type { Resolution, VersionStatus } from '../../../lib/migrations/index.js'
 import { namesText } from '../lines/names-text.js'
-import { nextLine, nextUpLines, type Style, verifyLine } from '../lines/style.js'
+import { nextLine, nextUpLines, type Style, verifyLine } from '../lines/line-style.js'
 
 /** A version that a person put right. */
 export interface Resolved {

@@ -12,7 +12,7 @@ import { terminalLine } from '../../output/terminal-line.js'
 import type { Paint } from '../../output/paint.js'
 import { nothingText } from '../lines/missing-versions.js'
 import { isThere, lossText, tableText } from '../lines/sizes.js'
-import type { Style } from '../lines/style.js'
+import type { Style } from '../lines/line-style.js'
 
 /** What `plan` has found. */
 export interface Planned {

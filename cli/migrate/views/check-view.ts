@@ -4,8 +4,8 @@ import { type TableDifference, tableDifferenceText } from '../../../lib/text/tab
 import { terminalLine } from '../../output/terminal-line.js'
 import type { FolderFinding } from '../lint-folder.js'
 import { namesText } from '../lines/names-text.js'
-import { nextLine, type Style } from '../lines/style.js'
-import { lintLines } from './lint.js'
+import { nextLine, type Style } from '../lines/line-style.js'
+import { lintLines } from './lint-view.js'
 
 /** What `check` has found until then. */
 export interface Checked {

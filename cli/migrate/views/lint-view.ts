@@ -1,7 +1,7 @@
 import type { Finding } from '../../../lib/migrations/index.js'
 import { basename } from 'node:path'
 import { GENERATED_FILE } from '../../../lib/migrations/files/search-migrations.js'
-import type { Style } from '../lines/style.js'
+import type { Style } from '../lines/line-style.js'
 
 /** What no comment accepts: it is about comments. */
 const NOT_ACCEPTED = ['empty-down', 'unknown-rule']

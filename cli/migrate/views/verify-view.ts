@@ -7,7 +7,7 @@ import {
 import { isContract } from '../../../lib/text/table-difference.js'
 import { missingAmong } from '../lines/missing-versions.js'
 import { namesText } from '../lines/names-text.js'
-import { nextLine, type Style } from '../lines/style.js'
+import { nextLine, type Style } from '../lines/line-style.js'
 import type { Elsewhere } from '../other-schemas.js'
 
 /** What `verify` has found. */

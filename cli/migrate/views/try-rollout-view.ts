@@ -1,6 +1,6 @@
 import { counted } from '../../output/counted.js'
 import { terminalLine } from '../../output/terminal-line.js'
-import { nextLine, type Style } from '../lines/style.js'
+import { nextLine, type Style } from '../lines/line-style.js'
 import type { Phase, Rollout } from '../rollout/rollout.js'
 
 const MOST_FAILURES = 10

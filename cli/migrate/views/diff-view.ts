@@ -1,5 +1,5 @@
 import { fillText, type TableDifference, tableDifferenceText } from '../../../lib/text/table-difference.js'
-import { nextLine, type Style } from '../lines/style.js'
+import { nextLine, type Style } from '../lines/line-style.js'
 import type { SchemaVersions } from '../schema-versions.js'
 
 interface ComparedFlags {

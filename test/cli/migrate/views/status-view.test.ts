@@ -1,5 +1,5 @@
 import type { VersionStatus } from '../../../../lib/migrations/index.js'
-import { statusLines } from '../../../../cli/migrate/views/status.js'
+import { statusLines } from '../../../../cli/migrate/views/status-view.js'
 import { AT, FAILED, version } from './samples.js'
 import { expectView, STYLE } from './expect-view.js'
 

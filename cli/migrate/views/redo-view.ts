@@ -1,7 +1,7 @@
 import type { DownResult, UpResult } from '../../../lib/migrations/index.js'
 import { namesText } from '../lines/names-text.js'
-import { nextUpLines, type Style } from '../lines/style.js'
-import { appliedLines } from './up.js'
+import { nextUpLines, type Style } from '../lines/line-style.js'
+import { appliedLines } from './up-view.js'
 
 /** What `redo` does after the rollback. @param pending - the versions that `up` applies now. */
 export function redoThen(pending: readonly string[]): string {

@@ -1,7 +1,7 @@
 import type { EditedVersion } from '../../../lib/migrations/index.js'
 import { sourceLine } from '../../output/terminal-line.js'
 import { namesText } from '../lines/names-text.js'
-import { nextUpLines, type Style } from '../lines/style.js'
+import { nextUpLines, type Style } from '../lines/line-style.js'
 
 /**
  * What was edited: the lines that went and the lines that came, between those that both have at the beginning

@@ -1,7 +1,7 @@
 import type { AdoptableTool, BaselineResult } from '../../../lib/migrations/index.js'
 import { counted } from '../../output/counted.js'
-import { nextLine, type Style, uncomparedLine } from '../lines/style.js'
-import { recordedLines } from './baseline.js'
+import { nextLine, type Style, uncomparedLine } from '../lines/line-style.js'
+import { recordedLines } from './baseline-view.js'
 
 /** What `adopt` has found or done. */
 export type Adoption =

@@ -1,5 +1,10 @@
-import { type Compared, diffLines, leftoverText } from '../../../../cli/migrate/views/diff.js'
-import { type Checked, checkedFindings, checkLines, checkNotes } from '../../../../cli/migrate/views/check.js'
+import { type Compared, diffLines, leftoverText } from '../../../../cli/migrate/views/diff-view.js'
+import {
+  type Checked,
+  checkedFindings,
+  checkLines,
+  checkNotes,
+} from '../../../../cli/migrate/views/check-view.js'
 import { expectView, STYLE } from './expect-view.js'
 
 const FLAGS = { contract: false, entities: 'dist/entities.js', live: false }

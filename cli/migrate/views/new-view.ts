@@ -1,5 +1,5 @@
 import type { Dialect } from '../../../lib/migrations/index.js'
-import { nextLine, type Style } from '../lines/style.js'
+import { nextLine, type Style } from '../lines/line-style.js'
 import type { NextFiles } from '../next-files.js'
 
 /** @param areEmpty - whether a person writes their SQL. */

@@ -1,4 +1,4 @@
-import { planLines, planNotes } from '../../../../cli/migrate/views/plan.js'
+import { planLines, planNotes } from '../../../../cli/migrate/views/plan-view.js'
 import { FAILED, planned, statement, version } from './samples.js'
 import { expectView, STYLE } from './expect-view.js'
 
