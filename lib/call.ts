@@ -60,8 +60,8 @@ export class Metadata {
 /** The caller of a call: still connected, or gone. Its abort signal is created only when it is used. */
 export class Caller {
   /**
-   * What the caller was told, if anything: Cancelled unless the listener has ended the call itself. Only `leave` sets
-   * it.
+   * What the caller was told, if anything: Cancelled unless the listener has ended the call itself. Only
+   * `leave` sets it.
    */
   reason: AshlarError | undefined = undefined
   private controller: AbortController | undefined = undefined
@@ -94,8 +94,8 @@ export class Caller {
 }
 
 /**
- * What a listener (gRPC or HTTP) passes to the chain. The chain fills `headers` and `trailers`, also when the call
- * fails.
+ * What a listener (gRPC or HTTP) passes to the chain. The chain fills `headers` and `trailers`, also when the
+ * call fails.
  */
 export interface Incoming {
   readonly method: DescMethod
@@ -104,7 +104,10 @@ export interface Incoming {
   readonly caller: Caller
   /** The caller's deadline, in milliseconds since the epoch. */
   readonly deadline: number | undefined
-  /** When the request began to come, in milliseconds since the epoch; left out for now. Its call has its time from then on. */
+  /**
+   * When the request began to come, in milliseconds since the epoch; left out for now. Its call has its time
+   * from then on.
+   */
   readonly since?: number
   /** Address of the caller, for the log. */
   readonly peer: string
@@ -114,9 +117,14 @@ export interface Incoming {
   readonly trailers: Metadata
   /** Mask paths in a spelling that the gateway must not apply; they write nothing. */
   readonly ignoredMask?: readonly string[] | undefined
-  /** Set when the request, or its body, is not read yet: the request so far has the fields of path and query, if any. */
+  /**
+   * Set when the request, or its body, is not read yet: the request so far has the fields of path and query,
+   * if any.
+   */
   readonly rest?: RestOfRequest | undefined
-  /** Why the request cannot be read. The request is then empty; the call is limited and logged like any other. */
+  /**
+   * Why the request cannot be read. The request is then empty; the call is limited and logged like any other.
+   */
   readonly unreadable?: Error | undefined
   /** What of the request is in memory; left out for one without a body. */
   readonly held?: HeldRequest | undefined
@@ -155,7 +163,8 @@ export interface WholeRequest {
 }
 
 /**
- * The composed chain with its handlers: the single entry for both listeners. Throws or rejects with an `AshlarError`.
+ * The composed chain with its handlers: the single entry for both listeners. Throws or rejects with an
+ * `AshlarError`.
  */
 export interface Dispatcher {
   /**
@@ -230,9 +239,10 @@ export interface ServerCall {
   /** Mask paths that must write nothing. */
   readonly ignoredMask: readonly string[]
   /**
-   * The repository as this call may use it. Where the authorizer decides by row, it reaches the rows that both the decision about
-   * the call and that about `get` allow; else it is the repository itself. Where the rule of the call names another resource, the
-   * Get of the repository's own resource is asked about. For a function that `supportsRowAccess`.
+   * The repository as this call may use it. Where the authorizer decides by row, it reaches the rows that
+   * both the decision about the call and that about `get` allow; else it is the repository itself. Where the
+   * rule of the call names another resource, the Get of the repository's own resource is asked about. For a
+   * function that `supportsRowAccess`.
    */
   restricted<R extends object>(repository: R): RestrictedOperations<R>
   /** Starts long-running operations. */

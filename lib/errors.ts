@@ -1,6 +1,7 @@
 /**
- * Every error that a caller can see. Messages are safe for a remote caller; a driver's text is only in `cause`.
- * Programming mistakes (a key of 31 bytes, an empty address) are `TypeError` or `RangeError` at start-up instead.
+ * Every error that a caller can see. Messages are safe for a remote caller; a driver's text is only in
+ * `cause`. Programming mistakes (a key of 31 bytes, an empty address) are `TypeError` or `RangeError` at
+ * start-up instead.
  */
 
 import type { ErrorDetail } from './error-detail.js'
@@ -67,8 +68,8 @@ export class ErrNotFound extends AshlarError {
 /** A unique value already exists. */
 export class ErrConflict extends AshlarError {
   /**
-   * The fields of the unique rule, in proto spelling: `['project_id', 'title']`. Empty where the rule spans tenants, and
-   * where the database does not say which rule it is.
+   * The fields of the unique rule, in proto spelling: `['project_id', 'title']`. Empty where the rule spans
+   * tenants, and where the database does not say which rule it is.
    */
   readonly fields: readonly string[]
 
@@ -102,7 +103,10 @@ export class ErrPreconditionFailed extends AshlarError {
 const sentinel = (wireMessage: string, reason: string, cause: unknown) =>
   ({ wireMessage, cause, details: [{ kind: 'errorInfo', reason }] }) as const
 
-/** A value of the request is wrong. `field` is its path in proto spelling, `''` when no single field is at fault. */
+/**
+ * A value of the request is wrong. `field` is its path in proto spelling, `''` when no single field is at
+ * fault.
+ */
 export class InvalidArgument extends AshlarError {
   readonly field: string
 
@@ -118,8 +122,8 @@ export class InvalidArgument extends AshlarError {
   }
 
   /**
-   * Everything that is wrong with a request, in one error: the same that validation makes, for an implementation, a hook or
-   * an override. A caller gets at most 100 violations, and at most 4 KiB of them.
+   * Everything that is wrong with a request, in one error: the same that validation makes, for an
+   * implementation, a hook or an override. A caller gets at most 100 violations, and at most 4 KiB of them.
    * @throws TypeError without violations.
    * @example
    * ```ts
@@ -198,7 +202,10 @@ export class Unavailable extends AshlarError {
   }
 }
 
-/** The connection was lost while a write was on its way. Nobody knows whether it is saved, so it must not be repeated. */
+/**
+ * The connection was lost while a write was on its way. Nobody knows whether it is saved, so it must not be
+ * repeated.
+ */
 export class UnknownOutcome extends Unavailable {}
 
 /** The server failed. The caller reads a generic text; `cause` is for the log. */
@@ -235,7 +242,10 @@ export class TransitError extends AshlarError {
   readonly statusCode: number | undefined
   /** The response's body, cut and with secrets removed. */
   readonly body: string
-  /** Why, in a word that is the same for all calls: `sealed`, `timeout`, a code such as `ECONNREFUSED`, else the status. */
+  /**
+   * Why, in a word that is the same for all calls: `sealed`, `timeout`, a code such as `ECONNREFUSED`, else
+   * the status.
+   */
   readonly reason: string
   /** The index of the item that failed, where it is one of a batch. */
   readonly item: number | undefined
@@ -260,17 +270,24 @@ export class TransitError extends AshlarError {
 }
 
 /**
- * Why a migration run stopped: a file or a statement `failed`; an unfinished version does not fit the files (`dirty`);
- * an applied file was `edited`; another tool migrates the schema (`foreign`); the lock was not obtained or was lost (`locked`); a transaction `pooler` is in between;
- * there is no `connection`, or it was lost; the user lacks a right (`denied`); the database is read-only (`readOnly`);
- * the caller cancelled (`cancelled`).
+ * Why a migration run stopped: a file or a statement `failed`; an unfinished version does not fit the files
+ * (`dirty`); an applied file was `edited`; another tool migrates the schema (`foreign`); the lock was not
+ * obtained or was lost (`locked`); a transaction `pooler` is in between; there is no `connection`, or it was
+ * lost; the user lacks a right (`denied`); the database is read-only (`readOnly`); the caller cancelled
+ * (`cancelled`).
  */
 export type MigrationStop = ServerStop | 'dirty' | 'edited' | 'foreign' | 'locked' | 'pooler'
 type ServerStop = 'failed' | 'connection' | 'denied' | 'readOnly' | 'cancelled'
 
-/** A migration run stopped. The text says which version, why and what to do; it never contains a connection string. */
+/**
+ * A migration run stopped. The text says which version, why and what to do; it never contains a connection
+ * string.
+ */
 export class MigrationError extends AshlarError {
-  /** @param sqlState - PostgreSQL's code or MySQL's number. @param problem - what the message says, as a `kind` and its values. */
+  /**
+   * @param sqlState - PostgreSQL's code or MySQL's number. @param problem - what the message says, as a
+   * `kind` and its values.
+   */
   constructor(
     readonly stop: MigrationStop,
     message: string,
@@ -283,7 +300,10 @@ export class MigrationError extends AshlarError {
   }
 }
 
-/** Declarations contradict each other. Thrown at start-up with every problem found. `values` are those with a `kind`. */
+/**
+ * Declarations contradict each other. Thrown at start-up with every problem found. `values` are those with a
+ * `kind`.
+ */
 export class DeclarationError extends TypeError {
   readonly problems: readonly string[]
   readonly values: readonly DeclaredProblem[]

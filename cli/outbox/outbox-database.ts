@@ -4,7 +4,10 @@ import { connectionString } from '../migrate/connection-string.js'
 
 /** Where an outbox is looked for, and what the errors of its server mean. */
 export interface OutboxDatabase {
-  /** Undefined where the connection string is no URL. Its schema is the one that is looked in, also where none was named. */
+  /**
+   * Undefined where the connection string is no URL. Its schema is the one that is looked in, also where none
+   * was named.
+   */
   readonly address: DatabaseAddress | undefined
   /** @returns what to do about it, too. */
   readonly connectionFailed: (error: unknown) => Failure

@@ -2,7 +2,7 @@ import type { RewrapProgress } from '../../lib/persistence/index.js'
 import { shellWord } from '../../lib/text/shell-word.js'
 import { counted } from '../output/counted.js'
 import type { Paint } from '../output/paint.js'
-import type { RewrapFlags, RewrappedResource } from './rewrap.js'
+import type { RewrapFlags, RewrappedResource } from './rewrap-resources.js'
 
 /** For stderr, after each page. */
 export const progressLine = (type: string, { rows, rewrapped }: RewrapProgress): string =>

@@ -23,7 +23,8 @@ export class ReportLimit {
 
   /**
    * Calls `report`, unless the same was reported less than a minute ago.
-   * @param what - what failed, without ids. Together with the names, codes and messages of the error and its causes it makes the cause.
+   * @param what - what failed, without ids. Together with the names, codes and messages of the error and its
+   * causes it makes the cause.
    * @param report - is given the end of its message: how many reports were left out since the last one.
    */
   tell(what: string, error: unknown, report: (more: string) => void): void {

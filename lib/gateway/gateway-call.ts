@@ -34,7 +34,10 @@ export interface CallSetup {
 
 const NO_BODY = Buffer.alloc(0)
 
-/** Makes the call that a request stands for, and sends its response. Throws what the caller still has to be told. */
+/**
+ * Makes the call that a request stands for, and sends its response. Throws what the caller still has to be
+ * told.
+ */
 export async function call(
   setup: CallSetup,
   { target: binding, segments }: Match<Binding>,

@@ -19,7 +19,10 @@ export interface RequestParts {
   readonly segments: readonly string[]
   readonly query: string
   readonly contentType: string | undefined
-  /** Whether a browser sends it without a content type, for a page of another origin, which it does not ask us about first. */
+  /**
+   * Whether a browser sends it without a content type, for a page of another origin, which it does not ask us
+   * about first.
+   */
   readonly isFromPage?: boolean | undefined
 }
 

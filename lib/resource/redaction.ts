@@ -47,8 +47,9 @@ export interface Cleared<M extends Message = Message> {
 const MAX_ANYS = 20
 
 /**
- * The message without the values of its secret and INPUT_ONLY fields at any depth, also inside a google.protobuf.Any. Use it for
- * what is stored. Returns a copy, or the message itself when it cannot hold secrets.
+ * The message without the values of its secret and INPUT_ONLY fields at any depth, also inside a
+ * google.protobuf.Any. Use it for what is stored. Returns a copy, or the message itself when it cannot hold
+ * secrets.
  */
 export function withoutSecrets(redaction: Redaction, desc: DescMessage, message: Message): Cleared {
   if (!mayHoldSecret(redaction, desc, new Set())) return { message, isWhole: true }
@@ -132,9 +133,10 @@ const MAX_DEPTH = 10
 const MAX_VALUES = 1000
 
 /**
- * A message as a plain object for the log, with proto field names and without zero values. Fields that hold secrets, INPUT_ONLY
- * fields, filters, texts to search for, and those marked `debug_redact` are replaced at any depth, also inside a google.protobuf.Any. Bytes are shown by their
- * length. Long texts and lists, deep nesting and more than 1000 values are cut.
+ * A message as a plain object for the log, with proto field names and without zero values. Fields that hold
+ * secrets, INPUT_ONLY fields, filters, texts to search for, and those marked `debug_redact` are replaced at
+ * any depth, also inside a google.protobuf.Any. Bytes are shown by their length. Long texts and lists, deep
+ * nesting and more than 1000 values are cut.
  */
 export function redactMessage(redaction: Redaction, desc: DescMessage, message: Message): unknown {
   return messageIn({ redaction, values: MAX_VALUES }, desc, message, 0)
@@ -198,7 +200,9 @@ function fieldIn(walk: Walk, field: DescField, value: unknown, depth: number): u
   return one(value)
 }
 
-/** A filter or a search holds what is compared, which may be what a secret or a withheld field is asked for. */
+/**
+ * A filter or a search holds what is compared, which may be what a secret or a withheld field is asked for.
+ */
 const isFilter = ({ name, scalar }: DescField): boolean =>
   (name === 'filter' || name === 'q') && scalar === ScalarType.STRING
 

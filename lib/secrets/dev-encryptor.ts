@@ -9,8 +9,8 @@ import { checkPlaintext, toPlaintext } from './plaintext.js'
 const KEY_BYTES = 32
 
 /**
- * An encryptor that holds its key in this process: AES-256-GCM and HMAC-SHA256, for development and tests. A server that
- * is not allowed development parts refuses it.
+ * An encryptor that holds its key in this process: AES-256-GCM and HMAC-SHA256, for development and tests. A
+ * server that is not allowed development parts refuses it.
  * @param key - exactly 32 bytes; a string counts in UTF-8 bytes.
  * @throws RangeError at once for any other length: a key is neither cut nor filled up.
  * @example

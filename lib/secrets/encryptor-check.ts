@@ -4,8 +4,8 @@ import type { Encryptor } from './encryptor.js'
 const CHECKED = 'ashlar check'
 
 /**
- * A readiness check that encrypts and decrypts a text, for the option `readinessChecks` of a server. While it fails, the service
- * takes no call, also those that need no encryptor.
+ * A readiness check that encrypts and decrypts a text, for the option `readinessChecks` of a server. While it
+ * fails, the service takes no call, also those that need no encryptor.
  * @example
  * ```ts
  * import { type Config, newDev } from 'ashlar'

@@ -2,8 +2,8 @@
 export interface EncryptorOptions {
   readonly signal?: AbortSignal | undefined
   /**
-   * Text that the ciphertext is bound to, such as the key of its row. Decrypting then needs the same text. It is not
-   * part of the ciphertext. Omitted by default, because other implementations do not send any.
+   * Text that the ciphertext is bound to, such as the key of its row. Decrypting then needs the same text. It
+   * is not part of the ciphertext. Omitted by default, because other implementations do not send any.
    */
   readonly associatedData?: string | undefined
 }
@@ -12,10 +12,11 @@ export interface EncryptorOptions {
 export type RewrapOptions = Pick<EncryptorOptions, 'signal'>
 
 /**
- * Protects secrets that must be readable again. `encrypt` writes `<field>_cipher`, `hash` writes `<field>_hash`.
+ * Protects secrets that must be readable again. `encrypt` writes `<field>_cipher`, `hash` writes
+ * `<field>_hash`.
  *
- * A stored hash belongs to exactly one index key and does not name it. To change keys, use two encryptors: look up by
- * the new hash, then by the old one. Every save of the secret moves its row to the new key.
+ * A stored hash belongs to exactly one index key and does not name it. To change keys, use two encryptors:
+ * look up by the new hash, then by the old one. Every save of the secret moves its row to the new key.
  */
 export interface Encryptor {
   /** Returns different text on every call for the same plaintext. */
@@ -29,8 +30,8 @@ export interface Encryptor {
   /** In the order of the ciphertexts, in fewer calls than one by one; all or nothing. */
   decryptBatch?(ciphertexts: readonly string[], options?: EncryptorOptions): Promise<string[]>
   /**
-   * Encrypts ciphertexts with the newest key, in their order; all or nothing. Without it, `rewrapSecrets` decrypts and
-   * encrypts.
+   * Encrypts ciphertexts with the newest key, in their order; all or nothing. Without it, `rewrapSecrets`
+   * decrypts and encrypts.
    */
   rewrapBatch?(ciphertexts: readonly string[], options?: RewrapOptions): Promise<string[]>
   /**

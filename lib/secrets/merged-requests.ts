@@ -28,9 +28,9 @@ export function mergedRequests(encryptor: Encryptor): MergedRequests {
 }
 
 /**
- * Calls of one turn of the event loop share a request, where the encryptor takes several texts in one, and so do those that come
- * while some are in flight. Those of different tenants never do, because an encryptor may have a key for each; nor does a call inside of a transaction. An item that fails fails its own
- * call alone.
+ * Calls of one turn of the event loop share a request, where the encryptor takes several texts in one, and so
+ * do those that come while some are in flight. Those of different tenants never do, because an encryptor may
+ * have a key for each; nor does a call inside of a transaction. An item that fails fails its own call alone.
  */
 export class MergedRequests {
   readonly #encrypt: Merging

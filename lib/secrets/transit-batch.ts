@@ -1,13 +1,16 @@
 import { TransitError } from '../errors.js'
 import { safeBody } from './vault/safe-body.js'
 
-/** A server of default settings takes 1,000 strings in a request, names of fields included: an item has two for each of its fields. */
+/**
+ * A server of default settings takes 1,000 strings in a request, names of fields included: an item has two
+ * for each of its fields.
+ */
 const MAX_BATCH_STRINGS = 400
 const MAX_BATCH_CHARACTERS = 1024 * 1024
 
 /**
- * Bounds of the slices in which a batch is sent: servers limit requests by size and by number of strings. 200 items are sent at once, and 100
- * where each has associated data.
+ * Bounds of the slices in which a batch is sent: servers limit requests by size and by number of strings. 200
+ * items are sent at once, and 100 where each has associated data.
  * @param fields - of each item.
  */
 export function chunksOf(texts: readonly string[], fields: number): [from: number, to: number][] {
@@ -27,7 +30,9 @@ export function chunksOf(texts: readonly string[], fields: number): [from: numbe
   return chunks
 }
 
-/** One result for each item. An item's error rejects the whole batch, even when the server returns success. */
+/**
+ * One result for each item. An item's error rejects the whole batch, even when the server returns success.
+ */
 export function batchResultsOf(
   data: Readonly<Record<string, unknown>>,
   operation: string,

@@ -12,7 +12,8 @@ import { vaultClient } from './vault/vault-client.js'
 export interface VaultTransit extends Required<Encryptor> {
   readonly development: false
   /**
-   * Encrypts the secret with the key's latest version. The plaintext never leaves the server. Not for associated data.
+   * Encrypts the secret with the key's latest version. The plaintext never leaves the server. Not for
+   * associated data.
    */
   rewrap(ciphertext: string, options?: RewrapOptions): Promise<string>
   /**
@@ -25,10 +26,11 @@ export interface VaultTransit extends Required<Encryptor> {
 }
 
 /**
- * An encryptor on the transit engine of the server at `addr`. A call whose response is not status 200 rejects with a
- * TransitError that has status and body. Redirects are not followed; no environment variable is read.
- * @param token - with a policy that allows encrypt, decrypt and rewrap on the key. A function returns one, such as by a login; `''` is for an
- * agent that adds its own, and for `tokenFile`. A token that can be renewed is renewed at two thirds of its life.
+ * An encryptor on the transit engine of the server at `addr`. A call whose response is not status 200 rejects
+ * with a TransitError that has status and body. Redirects are not followed; no environment variable is read.
+ * @param token - with a policy that allows encrypt, decrypt and rewrap on the key. A function returns one,
+ * such as by a login; `''` is for an agent that adds its own, and for `tokenFile`. A token that can be
+ * renewed is renewed at two thirds of its life.
  * @param keyName - an existing transit key.
  * @throws DeclarationError at once, with everything that is wrong with the arguments.
  * @example

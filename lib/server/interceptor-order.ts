@@ -22,8 +22,8 @@ import { validation } from './validation/validation.js'
 import type { ChainParts } from './chain-parts.js'
 
 /**
- * The framework's chain, outermost first. What is not configured is left out. An interceptor with nothing to do for a
- * method leaves itself out of its calls.
+ * The framework's chain, outermost first. What is not configured is left out. An interceptor with nothing to
+ * do for a method leaves itself out of its calls.
  */
 export const frameworkChain = ({ logger, ...parts }: ChainParts) =>
   new Chain()

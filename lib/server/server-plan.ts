@@ -38,8 +38,8 @@ import { UnauthenticatedBytes } from '../unauthenticated-bytes.js'
 import { loadMessageRules, type MessageRules } from './validation/protovalidate.js'
 
 /**
- * What a server serves, decided before it binds. It does not change while the server runs; authorization reads live
- * rules.
+ * What a server serves, decided before it binds. It does not change while the server runs; authorization
+ * reads live rules.
  */
 export interface ServerPlan {
   readonly config: ResolvedConfig
@@ -72,8 +72,8 @@ export interface Foundation {
 
 /**
  * Decides what is served, and checks it.
- * @throws for what must not be served: a method without a rule, an invalid route, a repository that cannot work, and
- * development parts.
+ * @throws for what must not be served: a method without a rule, an invalid route, a repository that cannot
+ * work, and development parts.
  */
 export const planOf = async (foundation: Foundation): Promise<ServerPlan> => {
   const { config, registrations, health, runner } = foundation

@@ -18,8 +18,8 @@ export interface Heard {
 }
 
 /**
- * Stands in for the chain: answers EchoService with what it was sent, keeps what it heard, and fails when told to.
- * Other methods answer their first message field, or an empty message.
+ * Stands in for the chain: answers EchoService with what it was sent, keeps what it heard, and fails when
+ * told to. Other methods answer their first message field, or an empty message.
  */
 export class EchoDispatcher implements Dispatcher {
   readonly heard: Heard[] = []

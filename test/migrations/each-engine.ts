@@ -7,7 +7,10 @@ const LONGEST_MS = 120_000
 
 interface Engines {
   readonly dialects?: readonly Dialect[]
-  /** True for a database without a table; else each case starts with the baseline applied, which is much quicker. */
+  /**
+   * True for a database without a table; else each case starts with the baseline applied, which is much
+   * quicker.
+   */
   readonly empty?: boolean
 }
 

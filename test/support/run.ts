@@ -15,9 +15,10 @@ import { processorMs } from './running/processor-time.js'
 import { runFiles } from './running/test-process.js'
 
 /**
- * `npm test`: finds or starts the servers, runs mocha over the compiled tests, ends what it started and says what was not
- * run. It has two processes more than there are cores, because tests wait for servers, and for time to pass. Arguments name test files (`persistence/query`) and narrow the run;
- * `BACKENDS=memory,sqlite` narrows the databases, `JOBS=1` the processes, and `--times` names every file with its time. A drill
+ * `npm test`: finds or starts the servers, runs mocha over the compiled tests, ends what it started and says
+ * what was not run. It has two processes more than there are cores, because tests wait for servers, and for
+ * time to pass. Arguments name test files (`persistence/query`) and narrow the run; `BACKENDS=memory,sqlite`
+ * narrows the databases, `JOBS=1` the processes, and `--times` names every file with its time. A drill
  * measures, so it has one process.
  */
 const asked = process.argv.slice(2)
@@ -64,7 +65,10 @@ async function end(): Promise<void> {
   rmSync(folder, { recursive: true, force: true })
 }
 
-/** Compiled tests whose source still exists: a stale file in `dist` is nobody's test. Packages have theirs in their own `dist`. */
+/**
+ * Compiled tests whose source still exists: a stale file in `dist` is nobody's test. Packages have theirs in
+ * their own `dist`.
+ */
 function testFiles(): readonly string[] {
   const sources = [
     ...testsIn('test').map((source) => [source, join(compiled, 'test', source)] as const),
@@ -98,7 +102,10 @@ function installEngines(): void {
   }
 }
 
-/** Files that do the same, such as starting processes, are neighbours in a folder: what runs at the same time is from different ones. */
+/**
+ * Files that do the same, such as starting processes, are neighbours in a folder: what runs at the same time
+ * is from different ones.
+ */
 function mixed(ordered: readonly string[], jobs: number): string[] {
   const part = Math.ceil(ordered.length / jobs)
   return Array.from({ length: part }, (_, at) =>

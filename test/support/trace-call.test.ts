@@ -3,7 +3,10 @@ import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { compiled } from './root.js'
 
-/** What a warm call may cost. A feature that is not configured costs no function: decide it when the chain is composed. */
+/**
+ * What a warm call may cost. A feature that is not configured costs no function: decide it when the chain is
+ * composed.
+ */
 const MOST = {
   'gRPC Get': { functions: 160, calls: 230 },
   'HTTP PATCH': { functions: 270, calls: 410 },

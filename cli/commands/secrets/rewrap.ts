@@ -2,7 +2,7 @@ import { Flags } from '@oclif/core'
 import { databaseUrlFlag } from '../../loading/database-url-flag.js'
 import { requiredEntitiesFlag } from '../../loading/entities.js'
 import { pathFlag } from '../../loading/path-flag.js'
-import type { RewrappedResource } from '../../secrets/rewrap.js'
+import type { RewrappedResource } from '../../secrets/rewrap-resources.js'
 import { Verb } from '../../verb/verb.js'
 
 interface Rewrapped {
@@ -43,7 +43,7 @@ SIGINT or SIGTERM ends it after the page that it is at, and it says how to go on
   override async run(): Promise<Rewrapped> {
     const { flags } = await this.parse(Rewrap)
     const [{ rewrap }, { rewrapLines, progressLine }] = await Promise.all([
-      import('../../secrets/rewrap.js'),
+      import('../../secrets/rewrap-resources.js'),
       import('../../secrets/rewrap-lines.js'),
     ])
     const ending = new AbortController()

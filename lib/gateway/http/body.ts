@@ -23,10 +23,15 @@ interface Framed {
 
 const NOTHING = Buffer.alloc(0)
 
-/** Bytes of a body that nobody reads and that this process takes all the same: what streams and windows hold. */
+/**
+ * Bytes of a body that nobody reads and that this process takes all the same: what streams and windows hold.
+ */
 const UNREAD_BYTES = 64 * 1024
 
-/** A body that is read in two steps: the beginning, and the rest after authorization. Inflates gzip, deflate and brotli. */
+/**
+ * A body that is read in two steps: the beginning, and the rest after authorization. Inflates gzip, deflate
+ * and brotli.
+ */
 export class Body implements HeldRequest {
   readonly unauthenticated: UnauthenticatedBytes
   held = 0
@@ -58,7 +63,8 @@ export class Body implements HeldRequest {
   }
 
   /**
-   * The whole of a small body, or of none; undefined when there is more, which the client then has to hold back.
+   * The whole of a small body, or of none; undefined when there is more, which the client then has to hold
+   * back.
    * @throws OwnStatusError 413 over the limit, 415 for another content coding.
    */
   async beginning(): Promise<Buffer | undefined> {
@@ -89,7 +95,10 @@ export class Body implements HeldRequest {
     return (this.#whole ??= this.#begin())
   }
 
-  /** Nothing more of it is read: what is still to come is discarded, so that the client gets to read the response. */
+  /**
+   * Nothing more of it is read: what is still to come is discarded, so that the client gets to read the
+   * response.
+   */
   drop(): void {
     this.unauthenticated.letIn(this)
     if (this.#source === undefined) return
@@ -178,7 +187,10 @@ export function jsonOf(bytes: Buffer): Json | undefined {
 
 const JSON_TYPE = /^application\/(?:json|[a-z0-9!#$&^_.+-]+\+json)$/
 
-/** @throws OwnStatusError 415 for a type that is not JSON, or JSON in another charset than UTF-8. A missing type is JSON, an empty one is not. */
+/**
+ * @throws OwnStatusError 415 for a type that is not JSON, or JSON in another charset than UTF-8. A missing
+ * type is JSON, an empty one is not.
+ */
 export function checkJsonType(contentType: string | undefined): void {
   if (contentType === undefined || contentType === 'application/json') return
   const [type = '', ...parameters] = contentType

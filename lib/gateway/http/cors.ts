@@ -35,8 +35,8 @@ export function checkCors({ origins, credentials }: CorsOptions): void {
 }
 
 /**
- * Sets the headers that let the request's origin read the response. Returns true for a preflight, which then has no
- * body.
+ * Sets the headers that let the request's origin read the response. Returns true for a preflight, which then
+ * has no body.
  * @param known - request headers that become metadata, and response headers that come from it.
  */
 export function applyCors(

@@ -27,8 +27,8 @@ export type QueryBinder = (message: Message, parameters: readonly Parameter[]) =
 const REMEMBERED = 100
 
 /**
- * Fills the fields of a request from the query: singular and repeated scalars, enums and wrappers, Timestamp, Duration
- * and FieldMask, nested with dots; map entries as `labels[key]=value`.
+ * Fills the fields of a request from the query: singular and repeated scalars, enums and wrappers, Timestamp,
+ * Duration and FieldMask, nested with dots; map entries as `labels[key]=value`.
  * @param answer - the response of the method, whose fields a read mask names.
  */
 export function queryBinder(desc: DescMessage, bound: Bound, answer?: DescMessage): QueryBinder {

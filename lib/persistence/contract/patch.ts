@@ -11,7 +11,8 @@ import type { Scope } from './scope.js'
 import { protectBatch, protectSecrets, type SecretOptions, type SecretWrite } from './secret-fields.js'
 
 /**
- * What an update writes, by property: the masked fields, an increment as a {@link FieldIncrement}, protected secrets, and a new etag and update time.
+ * What an update writes, by property: the masked fields, an increment as a {@link FieldIncrement}, protected
+ * secrets, and a new etag and update time.
  * @param later - is given the secrets, and protects them with those of other items.
  * @throws InvalidArgument for a mask or a value that cannot be.
  */

@@ -3,8 +3,9 @@ import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Filter } from '../query/filter-template.js'
 
 /**
- * A relation through which a filter and an order may lead: its property, such as `project`, or a path of at most three,
- * `project.owner`. With a `where`, only the resources for which that is true are there for the filter and the order.
+ * A relation through which a filter and an order may lead: its property, such as `project`, or a path of at
+ * most three, `project.owner`. With a `where`, only the resources for which that is true are there for the
+ * filter and the order.
  */
 export type Through = string | { readonly relation: string; readonly where?: Filter | undefined }
 
@@ -43,7 +44,10 @@ export interface ReferredRow {
   readonly field: string
   /** What refers to it, where that is not the resource that is written. */
   readonly by?: ResourceModel
-  /** What the write says of it, by property: its key, and the parts of its name that the resource has in common with it. */
+  /**
+   * What the write says of it, by property: its key, and the parts of its name that the resource has in
+   * common with it.
+   */
   readonly values: Readonly<Record<string, string>>
 }
 
@@ -61,7 +65,10 @@ export interface ReferringOptions {
 
 /** Options of an operation that reaches what refers to an entity. */
 export interface RelatedOptions {
-  /** How many rows of all resources together it may write; one more is an ErrPreconditionFailed. Default: 1000. */
+  /**
+   * How many rows of all resources together it may write; one more is an ErrPreconditionFailed. Default:
+   * 1000.
+   */
   readonly maxRows?: number
   /** @deprecated It is now `maxRows`. */
   readonly mostRows?: number

@@ -15,8 +15,8 @@ export interface SecretOptions {
 }
 
 /**
- * Who may abort. The signal is read only where there is something to protect, because the context of a call makes one when it is
- * first asked, and that costs as much as the rest of a small write.
+ * Who may abort. The signal is read only where there is something to protect, because the context of a call
+ * makes one when it is first asked, and that costs as much as the rest of a small write.
  */
 export interface Caller {
   readonly signal?: AbortSignal | undefined
@@ -34,7 +34,8 @@ export function checkMinter(model: ResourceModel, options: SecretOptions): void 
 }
 
 /**
- * Protects the secrets that an entity is created with: a fresh token for every credential, whatever the caller sent for it.
+ * Protects the secrets that an entity is created with: a fresh token for every credential, whatever the
+ * caller sent for it.
  * @throws ErrNoEncryptor when a secret is given and there is no encryptor.
  */
 export async function protectNew(
@@ -191,7 +192,10 @@ class PreparedSecrets {
     texts.set(text, [...(texts.get(text) ?? []), stored])
   }
 
-  /** Rows with the same secret get different ones in turn. They are kept, because a transaction may begin again. */
+  /**
+   * Rows with the same secret get different ones in turn. They are kept, because a transaction may begin
+   * again.
+   */
   take(encryptor: Encryptor, text: string): StoredSecret | undefined {
     const stored = this.#stored.get(encryptor)?.get(text)
     const next = stored?.shift()
@@ -203,7 +207,10 @@ class PreparedSecrets {
 /** By what all contexts of a call have in common. */
 const PREPARED = new WeakMap<object, PreparedSecrets>()
 
-/** An entity that is about to be written, and which of its fields; all of them where it has no mask, or an empty one. */
+/**
+ * An entity that is about to be written, and which of its fields; all of them where it has no mask, or an
+ * empty one.
+ */
 export interface EntityToWrite {
   readonly entity: object
   readonly fieldMask?: readonly string[]

@@ -20,7 +20,10 @@ export type DialectName = 'postgres' | 'mysql' | 'mariadb' | 'sqlite'
 export interface Capabilities {
   /** A value can be an array, so that many values are one parameter. */
   readonly arrays: boolean
-  /** A write can return the row it wrote. MariaDB can for INSERT only and MySQL never, so neither is relied on. */
+  /**
+   * A write can return the row it wrote. MariaDB can for INSERT only and MySQL never, so neither is relied
+   * on.
+   */
   readonly returning: boolean
   /** One statement can write many rows with values of their own, from arrays. */
   readonly setWrites: boolean
@@ -36,13 +39,17 @@ export interface Capabilities {
   readonly limitedDelete: boolean
   /** CREATE INDEX has IF NOT EXISTS. */
   readonly indexIfMissing: boolean
-  /** A DDL statement can be rolled back. Where it cannot, a migration's table is one statement with its keys. */
+  /**
+   * A DDL statement can be rolled back. Where it cannot, a migration's table is one statement with its keys.
+   */
   readonly transactionalDdl: boolean
   /** After a failed statement a transaction takes no other until it is rolled back to a savepoint. */
   readonly failureBlocksTransaction: boolean
   /** Has text search of its own; elsewhere a search is for a substring. */
   readonly fullText: boolean
-  /** A lease keeps out all other callers of the process, so that a transaction may begin with its first write. */
+  /**
+   * A lease keeps out all other callers of the process, so that a transaction may begin with its first write.
+   */
   readonly leaseAlone: boolean
   /** An infinity can be bound as a number. */
   readonly infinities: boolean
@@ -62,8 +69,8 @@ export interface BeginOptions {
 }
 
 /**
- * Everything in which database engines differ, one object per engine. Functions that are the same for all take the object.
- * A text is SQL unless its comment says otherwise.
+ * Everything in which database engines differ, one object per engine. Functions that are the same for all
+ * take the object. A text is SQL unless its comment says otherwise.
  */
 export interface Dialect {
   readonly name: DialectName
@@ -88,7 +95,9 @@ export interface Dialect {
   readonly gathered: Gathered | undefined
   /** Whether the rows of a page are gathered: with its relations, or alone. */
   readonly gathersPage: (fields: readonly Field[], isAlone: boolean) => boolean
-  /** Lets statements of one round trip use what the first of them reads. Undefined where the engine cannot. */
+  /**
+   * Lets statements of one round trip use what the first of them reads. Undefined where the engine cannot.
+   */
   readonly handOver: HandOver | undefined
   /** A term of ORDER BY whose column can be NULL: last ascending, first descending. */
   readonly orderNullable: (column: string, direction: Direction) => string
@@ -101,25 +110,29 @@ export interface Dialect {
   /** Whether a text contains a search term, case not counting; undefined with full-text search. */
   readonly containsTerm: ((text: string) => string) | undefined
 
-  /** Finds the words of a text, and beside them what holds no words: quoted text, quoted names, comments, and semicolons. */
+  /**
+   * Finds the words of a text, and beside them what holds no words: quoted text, quoted names, comments, and
+   * semicolons.
+   */
   readonly tokens: RegExp
   /** The words of a statement that begins or ends a transaction or a savepoint. */
   readonly control: RegExp
   /** Begins a transaction, a statement each. */
   readonly begin: (options: BeginOptions) => readonly string[]
   /**
-   * Locks the rows of a SELECT; empty where a transaction that writes is alone anyway. An engine that cannot lock so throws a
-   * TypeError that names itself and the lock.
+   * Locks the rows of a SELECT; empty where a transaction that writes is alone anyway. An engine that cannot
+   * lock so throws a TypeError that names itself and the lock.
    */
   readonly rowLock: (clause: LockClause) => string
   /**
-   * Selects true where the running transaction goes on seeing what it saw first, so that what others have committed since is
-   * missed even by a read that locks. Undefined where such a read always finds the newest rows.
+   * Selects true where the running transaction goes on seeing what it saw first, so that what others have
+   * committed since is missed even by a read that locks. Undefined where such a read always finds the newest
+   * rows.
    */
   readonly isSnapshotFixed: string | undefined
   /**
-   * Selects true where a read that locks has made the snapshot of a transaction in repeatable read before it waited for the lock.
-   * Undefined where only a read without a lock makes the snapshot.
+   * Selects true where a read that locks has made the snapshot of a transaction in repeatable read before it
+   * waited for the lock. Undefined where only a read without a lock makes the snapshot.
    */
   readonly lockBeginsSnapshot: string | undefined
   /** Undefined where each call has a statement of its own. */
@@ -133,17 +146,23 @@ export interface Dialect {
   readonly collation: string
   /** What follows the parentheses of CREATE TABLE. */
   readonly tableOptions: string
-  /** Follows `tableOptions` in a migration, whose columns then name no collation. Empty where columns name theirs. */
+  /**
+   * Follows `tableOptions` in a migration, whose columns then name no collation. Empty where columns name
+   * theirs.
+   */
   readonly tableCollation: string
   /** Where tables are; undefined where the connection says it alone. */
   readonly namespace: Namespace | undefined
   /** How those of a table are found; undefined where a table has them from the start or never. */
   readonly foreignKeys: ForeignKeySql | undefined
-  /** Selects the columns of a table without a foreign key as `name`, where none can be added; the table is both values. */
+  /**
+   * Selects the columns of a table without a foreign key as `name`, where none can be added; the table is
+   * both values.
+   */
   readonly columnsWithoutForeignKey: string | undefined
   /**
-   * Adds the columns that an older table lacks, and drops the indexes that are now declared differently; undefined where migrations do.
-   * `indexes` are the statements that then make them.
+   * Adds the columns that an older table lacks, and drops the indexes that are now declared differently;
+   * undefined where migrations do. `indexes` are the statements that then make them.
    */
   readonly updateTable:
     ((query: Query, table: TableDefinition, indexes: readonly string[]) => Promise<void>) | undefined
@@ -174,7 +193,10 @@ export interface NumberKey {
   readonly whileNull: string
 }
 
-/** What the tables of the server's own stores need. Time is the database's own: the clocks of processes differ. */
+/**
+ * What the tables of the server's own stores need. Time is the database's own: the clocks of processes
+ * differ.
+ */
 export interface StoreSql {
   /** Now, as the tables keep it. */
   readonly now: string
@@ -189,8 +211,8 @@ export interface StoreSql {
   /** Inserts nothing, without an error, when the key is there already. @param row - what follows INSERT. */
   readonly insertNew: (row: string) => string
   /**
-   * Sets whole numbers in the rows with these numbers in the column of the key. Its one `?` is a JSON list with an object for each
-   * row, which has a member for each column. Locks no row beside them.
+   * Sets whole numbers in the rows with these numbers in the column of the key. Its one `?` is a JSON list
+   * with an object for each row, which has a member for each column. Locks no row beside them.
    */
   readonly updateRows: (table: string, key: NumberKey, columns: readonly string[]) => string
   /** Wakes up those who listen at a channel; undefined where there is no such thing. */

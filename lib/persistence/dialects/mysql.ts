@@ -13,7 +13,10 @@ import { quoted } from './values/quoted.js'
 import type { LockWait } from '../contract/row-lock.js'
 import { LOCK_WAITS } from './values/lock-waits.js'
 
-/** https://dev.mysql.com/doc/refman/8.4/en/implicit-commit.html, https://mariadb.com/kb/en/sql-statements-that-cause-an-implicit-commit/ */
+/**
+ * https://dev.mysql.com/doc/refman/8.4/en/implicit-commit.html,
+ * https://mariadb.com/kb/en/sql-statements-that-cause-an-implicit-commit/
+ */
 const COMMITS_BY_ITSELF =
   '|XA|(?:CREATE(?: OR REPLACE)?|DROP) (?!TEMPORARY|OR)\\w+|ALTER|RENAME|TRUNCATE|GRANT|REVOKE|(?:UN)?LOCK|ANALYZE|CHECK|OPTIMIZE|REPAIR|FLUSH|RESET|CACHE INDEX|LOAD INDEX|(?:UN)?INSTALL|START|STOP|CHANGE|SET (?:.* )?autocommit'
 
@@ -132,7 +135,8 @@ const dialect = ({
     bytesIn: (column) => column,
     insertNew: (row) => `INSERT IGNORE ${row}`,
     notify: undefined,
-    // The statistics of a table that was empty a moment ago say that reading all of it, which locks all of it, is cheap.
+    // The statistics of a table that was empty a moment ago say that reading all of it, which locks all of
+    // it, is cheap.
     updateRows: (table, { column: key, index, whileNull }, columns) =>
       `UPDATE JSON_TABLE(?, '$[*]' COLUMNS (${[key, ...columns].map((column) => `${column} bigint PATH '$.${column}'`).join(', ')})) k ` +
       `STRAIGHT_JOIN ${table} t FORCE INDEX (${index}) ON t.${key} = k.${key} SET ${columns.map((column) => `t.${column} = k.${column}`).join(', ')} WHERE t.${whileNull} IS NULL`,

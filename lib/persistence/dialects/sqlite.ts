@@ -10,7 +10,10 @@ import { sqliteTags } from './sqlite/tags.js'
 import type { ColumnDefinition, Query, TableDefinition } from './catalog/table-definition.js'
 import { quoted, textLiteral } from './values/quoted.js'
 
-/** Not in double quotes, in which a name that no column has is a text: https://www.sqlite.org/quirks.html#dblquote */
+/**
+ * Not in double quotes, in which a name that no column has is a text:
+ * https://www.sqlite.org/quirks.html#dblquote
+ */
 const quote = (name: string): string => quoted(name, '`')
 
 /** https://www.sqlite.org/lang_transaction.html: full, I/O error, out of memory, busy and interrupted. */

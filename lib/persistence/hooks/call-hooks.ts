@@ -83,7 +83,10 @@ export interface Subscribers {
 /** Gives TypeORM's manager in the transaction of an operation. */
 export type ManagerOf = () => EntityManager | undefined
 
-/** Calls the hooks of one entity, one after another: the listeners of the class, then the subscribers of the DataSource. */
+/**
+ * Calls the hooks of one entity, one after another: the listeners of the class, then the subscribers of the
+ * DataSource.
+ */
 export class Hooks<E extends object> {
   readonly events: ReturnType<typeof writeEvents>
   readonly #listeners = new Map<HookEvent, EntityListener['property'][]>()

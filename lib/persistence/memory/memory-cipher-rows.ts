@@ -1,7 +1,7 @@
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { byCodePoint } from '../../text/code-point-order.js'
 import type { Values } from '../contract/new-entity.js'
-import type { CipherRow, CipherRows, RowPlace } from '../rows/cipher-rows.js'
+import type { CipherRow, CipherRows, CipherKey } from '../rows/cipher-rows.js'
 import type { MemoryCall } from './memory-database.js'
 import type { MemoryTable } from './memory-table.js'
 
@@ -15,7 +15,7 @@ export class MemoryCipherRows implements CipherRows<MemoryCall> {
   page(
     { read }: MemoryCall,
     tenant: string | undefined,
-    after: RowPlace | undefined,
+    after: CipherKey | undefined,
     size: number,
   ): Promise<readonly CipherRow[]> {
     return read(() =>
@@ -31,7 +31,7 @@ export class MemoryCipherRows implements CipherRows<MemoryCall> {
 
   replace(
     { write }: MemoryCall,
-    { key, tenant }: RowPlace,
+    { key, tenant }: CipherKey,
     index: number,
     from: string,
     to: string,
@@ -55,5 +55,5 @@ export class MemoryCipherRows implements CipherRows<MemoryCall> {
   }
 }
 
-const inOrder = (a: RowPlace, b: RowPlace): number =>
+const inOrder = (a: CipherKey, b: CipherKey): number =>
   byCodePoint(a.tenant ?? '', b.tenant ?? '') || byCodePoint(a.key, b.key)

@@ -33,7 +33,10 @@ export class MemoryReferences {
     return references.length === 0 ? undefined : new MemoryReferences(model, references, database)
   }
 
-  /** What the caller of a write may refer to, asked before it. @param written - what the caller writes, row by row. */
+  /**
+   * What the caller of a write may refer to, asked before it. @param written - what the caller writes, row by
+   * row.
+   */
   async referable(
     access: ReferenceAccess | undefined,
     written: readonly Readonly<Values>[],
@@ -50,8 +53,8 @@ export class MemoryReferences {
    * @param stored - as the row is before.
    * @param written - what is written of the row.
    * @param referable - what the caller may refer to; everything when left out.
-   * @throws InvalidArgument for the first reference whose target is missing, deleted, of another tenant, or has another name than
-   * the one that the name of the row begins with.
+   * @throws InvalidArgument for the first reference whose target is missing, deleted, of another tenant, or
+   * has another name than the one that the name of the row begins with.
    * @throws NotAsked where it is not known whether the caller may refer to a row.
    * @throws TypeError where no repository of the target is on the database.
    */
@@ -129,7 +132,9 @@ export class MemoryReferable {
 /** More than the rows that a batch can refer to: only a row that others change all the time needs so many. */
 const MOST_ASKED = 10_000
 
-/** Somebody has to be asked first, who cannot be asked within a change. It never leaves this file's functions. */
+/**
+ * Somebody has to be asked first, who cannot be asked within a change. It never leaves this file's functions.
+ */
 class NotAsked extends TypeError {
   constructor(readonly ask: () => Promise<void>) {
     super('it is not known whether the caller may refer to a row')

@@ -106,7 +106,10 @@ export class MemoryTable<E extends object> {
     this.#tell({ kind: 'created', after: row }, log)
   }
 
-  /** Returns the row with the patch (by property, entity values) applied. @throws InvalidArgument for an increment out of range. */
+  /**
+   * Returns the row with the patch (by property, entity values) applied. @throws InvalidArgument for an
+   * increment out of range.
+   */
   replace(row: Values, patch: Readonly<Values>, log: Log, telling: Telling = 'what has changed'): Values {
     const next = { ...row }
     for (const [property, value] of Object.entries(patch)) {

@@ -23,7 +23,10 @@ export interface ReadShape {
 /** No column has this name. */
 const NUMBER = '(number)'
 
-/** Statements that each carry many calls. They return the number of the call, from 1, before the columns of its row. */
+/**
+ * Statements that each carry many calls. They return the number of the call, from 1, before the columns of
+ * its row.
+ */
 export class MergedStatements {
   readonly #table: string
 
@@ -58,8 +61,9 @@ export class MergedStatements {
   }
 
   /**
-   * Writes columns of live rows (PostgreSQL). Values: the key, [the tenant], [the etag, NULL for any], then the columns. Waits for no lock: a row that is
-   * locked, or is not as its call wants it, is missing from the result.
+   * Writes columns of live rows (PostgreSQL). Values: the key, [the tenant], [the etag, NULL for any], then
+   * the columns. Waits for no lock: a row that is locked, or is not as its call wants it, is missing from the
+   * result.
    */
   update(written: readonly Field[], returned: readonly Field[]): Statement {
     const { etag } = this.model
@@ -84,8 +88,8 @@ export class MergedStatements {
   }
 
   /**
-   * Inserts rows (PostgreSQL). Values: one for each field, then those of the events. A row that is in conflict with another is missing from
-   * the result, and has no event.
+   * Inserts rows (PostgreSQL). Values: one for each field, then those of the events. A row that is in
+   * conflict with another is missing from the result, and has no event.
    * @param along - inserts the event of each row.
    */
   insert(fields: readonly Field[], returned: readonly Field[], along?: OutboxWriter['along']): Statement {
@@ -109,7 +113,9 @@ export class MergedStatements {
     return tenant === undefined ? [key] : [key, tenant]
   }
 
-  /** `k`: the values of each call, and its number. @param more - types of values behind those of the fields. */
+  /**
+   * `k`: the values of each call, and its number. @param more - types of values behind those of the fields.
+   */
   #calls(fields: readonly Field[], more: readonly string[] = []): string {
     return this.merging.calls([...fields.map((field) => this.typeOf(field)), ...more])
   }

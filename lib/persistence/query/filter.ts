@@ -23,11 +23,12 @@ export const MAX_FILTER_COMPARISONS = 128
 const MAX_OWN_COMPARISONS = 1000
 
 /**
- * The plan of an AIP-160 filter, undefined when it is blank. OR binds tighter than AND, terms side by side are ANDed.
+ * The plan of an AIP-160 filter, undefined when it is blank. OR binds tighter than AND, terms side by side
+ * are ANDed.
  * @param closed - fields that exist and cannot be named.
  * @param behind - what may be named through relations.
- * @throws InvalidArgument with the position: a field that is not in `columns`, a value its column cannot hold, text
- * that does not parse, more than 4096 characters, 64 levels or 128 comparisons.
+ * @throws InvalidArgument with the position: a field that is not in `columns`, a value its column cannot
+ * hold, text that does not parse, more than 4096 characters, 64 levels or 128 comparisons.
  */
 export const parseFilterPlan = (
   expression: string,
@@ -38,8 +39,8 @@ export const parseFilterPlan = (
   expression === '' ? undefined : new FilterParser(expression, { columns, closed, behind }).filter()
 
 /**
- * The plan of a filter that the server's own code wrote, undefined when it is blank. Its length has no bound, and a text in it
- * may be one that no column can hold.
+ * The plan of a filter that the server's own code wrote, undefined when it is blank. Its length has no bound,
+ * and a text in it may be one that no column can hold.
  * @throws InvalidArgument with the position.
  */
 export const parseOwnFilter = (expression: string, columns: Columns): FilterNode | undefined =>
@@ -120,7 +121,9 @@ class FilterParser {
     return node
   }
 
-  /** `restriction: {relation '.'} member comparator value | relation comparator value | 'has' '(' member ')'` */
+  /**
+   * `restriction: {relation '.'} member comparator value | relation comparator value | 'has' '(' member ')'`
+   */
   #restriction(): FilterNode {
     const tokens = this.#tokens
     if (!tokens.is('word') || tokens.isKeyword('AND') || tokens.isKeyword('OR')) {
@@ -189,7 +192,10 @@ class FilterParser {
     return someOf(place, { kind: 'has', column: member.column, key: member.key })
   }
 
-  /** `:` tests whether text contains a value, and whether tags have a key; of one of several, whether it is equal (AIP-160). */
+  /**
+   * `:` tests whether text contains a value, and whether tags have a key; of one of several, whether it is
+   * equal (AIP-160).
+   */
   #colon(member: Member, opStart: number): FilterNode {
     const { place, name, column, key } = member
     const tokens = this.#tokens

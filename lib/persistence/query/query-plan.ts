@@ -9,7 +9,10 @@ export interface PlanColumn extends Omit<Column, 'kind'> {
   readonly kind: Column['kind'] | 'any'
   /** Only this number of characters or bytes from the start counts. Default: all. */
   readonly first?: number
-  /** The row that holds it, where that is not the row of the plan but one that it refers to. Without such a row it is NULL. */
+  /**
+   * The row that holds it, where that is not the row of the plan but one that it refers to. Without such a
+   * row it is NULL.
+   */
   readonly of?: RelatedRow
   /** Every row that holds it has a value in it. */
   readonly isSet?: true
@@ -20,7 +23,10 @@ export interface RelatedRow {
   readonly target: ResourceModel
   /** The row that leads to it; undefined for that of the plan. */
   readonly from: RelatedRow | undefined
-  /** Columns with the same value: of the row that leads to it, and of the target. One of them is the tenant where both have one. */
+  /**
+   * Columns with the same value: of the row that leads to it, and of the target. One of them is the tenant
+   * where both have one.
+   */
   readonly pairs: readonly { readonly from: PlanColumn; readonly to: PlanColumn }[]
   /** What it has to be besides, as a plan of the target: live, and what the caller may reach. */
   readonly where: FilterNode
@@ -60,7 +66,10 @@ export interface ElementNode {
   readonly value: string | number | boolean
 }
 
-/** Whether the text is one of the values; unknown for NULL. None of the values is one that no database can hold. */
+/**
+ * Whether the text is one of the values; unknown for NULL. None of the values is one that no database can
+ * hold.
+ */
 export interface AmongNode {
   readonly kind: 'among'
   readonly column: PlanColumn
@@ -74,7 +83,9 @@ export interface HasNode {
   readonly key: string
 }
 
-/** Whether one of the rows of another resource that lead to the row matches a plan of theirs; never unknown. */
+/**
+ * Whether one of the rows of another resource that lead to the row matches a plan of theirs; never unknown.
+ */
 export interface SomeNode {
   readonly kind: 'some'
   readonly rows: RelatedRow

@@ -22,7 +22,9 @@ export interface RelatedFields extends NamedFields {
 /** Where a path has led. */
 export interface FieldPath {
   readonly fields: NamedFields
-  /** The row whose fields are named; undefined for that of the plan, which behind several is a plan of theirs. */
+  /**
+   * The row whose fields are named; undefined for that of the plan, which behind several is a plan of theirs.
+   */
   readonly of: RelatedRow | undefined
   /** Those of several that the path has led through, outermost first. */
   readonly some: readonly RelatedRow[]
@@ -32,7 +34,10 @@ export interface FieldPath {
 
 export const startOf = (fields: NamedFields): FieldPath => ({ fields, of: undefined, some: [], path: [] })
 
-/** The place behind a relation; or why it cannot be named, or undefined for what is none. A column goes before a relation. */
+/**
+ * The place behind a relation; or why it cannot be named, or undefined for what is none. A column goes before
+ * a relation.
+ */
 export const step = (place: FieldPath, name: string): FieldPath | string | undefined => {
   const { fields, some } = place
   const related = Object.hasOwn(fields.columns, name) ? undefined : fields.behind?.(name)
@@ -47,7 +52,9 @@ export const step = (place: FieldPath, name: string): FieldPath | string | undef
 export const planColumn = (column: Column | string): PlanColumn =>
   typeof column === 'string' ? { column, kind: 'any', nullable: true } : column
 
-/** The column of a name; undefined for none. @param of - the row that holds it; without that row it is NULL. */
+/**
+ * The column of a name; undefined for none. @param of - the row that holds it; without that row it is NULL.
+ */
 export const columnNamed = (
   { columns }: Pick<NamedFields, 'columns'>,
   name: string,

@@ -51,8 +51,9 @@ const CACHED_STATEMENTS = 200
 const FOR_REFERENCE: LockClause = { lock: 'share', wait: 'block' }
 
 /**
- * The references that a resource holds. A write makes sure of their targets: each is a live row of the same tenant, and stays one
- * until the write is committed. Where the name of the resource begins with the name of a target, it is that row's name.
+ * The references that a resource holds. A write makes sure of their targets: each is a live row of the same
+ * tenant, and stays one until the write is committed. Where the name of the resource begins with the name of
+ * a target, it is that row's name.
  */
 export class References {
   #known: readonly Reference[] | undefined
@@ -76,7 +77,8 @@ export class References {
   }
 
   /**
-   * What the caller of a write may refer to, asked before a transaction begins for it. What hooks refer to is asked later.
+   * What the caller of a write may refer to, asked before a transaction begins for it. What hooks refer to is
+   * asked later.
    * @param written - what the caller writes, row by row.
    */
   async referable(
@@ -141,7 +143,8 @@ export class References {
   }
 
   /**
-   * Makes sure of what a row begins to refer to while it is deleted or undeleted: a hook has written it. The targets stay locked.
+   * Makes sure of what a row begins to refer to while it is deleted or undeleted: a hook has written it. The
+   * targets stay locked.
    * @throws InvalidArgument for the first that is missing.
    */
   async check(
@@ -155,8 +158,8 @@ export class References {
   }
 
   /**
-   * Makes sure of the targets of a row's references: by the statement that writes the row, or, where that cannot lock them, here
-   * and for the rest of the transaction.
+   * Makes sure of the targets of a row's references: by the statement that writes the row, or, where that
+   * cannot lock them, here and for the rest of the transaction.
    */
   async #secure(
     call: SqlCall,

@@ -10,7 +10,10 @@ import { loadRelated } from './load-related.js'
 import { acrossTenants, type LoadTree, loadTrees, type RelationLoad } from './relation-loads.js'
 import { listOf, type Search } from './search.js'
 
-/** The rows of another resource in the same database, and who is told when they are read. `At` is where a statement goes. */
+/**
+ * The rows of another resource in the same database, and who is told when they are read. `At` is where a
+ * statement goes.
+ */
 export interface RelatedTable<At> {
   list(at: At, plan: ListPlan, tenant: string | undefined): Promise<Page<object>>
   readonly hooks: Pick<Hooks<object>, 'hears' | 'loaded'>
@@ -52,7 +55,8 @@ export class RelatedRows<At, T extends RelatedTable<At> = RelatedTable<At>> {
 
   /**
    * Reads the relations of these paths into the entities.
-   * @throws TypeError for a path that is none, and for one that would mix tenants; PermissionDenied for what belongs to a tenant where the call has none.
+   * @throws TypeError for a path that is none, and for one that would mix tenants; PermissionDenied for what
+   * belongs to a tenant where the call has none.
    */
   async read(entities: readonly object[], paths: readonly string[], reading: Reading<At>): Promise<void> {
     const { at, scope, options } = reading
@@ -101,7 +105,10 @@ export class RelatedRows<At, T extends RelatedTable<At> = RelatedTable<At>> {
   }
 }
 
-/** Entities of several tenants share one object of what the tenants share, which could not have the rows of one tenant alone. */
+/**
+ * Entities of several tenants share one object of what the tenants share, which could not have the rows of
+ * one tenant alone.
+ */
 function checkTenants(trees: readonly LoadTree[]): void {
   for (const { source, target, below } of trees) {
     if (source.tenant === undefined && target.tenant !== undefined) throw acrossTenants(source, target)

@@ -4,7 +4,7 @@ import type { Encryptor } from '../../secrets/encryptor.js'
 import { mayBeOneItem } from '../../secrets/merged-requests.js'
 import type { OperationOptions } from '../contract/repository.js'
 import type { SecretOptions } from '../contract/secret-fields.js'
-import type { CipherRow, CipherRows, RowPlace } from '../rows/cipher-rows.js'
+import type { CipherRow, CipherRows, CipherKey } from '../rows/cipher-rows.js'
 import type { RowCall } from '../rows/row-call.js'
 import type { Operations } from './operations.js'
 
@@ -52,7 +52,10 @@ interface Stored {
   readonly cipher: string
 }
 
-/** Encrypts what is stored with the newest key, page by page. No transaction is open while the encryptor is asked. */
+/**
+ * Encrypts what is stored with the newest key, page by page. No transaction is open while the encryptor is
+ * asked.
+ */
 export async function rewrapSecrets<C extends RowCall>(
   model: ResourceModel,
   { encryptor }: SecretOptions,
@@ -105,8 +108,8 @@ export async function rewrapSecrets<C extends RowCall>(
 }
 
 /**
- * How many secrets are encrypted with which version of the key: `{ 'vault:v1': 3, 'vault:v2': 40 }`; those whose text names no version are
- * counted under `''`.
+ * How many secrets are encrypted with which version of the key: `{ 'vault:v1': 3, 'vault:v2': 40 }`; those
+ * whose text names no version are counted under `''`.
  */
 export async function secretVersions<C extends RowCall>(
   model: ResourceModel,
@@ -115,7 +118,7 @@ export async function secretVersions<C extends RowCall>(
 ): Promise<Readonly<Record<string, number>>> {
   const versions: Record<string, number> = {}
   if (model.secrets.length === 0) return versions
-  for (let place: RowPlace | undefined, isDone = false; !isDone;) {
+  for (let place: CipherKey | undefined, isDone = false; !isDone;) {
     const after = place
     const page = await operations.read('secretVersions', options, ({ call, scope }) =>
       ciphers.page(call, scope.tenant, after, MOST_ROWS),
@@ -188,9 +191,9 @@ const versionOf = (cipher: string): string => /^(?:[a-z]{1,20}:)?v\d{1,9}(?=:)/i
 
 const isSameVersion = (a: string, b: string): boolean => versionOf(a) !== '' && versionOf(a) === versionOf(b)
 
-const placeText = ({ key, tenant }: RowPlace): string => JSON.stringify([key, tenant])
+const placeText = ({ key, tenant }: CipherKey): string => JSON.stringify([key, tenant])
 
-function placeIn(text: string): RowPlace {
+function placeIn(text: string): CipherKey {
   const wrong = () => new TypeError('rewrapSecrets: after is not the `after` of an earlier run')
   let parts: unknown
   try {

@@ -17,8 +17,8 @@ import type { Rows } from './rows.js'
 import { UnreadFields } from './unread-fields.js'
 
 /**
- * How often a write is tried again when its increments were out of range, but the row read afterwards has room for
- * them.
+ * How often a write is tried again when its increments were out of range, but the row read afterwards has
+ * room for them.
  */
 const INCREMENT_ATTEMPTS = 3
 

@@ -10,7 +10,10 @@ const MOST_ROWS = 1000
 
 const known = new WeakMap<ResourceModel, UnreadFields>()
 
-/** JSON in the rows of a resource that its fields cannot hold, because another program or a newer image has stored it. */
+/**
+ * JSON in the rows of a resource that its fields cannot hold, because another program or a newer image has
+ * stored it.
+ */
 export class UnreadFields {
   readonly #reports = new ReportLimit()
   readonly #rows = new Map<string, Set<Field>>()

@@ -92,7 +92,10 @@ function compiled<E extends object, F>(
 /** @param entity - what was read of the row before. */
 type RowDecode = (value: unknown, entity: object) => unknown
 
-/** JSON that another program or a newer image has stored counts as not set where it cannot be read: it must not fail the rows beside it. */
+/**
+ * JSON that another program or a newer image has stored counts as not set where it cannot be read: it must
+ * not fail the rows beside it.
+ */
 function decoderOf(model: ResourceModel, field: Field, dialect: Dialect): RowDecode {
   const decode = dialect.kinds[field.kind].decoder(field)
   if (field.json === undefined) return decode
@@ -129,7 +132,10 @@ export function writtenEntityOf<E extends object>(model: ResourceModel<E>): (val
   }
 }
 
-/** Of a row of every stored field. Entities are hydrated by position of the entity's own fields, and others are between. */
+/**
+ * Of a row of every stored field. Entities are hydrated by position of the entity's own fields, and others
+ * are between.
+ */
 export const credentialRowOf = <E extends object>(
   { fields, entityFields }: ResourceModel,
   row: Row,

@@ -2,7 +2,7 @@ import type { Field } from '../../resource/fields/field.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { quoteTable } from '../dialects/quote-table.js'
 import { Placeholders } from '../engines/executor/placeholders.js'
-import type { CipherRow, CipherRows, RowPlace } from '../rows/cipher-rows.js'
+import type { CipherRow, CipherRows, CipherKey } from '../rows/cipher-rows.js'
 import type { SqlCall } from '../rows/row-call.js'
 import { encoderOf } from './row-codec.js'
 import type { Statements } from './statements.js'
@@ -20,7 +20,7 @@ export class SqlCipherRows implements CipherRows<SqlCall> {
   async page(
     call: SqlCall,
     tenant: string | undefined,
-    after: RowPlace | undefined,
+    after: CipherKey | undefined,
     size: number,
   ): Promise<readonly CipherRow[]> {
     const { key, tenant: owner, tenantInKey } = this.#model
@@ -60,7 +60,7 @@ export class SqlCipherRows implements CipherRows<SqlCall> {
 
   async replace(
     call: SqlCall,
-    { key, tenant }: RowPlace,
+    { key, tenant }: CipherKey,
     index: number,
     from: string,
     to: string,

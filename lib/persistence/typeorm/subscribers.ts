@@ -34,7 +34,9 @@ const METHODS = {
   AfterRecover: 'afterRecover',
 } as const satisfies Record<HookEvent, keyof Subscriber>
 
-/** The subscribers of a DataSource that listen to one entity, called as TypeORM does, but one after another. */
+/**
+ * The subscribers of a DataSource that listen to one entity, called as TypeORM does, but one after another.
+ */
 export class EntitySubscribers implements Subscribers {
   #found: readonly Subscriber[] | undefined
   #events: ReadonlySet<HookEvent> | undefined

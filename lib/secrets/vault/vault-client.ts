@@ -33,7 +33,8 @@ export interface VaultCall {
 /** A client of one server. */
 export interface VaultClient {
   /**
-   * Posts, and returns the body's `data`. A refused token is replaced once, and a server that cannot respond for the moment is asked once more.
+   * Posts, and returns the body's `data`. A refused token is replaced once, and a server that cannot respond
+   * for the moment is asked once more.
    * @throws TransitError for anything but status 200 with a JSON object that has `data`.
    */
   post(call: VaultCall): Promise<Record<string, unknown>>
@@ -137,7 +138,10 @@ function waitOf({ retryAfter }: VaultResponse): number {
   return Number.isNaN(ms) ? PAUSE_MS : Math.max(PAUSE_MS, ms)
 }
 
-/** Of a batch, the item that failed is named: its text alone is the cause, and the whole body could be cut before it. */
+/**
+ * Of a batch, the item that failed is named: its text alone is the cause, and the whole body could be cut
+ * before it.
+ */
 function failureOf(response: VaultResponse, call: VaultCall, tokens: readonly string[]): TransitError {
   const { statusCode, text } = response
   const { operation, secrets, offset = 0 } = call

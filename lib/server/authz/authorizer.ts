@@ -30,8 +30,9 @@ export interface SharedWrite {
 /** Decides whether a principal may do something. Everything that it does not allow is denied. */
 export interface Authorizer {
   /**
-   * True if `authorize` may return more than true and false. Then standard methods return NotFound for rows that the
-   * caller may not `get`, and a server does not start with a repository that cannot apply a predicate.
+   * True if `authorize` may return more than true and false. Then standard methods return NotFound for rows
+   * that the caller may not `get`, and a server does not start with a repository that cannot apply a
+   * predicate.
    */
   readonly decidesByRow?: boolean
   /** Whether the principal may do this. Only `true`, or a decision by row, allows it. */
@@ -50,8 +51,8 @@ export interface Authorizer {
 /** The server that an authorizer decides for. */
 export interface AuthorizedServer {
   /**
-   * What `authorize` can be asked about: the permission that each method needs, as `ashlar authz catalog` prints it, and those that
-   * a delete needs for what goes along.
+   * What `authorize` can be asked about: the permission that each method needs, as `ashlar authz catalog`
+   * prints it, and those that a delete needs for what goes along.
    */
   readonly permissions: readonly { readonly verb: string; readonly resource: string }[]
   /** The methods that write rows which every tenant reads, with the permission that each needs. */

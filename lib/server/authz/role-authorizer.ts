@@ -19,15 +19,16 @@ const NAMED =
   'resource "*" covers no write of what all tenants share, so a permission has to name the resource'
 
 /**
- * An authorizer of roles, for production: a principal may do what a role allows that is bound to its subject or to one of its
- * groups, in its tenant. Everything else is denied.
+ * An authorizer of roles, for production: a principal may do what a role allows that is bound to its subject
+ * or to one of its groups, in its tenant. Everything else is denied.
  *
- * `resource: '*'` covers no write of a resource with `shared: true`, which every tenant reads: a permission has to name that. The
- * server logs at its start which roles may write one.
+ * `resource: '*'` covers no write of a resource with `shared: true`, which every tenant reads: a permission
+ * has to name that. The server logs at its start which roles may write one.
  *
- * A server does not start with a policy that allows a verb on a resource type if neither a method nor a relation requires it. A
- * file is YAML or JSON of at most 128 KiB. It is read when the server starts, and again whenever it changes; a call is decided by
- * one version of it. A changed file that cannot be used, or that is gone, is logged as an error once, and the last good version stays.
+ * A server does not start with a policy that allows a verb on a resource type if neither a method nor a
+ * relation requires it. A file is YAML or JSON of at most 128 KiB. It is read when the server starts, and
+ * again whenever it changes; a call is decided by one version of it. A changed file that cannot be used, or
+ * that is gone, is logged as an error once, and the last good version stays.
  * @throws DeclarationError with every mistake in a policy of code.
  * @example
  * ```ts
@@ -107,7 +108,10 @@ class FileAuthorizer extends RoleAuthorizer {
     super()
   }
 
-  /** @throws TypeError where nobody called `startUpCheck`, so that the denials of a forgotten file are not taken for decisions. */
+  /**
+   * @throws TypeError where nobody called `startUpCheck`, so that the denials of a forgotten file are not
+   * taken for decisions.
+   */
   override authorize(request: AuthorizationRequest): boolean {
     if (this.#file === undefined)
       throw new TypeError(`${NAME} has not read ${this.path}: pass its startUpCheck and close on to it`)

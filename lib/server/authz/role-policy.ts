@@ -5,7 +5,10 @@ import { type Grant, GROUP, permits } from './grant.js'
 /** Allows `verbs` on `resource`, as a {@link Grant} does, to all who are bound to its role. */
 export type RolePermission = Pick<Grant, 'verbs' | 'resource'>
 
-/** Gives `roles` to `subjects` of `tenant`. With the permissions of the roles it is a {@link Grant} for each of them. */
+/**
+ * Gives `roles` to `subjects` of `tenant`. With the permissions of the roles it is a {@link Grant} for each
+ * of them.
+ */
 export interface RoleBinding extends Pick<Grant, 'tenant' | 'subjects'> {
   /** Names of roles of the policy. */
   readonly roles: readonly string[]
@@ -18,7 +21,10 @@ export interface RolePolicy {
   readonly bindings: readonly RoleBinding[]
 }
 
-/** A checked policy, indexed by tenant and subject: a decision costs what its principal holds, however many others there are. */
+/**
+ * A checked policy, indexed by tenant and subject: a decision costs what its principal holds, however many
+ * others there are.
+ */
 export class PolicyIndex {
   readonly #held = new Map<string, Map<string, (readonly RolePermission[])[]>>()
 

@@ -9,8 +9,8 @@ import type { Method } from './method.js'
 import type { CallReferences, FilterAccess, RelatedDecisions, RowAccess } from './row-access.js'
 
 /**
- * A call on its way through the chain: which method is called, from where, with what, and until when. What else is known
- * of it, interceptors add: each says in its type what that is, and puts it on this object.
+ * A call on its way through the chain: which method is called, from where, with what, and until when. What
+ * else is known of it, interceptors add: each says in its type what that is, and puts it on this object.
  */
 export class Call {
   readonly path: string
@@ -24,7 +24,8 @@ export class Call {
   readonly rest: RestOfRequest | undefined
 
   /**
-   * @param request - the single request, as far as it is read; undefined when nothing of it is, and when the client streams.
+   * @param request - the single request, as far as it is read; undefined when nothing of it is, and when the
+   * client streams.
    * @param requests - the client's stream; undefined when it sends one request.
    * @param time - limits every step of the call.
    * @param runner - runs the operations that the handler starts.
@@ -76,7 +77,10 @@ export interface Restrictions {
   readonly rowAccess?: RowAccess | undefined
   /** What the caller may refer to; left out where nothing is written that refers to something. */
   readonly references?: CallReferences | undefined
-  /** What the caller may do with resources that go with the one of the call; left out where nothing can go with it. */
+  /**
+   * What the caller may do with resources that go with the one of the call; left out where nothing can go
+   * with it.
+   */
   readonly related?: RelatedDecisions | undefined
   /** Which relations a filter and an order may lead through; left out where none can. */
   readonly filterAccess?: FilterAccess | undefined

@@ -7,16 +7,16 @@ import type { Method } from './method.js'
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 /**
- * A caller's clock starts before its headers are sent, so its deadline passes first: a disconnect this shortly before
- * our deadline counts as expired.
+ * A caller's clock starts before its headers are sent, so its deadline passes first: a disconnect this
+ * shortly before our deadline counts as expired.
  */
 const TRAVEL_MS = 20
 
 type OnEnd = (reason: AshlarError) => void
 
 /**
- * The time of a call. It ends when the deadline passes, the client disconnects or the server ends it. It has at most
- * one timer, and creates a signal only when one is used.
+ * The time of a call. It ends when the deadline passes, the client disconnects or the server ends it. It has
+ * at most one timer, and creates a signal only when one is used.
  */
 export class Deadline implements CallEnd {
   readonly #caller: Caller
@@ -33,8 +33,9 @@ export class Deadline implements CallEnd {
   /**
    * @param at - milliseconds since the epoch, undefined for no deadline.
    * @param caller - may disconnect before.
-   * @param open - the times of all calls that run; this one is in it until `clear`. An array, because V8 gives a `Set` a new
-   * table every few calls, and each old table keeps the calls of its day alive until the old generation is collected.
+   * @param open - the times of all calls that run; this one is in it until `clear`. An array, because V8
+   * gives a `Set` a new table every few calls, and each old table keeps the calls of its day alive until the
+   * old generation is collected.
    * @param stepMs - the time of one step when there is no deadline, as in a stream.
    */
   constructor(
@@ -50,8 +51,8 @@ export class Deadline implements CallEnd {
   }
 
   /**
-   * The time of a call: until the sooner of its caller's deadline and the timeout of its method. A stream has its caller's
-   * deadline alone; without one, each of its steps before the handler has the timeout.
+   * The time of a call: until the sooner of its caller's deadline and the timeout of its method. A stream has
+   * its caller's deadline alone; without one, each of its steps before the handler has the timeout.
    */
   static of(incoming: Incoming, { isStreaming }: Method, timeoutMs: number, open: Deadline[]): Deadline {
     const { caller, deadline = Number.POSITIVE_INFINITY, since = Date.now() } = incoming
@@ -115,7 +116,10 @@ export class Deadline implements CallEnd {
     return this.#controller.signal
   }
 
-  /** Calls back when the time is over, or at once when it already is. @returns a function that removes the callback. */
+  /**
+   * Calls back when the time is over, or at once when it already is. @returns a function that removes the
+   * callback.
+   */
   onEnd(callback: OnEnd): () => void {
     const { ended } = this
     if (ended === undefined) this.#watch(callback)
@@ -124,8 +128,10 @@ export class Deadline implements CallEnd {
   }
 
   /**
-   * Waits for the work, or until the time is over. The result and error of work that settles later are dropped.
-   * @param isHeard - the work's own error at the end of the time takes precedence, as long as the caller is connected.
+   * Waits for the work, or until the time is over. The result and error of work that settles later are
+   * dropped.
+   * @param isHeard - the work's own error at the end of the time takes precedence, as long as the caller is
+   * connected.
    */
   bound<T>(work: Promise<T>, isHeard = false): Promise<T> {
     return new Promise((resolve, reject) => {

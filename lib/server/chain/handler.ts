@@ -26,15 +26,27 @@ export interface Handler {
   readonly supportsValidateOnly: boolean
   /** Compares the etags of `If-Match`; any other handler does not run for a call with `If-Match`. */
   readonly supportsIfMatch: boolean
-  /** Reads the `validate_only` of requests inside of the request, such as the items of a batch; for any other they are refused. */
+  /**
+   * Reads the `validate_only` of requests inside of the request, such as the items of a batch; for any other
+   * they are refused.
+   */
   readonly readsNestedValidateOnly: boolean
   /** What it does with a decision by row; `none` is not run for such a call. */
   readonly rowAccess: RowAccessUse
-  /** What it does to resources beside the one of the call, about each of which the authorizer is asked; left out for nothing. */
+  /**
+   * What it does to resources beside the one of the call, about each of which the authorizer is asked; left
+   * out for nothing.
+   */
   readonly changesRelated?: 'delete' | 'undelete' | undefined
-  /** Whether it may write what refers to other resources, about each of which the authorizer is asked; left out where it cannot. */
+  /**
+   * Whether it may write what refers to other resources, about each of which the authorizer is asked; left
+   * out where it cannot.
+   */
   readonly refers?: boolean | undefined
-  /** Whether its filters and orders may name relations, about each of which the authorizer is asked; left out where none can. */
+  /**
+   * Whether its filters and orders may name relations, about each of which the authorizer is asked; left out
+   * where none can.
+   */
   readonly namesRelations?: boolean | undefined
   /** Refuses to repeat a reply to a caller who may not get what is in it; left out where nobody can tell. */
   checkReplay?(reply: Message, call: HandledCall): Promise<void>
@@ -73,7 +85,8 @@ const comparing = new WeakSet<object>()
 const restricting = new WeakSet<object>()
 
 /**
- * Marks a function that reads `call.validateOnly` and then writes nothing, so that it also runs for such calls.
+ * Marks a function that reads `call.validateOnly` and then writes nothing, so that it also runs for such
+ * calls.
  * @example
  * ```ts
  * import { InvalidArgument, type ServerCall, supportsValidateOnly } from 'ashlar'
@@ -93,8 +106,8 @@ export const supportsValidateOnly = <F extends object>(handler: F): F => {
 }
 
 /**
- * Marks a function that reads `call.ifMatch` and does nothing when the etag does not match, so that it also runs for
- * such calls.
+ * Marks a function that reads `call.ifMatch` and does nothing when the etag does not match, so that it also
+ * runs for such calls.
  * @example
  * ```ts
  * import { type ServerCall, supportsIfMatch } from 'ashlar'
@@ -123,12 +136,12 @@ export interface RestrictedTo {
 const restrictedTo = new WeakMap<object, RestrictedTo>()
 
 /**
- * Marks a function as one that reaches resources by a restricted repository alone, so that it runs for calls too whose
- * authorizer decided by row. Only a method with one request and one response can.
+ * Marks a function as one that reaches resources by a restricted repository alone, so that it runs for calls
+ * too whose authorizer decided by row. Only a method with one request and one response can.
  *
- * Name the repository, and the function gets it as its call may use it: it reaches no row that the decisions about the call and
- * about `get` exclude. Leave the name out where there are several, and take each of them from `call.restricted(repository)`.
- * What the function reaches in any other way is not restricted.
+ * Name the repository, and the function gets it as its call may use it: it reaches no row that the decisions
+ * about the call and about `get` exclude. Leave the name out where there are several, and take each of them
+ * from `call.restricted(repository)`. What the function reaches in any other way is not restricted.
  * @example
  * ```ts
  * import { supportsRowAccess } from 'ashlar/server'

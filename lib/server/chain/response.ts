@@ -5,8 +5,8 @@ import type { Interceptor, Passed, Reply } from './interceptor.js'
 import { onlyOne } from './reply.js'
 
 /**
- * Has the listener of a unary call write its response, with the etag of the reply as the trailer `etag`. What cannot be written
- * fails the call. A stream is written message by message, by its listener.
+ * Has the listener of a unary call write its response, with the etag of the reply as the trailer `etag`. What
+ * cannot be written fails the call. A stream is written message by message, by its listener.
  */
 export const response =
   (): Interceptor<unknown, Passed<'errorMapper'>> =>
@@ -25,7 +25,10 @@ const respond = (call: Call, reply: Reply): SingleReply | Promise<Message> => {
   return reply
 }
 
-/** Puts the etag of a reply into the trailers, unless it is already there: a read mask may remove it from the reply. */
+/**
+ * Puts the etag of a reply into the trailers, unless it is already there: a read mask may remove it from the
+ * reply.
+ */
 export const announceEtag = ({ method, trailers }: Call, reply: SingleReply): void => {
   const current = reply instanceof EntityReply ? reply.etag : (method.responseEtag?.(reply) ?? '')
   if (current !== '' && trailers.get('etag') === undefined) trailers.set('etag', current)

@@ -17,8 +17,8 @@ export interface RowAccess {
 }
 
 /**
- * Of a method that `reads`, the decision about the call counts; one that `writes` reads what `get` allows. A function of its own
- * `acts` on rows, whether it reads or writes them: both decisions hold all of it.
+ * Of a method that `reads`, the decision about the call counts; one that `writes` reads what `get` allows. A
+ * function of its own `acts` on rows, whether it reads or writes them: both decisions hold all of it.
  */
 export type RowAccessKind = 'reads' | 'writes' | 'acts'
 
@@ -69,5 +69,8 @@ export interface CallReferences {
   restrict(repository: Repository<object>, within: Repository<object>): Repository<object>
 }
 
-/** What a handler does with a decision by row: a standard method restricts its repository itself, by what it does with it. */
+/**
+ * What a handler does with a decision by row: a standard method restricts its repository itself, by what it
+ * does with it.
+ */
 export type RowAccessUse = 'reads' | 'writes' | 'restricted' | 'none'

@@ -12,8 +12,8 @@ import { reflect, type ReflectMessage } from '@bufbuild/protobuf/reflect'
 import { type Any, AnySchema, FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt'
 
 /**
- * For writing alone: a google.protobuf.Any of a type that is not registered, because only a newer image knows it, is written with its
- * `@type` and nothing else. Otherwise it would fail the whole response.
+ * For writing alone: a google.protobuf.Any of a type that is not registered, because only a newer image knows
+ * it, is written with its `@type` and nothing else. Otherwise it would fail the whole response.
  */
 export const withUnknownTypes = (types: Registry): Registry =>
   Object.assign(Object.create(types) as Registry, {
@@ -48,7 +48,10 @@ function canHoldAny(desc: DescMessage): boolean {
   return holds
 }
 
-/** The message, in which each google.protobuf.Any that cannot be read has no content: it would fail the whole response. */
+/**
+ * The message, in which each google.protobuf.Any that cannot be read has no content: it would fail the whole
+ * response.
+ */
 export function withReadableAnys(desc: DescMessage, message: Message, types: Registry): Message {
   if (!canHoldAny(desc)) return message
   const copy = clone(desc, message)

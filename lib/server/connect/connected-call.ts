@@ -35,7 +35,10 @@ export interface Calling {
   readonly sent: { readonly headers: readonly string[]; readonly trailers: readonly string[] }
   /** What is written in JSON instead of a message, so that no part of it fails the rest. */
   readonly readable: (method: DescMethod, message: Message) => Message
-  /** Writes a message, to no end: where the package cannot write it, its text would reach the caller, and nothing the log. @throws for a value that its field cannot hold. */
+  /**
+   * Writes a message, to no end: where the package cannot write it, its text would reach the caller, and
+   * nothing the log. @throws for a value that its field cannot hold.
+   */
   readonly write: (method: DescMethod, message: Message, format: WireFormat) => void
 }
 

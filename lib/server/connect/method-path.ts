@@ -35,8 +35,8 @@ type Asked =
   OwnStatusError | { readonly format: WireFormat; readonly read: (coding?: string) => Promise<Arriving> }
 
 /**
- * The path of a method. What it receives is read here, and passes the chain also where it cannot be read, so that it is limited
- * and logged; what it sends is written by the handler of the package.
+ * The path of a method. What it receives is read here, and passes the chain also where it cannot be read, so
+ * that it is limited and logged; what it sends is written by the handler of the package.
  */
 export const methodPath = (serving: Serving, method: DescMethod, handler: UniversalHandler): ExactPath => {
   const { dispatcher, forwarded } = serving

@@ -9,7 +9,10 @@ import { checkCoding, messageOf, type RequestForm } from './request-bytes.js'
 const NAMES = ['connect', 'encoding', 'message', 'base64', 'compression'] as const
 type Parameters = ReadonlyMap<string, string>
 
-/** What a GET says. Others than its own parameters are left out: what leads to it adds some, such as `utm_source`. @throws InvalidArgument for a malformed query. */
+/**
+ * What a GET says. Others than its own parameters are left out: what leads to it adds some, such as
+ * `utm_source`. @throws InvalidArgument for a malformed query.
+ */
 export const parametersOf = (query: string): Parameters => {
   const parameters = new Map<string, string>()
   for (const [name, value] of parseQuery(query)) {

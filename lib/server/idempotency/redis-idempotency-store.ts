@@ -28,8 +28,9 @@ export interface RedisIdempotencyOptions {
 const TEN_MINUTES_MS = 10 * 60_000
 
 /**
- * Stores responses in Redis, for all processes that use the same server. The response is stored after the effect, not
- * with it. If the process dies in between, a duplicate runs again. If that matters, use `SqlIdempotencyStore`.
+ * Stores responses in Redis, for all processes that use the same server. The response is stored after the
+ * effect, not with it. If the process dies in between, a duplicate runs again. If that matters, use
+ * `SqlIdempotencyStore`.
  */
 export class RedisIdempotencyStore implements IdempotencyStore {
   readonly #client: RedisClient
@@ -70,7 +71,10 @@ export class RedisIdempotencyStore implements IdempotencyStore {
     }
   }
 
-  /** @throws Unavailable at once while Redis cannot be reached, or has not responded to an earlier command in time. */
+  /**
+   * @throws Unavailable at once while Redis cannot be reached, or has not responded to an earlier command in
+   * time.
+   */
   async #run(script: string, name: string, ...values: string[]): Promise<unknown> {
     if (this.#isSilent) throw unreachable('Redis has not responded to an earlier command')
     return this.#send(script, { keys: [name], arguments: values })

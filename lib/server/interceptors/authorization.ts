@@ -76,7 +76,10 @@ export interface Deciding {
   readonly sharedWrites: ReadonlySet<string>
 }
 
-/** Lets a call through only when its rule is public or the authorizer allows it. Fails closed: no rule, no identity or no decision is a denial. */
+/**
+ * Lets a call through only when its rule is public or the authorizer allows it. Fails closed: no rule, no
+ * identity or no decision is a denial.
+ */
 export const authorization =
   (
     rules: RuleSet,
@@ -107,7 +110,8 @@ export const authorization =
         const read = rest?.read()
         if (read instanceof Promise) return taken(call, read).then(() => enter(principal))
         if (read !== undefined) Object.assign(call, read, ALL)
-        // Nobody has vouched for the caller of a public method: what is not read of a client's stream goes on to count.
+        // Nobody has vouched for the caller of a public method: what is not read of a client's stream goes on
+        // to count.
         if (rule.public === true && call.requests === undefined) held?.unauthenticated.letIn(held)
         const context = new RequestContext({
           requestId,
@@ -215,8 +219,8 @@ class Question implements AuthorizationRequest {
 }
 
 /**
- * Undefined when it is allowed without waiting. A rule that needs nothing of the request is decided before that is inflated and
- * decoded, and before the body of a call that is refused is sent.
+ * Undefined when it is allowed without waiting. A rule that needs nothing of the request is decided before
+ * that is inflated and decoded, and before the body of a call that is refused is sent.
  * @param streamed - one of the messages of a client's stream.
  */
 const allow = (
@@ -236,7 +240,8 @@ const allow = (
     Object.assign(call, read, ALL)
   }
   const message = streamed ?? call.request
-  // Each message of a client's stream may name another resource, so each is checked before the handler sees it.
+  // Each message of a client's stream may name another resource, so each is checked before the handler sees
+  // it.
   if (message === undefined && requests !== undefined && template.fields.length > 0)
     return time
       .step(checkedFromFirst(requests, (each) => allow(call, rule, principal, asking, each)))
@@ -258,7 +263,10 @@ const allow = (
   return undefined
 }
 
-/** @throws PermissionDenied for anything but a permission. @throws TypeError for a decision that nobody would carry out. */
+/**
+ * @throws PermissionDenied for anything but a permission. @throws TypeError for a decision that nobody would
+ * carry out.
+ */
 const accept = (returned: Decision, question: Question, call: Call & Needs, asking: Asking): void => {
   const { authorizer, otherGets, rowAccess: use, restrictsAllowed } = asking
   const decision = decisionOf(returned, authorizer)

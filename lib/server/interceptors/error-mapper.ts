@@ -9,8 +9,9 @@ import { causeOf, toAshlarError } from '../observability/to-ashlar-error.js'
 import type { RequestId } from './request-id.js'
 
 /**
- * Only errors for callers pass. All others are logged and become Internal with a generic text, also when a reply cannot
- * be written. Why something that the server depends on is unavailable is logged once per cause and minute.
+ * Only errors for callers pass. All others are logged and become Internal with a generic text, also when a
+ * reply cannot be written. Why something that the server depends on is unavailable is logged once per cause
+ * and minute.
  */
 export const errorMapper = (logger: Logger): Interceptor<unknown, RequestId> => {
   const outages = new Outages()

@@ -15,8 +15,8 @@ export const etag = (): Interceptor<Conditional, Passed<'validation'>> => (next,
   next(Object.assign(call, { ifMatch: ifMatchOf(call, registered) }))
 
 /**
- * From metadata, or from the request (its own `etag`, or that of the resource in an update). Two different ones are
- * refused.
+ * From metadata, or from the request (its own `etag`, or that of the resource in an update). Two different
+ * ones are refused.
  */
 const ifMatchOf = (call: Call, { method, handler }: Registered): IfMatch | undefined => {
   const values = call.metadata.getAll('if-match')

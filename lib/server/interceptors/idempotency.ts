@@ -40,8 +40,8 @@ export interface Keyed {
 type Outcome = { readonly fingerprint: string; readonly reply: StoredReply } | undefined
 
 /**
- * Runs a call with a request id (AIP-155) once. Duplicates wait for the first call, without holding a connection, and
- * get its reply. Errors are not stored. Only one call per key and process queries the store.
+ * Runs a call with a request id (AIP-155) once. Duplicates wait for the first call, without holding a
+ * connection, and get its reply. Errors are not stored. Only one call per key and process queries the store.
  */
 export const idempotency = (
   store: IdempotencyStore,

@@ -13,7 +13,10 @@ import type { RequestId } from './request-id.js'
 import type { TenantHint } from './tenant-id.js'
 import type { Traced } from './tracing.js'
 
-/** Ends the time of each rpc when it has settled, and logs one record, from outside the chain, with the code that the caller got. */
+/**
+ * Ends the time of each rpc when it has settled, and logs one record, from outside the chain, with the code
+ * that the caller got.
+ */
 export const logging =
   (logger: Logger): Interceptor<unknown, Passed<'tracing'>> =>
   (next, { method }) =>

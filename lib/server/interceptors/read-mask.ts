@@ -13,7 +13,9 @@ import type { Authorized } from './authorization.js'
 import { announceEtag } from '../chain/response.js'
 import type { RequestId } from './request-id.js'
 
-/** Messages with what their references to other processes refer to, where the tree of a read mask names it. */
+/**
+ * Messages with what their references to other processes refer to, where the tree of a read mask names it.
+ */
 export type ShowReferences = (
   messages: readonly Message[],
   tree: ReadTree,
@@ -30,7 +32,10 @@ export interface Related {
 
 type Needs = RequestId & Authorized & Passed<'etag'>
 
-/** Returns only the fields of `read_mask` (AIP-157), in a list of each item, and the related resources that it names. */
+/**
+ * Returns only the fields of `read_mask` (AIP-157), in a list of each item, and the related resources that it
+ * names.
+ */
 export const readMask =
   ({ relations, reader, referencesOf }: Related): Interceptor<unknown, Needs> =>
   (next, { method }) => {

@@ -7,8 +7,8 @@ export interface RequestId {
 }
 
 /**
- * Gives every call an id, the caller's own when it is safe to log, and holds it to its time: a step that does not settle by then
- * is no longer awaited.
+ * Gives every call an id, the caller's own when it is safe to log, and holds it to its time: a step that does
+ * not settle by then is no longer awaited.
  */
 export const requestId =
   (): Interceptor<RequestId, Passed<'logging'>> =>

@@ -31,8 +31,8 @@ export const userInterceptors =
   }
 
 /**
- * The principal and context stay as authorization set them: assigning others has no effect, now or while the handler
- * runs.
+ * The principal and context stay as authorization set them: assigning others has no effect, now or while the
+ * handler runs.
  */
 const fix = (call: Call, facts: Pick<ServerCall, 'context' | 'principal'>): void => {
   for (const [name, value] of Object.entries(facts))
@@ -44,7 +44,9 @@ const fix = (call: Call, facts: Pick<ServerCall, 'context' | 'principal'>): void
     })
 }
 
-/** @throws TypeError for anything but a request of the method, such as the call that other frameworks pass on. */
+/**
+ * @throws TypeError for anything but a request of the method, such as the call that other frameworks pass on.
+ */
 const requestFrom = (call: Call, given: unknown): Message => {
   const { input } = call.method.desc
   if (isMessage(given, input)) return given
@@ -55,7 +57,8 @@ const requestFrom = (call: Call, given: unknown): Message => {
 }
 
 /**
- * A promise even for a plain reply: interceptors may use `next().then(...)` or `await next()`, and catch with either.
+ * A promise even for a plain reply: interceptors may use `next().then(...)` or `await next()`, and catch with
+ * either.
  */
 const promised = async (work: () => ReplyOrPromise): Promise<Message> =>
   messageOfReply((await work()) as SingleReply)

@@ -9,8 +9,8 @@ export interface ValidateOnly {
 }
 
 /**
- * Replies to a `validate_only` call (AIP-163) without running a handler that would write. A `validate_only` in an item
- * of a batch or in a message of a stream has no effect there, so it is refused.
+ * Replies to a `validate_only` call (AIP-163) without running a handler that would write. A `validate_only`
+ * in an item of a batch or in a message of a stream has no effect there, so it is refused.
  */
 export const validateOnly =
   (): Interceptor<ValidateOnly, Passed<'readMask'>> =>

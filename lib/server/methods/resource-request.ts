@@ -39,8 +39,8 @@ export const listOptions = (request: Message, has: ListFields): ListOptions => {
 }
 
 /**
- * The paths that an update writes, without the ignored ones. The mask never becomes empty, because that would be a full
- * update: a mask of ignored paths only stays unchanged and writes no field.
+ * The paths that an update writes, without the ignored ones. The mask never becomes empty, because that would
+ * be a full update: a mask of ignored paths only stays unchanged and writes no field.
  */
 export const maskToWrite = (
   paths: readonly string[],

@@ -267,7 +267,9 @@ const referring = <O extends OperationOptions, R>(
   run: (options: O) => Promise<R>,
 ): Promise<R> => references?.of(repository)?.run(write, options, run) ?? run(options)
 
-/** Creates an entity whose key has to look like something; one that the repository mints is known afterwards. */
+/**
+ * Creates an entity whose key has to look like something; one that the repository mints is known afterwards.
+ */
 const createShaped = async (
   repository: AnyRepository,
   entity: object,

@@ -8,8 +8,8 @@ import { methodOf, valueOf } from '../chain/method.js'
 import type { StandardMethod } from './standard-method.js'
 
 /**
- * Protects the secrets in a request before a transaction is opened for its call: one that waits for an encryption server would hold
- * a connection of the pool. Undefined for a method that writes none.
+ * Protects the secrets in a request before a transaction is opened for its call: one that waits for an
+ * encryption server would hold a connection of the pool. Undefined for a method that writes none.
  */
 export const secretsAhead = (
   desc: DescMethod,

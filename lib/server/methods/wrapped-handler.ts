@@ -63,7 +63,9 @@ export const wrappedHandler = (
     return asMessage(await fn.call(self, given, call, standard), desc)
   }
 
-  /** The call has the context that the function runs in: it knows the transaction for as long as that is open. */
+  /**
+   * The call has the context that the function runs in: it knows the transaction for as long as that is open.
+   */
   const inside = async (call: HandledCall, context: RequestContext, isLocking = true): Promise<Message> => {
     const outside = call.context
     Object.assign(call, { context })
@@ -123,7 +125,10 @@ const checkPrecondition = async (
   Precondition.of(model, ifMatch)?.check(entity)
 }
 
-/** Reads the key of the one resource that a request is about; undefined where it is about none, or about several. */
+/**
+ * Reads the key of the one resource that a request is about; undefined where it is about none, or about
+ * several.
+ */
 const keyReader = ({ model }: Repository<object>, method: StandardMethod): Reader<string> | undefined => {
   switch (method.kind) {
     case 'get':

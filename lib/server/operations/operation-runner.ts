@@ -42,7 +42,10 @@ export class OperationRunner {
   readonly #running = new Map<string, Running>()
   readonly #outages = new Outages()
 
-  /** @param isOwned - whether an operation belongs to the principal who starts it, and not to the whole tenant. */
+  /**
+   * @param isOwned - whether an operation belongs to the principal who starts it, and not to the whole
+   * tenant.
+   */
   constructor(
     store: OperationStore,
     logger: Logger,
@@ -54,7 +57,10 @@ export class OperationRunner {
     this.#redaction = redaction
   }
 
-  /** @throws PermissionDenied for a call without a tenant or an owner, because it could never read its operation. */
+  /**
+   * @throws PermissionDenied for a call without a tenant or an owner, because it could never read its
+   * operation.
+   */
   async start(
     method: Method,
     context: RequestContext,
@@ -145,7 +151,10 @@ export class OperationRunner {
     return { status: known.code === 'CANCELLED' ? 'cancelled' : 'failed', response: undefined, failure }
   }
 
-  /** What callers are told. They can read details of types that the service's file imports, and of those that every error has. */
+  /**
+   * What callers are told. They can read details of types that the service's file imports, and of those that
+   * every error has.
+   */
   #toldFailure(operation: string, method: Method, error: AshlarError): OperationFailure {
     const { details = [], ...failure } = storedFailure(toStatus(error))
     const { file } = method.desc.parent

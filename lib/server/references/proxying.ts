@@ -27,8 +27,8 @@ const DETAILS = 'grpc-status-details-bin'
 const MAX_TIMER_MS = 2 ** 31 - 1
 
 /**
- * The dispatcher of a gateway that has routes of methods of other processes. It hands their calls on: the target
- * authenticates, authorizes and limits them. Every other call is this server's own.
+ * The dispatcher of a gateway that has routes of methods of other processes. It hands their calls on: the
+ * target authenticates, authorizes and limits them. Every other call is this server's own.
  */
 export function proxying(
   own: Dispatcher,

@@ -11,7 +11,10 @@ import type { Registry } from '../methods/registry.js'
 export interface OtherGet {
   readonly question: AuthorizationRequest
   readonly decide: () => Decision | Promise<Decision>
-  /** The rule is about another resource that is served, so that its decision says nothing about rows of this one. */
+  /**
+   * The rule is about another resource that is served, so that its decision says nothing about rows of this
+   * one.
+   */
   readonly isRuleOfAnother: boolean
 }
 
@@ -25,8 +28,8 @@ interface Asked {
 }
 
 /**
- * What a function of the application may read where its rule names another resource than the repository that it uses: what a Get
- * would return to the caller.
+ * What a function of the application may read where its rule names another resource than the repository that
+ * it uses: what a Get would return to the caller.
  */
 export class OtherGets {
   #asked: ReadonlyMap<string, Asked> | undefined

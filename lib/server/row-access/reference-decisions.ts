@@ -48,8 +48,8 @@ export interface NeededPermission {
 }
 
 /**
- * What the callers of a server may refer to: what a Get of the other resource would return to them. Where the field names a
- * verb, the caller needs that for it instead.
+ * What the callers of a server may refer to: what a Get of the other resource would return to them. Where the
+ * field names a verb, the caller needs that for it instead.
  */
 export class ReferenceDecisions {
   readonly #gets = new Map<ResourceModel, readonly Get[]>()

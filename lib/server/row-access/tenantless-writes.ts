@@ -11,8 +11,9 @@ import { standardMethod } from '../methods/standard-method.js'
 type Services = Iterable<readonly [DescService, { readonly repository?: Repository<object> | undefined }]>
 
 /**
- * The methods that write resources of all tenants, by their rules. A method of the application is one of them if its service has
- * such a resource, or its rule names one, unless it says that it only reads: by an HTTP GET, or by NO_SIDE_EFFECTS.
+ * The methods that write resources of all tenants, by their rules. A method of the application is one of them
+ * if its service has such a resource, or its rule names one, unless it says that it only reads: by an HTTP
+ * GET, or by NO_SIDE_EFFECTS.
  */
 export const sharedWrites = (
   services: Services,

@@ -5,7 +5,8 @@ import type { MessageRules } from './protovalidate.js'
 import { Violations } from './violations.js'
 
 /**
- * Refuses a request, or a message of a stream, that breaks rules of its .proto, with all violations in one error.
+ * Refuses a request, or a message of a stream, that breaks rules of its .proto, with all violations in one
+ * error.
  * @param rules - those of `buf.validate`; undefined where no message has any.
  */
 export const validation =

@@ -19,7 +19,9 @@ interface Rows {
   readonly own: Row
 }
 
-/** Tenant b tries every method that could reach a resource of tenant a. The resource must appear not to exist. */
+/**
+ * Tenant b tries every method that could reach a resource of tenant a. The resource must appear not to exist.
+ */
 export const checkIsolation = async (world: World, subject: Subject): Promise<void> => {
   const rows = await rowsOf(world, subject)
   if (typeof rows === 'string') return leaveUnchecked(world, subject, rows)

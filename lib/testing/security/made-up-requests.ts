@@ -10,8 +10,8 @@ import { put, sampleValue } from './samples.js'
 import type { Subject } from './subjects.js'
 
 /**
- * Functions that make a request for a method of the application, for each resource that its own key may be of. None where the
- * request names no resource of the check.
+ * Functions that make a request for a method of the application, for each resource that its own key may be
+ * of. None where the request names no resource of the check.
  */
 export const madeUpRequests = (
   method: ServedMethod,
@@ -89,7 +89,10 @@ const isText = (field: DescField): boolean => field.scalar === ScalarType.STRING
 
 const isReference = (field: DescField): boolean => hasOption(field, referenceOption)
 
-/** The resource that a field names by its reference, or else by its own name, such as `book`, `book_id` or `other_books`. */
+/**
+ * The resource that a field names by its reference, or else by its own name, such as `book`, `book_id` or
+ * `other_books`.
+ */
 const namedBy = (field: DescField, subjects: readonly Subject[]): Subject | undefined => {
   if (!isText(field)) return undefined
   if (isReference(field)) {
@@ -121,7 +124,10 @@ const boundTo = (
     : subjects.find(({ name }) => name?.pattern.replaceAll(/\{[^}]*\}/g, '*') === pattern)
 }
 
-/** What `id` or `name` of a request may be the key of: by the path, by the name of the method, or what it returns. */
+/**
+ * What `id` or `name` of a request may be the key of: by the path, by the name of the method, or what it
+ * returns.
+ */
 const candidatesOf = (
   field: DescField,
   method: ServedMethod,

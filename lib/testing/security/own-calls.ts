@@ -8,8 +8,8 @@ import type { Kind, Subject } from './subjects.js'
 import { draft, noteTokens, repeatable, type Row, type World } from './world.js'
 
 /**
- * The owner calls every method of a resource. No response may hold a secret, and only the Create that minted a token
- * may show it.
+ * The owner calls every method of a resource. No response may hold a secret, and only the Create that minted
+ * a token may show it.
  */
 export const checkSecrecy = async (world: World, subject: Subject, row: Row): Promise<void> => {
   await checkCreate(world, subject)

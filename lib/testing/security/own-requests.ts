@@ -11,8 +11,9 @@ import { makeRow, newKey, nextNumber, type Row, type Side, type World } from './
 
 /**
  * Makes the request of one method.
- * @param key - the key of a resource, by the full name of its message; its name where it has one, such as `shelves/s1/books/b1`. The check calls the function several times: it gives keys
- * of the caller's own resources, of another tenant's, and of none.
+ * @param key - the key of a resource, by the full name of its message; its name where it has one, such as
+ * `shelves/s1/books/b1`. The check calls the function several times: it gives keys of the caller's own
+ * resources, of another tenant's, and of none.
  * @param n - differs each time.
  */
 export type RequestFactory = (key: (message: string) => string, n: number) => object
@@ -96,7 +97,8 @@ export const rowsFor = async (
 }
 
 /**
- * What a caller sees of a call does not depend on another tenant's resources that its request names, and holds none of them.
+ * What a caller sees of a call does not depend on another tenant's resources that its request names, and
+ * holds none of them.
  * @returns the requests with which a caller's own resources do their work.
  */
 export const checkOwnRequests = async (

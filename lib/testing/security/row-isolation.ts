@@ -8,7 +8,10 @@ import { itemsOf, keyOf, requestFor } from './requests.js'
 import type { Subject } from './subjects.js'
 import { makeRow, type World } from './world.js'
 
-/** The rows that a caller may reach: those of some types for which the predicate is true, and all of the others. */
+/**
+ * The rows that a caller may reach: those of some types for which the predicate is true, and all of the
+ * others.
+ */
 export interface RowReach {
   types: ReadonlySet<string>
   where: Filter | undefined
@@ -43,7 +46,10 @@ export const checkRowIsolation = async (
   held.where = undefined
 }
 
-/** What the authorizer is asked about: what the rules of standard methods say, and for what goes with another resource, the type of the entity. */
+/**
+ * What the authorizer is asked about: what the rules of standard methods say, and for what goes with another
+ * resource, the type of the entity.
+ */
 export const typesOf = ({ repository, methods }: Subject): ReadonlySet<string> =>
   new Set([
     ...(repository === undefined ? [] : [repository.model.type]),
@@ -77,7 +83,10 @@ const judgeRow = async ({ probe }: World, listener: ListenerClient, reach: Reach
   if (isOther || excluded.code === CODES.INTERNAL) notJudged(probe, { path, isOwn }, excluded, listener)
 }
 
-/** A function without the mark of `supportsRowAccess` is not run. Anything else has to show what rows it reaches. */
+/**
+ * A function without the mark of `supportsRowAccess` is not run. Anything else has to show what rows it
+ * reaches.
+ */
 export const notJudged = (
   { findings }: World['probe'],
   { path, isOwn }: Pick<Reach, 'path' | 'isOwn'>,

@@ -13,8 +13,8 @@ import type { Subject } from './subjects.js'
 import { makeRow, newKey, type Row, sendRow, type World } from './world.js'
 
 /**
- * Somebody who may use all rows but one calls a method of the application, for each type of which its request names a row, or
- * leads to one. What its rule names is not asked for: a rule may name another resource.
+ * Somebody who may use all rows but one calls a method of the application, for each type of which its request
+ * names a row, or leads to one. What its rule names is not asked for: a rule may name another resource.
  */
 export const checkRowRequests = async (
   world: World,

@@ -31,46 +31,55 @@ import { makeParents, makeRow, newText, type World } from './world.js'
 /** Options of `securityCheck`. */
 export interface SecurityOptions {
   /**
-   * Full names of methods that are meant to be public. Any other public method is a finding, except health and
-   * reflection.
+   * Full names of methods that are meant to be public. Any other public method is a finding, except health
+   * and reflection.
    */
   readonly publicMethods?: readonly string[]
   /** Full names of methods that every authenticated caller may call. */
   readonly openMethods?: readonly string[]
-  /** Full names of methods by which callers of every tenant may write what all tenants share (`shared: true`). */
+  /**
+   * Full names of methods by which callers of every tenant may write what all tenants share (`shared: true`).
+   */
   readonly sharedWrites?: readonly string[]
   /** Full names of fields, `package.Message.field`, that look like secrets but are not. */
   readonly plainFields?: readonly string[]
   /**
-   * Values for a resource by its message's full name, when it refuses generated ones; `n` differs each time. Other fields still have generated
-   * values, and references still name resources that the check has made.
+   * Values for a resource by its message's full name, when it refuses generated ones; `n` differs each time.
+   * Other fields still have generated values, and references still name resources that the check has made.
    */
   readonly samples?: Samples
   /**
-   * Requests for methods of your own, by gRPC full method name, where the ones that the check makes up are refused: `{ '/orders.v1.OrderService/PlaceOrder': (key) =>
-   * ({ customerId: key('orders.v1.Customer') }) }`. A method that takes none is in `notChecked`.
+   * Requests for methods of your own, by gRPC full method name, where the ones that the check makes up are
+   * refused:
+   * `{ '/orders.v1.OrderService/PlaceOrder': (key) => ({ customerId: key('orders.v1.Customer') }) }`. A
+   * method that takes none is in `notChecked`.
    */
   readonly requests?: Requests
   /**
-   * Methods that the check must not call, by gRPC full method name, with the reason. Their declarations and their denial are checked, and they
-   * are in `notChecked`. Without its Create, a resource is made in its repository.
+   * Methods that the check must not call, by gRPC full method name, with the reason. Their declarations and
+   * their denial are checked, and they are in `notChecked`. Without its Create, a resource is made in its
+   * repository.
    */
   readonly leaveOut?: Readonly<Record<string, string>>
   /**
-   * Subject and groups of the caller in each of the two tenants. A builder's authorizer is bypassed for them; a server
-   * must grant them everything.
+   * Subject and groups of the caller in each of the two tenants. A builder's authorizer is bypassed for them;
+   * a server must grant them everything.
    */
   readonly as?: Pick<TestPrincipal, 'subject' | 'groups'>
-  /** The headers that identify a principal, for a server that does not read `account-id`, `subject` and `groups`. */
+  /**
+   * The headers that identify a principal, for a server that does not read `account-id`, `subject` and
+   * `groups`.
+   */
   readonly headersOf?: (principal: Required<TestPrincipal>) => Headers | Promise<Headers>
   /** The log of a server. A builder's log is always captured. */
   readonly logs?: Pick<CapturedLogs, 'text'>
 }
 
 /**
- * Checks a service the way an attacker would: first its declarations, then by calls to a server in this process,
- * through both listeners. A builder gets two tenants, each with a caller who may do everything; its authorizer decides
- * for everybody else. A server is checked as it was built. The check writes and deletes: give it its own database.
+ * Checks a service the way an attacker would: first its declarations, then by calls to a server in this
+ * process, through both listeners. A builder gets two tenants, each with a caller who may do everything; its
+ * authorizer decides for everybody else. A server is checked as it was built. The check writes and deletes:
+ * give it its own database.
  * @returns a report with every finding; `passed` when there is none.
  * @example
  * ```ts

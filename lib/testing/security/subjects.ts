@@ -29,7 +29,10 @@ export interface Subject {
   readonly keyPattern: string
   /** The class of its entities. */
   readonly entity: object | undefined
-  /** Fields that hold the key of another resource, with the entity of that. A part of the name has no value of its own. */
+  /**
+   * Fields that hold the key of another resource, with the entity of that. A part of the name has no value of
+   * its own.
+   */
   readonly references: readonly {
     readonly field: DescField
     readonly target: object

@@ -27,7 +27,9 @@ export interface World {
   readonly subjects: readonly Subject[]
   /** The value of secret fields. */
   readonly secret: string
-  /** Resources whose Create refuses another one in the parent that all share: each gets a parent of its own. */
+  /**
+   * Resources whose Create refuses another one in the parent that all share: each gets a parent of its own.
+   */
   readonly apart: Set<Subject>
 }
 
@@ -108,7 +110,10 @@ const noteTarget = ({ entity, name }: Subject, { targets }: Side, row: Row | str
     targets.set(entity, name?.parse(row.key)?.at(-1) ?? row.key)
 }
 
-/** Resources that refer to the same ones may be against a unique rule: the next one refers to new ones, where its path allows it. */
+/**
+ * Resources that refer to the same ones may be against a unique rule: the next one refers to new ones, where
+ * its path allows it.
+ */
 const renewTargets = async (world: World, subject: Subject, side: Side): Promise<void> => {
   for (const { field, target, isInName } of subject.references) {
     const other = world.subjects.find(({ entity }) => entity === target)
@@ -118,8 +123,8 @@ const renewTargets = async (world: World, subject: Subject, side: Side): Promise
 }
 
 /**
- * Creates a resource for a tenant, with Create or else through the repository. A returned text says why it cannot be
- * created. Create may let the server choose the key, or require one.
+ * Creates a resource for a tenant, with Create or else through the repository. A returned text says why it
+ * cannot be created. Create may let the server choose the key, or require one.
  * @param asked - the key; else a new one.
  */
 export const makeRow = async (

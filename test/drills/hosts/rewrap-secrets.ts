@@ -14,7 +14,9 @@ export interface RewrapErrand {
   readonly token: string
   readonly after: string | undefined
   readonly batch: number
-  /** The page after which the process kills itself, while the next one is on its way; undefined to the end. */
+  /**
+   * The page after which the process kills itself, while the next one is on its way; undefined to the end.
+   */
   readonly lastPage: number | undefined
 }
 

@@ -4,7 +4,10 @@ import { until } from '../../support/until.js'
 
 /** How long after the first failed call a server says at the latest that it is not ready. */
 const NOTICED_MS = 5_000
-/** How long after its end an outage may be felt: a connection that was waited for is given up after 10 seconds. */
+/**
+ * How long after its end an outage may be felt: a connection that was waited for is given up after 10
+ * seconds.
+ */
 const RECOVERED_MS = 20_000
 /** What a caller is told during an outage: come again, or that its time is over. */
 const TOLD = [503, 504]

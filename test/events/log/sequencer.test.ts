@@ -30,7 +30,10 @@ const CURSORS: readonly Cursor[] = [
   { name: 'its position', columns: ['position'] },
 ]
 
-/** Below the horizon of PostgreSQL no transaction runs. Positions are drawn later than the ids of transactions, in another order. */
+/**
+ * Below the horizon of PostgreSQL no transaction runs. Positions are drawn later than the ids of
+ * transactions, in another order.
+ */
 const HORIZON: Cursor = {
   name: 'its position below the horizon',
   columns: ['position'],

@@ -23,7 +23,9 @@ import { first, ManyWriters, type Parcel, type Parcels } from './many-writers.js
 const postgres = databases.filter(({ name }) => name === 'postgres')
 /** How often a connection is killed while writes are in flight. */
 const KILLS = drill(5, 500)
-/** The pool learns of a connection that the server has ended when it uses it next, at the latest; it has ten. */
+/**
+ * The pool learns of a connection that the server has ended when it uses it next, at the latest; it has ten.
+ */
 const again = async <T>(read: () => Promise<T>, left = 10): Promise<T> => {
   try {
     return await read()
@@ -48,7 +50,9 @@ describeOn('merged writes', postgres, (backend) => {
     delete: (parcels) => writers.all(({ key }) => parcels.delete(key)),
   }
 
-  /** Statements of several calls that write do something else while a function runs. Resolves to how many did. */
+  /**
+   * Statements of several calls that write do something else while a function runs. Resolves to how many did.
+   */
   const tampered = async (
     change: (send: () => Promise<Result>) => Promise<Result>,
     fn: () => Promise<unknown>,

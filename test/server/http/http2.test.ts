@@ -375,7 +375,9 @@ describe('HTTP/2', () => {
 const END_HEADERS = 4
 const PSEUDO = { ':method': 'POST', ':scheme': 'https', ':authority': 'localhost' }
 
-/** A frame of the first stream (RFC 9113 section 4.1). Node's own client ends a stream before it resets it. */
+/**
+ * A frame of the first stream (RFC 9113 section 4.1). Node's own client ends a stream before it resets it.
+ */
 const frameOf = (type: number, flags: number, payload: Buffer, stream = 1): Buffer =>
   Buffer.concat([Buffer.from([0, 0, payload.length, type, flags, 0, 0, 0, stream]), payload])
 

@@ -40,7 +40,9 @@ export interface Backend {
   readonly name: BackendName
   /** Under what conditions it is tested, where there are some. */
   readonly condition?: string
-  /** The form of another backend that it is, where it is one: suites are asked in it as far as `FORMS` says. */
+  /**
+   * The form of another backend that it is, where it is one: suites are asked in it as far as `FORMS` says.
+   */
   readonly form?: Form
   /** True, or why not. */
   available(): Promise<true | string>
@@ -90,7 +92,9 @@ const PGBOUNCER: Backend = {
   },
 }
 
-/** A backend while calls share statements: each alone in the statement of several, or together with others. */
+/**
+ * A backend while calls share statements: each alone in the statement of several, or together with others.
+ */
 const merging = (backend: Backend): readonly Backend[] =>
   Object.entries({ 'merging each call': mergeEach, 'merging calls in crowds': mergeInCrowds }).map(
     ([condition, begin]) => ({
@@ -157,8 +161,8 @@ function asked(known: readonly Backend[]): readonly Backend[] {
 }
 
 /**
- * Describes a subject once for each backend, and in the forms in which it is asked. One that cannot be had is named in the
- * run's summary and skipped, and fails the run where `CI` is set.
+ * Describes a subject once for each backend, and in the forms in which it is asked. One that cannot be had is
+ * named in the run's summary and skipped, and fails the run where `CI` is set.
  */
 export function describeOn(
   subject: string,

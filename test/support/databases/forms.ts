@@ -5,8 +5,9 @@ import { drilling } from '../drill.js'
 export type Form = 'merging' | 'pooler' | 'mysql8' | 'better-sqlite3'
 
 /**
- * What `npm test` asks in each form, and where the code differs there. A line names the subject of a suite, or one part of it after a colon.
- * The drill asks everything in every form, and so does a run whose `BACKENDS` names the form.
+ * What `npm test` asks in each form, and where the code differs there. A line names the subject of a suite,
+ * or one part of it after a colon. The drill asks everything in every form, and so does a run whose
+ * `BACKENDS` names the form.
  */
 export const FORMS: Readonly<Record<Form, Readonly<Record<string, string>>>> = {
   merging: {
@@ -75,7 +76,8 @@ export const FORMS: Readonly<Record<Form, Readonly<Record<string, string>>>> = {
     'a repository':
       'its start reads the catalogue, where JSON is a type in MySQL, and a text with a check in MariaDB',
   },
-  // Its statements are those of sqlite3. It binds numbers as floats, returns rows by position, and blocks the process.
+  // Its statements are those of sqlite3. It binds numbers as floats, returns rows by position, and blocks the
+  // process.
   'better-sqlite3': {
     'repository: states': 'how many rows a statement changed, and which came back',
     'repository: values': 'numbers are bound as floats, unless they are made integers',
@@ -104,8 +106,8 @@ export const FORMS: Readonly<Record<Form, Readonly<Record<string, string>>>> = {
 }
 
 /**
- * What `npm test` asks on a few backends, and why it says nothing more on the others. The drill asks it on all of them, and so does a run
- * whose `BACKENDS` names one.
+ * What `npm test` asks on a few backends, and why it says nothing more on the others. The drill asks it on
+ * all of them, and so does a run whose `BACKENDS` names one.
  */
 export const ON_FEW: Readonly<Record<string, readonly [why: string, on: readonly string[]]>> = {
   securityCheck: ['it asks a server, whose repository is asked on each backend', ['memory', 'postgres']],
@@ -131,7 +133,9 @@ const NAMED: Readonly<Partial<Record<Form, string>>> = {
 export const isAskedOn = (backend: string, subject: string): boolean =>
   drilling || ON_FEW[subject]?.[1].includes(backend) !== false || askedBackends()?.includes(backend) === true
 
-/** Whether a run asks this subject, or this part of it, in the form; a subject is asked where a part of it is. */
+/**
+ * Whether a run asks this subject, or this part of it, in the form; a subject is asked where a part of it is.
+ */
 export function isAskedIn(form: Form | undefined, subject: string, part?: string): boolean {
   const name = form && NAMED[form]
   if (form === undefined || drilling || (name !== undefined && askedBackends()?.includes(name))) return true

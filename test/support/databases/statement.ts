@@ -37,7 +37,10 @@ const BEFORE: Readonly<Record<DialectName, (column: string) => string>> = {
   sqlite: (column) => `${column} - ?`,
 }
 
-/** Lets time pass for the rows of a table, where the clock is the database's: the times in these columns go back. */
+/**
+ * Lets time pass for the rows of a table, where the clock is the database's: the times in these columns go
+ * back.
+ */
 export async function agedRows(
   on: Executor,
   table: string,

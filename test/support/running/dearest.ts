@@ -6,7 +6,8 @@ const NAMED = 10
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
 
 /**
- * What a run of several files says about where its time went: the sum, and the files that took most processor time.
+ * What a run of several files says about where its time went: the sum, and the files that took most processor
+ * time.
  * @param wholeMs - the processor time of the whole run.
  */
 export function dearest(

@@ -34,8 +34,10 @@ export interface StartedServices {
 const DURABLE: readonly Service[] = ['postgres', 'mysql']
 
 /**
- * Uses the servers that answer; starts the others from what is installed, in temporary folders, never as root.
- * @param isWhole - every test will run: then the databases are the run's own too, unless a variable names one.
+ * Uses the servers that answer; starts the others from what is installed, in temporary folders, never as
+ * root.
+ * @param isWhole - every test will run: then the databases are the run's own too, unless a variable names
+ * one.
  */
 export async function startServices(wanted: readonly Service[], isWhole: boolean): Promise<StartedServices> {
   const environment: Record<string, string> = {}
@@ -197,7 +199,8 @@ const RECIPES: Readonly<Record<Service, Recipe>> = {
 
 /**
  * Starts a server for `test`, which is skipped where the run does without servers of that kind.
- * @param given - a port that is known already. @param more - further arguments of its program. @param parent - of its folder.
+ * @param given - a port that is known already. @param more - further arguments of its program. @param parent
+ * - of its folder.
  */
 export async function ownServer(
   service: Service,
@@ -310,7 +313,8 @@ class Started implements StartedService {
       try {
         return await this.ready()
       } catch (error) {
-        // The processes of a killed PostgreSQL end a moment later, and keep the next one from starting until then.
+        // The processes of a killed PostgreSQL end a moment later, and keep the next one from starting until
+        // then.
         if (attempts === 0 || !this.hasEnded) throw error
         await pause(250)
       }

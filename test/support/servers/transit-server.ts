@@ -34,8 +34,9 @@ class UserError {
 }
 
 /**
- * The part of Vault's HTTP API that a transit client meets, in this process: encrypt, decrypt and rewrap with key versions,
- * `associated_data` and `batch_input`, and the errors Vault answers in the form it answers them in.
+ * The part of Vault's HTTP API that a transit client meets, in this process: encrypt, decrypt and rewrap with
+ * key versions, `associated_data` and `batch_input`, and the errors Vault answers in the form it answers them
+ * in.
  */
 export class TransitServer {
   readonly token = newToken()
@@ -242,7 +243,9 @@ const rewrap: Operation = (key, item) => {
 
 const OPERATIONS = { encrypt, decrypt, rewrap }
 
-/** One bad item makes the whole answer a 400 that still holds every result, except for rewrap, which says 200. */
+/**
+ * One bad item makes the whole answer a 400 that still holds every result, except for rewrap, which says 200.
+ */
 function batch(response: ServerResponse, key: TransitKey, operation: Operation, body: Batch): void {
   const items = body.batch_input
   if (!Array.isArray(items) || items.length === 0)

@@ -183,7 +183,10 @@ class Planning {
     return { count, untilPurged: { deleted: Math.max(0, visible.count - live) } }
   }
 
-  /** How many the caller is told of: rows of another tenant, and those that the caller may not list, are not counted. */
+  /**
+   * How many the caller is told of: rows of another tenant, and those that the caller may not list, are not
+   * counted.
+   */
   async #visible(
     child: Member,
     pending: readonly Pending[],

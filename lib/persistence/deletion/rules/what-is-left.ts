@@ -54,8 +54,8 @@ export async function checkParentsLive(
 }
 
 /**
- * What a row refers to has to be live, or among those that become live with it. It is locked. What the caller may not refer to
- * counts as deleted.
+ * What a row refers to has to be live, or among those that become live with it. It is locked. What the caller
+ * may not refer to counts as deleted.
  * @param key - of a row that the caller has not named.
  * @throws ErrPreconditionFailed
  */
@@ -78,7 +78,9 @@ export async function checkParents(
   }
 }
 
-/** Which rows the caller may refer to. The name of the target may have parts in common with that of the row. */
+/**
+ * Which rows the caller may refer to. The name of the target may have parts in common with that of the row.
+ */
 async function limitsOf(
   stored: StoredRows,
   references: ReferenceAccess,

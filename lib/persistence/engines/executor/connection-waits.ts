@@ -3,7 +3,9 @@ import { Unavailable } from '../../../errors.js'
 import { cancellation } from '../errors/cancellation.js'
 import { type HeldConnection, holdersAround, type OpenTransaction } from '../../contract/open-transaction.js'
 
-/** How long a caller waits for a connection, and a new connection for the server, whatever a DataSource says. */
+/**
+ * How long a caller waits for a connection, and a new connection for the server, whatever a DataSource says.
+ */
 export const CONNECT_MS = 10_000
 
 /** So long nothing has happened where all connections are held by callers that wait. */
@@ -21,7 +23,9 @@ export interface WaitedPool {
 
 interface Wait {
   readonly since: number
-  /** Transactions that hold a connection of the same pool, and wait for this caller as far as anybody knows. */
+  /**
+   * Transactions that hold a connection of the same pool, and wait for this caller as far as anybody knows.
+   */
   readonly holders: readonly OpenTransaction[]
   readonly refuse: (error: Error) => void
 }
@@ -120,8 +124,8 @@ export class ConnectionWaits {
   }
 
   /**
-   * Refuses those callers where nothing happens on the connections meanwhile. A transaction that goes on does not wait for its
-   * caller, and will give its connection back.
+   * Refuses those callers where nothing happens on the connections meanwhile. A transaction that goes on does
+   * not wait for its caller, and will give its connection back.
    */
   #lookSoon(): void {
     const held = this.#held

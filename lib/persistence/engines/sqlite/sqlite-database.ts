@@ -125,7 +125,10 @@ const QUESTIONS: WriteQuestions = {
     )
   },
 
-  /** Pages of a transaction reach the disk when it commits. The number in the file's first page is written as it is. */
+  /**
+   * Pages of a transaction reach the disk when it commits. The number in the file's first page is written as
+   * it is.
+   */
   async commit(on, options) {
     await on.control('BEGIN IMMEDIATE')
     const [row] = (await on.run(VERSION, [], options)).rows

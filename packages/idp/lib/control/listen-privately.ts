@@ -5,8 +5,10 @@ import { dirname } from 'node:path'
 import { Failure } from '../idp-failure.js'
 
 /**
- * Listens on a unix socket that only this user may open. A socket that a process left when it was killed is replaced.
- * @throws Failure where another process listens, the folder is another user's, or the system has no users by number. `who` names the listener.
+ * Listens on a unix socket that only this user may open. A socket that a process left when it was killed is
+ * replaced.
+ * @throws Failure where another process listens, the folder is another user's, or the system has no users by
+ * number. `who` names the listener.
  */
 export async function listenPrivately(server: Server, path: string, who: string): Promise<void> {
   if (process.getuid === undefined)
