@@ -41,15 +41,6 @@ export const parseIfMatch = (value: string, field: string): IfMatch => {
   return { any: false, etags: [...etags] }
 }
 
-/** The etag of a resource in a request, as a repository takes it; undefined when any etag matches. */
-export const etagOfResource = (value: string, field: string): string | undefined => {
-  if (value === '') return undefined
-  const { any, etags } = parseIfMatch(value, field)
-  const [etag = NO_ETAG, another] = etags
-  if (another !== undefined) throw new InvalidArgument(field, 'names several etags: a resource has one')
-  return any ? undefined : etag
-}
-
 /** Whether two conditions are equal. */
 export const sameIfMatch = (a: IfMatch, b: IfMatch): boolean =>
   a.any === b.any && a.etags.length === b.etags.length && a.etags.every((etag) => b.etags.includes(etag))

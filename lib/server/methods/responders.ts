@@ -1,9 +1,8 @@
-import { create, type DescMessage, type DescMethod, type Message } from '@bufbuild/protobuf'
+import { create, type DescMethod, type Message } from '@bufbuild/protobuf'
 import { EmptySchema } from '@bufbuild/protobuf/wkt'
 import type { ServerCall } from '../../call.js'
 import type { RequestContext } from '../../context.js'
 import { InvalidArgument } from '../../errors.js'
-import { etagOfResource } from '../../if-match.js'
 import { Precondition } from '../../persistence/contract/precondition.js'
 import type {
   BatchUpdateItem,
@@ -197,7 +196,6 @@ const RESPONDERS: Responders = {
     const mask = maskReader(requests.message, 'update_mask')
     const spared = sparingImmutable(model)
     const requestId = stringReader(requests.message, 'request_id')
-    const etag = stringReader(resource.message as DescMessage, 'etag')
     const messageOf = requiredIn<Message>(resource)
     const namedOf = namedInside(model, resource)
     return async (request, facts) => {
@@ -212,18 +210,12 @@ const RESPONDERS: Responders = {
               'a batch is run once as a whole: send it beside the items',
             )
           const message = messageOf(item)
-          const ifMatch = etagOfResource(etag?.(message) ?? '', `${at}.${resource.name}.etag`)
           const entity = model.fromMessage(message)
           const { paths, touchOnly } = spared({ paths: mask?.(item) ?? [], touchOnly: false }, entity)
           const { key, held } = namedOf(message, `${at}.`)
           stored.push({ key, held: [...place, ...held] })
-          return {
-            key,
-            entity,
-            fieldMask: paths,
-            ...(touchOnly && { touchOnly }),
-            ...(ifMatch === undefined ? {} : { ifMatch }),
-          }
+          // The etag of an item's resource is no precondition.
+          return { key, entity, fieldMask: paths, ...(touchOnly && { touchOnly }) }
         },
       )
       await checkStored(repository, stored, facts)

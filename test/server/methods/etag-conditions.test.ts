@@ -51,7 +51,7 @@ describeOn('If-Match served by a repository', backends, (backend) => {
   let client: ForeignClient
 
   before(async () => {
-    served = await serveSpecimens(backend)
+    served = await serveSpecimens(backend, () => ({}), { gateway: { connect: true } })
     client = served.client
   })
 
@@ -175,54 +175,56 @@ describeOn('If-Match served by a repository', backends, (backend) => {
     expect(answer).to.include({ title: 'Marble', etag })
   })
 
-  describe('of an item of a batch', () => {
-    const items = (all: readonly (readonly [string, string])[], paths = ['title']) => ({
+  describe('in the resource of an item of a batch', () => {
+    const items = (all: readonly (readonly [string, string])[], paths: readonly string[] = ['title']) => ({
       requests: all.map(([key, etag]) => ({
         specimen: { id: key, title: 'Slate', etag },
         update_mask: { paths },
       })),
     })
-    const titles = async (keys: readonly string[]) => {
-      const { answer } = await client.unary('BatchGetSpecimens', { ids: keys }, ALICE)
-      return (answer?.['specimens'] as { title: string }[]).map(({ title }) => title)
+    const json = (all: readonly (readonly [string, string])[]) => ({
+      requests: all.map(([key, etag]) => ({
+        specimen: { id: key, title: 'Slate', etag },
+        updateMask: 'title',
+      })),
+    })
+    const posted = async (url: string, body: object) =>
+      (await (await fetch(url, post(ALICE, body))).json()) as object
+    const protocols: Readonly<
+      Record<string, (all: readonly (readonly [string, string])[]) => Promise<object | undefined>>
+    > = {
+      gRPC: async (all) => (await client.unary('BatchUpdateSpecimens', items(all), ALICE)).answer,
+      HTTP: (all) => posted(`${served.http}/v1/specimens:batchUpdate`, json(all)),
+      Connect: (all) => posted(`${served.http}/${SpecimenService.typeName}/BatchUpdateSpecimens`, json(all)),
     }
 
-    it('is the etag of its resource, compared for all or nothing', async () => {
-      const [b, a] = [id(), id()]
-      const [etagB, etagA] = [await createOne(b), await createOne(a)]
-      const stale = items([
-        [b, etagB],
-        [a, 'stale'],
-      ])
-      for (const call of [
-        async () => (await client.unary('BatchUpdateSpecimens', stale, ALICE)).code,
-        async () => {
-          const requests = [
-            { specimen: { id: b, title: 'Slate' }, updateMask: 'title' },
-            { specimen: { id: a, title: 'Slate', etag: 'stale' }, updateMask: 'title' },
-          ]
-          const response = await fetch(`${served.http}/v1/specimens:batchUpdate`, post(ALICE, { requests }))
-          return response.status === 412 ? 9 : response.status
-        },
-      ]) {
-        expect(await call()).to.equal(9)
-        expect(await titles([a, b])).to.deep.equal(['Marble', 'Marble'])
-      }
-      const current = items([
-        [b, etagB],
-        [a, etagA],
-      ])
-      const { code, answer, details } = await client.unary('BatchUpdateSpecimens', current, ALICE)
-      expect(code, details).to.equal(0)
-      const updated = answer?.['specimens'] as { id: string; title: string; etag: string }[]
-      expect(updated.map(({ id: key, title }) => [key, title])).to.deep.equal([
-        [b, 'Slate'],
-        [a, 'Slate'],
-      ])
-      expect(updated[0]?.etag).not.to.equal(etagB)
+    for (const [protocol, batchUpdate] of Object.entries(protocols))
+      it(`is no precondition over ${protocol}, and every item gets an etag of its own`, async () => {
+        const keys = OF_AN_ITEM.map(() => id())
+        const etags = new Map<string, string>()
+        for (const key of keys) etags.set(key, await createOne(key))
+        const answer = await batchUpdate(
+          keys.map((key, at) => [key, OF_AN_ITEM[at]?.(etags.get(key) as string) ?? ''] as const),
+        )
+        const updated = (answer as { specimens?: { id: string; title: string; etag: string }[] }).specimens
+        expect(updated?.map(({ id: key, title }) => [key, title])).to.deep.equal(
+          keys.map((key) => [key, 'Slate']),
+        )
+        const written = new Set(updated?.map(({ etag }) => etag))
+        expect(written.size).to.equal(keys.length)
+        for (const etag of etags.values()) expect(written.has(etag)).to.equal(false)
+      })
+
+    it('is written by no mask, and named by none', async () => {
+      const key = id()
+      await createOne(key)
+      const { answer } = await client.unary('BatchUpdateSpecimens', items([[key, 'mine']], ['*']), ALICE)
+      expect((answer?.['specimens'] as { etag: string }[])[0]?.etag).not.to.equal('mine')
+      const { code } = await client.unary('BatchUpdateSpecimens', items([[key, 'mine']], ['etag']), ALICE)
+      expect(code).to.equal(3)
     })
 
-    it('does not lead around what a repository does of its own in a batch', async () => {
+    it('does not reach a repository', async () => {
       const seen: unknown[] = []
       class Own extends MemoryRepository<Specimen> {
         override batchUpdate(...[batch, options]: Parameters<MemoryRepository<Specimen>['batchUpdate']>) {
@@ -238,51 +240,29 @@ describeOn('If-Match served by a repository', backends, (backend) => {
         builder.register(SpecimenService, own, { weighSpecimen: () => create(SpecimenSchema) }),
       )
       const caller = new ForeignClient(SpecimenService, server.grpc)
-      const { answer } = await caller.unary(
+      await caller.unary(
         'CreateSpecimen',
         { specimen: { title: 'Marble', code: 'o' }, specimen_id: 'o' },
         ALICE,
       )
-      const etag = answer?.['etag'] as string
-      const { code } = await caller.unary('BatchUpdateSpecimens', items([['o', etag]]), ALICE)
-      expect([code, seen]).to.deep.equal([0, [['o', etag]]])
+      const { code } = await caller.unary('BatchUpdateSpecimens', items([['o', 'stale']]), ALICE)
+      expect([code, seen]).to.deep.equal([0, [['o', undefined]]])
       caller.close()
       await server.stop()
     })
-
-    it('lets a batch be refused as without it', async () => {
-      const key = id()
-      const etag = await createOne(key)
-      const refusals: readonly (readonly [string, object, number])[] = [
-        [
-          'twice the same key',
-          items([
-            [key, etag],
-            [key, etag],
-          ]),
-          3,
-        ],
-        [
-          'a missing key',
-          items([
-            [key, etag],
-            ['nobody', 'x'],
-          ]),
-          5,
-        ],
-        ['an unknown path', items([[key, etag]], ['nothing']), 3],
-        ['a weak etag', items([[key, `W/"${etag}"`]]), 9],
-        ['an etag that is none', items([[key, 'a b']]), 3],
-        ['several etags', items([[key, `"${etag}", "b"`]]), 3],
-      ]
-      for (const [name, request, expected] of refusals) {
-        const { code } = await client.unary('BatchUpdateSpecimens', request, ALICE)
-        expect([name, code]).to.deep.equal([name, expected])
-      }
-      expect(await titles([key])).to.deep.equal(['Marble'])
-    })
   })
 })
+
+/** What a client may have in the etag of an item. */
+const OF_AN_ITEM: readonly ((etag: string) => string)[] = [
+  (etag) => etag,
+  () => 'stale',
+  () => '',
+  (etag) => `W/"${etag}"`,
+  () => 'a b',
+  (etag) => `"${etag}", "b"`,
+  () => '"open',
+]
 
 describe('If-Match served by an implementation', () => {
   let running: RunningServer
