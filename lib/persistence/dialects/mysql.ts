@@ -1,4 +1,4 @@
-import { controlStatements } from './transaction-control.js'
+import { controlStatements } from './control-in-text.js'
 import type { Dialect } from './dialect.js'
 import { isMariadbServer, mysqlCatalog } from './mysql/catalog.js'
 import { mysqlJson } from './mysql/json.js'

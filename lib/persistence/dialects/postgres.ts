@@ -1,4 +1,4 @@
-import { controlStatements } from './transaction-control.js'
+import { controlStatements } from './control-in-text.js'
 import type { Dialect } from './dialect.js'
 import { postgresCatalog } from './postgres/catalog.js'
 import { postgresGathered } from './postgres/gathered.js'

@@ -1,4 +1,4 @@
-import { controlStatements } from './transaction-control.js'
+import { controlStatements } from './control-in-text.js'
 import { columnText } from './column-text.js'
 import type { Dialect } from './dialect.js'
 import { sqliteGathered } from './sqlite/gathered.js'

@@ -1,6 +1,7 @@
 import { RequestContext } from '../../context.js'
 import { isThenable } from '../../thenable.js'
-import { type OperationOptions, OPTIONS_AT, type Repository, TAKES_CONTEXT } from '../contract/repository.js'
+import { OPTIONS_AT, TAKES_CONTEXT } from './options-at.js'
+import type { OperationOptions, Repository } from '../contract/repository.js'
 import { openAround, watched } from '../contract/open-transaction.js'
 
 type Repositories = Pick<Repository<object>, 'model'>

@@ -1,7 +1,7 @@
 import type { EntityManager, QueryRunner } from 'typeorm'
 import { RequestContext } from '../../context.js'
 import { insideOf, runAfterCommit } from '../contract/open-transaction.js'
-import { contextGiven } from '../contract/repository.js'
+import { contextGiven } from '../repository/options-at.js'
 import type { Database, Lease } from '../engines/executor/executor.js'
 import { transactionOf } from '../typeorm/typeorm-inside.js'
 import { LockedSnapshot } from '../engines/executor/locked-snapshot.js'

@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm'
 import { RequestContext } from '../../context.js'
 import { Unavailable, UnknownOutcome } from '../../errors.js'
-import { withRetries } from '../engines/errors/constraint-error.js'
+import { withRetries } from '../engines/errors/deadlock-retries.js'
 import { declaredIsolation, isolationProblem } from '../engines/declared-isolation.js'
 import { executorOf } from '../engines/executor-of.js'
 import type { Database, Executor } from '../engines/executor/executor.js'

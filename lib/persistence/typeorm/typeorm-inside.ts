@@ -3,7 +3,7 @@ import type { IsolationLevel } from 'typeorm/driver/types/IsolationLevel.js'
 import { RequestContext } from '../../context.js'
 import { ErrNotFound } from '../../errors.js'
 import { refuseNested, tracked } from '../contract/open-transaction.js'
-import { transactionControl } from '../dialects/transaction-control.js'
+import { transactionControl } from '../dialects/control-in-text.js'
 import type { ManagedTransaction, OpenSavepoint } from './managed-transaction.js'
 
 /** What subscribers of TypeORM are told of a transaction. */

@@ -1,5 +1,6 @@
 import { RequestContext } from '../../context.js'
-import { contextGiven, type Repository, TAKES_CONTEXT } from '../../persistence/contract/repository.js'
+import { contextGiven, TAKES_CONTEXT } from '../../persistence/repository/options-at.js'
+import type { Repository } from '../../persistence/contract/repository.js'
 import { enter } from '../chain/enter.js'
 
 /** The operations that standard methods call. */

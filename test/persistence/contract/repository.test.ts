@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { OPTIONS_AT } from '../../../lib/persistence/contract/repository.js'
+import { OPTIONS_AT } from '../../../lib/persistence/repository/options-at.js'
 import { MemoryRepository } from '../../../lib/persistence/memory/memory-repository.js'
 import { StandardRepository } from '../../../lib/persistence/repository/standard-repository.js'
 import { TypeormRepository } from '../../../lib/persistence/sql/typeorm-repository.js'

@@ -6,11 +6,8 @@ import { RequestContext } from '../../../lib/context.js'
 import { ErrConflict } from '../../../lib/errors.js'
 import { memoryRepositoryOf, repositoryOf } from '../../../lib/persistence/repository-of.js'
 import { createTables } from '../../../lib/persistence/schema/create-tables.js'
-import {
-  OPTIONS_AT,
-  type OperationOptions,
-  type Repository,
-} from '../../../lib/persistence/contract/repository.js'
+import { OPTIONS_AT } from '../../../lib/persistence/repository/options-at.js'
+import type { OperationOptions, Repository } from '../../../lib/persistence/contract/repository.js'
 import { withContextInOverrides } from '../../../lib/server/methods/overrides.js'
 import { backends, describeOn, type OpenBackend } from '../../support/databases/backends.js'
 import { ForeignClient } from '../../support/grpc/clients.js'
@@ -160,7 +157,7 @@ describe('the operations that standard methods call', () => {
   /** No standard method calls them. */
   const others: readonly string[] = [
     ...['exists', 'modify', 'purgeExpired'],
-    ...['lookup', 'reveal', 'verify', 'remint'],
+    ...['lookup', 'reveal', 'verify', 'remint', 'rewrapSecrets', 'secretVersions'],
   ]
   for (const [name, at] of Object.entries(OPTIONS_AT).filter(([one]) => !others.includes(one)))
     it(`run in the context of their call where the application overrides ${name}`, async () => {

@@ -119,7 +119,7 @@ export const sqliteKinds: Readonly<Record<keyof KindsSql, SqliteKind>> = {
       if (stored === null || stored === undefined) return value
       return value instanceof Date && value.toJSON() === stored ? value : stored
     },
-    // It compares the texts: `…00.123456Z` stands between them.
+    // It compares the texts: one with more digits stands between them.
     millisecond: (time) => [time.toISOString().slice(0, -1), time.toISOString()],
     holds: () => true,
   }),

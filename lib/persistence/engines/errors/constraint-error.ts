@@ -1,18 +1,6 @@
-import type { CallEnd } from '../../../call-end.js'
-import { setTimeout as delay } from 'node:timers/promises'
-import {
-  Aborted,
-  AshlarError,
-  Cancelled,
-  DeadlineExceeded,
-  ErrConflict,
-  ErrPreconditionFailed,
-  Unavailable,
-} from '../../../errors.js'
+import { AshlarError, ErrConflict, ErrPreconditionFailed } from '../../../errors.js'
 import { withoutValues } from '../../../faults/driver-fault.js'
 import { isInstance } from '../../../faults/readable.js'
-import { cancellation } from './cancellation.js'
-import { StaleStatement } from './stale-statement.js'
 import { driverErrors, type DriverError } from './driver-errors.js'
 
 export { readOnlyError } from './read-only-error.js'
@@ -74,12 +62,6 @@ const SQLITE_CODES: Readonly<Record<string, Kind>> = {
 const SQLITE_CONSTRAINT = 19
 const SQLITE_UNIQUE = /^SQLITE_CONSTRAINT: (?:UNIQUE constraint failed|PRIMARY KEY must be unique)/
 
-const RETRYABLE_STATES = new Set<unknown>(['40001', '40P01', '55P03'])
-const RETRYABLE_ERRNOS = new Set<unknown>([1020, 1205, 1213, 3572])
-
-/** A row is locked: at once (NOWAIT), or after the engine's lock timeout. */
-const LOCKED = new Set<unknown>(['55P03', 1205, 3572])
-
 /**
  * The error for the caller of a violated constraint: {@link ErrConflict} for a unique one,
  * {@link ErrPreconditionFailed} for a foreign key, NOT NULL, CHECK or exclusion, undefined for any other
@@ -111,57 +93,3 @@ function kindOf({ code, errno, sqlState, message }: DriverError): Kind | undefin
 }
 
 const LONGEST_CODE = 64
-
-/**
- * Whether the same work may succeed when it is repeated: after a deadlock, a serialization failure, a lock
- * timeout or an outdated plan, however the error is wrapped. False when the commit may have succeeded, or the
- * caller is gone.
- */
-export function retryable(error: unknown): boolean {
-  if ([Unavailable, Cancelled, DeadlineExceeded].some((type) => isInstance(error, type))) return false
-  const errors = driverErrors(error)
-  if (errors.some(({ thrown }) => isInstance(thrown, StaleStatement))) return true
-  return errors.some(
-    ({ code, errno, sqlState }) =>
-      (typeof sqlState === 'string' && RETRYABLE_ERRNOS.has(errno)) ||
-      (typeof code === 'string' && (RETRYABLE_STATES.has(code) || code.startsWith('SQLITE_BUSY'))),
-  )
-}
-
-/** The caller's error for a {@link retryable} one, with advice when a lock was the cause. */
-export function abortedBy(error: unknown): Aborted {
-  if (isInstance(error, Aborted)) return error as Aborted
-  const isLocked = driverErrors(error).some(
-    ({ code, errno, sqlState }) => LOCKED.has(code) || (typeof sqlState === 'string' && LOCKED.has(errno)),
-  )
-  return new Aborted(
-    isLocked ? 'another transaction has locked a row: run the whole transaction again' : undefined,
-    error,
-  )
-}
-
-export interface RetryOptions {
-  /** How often it runs, the first time included. Default: 4. */
-  readonly maxAttempts?: number
-  readonly signal?: CallEnd | undefined
-}
-
-/**
- * Runs an operation, and repeats it after conflicts with other writers, with growing random pauses.
- * @throws Aborted when the last attempt has failed.
- */
-export async function withRetries<T>(
-  operation: () => Promise<T>,
-  { maxAttempts = 4, signal }: RetryOptions = {},
-): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await operation()
-    } catch (error) {
-      if (!retryable(error)) throw error
-      if (signal?.aborted === true) throw cancellation(signal, error)
-      if (attempt >= maxAttempts) throw abortedBy(error)
-      await delay(Math.random() * 10 * 2 ** attempt)
-    }
-  }
-}

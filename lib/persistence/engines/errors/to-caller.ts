@@ -6,7 +6,8 @@ import {
   type InvalidArgument,
 } from '../../../errors.js'
 import { isInstance, readable } from '../../../faults/readable.js'
-import { abortedBy, constraintError, retryable } from './constraint-error.js'
+import { constraintError } from './constraint-error.js'
+import { abortedBy, retryable } from './deadlock-retries.js'
 import { driverErrors } from './driver-errors.js'
 
 /** What is known of the indexes of a table. */

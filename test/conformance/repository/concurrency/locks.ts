@@ -210,7 +210,7 @@ export const locks = (holder: Holder, backend: BackendName): void => {
       await inside(async () => {
         if (++attempts === 2) await release()
         await specimens().get('a', { lock: 'update', wait: 'nowait' })
-      }, 1)
+      }, 2)
       expect(attempts).to.equal(2)
     })
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { Aborted } from '../../../../lib/errors.js'
-import { abortedBy, retryable } from '../../../../lib/persistence/engines/errors/constraint-error.js'
+import { abortedBy, retryable } from '../../../../lib/persistence/engines/errors/deadlock-retries.js'
 
 const LOCKED = 'another transaction has locked a row: run the whole transaction again'
 

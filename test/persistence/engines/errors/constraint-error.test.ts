@@ -10,11 +10,8 @@ import {
   Internal,
   Unavailable,
 } from '../../../../lib/errors.js'
-import {
-  constraintError,
-  retryable,
-  withRetries,
-} from '../../../../lib/persistence/engines/errors/constraint-error.js'
+import { constraintError } from '../../../../lib/persistence/engines/errors/constraint-error.js'
+import { retryable, withRetries } from '../../../../lib/persistence/engines/errors/deadlock-retries.js'
 import type { Database } from '../../../../lib/persistence/engines/executor/executor.js'
 import type { DialectName } from '../../../../lib/persistence/dialects/dialect.js'
 import { databases, describeOn, type OpenBackend } from '../../../support/databases/backends.js'

@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import { inspect } from 'node:util'
 import { AshlarError, type Code } from '../../../../lib/errors.js'
-import { constraintError, retryable } from '../../../../lib/persistence/engines/errors/constraint-error.js'
+import { constraintError } from '../../../../lib/persistence/engines/errors/constraint-error.js'
+import { retryable } from '../../../../lib/persistence/engines/errors/deadlock-retries.js'
 import { toCaller } from '../../../../lib/persistence/engines/errors/to-caller.js'
 import { causeOf, toAshlarError } from '../../../../lib/server/observability/to-ashlar-error.js'
 

@@ -3,7 +3,7 @@ import type { Dialect } from '../../../lib/persistence/dialects/dialect.js'
 import { mariadb } from '../../../lib/persistence/dialects/mysql.js'
 import { postgres } from '../../../lib/persistence/dialects/postgres.js'
 import { sqlite } from '../../../lib/persistence/dialects/sqlite.js'
-import { transactionControl } from '../../../lib/persistence/dialects/transaction-control.js'
+import { transactionControl } from '../../../lib/persistence/dialects/control-in-text.js'
 
 const ALL = [postgres, mariadb, sqlite]
 
