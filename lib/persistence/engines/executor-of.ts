@@ -26,7 +26,8 @@ export function* openDatabases(): Generator<Database> {
 }
 
 /**
- * The Database of a DataSource; the same object every time. `options` count on the first call only.
+ * The Database of a DataSource, which is the Executor of its pool (both in `executor/executor.ts`); the same
+ * object every time. `options` count on the first call only.
  * @throws TypeError for a DataSource that is not on PostgreSQL, MySQL, MariaDB or a `SqliteDataSource`.
  */
 export function executorOf(dataSource: DataSource, options: DatabaseOptions = {}): Database {

@@ -23,13 +23,17 @@ export interface SeenRows<E, C> {
 
 /**
  * Calls the entity's hooks around the writes of operations that call hooks. Before a hook of a stored entity
- * is called, its row is read and locked.
+ * is called, its row is read and locked. AfterLoad is not called here but by StandardRepository, once the
+ * relations are there: lists and lookups do not pass these rows.
  */
 export class HookedRows<
   E extends object,
   C extends RowCall & { readonly late?: LateCalls<C> | undefined },
 > implements Rows<E, C> {
-  /** @param writesAlone - whether a write is one statement, without references and events. */
+  /**
+   * @param seen - the store itself, which reads the row with its columns as they are.
+   * @param writesAlone - whether a write is one statement, without references and events.
+   */
   constructor(
     private readonly next: Rows<E, C>,
     private readonly seen: SeenRows<E, C>,

@@ -20,8 +20,8 @@ export interface Sought {
 export interface Mergeable<S extends Sought, R> {
   /** For messages: the resource, and what is done. */
   readonly name: string
-  /** In a statement of its own. It never throws. */
-  alone(sought: S, run: SqlCall): Promise<R | undefined>
+  /** In a statement of its own. A failure rejects the promise; none is thrown. */
+  alone(sought: S, call: SqlCall): Promise<R | undefined>
   /** Calls of the same group may share a statement; undefined where the call goes out alone. */
   groupOf(tenant: string | undefined): string | undefined
   /**
@@ -33,8 +33,9 @@ export interface Mergeable<S extends Sought, R> {
   valuesOf(sought: S): readonly unknown[]
   /** What binds the values of calls. */
   bound(calls: readonly (readonly unknown[])[]): readonly unknown[]
-  /** What the row, whose first column is that number, holds of {@link Sought}. */
+  /** By what the row of a result would be asked for. */
   soughtIn(result: R): Sought
+  /** @param row - of the statement: its first column is the number of the call. */
   read(row: Row): R
 }
 
@@ -50,7 +51,7 @@ class Call<S extends Sought, R> implements WaitingCall {
     readonly row: string | undefined,
     readonly sought: S,
     readonly values: readonly unknown[],
-    readonly run: SqlCall,
+    readonly sqlCall: SqlCall,
     readonly resolve: (result: R | undefined) => void,
     readonly reject: (error: unknown) => void,
     left: (call: Call<S, R>) => void,
@@ -117,17 +118,17 @@ export abstract class MergedCalls<S extends Sought, R> {
   }
 
   /** Undefined where no row is found. */
-  run(sought: S, run: SqlCall): Promise<R | undefined> {
+  run(sought: S, call: SqlCall): Promise<R | undefined> {
     const queue = this.#queue
     if (queue.passes()) {
-      const call = this.operation.alone(sought, run)
-      call.then(queue.landed, queue.landed)
-      return call
+      const running = this.operation.alone(sought, call)
+      running.then(queue.landed, queue.landed)
+      return running
     }
     const slot = queue.enter()
-    if (slot !== undefined) return this.#atOnce(slot, sought, run)
+    if (slot !== undefined) return this.#atOnce(slot, sought, call)
     const group = this.#isApart(sought.tenant) ? undefined : this.operation.groupOf(sought.tenant)
-    return group === undefined ? this.operation.alone(sought, run) : this.#wait(group, sought, run)
+    return group === undefined ? this.operation.alone(sought, call) : this.#wait(group, sought, call)
   }
 
   /** Whether a statement of one call does. */
@@ -147,10 +148,10 @@ export abstract class MergedCalls<S extends Sought, R> {
   /** In the result of a statement there was no row of the call. */
   protected abstract missed(found: () => void, again: () => Promise<boolean>): void
 
-  async #atOnce(slot: Slot, sought: S, run: SqlCall): Promise<R | undefined> {
+  async #atOnce(slot: Slot, sought: S, call: SqlCall): Promise<R | undefined> {
     let calls: number | undefined
     try {
-      const result = await this.operation.alone(sought, run)
+      const result = await this.operation.alone(sought, call)
       calls = 1
       return result
     } finally {
@@ -158,12 +159,13 @@ export abstract class MergedCalls<S extends Sought, R> {
     }
   }
 
-  #wait(group: string, sought: S, run: SqlCall): Promise<R | undefined> {
+  #wait(group: string, sought: S, sqlCall: SqlCall): Promise<R | undefined> {
     return new Promise((resolve, reject) => {
-      const { signal } = run
+      const { signal } = sqlCall
       if (signal?.aborted === true) return reject(cancellation(signal))
       const values = this.operation.valuesOf(sought)
-      const call = new Call<S, R>(group, this.rowOf(sought), sought, values, run, resolve, reject, this.#left)
+      const row = this.rowOf(sought)
+      const call = new Call<S, R>(group, row, sought, values, sqlCall, resolve, reject, this.#left)
       signal?.addEventListener('abort', call.leave, { once: true })
       this.#queue.wait(call)
     })
@@ -172,7 +174,7 @@ export abstract class MergedCalls<S extends Sought, R> {
   readonly #left = (call: Call<S, R>): void => {
     const { statement } = call
     call.hasLeft = true
-    call.reject(cancellation(call.run.signal))
+    call.reject(cancellation(call.sqlCall.signal))
     if (statement === undefined) this.#queue.remove(call)
     else statement.leave()
   }
@@ -230,7 +232,7 @@ export abstract class MergedCalls<S extends Sought, R> {
   }
 
   #settle(call: Call<S, R>, result: R | undefined): void {
-    call.run.signal?.removeEventListener('abort', call.leave)
+    call.sqlCall.signal?.removeEventListener('abort', call.leave)
     if (result !== undefined) call.resolve(result)
     else if (!call.hasLeft)
       this.missed(
@@ -254,16 +256,16 @@ export abstract class MergedCalls<S extends Sought, R> {
 
   #reject(calls: readonly Call<S, R>[], error: unknown): void {
     for (const call of calls) {
-      call.run.signal?.removeEventListener('abort', call.leave)
+      call.sqlCall.signal?.removeEventListener('abort', call.leave)
       call.reject(error)
     }
   }
 
   /** In a statement of its own. Whether that has succeeded. */
   async #again(call: Call<S, R>): Promise<boolean> {
-    call.run.signal?.removeEventListener('abort', call.leave)
+    call.sqlCall.signal?.removeEventListener('abort', call.leave)
     try {
-      call.resolve(await this.operation.alone(call.sought, call.run))
+      call.resolve(await this.operation.alone(call.sought, call.sqlCall))
       return true
     } catch (error) {
       call.reject(error)

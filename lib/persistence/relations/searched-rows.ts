@@ -6,7 +6,7 @@ import { quoteTable } from '../dialects/quote-table.js'
 import { toOrderBy } from '../dialects/to-order-by.js'
 import type { GatheredSql } from '../dialects/values/gathered.js'
 import { padToPowerOfTwo } from '../dialects/values/pad-to-power-of-two.js'
-import type { Row, Sent, Statement } from '../engines/executor/executor.js'
+import type { BoundStatement, Row, Statement } from '../engines/executor/executor.js'
 import { named } from '../engines/executor/named.js'
 import type { RelationLoad } from './relation-loads.js'
 import type { Search } from './search.js'
@@ -41,7 +41,7 @@ interface Form {
 }
 
 /** A search that is sent. */
-export interface Searching extends Sent {
+export interface Searching extends BoundStatement {
   /** The entities in the rows that it returns; undefined where they are too large for one text. */
   entitiesIn(rows: readonly Row[]): object[] | undefined
 }

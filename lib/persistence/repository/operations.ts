@@ -20,7 +20,7 @@ export interface ReadOperation<C extends RowCall> {
  */
 export interface WriteOperation<C extends RowCall> {
   readonly scope: Scope
-  /** Has the caller asked about what these values refer to, before a transaction begins for it. */
+  /** Asks what the caller of these values may refer to, before a transaction begins for the write. */
   refers(...written: readonly Readonly<Values>[]): Promise<void>
   /** Writes, together with hooks and events. */
   send<T>(write: (call: C) => Promise<T>, how?: SendOptions<C>): Promise<T>

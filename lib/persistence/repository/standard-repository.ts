@@ -96,6 +96,7 @@ export abstract class StandardRepository<
   readonly relatedQuestions = (options: { readonly force: boolean }) =>
     relatedQuestions(this.#family.member, options)
 
+  /** The static block above wraps it, as all operations: a transaction around it learns of its promise. */
   get(key: string, options?: ReadOptions): Promise<E> {
     return this.#backend.operations.read('get', options, async (operation) => {
       const { call, scope, lock } = operation

@@ -22,7 +22,7 @@ export interface Parent {
   readonly row: ReferredRow
 }
 
-/** A row that a statement takes. */
+/** A row that a statement selects and locks before it writes: it writes nothing where the row is missing. */
 export interface Taken {
   readonly relation: OwningRelation
   /** The condition of the caller as text: the statement depends on it. */

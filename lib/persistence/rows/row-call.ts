@@ -14,7 +14,7 @@ export interface RowCall extends RunOptions {
 export interface SqlCall extends RowCall {
   /** Where statements go: the pool, or a transaction. */
   readonly on: Executor
-  /** Where the transaction begins only when a hook needs it. */
+  /** Where the transaction begins only when a hook needs it: on SQLite. */
   readonly late?: LateCalls<SqlCall> | undefined
   /** What the caller of a write may refer to; everything when left out. */
   readonly referable?: Referable | undefined

@@ -33,14 +33,20 @@ export interface WrittenResource<C extends RowCall> {
   tenantsOf(call: C, key: string): Promise<readonly string[]>
 }
 
-/** Writes rows by the caller's key. When no row was reached, throws the error that says why. */
+/**
+ * Finds out which row a caller's key means, for reads too, and writes rows by it. When no row was reached,
+ * throws the error that says why.
+ */
 export class RowWriter<E extends object, C extends RowCall> {
   constructor(
     private readonly rows: Rows<E, C>,
     private readonly of: WrittenResource<C>,
   ) {}
 
-  /** Which row a key means. Only a system call over all tenants has to search. */
+  /**
+   * Which row a key means. Only a system call over all tenants has to search. Who is called most often, `get`
+   * and `update`, asks the two parts itself, so that a call whose row is known awaits nothing here.
+   */
   async target(call: C, row: RowCondition): Promise<Target> {
     return this.known(row) ?? this.search(call, row)
   }
@@ -60,6 +66,7 @@ export class RowWriter<E extends object, C extends RowCall> {
         }
   }
 
+  /** The row of the one tenant that has the key. @throws InvalidArgument where several tenants have it. */
   async search(call: C, { key, scope, ifMatch }: RowCondition): Promise<Target> {
     const [tenant, other] = await this.of.tenantsOf(call, key)
     if (other !== undefined) throw ambiguousKey(this.of.model)
@@ -71,7 +78,7 @@ export class RowWriter<E extends object, C extends RowCall> {
     const row = this.known(condition) ?? (await this.search(call, condition))
     for (let attempt = 0; attempt < INCREMENT_ATTEMPTS; attempt++) {
       const updated = canHold(row) ? await this.rows.update(call, { row, values }) : undefined
-      if (updated !== undefined) return this.#told(updated, values)
+      if (updated !== undefined) return this.#reportErased(updated, values)
       const increments = incrementsIn(values)
       if (increments.length === 0) return explainMiss(this.rows, call, row)
       await explainIncrementMiss(this.rows, this.of, call, row, increments)
@@ -87,7 +94,7 @@ export class RowWriter<E extends object, C extends RowCall> {
     const batches = isPlain ? this.rows.batches(scope.tenant, values) : undefined
     if (batches !== undefined) {
       const all = await updateInGroups(this.rows, batches, this.of.model, call, patches, scope)
-      return all.map((entity, index) => this.#told(entity, values[index] ?? {}))
+      return all.map((entity, index) => this.#reportErased(entity, values[index] ?? {}))
     }
     const updated: E[] = []
     for (const { key, patch, index, ifMatch } of inKeyOrder(patches))
@@ -95,7 +102,8 @@ export class RowWriter<E extends object, C extends RowCall> {
     return updated
   }
 
-  #told(updated: E, values: Values): E {
+  /** Reports JSON that nobody could read, and that the update has written over. */
+  #reportErased(updated: E, values: Values): E {
     UnreadFields.of(this.of.model).updated(updated, values)
     return updated
   }

@@ -15,7 +15,10 @@ export interface RowWrite {
   readonly values: Readonly<Values>
   /** Whether the repository has made the key of a new row, so that no other row has it. */
   readonly isKeyMade?: boolean
-  /** Rows that it refers to, which the statement takes. */
+  /**
+   * Rows that it refers to. The statement selects each of them before it writes, locks it (`FOR SHARE` on
+   * PostgreSQL), and writes nothing where one is missing. Empty where they are locked already.
+   */
   readonly parents?: readonly Parent[]
   /** The event that the statement inserts with a new row. */
   readonly event?: OutboxRow | undefined

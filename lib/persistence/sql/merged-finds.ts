@@ -13,7 +13,7 @@ import type { RowStore } from './row-store.js'
 
 /**
  * Lookups of secrets and credentials that share a statement with others, outside of transactions and without
- * a further condition.
+ * a further condition. It is beside the RowStore, which it needs; all else of merging is in `merging/`.
  */
 export class MergedFinds<E extends object> implements Finds<E> {
   readonly #finds = new Map<string, MergedReads<CredentialRow<E>>>()

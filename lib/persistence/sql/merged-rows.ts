@@ -32,9 +32,16 @@ interface Written extends Sought {
 }
 
 /**
- * Reads and writes of single rows that share a statement with others, while many are in flight. Only outside
- * of transactions, with the tenant known, without a lock, a further condition and rows that the statement
- * takes; others go to the store.
+ * Reads and writes of single rows that share a statement with others, while many are in flight. It is beside
+ * the RowStore, which it needs; all else of merging is in `merging/`. These calls go to the store directly:
+ * - in a transaction, undeletes and batches; writes where the dialect has no `setWrites`;
+ * - a get with a lock, a precondition or `showDeleted`;
+ * - a get, update or delete with `where` or `seen`, or without the tenant that its rows have;
+ * - an insert with `parents`, or with a key that the repository has not made;
+ * - an update with `parents`, with an increment, or of no column;
+ * - a delete that removes the row.
+ *
+ * The others share a statement as far as TableRules finds nothing against it in the catalog.
  */
 export class MergedRows<E extends object> implements Rows<E> {
   readonly #gets: MergedReads<E>

@@ -30,7 +30,10 @@ interface JoinedCall extends SqlCall {
   readonly on: Joined
 }
 
-/** The operations that write one row, and nothing after it. */
+/**
+ * The operations that write one row. Whether the statement that writes it is the only one, `writesAlone` of
+ * HookedRows says: references and events may need others.
+ */
 const WRITES_ONE_ROW: ReadonlySet<string> = new Set(['create', 'update', 'delete', 'undelete'])
 
 /** The reads that find rows which nobody named. */
@@ -98,7 +101,18 @@ export class SqlOperations implements Operations<SqlCall> {
     })
   }
 
-  /** On dialects that do not return the row they wrote, writing and reading are one transaction. */
+  /**
+   * Sends a write in a transaction of its own, which is a savepoint where the call has joined one, for any of
+   * these reasons:
+   * - hooks are called: of the entity, or of others that are written with it;
+   * - the operation says so (`isAtomic`): batches do, and a create that is more than one statement;
+   * - the operation does not say, and the resource has `@Emits()`, whichever of its events are told;
+   * - the operation does not say, and the dialect does not return the written row, which is read afterwards;
+   * - it may write rows of several resources (`together`);
+   * - code has to see a row that is referred to (`asksCode`), and the row stays locked until the write.
+   *
+   * Otherwise the write is sent as it is, and outside of a transaction again after a deadlock.
+   */
   async send<T>(
     name: string,
     options: RowOptions | undefined,

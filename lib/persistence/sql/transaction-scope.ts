@@ -24,7 +24,8 @@ const ROLLED_BACK = new Error('rolled back')
 
 /**
  * A transaction, or a savepoint inside of one. Sends one statement at a time. Other calls wait in a queue,
- * and all calls wait while a nested scope is open. Owned by `transaction.ts`.
+ * and all calls wait while a nested scope is open. `transaction.ts` owns it, or `joined-repository.ts` where
+ * TypeORM has begun the transaction.
  */
 export class TransactionScope extends OpenTransaction implements Executor, ManagedTransaction {
   readonly dialect: Dialect

@@ -35,7 +35,7 @@ export interface RunOptions {
 }
 
 /** A statement with its values. */
-export interface Sent {
+export interface BoundStatement {
   readonly statement: Statement
   readonly values: readonly unknown[]
 }
@@ -89,7 +89,7 @@ export interface Database extends Executor {
   /** Undefined where there is one connection and no pool. */
   readonly use?: PoolUse
   /** Runs several reads in one round trip; the first failure fails all. Undefined where the engine cannot. */
-  runAll?(reads: readonly Sent[], options?: RunOptions): Promise<readonly Result[]>
+  runAll?(reads: readonly BoundStatement[], options?: RunOptions): Promise<readonly Result[]>
   /** Waits for a connection. */
   lease(options?: RunOptions): Promise<Lease>
   /**

@@ -5,8 +5,9 @@ import type { Executor, Lease, Result, RunOptions, Statement } from './executor.
  * A lease whose transaction begins with the first statement that needs one. An operation that reads a row,
  * calls a hook that uses no database and writes the row sends two statements then, and not four.
  *
- * Only for an engine where a lease keeps out every other caller of the process. Callers of other processes
- * are not kept out before it begins: what was read outside has to be compared when it is written.
+ * Only for an engine where a lease keeps out every other caller of the process (`can.leaseAlone`), which is
+ * SQLite. Callers of other processes are not kept out before it begins: what was read outside has to be
+ * compared when it is written.
  */
 export class LateTransaction implements Lease {
   #begun: Promise<void> | undefined

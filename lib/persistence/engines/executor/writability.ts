@@ -5,7 +5,7 @@ import { cancellation } from '../errors/cancellation.js'
 import { TAKES_NO_WRITES } from '../errors/read-only-error.js'
 import { LACKS_RESOURCES } from '../errors/resource-error.js'
 import { tellDatabaseDoubt } from './database-doubts.js'
-import type { Lease, RunOptions, Sent } from './executor.js'
+import type { BoundStatement, Lease, RunOptions } from './executor.js'
 
 /** Readiness checks have the same timeout. */
 const ASKING_MS = 2000
@@ -15,7 +15,7 @@ export interface WriteQuestions {
   /** Whether the server behind a connection refuses writes. */
   isReadOnly(on: Lease, options: RunOptions): Promise<boolean>
   /** Whether a rollback takes back all that a statement did; always, where left out. */
-  isUndone?(on: Lease, sent: Sent, options: RunOptions): Promise<boolean>
+  isUndone?(on: Lease, sent: BoundStatement, options: RunOptions): Promise<boolean>
   /** Commits a write that changes nothing, where an engine may find no room as late as that. */
   commit?(on: Lease, options: RunOptions): Promise<void>
 }
@@ -34,7 +34,7 @@ export class Writability {
   /** Responses so far: while there are any, the database responds, however many calls wait. */
   #responses = 0
   /** A write found no room: the last one that can be repeated, if there is one. */
-  #unstored: { readonly sent: Sent | undefined } | undefined
+  #unstored: { readonly sent: BoundStatement | undefined } | undefined
   #asking: Promise<void> | undefined
   #question: AbortSignal | undefined
   readonly #reports = new ReportLimit()
@@ -63,7 +63,7 @@ export class Writability {
    * A write found no room. It is tried again, and rolled back, until it finds some.
    * @param sent - undefined where it was a COMMIT, or sent by somebody else.
    */
-  full(sent?: Sent): void {
+  full(sent?: BoundStatement): void {
     if (sent !== undefined && /^\s*SELECT\b/i.test(sent.statement.text)) return
     const before = this.#unstored
     const canRepeat = sent !== undefined && CAN_REPEAT.test(sent.statement.text)
@@ -144,7 +144,7 @@ export class Writability {
    * @throws Unavailable where there is still none, and once where nothing can be repeated: the next write
    * will tell.
    */
-  async #write(lease: Lease, sent: Sent | undefined, options: RunOptions): Promise<void> {
+  async #write(lease: Lease, sent: BoundStatement | undefined, options: RunOptions): Promise<void> {
     const { isUndone, commit } = this.questions
     const repeated =
       sent === undefined || (await isUndone?.(lease, sent, options)) === false ? undefined : sent
@@ -154,7 +154,7 @@ export class Writability {
     if (repeated === undefined && commit === undefined) throw new Unavailable(LACKS_RESOURCES)
   }
 
-  async #repeat(lease: Lease, { statement, values }: Sent, options: RunOptions): Promise<void> {
+  async #repeat(lease: Lease, { statement, values }: BoundStatement, options: RunOptions): Promise<void> {
     await lease.control('BEGIN')
     try {
       await lease.run(statement, values, options)

@@ -5,7 +5,7 @@ import { DriverFault } from '../../../faults/driver-fault.js'
 import { bufferOf } from '../../dialects/values/buffer-of.js'
 import type { Dialect } from '../../dialects/dialect.js'
 import { mariadb, mysql as mysql8 } from '../../dialects/mysql.js'
-import type { Lease, Result, Row, RunOptions, Sent, Statement } from '../executor/executor.js'
+import type { BoundStatement, Lease, Result, Row, RunOptions, Statement } from '../executor/executor.js'
 import { named } from '../executor/named.js'
 import { NotPrepared } from '../errors/not-prepared.js'
 import { readOnlyError } from '../errors/read-only-error.js'
@@ -213,7 +213,7 @@ class MysqlConnection implements PooledConnection {
     else if (!this.#isCut) this.connection.release()
   }
 
-  #failed(error: unknown, sent?: Sent): unknown {
+  #failed(error: unknown, sent?: BoundStatement): unknown {
     if (lacksRoom(error)) this.writes.full(sent)
     const refused = readOnlyError(error)
     if (refused === undefined) return resourceError(error) ?? translated(error)

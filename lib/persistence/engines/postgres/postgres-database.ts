@@ -3,7 +3,7 @@ import type { DataSource, QueryRunner } from 'typeorm'
 import { postgres } from '../../dialects/postgres.js'
 import { Aborted, Unavailable } from '../../../errors.js'
 import { DriverFault } from '../../../faults/driver-fault.js'
-import type { Lease, Result, RunOptions, Sent, Statement } from '../executor/executor.js'
+import type { BoundStatement, Lease, Result, RunOptions, Statement } from '../executor/executor.js'
 import { named } from '../executor/named.js'
 import { readOnlyError } from '../errors/read-only-error.js'
 import { lacksRoom, resourceError } from '../errors/resource-error.js'
@@ -67,7 +67,7 @@ export class PostgresDatabase extends PooledDatabase<PostgresConnection> {
     return poolSizeOf(this.dataSource, 'max')
   }
 
-  runAll(reads: readonly Sent[], options?: RunOptions): Promise<readonly Result[]> {
+  runAll(reads: readonly BoundStatement[], options?: RunOptions): Promise<readonly Result[]> {
     return this.reading((connection) => connection.runAll(reads, options), options)
   }
 
@@ -126,27 +126,28 @@ class PostgresConnection implements PooledConnection {
     return result as Result
   }
 
-  async runAll(reads: readonly Sent[], options?: RunOptions): Promise<readonly Result[]> {
-    for (const { values } of reads) checkValues(values, postgres)
+  /** Statements of any kind, in one round trip. */
+  async runAll(statements: readonly BoundStatement[], options?: RunOptions): Promise<readonly Result[]> {
+    for (const { values } of statements) checkValues(values, postgres)
     try {
-      return await this.#send(reads, options)
+      return await this.#send(statements, options)
     } catch (error) {
       // A statement that failed outside of a transaction has done nothing, so it can run again. A failed
       // transaction cannot be repaired here.
       if (!(error instanceof StaleStatement) || this.client.getTransactionStatus() !== 'I') throw error
-      return this.#send(reads, options)
+      return this.#send(statements, options)
     }
   }
 
-  #send(sent: readonly Sent[], options?: RunOptions): Promise<readonly Result[]> {
-    const parts = sent.map(({ statement, values }) => {
+  #send(statements: readonly BoundStatement[], options?: RunOptions): Promise<readonly Result[]> {
+    const parts = statements.map(({ statement, values }) => {
       const isKept = !this.isPooled && this.#named.isWorthwhile(statement)
       return { statement, values, name: isKept ? statement.name : '' }
     })
     const running = new Promise<readonly Result[]>((resolve, reject) => {
       const query = new PostgresQuery(parts, (error, results) => {
         if (results !== undefined) return resolve(this.#responded(results))
-        reject(this.#failed(error, sent[0], query) as Error)
+        reject(this.#failed(error, statements[0], query) as Error)
       })
       this.client.query(query)
     })
@@ -211,7 +212,7 @@ class PostgresConnection implements PooledConnection {
     this.client.connection?.stream.destroy()
   }
 
-  #failed(error: unknown, sent?: Sent, query?: PostgresQuery): unknown {
+  #failed(error: unknown, sent?: BoundStatement, query?: PostgresQuery): unknown {
     if (lacksRoom(error)) this.writes.full(sent)
     if (query?.wasPrepared === true && maybeStale(error)) {
       delete this.client.connection?.parsedStatements[query.name]

@@ -1,4 +1,4 @@
-import type { Result, Row, Sent } from '../executor/executor.js'
+import type { BoundStatement, Result, Row } from '../executor/executor.js'
 import { PostgresMessages } from './postgres-messages.js'
 import { toPostgres } from './postgres-value.js'
 
@@ -12,7 +12,7 @@ export interface Connection {
 }
 
 /** One statement of a query. */
-export interface QueryPart extends Sent {
+export interface QueryPart extends BoundStatement {
   /** Under which the connection keeps it prepared; '' is the unnamed one, parsed every time. */
   readonly name: string
 }

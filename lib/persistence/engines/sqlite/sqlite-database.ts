@@ -1,6 +1,14 @@
 import { ConnectionWaits } from '../executor/connection-waits.js'
 import { withoutValues } from '../../../faults/driver-fault.js'
-import type { Database, Executor, Lease, Result, RunOptions, Sent, Statement } from '../executor/executor.js'
+import type {
+  BoundStatement,
+  Database,
+  Executor,
+  Lease,
+  Result,
+  RunOptions,
+  Statement,
+} from '../executor/executor.js'
 import { named } from '../executor/named.js'
 import { QUERY_ONLY, sqlite } from '../../dialects/sqlite.js'
 import { readOnlyError } from '../errors/read-only-error.js'
@@ -46,7 +54,7 @@ export class SqliteDatabase implements Database {
     return this.#writes.check()
   }
 
-  readonly #rethrow = (error: unknown, sent?: Sent): never => {
+  readonly #rethrow = (error: unknown, sent?: BoundStatement): never => {
     if (lacksRoom(error)) this.#writes.full(sent)
     const refused = readOnlyError(error)
     if (refused === undefined) throw resourceError(error) ?? withoutValues(error)
@@ -69,7 +77,7 @@ class SqliteExecutorLease implements Lease {
   constructor(
     private readonly dataSource: DataSource,
     private readonly lease: SqliteLease,
-    private readonly rethrow: (error: unknown, sent?: Sent) => never,
+    private readonly rethrow: (error: unknown, sent?: BoundStatement) => never,
   ) {}
 
   run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
@@ -96,7 +104,7 @@ class SqliteExecutorLease implements Lease {
   }
 
   /** What a transaction refuses that only reads says nothing about the database. */
-  readonly #rethrow = (error: unknown, sent?: Sent): never => {
+  readonly #rethrow = (error: unknown, sent?: BoundStatement): never => {
     if (this.lease.isReadOnly) throw readOnlyError(error) ?? withoutValues(error)
     return this.rethrow(error, sent)
   }
