@@ -173,6 +173,8 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
       'lib/migrations/files/dialect-name.ts',
       'lib/migrations/files/search-migrations.ts',
       'lib/files/package-file.ts',
+      'lib/gateway/routing/path-template.ts',
+      'lib/resource/messages/http-paths.ts',
     ],
   },
   { from: 'examples', own: ['examples', 'ENTRIES', 'lib/index.ts'] },

@@ -4,15 +4,16 @@ import { parse } from 'yaml'
 import { Failure } from '../errors/failure.js'
 import { againstImage } from './against.js'
 import { bufOf, describedProtos } from './buf.js'
-import { newlyRequired } from './newly-required.js'
 import { runTool } from './project-tool.js'
+import { ruleOf, textOf } from './surface-change.js'
+import { surfaceChanges } from './surface-changes.js'
 
 /** One change that breaks clients. */
 export interface BreakingChange {
   readonly path: string
   /** Counts from 1. */
   readonly line: number
-  /** The rule of buf, such as `FIELD_WIRE_JSON_COMPATIBLE_TYPE`; or `FIELD_NEWLY_REQUIRED`. */
+  /** Of buf, such as `FIELD_WIRE_JSON_COMPATIBLE_TYPE`, or an own one, such as `HTTP_ROUTE_REMOVED`. */
   readonly rule: string
   readonly message: string
 }
@@ -21,7 +22,7 @@ export interface BreakingChange {
 const FOUND = 100
 
 /**
- * What in the .proto files of a project breaks clients of an earlier version, on the wire or in JSON.
+ * What in the .proto files of a project breaks clients of an earlier version, in any protocol.
  * @param against - a branch, tag or commit, or the file of an image.
  * @throws {Failure} when they cannot be compared.
  */
@@ -60,27 +61,28 @@ export async function breakingChanges(folder: string, against: string): Promise<
         'input',
         `the .proto files do not compile: ${mistake.path}:${mistake.line}: ${mistake.message}`,
       )
-    return [...changes, ...(await requiredChanges(folder, image))]
+    return [...changes, ...(await changesOfSurface(folder, image))]
   } finally {
     remove()
   }
 }
 
-/** What buf has no rule for: requests that were accepted, and that are refused now. */
-async function requiredChanges(folder: string, image: string): Promise<readonly BreakingChange[]> {
+/** What buf has no rules for. */
+async function changesOfSurface(folder: string, image: string): Promise<readonly BreakingChange[]> {
   const ignored = bufYaml(folder).breaking?.ignore ?? []
   const [now, earlier] = [await describedProtos(folder), await describedProtos(folder, image)]
-  return newlyRequired(now, earlier)
-    .map(({ file, line, message }) => ({
-      path: `proto/${file}`,
-      line,
-      rule: 'FIELD_NEWLY_REQUIRED',
-      message,
+  const names = new Set(now.file.map(({ name }) => name))
+  // A file that is gone was the project's own: what it imports is that of today on both sides.
+  const isOwn = (file: string) => existsSync(join(folder, 'proto', file)) || !names.has(file)
+  return surfaceChanges(now, earlier)
+    .filter(({ file }) => isOwn(file))
+    .map((change) => ({
+      path: `proto/${change.file}`,
+      line: change.line,
+      rule: ruleOf(change),
+      message: textOf(change),
     }))
-    .filter(
-      ({ path }) =>
-        existsSync(join(folder, path)) && !ignored.some((one) => path === one || path.startsWith(`${one}/`)),
-    )
+    .filter(({ path }) => !ignored.some((one) => path === one || path.startsWith(`${one}/`)))
 }
 
 /** The project's own buf.yaml, with the rules that a JSON API needs. What it leaves out of them stays out. */

@@ -1,6 +1,7 @@
 import type { DescService } from '@bufbuild/protobuf'
 import { StatusSchema } from 'ashlar-annotations/google/rpc/status_pb.js'
-import { bindingOf, type Binding, httpRulesOf } from '../gateway/routing/bindings.js'
+import { bindingOf, type Binding } from '../gateway/routing/bindings.js'
+import { httpRulesOf } from '../resource/messages/http-paths.js'
 import { operationOf } from './operation/operation.js'
 import { HEADER_PARAMETERS } from './operation/parameters.js'
 import { pathsOf } from './operation/path-text.js'

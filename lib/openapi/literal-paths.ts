@@ -1,5 +1,6 @@
 import type { DescService } from '@bufbuild/protobuf'
-import { bindingOf, httpRulesOf } from '../gateway/routing/bindings.js'
+import { bindingOf } from '../gateway/routing/bindings.js'
+import { httpRulesOf } from '../resource/messages/http-paths.js'
 import { pathsOf } from './operation/path-text.js'
 
 /**

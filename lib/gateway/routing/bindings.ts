@@ -1,14 +1,7 @@
-import {
-  type DescField,
-  type DescMessage,
-  type DescMethod,
-  getOption,
-  hasOption,
-  type Message,
-} from '@bufbuild/protobuf'
+import type { DescField, DescMessage, DescMethod, Message } from '@bufbuild/protobuf'
 import { DeclarationError } from '../../errors.js'
-import { http } from 'ashlar-annotations/google/api/annotations_pb.js'
 import type { HttpRule } from 'ashlar-annotations/google/api/http_pb.js'
+import { httpMethodOf, httpRulesOf, pathOf } from '../../resource/messages/http-paths.js'
 import { type FieldPath, findField } from '../transcoding/field-path.js'
 import { type FieldReader, fieldReader } from '../json/reader.js'
 import { fieldWriter, type JsonWriter, messageWriter } from '../json/writer.js'
@@ -65,15 +58,6 @@ export function routesOf(methods: readonly DescMethod[]): RouteTable<Binding> {
 }
 
 /**
- * The HTTP rule of a method with its additional ones, in the order of the .proto; none for a method without.
- */
-export function httpRulesOf(method: DescMethod): readonly HttpRule[] {
-  if (!hasOption(method, http)) return []
-  const rule = getOption(method, http)
-  return [rule, ...rule.additionalBindings]
-}
-
-/**
  * @param index - of the rule in those of the method.
  * @throws TypeError with what is wrong with the rule.
  */
@@ -81,7 +65,7 @@ export function bindingOf(method: DescMethod, rule: HttpRule, index: number): Bi
   if (index > 0 && rule.additionalBindings.length > 0) throw new TypeError('additional bindings do not nest')
   if (method.methodKind === 'client_streaming' || method.methodKind === 'bidi_streaming')
     throw new TypeError('a stream of requests has no HTTP/JSON form')
-  const httpMethod = httpMethodOf(rule)
+  const httpMethod = methodOf(rule)
   const template = parsePathTemplate(pathOf(rule))
   const variables = template.variables.map((variable) => {
     const path = boundField(method.input, variable)
@@ -113,16 +97,11 @@ export function bindingOf(method: DescMethod, rule: HttpRule, index: number): Bi
   }
 }
 
-function httpMethodOf({ pattern }: HttpRule): string {
-  if (pattern.case === undefined) throw new TypeError('has no method and path')
-  if (pattern.case !== 'custom') return pattern.case.toUpperCase()
-  if (pattern.value.kind === '') throw new TypeError('a custom pattern needs a kind')
-  return pattern.value.kind
-}
-
-function pathOf({ pattern }: HttpRule): string {
-  if (pattern.case === undefined) return ''
-  return pattern.case === 'custom' ? pattern.value.path : pattern.value
+function methodOf(rule: HttpRule): string {
+  if (rule.pattern.case === undefined) throw new TypeError('has no method and path')
+  const method = httpMethodOf(rule)
+  if (method === '') throw new TypeError('a custom pattern needs a kind')
+  return method
 }
 
 function boundField(desc: DescMessage, { field }: Variable): FieldPath {

@@ -3,13 +3,25 @@ import { http } from 'ashlar-annotations/google/api/annotations_pb.js'
 import type { HttpRule } from 'ashlar-annotations/google/api/http_pb.js'
 
 /** The paths of a method over HTTP. */
-export const pathsOf = (method: DescMethod): string[] => {
+export const pathsOf = (method: DescMethod): string[] => httpRulesOf(method).map(pathOf)
+
+/**
+ * The HTTP rule of a method with its additional ones, in the order of the .proto; none for a method without.
+ */
+export function httpRulesOf(method: DescMethod): readonly HttpRule[] {
   if (!hasOption(method, http)) return []
   const rule = getOption(method, http)
-  return [rule, ...rule.additionalBindings].map(pathOf)
+  return [rule, ...rule.additionalBindings]
 }
 
-const pathOf = ({ pattern }: HttpRule): string => {
+/** The path of a rule; `''` for one without. */
+export function pathOf({ pattern }: HttpRule): string {
   if (pattern.case === undefined) return ''
   return pattern.case === 'custom' ? pattern.value.path : pattern.value
+}
+
+/** The HTTP method of a rule, `*` for every one; `''` for a rule without. */
+export function httpMethodOf({ pattern }: HttpRule): string {
+  if (pattern.case === undefined) return ''
+  return pattern.case === 'custom' ? pattern.value.kind : pattern.case.toUpperCase()
 }

@@ -1,5 +1,5 @@
 import type { DescMethod, DescService } from '@bufbuild/protobuf'
-import { httpRulesOf } from '../../gateway/routing/bindings.js'
+import { httpRulesOf } from '../../resource/messages/http-paths.js'
 import type { ExternalTarget } from './external-target.js'
 
 /** The methods of other processes that the gateway has routes of, with the process of each. */

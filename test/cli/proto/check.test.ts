@@ -17,6 +17,9 @@ message Task {
 }
 `
 
+/** A buf.yaml, where the options of google.api can be imported. */
+const WITH_OPTIONS = 'version: v2\nmodules: [{ path: proto }, { path: node_modules/annotations }]\n'
+
 describe('ashlar proto check', function () {
   let repository: string
   let folder: string
@@ -35,6 +38,7 @@ describe('ashlar proto check', function () {
     mkdirSync(join(folder, 'proto'), { recursive: true })
     mkdirSync(join(folder, 'node_modules/.bin'), { recursive: true })
     symlinkSync(BUF, join(folder, 'node_modules/.bin/buf'))
+    symlinkSync(join(root, 'node_modules/ashlar-annotations/proto'), join(folder, 'node_modules/annotations'))
     writeFileSync(join(folder, 'buf.yaml'), 'version: v2\nmodules: [{ path: proto }]\n')
     writeFileSync(join(repository, '.gitignore'), 'node_modules\n')
     git('init', '--quiet', '--initial-branch', 'main')
@@ -120,12 +124,7 @@ service TaskService {
     }
 
     before(() => {
-      const google = join(root, 'node_modules/ashlar-annotations/proto')
-      writeFileSync(
-        join(folder, 'buf.yaml'),
-        'version: v2\nmodules: [{ path: proto }, { path: node_modules/annotations }]\n',
-      )
-      symlinkSync(google, join(folder, 'node_modules/annotations'))
+      writeFileSync(join(folder, 'buf.yaml'), WITH_OPTIONS)
       write(served('  string note = 3;\n'))
       git('add', '.')
       git('commit', '--quiet', '--message', 'served')
@@ -191,6 +190,84 @@ service TaskService {
       expect(await found(served(`  string note = 3;\n  ${field}\n`))).to.deep.equal([])
       const later = field.replace(';', ` ${REQUIRED};`)
       expect(await found(served(`  string note = 3;\n  ${later}\n`))).to.have.length(1)
+    })
+  })
+
+  describe('of the surface over HTTP', () => {
+    const SERVED = `syntax = "proto3";
+package a.v1;
+import "google/api/annotations.proto";
+import "google/api/field_behavior.proto";
+import "google/api/resource.proto";
+// Paints.
+service TaskService {
+  rpc GetTask(GetTaskRequest) returns (Task) { option (google.api.http) = {get: "/v1/{id=tasks/*}"}; }
+  rpc PaintTask(Task) returns (Task) { option (google.api.http) = {post: "/v1/tasks/{title}:paint" body: "*"}; }
+}
+message GetTaskRequest { string id = 1; }
+message Task {
+  option (google.api.resource) = {type: "a.example.com/Task" pattern: "tasks/{task}"};
+  string title = 1;
+  string colour = 2;
+  State state = 3;
+}
+enum State { STATE_UNSPECIFIED = 0; OPEN = 1; }
+`
+    const changesOf = async () =>
+      (await breakingChanges(folder, 'http')).map(({ path, line, rule }) => `${path}:${line} ${rule}`)
+
+    before(() => {
+      writeFileSync(join(folder, 'buf.yaml'), WITH_OPTIONS)
+      write(SERVED)
+      git('add', '.')
+      git('commit', '--quiet', '--message', 'http')
+      git('tag', 'http')
+    })
+    beforeEach(() => write(SERVED))
+
+    const ROWS: readonly (readonly [what: string, from: string | RegExp, to: string, found: string])[] = [
+      ['a path', 'tasks/*', 'things/*', '8 HTTP_ROUTE_REMOVED'],
+      ['a method of HTTP', 'post:', 'put:', '9 HTTP_ROUTE_REMOVED'],
+      ['a body', ' body: "*"', '', '9 HTTP_BODY_CHANGED'],
+      ['a method', /.*rpc PaintTask.*\n/, '', '7 METHOD_REMOVED'],
+      ['a service', 'TaskService', 'WorkService', '1 SERVICE_REMOVED'],
+      ['a pattern of names', '"tasks/{task}"', '"jobs/{task}"', '12 RESOURCE_PATTERN_REMOVED'],
+      [
+        'a field that the server sets now',
+        'colour = 2',
+        'colour = 2 [(google.api.field_behavior) = OUTPUT_ONLY]',
+        '15 FIELD_NEWLY_SET_BY_SERVER',
+      ],
+      ['a name in JSON', 'colour = 2', 'colour = 2 [json_name = "paint"]', '15 FIELD_SAME_JSON_NAME'],
+      ['the name of a value', 'OPEN = 1', 'STARTED = 1', '18 ENUM_VALUE_SAME_NAME'],
+      ['a stream', 'returns (Task)', 'returns (stream Task)', '8 RPC_SAME_SERVER_STREAMING'],
+    ]
+    for (const [what, from, to, found] of ROWS)
+      it(`finds ${what}, and where`, async () => {
+        write(SERVED.replace(from, to))
+        expect(await changesOf()).to.deep.equal([`proto/a.proto:${found}`])
+      })
+
+    it('finds nothing in a new route and in a comment', async () => {
+      const more = 'body: "*" additional_bindings { get: "/v2/tasks/{title}" }'
+      write(SERVED.replace('body: "*"', more).replace('message Task', '// A task.\nmessage Task'))
+      expect(await changesOf()).to.deep.equal([])
+    })
+
+    it('finds the services of a file that is gone, unless buf.yaml leaves it out', async () => {
+      const file = join(folder, 'proto/a.proto')
+      const config = join(folder, 'buf.yaml')
+      const before = readFileSync(config, 'utf8')
+      rmSync(file)
+      writeFileSync(join(folder, 'proto/b.proto'), 'syntax = "proto3";\npackage b.v1;\nmessage Job {}\n')
+      try {
+        expect(await changesOf()).to.deep.equal(['proto/a.proto:1 SERVICE_REMOVED'])
+        writeFileSync(config, `${before}breaking: { ignore: [proto/a.proto] }\n`)
+        expect(await changesOf()).to.deep.equal([])
+      } finally {
+        writeFileSync(config, before)
+        rmSync(join(folder, 'proto/b.proto'))
+      }
     })
   })
 

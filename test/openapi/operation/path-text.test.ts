@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { bindingOf, httpRulesOf } from '../../../lib/gateway/routing/bindings.js'
+import { bindingOf } from '../../../lib/gateway/routing/bindings.js'
+import { httpRulesOf } from '../../../lib/resource/messages/http-paths.js'
 import { literalPaths } from '../../../lib/openapi/literal-paths.js'
 import { pathsOf } from '../../../lib/openapi/operation/path-text.js'
 import { singular } from '../../../lib/openapi/operation/singular.js'

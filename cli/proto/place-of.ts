@@ -1,0 +1,28 @@
+import type { DescField, DescMessage, DescMethod, DescService } from '@bufbuild/protobuf'
+import type { Place } from './surface-change.js'
+
+/** Where a message, field, service or method is declared; line 1 where the descriptors do not say it. */
+export function placeOf(desc: DescMessage | DescField | DescService | DescMethod): Place {
+  const { proto } = desc.kind === 'message' || desc.kind === 'service' ? desc.file : desc.parent.file
+  const path = pathOf(desc)
+  const location = proto.sourceCodeInfo?.location.find(
+    (one) => one.path.length === path.length && one.path.every((part, index) => part === path[index]),
+  )
+  return { file: proto.name, line: (location?.span[0] ?? 0) + 1 }
+}
+
+/** The numbers of the fields of `google.protobuf.FileDescriptorProto`, each with an index, down to it. */
+function pathOf(desc: DescMessage | DescField | DescService | DescMethod): readonly number[] {
+  switch (desc.kind) {
+    case 'message':
+      return desc.parent === undefined
+        ? [4, desc.file.proto.messageType.indexOf(desc.proto)]
+        : [...pathOf(desc.parent), 3, desc.parent.proto.nestedType.indexOf(desc.proto)]
+    case 'field':
+      return [...pathOf(desc.parent), 2, desc.parent.proto.field.indexOf(desc.proto)]
+    case 'service':
+      return [6, desc.file.proto.service.indexOf(desc.proto)]
+    case 'rpc':
+      return [...pathOf(desc.parent), 2, desc.parent.proto.method.indexOf(desc.proto)]
+  }
+}

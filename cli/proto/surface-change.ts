@@ -1,0 +1,139 @@
+/** Where something is declared. */
+export interface Place {
+  /** The .proto file, as others import it. */
+  readonly file: string
+  /** Counts from 1. */
+  readonly line: number
+}
+
+/** A rule of `google.api.http`, as clients meet it. */
+export interface HttpRoute {
+  /** Such as `GET`; `*` for every one. */
+  readonly verb: string
+  readonly path: string
+  /** `''` for none, `*` for the whole request, or the name of its field. */
+  readonly body: string
+  /** `''` for the whole response, or the name of its field. */
+  readonly responseBody: string
+}
+
+interface OfMethod {
+  /** The full name of the service. */
+  readonly service: string
+  readonly method: string
+}
+
+interface OfField {
+  /** The name of the message, without its package. */
+  readonly message: string
+  readonly field: string
+  readonly number: number
+}
+
+/** What breaks clients of an earlier version, and that buf's rules for the wire and for JSON do not know. */
+export type SurfaceChange = Place &
+  (
+    | { readonly kind: 'service-removed'; readonly service: string }
+    | (OfMethod & { readonly kind: 'method-removed' })
+    /** `now` has the routes of the method that are left or new. */
+    | (OfMethod & {
+        readonly kind: 'http-route-removed'
+        readonly route: HttpRoute
+        readonly now: readonly HttpRoute[]
+      })
+    | (OfMethod & {
+        readonly kind: 'http-body-changed' | 'http-response-body-changed'
+        readonly route: HttpRoute
+        readonly now: HttpRoute
+      })
+    /** `now` is `''` where the message is no resource any more. */
+    | {
+        readonly kind: 'resource-type-changed'
+        readonly message: string
+        readonly was: string
+        readonly now: string
+      }
+    | { readonly kind: 'resource-pattern-removed'; readonly type: string; readonly pattern: string }
+    | (OfField & { readonly kind: 'field-newly-required'; readonly isNew: boolean })
+    | (OfField & {
+        readonly kind: 'field-newly-set-by-server'
+        readonly behavior: 'OUTPUT_ONLY' | 'IDENTIFIER'
+      })
+    | (OfField & { readonly kind: 'field-newly-immutable' | 'field-newly-input-only' })
+  )
+
+/** The rule that a change breaks, spelled as those of buf: `FIELD_NEWLY_REQUIRED`. */
+export const ruleOf = ({ kind }: SurfaceChange): string => kind.toUpperCase().replaceAll('-', '_')
+
+/** What changed, what it means for clients, and what to do. */
+export function textOf(change: SurfaceChange): string {
+  switch (change.kind) {
+    case 'service-removed':
+      return `Service "${change.service}" is gone: all calls of its clients fail. ${KEEP}`
+    case 'method-removed':
+      return `${methodOf(change)} is gone: calls of it fail. ${KEEP}`
+    case 'http-route-removed':
+      return `${methodOf(change)} does not answer ${routeOf(change.route)} any more${insteadOf(change.now)}: requests of clients that send it fail. ${keptRoute(change)}`
+    case 'http-body-changed':
+      return `${methodOf(change)} takes ${bodyOf(change.now.body)} as the body of ${routeOf(change.route)}, and took ${bodyOf(change.route.body)}: what clients send is refused or read as something else. Keep the body, and give the other one a path of its own in additional_bindings.`
+    case 'http-response-body-changed':
+      return `${methodOf(change)} answers ${routeOf(change.route)} with ${answerOf(change.now.responseBody)}, and did with ${answerOf(change.route.responseBody)}: clients read something else. Keep the response_body, and give the other one a path of its own in additional_bindings.`
+    case 'resource-type-changed':
+      return `Message "${change.message}" ${change.now === '' ? 'has no resource type' : `has the resource type "${change.now}"`}, and had "${change.was}": references to it and rules of access name the old one. Keep the type.`
+    case 'resource-pattern-removed':
+      return `Resource "${change.type}" does not have the pattern "${change.pattern}" any more: names that clients keep are not found. Keep the pattern, and add the other one behind it.`
+    case 'field-newly-required':
+      return `${fieldOf(change)} ${change.isNew ? 'is new and REQUIRED' : 'is REQUIRED and was not'}: requests of clients that do not send it are refused. Add REQUIRED in a later release, when every client sends it.`
+    case 'field-newly-set-by-server':
+      return `${fieldOf(change)} is ${change.behavior} and was not: what clients send in it is dropped. Keep it as it was, and give what the server sets a field of its own.`
+    case 'field-newly-immutable':
+      return `${fieldOf(change)} is IMMUTABLE and was not: updates that change it are refused. Add IMMUTABLE in a later release, when no client changes it.`
+    case 'field-newly-input-only':
+      return `${fieldOf(change)} is INPUT_ONLY and was not: clients do not get it any more. Add INPUT_ONLY in a later release, when no client reads it.`
+  }
+}
+
+const KEEP = 'Keep it, with the option deprecated, until no client calls it.'
+
+const methodOf = ({ service, method }: OfMethod): string => `Method "${method}" of service "${service}"`
+
+const fieldOf = ({ message, field, number }: OfField): string =>
+  `Field "${number}" with name "${field}" on message "${message}"`
+
+const routeOf = ({ verb, path }: HttpRoute): string => `${verb} ${path}`
+
+const bodyOf = (body: string): string => (body === '' ? 'nothing' : partOf('request', body))
+
+const answerOf = (body: string): string => partOf('response', body === '' ? '*' : body)
+
+const partOf = (message: string, body: string): string =>
+  body === '*' ? `the whole ${message}` : `the field "${body}"`
+
+const insteadOf = (routes: readonly HttpRoute[]): string =>
+  routes.length === 0 ? '' : `, and answers ${routes.map(routeOf).join(', ')}`
+
+function keptRoute({
+  route,
+  now,
+}: {
+  readonly route: HttpRoute
+  readonly now: readonly HttpRoute[]
+}): string {
+  const rule = `{ ${optionOf(route)} }`
+  return now.length === 0
+    ? `Keep it: option (google.api.http) = ${rule}.`
+    : `Keep it beside the others: additional_bindings ${rule}.`
+}
+
+const OWN_VERBS = ['GET', 'PUT', 'POST', 'DELETE', 'PATCH']
+
+function optionOf({ verb, path, body, responseBody }: HttpRoute): string {
+  const parts = [
+    OWN_VERBS.includes(verb)
+      ? `${verb.toLowerCase()}: ${JSON.stringify(path)}`
+      : `custom { kind: ${JSON.stringify(verb)} path: ${JSON.stringify(path)} }`,
+    ...(body === '' ? [] : [`body: ${JSON.stringify(body)}`]),
+    ...(responseBody === '' ? [] : [`response_body: ${JSON.stringify(responseBody)}`]),
+  ]
+  return parts.join(' ')
+}
