@@ -54,16 +54,13 @@ export class Statements {
       !dialect.can.partialIndexes && model.deleteTime !== undefined && model.uniques.length > 0
   }
 
-  /** Values: key, [tenant], [where]. */
+  /** Values: key, [tenant], [etag], [where]. */
   get(predicate: RowPredicate, { showDeleted = false, lock }: GetOptions = {}): Statement {
-    return this.#shape(
-      `get ${predicate.tenant} ${predicate.where} ${predicate.isUnchanged} ${showDeleted} ${lock?.lock} ${lock?.wait}`,
-      () => {
-        const text = new Placeholders(this.dialect)
-        const live = showDeleted ? '' : this.#live()
-        return `SELECT ${this.#columns} FROM ${this.#table} WHERE ${this.#identity(text, predicate)}${live}${this.#lock(lock)}`
-      },
-    )
+    return this.#shape(shapeOf(`get ${showDeleted} ${lock?.lock} ${lock?.wait}`, predicate, []), () => {
+      const text = new Placeholders(this.dialect)
+      const live = showDeleted ? '' : this.#live()
+      return `SELECT ${this.#columns} FROM ${this.#table} WHERE ${this.#identity(text, predicate)}${live}${this.#lock(lock)}`
+    })
   }
 
   /** Returns the tenants that have the key, deleted rows included, at most two. Values: key. */

@@ -4,6 +4,9 @@ SELECT `id`, `title`, `note`, `active`, `count`, `weight`, `big`, `huge`, `ratio
 -- get, deleted or not
 SELECT `id`, `title`, `note`, `active`, `count`, `weight`, `big`, `huge`, `ratio`, `score`, `blob`, `phase`, `due_time`, `span`, `labels`, `origin`, `tags`, `rank`, `code`, `serial`, `create_time`, `update_time`, `etag`, `bin`, `account_id`, `deleted_at`, `expire_time` FROM `specimens` WHERE `id` = ? AND `account_id` = ?;
 
+-- get, if it matches
+SELECT `id`, `title`, `note`, `active`, `count`, `weight`, `big`, `huge`, `ratio`, `score`, `blob`, `phase`, `due_time`, `span`, `labels`, `origin`, `tags`, `rank`, `code`, `serial`, `create_time`, `update_time`, `etag`, `bin`, `account_id`, `deleted_at`, `expire_time` FROM `specimens` WHERE `id` = ? AND `account_id` = ? AND `etag` = ? AND `deleted_at` IS NULL;
+
 -- get, locked
 SELECT `id`, `title`, `note`, `active`, `count`, `weight`, `big`, `huge`, `ratio`, `score`, `blob`, `phase`, `due_time`, `span`, `labels`, `origin`, `tags`, `rank`, `code`, `serial`, `create_time`, `update_time`, `etag`, `bin`, `account_id`, `deleted_at`, `expire_time` FROM `specimens` WHERE `id` = ? AND `account_id` = ? AND `deleted_at` IS NULL FOR UPDATE NOWAIT;
 

@@ -4,6 +4,9 @@ SELECT "id", "title", "note", "active", "count", "weight", "big", "huge", encode
 -- get, deleted or not
 SELECT "id", "title", "note", "active", "count", "weight", "big", "huge", encode(float8send("ratio"), 'hex') AS "(hex)", encode(float8send("score"), 'hex') AS "(hex)", encode("blob", 'hex') AS "(hex)", "phase", "due_time", "span", "labels", "origin", "tags", "rank", "code", "serial", "create_time", "update_time", "etag", "bin", "account_id", "deleted_at", "expire_time" FROM "specimens" WHERE "id" = $1 AND "account_id" = $2;
 
+-- get, if it matches
+SELECT "id", "title", "note", "active", "count", "weight", "big", "huge", encode(float8send("ratio"), 'hex') AS "(hex)", encode(float8send("score"), 'hex') AS "(hex)", encode("blob", 'hex') AS "(hex)", "phase", "due_time", "span", "labels", "origin", "tags", "rank", "code", "serial", "create_time", "update_time", "etag", "bin", "account_id", "deleted_at", "expire_time" FROM "specimens" WHERE "id" = $1 AND "account_id" = $2 AND "etag" = $3 AND "deleted_at" IS NULL;
+
 -- get, locked
 SELECT "id", "title", "note", "active", "count", "weight", "big", "huge", encode(float8send("ratio"), 'hex') AS "(hex)", encode(float8send("score"), 'hex') AS "(hex)", encode("blob", 'hex') AS "(hex)", "phase", "due_time", "span", "labels", "origin", "tags", "rank", "code", "serial", "create_time", "update_time", "etag", "bin", "account_id", "deleted_at", "expire_time" FROM "specimens" WHERE "id" = $1 AND "account_id" = $2 AND "deleted_at" IS NULL FOR UPDATE NOWAIT;
 

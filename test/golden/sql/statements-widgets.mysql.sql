@@ -4,6 +4,9 @@ SELECT `id`, `display_name`, `description`, `size`, `price`, `state`, `tags`, `c
 -- get, deleted or not
 SELECT `id`, `display_name`, `description`, `size`, `price`, `state`, `tags`, `create_time`, `update_time`, `etag`, `account_id`, `deleted_at` FROM `widgets` WHERE `id` = ? AND `account_id` = ?;
 
+-- get, if it matches
+SELECT `id`, `display_name`, `description`, `size`, `price`, `state`, `tags`, `create_time`, `update_time`, `etag`, `account_id`, `deleted_at` FROM `widgets` WHERE `id` = ? AND `account_id` = ? AND `etag` = ? AND `deleted_at` IS NULL;
+
 -- get, locked
 SELECT `id`, `display_name`, `description`, `size`, `price`, `state`, `tags`, `create_time`, `update_time`, `etag`, `account_id`, `deleted_at` FROM `widgets` WHERE `id` = ? AND `account_id` = ? AND `deleted_at` IS NULL FOR UPDATE NOWAIT;
 

@@ -4,6 +4,9 @@ SELECT "id", "display_name", "description", "size", encode(float8send("price"), 
 -- get, deleted or not
 SELECT "id", "display_name", "description", "size", encode(float8send("price"), 'hex') AS "(hex)", "state", "tags", "create_time", "update_time", "etag", "account_id", "deleted_at" FROM "widgets" WHERE "id" = $1 AND "account_id" = $2;
 
+-- get, if it matches
+SELECT "id", "display_name", "description", "size", encode(float8send("price"), 'hex') AS "(hex)", "state", "tags", "create_time", "update_time", "etag", "account_id", "deleted_at" FROM "widgets" WHERE "id" = $1 AND "account_id" = $2 AND "etag" = $3 AND "deleted_at" IS NULL;
+
 -- get, locked
 SELECT "id", "display_name", "description", "size", encode(float8send("price"), 'hex') AS "(hex)", "state", "tags", "create_time", "update_time", "etag", "account_id", "deleted_at" FROM "widgets" WHERE "id" = $1 AND "account_id" = $2 AND "deleted_at" IS NULL FOR UPDATE NOWAIT;
 

@@ -126,6 +126,9 @@ function statementsOf(entity: EntityClass<object>, dialect: DialectName): Record
   return {
     get: statements.get(predicate),
     'get, deleted or not': statements.get(predicate, { showDeleted: true }),
+    ...(etag !== undefined && {
+      'get, if it matches': statements.get({ ...predicate, etag: true }),
+    }),
     'get, locked': statements.get(predicate, { lock: { lock: 'update', wait: 'nowait' } }),
     'get, locked for share': statements.get(predicate, { lock: { lock: 'share', wait: 'block' } }),
     ...(hasTenant && { 'get, by the system': statements.get({ tenant: false }) }),
