@@ -94,8 +94,8 @@ export class Caller {
 }
 
 /**
- * What a listener (gRPC or HTTP) passes to the chain. The chain fills `headers` and `trailers`, also when the
- * call fails.
+ * What a listener (gRPC or HTTP) passes to the dispatcher, which makes a `Call` of it. The chain fills
+ * `headers` and `trailers`, also when the call fails.
  */
 export interface Incoming {
   readonly method: DescMethod
@@ -105,8 +105,8 @@ export interface Incoming {
   /** The caller's deadline, in milliseconds since the epoch. */
   readonly deadline: number | undefined
   /**
-   * When the request began to come, in milliseconds since the epoch; left out for now. Its call has its time
-   * from then on.
+   * When the request began to come, in milliseconds since the epoch: the timeout of its method counts from
+   * then on. Where it is left out, from the moment at which the dispatcher is called.
    */
   readonly since?: number
   /** Address of the caller, for the log. */
@@ -128,8 +128,11 @@ export interface Incoming {
   readonly unreadable?: Error | undefined
   /** What of the request is in memory; left out for one without a body. */
   readonly held?: HeldRequest | undefined
-  /** Writes the response of a unary call as it is sent. An error that it throws is the result of the call. */
-  respond(response: UnaryResponse): void
+  /**
+   * Encodes the response of a unary call as its caller reads it, and keeps that: the listener sends it when
+   * the call has ended. An error that it throws is the result of the call.
+   */
+  encode(response: UnaryResponse): void
 }
 
 /** The response to a unary call: a message, or what becomes one where it has to. */
@@ -168,7 +171,7 @@ export interface WholeRequest {
  */
 export interface Dispatcher {
   /**
-   * Has `incoming` write the response.
+   * Has `incoming` encode the response.
    * @param request - as far as it is read; undefined where all of it is the rest.
    * @returns a promise of the end of the call; undefined where it has ended.
    */

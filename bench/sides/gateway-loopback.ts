@@ -32,7 +32,7 @@ const unary = async (incoming: Incoming, begun: Message): Promise<void> => {
     call.on('metadata', (headers: Metadata) => copy(headers, incoming.headers))
     call.on('status', ({ metadata }) => copy(metadata, incoming.trailers))
   })
-  incoming.respond(answered)
+  incoming.encode(answered)
 }
 
 const copy = (from: Metadata, to: Incoming['headers']): void => {

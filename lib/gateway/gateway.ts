@@ -34,7 +34,8 @@ interface Prepared extends CallSetup {
 }
 
 /**
- * Serves methods over HTTP/JSON, through the chain of the same process.
+ * Serves methods over HTTP/JSON, through the dispatcher of its options: the chain of the same process. Where
+ * methods of another process are proxied, that dispatcher hands their calls on.
  *
  * Create it with `new Gateway(options)` and call `prepare()` before you listen; it throws what is wrong with
  * the routes. Then give `listener` to `createHttpServer(listener, options)` of `http-server.ts`, to any

@@ -19,7 +19,7 @@ export class HttpIncoming implements Incoming {
   rest: RestOfRequest | undefined = undefined
   unreadable: Error | undefined = undefined
   held: HeldRequest | undefined = undefined
-  /** The response of a unary call, once it is written. */
+  /** The response of a unary call, once it is encoded. */
   content: Content | undefined = undefined
 
   /**
@@ -40,7 +40,7 @@ export class HttpIncoming implements Incoming {
     this.peer = `${request.socket.remoteAddress ?? ''}:${request.socket.remotePort ?? ''}`
   }
 
-  respond(response: UnaryResponse): void {
+  encode(response: UnaryResponse): void {
     const { binding, message, registry } = this
     this.content =
       '$typeName' in response

@@ -38,8 +38,8 @@ import { UnauthenticatedBytes } from '../unauthenticated-bytes.js'
 import { loadMessageRules, type MessageRules } from './validation/protovalidate.js'
 
 /**
- * What a server serves, decided before it binds. It does not change while the server runs; authorization
- * reads live rules.
+ * What a server serves, decided before it binds. Its parts stay the same while the server runs; some of them
+ * hold what changes, such as the open calls, and the rules that authorization reads.
  */
 export interface ServerPlan {
   readonly config: ResolvedConfig
@@ -54,7 +54,7 @@ export interface ServerPlan {
   readonly prometheus: Prometheus | undefined
   readonly health: HealthState
   readonly runner: OperationRunner
-  /** The deadlines of open calls. */
+  /** The deadlines of open calls: each call adds its own, and removes it at its end. */
   readonly openCalls: readonly Deadline[]
   /** What other processes serve; each is closed when no call needs it. */
   readonly externalTargets: readonly ExternalTarget[]

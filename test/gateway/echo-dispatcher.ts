@@ -38,7 +38,7 @@ export class EchoDispatcher implements Dispatcher {
     const request = await wholeOf(incoming, begun)
     const heard = this.#hear(incoming, request)
     await this.before(heard)
-    incoming.respond(this.answer === undefined ? answerOf(incoming.method, request) : this.answer(heard))
+    incoming.encode(this.answer === undefined ? answerOf(incoming.method, request) : this.answer(heard))
   }
 
   async *stream(incoming: Incoming, requests: AsyncIterable<Message>): AsyncIterable<Message> {

@@ -5,8 +5,8 @@ import type { Interceptor, Passed, Reply } from './interceptor.js'
 import { onlyOne } from './reply.js'
 
 /**
- * Has the listener of a unary call write its response, with the etag of the reply as the trailer `etag`. What
- * cannot be written fails the call. A stream is written message by message, by its listener.
+ * Has the response of a unary call encoded for its listener, with the etag of the reply as the trailer
+ * `etag`. What cannot be encoded fails the call. A stream is encoded message by message, by its listener.
  */
 export const response =
   (): Interceptor<unknown, Passed<'errorMapper'>> =>
@@ -14,14 +14,14 @@ export const response =
     if (method.isStreaming) return next
     return (call) => {
       const reply = next(call)
-      return reply instanceof Promise ? reply.then((reply) => respond(call, reply)) : respond(call, reply)
+      return reply instanceof Promise ? reply.then((reply) => encoded(call, reply)) : encoded(call, reply)
     }
   }
 
-const respond = (call: Call, reply: Reply): SingleReply | Promise<Message> => {
-  if (Symbol.asyncIterator in reply) return onlyOne(reply).then((one) => respond(call, one) as Message)
+const encoded = (call: Call, reply: Reply): SingleReply | Promise<Message> => {
+  if (Symbol.asyncIterator in reply) return onlyOne(reply).then((one) => encoded(call, one) as Message)
   announceEtag(call, reply)
-  call.incoming.respond(reply)
+  call.incoming.encode(reply)
   return reply
 }
 

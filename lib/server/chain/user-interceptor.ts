@@ -7,7 +7,8 @@ export interface InterceptedCall extends ServerCall {
 }
 
 /**
- * Runs around the handler of every unary method, after the framework's chain.
+ * Runs around the handler of every unary method, inside of the framework's chain: only the circuit breaker
+ * and the timeout are closer to the handler.
  * @param next - runs the rest; with a request, on that request instead.
  */
 export type UserInterceptor = (

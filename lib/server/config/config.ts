@@ -70,7 +70,7 @@ export interface Config {
   readonly principalFunc?: PrincipalFunc
   /** Verifies bearer tokens before authorization. Default: none. */
   readonly authenticator?: Authenticator
-  /** Run around unary handlers, after the framework's chain. Default: none. */
+  /** Run around unary handlers, after authorization and validation. Default: none. */
   readonly interceptors?: readonly UserInterceptor[]
   /** Served beside the gateway; needs `httpAddr`. Default: none. */
   readonly httpHandlers?: readonly HTTPHandler[]

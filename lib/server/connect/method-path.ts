@@ -65,7 +65,7 @@ export const methodPath = (serving: Serving, method: DescMethod, handler: Univer
         ...(arrived.rest !== undefined && { rest: arrived.rest }),
         unreadable: faults.find((fault) => fault !== undefined) as Error | undefined,
         held: arrived.body,
-        respond: (response) => {
+        encode: (response) => {
           responded.message = '$typeName' in response ? response : response.message
           serving.write(method, responded.message, format)
         },
@@ -161,7 +161,7 @@ const incomingOf = (
   peer: `${request.socket.remoteAddress ?? ''}:${request.socket.remotePort ?? ''}`,
   headers: new Metadata(),
   trailers: new Metadata(),
-  respond: () => {},
+  encode: () => {},
 })
 
 /** Lets the chain limit and log a request that is written in no format. @throws what the chain says of it. */

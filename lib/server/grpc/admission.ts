@@ -22,7 +22,7 @@ interface Internals {
 
 /** Admits calls to a grpc-js server, or refuses them by their headers before any other code sees them. */
 export class Admission {
-  /** The call that was let in just now: grpc-js goes on to its interceptors in the same turn. */
+  /** The call that was admitted just now: grpc-js goes on to its interceptors in the same turn. */
   latest: Arrival | undefined
 
   /**

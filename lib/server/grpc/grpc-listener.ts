@@ -44,14 +44,7 @@ export class GrpcListener {
         all.map((desc) => [pathOf(desc), { desc, timeoutMs: timeoutMsOf({ path: pathOf(desc) }) }]),
       ),
     )
-    const enter: ServerInterceptor = ({ path }, call) => {
-      const arrival = admission.latest as Arrival
-      const method = methods.get(path) as ServedMethod
-      if (method.desc.methodKind === 'unary') return new UnaryCall(call, method, dispatcher, arrival)
-      return new StreamCall(call, method, arrival)
-    }
     const options: ServerOptions = {
-      interceptors: [enter],
       // Counts each call and each message, for a service that is not served.
       'grpc.enable_channelz': 0,
       'grpc.max_concurrent_streams': limits.maxConcurrentStreams,
@@ -62,6 +55,13 @@ export class GrpcListener {
     }
     const { maxMessageBytes } = limits
     const admission = new Admission(options, { maxMessageBytes, unauthenticated })
+    const enter: ServerInterceptor = ({ path }, call) => {
+      const arrival = admission.latest as Arrival
+      const method = methods.get(path) as ServedMethod
+      if (method.desc.methodKind === 'unary') return new UnaryCall(call, method, dispatcher, arrival)
+      return new StreamCall(call, method, arrival)
+    }
+    options.interceptors = [enter]
     keepRepeatedHeaders(options)
     endSessionsLate(options)
     this.#server = createServer(options)

@@ -23,7 +23,7 @@ export class GrpcIncoming implements Incoming, RestOfRequest {
   readonly since: number
   /** Of a method with one request. */
   rest: RestOfRequest | undefined = undefined
-  /** The response of a unary call. */
+  /** The response of a unary call, once it is encoded. */
   bytes: Uint8Array = NOTHING
 
   constructor(
@@ -37,7 +37,7 @@ export class GrpcIncoming implements Incoming, RestOfRequest {
     this.since = held.at
   }
 
-  respond(response: UnaryResponse): void {
+  encode(response: UnaryResponse): void {
     this.bytes = '$typeName' in response ? messageBytes(this.method.output, response) : response.bytes()
   }
 

@@ -13,8 +13,8 @@ import { asNiceMetadata } from './nice-metadata.js'
 import type { InterceptedCall, UserInterceptor } from '../chain/user-interceptor.js'
 
 /**
- * Adapts a nice-grpc middleware to `Config.interceptors`: for unary calls, after the framework's chain. It
- * sees metadata, peer and signal of the call and may set headers and trailers. Inner errors reach it as
+ * Adapts a nice-grpc middleware to `Config.interceptors`: for unary calls, after authorization. It sees
+ * metadata, peer and signal of the call and may set headers and trailers. Inner errors reach it as
  * `ServerError`. Errors that it throws reach the client; the texts of INTERNAL and UNKNOWN do not. What it
  * adds to the context is on the call, for inner interceptors and the handler.
  * @throws TypeError, at the call, when it adds to the context what a call already has, or breaks nice-grpc's

@@ -14,8 +14,8 @@ import type { TenantHint } from './tenant-id.js'
 import type { Traced } from './tracing.js'
 
 /**
- * Ends the time of each rpc when it has settled, and logs one record, from outside the chain, with the code
- * that the caller got.
+ * Ends the time of each rpc when it has settled, and logs one record, with the code that the caller got: all
+ * interceptors but tracing are inside of it.
  */
 export const logging =
   (logger: Logger): Interceptor<unknown, Passed<'tracing'>> =>

@@ -23,9 +23,10 @@ export interface Limited {
 }
 
 /**
- * Charges each call to one key: its tenant, or its address without a trusted tenant. A call that cannot have
- * a tenant is charged here. Others are charged as soon as their principal is known. When the limiter fails,
- * that is logged and the call continues.
+ * Charges each call to one key: its tenant, or its address where it has none. A call that can have no
+ * principal is charged here, to its address; with the development headers every call is, to the tenant that
+ * they name. Others are charged as soon as their principal is known, or when they fail before. When the
+ * limiter fails, that is logged and the call continues.
  */
 export const rateLimit = (
   limiter: RateLimiter,

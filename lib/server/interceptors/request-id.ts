@@ -7,8 +7,9 @@ export interface RequestId {
 }
 
 /**
- * Gives every call an id, the caller's own when it is safe to log, and holds it to its time: a step that does
- * not settle by then is no longer awaited.
+ * Gives every call an id, the caller's own when it is safe to log. It also enforces the deadline of the call,
+ * so that this costs no interceptor of its own: whatever runs inside of here and does not settle in time is
+ * no longer awaited. The dispatcher starts that time, and logging ends it.
  */
 export const requestId =
   (): Interceptor<RequestId, Passed<'logging'>> =>

@@ -8,9 +8,11 @@ export interface TenantHint {
 }
 
 /**
- * Reads the tenant from `account-id`, only for the rate limiter and the log; repositories never trust it.
- * Refuses a call that identifies its caller twice.
- * @param isVerified - whether tokens are verified: then all other headers that identify a caller are dropped.
+ * Takes care of the headers that identify a caller:
+ * - refuses a call where one of them is there twice,
+ * - deletes those that anybody could send, where tokens are verified,
+ * - puts `account-id` on the call as a hint, for the log and the rate limiter. Repositories never trust it.
+ * @param isVerified - whether tokens are verified.
  */
 export const tenantId =
   (isVerified: boolean): Interceptor<TenantHint, RequestId & Passed<'errorMapper'>> =>

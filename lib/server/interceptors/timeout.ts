@@ -1,7 +1,10 @@
 import type { Interceptor, Passed } from '../chain/interceptor.js'
 import type { Keyed } from './idempotency.js'
 
-/** Starts no handler after the time is over, and replies for a handler that ignores its signal. */
+/**
+ * Guards the handler alone: starts none after the time is over, and replies for one that ignores its signal.
+ * The call as a whole is held to its time by `requestId`.
+ */
 export const timeout =
   (): Interceptor<unknown, Keyed & Passed<'circuitBreaker'>> =>
   (next, { method }) =>

@@ -12,7 +12,7 @@ export interface Traced {
   readonly trace?: TraceIds | undefined
 }
 
-/** Runs every call in a span, from outside the chain, as the child of the caller's own span. */
+/** Runs every call in a span, as the outermost interceptor: a child of the caller's own span. */
 export const tracing =
   (telemetry: Telemetry): Interceptor<Traced> =>
   (next, { method: { desc, path } }) => {

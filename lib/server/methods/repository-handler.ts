@@ -15,7 +15,10 @@ import type { ListLimits } from './total-size.js'
 
 type AnyRepository = Repository<object>
 
-/** Implements a standard method with a repository. It never reads the current context: the call passes it. */
+/**
+ * Implements a standard method with a repository, which gets the context of the call. The work of an
+ * operation outlives its call, and gets the context that is current where it runs.
+ */
 export const repositoryHandler = (
   desc: DescMethod,
   method: StandardMethod,

@@ -54,7 +54,7 @@ async function handOn(forwarding: Forwarding, request: Message): Promise<void> {
   try {
     const whole = await forwarding.whole(request)
     const { target, incoming } = forwarding
-    incoming.respond(await unaryOf(target, incoming.method)(whole, forwarding.begin()))
+    incoming.encode(await unaryOf(target, incoming.method)(whole, forwarding.begin()))
   } catch (error) {
     throw forwarding.fail(error)
   } finally {

@@ -17,7 +17,7 @@ import { echoService } from '../../support/grpc/echo.js'
 
 const BODY = frameOf({ text: 'a' })
 
-describe('what the gRPC listener lets in', () => {
+describe('what the gRPC listener admits', () => {
   let running: RunningServer
   let raw: RawGrpc
   let ran: string[]

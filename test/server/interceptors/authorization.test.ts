@@ -125,7 +125,7 @@ describe('a rule with a template', () => {
       const metadata = { metadata: new Metadata(), headers: new Metadata(), trailers: new Metadata() }
       const call = new Call(
         methodOf(chat),
-        { ...incoming, ...metadata, respond: () => {} },
+        { ...incoming, ...metadata, encode: () => {} },
         undefined,
         requestsOf(texts),
         new Deadline(undefined, caller),
