@@ -1,7 +1,7 @@
 import { type DescField, type DescMessage, type DescMethod, getOption, ScalarType } from '@bufbuild/protobuf'
 import { FeatureSet_FieldPresence } from '@bufbuild/protobuf/wkt'
 import { FieldBehavior, field_behavior } from 'ashlar-annotations/google/api/field_behavior_pb.js'
-import { placeOf } from './place-of.js'
+import { declaredAt } from './declared-at.js'
 import type { SurfaceChange } from './surface-change.js'
 
 /**
@@ -66,7 +66,7 @@ function sentChanges(field: DescField, before: DescField | undefined): readonly 
 }
 
 const declared = (field: DescField) => ({
-  ...placeOf(field),
+  ...declaredAt(field),
   message: field.parent.name,
   field: field.name,
   number: field.number,

@@ -6,7 +6,7 @@ import {
   type Variable,
 } from '../../lib/gateway/routing/path-template.js'
 import { httpMethodOf, httpRulesOf, pathOf } from '../../lib/resource/messages/http-paths.js'
-import { placeOf } from './place-of.js'
+import { declaredAt } from './declared-at.js'
 import type { HttpRoute, SurfaceChange } from './surface-change.js'
 
 /**
@@ -15,7 +15,7 @@ import type { HttpRoute, SurfaceChange } from './surface-change.js'
  */
 export function httpChanges(method: DescMethod, earlier: DescMethod): readonly SurfaceChange[] {
   const routes = routesOf(method)
-  const at = { ...placeOf(method), service: method.parent.typeName, method: method.name }
+  const at = { ...declaredAt(method), service: method.parent.typeName, method: method.name }
   return routesOf(earlier).flatMap((route): readonly SurfaceChange[] => {
     const answering = routes.filter((one) => answers(one, route))
     const now = answering.find(({ path }) => path === route.path) ?? answering[0]

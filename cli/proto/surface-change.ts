@@ -1,5 +1,5 @@
 /** Where something is declared. */
-export interface Place {
+export interface Declared {
   /** The .proto file, as others import it. */
   readonly file: string
   /** Counts from 1. */
@@ -31,7 +31,7 @@ interface OfField {
 }
 
 /** What breaks clients of an earlier version, and that buf's rules for the wire and for JSON do not know. */
-export type SurfaceChange = Place &
+export type SurfaceChange = Declared &
   (
     | { readonly kind: 'service-removed'; readonly service: string }
     | (OfMethod & { readonly kind: 'method-removed' })

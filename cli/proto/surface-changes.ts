@@ -9,7 +9,7 @@ import type { FileDescriptorSet } from '@bufbuild/protobuf/wkt'
 import { resource } from 'ashlar-annotations/google/api/resource_pb.js'
 import { FieldChanges } from './field-changes.js'
 import { httpChanges } from './http-changes.js'
-import { placeOf } from './place-of.js'
+import { declaredAt } from './declared-at.js'
 import type { SurfaceChange } from './surface-change.js'
 
 /**
@@ -41,7 +41,7 @@ function serviceChanges(registry: FileRegistry, before: FileRegistry): readonly 
     for (const old of earlier.methods) {
       const method = service.methods.find(({ name }) => name === old.name)
       if (method === undefined) {
-        const where = { ...placeOf(service), service: service.typeName, method: old.name }
+        const where = { ...declaredAt(service), service: service.typeName, method: old.name }
         changes.push({ ...where, kind: 'method-removed' })
         continue
       }
@@ -58,7 +58,7 @@ const messagesOf = (registry: FileRegistry): readonly DescMessage[] =>
 /** Of a message that is gone, the methods that had it say what it means. */
 function resourceChanges(message: DescMessage | undefined, earlier: DescMessage): readonly SurfaceChange[] {
   if (message === undefined || !hasOption(earlier, resource)) return []
-  const at = placeOf(message)
+  const at = declaredAt(message)
   const { type: was, pattern: patterns } = getOption(earlier, resource)
   const { type: now, pattern } = getOption(message, resource)
   const shapes = new Set(pattern.map(shapeOf))

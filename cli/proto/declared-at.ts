@@ -1,8 +1,8 @@
 import type { DescField, DescMessage, DescMethod, DescService } from '@bufbuild/protobuf'
-import type { Place } from './surface-change.js'
+import type { Declared } from './surface-change.js'
 
 /** Where a message, field, service or method is declared; line 1 where the descriptors do not say it. */
-export function placeOf(desc: DescMessage | DescField | DescService | DescMethod): Place {
+export function declaredAt(desc: DescMessage | DescField | DescService | DescMethod): Declared {
   const { proto } = desc.kind === 'message' || desc.kind === 'service' ? desc.file : desc.parent.file
   const path = pathOf(desc)
   const location = proto.sourceCodeInfo?.location.find(
