@@ -17,7 +17,7 @@ export function expectedTable(table: TableDefinition, { catalog }: ComparedDiale
         type: catalogType,
         collation: isText ? catalog.exactCollations[0] : undefined,
         nullable,
-        fallback: value === undefined ? undefined : catalog.defaultText(value),
+        fallback: value === undefined ? undefined : catalog.defaultText(value, catalogType),
         generated: undefined,
       }
     }),

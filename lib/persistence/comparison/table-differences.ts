@@ -123,13 +123,16 @@ function columnDifference(
   else if (column.isText && !catalog.exactCollations.includes(live.collation ?? ''))
     differences.push({ kind: 'collation', column, live })
   if (live.nullable !== column.nullable) differences.push({ kind: 'nullable', column, live })
-  if (wanted.fallback !== undefined && live.fallback !== wanted.fallback)
-    differences.push({ kind: 'default', column, live, wanted: wanted.fallback })
+  const fallback = column.fallback ?? column.initial
+  if (fallback !== undefined) {
+    const text = catalog.defaultText(fallback, column.catalogType)
+    if (!catalog.hasDefault(live, text)) differences.push({ kind: 'default', column, live, wanted: text })
+  }
   const isSpare =
-    wanted.fallback === undefined &&
+    fallback === undefined &&
     !column.nullable &&
     column.filler !== undefined &&
-    live.fallback === catalog.defaultText(column.filler)
+    live.fallback === catalog.defaultText(column.filler, live.type)
   return isSpare ? [...differences, { kind: 'spareDefault', column, live }] : differences
 }
 

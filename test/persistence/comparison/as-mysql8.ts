@@ -44,9 +44,13 @@ function defaultOf({ type, fallback, extra }: CatalogRow): CatalogRow {
   if (typeof fallback !== 'string' || fallback === 'NULL') return { fallback: null, extra }
   const literal = /^'(.*)'$/s.exec(fallback)?.[1]
   if (literal === undefined) return { fallback, extra: /\(/.test(fallback) ? 'DEFAULT_GENERATED' : extra }
-  const value = literal.replace(/''|\\(.)/gs, (_, after?: string) => after ?? "'")
+  const value = literal.replace(/''|\\(.)/gs, (_, after?: string) =>
+    after === undefined ? "'" : (ESCAPED[after] ?? after),
+  )
   if (!/text$|blob$/.test(String(type))) return { fallback: value, extra }
   return { fallback: `_utf8mb4${escaped(`'${escaped(value)}'`)}`, extra: 'DEFAULT_GENERATED' }
 }
 
 const escaped = (text: string): string => text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")
+
+const ESCAPED: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', Z: '\x1a' }

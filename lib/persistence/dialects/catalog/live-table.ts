@@ -23,6 +23,8 @@ export interface LiveColumn {
   readonly nullable: boolean
   /** A constant as {@link Catalog.defaultText} writes it, else the expression of the catalog. */
   readonly fallback: string | undefined
+  /** The catalog shows less of it than it is. */
+  readonly isFallbackCut?: boolean
   /** How the database generates its values, and refuses others; empty where that is no expression. */
   readonly generated: string | undefined
 }
@@ -120,8 +122,14 @@ const bare = (condition: string): string => condition.replaceAll(/["`]/g, '').re
 export interface Catalog {
   /** Undefined when there is no table of that name. */
   readonly readTable: (live: LiveSchema, table: TableName) => Promise<LiveTable | undefined>
-  /** A default as {@link LiveColumn} has it, of a text as CREATE TABLE or the catalog writes it. */
-  readonly defaultText: (text: string) => string
+  /**
+   * A default as {@link LiveColumn} has it, of a text as CREATE TABLE or the catalog writes it. Two of the
+   * same value in a column of the type have the same text.
+   * @param type - in the words of the catalog.
+   */
+  readonly defaultText: (text: string, type: string) => string
+  /** Whether the column has that default, as far as the catalog shows it. */
+  readonly hasDefault: (live: LiveColumn, wanted: string) => boolean
   /**
    * Collations that compare by code point, case and trailing spaces counting; the first is the one to use.
    */

@@ -16,10 +16,7 @@ export interface ColumnDefinition {
   readonly isText: boolean
   readonly nullable: boolean
   readonly fallback: string | undefined
-  /**
-   * What a row of another writer gets that leaves the column out; the repository writes its own, so that
-   * nothing compares it.
-   */
+  /** What a row of another writer gets that leaves the column out; the repository writes its own. */
   readonly initial?: string | undefined
   /**
    * What rows hold that were there before a required column, and what older images write that leave it out; a

@@ -9,7 +9,8 @@ import {
 } from '../catalog/live-table.js'
 import type { TableName } from '../catalog/table-definition.js'
 import { mysqlChanges } from './changes.js'
-import { mysqlDefault, mysqlLiteral } from './default-text.js'
+import { quoted } from '../values/quoted.js'
+import { isConstant, mysqlConstant, mysqlDefault, seemsSameDefault } from './default-text.js'
 
 /** In what the catalogs of MySQL 8 and MariaDB differ. */
 export interface MysqlCatalogOptions {
@@ -21,7 +22,9 @@ export interface MysqlCatalogOptions {
 export const mysqlCatalog = ({ jsonIsText, exactCollations }: MysqlCatalogOptions): Catalog => ({
   readTable: (live, table) => readTable(live, table, jsonIsText),
   exactCollations,
-  defaultText: (text) => mysqlDefault(text) ?? '',
+  defaultText: (text, type) => mysqlDefault(text, type) ?? '',
+  hasDefault: ({ type, fallback = '', isFallbackCut }, wanted) =>
+    fallback === wanted || (isFallbackCut === true && seemsSameDefault(fallback, wanted, type)),
   changes: mysqlChanges,
 })
 
@@ -54,10 +57,11 @@ async function readTable(
     place,
   )
   const { json, checks } = await checksOf(live, place, jsonIsText)
+  const exact = await exactDefaults(live, table, columns, jsonIsText)
   const indexes = grouped(parts, 'INDEX_NAME')
   const links = await live.rows(FOREIGN_KEYS, place)
   return {
-    columns: columns.map((row) => columnOf(row, json, jsonIsText)),
+    columns: columns.map((row) => columnOf(row, json, jsonIsText, exact.get(String(row.name)))),
     primaryKey: (indexes.get(PRIMARY) ?? []).map(keyOf),
     indexes: [...indexes].filter(([name]) => name !== PRIMARY).map(([name, keys]) => indexOf(name, keys)),
     foreignKeys: [...grouped(links, 'name')].map(([name, rows]) => foreignKeyOf(name, rows)),
@@ -125,24 +129,70 @@ const MYSQL_CHECKS = `
   SELECT CONSTRAINT_NAME AS name FROM information_schema.TABLE_CONSTRAINTS
   WHERE CONSTRAINT_TYPE = 'CHECK' AND TABLE_SCHEMA = COALESCE(?, DATABASE()) AND TABLE_NAME = ?`
 
-function columnOf(row: CatalogRow, json: ReadonlySet<string>, isMariadb: boolean): LiveColumn {
+function columnOf(
+  row: CatalogRow,
+  json: ReadonlySet<string>,
+  isMariadb: boolean,
+  exact: string | undefined,
+): LiveColumn {
   const name = String(row.name)
   const isJson = row.type === 'longtext' && json.has(name)
+  const type = isJson ? 'json' : withoutWidth(String(row.type))
   return {
     name,
-    type: isJson ? 'json' : withoutWidth(String(row.type)),
+    type,
     collation: isJson || typeof row.collated !== 'string' ? undefined : row.collated,
     nullable: row.nullable === 'YES',
-    fallback: fallbackOf(row, isMariadb),
+    fallback: exact === undefined ? fallbackOf(row, type, isMariadb) : mysqlConstant(exact, type),
+    isFallbackCut: exact === undefined && isCut(row),
     generated: typeof row.made === 'string' && row.made !== '' ? row.made : undefined,
   }
 }
 
+/**
+ * The values of texts of which the catalogs show less: a question mark for a character beyond U+FFFF. Of a
+ * column that is NOT NULL a table without rows does not say it.
+ */
+async function exactDefaults(
+  live: LiveSchema,
+  { schema, name }: TableName,
+  columns: readonly CatalogRow[],
+  isMariadb: boolean,
+): Promise<ReadonlyMap<string, string>> {
+  const asked = columns.filter(
+    (row) =>
+      row.type !== 'float' &&
+      isCut(row) &&
+      (isMariadb ? isConstant(String(row.fallback)) : !/DEFAULT_GENERATED/i.test(String(row.extra))),
+  )
+  if (asked.length === 0) return new Map()
+  const values = asked.map(({ name }, at) => `DEFAULT(t.${quoted(String(name), '`')}) AS v${at}`)
+  const place = [...(schema === undefined ? [] : [schema]), name].map((part) => quoted(part, '`')).join('.')
+  // Who may not read the table is content with the catalogs.
+  const [row] = await live
+    .rows(`SELECT ${values.join(', ')} FROM (SELECT 1 AS one) o LEFT JOIN ${place} t ON TRUE LIMIT 1`)
+    .catch(() => [])
+  return new Map(
+    asked.flatMap(({ name }, at) => {
+      const value = row?.[`v${at}`]
+      return typeof value === 'string' ? [[String(name), value] as const] : []
+    }),
+  )
+}
+
+/**
+ * Whether a catalog may show less of the default than it is: of a float six digits, and an ALTER TABLE of
+ * another column leaves no more.
+ */
+const isCut = ({ type, collated, fallback }: CatalogRow): boolean =>
+  typeof fallback === 'string' &&
+  (type === 'float' || (typeof collated === 'string' && fallback.includes('?')))
+
 /** MariaDB writes the literal, MySQL its value, unless it is an expression. */
-function fallbackOf({ fallback, extra }: CatalogRow, isMariadb: boolean): string | undefined {
+function fallbackOf({ fallback, extra }: CatalogRow, type: string, isMariadb: boolean): string | undefined {
   if (typeof fallback !== 'string') return undefined
-  const isValue = !isMariadb && !/DEFAULT_GENERATED/i.test(String(extra)) && !/^-?\d+(\.\d+)?$/.test(fallback)
-  return isValue ? mysqlLiteral(fallback) : mysqlDefault(fallback)
+  const isValue = !isMariadb && !/DEFAULT_GENERATED/i.test(String(extra))
+  return isValue ? mysqlConstant(fallback, type) : mysqlDefault(fallback, type)
 }
 
 /** MariaDB and older versions of MySQL say how wide an integer is shown, which decides nothing. */

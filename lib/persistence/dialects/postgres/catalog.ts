@@ -104,7 +104,7 @@ function columnOf(row: CatalogRow): LiveColumn {
     type: String(row.type),
     collation: typeof row.collation === 'string' ? row.collation : undefined,
     nullable: row.nullable === true,
-    fallback: isGenerated || written === undefined ? undefined : postgresDefault(written),
+    fallback: isGenerated || written === undefined ? undefined : postgresDefault(written, String(row.type)),
     generated: isGenerated ? (written ?? '') : row.is_identity === true ? '' : undefined,
   }
 }
@@ -134,5 +134,6 @@ export const postgresCatalog: Catalog = {
   readTable,
   defaultText: postgresDefault,
   exactCollations: ['C', 'POSIX'],
+  hasDefault: ({ fallback }, wanted) => fallback === wanted,
   changes: postgresChanges,
 }
