@@ -10,7 +10,12 @@ import { memoryRepositoryOf, repositoryFor } from '../lib/persistence/repository
 import { warnRenamed } from '../lib/renamed.js'
 import { resolveConfig } from '../lib/server/config/config.js'
 import {
+  type DeduplicationKey,
+  type DeduplicationStore,
+  type MemoryDeduplicationOptions,
   MemoryDeduplicationStore,
+  type RedisDeduplicationOptions,
+  type SqlDeduplicationOptions,
   RedisDeduplicationStore,
   SqlDeduplicationStore,
 } from '../lib/server/idempotency/former-names.js'
@@ -104,15 +109,24 @@ describe('old names', () => {
     ],
     MemoryDeduplicationStore: [
       'MemoryIdempotencyStore',
-      () => void expect(new MemoryDeduplicationStore()).to.be.instanceOf(MemoryIdempotencyStore),
+      () =>
+        void expect(new MemoryDeduplicationStore({} satisfies MemoryDeduplicationOptions)).to.be.instanceOf(
+          MemoryIdempotencyStore,
+        ),
     ],
     RedisDeduplicationStore: [
       'RedisIdempotencyStore',
-      () => void expect(new RedisDeduplicationStore(redis)).to.be.instanceOf(RedisIdempotencyStore),
+      () =>
+        void expect(
+          new RedisDeduplicationStore(redis, {} satisfies RedisDeduplicationOptions),
+        ).to.be.instanceOf(RedisIdempotencyStore),
     ],
     SqlDeduplicationStore: [
       'SqlIdempotencyStore',
-      () => void expect(new SqlDeduplicationStore(dataSource)).to.be.instanceOf(SqlIdempotencyStore),
+      () =>
+        void expect(
+          new SqlDeduplicationStore(dataSource, {} satisfies SqlDeduplicationOptions),
+        ).to.be.instanceOf(SqlIdempotencyStore),
     ],
     withPrincipal: [
       'principalHeaders',
@@ -153,6 +167,12 @@ describe('old names', () => {
       for (const name of names.trim().split(' and ')) expect(error.message).to.include(name)
       expect(warnings).to.deep.equal([])
     })
+
+  it('are those of types, too', async () => {
+    const store: DeduplicationStore = new MemoryIdempotencyStore()
+    const key: DeduplicationKey = { tenant: 'acme', subject: 'ada', method: '/a.B/C', requestId: 'r' }
+    expect((await store.claim(key, 'fingerprint', 1000)).state).to.equal('claimed')
+  })
 
   it('less than one attempt is refused', async () => {
     for (const maxAttempts of [0, -1, Number.NaN]) {

@@ -40,7 +40,7 @@ A way down that has only a comment says why nothing is undone, and is not tried.
   override async run(): Promise<CheckResult> {
     const { flags } = await this.parse(Check)
     const [
-      lib,
+      { triedDownText, withoutWayDown },
       { connectionString },
       { DatabaseRun },
       { checkHeading },
@@ -65,7 +65,7 @@ A way down that has only a comment says why nothing is undone, and is not tried.
     this.say(view.checkedFindings({ findings, empty }, run.style))
     const isRefused = findings.some(({ level }) => level === 'refuse')
     const downs = isRefused ? undefined : await run.change((migrator) => migrator.tryDowns(scratch))
-    const untried = dialect && downs?.length === 0 ? await lib.withoutWayDown(flags.files, dialect) : []
+    const untried = dialect && downs?.length === 0 ? await withoutWayDown(flags.files, dialect) : []
     const compared =
       downs === undefined || flags.entities === undefined
         ? undefined
@@ -80,7 +80,7 @@ A way down that has only a comment says why nothing is undone, and is not tried.
       this.endWith('differs')
     return run.onDatabase({
       findings,
-      downs: (downs ?? []).map((one) => lib.triedDownText(one)),
+      downs: (downs ?? []).map((one) => triedDownText(one)),
       missing: missing.map(({ what }) => what),
       left: left.map((one) => tableDifferenceText(one, true)),
       byHand: byHand.map((one) => tableDifferenceText(one, true)),

@@ -43,24 +43,27 @@ Run --contract when every version of the folder is applied and no process with t
 
   override async run(): Promise<NextFiles & ShownChanges & OnDatabase> {
     const { args, flags, metadata } = await this.parse(Diff)
-    const [{ DatabaseRun }, { diffHeading }, { checkDescription, refuseMissing }, schema, view] =
-      await Promise.all([
-        import('../../migrate/database-run.js'),
-        import('../../migrate/headings.js'),
-        import('../../migrate/next-files.js'),
-        import('../../migrate/schema-versions.js'),
-        import('../../migrate/views/diff-view.js'),
-      ])
+    const [
+      { DatabaseRun },
+      { diffHeading },
+      { checkDescription, refuseMissing },
+      { schemaVersions, shownChanges, writeVersions },
+      view,
+    ] = await Promise.all([
+      import('../../migrate/database-run.js'),
+      import('../../migrate/headings.js'),
+      import('../../migrate/next-files.js'),
+      import('../../migrate/schema-versions.js'),
+      import('../../migrate/views/diff-view.js'),
+    ])
     checkDescription(args.name)
     const run = new DatabaseRun(this, { ...flags, mayBegin: true }, { heading: await diffHeading(flags) })
     if (metadata.flags.files?.setFromDefault !== true) refuseMissing(flags.files, run.command)
-    const compared = await run.change((migrator) =>
-      schema.schemaVersions(args.name, migrator, flags, run.command),
-    )
-    const { notes, ...written } = schema.writeVersions(compared, flags)
+    const compared = await run.change((migrator) => schemaVersions(args.name, migrator, flags, run.command))
+    const { notes, ...written } = writeVersions(compared, flags)
     this.say(view.diffLines({ ...compared, ...written }, flags, run.style))
     if (compared.drift.length > 0) this.endWith('differs')
     this.note([...notes, ...compared.leftovers.map(view.leftoverText)])
-    return run.onDatabase({ ...written, ...schema.shownChanges(compared) })
+    return run.onDatabase({ ...written, ...shownChanges(compared) })
   }
 }

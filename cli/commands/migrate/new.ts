@@ -78,7 +78,12 @@ Without --entities the files are empty. With it and a connection string, they ar
       readonly scratch?: string | undefined
     },
   ): Promise<NextFiles & OnDatabase> {
-    const [{ DatabaseRun }, { diffHeading }, schema, { diffLines, leftoverText }] = await Promise.all([
+    const [
+      { DatabaseRun },
+      { diffHeading },
+      { schemaVersions, shownChanges, writeVersions },
+      { diffLines, leftoverText },
+    ] = await Promise.all([
       import('../../migrate/database-run.js'),
       import('../../migrate/headings.js'),
       import('../../migrate/schema-versions.js'),
@@ -86,11 +91,11 @@ Without --entities the files are empty. With it and a connection string, they ar
     ])
     const how = { ...flags, live: false, contract: false }
     const run = new DatabaseRun(this, { ...flags, mayBegin: true }, { heading: await diffHeading(how) })
-    const compared = await run.change((migrator) => schema.schemaVersions(name, migrator, how, run.command))
-    const { notes, ...written } = schema.writeVersions(compared, flags)
+    const compared = await run.change((migrator) => schemaVersions(name, migrator, how, run.command))
+    const { notes, ...written } = writeVersions(compared, flags)
     this.say(diffLines({ ...compared, ...written }, how, run.style))
     this.note([...notes, ...compared.leftovers.map(leftoverText)])
-    const { left, byHand, leftovers, details } = schema.shownChanges(compared)
+    const { left, byHand, leftovers, details } = shownChanges(compared)
     return run.onDatabase({ ...written, left, byHand, leftovers, details })
   }
 }
