@@ -14,7 +14,7 @@ import { OwnStatusError } from './http/own-status-error.js'
 import { isSendable } from './http/metadata-of.js'
 import { ignoredMaskHeader } from './transcoding/ignored-mask.js'
 import { HttpIncoming } from './incoming.js'
-import { isOfForeignPage } from './http/cors.js'
+import { isUnaskedFromPage } from './http/cors.js'
 import { addVary, keepAllPrivate, keepPrivate, NOSNIFF, type ResponseHeaders, send } from './http/respond.js'
 import type { Match } from './routing/route-table.js'
 import { framingOf, sendStream } from './streaming.js'
@@ -49,7 +49,7 @@ export async function call(
   checkMethod(binding, request)
   const { options, registry } = setup
   const contentType = request.headers['content-type']
-  const isFromPage = contentType === undefined && isOfForeignPage(options.cors, request)
+  const isFromPage = request.method === 'POST' && isUnaskedFromPage(options.cors, request)
   const parts = { segments, query, contentType, isFromPage }
   let ignored: readonly IgnoredPath[] = []
   const read = (bytes: Buffer): Message => {

@@ -20,8 +20,8 @@ export interface RequestParts {
   readonly query: string
   readonly contentType: string | undefined
   /**
-   * Whether a browser sends it without a content type, for a page of another origin, which it does not ask us
-   * about first.
+   * Whether a page of another origin may have sent it without that its browser asked us first. Then it is
+   * refused: what identifies its caller may be the browser's.
    */
   readonly isFromPage?: boolean | undefined
 }
@@ -56,6 +56,7 @@ function fromBody(
   bytes: Buffer,
   registry: Registry,
 ): Message {
+  if (isFromPage === true) checkJsonType('')
   if (body === undefined) {
     if (bytes.length > 0 && !/^\s*(?:\{\s*\}\s*)?$/.test(bytes.toString('latin1')))
       throw new InvalidArgument('', `${method.name} takes no body here`)
@@ -65,7 +66,7 @@ function fromBody(
   if (target?.typeName === HTTP_BODY && (body === '*' || body.fieldKind === 'message'))
     return withRawBody(create(method.input), body, contentType, bytes)
   if (bytes.length === 0) return create(method.input)
-  checkJsonType(isFromPage === true ? '' : contentType)
+  checkJsonType(contentType)
   const json = jsonOf(bytes) ?? null
   const options = { registry, answer: method.output }
   try {

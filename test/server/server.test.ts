@@ -377,6 +377,24 @@ describe('health', () => {
     await running.stop()
   })
 
+  it('keeps no watch of a name that is none', async () => {
+    const running = await startServer(withEcho)
+    const { client, close } = niceClient(Health, running.grpc)
+    const watched = async (service: string) => {
+      const statuses = client.watch({ service })[Symbol.asyncIterator]()
+      const first = await statuses.next().then(
+        ({ value }) => ['status', (value as { status: number }).status],
+        (error: unknown) => ['code', (error as { code: number }).code],
+      )
+      await statuses.return?.()
+      return first
+    }
+    expect(await watched('a'.repeat(1024))).to.deep.equal(['status', 3])
+    expect(await watched('a'.repeat(1025))).to.deep.equal(['code', 3])
+    close()
+    await running.stop()
+  })
+
   it('follows the readiness checks, in Check, Watch and /readyz', async () => {
     let ready = false
     const check = () => {

@@ -72,7 +72,7 @@ export class Body implements HeldRequest {
     const { headers, readableEnded } = request
     const length = lengthOf(request)
     if (length > this.#limit) throw tooLarge(this.#limit)
-    if (awaitsContinue(request) || length > EARLY_BYTES) {
+    if (awaitsContinue(request) || length > EARLY_BYTES || (hasBody(request) && isBrotli(headers))) {
       this.unauthenticated.hold(this, UNREAD_BYTES)
       return undefined
     }
@@ -168,6 +168,10 @@ export class Body implements HeldRequest {
     })
   }
 }
+
+/** Its decoder fills a window of up to 16 MiB before it returns a byte, so that a few bytes cost much. */
+const isBrotli = (headers: IncomingMessage['headers']): boolean =>
+  headers['content-encoding']?.trim().toLowerCase() === 'br'
 
 /** @throws OwnStatusError 413 for a body whose Content-Length is over the limit. */
 export function checkLength(request: IncomingMessage, limit: number): void {

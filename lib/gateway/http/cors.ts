@@ -73,6 +73,27 @@ export const isOfForeignPage = (
   { headers: { origin } }: Pick<IncomingMessage, 'headers'>,
 ): boolean => origin !== undefined && options?.origins !== '*' && options?.origins.includes(origin) !== true
 
+/** Types that browsers send for pages of other origins without asking first (Fetch, section 2.2.2). */
+const UNASKED_TYPE = /^\s*(?:text\/plain|application\/x-www-form-urlencoded|multipart\/form-data)\s*(?:;|$)/i
+
+/**
+ * Whether a POST may come from a page of another origin that CORS does not allow, and no browser has asked
+ * about it first.
+ */
+export const isUnaskedFromPage = (options: CorsOptions | undefined, request: IncomingMessage): boolean => {
+  const { 'content-type': type = '', ...headers } = request.headers
+  if (type !== '' && !UNASKED_TYPE.test(type)) return false
+  return isOfForeignPage(options, request) && !isOfOwnPage(headers)
+}
+
+/**
+ * Behind a proxy that ends TLS the scheme of the Origin is another one than here, so that hosts are compared.
+ */
+const isOfOwnPage = (headers: IncomingMessage['headers']): boolean => {
+  const { origin = '', host = headers[':authority'] } = headers
+  return headers['sec-fetch-site'] === 'same-origin' || /^https?:\/\/([^/]+)$/.exec(origin)?.[1] === host
+}
+
 /** Request headers that become metadata, and metadata that becomes response headers. */
 export interface KnownHeaders {
   readonly forwarded: readonly string[]

@@ -25,9 +25,9 @@ export interface ListFilter {
 /** What is read together with entities. */
 export interface ReadTogether<With extends string = never> {
   /**
-   * The relations that are read into the properties of the result, such as `['project', 'lines']`, or `['project.owner']` for the
-   * relation of a relation. A resource is there only while it is live, and in the tenant of the entity; what refers to it is not
-   * narrowed by `where`, and its rows are not locked.
+   * The relations that are read into the properties of the result, such as `['project', 'lines']`, or
+   * `['project.owner']` for the relation of a relation. A resource is there only while it is live, and in the
+   * tenant of the entity; what refers to it is not narrowed by `where`, and its rows are not locked.
    */
   readonly with?: readonly With[]
 }
@@ -35,8 +35,9 @@ export interface ReadTogether<With extends string = never> {
 /** What a list of resources `T` asks for. Every field may be left out. */
 export interface ListOptions<in T extends object = object> extends ListFilter {
   /**
-   * AIP-132 text, `field [asc|desc]`, comma-separated, or a list of terms that the compiler checks: `[{ size: 'desc' }, 'title']`.
-   * Names are those of the proto fields, as in masks; the key is always the last term.
+   * AIP-132 text, `field [asc|desc]`, comma-separated, or a list of terms that the compiler checks:
+   * `[{ size: 'desc' }, 'title']`. Names are those of the proto fields, as in masks; the key is always the
+   * last term.
    */
   readonly orderBy?: string | readonly OrderBy<T>[]
   /** Default, and when not positive: 50. More than 1000 counts as 1000. */
@@ -73,23 +74,26 @@ export interface OperationOptions {
 /** Narrows the rows that an operation reaches within its tenant. */
 export interface RowOptions extends OperationOptions {
   /**
-   * The operation reaches only rows for which this is true, checked in its own statement. Any other row counts as
-   * missing. It may name the same fields as `under`. Unlike `under`, it is no part of a page token.
+   * The operation reaches only rows for which this is true, checked in its own statement. Any other row
+   * counts as missing. It may name the same fields as `under`. Unlike `under`, it is no part of a page token.
    */
   readonly where?: Filter
 }
 
 /**
- * For reads inside of a transaction whose rows you change afterwards. On SQLite and in memory only one writing
- * transaction runs at a time, so no lock is needed there.
+ * For reads inside of a transaction whose rows you change afterwards. On SQLite and in memory only one
+ * writing transaction runs at a time, so no lock is needed there.
  */
 export interface ReadOptions<With extends string = never> extends RowOptions, ReadTogether<With> {
   /**
-   * Locks the rows that are read until the transaction ends: `update` against every other lock and write, `share`
-   * against writes. Outside of a transaction, or inside of one with `readOnly`, it is a TypeError.
+   * Locks the rows that are read until the transaction ends: `update` against every other lock and write,
+   * `share` against writes. Outside of a transaction, or inside of one with `readOnly`, it is a TypeError.
    */
   readonly lock?: RowLock
-  /** What to do while another transaction has locked a row: `block`, the default, waits; `nowait` rejects with Aborted. */
+  /**
+   * What to do while another transaction has locked a row: `block`, the default, waits; `nowait` rejects with
+   * Aborted.
+   */
   readonly wait?: 'block' | 'nowait'
 }
 
@@ -103,22 +107,22 @@ export interface LookupOptions<With extends string = never> extends RowOptions, 
 
 export interface FilterScope extends RowOptions {
   /**
-   * Narrows the list by a condition of your code, such as a parent or an owner, in addition to the caller's filter: ``
-   * filter`parent = ${parent}` ``. It may name every field of the entity but secrets, including fields that callers
-   * cannot filter by. A page token is valid only with the same `under`.
+   * Narrows the list by a condition of your code, such as a parent or an owner, in addition to the caller's
+   * filter: `` filter`parent = ${parent}` ``. It may name every field of the entity but secrets, including
+   * fields that callers cannot filter by. A page token is valid only with the same `under`.
    */
   readonly under?: Filter
   /**
-   * The relations through which the caller's filter and order may lead, such as `['project', 'steps']`: `project.title = "a"`.
-   * Without it they name fields of the entity alone.
+   * The relations through which the caller's filter and order may lead, such as `['project', 'steps']`:
+   * `project.title = "a"`. Without it they name fields of the entity alone.
    */
   readonly through?: readonly Through[]
 }
 
 export interface ListScope extends FilterScope {
   /**
-   * As in {@link ReadOptions}. A full page then always has a token, even the last one: to find out, one more row would
-   * have to be locked. Order by fields that do not change while the list waits.
+   * As in {@link ReadOptions}. A full page then always has a token, even the last one: to find out, one more
+   * row would have to be locked. Order by fields that do not change while the list waits.
    */
   readonly lock?: RowLock
   /** As in {@link ReadOptions}; `skip` leaves out rows that another transaction has locked. */
@@ -126,7 +130,10 @@ export interface ListScope extends FilterScope {
 }
 
 export interface CountOptions extends FilterScope {
-  /** Counting stops at this number, which is then the count. It bounds the cost on a large table. Default: no bound. */
+  /**
+   * Counting stops at this number, which is then the count. It bounds the cost on a large table. Default: no
+   * bound.
+   */
   readonly limit?: number
 }
 
@@ -139,9 +146,9 @@ export interface WriteOptions extends RowOptions {
 
 export interface BatchDeleteOptions extends RowOptions, RelatedOptions {
   /**
-   * Deletes what refers to an entity with it where the relation restricts, too (AIP-135). Default: false. A resource that
-   * can be undeleted never takes one with it that cannot. Where it is `false`, and not left out, the caller could have asked for
-   * it, and the error of a delete that is refused says so.
+   * Deletes what refers to an entity with it where the relation restricts, too (AIP-135). Default: false. A
+   * resource that can be undeleted never takes one with it that cannot. Where it is `false`, and not left
+   * out, the caller could have asked for it, and the error of a delete that is refused says so.
    */
   readonly force?: boolean
 }
@@ -152,23 +159,25 @@ export interface UndeleteOptions extends WriteOptions, RelatedOptions, Referring
 
 export interface ModifyOptions extends WriteOptions, ReferringOptions, FormerAttempts {
   /**
-   * How often it runs at most, the first time included, where a deadlock or a serialization failure ends it. Default: 4.
-   * Inside of another transaction it is a TypeError, because the whole transaction has to run again.
+   * How often it runs at most, the first time included, where a deadlock or a serialization failure ends it.
+   * Default: 4. Inside of another transaction it is a TypeError, because the whole transaction has to run
+   * again.
    */
   readonly maxAttempts?: number
 }
 
 export interface UpdateOptions extends WriteOptions, ReferringOptions {
   /**
-   * Writes only `etag` and `update_time`, whatever the mask names. Default: false. Use it when every name of a mask
-   * must be ignored, and pass that mask unchanged: an empty mask means a full update.
+   * Writes only `etag` and `update_time`, whatever the mask names. Default: false. Use it when every name of
+   * a mask must be ignored, and pass that mask unchanged: an empty mask means a full update.
    */
   readonly touchOnly?: boolean
 }
 
 /**
- * Storage of resource `T` under key `K` for the tenant of the calling principal. Service code depends on this, never on a
- * backend. Every method rejects with PermissionDenied when a tenant-scoped resource is reached without a tenant.
+ * Storage of resource `T` under key `K` for the tenant of the calling principal. Service code depends on
+ * this, never on a backend. Every method rejects with PermissionDenied when a tenant-scoped resource is
+ * reached without a tenant.
  */
 export interface Repository<T extends object, K = string> {
   /** What the repository knows about its resource. */
@@ -178,8 +187,8 @@ export interface Repository<T extends object, K = string> {
   /** Where a database has the rows, by the schema and prefix of the DataSource. No caller may be told. */
   readonly table?: { readonly schema: string | undefined; readonly name: string }
   /**
-   * True if every operation that takes `where` applies it. A server whose authorizer decides by row does not start with
-   * another repository.
+   * True if every operation that takes `where` applies it. A server whose authorizer decides by row does not
+   * start with another repository.
    */
   readonly appliesWhere?: boolean
   /** A server asks before it binds its addresses. */
@@ -217,9 +226,9 @@ export interface Repository<T extends object, K = string> {
    */
   update(key: K, entity: Patch<T>, fieldMask?: readonly string[], options?: UpdateOptions): Promise<T>
   /**
-   * Reads the entity, locks its row, and writes what `change` returns: an object whose own properties are the fields to
-   * change. An object without properties writes nothing. It runs in a transaction, or in a savepoint of the open one.
-   * `change` may run more than once.
+   * Reads the entity, locks its row, and writes what `change` returns: an object whose own properties are the
+   * fields to change. An object without properties writes nothing. It runs in a transaction, or in a
+   * savepoint of the open one. `change` may run more than once.
    * @throws ErrNotFound, ErrPreconditionFailed before `change` has run.
    * @example
    * ```ts
@@ -231,8 +240,8 @@ export interface Repository<T extends object, K = string> {
    */
   modify(key: K, change: (current: T) => Patch<T> | Promise<Patch<T>>, options?: ModifyOptions): Promise<T>
   /**
-   * Soft or hard, depending on the resource. What refers to the entity goes with it, loses the reference, or keeps it from being
-   * deleted, as the relation says.
+   * Soft or hard, depending on the resource. What refers to the entity goes with it, loses the reference, or
+   * keeps it from being deleted, as the relation says.
    * @throws ErrPreconditionFailed that counts what refers to it.
    */
   delete(key: K, options?: DeleteOptions): Promise<void>
@@ -257,18 +266,18 @@ export interface Repository<T extends object, K = string> {
   /** In one transaction; all or nothing. */
   batchDelete(keys: readonly K[], options?: BatchDeleteOptions): Promise<void>
   /**
-   * Removes permanently all entities that expired at or before the time, and before them what goes with them. One that others
-   * refer to stays. Returns how many.
+   * Removes permanently all entities that expired at or before the time, and before them what goes with them.
+   * One that others refer to stays. Returns how many.
    */
   purgeExpired(before: Date, options?: OperationOptions): Promise<number>
   /**
-   * Runs `fn` in a transaction that every repository call of its context joins; nested ones are savepoints. What `fn`
-   * throws rolls everything back.
+   * Runs `fn` in a transaction that every repository call of its context joins; nested ones are savepoints.
+   * What `fn` throws rolls everything back.
    */
   transaction<R>(fn: (context: RequestContext) => Promise<R>, options?: TransactionOptions): Promise<R>
   /**
-   * For a readiness check. Rejects while the database refuses all writes, as a demoted primary does, or cannot be reached. Absent for a
-   * repository without a database.
+   * For a readiness check. Rejects while the database refuses all writes, as a demoted primary does, or
+   * cannot be reached. Absent for a repository without a database.
    */
   checkWrites?(): Promise<void>
 }
@@ -281,17 +290,22 @@ export interface StartUpFindings {
   readonly warnings: readonly string[]
 }
 
-/** What a transaction sees of others (SQL:1992). SQLite and memory run every transaction as `serializable`. */
+/**
+ * What a transaction sees of others (SQL:1992). SQLite and memory run every transaction as `serializable`.
+ */
 export type Isolation = 'read committed' | 'repeatable read' | 'serializable'
 
 export interface TransactionOptions extends OperationOptions, FormerAttempts {
-  /** `isolationLevel` of the DataSource when left out, which has to be one of these, else the database's default. Only the outermost transaction takes one. */
+  /**
+   * `isolationLevel` of the DataSource when left out, which has to be one of these, else the database's
+   * default. Only the outermost transaction takes one.
+   */
   readonly isolation?: Isolation
   /** Refuses writes of repositories inside. Only the outermost transaction takes it. */
   readonly readOnly?: boolean
   /**
-   * How often `fn` runs at most, the first time included, where a deadlock or a serialization failure ends it, one at the
-   * commit included. Default: 1. Only the outermost transaction takes it.
+   * How often `fn` runs at most, the first time included, where a deadlock or a serialization failure ends
+   * it, one at the commit included. Default: 1. Only the outermost transaction takes it.
    */
   readonly maxAttempts?: number
 }

@@ -1,7 +1,9 @@
 import type { RequestContext } from '../../context.js'
 import type { OperationOptions, Repository } from '../contract/repository.js'
 
-/** Marks a class whose operations take the context of a call from their options and ask for no current one. */
+/**
+ * Marks a class whose operations take the context of a call from their options and ask for no current one.
+ */
 export const TAKES_CONTEXT: unique symbol = Symbol('takes the context from its options')
 
 /** The operations of {@link Repository}, with the index of the parameter in which each takes its options. */
@@ -19,7 +21,10 @@ type IndexOfOptions<Operation> = Operation extends (...operands: infer Operands)
     : never
   : never
 
-/** The index of the parameter in which each operation of a repository takes its options, protected ones included. */
+/**
+ * The index of the parameter in which each operation of a repository takes its options, protected ones
+ * included.
+ */
 export const OPTIONS_AT = {
   get: 1,
   list: 1,

@@ -1,4 +1,4 @@
-import { ErrNotFound } from '../../errors.js'
+import { ErrNotFound, InvalidArgument } from '../../errors.js'
 import {
   Health,
   type HealthCheckResponse,
@@ -13,6 +13,8 @@ import type { Rule } from '../authz/rules.js'
 const INTERVAL_MS = 5_000
 /** The checks do not run sooner after the last ones because something is in doubt. */
 const EARLIEST_MS = 1_000
+/** Of the name of a service. A watch keeps its request as long as it lasts, and anybody may begin one. */
+const MOST_CHARACTERS = 1024
 
 /** Fails while a server shuts down, whatever its checks say. */
 const SHUTDOWN: CheckResult = { name: 'shutdown', ok: false }
@@ -127,7 +129,11 @@ export const healthService = (
       if (status === ServingStatus.SERVICE_UNKNOWN) throw new ErrNotFound()
       return { status }
     },
-    watch: ({ service }, { signal }) => changes(state, () => statusOf(service), signal),
+    watch: ({ service }, { signal }) => {
+      if (service.length > MOST_CHARACTERS)
+        throw new InvalidArgument('service', `is longer than ${MOST_CHARACTERS} characters`)
+      return changes(state, () => statusOf(service), signal)
+    },
   }
 }
 

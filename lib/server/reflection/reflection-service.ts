@@ -16,6 +16,9 @@ type MessageResponse = NonNullable<MessageInitShape<typeof ServerReflectionRespo
 /** Both versions, in the order in which tools try them. */
 export const reflectionServices: readonly DescService[] = [ServerReflection, ServerReflectionAlpha]
 
+/** Of a name, and of the host: a response repeats its request, and anybody may ask. */
+const MOST_CHARACTERS = 1024
+
 /** Public, because a client that asks for the services has no identity yet. */
 export const reflectionRules: readonly Rule[] = reflectionServices
   .flatMap(({ methods }) => methods)
@@ -34,11 +37,19 @@ export const reflectionService = (
       index ??= new DescriptorIndex(services())
       const sent = new Set<string>()
       for await (const request of requests) {
+        checkLengths(request)
         const messageResponse = responseTo(request, index, services, sent)
         yield { validHost: request.host, originalRequest: request, messageResponse }
       }
     },
   }
+}
+
+/** @throws InvalidArgument for a request with a text that no name has. */
+const checkLengths = ({ host, messageRequest: { value } }: ServerReflectionRequest): void => {
+  const name = typeof value === 'object' ? value.containingType : value
+  if (host.length > MOST_CHARACTERS || (name?.length ?? 0) > MOST_CHARACTERS)
+    throw new InvalidArgument('message_request', `has a name of more than ${MOST_CHARACTERS} characters`)
 }
 
 const responseTo = (

@@ -53,6 +53,30 @@ describe('CORS', () => {
     ])
   })
 
+  it('does not let another page send what browsers do not ask about, with a body or without', async () => {
+    const send = async (running: Running, headers: Record<string, string>, body?: string) =>
+      (await running.fetch('/v1/echo', { method: 'POST', headers, ...(body !== undefined && { body }) }))
+        .status
+    const closed = await startGateway()
+    started.push(closed)
+    const one = await start({ origins: [APP] })
+    const evil = { origin: 'https://evil.example.com', 'sec-fetch-site': 'cross-site' }
+    const types = ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']
+    for (const running of [closed, one]) {
+      expect(await send(running, evil), 'nothing').to.equal(415)
+      for (const type of [...types, ...types.map((one) => one.toUpperCase())])
+        for (const body of ['', 'a=b', '{}'])
+          expect(await send(running, { ...evil, 'content-type': type }, body), type).to.equal(415)
+      expect(await send(running, { ...evil, 'content-type': 'application/json' }, '{}')).to.equal(200)
+      const own = new URL(running.url).host
+      expect(await send(running, { origin: `https://${own}` }), 'its own page').to.equal(200)
+      expect(await send(running, { ...evil, 'sec-fetch-site': 'same-origin' })).to.equal(200)
+      expect(await send(running, { origin: `https://${own}.evil.example.com` })).to.equal(415)
+      expect(await send(running, {})).to.equal(200)
+    }
+    expect(await send(one, { origin: APP })).to.equal(200)
+  })
+
   it('responds to a preflight without asking a handler', async () => {
     const running = await start({
       origins: [APP],

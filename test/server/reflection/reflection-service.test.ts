@@ -299,6 +299,20 @@ describe('reflection', () => {
       it('refuses to be asked nothing', async () => {
         expect((await explorer.ask({})).code).to.equal(3)
       })
+
+      it('repeats no text that is longer than a name', async () => {
+        const long = 'a'.repeat(1025)
+        for (const request of [
+          { file_containing_symbol: long },
+          { file_by_filename: long },
+          { file_containing_extension: { containing_type: long, extension_number: 1 } },
+          { all_extension_numbers_of_type: long },
+          { host: long, list_services: '' },
+        ]) {
+          const { answers, code } = await explorer.ask(request)
+          expect([answers.length, code]).to.deep.equal([0, 3])
+        }
+      })
     })
 
   for (const [environment, config, code] of [
