@@ -6,6 +6,7 @@ import { kindOfMessageField } from '../kinds/declared-kind.js'
 import { kindOf } from '../kinds/kinds.js'
 import { fromMessageField, toMessageField } from '../kinds/message-values.js'
 import type { Local } from '../messages/local-field.js'
+import { isDroppedFromClient } from '../behavior/dropped-from-client.js'
 import { withholding } from '../behavior/withhold-input-only.js'
 import { entityWriter, type Output, type WriteEntity } from '../wire/write-entity.js'
 
@@ -61,8 +62,7 @@ export function conversionsOf<E extends object>(
     const inMessage = byLocalName.get(field.property)
     if (inMessage === undefined) continue
     out.push(behaves(inMessage, 'INPUT_ONLY') ? withheld(inMessage) : outward(field, inMessage))
-    if (field.role === 'plain' || field.role === 'key' || field.role === 'etag')
-      back.push(inward(field.property, inMessage))
+    if (!isDroppedFromClient(field)) back.push(inward(field.property, inMessage))
   }
   for (const property of secretive) {
     const inMessage = byLocalName.get(property)
