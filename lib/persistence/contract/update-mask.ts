@@ -18,7 +18,7 @@ const NOTHING: Writes = { fields: [], secrets: [] }
 const WHY: Readonly<Partial<Record<Role, string>>> = {
   key: 'the key of a resource never changes',
   tenant: 'a resource never changes its tenant',
-  etag: 'the server assigns it at every write; to state a precondition of an Update, set it in the resource',
+  etag: 'the server assigns it at every write; to state a precondition of an Update, give it in the resource',
   createTime: 'the server assigns it',
   updateTime: 'the server assigns it',
   deleteTime: 'call Delete or Undelete instead',
