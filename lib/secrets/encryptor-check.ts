@@ -17,7 +17,11 @@ const CHECKED = 'ashlar check'
  */
 export const encryptorCheck = (
   encryptor: Encryptor,
-): { readonly name: string; check(signal: AbortSignal): Promise<void> } => ({
+): {
+  readonly name: string
+  /** @throws the error of the encryptor; SecretUnreadable where it returns another text. */
+  check(signal: AbortSignal): Promise<void>
+} => ({
   name: 'encryptor',
   check: async (signal) => {
     if (encryptor.check !== undefined) return encryptor.check({ signal })

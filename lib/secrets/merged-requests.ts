@@ -37,15 +37,14 @@ export class MergedRequests {
   readonly #decrypt: Merging
 
   constructor(encryptor: Encryptor, slowMs = SLOW_MS) {
-    const { encryptBatch, decryptBatch } = encryptor
     this.#encrypt = new Merging(
       (text, options) => encryptor.encrypt(text, options),
-      encryptBatch && ((texts, options) => encryptBatch.call(encryptor, texts, options)),
+      encryptor.encryptBatch?.bind(encryptor),
       slowMs,
     )
     this.#decrypt = new Merging(
       (text, options) => encryptor.decrypt(text, options),
-      decryptBatch && ((texts, options) => decryptBatch.call(encryptor, texts, options)),
+      encryptor.decryptBatch?.bind(encryptor),
       slowMs,
     )
   }

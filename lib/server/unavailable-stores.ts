@@ -52,21 +52,21 @@ const transactionOf = (store: IdempotencyStore, told: Telling): Pick<Idempotency
   if (transaction === undefined) return {}
   return {
     async transaction(context, effect) {
-      let ran = false
-      let failure: { readonly error: unknown } | undefined
+      const seen: { ran: boolean; failure?: { readonly error: unknown } | undefined } = { ran: false }
       const watched = async (inside: RequestContext) => {
-        ran = true
-        failure = undefined
+        seen.ran = true
+        seen.failure = undefined
         try {
           return await effect(inside)
         } catch (error) {
-          failure = { error }
+          seen.failure = { error }
           throw error
         }
       }
       try {
         return await transaction(context, watched)
       } catch (error) {
+        const { failure, ran } = seen
         const isOfEffect = context.end?.aborted === true || (ran && isInstance(error, TypeError))
         if (failure === undefined && !isOfEffect) return told(() => Promise.reject(error as Error))
         throw failure === undefined || isInstance(error, AshlarError) ? error : failure.error

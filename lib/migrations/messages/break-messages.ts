@@ -34,4 +34,5 @@ export const BREAKS = {
     `code that relies on what the trigger ${v.name}${v.table === undefined ? '' : ` of ${v.table}`} does${v.when === undefined ? '' : ` ${v.when}`}`,
 } satisfies Messages
 
+/** What a step of a plan breaks, as a sentence. */
 export const breaksText = (breaks: Breaks): string => writtenBy(BREAKS, breaks, () => '')

@@ -52,4 +52,5 @@ export const RECOVERIES = {
   },
 } satisfies Messages
 
+/** What `up` does with a version that a run has left half done, as a sentence. */
 export const recoveryText = (recovery: Recovery): string => writtenBy(RECOVERIES, recovery, () => '')

@@ -188,7 +188,7 @@ class PreparedSecrets {
 
   add(encryptor: Encryptor, text: string, stored: StoredSecret): void {
     let texts = this.#stored.get(encryptor)
-    if (texts === undefined) this.#stored.set(encryptor, (texts = new Map()))
+    if (texts === undefined) this.#stored.set(encryptor, (texts = new Map<string, StoredSecret[]>()))
     texts.set(text, [...(texts.get(text) ?? []), stored])
   }
 

@@ -113,7 +113,7 @@ export class Traffic {
       slowestMs: Math.round(Math.max(0, ...failures.map(({ tookMs }) => tookMs))),
       failed: failures.length,
     }
-    console.log(`        ${JSON.stringify(times)}`)
+    process.stdout.write(`        ${JSON.stringify(times)}\n`)
     expect(times.noticedMs).to.be.at.most(NOTICED_MS)
     expect(times.recoveredMs).to.be.at.most(RECOVERED_MS)
     return times

@@ -97,7 +97,9 @@ describe('writes of what all tenants share', () => {
       message.startsWith('roles that may write what all tenants share'),
     )
     const writes = told?.fields['writes'] as { method: string; roles: string[] }[]
-    const named = Object.fromEntries(writes.map(({ method, roles }) => [method.split('/').at(-1), roles]))
+    const named: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
+      writes.map(({ method, roles }) => [method.split('/').at(-1) ?? '', roles] as const),
+    )
     expect(named).to.deep.include({ CreateInvoice: ['keeper'], CreatePayment: [], PayInvoice: [] })
     expect(named).to.not.have.any.keys('GetInvoice', 'GetPayment', 'SumPayments', 'DescribePayment')
     expect(told?.level).to.equal('warn')

@@ -145,13 +145,13 @@ export class Writability {
    * will tell.
    */
   async #write(lease: Lease, sent: BoundStatement | undefined, options: RunOptions): Promise<void> {
-    const { isUndone, commit } = this.questions
+    const { questions } = this
     const repeated =
-      sent === undefined || (await isUndone?.(lease, sent, options)) === false ? undefined : sent
+      sent === undefined || (await questions.isUndone?.(lease, sent, options)) === false ? undefined : sent
     if (repeated !== undefined) await this.#repeat(lease, repeated, options)
-    if (commit !== undefined) await commit(lease, options)
+    await questions.commit?.(lease, options)
     this.#unstored = undefined
-    if (repeated === undefined && commit === undefined) throw new Unavailable(LACKS_RESOURCES)
+    if (repeated === undefined && questions.commit === undefined) throw new Unavailable(LACKS_RESOURCES)
   }
 
   async #repeat(lease: Lease, { statement, values }: BoundStatement, options: RunOptions): Promise<void> {
