@@ -24,6 +24,9 @@ export const TRIED_DOWNS = {
     `${v.version}${FILES[v.step]} ${EFFECTS[v.effect]} ${v.object}`,
 } satisfies Messages
 
-/** What a way down that was tried has left behind, as a sentence. @param command - writes a command of the advice. */
+/**
+ * What a way down that was tried has left behind, as a sentence. @param command - writes a command of the
+ * advice.
+ */
 export const triedDownText = (tried: TriedDown, command: CommandLine = commandLine): string =>
   writtenBy(TRIED_DOWNS, tried, command)

@@ -47,7 +47,10 @@ export const ON_DOWN = {
     `${command('migrate down')} refuses it: ${problemText(v.problem as MigrationProblem, command)}`,
 } satisfies Messages
 
-/** What `down` does with a version that is half done, as a sentence. @param command - writes a command of the advice. */
+/**
+ * What `down` does with a version that is half done, as a sentence. @param command - writes a command of the
+ * advice.
+ */
 export const onDownText = (onDown: OnDown, command: CommandLine): string =>
   writtenBy(ON_DOWN, onDown, command)
 

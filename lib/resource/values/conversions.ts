@@ -6,7 +6,7 @@ import { kindOfMessageField } from '../kinds/declared-kind.js'
 import { kindOf } from '../kinds/kinds.js'
 import { fromMessageField, toMessageField } from '../kinds/message-values.js'
 import type { Local } from '../messages/local-field.js'
-import { isDroppedFromClient } from '../behavior/dropped-from-client.js'
+import { isDroppedFromClient } from './dropped-from-client.js'
 import { withholding } from '../behavior/withhold-input-only.js'
 import { entityWriter, type Output, type WriteEntity } from '../wire/write-entity.js'
 
