@@ -1,7 +1,15 @@
 import { expect } from 'chai'
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import type { Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
@@ -174,8 +182,10 @@ describe('the page Getting started', function () {
       include: string[]
     }
     expect(include).to.include('web')
-    // The compilation above has written code of the service, too, so that it starts again.
-    await ready()
+    // The compilation above has written code of the service, too, with which it may start again: this change
+    // is behind it.
+    appendFileSync(join(project.folder, 'src/tasks/task.ts'), '// A change.\n')
+    await ready('src/tasks/task.ts')
     if (browser === undefined) return this.skip()
     const page = await browser.newPage({ viewport: { width: 700, height: 420 } })
     const complaints: string[] = []
