@@ -81,7 +81,8 @@ const UNASKED_TYPE = /^\s*(?:text\/plain|application\/x-www-form-urlencoded|mult
  * about it first.
  */
 export const isUnaskedFromPage = (options: CorsOptions | undefined, request: IncomingMessage): boolean => {
-  const { 'content-type': type = '', ...headers } = request.headers
+  const { headers } = request
+  const { 'content-type': type = '' } = headers
   if (type !== '' && !UNASKED_TYPE.test(type)) return false
   return isOfForeignPage(options, request) && !isOfOwnPage(headers)
 }
@@ -90,8 +91,10 @@ export const isUnaskedFromPage = (options: CorsOptions | undefined, request: Inc
  * Behind a proxy that ends TLS the scheme of the Origin is another one than here, so that hosts are compared.
  */
 const isOfOwnPage = (headers: IncomingMessage['headers']): boolean => {
+  if (headers['sec-fetch-site'] === 'same-origin') return true
   const { origin = '', host = headers[':authority'] } = headers
-  return headers['sec-fetch-site'] === 'same-origin' || /^https?:\/\/([^/]+)$/.exec(origin)?.[1] === host
+  const [, ofPage] = /^https?:\/\/([^/]+)$/.exec(origin) ?? []
+  return ofPage !== undefined && ofPage === host
 }
 
 /** Request headers that become metadata, and metadata that becomes response headers. */

@@ -1,8 +1,9 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { resolved } from '../../../lib/server/config/config-field.js'
 import { GATEWAY_FIELDS } from '../../../lib/server/config/config-defaults.js'
 import { expect } from 'chai'
 import { Gateway } from '../../../lib/gateway/gateway.js'
-import type { CorsOptions } from '../../../lib/gateway/http/cors.js'
+import { type CorsOptions, isUnaskedFromPage } from '../../../lib/gateway/http/cors.js'
 import { EchoDispatcher } from '../echo-dispatcher.js'
 import { type Running, startGateway } from '../start-gateway.js'
 
@@ -75,6 +76,15 @@ describe('CORS', () => {
       expect(await send(running, {})).to.equal(200)
     }
     expect(await send(one, { origin: APP })).to.equal(200)
+  })
+
+  it('takes no page for its own where neither names a host', () => {
+    const asked = (headers: IncomingHttpHeaders) =>
+      isUnaskedFromPage(undefined, { headers } as IncomingMessage)
+    expect(asked({ origin: 'null' })).to.equal(true)
+    expect(asked({ origin: 'null', host: 'api.example.com' })).to.equal(true)
+    expect(asked({ origin: 'https://api.example.com', host: 'api.example.com' })).to.equal(false)
+    expect(asked({ origin: 'https://api.example.com', ':authority': 'api.example.com' })).to.equal(false)
   })
 
   it('responds to a preflight without asking a handler', async () => {
