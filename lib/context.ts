@@ -1,56 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { CallEnd } from './call-end.js'
-import { frozenTexts, frozenValue, isPlain } from './frozen-value.js'
+import { frozenPrincipal, type Principal } from './principal.js'
 
-/** Who is calling, as authentication or the development headers determined it. */
-export interface Principal {
-  readonly subject: string
-  /** `account_id` of every row the caller may access; empty means no tenant's row. */
-  readonly tenant: string
-  readonly groups: readonly string[]
-  readonly scopes: readonly string[]
-}
-
-/** As a base it lets a class add private fields to any object. TypeScript takes no function for a class. */
-const itself = function (object: object): object {
-  return object
-} as unknown as new (object: object) => object
-
-/** What has the mark of a principal that was made here. A WeakSet of them costs each call more than the copy does. */
-class Frozen extends itself {
-  readonly #isFrozen = true
-
-  static has(object: object): boolean {
-    return #isFrozen in object
-  }
-}
-
-/**
- * An immutable principal: a deep copy, including plain objects and lists in it. A missing part, or one of a wrong type,
- * is empty. A value that is no principal at all (undefined, a promise) becomes the anonymous one.
- */
-export const frozenPrincipal = (value: unknown): Principal => {
-  if (typeof value !== 'object' || value === null || 'then' in value) return ANONYMOUS
-  if (Frozen.has(value)) return value as Principal
-  const { subject, tenant, groups, scopes } = value as Partial<Principal>
-  const copy: Principal = {
-    subject: typeof subject === 'string' ? subject : '',
-    tenant: typeof tenant === 'string' ? tenant : '',
-    groups: frozenTexts(groups),
-    scopes: frozenTexts(scopes),
-  }
-  for (const name of Object.keys(value))
-    if (!Object.hasOwn(copy, name)) {
-      const each = frozenValue((value as Readonly<Record<string, unknown>>)[name])
-      Object.defineProperty(copy, name, { value: each, enumerable: true })
-    }
-  // An object of an application class keeps its methods.
-  if (!isPlain(value)) Object.setPrototypeOf(copy, Object.getPrototypeOf(value) as object)
-  return Object.freeze(new Frozen(copy) as object as Principal)
-}
-
-/** The anonymous principal: every non-public call is denied and no tenant's row can be accessed. */
-export const ANONYMOUS: Principal = frozenPrincipal({})
+export { ANONYMOUS, frozenPrincipal, type Principal } from './principal.js'
 
 /** The scope of a system context: all tenants, or one. */
 export interface SystemScope {
@@ -100,10 +52,16 @@ export interface CallFailure {
 
 export type FailureReport = (failure: CallFailure) => void
 
-/** The fields as they are given. `signal` may be an object with a signal, which is created only when it is read. */
+/**
+ * The fields as they are given. `signal` may be an object with a signal, which is created only when it is
+ * read.
+ */
 type GivenFields = Omit<ContextFields, 'signal'> & {
   readonly signal: AbortSignal | (CallEnd & { readonly signal: AbortSignal }) | undefined
-  /** Where uses of the system's rights are reported. Default: the function that `RequestContext.onSystem` was given. */
+  /**
+   * Where uses of the system's rights are reported. Default: the function that `RequestContext.onSystem` was
+   * given.
+   */
   readonly onSystem: SystemReport | undefined
   /** Where failures without a caller are reported. Default: a line on stderr. */
   readonly onFailure: FailureReport | undefined
@@ -132,8 +90,9 @@ const reports = new Set<SystemReport>()
 const reported = new WeakMap<SystemScope, Set<string>>()
 
 /**
- * What a call knows about itself. The chain passes it explicitly; your code finds it with `RequestContext.current()`.
- * An AsyncLocalStorage in use slows every promise of a Node 20 process, so only code that needs it enters it.
+ * What a call knows about itself. The chain passes it explicitly; your code finds it with
+ * `RequestContext.current()`. An AsyncLocalStorage in use slows every promise of a Node 20 process, so only
+ * code that needs it enters it.
  * @example
  * ```ts
  * import { RequestContext } from 'ashlar'
@@ -176,7 +135,10 @@ export class RequestContext implements ContextFields {
     return this.#signal instanceof AbortSignal ? this.#signal : this.#signal?.signal
   }
 
-  /** Tells the same as `signal`. Repositories use it, so that a signal is created only for a call that asks for one. */
+  /**
+   * Tells the same as `signal`. Repositories use it, so that a signal is created only for a call that asks
+   * for one.
+   */
   get end(): CallEnd | undefined {
     return this.#signal
   }
@@ -214,9 +176,9 @@ export class RequestContext implements ContextFields {
   }
 
   /**
-   * Runs `fn` after the outermost transaction of this context has committed, or at once outside of a transaction. `fn`
-   * does not run when the transaction, or its savepoint, is rolled back or retried, or when it is unknown whether the
-   * commit took place. Errors of `fn` are logged: the changes are already saved.
+   * Runs `fn` after the outermost transaction of this context has committed, or at once outside of a
+   * transaction. `fn` does not run when the transaction, or its savepoint, is rolled back or retried, or when
+   * it is unknown whether the commit took place. Errors of `fn` are logged: the changes are already saved.
    */
   get afterCommit(): (fn: () => unknown) => void {
     return (fn) => {
@@ -258,7 +220,9 @@ export class RequestContext implements ContextFields {
     })
   }
 
-  /** Reports a use of the system's rights that ended, or is no longer visible, without a reported resource. */
+  /**
+   * Reports a use of the system's rights that ended, or is no longer visible, without a reported resource.
+   */
   #reportUnseen(): void {
     if (this.system !== undefined && reported.get(this.system)?.size === 0) this.reportSystemUse('')
   }
@@ -287,9 +251,9 @@ export class RequestContext implements ContextFields {
   }
 
   /**
-   * Runs `fn` outside of tenancy. It is the only bypass. The server of the call logs each resource that is accessed
-   * this way, at info. A use that accesses no repository is logged when `fn` ends, with an empty resource. The `tenant` of a
-   * scope limits the bypass to one tenant.
+   * Runs `fn` outside of tenancy. It is the only bypass. The server of the call logs each resource that is
+   * accessed this way, at info. A use that accesses no repository is logged when `fn` ends, with an empty
+   * resource. The `tenant` of a scope limits the bypass to one tenant.
    */
   static asSystem<T>(fn: () => T): T
   static asSystem<T>(scope: SystemScope, fn: () => T): T
@@ -313,8 +277,8 @@ export class RequestContext implements ContextFields {
   }
 
   /**
-   * Sets where uses of `asSystem` outside of a server's call are reported, instead of stderr. A serving server sets its
-   * own logger.
+   * Sets where uses of `asSystem` outside of a server's call are reported, instead of stderr. A serving
+   * server sets its own logger.
    * @returns a function that ends it.
    */
   static onSystem(report: SystemReport): () => void {

@@ -1,6 +1,6 @@
 export { consumer, type ConsumerOptions, type EventHandler } from './consumer/consumer.js'
 export type { ReceivedEvent } from './consumer/received-event.js'
-export type { DeadLetter } from './store/dead-letter.js'
+export type { DeadLetter } from './store/sql-dead-letters.js'
 export type { FollowerOptions, WorkerStatus } from './following/follower.js'
 export { type CursorStatus, type DeadLetterOptions, Outbox, type OutboxStatus } from './following/outbox.js'
 export type { LoggedEvent } from './log/event-log.js'

@@ -153,7 +153,8 @@ export interface Migrator {
  * ```ts
  * import { migrate } from 'ashlar/migrations'
  *
- * const { applied } = await migrate({ url: 'postgres://localhost/shop', files: 'migrations', module: 'shop' }).up()
+ * const options = { url: 'postgres://localhost/shop', files: 'migrations', module: 'shop' }
+ * const { applied } = await migrate(options).up()
  * console.log(applied)
  * ```
  */

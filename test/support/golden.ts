@@ -15,7 +15,10 @@ export function expectGolden(name: string, text: string): void {
   expect(text, hint).to.equal(readFileSync(path, 'utf8'))
 }
 
-/** Values by name in the JSON of `test/golden/<name>`; with `UPDATE_GOLDEN=1` they are written, and then are what is expected. */
+/**
+ * Values by name in the JSON of `test/golden/<name>`; with `UPDATE_GOLDEN=1` they are written, and then are
+ * what is expected.
+ */
 export function goldenIn<T>(name: string): {
   readonly all: Readonly<Record<string, T>>
   expect(key: string, value: T): T

@@ -1,5 +1,5 @@
-// What the tests use of packages for OpenAPI. With it the sources compile in a checkout whose packages are older, and the types
-// of these packages, which are large, are not checked in each build.
+// What the tests use of packages for OpenAPI. With it the sources compile in a checkout whose packages are
+// older, and the types of these packages, which are large, are not checked in each build.
 
 declare module 'ajv/dist/2020.js' {
   export interface ValidateFunction {

@@ -1,7 +1,7 @@
 import { AshlarError } from '../../errors.js'
 import { eventsBehind } from '../log/event-log.js'
 import { consumerIn, CONSUMER_CURSOR, STREAM_CURSOR } from '../log/cursor-names.js'
-import type { DeadLetter } from '../store/dead-letter.js'
+import type { DeadLetter } from '../store/sql-dead-letters.js'
 import { type OutboxOwner, type OutboxStore, outboxStoreOf } from '../store/outbox-store.js'
 
 /** So long nobody else begins to work under the name. */

@@ -5,7 +5,7 @@ import type { TransactionContext } from '../../persistence/sql/transaction-conte
 import type { OutboxListener } from '../log/listen.js'
 import { MemoryLog } from '../log/memory-log.js'
 import type { Cursor, KnownCursor } from './cursors.js'
-import { MemoryLetters } from './memory-letters.js'
+import { MemoryLetters } from './memory-dead-letters.js'
 import type { CursorStore, MarkerStore, OutboxStore, WorkerLease } from './outbox-store.js'
 
 /** Who works, or when somebody did last. */

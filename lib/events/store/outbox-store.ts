@@ -5,7 +5,7 @@ import type { TransactionContext } from '../../persistence/sql/transaction-conte
 import type { OutboxListener } from '../log/listen.js'
 import type { OutboxLog } from '../log/outbox-log.js'
 import type { Cursors } from './cursors.js'
-import type { DeadLetters } from './dead-letter.js'
+import type { DeadLetters } from './sql-dead-letters.js'
 import type { Lease } from './lease.js'
 import { MemoryStore } from './memory-store.js'
 import { SqlStore } from './sql-store.js'

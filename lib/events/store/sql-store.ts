@@ -5,7 +5,7 @@ import type { TransactionContext } from '../../persistence/sql/transaction-conte
 import { listenFor, type OutboxListener } from '../log/listen.js'
 import { OutboxLog } from '../log/outbox-log.js'
 import { Cursors } from './cursors.js'
-import { DeadLetters } from './dead-letter.js'
+import { DeadLetters } from './sql-dead-letters.js'
 import { Lease } from './lease.js'
 import { Markers } from './markers.js'
 import type { MarkerStore, OutboxStore } from './outbox-store.js'

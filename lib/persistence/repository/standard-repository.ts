@@ -6,7 +6,6 @@ import { checkBatch } from '../contract/batch.js'
 import { checkCredential, type Verification, withFreshMint } from '../contract/credential-check.js'
 import type { PagingOptions } from '../contract/list-plan.js'
 import { hasOwnKey, newEntity, type Sources, type Values } from '../contract/new-entity.js'
-import { surrounding, TransactionChain } from '../contract/open-transaction.js'
 import { deletionOf, patchesOf, patchOf, restorationOf, serverSetValues } from '../contract/patch.js'
 import { type ReferringOptions, withMaxRows } from '../contract/related-options.js'
 import type {
@@ -33,11 +32,11 @@ import type {
 import { byKey, joinOptions, scopeOf } from '../contract/scope.js'
 import { checkMinter, mint, prepareSecrets, protectNew, reveal } from '../contract/secret-fields.js'
 import type { PrepareSecrets, SecretOptions } from '../contract/secret-fields.js'
+import { completed } from './completed.js'
 import { modify } from './modify.js'
 import { watchOperations, watchOverrides } from './watched-operations.js'
 import { relatedQuestions } from '../deletion/rules/related-questions.js'
 import { RepositoryFamily } from '../deletion/rules/repository-family.js'
-import { entitiesRead } from '../hooks/call-hooks.js'
 import { isStorable } from '../query/reachable.js'
 import { planCount, planPage } from '../relations/plan-page.js'
 import { notFound } from '../rows/misses.js'
@@ -53,7 +52,9 @@ import type { RowsBackend } from './rows-backend.js'
 /** Options of every repository. */
 export interface StandardOptions extends Sources, PagingOptions, SecretOptions {}
 
-/** The operations of a repository: each finds out its scope, checks what it is given, reads or writes rows. */
+/**
+ * The operations of a repository: each finds out its scope, checks what it is given, reads or writes rows.
+ */
 export abstract class StandardRepository<
   E extends object,
   C extends RowCall,
@@ -102,7 +103,7 @@ export abstract class StandardRepository<
       const { call, scope, lock } = operation
       const row = this.#writer.known({ key, scope }) ?? (await this.#writer.search(call, { key, scope }))
       const entity = (await this.#backend.rows.get(call, row, { lock })) ?? notFound()
-      return this.#completed('get', operation, entity, options?.with, options)
+      return completed(this.#backend, 'get', operation, entity, options?.with, options)
     })
   }
 
@@ -117,7 +118,7 @@ export abstract class StandardRepository<
         : relations.pageOn(operation.call, paths, scope)
       const plan = planPage(this.model, list, scope, this.#options, options)
       const page = await this.#backend.list(call, plan, scope.tenant, { lock, kept })
-      return this.#completed('list', { call, scope, lock }, page, paths, options)
+      return completed(this.#backend, 'list', { call, scope, lock }, page, paths, options)
     }
     return operations.read('list', options, read, { mayLeaveOut: true })
   }
@@ -202,7 +203,7 @@ export abstract class StandardRepository<
       const found = byKey(this.model, rows)
       const isWhole = options?.allowMissing !== true
       const entities = isWhole ? keys.map((key) => (found.get(key) ?? notFound()) as E) : rows
-      return this.#completed('batchGet', operation, entities, options?.with, options)
+      return completed(this.#backend, 'batchGet', operation, entities, options?.with, options)
     })
   }
 
@@ -244,12 +245,18 @@ export abstract class StandardRepository<
     return this.#backend.transaction(fn, options)
   }
 
-  /** Encrypts stored secrets with the newest key, deleted rows too: of the tenant, or of all by the system. No etag changes. */
+  /**
+   * Encrypts stored secrets with the newest key, deleted rows too: of the tenant, or of all by the system. No
+   * etag changes.
+   */
   rewrapSecrets(options?: RewrapSecretsOptions): Promise<RewrapProgress> {
     return rewrapSecrets(this.model, this.#options, this.#backend, options)
   }
 
-  /** How many secrets are encrypted with which version of the key, such as `{ 'vault:v2': 40 }`; `''` where none is named. */
+  /**
+   * How many secrets are encrypted with which version of the key, such as `{ 'vault:v2': 40 }`; `''` where
+   * none is named.
+   */
   secretVersions(options?: OperationOptions): Promise<Readonly<Record<string, number>>> {
     return secretVersions(this.model, this.#backend, options)
   }
@@ -259,7 +266,14 @@ export abstract class StandardRepository<
     return this.#backend.operations.read('lookup', options, async (operation) => {
       if (!isStorable(value)) return notFound()
       const [first] = await this.#backend.finds.find(operation.call, hash, value, operation.scope)
-      return this.#completed('lookup', operation, first?.entity ?? notFound(), options?.with, options)
+      return completed(
+        this.#backend,
+        'lookup',
+        operation,
+        first?.entity ?? notFound(),
+        options?.with,
+        options,
+      )
     })
   }
 
@@ -278,7 +292,9 @@ export abstract class StandardRepository<
     return reveal(stored, this.#options, context)
   }
 
-  /** What `verify<Field>` calls: it searches all tenants, because the record is what says whose call it is. */
+  /**
+   * What `verify<Field>` calls: it searches all tenants, because the record is what says whose call it is.
+   */
   protected async verify(
     credential: CredentialField,
     token: string,
@@ -314,37 +330,5 @@ export abstract class StandardRepository<
     return withFreshMint(this.model, attempt, (field, publicId) =>
       this.#backend.isTaken(field, publicId, options?.context),
     )
-  }
-
-  /** What was read, with its relations, and after the hooks of loading. */
-  #completed<T>(
-    name: string,
-    operation: ReadOperation<C>,
-    result: T,
-    paths: readonly string[] | undefined,
-    options: OperationOptions | undefined,
-  ): T | Promise<T> {
-    const isComplete = paths === undefined && !this.#backend.hooks.hears('AfterLoad')
-    return isComplete ? result : this.#complete(name, operation, result, paths, options)
-  }
-
-  async #complete<T>(
-    name: string,
-    { call, scope }: ReadOperation<C>,
-    result: T,
-    paths: readonly string[] = [],
-    options?: OperationOptions,
-  ): Promise<T> {
-    const { relations, hooks, managerOf } = this.#backend
-    if (paths.length > 0)
-      await relations.read(entitiesRead(name, result), paths, { at: call, scope, options })
-    if (!hooks.hears('AfterLoad')) return result
-    const transaction = TransactionChain.ofHooks(surrounding(options?.context))
-    try {
-      await hooks.loaded(name, result, scope.context.with({ transaction }), () => managerOf(call))
-      return result
-    } finally {
-      transaction.hookCalls?.over()
-    }
   }
 }

@@ -21,7 +21,7 @@ import { columnsIn, type KnownHydrators } from '../relations/searched-rows.js'
 import type { PageOptions } from '../repository/rows-backend.js'
 import type { SqlCall } from '../rows/row-call.js'
 import { knownHydratorsOf, sortValuesOf } from './row-codec.js'
-import type { Statements } from './statements.js'
+import type { Statements } from './statements/statements.js'
 
 /** What a list or a count reads, as text. */
 export interface ListSource {

@@ -5,7 +5,7 @@ import { Placeholders } from '../engines/executor/placeholders.js'
 import type { CipherRow, CipherRows, CipherKey } from '../rows/cipher-rows.js'
 import type { SqlCall } from '../rows/row-call.js'
 import { encoderOf } from './row-codec.js'
-import type { Statements } from './statements.js'
+import type { Statements } from './statements/statements.js'
 
 /** The cipher texts of one resource in a database. */
 export class SqlCipherRows implements CipherRows<SqlCall> {

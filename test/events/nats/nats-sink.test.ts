@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { DeadLetters } from '../../../lib/events/store/dead-letter.js'
+import { DeadLetters } from '../../../lib/events/store/sql-dead-letters.js'
 import { natsSink } from '../../../lib/events/nats/nats-sink.js'
 import type { EventWorker } from '../../../lib/events/following/event-worker.js'
 import { relay, type RelayOptions } from '../../../lib/events/relay/relay.js'

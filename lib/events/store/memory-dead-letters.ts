@@ -1,5 +1,5 @@
 import type { LoggedEvent } from '../log/event-log.js'
-import { type DeadLetter, textOf } from './dead-letter.js'
+import { type DeadLetter, textOf } from './sql-dead-letters.js'
 import type { LetterStore } from './outbox-store.js'
 
 interface Letter extends DeadLetter {

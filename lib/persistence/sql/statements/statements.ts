@@ -1,36 +1,34 @@
-import type { Field } from '../../resource/fields/field.js'
-import type { ResourceModel } from '../../resource/resource-model.js'
-import type { FieldIncrement } from '../../resource/values/increment.js'
-import { Precondition } from '../contract/precondition.js'
-import type { LockClause } from '../contract/row-lock.js'
-import type { Dialect } from '../dialects/dialect.js'
-import type { Statement } from '../engines/executor/executor.js'
-import { Placeholders } from '../engines/executor/placeholders.js'
-import { named } from '../engines/executor/named.js'
-import { BoundedCache } from '../../bounded-cache.js'
-import { OUTBOX_TYPES, type OutboxWriter } from '../outbox/sql/outbox-writer.js'
-import type { Taken } from '../rows/parents.js'
-import { FOR_WRITE, type GetOptions } from '../rows/rows.js'
-import type { TableName } from '../dialects/catalog/table-definition.js'
-import { quoteTable } from '../dialects/quote-table.js'
-import { tableNameOf } from '../schema/table-name-of.js'
-import { SOFT_DELETE_KEY } from '../schema/table-of.js'
+import type { Field } from '../../../resource/fields/field.js'
+import type { ResourceModel } from '../../../resource/resource-model.js'
+import type { FieldIncrement } from '../../../resource/values/increment.js'
+import type { LockClause } from '../../contract/row-lock.js'
+import type { Dialect } from '../../dialects/dialect.js'
+import type { Statement } from '../../engines/executor/executor.js'
+import { Placeholders } from '../../engines/executor/placeholders.js'
+import { named } from '../../engines/executor/named.js'
+import { BoundedCache } from '../../../bounded-cache.js'
+import { OUTBOX_TYPES, type OutboxWriter } from '../../outbox/sql/outbox-writer.js'
+import type { Taken } from '../../rows/parents.js'
+import { FOR_WRITE, type GetOptions } from '../../rows/rows.js'
+import type { TableName } from '../../dialects/catalog/table-definition.js'
+import { quoteTable } from '../../dialects/quote-table.js'
+import { tableNameOf } from '../../schema/table-name-of.js'
+import { SOFT_DELETE_KEY } from '../../schema/table-of.js'
+import {
+  also,
+  conditionOf,
+  NOTHING_TAKEN,
+  type RowPredicate,
+  shapeBelow,
+  shapeOf,
+  takenFrom,
+} from './row-predicate.js'
 
 const CACHED_SHAPES = 1000
 
-/** What an operation requires besides the key: a tenant and an etag. */
-export interface RowPredicate {
-  readonly tenant: boolean
-  readonly etag?: boolean
-  /** A further condition. Its placeholders are already numbered, and its values come last. */
-  readonly where?: string | undefined
-  /** The columns of the entity are what they were when they were read, where placeholders have no numbers: their values come last. */
-  readonly isUnchanged?: boolean
-}
-
 /**
- * The SQL text of one resource in one dialect, built once per shape. Values are bound by the caller in the order that
- * each method documents; no text depends on a value.
+ * The SQL text of one resource in one dialect, built once per shape. Values are bound by the caller in the
+ * order that each method documents; no text depends on a value.
  */
 export class Statements {
   readonly #shapes = new BoundedCache<string, Statement>(CACHED_SHAPES, 'statements')
@@ -59,7 +57,7 @@ export class Statements {
     return this.#shape(shapeOf(`get ${showDeleted} ${lock?.lock} ${lock?.wait}`, predicate, []), () => {
       const text = new Placeholders(this.dialect)
       const live = showDeleted ? '' : this.#live()
-      return `SELECT ${this.#columns} FROM ${this.#table} WHERE ${this.#identity(text, predicate)}${live}${this.#lock(lock)}`
+      return `SELECT ${this.#columns} FROM ${this.#table} WHERE ${this.#condition(text, predicate)}${live}${this.#lock(lock)}`
     })
   }
 
@@ -73,8 +71,8 @@ export class Statements {
   }
 
   /**
-   * Values: those of what it takes first, then one per field of the model, in its order, then those of the event. Writes nothing where a
-   * parent is missing.
+   * Values: those of what it takes first, then one per field of the model, in its order, then those of the
+   * event. Writes nothing where a parent is missing.
    * @param along - inserts the event of the row.
    */
   insert(parents: readonly Taken[] = NOTHING_TAKEN, along?: OutboxWriter['along']): Statement {
@@ -82,7 +80,7 @@ export class Statements {
     return this.#shape(parents.length === 0 ? shape : shapeBelow(shape, parents), () => {
       const text = new Placeholders(this.dialect)
       const { fields } = this.model
-      const [begin, from] = this.#below(text, parents)
+      const [begin, from] = takenFrom(text, parents)
       const names = fields.map((field) => this.#name(field)).join(', ')
       const values = fields.map((field) => text.bind(field)).join(', ')
       const source = from === '' ? `VALUES (${values})` : `SELECT ${values} FROM ${from}`
@@ -95,7 +93,10 @@ export class Statements {
     })
   }
 
-  /** Values: those of what it takes first, one per field, the operand of an increment, key, [tenant], [etag], [where]. Reaches live rows only. */
+  /**
+   * Values: those of what it takes first, one per field, the operand of an increment, key, [tenant],
+   * [etag], [where]. Reaches live rows only.
+   */
   update(
     fields: readonly Field[],
     predicate: RowPredicate,
@@ -107,7 +108,7 @@ export class Statements {
     for (const { field, operator } of increments) shape += `\0\0${operator}${field.column}`
     return this.#shape(shape, () => {
       const text = new Placeholders(this.dialect)
-      const [begin, from] = this.#below(text, parents)
+      const [begin, from] = takenFrom(text, parents)
       const of = from === '' ? '' : `${this.#table}.`
       const sets = fields.map((field) => {
         const added = increments.find((each) => each.field === field)
@@ -115,20 +116,23 @@ export class Statements {
         const name = this.#name(field)
         return `${name} = COALESCE(${name}, 0) ${added.operator} ${text.bind(field)}`
       })
-      return `${begin}UPDATE ${this.#table} SET ${sets.join(', ')}${from === '' ? '' : ` FROM ${from}`} WHERE ${this.#identity(text, predicate)}${this.#live()}${this.#returning}`
+      return `${begin}UPDATE ${this.#table} SET ${sets.join(', ')}${from === '' ? '' : ` FROM ${from}`} WHERE ${this.#condition(text, predicate)}${this.#live()}${this.#returning}`
     })
   }
 
-  /** Values: one per field, key, [tenant], [etag], [where]. Reaches live rows only; without `delete_time` the row is gone. */
+  /**
+   * Values: one per field, key, [tenant], [etag], [where]. Reaches live rows only; without `delete_time`
+   * the row is gone.
+   */
   delete(fields: readonly Field[], predicate: RowPredicate): Statement {
     return this.#shape(shapeOf('delete', predicate, fields), () => {
       const text = new Placeholders(this.dialect)
       if (this.model.deleteTime === undefined)
-        return `DELETE FROM ${this.#table} WHERE ${this.#identity(text, predicate)}`
+        return `DELETE FROM ${this.#table} WHERE ${this.#condition(text, predicate)}`
       const sets = fields.map((field) => this.#set(field, text.bind(field)))
       if (this.#discriminated)
         sets.push(`${this.dialect.quote(SOFT_DELETE_KEY)} = ${this.#name(this.model.key)}`)
-      return `UPDATE ${this.#table} SET ${sets.join(', ')} WHERE ${this.#identity(text, predicate)}${this.#live()}`
+      return `UPDATE ${this.#table} SET ${sets.join(', ')} WHERE ${this.#condition(text, predicate)}${this.#live()}`
     })
   }
 
@@ -138,7 +142,7 @@ export class Statements {
       const text = new Placeholders(this.dialect)
       const sets = fields.map((field) => this.#set(field, text.bind(field)))
       if (this.#discriminated) sets.push(`${this.dialect.quote(SOFT_DELETE_KEY)} = ''`)
-      return `UPDATE ${this.#table} SET ${sets.join(', ')} WHERE ${this.#identity(text, predicate)} AND ${this.#name(this.model.deleteTime as Field)} IS NOT NULL${this.#returning}`
+      return `UPDATE ${this.#table} SET ${sets.join(', ')} WHERE ${this.#condition(text, predicate)} AND ${this.#name(this.model.deleteTime as Field)} IS NOT NULL${this.#returning}`
     })
   }
 
@@ -164,9 +168,9 @@ export class Statements {
   }
 
   /**
-   * Many rows with values of their own, in one statement (PostgreSQL). Values: [tenant], the keys in the order in which
-   * their rows are to be locked, then one array per field, one value per field that all rows share, [where]. Returns the position
-   * of each row's key, from 1, before its columns.
+   * Many rows with values of their own, in one statement (PostgreSQL). Values: [tenant], the keys in the
+   * order in which their rows are to be locked, then one array per field, one value per field that all rows
+   * share, [where]. Returns the position of each row's key, from 1, before its columns.
    */
   batchUpdate(
     fields: readonly Field[],
@@ -189,7 +193,10 @@ export class Statements {
     })
   }
 
-  /** Many rows with the same server-set columns, in one statement (PostgreSQL). Values: [tenant], the keys in lock order, the server-set columns, [where]. */
+  /**
+   * Many rows with the same server-set columns, in one statement (PostgreSQL). Values: [tenant], the keys
+   * in lock order, the server-set columns, [where].
+   */
   batchDelete(serverSet: readonly Field[], { tenant, where }: RowPredicate): Statement {
     return this.#shape(`batchDelete ${tenant} ${where}`, () => {
       const locked = this.#locked({ tenant, where }, [])
@@ -200,16 +207,19 @@ export class Statements {
     })
   }
 
-  /** An update time never goes back, whatever the clock does. @param of - what comes before the name of the column. */
+  /**
+   * An update time never goes back, whatever the clock does. @param of - what comes before the name of the
+   * column.
+   */
   #set(field: Field, value: string, of = ''): string {
     const name = this.#name(field)
     return `${name} = ${field === this.model.updateTime ? this.dialect.later(`${of}${name}`, value) : value}`
   }
 
   /**
-   * `l`: the keys of live rows, locked one after the other in the order they came in, with a value per field. The
-   * planner sees neither the tenant's value nor the number of keys. For a tenant that is not in its statistics yet it
-   * would choose the wrong index, which costs ten times as much.
+   * `l`: the keys of live rows, locked one after the other in the order they came in, with a value per
+   * field. The planner sees neither the tenant's value nor the number of keys. For a tenant that is not in
+   * its statistics yet it would choose the wrong index, which costs ten times as much.
    */
   #locked({ tenant, where }: RowPredicate, fields: readonly Field[]): string {
     const first = tenant ? 2 : 1
@@ -229,7 +239,10 @@ export class Statements {
     return `t.${this.#name(this.model.key)} = l.key${owned}`
   }
 
-  /** The live rows with a value in one column, the first two by key. Values: value, [tenant], [where]. Returns every stored field. */
+  /**
+   * The live rows with a value in one column, the first two by key. Values: value, [tenant], [where].
+   * Returns every stored field.
+   */
   find(field: Field, { tenant, where }: RowPredicate): Statement {
     return this.#shape(`find ${field.column} ${tenant} ${where}`, () => {
       const text = new Placeholders(this.dialect)
@@ -246,7 +259,8 @@ export class Statements {
   }
 
   /**
-   * Removes a chunk of the expired rows. A row that is renewed meanwhile stays. Values: instant, [tenant], chunk size.
+   * Removes a chunk of the expired rows. A row that is renewed meanwhile stays. Values: instant, [tenant],
+   * chunk size.
    */
   purge(tenant: boolean): Statement {
     return this.#shape(`purge ${tenant}`, () => {
@@ -274,7 +288,10 @@ export class Statements {
     return this.#shape(text, () => text)
   }
 
-  /** The statement of a page, made once for what its text depends on: a long text would be hashed with each call. */
+  /**
+   * The statement of a page, made once for what its text depends on: a long text would be hashed with each
+   * call.
+   */
   ofPage(dependsOn: string, text: () => string): Statement {
     return this.#shape(`page ${dependsOn}`, text)
   }
@@ -284,24 +301,8 @@ export class Statements {
     return this.model.deleteTime === undefined ? '' : `${this.#name(this.model.deleteTime)} IS NULL`
   }
 
-  #identity(text: Placeholders, { tenant, etag, where, isUnchanged }: RowPredicate): string {
-    const { key, tenant: tenantField, etag: etagField } = this.model
-    const parts = [`${this.#name(key)} = ${text.bind(key)}`]
-    if (tenant) parts.push(`${this.#name(tenantField as Field)} = ${text.bind(tenantField as Field)}`)
-    if (etag === true)
-      parts.push(Precondition.sql(this.#name(etagField as Field), text.bind(etagField as Field)))
-    if (where !== undefined) parts.push(where)
-    if (isUnchanged === true)
-      for (const field of this.model.entityFields)
-        parts.push(`${this.#name(field)} IS NOT DISTINCT FROM ${text.count()}`)
-    return parts.join(' AND ')
-  }
-
-  /** What begins a write that refers to these rows, and what it takes them from. */
-  #below(text: Placeholders, parents: readonly Taken[]): readonly [begin: string, from: string] {
-    if (parents.length === 0) return ['', '']
-    const rows = parents.map(({ write }, i) => `p${i} AS (${write(text)})`)
-    return [`WITH ${rows.join(', ')} `, parents.map((_, i) => `p${i}`).join(', ')]
+  #condition(text: Placeholders, predicate: RowPredicate): string {
+    return conditionOf(this.model, this.dialect, text, predicate)
   }
 
   #lock(lock: LockClause | undefined): string {
@@ -328,19 +329,4 @@ export class Statements {
     if (statement === undefined) this.#shapes.set(key, (statement = named(build())))
     return statement
   }
-}
-
-const also = (where: string | undefined): string => (where === undefined ? '' : ` AND ${where}`)
-
-const NOTHING_TAKEN: readonly Taken[] = []
-
-const shapeBelow = (shape: string, parents: readonly Taken[]): string =>
-  parents.reduce((text, { relation, where }) => `${text}\0\0${relation.property} ${where}`, shape)
-
-/** What tells statements of one kind apart. */
-const shapeOf = (kind: string, predicate: RowPredicate, fields: readonly Field[]): string => {
-  const { tenant, etag, where, isUnchanged } = predicate
-  let shape = `${kind} ${tenant} ${etag} ${isUnchanged} ${where}`
-  for (const { column } of fields) shape += `\0${column}`
-  return shape
 }

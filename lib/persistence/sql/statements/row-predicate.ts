@@ -1,0 +1,61 @@
+import type { Field } from '../../../resource/fields/field.js'
+import type { ResourceModel } from '../../../resource/resource-model.js'
+import { Precondition } from '../../contract/precondition.js'
+import type { Dialect } from '../../dialects/dialect.js'
+import type { Placeholders } from '../../engines/executor/placeholders.js'
+import type { Taken } from '../../rows/parents.js'
+
+/** What an operation requires besides the key: a tenant and an etag. */
+export interface RowPredicate {
+  readonly tenant: boolean
+  readonly etag?: boolean
+  /** A further condition. Its placeholders are already numbered, and its values come last. */
+  readonly where?: string | undefined
+  /**
+   * The columns of the entity are what they were when they were read, where placeholders have no numbers:
+   * their values come last.
+   */
+  readonly isUnchanged?: boolean
+}
+
+/** The condition of a row. Values: key, [tenant], [etag], [where], [the columns that are unchanged]. */
+export function conditionOf(
+  { key, tenant: tenantField, etag: etagField, entityFields }: ResourceModel,
+  dialect: Dialect,
+  text: Placeholders,
+  { tenant, etag, where, isUnchanged }: RowPredicate,
+): string {
+  const name = ({ column }: Field) => dialect.quote(column)
+  const parts = [`${name(key)} = ${text.bind(key)}`]
+  if (tenant) parts.push(`${name(tenantField as Field)} = ${text.bind(tenantField as Field)}`)
+  if (etag === true) parts.push(Precondition.sql(name(etagField as Field), text.bind(etagField as Field)))
+  if (where !== undefined) parts.push(where)
+  if (isUnchanged === true)
+    for (const field of entityFields) parts.push(`${name(field)} IS NOT DISTINCT FROM ${text.count()}`)
+  return parts.join(' AND ')
+}
+
+export const also = (where: string | undefined): string => (where === undefined ? '' : ` AND ${where}`)
+
+export const NOTHING_TAKEN: readonly Taken[] = []
+
+/** What begins a write that refers to these rows, and what it takes them from. */
+export function takenFrom(
+  text: Placeholders,
+  parents: readonly Taken[],
+): readonly [begin: string, from: string] {
+  if (parents.length === 0) return ['', '']
+  const rows = parents.map(({ write }, i) => `p${i} AS (${write(text)})`)
+  return [`WITH ${rows.join(', ')} `, parents.map((_, i) => `p${i}`).join(', ')]
+}
+
+export const shapeBelow = (shape: string, parents: readonly Taken[]): string =>
+  parents.reduce((text, { relation, where }) => `${text}\0\0${relation.property} ${where}`, shape)
+
+/** What tells statements of one kind apart. */
+export const shapeOf = (kind: string, predicate: RowPredicate, fields: readonly Field[]): string => {
+  const { tenant, etag, where, isUnchanged } = predicate
+  let shape = `${kind} ${tenant} ${etag} ${isUnchanged} ${where}`
+  for (const { column } of fields) shape += `\0${column}`
+  return shape
+}

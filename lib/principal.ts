@@ -1,0 +1,54 @@
+import { frozenTexts, frozenValue, isPlain } from './frozen-value.js'
+
+/** Who is calling, as authentication or the development headers determined it. */
+export interface Principal {
+  readonly subject: string
+  /** `account_id` of every row the caller may access; empty means no tenant's row. */
+  readonly tenant: string
+  readonly groups: readonly string[]
+  readonly scopes: readonly string[]
+}
+
+/** As a base it lets a class add private fields to any object. TypeScript takes no function for a class. */
+const itself = function (object: object): object {
+  return object
+} as unknown as new (object: object) => object
+
+/**
+ * What has the mark of a principal that was made here. A WeakSet of them costs each call more than the copy
+ * does.
+ */
+class Frozen extends itself {
+  readonly #isFrozen = true
+
+  static has(object: object): boolean {
+    return #isFrozen in object
+  }
+}
+
+/**
+ * An immutable principal: a deep copy, including plain objects and lists in it. A missing part, or one of a
+ * wrong type, is empty. A value that is no principal at all (undefined, a promise) becomes the anonymous one.
+ */
+export const frozenPrincipal = (value: unknown): Principal => {
+  if (typeof value !== 'object' || value === null || 'then' in value) return ANONYMOUS
+  if (Frozen.has(value)) return value as Principal
+  const { subject, tenant, groups, scopes } = value as Partial<Principal>
+  const copy: Principal = {
+    subject: typeof subject === 'string' ? subject : '',
+    tenant: typeof tenant === 'string' ? tenant : '',
+    groups: frozenTexts(groups),
+    scopes: frozenTexts(scopes),
+  }
+  for (const name of Object.keys(value))
+    if (!Object.hasOwn(copy, name)) {
+      const each = frozenValue((value as Readonly<Record<string, unknown>>)[name])
+      Object.defineProperty(copy, name, { value: each, enumerable: true })
+    }
+  // An object of an application class keeps its methods.
+  if (!isPlain(value)) Object.setPrototypeOf(copy, Object.getPrototypeOf(value) as object)
+  return Object.freeze(new Frozen(copy) as object as Principal)
+}
+
+/** The anonymous principal: every non-public call is denied and no tenant's row can be accessed. */
+export const ANONYMOUS: Principal = frozenPrincipal({})
