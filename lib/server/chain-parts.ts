@@ -2,7 +2,7 @@ import type { Redaction } from '../resource/redaction.js'
 import type { Authenticator } from './authn/authenticator.js'
 import type { Authorizer } from './authz/authorizer.js'
 import type { CircuitBreaker } from './interceptors/circuit-breaker.js'
-import type { OtherGets } from './row-access/other-gets.js'
+import type { OtherReads } from './row-access/other-reads.js'
 import type { ReferenceDecisions } from './row-access/reference-decisions.js'
 import type { RelatedLists } from './expansion/related-lists.js'
 import type { PrincipalFunc } from './interceptors/authorization.js'
@@ -33,7 +33,7 @@ export interface ChainParts {
   readonly redaction: Redaction
   readonly related: Related
   readonly relatedLists: RelatedLists
-  readonly otherGets: OtherGets
+  readonly otherReads: OtherReads
   readonly sharedWrites: ReadonlySet<string>
   readonly referenceDecisions: ReferenceDecisions
   /** The rules of `buf.validate`; undefined where no message has any. */

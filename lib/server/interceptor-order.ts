@@ -45,7 +45,7 @@ export const frameworkChain = ({ logger, ...parts }: ChainParts) =>
           authorizer: parts.authorizer,
           explainsDenials: parts.explainDenials,
           relatedLists: parts.relatedLists,
-          otherGets: parts.otherGets,
+          otherReads: parts.otherReads,
           sharedWrites: parts.sharedWrites,
           references: parts.referenceDecisions,
         },

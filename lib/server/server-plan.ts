@@ -31,7 +31,7 @@ import { proxying } from './references/proxying.js'
 import { showReferences, unshownReferences } from './references/show-references.js'
 import type { Registrations } from './registrations.js'
 import { sharedWrites } from './row-access/tenantless-writes.js'
-import { OtherGets } from './row-access/other-gets.js'
+import { OtherReads } from './row-access/other-reads.js'
 import { ReferenceDecisions } from './row-access/reference-decisions.js'
 import { strayReferenceVerbs } from './row-access/reference-verbs.js'
 import { UnauthenticatedBytes } from '../unauthenticated-bytes.js'
@@ -183,7 +183,7 @@ const dispatcherOf = (
     sharedWrites: new Set(
       sharedWrites(registry.parts(), (path) => rules.declared(path)).map(({ method }) => method),
     ),
-    otherGets: new OtherGets(registry, rules, config.authorizer),
+    otherReads: new OtherReads(registry, rules, config.authorizer),
     referenceDecisions: new ReferenceDecisions(registry, rules, config.authorizer),
     messageRules,
   }).around(({ handler }) => handler.run)

@@ -6,7 +6,7 @@ import type { AuthorizationRequest, Authorizer } from '../authz/authorizer.js'
 import { isNobody } from '../authz/is-nobody.js'
 import { type Decision, decisionOf } from '../authz/decision.js'
 import type { RelatedLists } from '../expansion/related-lists.js'
-import type { OtherGets } from '../row-access/other-gets.js'
+import type { OtherReads } from '../row-access/other-reads.js'
 import type { ReferenceDecisions } from '../row-access/reference-decisions.js'
 import { AuthorizedRelated } from '../row-access/related-access.js'
 import { rowAccess } from '../row-access/decided-by-row.js'
@@ -71,7 +71,7 @@ export interface Deciding {
   /** Asked about the resources that a write refers to. */
   readonly references: ReferenceDecisions
   /** Asked about the resources that a function reaches and its rule does not name. */
-  readonly otherGets: OtherGets
+  readonly otherReads: OtherReads
   /** The methods that write what all tenants share. */
   readonly sharedWrites: ReadonlySet<string>
 }
@@ -84,13 +84,13 @@ export const authorization =
   (
     rules: RuleSet,
     principalFunc: PrincipalFunc,
-    { authorizer, explainsDenials, relatedLists, references, otherGets, sharedWrites }: Deciding,
+    { authorizer, explainsDenials, relatedLists, references, otherReads, sharedWrites }: Deciding,
     reports: ContextReports,
   ): Interceptor<Authorized, Needs> =>
   (next, { handler, method }) => {
     const asking: Asking = {
       authorizer,
-      otherGets,
+      otherReads,
       writesShared: sharedWrites.has(method.path),
       rowAccess: handler.rowAccess,
       restrictsAllowed: authorizer.decidesByRow === true && RESTRICTED.has(handler.rowAccess),
@@ -171,7 +171,7 @@ const RESTRICTED: ReadonlySet<RowAccessUse> = new Set(['writes', 'restricted'])
 /** How the calls of one method are decided about. */
 interface Asking {
   readonly authorizer: Authorizer
-  readonly otherGets: OtherGets
+  readonly otherReads: OtherReads
   readonly writesShared: boolean
   readonly rowAccess: RowAccessUse
   /** Whether a call that is allowed as a whole is restricted all the same: by what the caller may get. */
@@ -268,7 +268,7 @@ const allow = (
  * carry out.
  */
 const accept = (returned: Decision, question: Question, call: Call & Needs, asking: Asking): void => {
-  const { authorizer, otherGets, rowAccess: use, restrictsAllowed } = asking
+  const { authorizer, otherReads, rowAccess: use, restrictsAllowed } = asking
   const decision = decisionOf(returned, authorizer)
   if (decision === true && !restrictsAllowed) return
   if (decision === false)
@@ -283,7 +283,7 @@ const accept = (returned: Decision, question: Question, call: Call & Needs, aski
       request: question,
       message: () => call.request as Message,
       decideGet: () => decideGet(authorizer, question, call),
-      otherGet: (repository) => otherGets.of(repository, question, call.time),
+      otherRead: (repository) => otherReads.of(repository, question, call.time),
       explain: (why) => asking.explain(call, why),
     }),
   })

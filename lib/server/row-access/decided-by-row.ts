@@ -4,7 +4,7 @@ import type { AuthorizationRequest } from '../authz/authorizer.js'
 import { type Decision, type EntityRequest, restrictionOf } from '../authz/decision.js'
 import type { RowAccess } from '../chain/row-access.js'
 import type { Decided } from './decided.js'
-import type { OtherGet } from './other-gets.js'
+import type { OtherRead } from './other-reads.js'
 import { RestrictedRepository } from './restricted-repository.js'
 
 /** A decision by row, and who is asked when another is needed. */
@@ -12,10 +12,10 @@ export interface DecidedByRow {
   readonly decision: Decision
   readonly request: AuthorizationRequest
   readonly message: () => Message
-  /** Decides about `get` of the resource of the rule. */
+  /** Decides about `get` of what the rule is about. */
   readonly decideGet: () => Decision | Promise<Decision>
-  /** The `get` of a resource that the rule is not about. */
-  readonly otherGet: (repository: Repository<object>) => OtherGet | undefined
+  /** Who may read the rows of a repository, where that `get` does not say it. */
+  readonly otherRead: (repository: Repository<object>) => OtherRead | undefined
   readonly explain: (why: string) => void
 }
 
@@ -30,24 +30,31 @@ export const rowAccess = (decided: DecidedByRow): RowAccess => {
   let said: Decision | Promise<Decision> | undefined
   const readable = async () =>
     restrictionOf(await (said ??= decided.decideGet()), entityRequest(request, 'get'))
-  const others = new Map<Repository<object>, Decided | undefined>()
-  const aboutOther = (repository: Repository<object>): Decided | undefined => {
+  const others = new Map<Repository<object>, Other | undefined>()
+  const otherOf = (repository: Repository<object>): Other | undefined => {
     if (others.has(repository)) return others.get(repository)
-    const get = decided.otherGet(repository)
+    const found = decided.otherRead(repository)
     let read: Decision | Promise<Decision> | undefined
-    const other = get && {
-      own: get.isRuleOfAnother ? restrictionOf(true, entityRequest(request, request.verb)) : own,
+    const other = found && {
+      isRuleOfAnother: found.isRuleOfAnother,
       readable: async () =>
-        restrictionOf(await (read ??= get.decide()), entityRequest(get.question, get.question.verb)),
-      explain,
+        restrictionOf(await (read ??= found.decide()), entityRequest(found.question, found.question.verb)),
     }
     others.set(repository, other)
     return other
   }
+  const ofCall: Decided = { own, readable, explain }
   return {
     restrict: (repository, kind) => {
-      const other = kind === 'acts' ? aboutOther(repository) : undefined
-      return new RestrictedRepository(repository, other ?? { own, readable, explain }, kind)
+      const other = kind === 'reads' ? undefined : otherOf(repository)
+      if (other === undefined) return new RestrictedRepository(repository, ofCall, kind)
+      // Of a standard method, the decision is about the rows of its repository, whatever its rule names.
+      const isFree = kind === 'acts' && other.isRuleOfAnother
+      const ownOf = isFree ? restrictionOf(true, entityRequest(request, request.verb)) : own
+      return new RestrictedRepository(repository, { own: ownOf, readable: other.readable, explain }, kind)
     },
   }
 }
+
+/** What is decided about a resource by what reads it. */
+interface Other extends Pick<Decided, 'readable'>, Pick<OtherRead, 'isRuleOfAnother'> {}

@@ -7,7 +7,7 @@ import { Caller, Metadata } from '../../../lib/call.js'
 import { Deadline } from '../../../lib/server/chain/deadline.js'
 import { Call } from '../../../lib/server/chain/call.js'
 import { RelatedLists } from '../../../lib/server/expansion/related-lists.js'
-import { OtherGets } from '../../../lib/server/row-access/other-gets.js'
+import { OtherReads } from '../../../lib/server/row-access/other-reads.js'
 import { ReferenceDecisions } from '../../../lib/server/row-access/reference-decisions.js'
 import { Registry } from '../../../lib/server/methods/registry.js'
 import { authorization } from '../../../lib/server/interceptors/authorization.js'
@@ -105,13 +105,13 @@ describe('a rule with a template', () => {
     const parts = [new Registry({ maxTotalSize: 1 }), new RuleSet(), authorizer] as const
     const relatedLists = new RelatedLists(...parts)
     const references = new ReferenceDecisions(...parts)
-    const otherGets = new OtherGets(...parts)
+    const otherReads = new OtherReads(...parts)
     const deciding = {
       authorizer,
       explainsDenials: false,
       relatedLists,
       references,
-      otherGets,
+      otherReads,
       sharedWrites: new Set<string>(),
     }
     const interceptor = authorization(new RuleSet([rule]), () => principal, deciding, {
