@@ -3,6 +3,7 @@ import {
   type DescField,
   type DescMessage,
   fromBinary,
+  hasOption,
   type Message,
   type Registry,
   ScalarType,
@@ -18,6 +19,7 @@ import {
   TimestampSchema,
   ValueSchema,
 } from '@bufbuild/protobuf/wkt'
+import { resource } from 'ashlar-annotations/google/api/resource_pb.js'
 import { behaves } from './behavior/field-behavior.js'
 import { fieldMarks } from './behavior/field-marks.js'
 import { toDate } from './kinds/timestamp.js'
@@ -202,9 +204,16 @@ function fieldIn(walk: Walk, field: DescField, value: unknown, depth: number): u
 
 /**
  * A filter or a search holds what is compared, which may be what a secret or a withheld field is asked for.
+ * Methods of the application name theirs as they like: a word of the name tells. A resource that is called a
+ * query, such as one that is saved, is shown, without the text in it.
  */
-const isFilter = ({ name, scalar }: DescField): boolean =>
-  (name === 'filter' || name === 'q') && scalar === ScalarType.STRING
+const isFilter = ({ name, fieldKind, scalar, message }: DescField): boolean => {
+  if (!FILTER.test(name.replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, '_'))) return false
+  if (message !== undefined) return fieldKind === 'map' || !hasOption(message, resource)
+  return fieldKind === 'map' || scalar === ScalarType.STRING || scalar === ScalarType.BYTES
+}
+
+const FILTER = /(?:^|_)(?:filters?|q|query|queries|search|searches)(?:_|$)/i
 
 function firstOf(values: readonly unknown[], show: (value: unknown) => unknown): unknown[] {
   const shown = values.slice(0, MAX_ELEMENTS).map(show)

@@ -374,15 +374,6 @@ function makeVault(): DescMessage {
     { name: 'secret_any', type: Type.MESSAGE, typeName: '.google.protobuf.Any', options },
     { name: 'chosen_any', type: Type.MESSAGE, typeName: '.google.protobuf.Any', oneofIndex: 0 },
   ]
-  const entry = (name: string, value: FieldInit) =>
-    create(DescriptorProtoSchema, {
-      name,
-      options: { mapEntry: true },
-      field: [
-        { name: 'key', number: 1, type: Type.STRING, label: Label.OPTIONAL },
-        { name: 'value', number: 2, label: Label.OPTIONAL, ...value },
-      ],
-    })
   const file = create(FileDescriptorProtoSchema, {
     name: 'redact/v1/vault.proto',
     package: 'redact.v1',
@@ -406,6 +397,17 @@ function makeVault(): DescMessage {
   return desc ?? expect.fail('the descriptor was not made')
 }
 
+function entry(name: string, value: MessageInitShape<typeof FieldDescriptorProtoSchema>) {
+  return create(DescriptorProtoSchema, {
+    name,
+    options: { mapEntry: true },
+    field: [
+      { name: 'key', number: 1, type: Type.STRING, label: Label.OPTIONAL },
+      { name: 'value', number: 2, label: Label.OPTIONAL, ...value },
+    ],
+  })
+}
+
 describe('a filter in the log', () => {
   it('is hidden, with the value that it compares, as an INPUT_ONLY field is', () => {
     const request = create(ListPersonsRequestSchema, { filter: `password = "${SECRET}"`, pageSize: 3 })
@@ -420,4 +422,39 @@ describe('a filter in the log', () => {
       password: REDACTED,
     })
   })
+
+  it('is hidden under the names that methods of the application give it', () => {
+    const texts = ['query', 'search_text', 'author_filter', 'searchTerm', 'q2', 'frequency']
+    const file = create(FileDescriptorProtoSchema, {
+      ...{ name: 'find.proto', package: 'find.v1', syntax: 'proto3' },
+      messageType: [
+        {
+          name: 'Find',
+          field: [
+            ...texts.map((name, at) => ({ ...STRING, name, number: at + 1 })),
+            { ...STRING, name: 'filters', number: 10, label: Label.REPEATED },
+            { ...STRING, name: 'query_cost', number: 11, type: Type.INT32 },
+            { ...STRING, name: 'filter', number: 12, type: Type.MESSAGE, typeName: '.find.v1.Find' },
+            {
+              ...{ name: 'search', number: 13, label: Label.REPEATED, type: Type.MESSAGE },
+              typeName: '.find.v1.Find.FindEntry',
+            },
+          ],
+          nestedType: [entry('FindEntry', { type: Type.STRING })],
+        },
+      ],
+    })
+    const desc = createFileRegistry(file, () => undefined).getMessage('find.v1.Find') as DescMessage
+    const request = create(desc, {
+      ...Object.fromEntries(desc.fields.slice(0, texts.length).map(({ localName }) => [localName, SECRET])),
+      ...{ filters: [SECRET], queryCost: 3, filter: { queryCost: 4 }, search: { a: SECRET } },
+    } as never)
+    expect(redactMessage(redaction, desc, request)).to.deep.equal({
+      ...Object.fromEntries(texts.slice(0, 4).map((name) => [name, REDACTED])),
+      ...{ q2: SECRET, frequency: SECRET, filters: REDACTED, query_cost: 3, filter: REDACTED },
+      search: REDACTED,
+    })
+  })
 })
+
+const STRING = { label: Label.OPTIONAL, type: Type.STRING } as const

@@ -1,28 +1,21 @@
-import {
-  type DescField,
-  type DescMethod,
-  getOption,
-  hasOption,
-  type Message,
-  ScalarType,
-} from '@bufbuild/protobuf'
+import { type DescField, type DescMethod, type Message, ScalarType } from '@bufbuild/protobuf'
 import { MethodOptions_IdempotencyLevel as Level } from '@bufbuild/protobuf/wkt'
-import { http } from 'ashlar-annotations/google/api/annotations_pb.js'
 import { randomUUID } from 'node:crypto'
+import { isGetAlone } from '../../resource/messages/http-paths.js'
 import type { Local } from '../../resource/messages/local-field.js'
 
 /** The standard methods that read. */
 const READS = /^(Get|List|BatchGet)[A-Z]/
 
 /**
- * Whether a method may run twice: it reads, by its HTTP rule, its name or `idempotency_level`; or it is
+ * Whether a method may run twice: it reads, by its HTTP rules, its name or `idempotency_level`; or it is
  * declared idempotent; or its request has a `request_id` (AIP-155).
  */
 export const isRepeatable = (method: DescMethod): boolean =>
   method.methodKind === 'unary' &&
   (method.idempotency !== Level.IDEMPOTENCY_UNKNOWN ||
     READS.test(method.name) ||
-    (hasOption(method, http) && getOption(method, http).pattern.case === 'get') ||
+    isGetAlone(method) ||
     requestIdOf(method) !== undefined)
 
 /**

@@ -1,7 +1,7 @@
-import { type DescMethod, type DescService, getOption, hasOption } from '@bufbuild/protobuf'
+import type { DescMethod, DescService } from '@bufbuild/protobuf'
 import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt'
-import { http } from 'ashlar-annotations/google/api/annotations_pb.js'
 import type { Repository } from '../../persistence/contract/repository.js'
+import { isGetAlone } from '../../resource/messages/http-paths.js'
 import type { SharedWrite } from '../authz/authorizer.js'
 import { typeOf } from '../authz/resource-template.js'
 import type { Rule } from '../authz/rules.js'
@@ -12,8 +12,8 @@ type Services = Iterable<readonly [DescService, { readonly repository?: Reposito
 
 /**
  * The methods that write resources of all tenants, by their rules. A method of the application is one of them
- * if its service has such a resource, or its rule names one, unless it says that it only reads: by an HTTP
- * GET, or by NO_SIDE_EFFECTS.
+ * if its service has such a resource, or its rule names one, unless it says that it only reads: by
+ * NO_SIDE_EFFECTS, or by HTTP rules that are all GETs.
  */
 export const sharedWrites = (
   services: Services,
@@ -67,5 +67,4 @@ const kindOf = (desc: DescMethod, { model: { message, name } }: Repository<objec
 }
 
 const onlyReads = (desc: DescMethod): boolean =>
-  desc.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS ||
-  (hasOption(desc, http) && getOption(desc, http).pattern.case === 'get')
+  desc.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS || isGetAlone(desc)

@@ -1,6 +1,17 @@
+import {
+  create,
+  type DescMethod,
+  type DescService,
+  type MessageInitShape,
+  setExtension,
+} from '@bufbuild/protobuf'
+import { MethodOptionsSchema } from '@bufbuild/protobuf/wkt'
 import { expect } from 'chai'
+import { http } from 'ashlar-annotations/google/api/annotations_pb.js'
+import { HttpRuleSchema } from 'ashlar-annotations/google/api/http_pb.js'
 import { Column, Entity, PrimaryColumn } from 'typeorm'
 import { Resource } from '../../../decorators/index.js'
+import { isRepeatable } from '../../../lib/client/retries/repeatable.js'
 import { memoryRepositoryOf } from '../../../lib/persistence/index.js'
 import {
   type Authorizer,
@@ -9,6 +20,7 @@ import {
   type RolePolicy,
   ServerBuilder,
 } from '../../../lib/server/index.js'
+import { sharedWrites } from '../../../lib/server/row-access/tenantless-writes.js'
 import { securityCheck } from '../../../lib/testing/index.js'
 import { InvoiceSchema, InvoiceService, PaymentSchema, PaymentService } from '../../support/gen/bills_pb.js'
 import { ForeignClient } from '../../support/grpc/clients.js'
@@ -118,4 +130,30 @@ describe('writes of what all tenants share', () => {
     expect(await checked('keepers')).to.deep.equal([])
     expect(await checked('*', ['/bills.v1.InvoiceService/CreateInvoice'])).to.deep.equal([])
   })
+})
+
+describe('a method of the application', () => {
+  const withRule = (method: DescMethod, rule: MessageInitShape<typeof HttpRuleSchema>): DescMethod => {
+    const options = create(MethodOptionsSchema)
+    setExtension(options, http, create(HttpRuleSchema, rule))
+    return { ...method, proto: { ...method.proto, options } }
+  }
+  const get = { pattern: { case: 'get', value: '/v1/payments:sum' } } as const
+  const post = { pattern: { case: 'post', value: '/v1/payments:sum' } } as const
+  const repository = new (memoryRepositoryOf(Payment))()
+
+  const cases: [what: string, rule: MessageInitShape<typeof HttpRuleSchema>, reads: boolean][] = [
+    ['has a GET', get, true],
+    ['has two GETs', { ...get, additionalBindings: [get] }, true],
+    ['has a GET, and a POST as well', { ...get, additionalBindings: [get, post] }, false],
+    ['has a POST, and a GET as well', { ...post, additionalBindings: [get] }, false],
+  ]
+  for (const [what, rule, reads] of cases)
+    it(`that ${what} ${reads ? 'only reads' : 'may write'}`, () => {
+      const method = withRule(PaymentService.method.sumPayments, rule)
+      const service = { ...PaymentService, methods: [method] }
+      const rules = (method: string) => ({ method, verb: 'list', resource: 'payment' })
+      const writes = sharedWrites([[service as DescService, { repository }]], rules)
+      expect([writes.length, isRepeatable(method)]).to.deep.equal([reads ? 0 : 1, reads])
+    })
 })
