@@ -32,7 +32,7 @@ export interface LimitsConfig {
    * How long an idle HTTP connection is kept. Default 65,000, longer than common load balancers keep theirs.
    */
   readonly httpKeepaliveMs?: number
-  /** Bytes of request line and headers. Default 16,384. */
+  /** Bytes of request line and headers, on both listeners. Default 16,384. */
   readonly maxHeaderBytes?: number
   /** How far `total_size` of a List response is counted; larger totals are this number. Default 10,000. */
   readonly maxTotalSize?: number

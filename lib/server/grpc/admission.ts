@@ -3,6 +3,7 @@ import { Metadata as GrpcMetadata, Server, type ServerOptions } from '@grpc/grpc
 import { timeoutMs } from '../../gateway/http/grpc-timeout.js'
 import { requestIdFrom } from '../../text/request-id-from.js'
 import { Arrival, type ArrivalLimits } from './arrival.js'
+import { checkHeaders } from './check-headers.js'
 import { statusOf } from './unary.js'
 
 /** Other formats, such as those of grpc-web and of JSON, begin alike, and their messages would be misread. */
@@ -32,9 +33,24 @@ export class Admission {
   constructor(
     options: ServerOptions,
     readonly limits: ArrivalLimits,
+    readonly maxHeaderBytes: number,
   ) {
     wrap()
     admissions.set(options, this)
+  }
+
+  /** @throws AshlarError when its headers cannot be read. */
+  admit(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
+    const bytes = checkHeaders(headers, this.maxHeaderBytes)
+    const { 'grpc-timeout': timeout, 'grpc-encoding': coding } = headers
+    let deadline: number | undefined
+    if (timeout !== undefined) {
+      const ms = timeoutMs(String(timeout))
+      deadline = Date.now() + ms
+      headers['grpc-timeout'] = backstopOf(ms)
+    }
+    const asked = { headerBytes: bytes, deadline, coding: coding as string | undefined }
+    this.latest = new Arrival(stream, asked, this.limits)
   }
 }
 
@@ -54,20 +70,13 @@ const wrap = (): void => {
     if (admission === undefined) return original.call(this, stream, headers)
     if (!CONTENT_TYPE.test(headers['content-type'] ?? '')) return original.call(this, stream, {})
     if (!original.call(this, stream, headers)) return false
-    const { 'grpc-timeout': timeout, 'grpc-encoding': coding } = headers
-    let deadline: number | undefined
-    if (timeout !== undefined) {
-      try {
-        const ms = timeoutMs(String(timeout))
-        deadline = Date.now() + ms
-        headers['grpc-timeout'] = backstopOf(ms)
-      } catch (error) {
-        refuse(stream, headers, error)
-        return false
-      }
+    try {
+      admission.admit(stream, headers)
+      return true
+    } catch (error) {
+      refuse(stream, headers, error)
+      return false
     }
-    admission.latest = new Arrival(stream, deadline, coding as string | undefined, admission.limits)
-    return true
   }
   wrapped.add(verify)
   ;(Server.prototype as unknown as Internals)._verifyContentType = verify

@@ -19,6 +19,16 @@ export interface ArrivalLimits {
   readonly unauthenticated: UnauthenticatedBytes
 }
 
+/** What the headers of a call say of its request. */
+export interface AskedArrival {
+  /** Bytes of the headers, which are kept as long as the call. */
+  readonly headerBytes: number
+  /** The caller's deadline, in milliseconds since the epoch. */
+  readonly deadline: number | undefined
+  /** How compressed messages are compressed. */
+  readonly coding: string | undefined
+}
+
 /** Bytes that a stream which is not read takes until its client has to wait: the window of HTTP/2. */
 const WINDOW_BYTES = 64 * 1024
 
@@ -67,14 +77,9 @@ export class Arrival implements HeldRequest {
   #call: OneRequestCall | undefined
   #reader: Reader | undefined
 
-  /**
-   * @param deadline - the caller's deadline, in milliseconds since the epoch.
-   * @param coding - how compressed messages are compressed.
-   */
   constructor(
     readonly stream: ServerHttp2Stream,
-    readonly deadline: number | undefined,
-    readonly coding: string | undefined,
+    readonly asked: AskedArrival,
     readonly limits: ArrivalLimits,
   ) {
     this.unauthenticated = limits.unauthenticated

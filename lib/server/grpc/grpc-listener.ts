@@ -6,7 +6,7 @@ import type { UnauthenticatedBytes } from '../../unauthenticated-bytes.js'
 import type { Arrival } from './arrival.js'
 import { Admission } from './admission.js'
 import { endSessionsLate } from './late-session-end.js'
-import { keepRepeatedHeaders } from './repeated-headers.js'
+import { wrapStreams } from './wrap-streams.js'
 import { streamHandler } from './stream.js'
 import { StreamCall } from './stream-call.js'
 import { UnaryCall } from './unary.js'
@@ -53,8 +53,8 @@ export class GrpcListener {
       ...bound('grpc.max_connection_idle_ms', limits.grpcMaxIdleMs),
       ...bound('grpc.max_connection_age_ms', limits.grpcMaxAgeMs),
     }
-    const { maxMessageBytes } = limits
-    const admission = new Admission(options, { maxMessageBytes, unauthenticated })
+    const { maxMessageBytes, maxHeaderBytes } = limits
+    const admission = new Admission(options, { maxMessageBytes, unauthenticated }, maxHeaderBytes)
     const enter: ServerInterceptor = ({ path }, call) => {
       const arrival = admission.latest as Arrival
       const method = methods.get(path) as ServedMethod
@@ -62,7 +62,7 @@ export class GrpcListener {
       return new StreamCall(call, method, arrival)
     }
     options.interceptors = [enter]
-    keepRepeatedHeaders(options)
+    wrapStreams(options)
     endSessionsLate(options)
     this.#server = createServer(options)
     for (const service of services) this.#add(service, dispatcher)

@@ -33,7 +33,7 @@ export class GrpcIncoming implements Incoming, RestOfRequest {
     readonly peer: string,
   ) {
     this.caller = held.caller
-    this.deadline = held.deadline
+    this.deadline = held.asked.deadline
     this.since = held.at
   }
 
@@ -69,7 +69,8 @@ export class GrpcIncoming implements Incoming, RestOfRequest {
     if (flags === 0) return bytes
     // The codes are those that gRPC asks for.
     if (flags !== COMPRESSED) throw new AshlarError('INTERNAL', 'a message has flags that gRPC does not know')
-    const { coding, limits } = this.held
+    const { limits } = this.held
+    const { coding } = this.held.asked
     if (coding === undefined || coding === 'identity')
       throw new AshlarError('INTERNAL', 'a message is compressed, and no header says in which way')
     const inflate = GRPC_CODINGS.get(coding)

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
+import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
 import { Server, type ServerOptions } from '@grpc/grpc-js'
 import { SINGLE_HEADERS } from '../../gateway/http/metadata-of.js'
 
@@ -17,16 +17,16 @@ type StreamHandler = (
 
 const HANDLERS = ['_streamHandler', '_channelzHandler'] as const
 const wrapped = new WeakSet<StreamHandler>()
-const keeping = new WeakSet<ServerOptions>()
+const ours = new WeakSet<ServerOptions>()
 
 /**
- * Lets a grpc-js server see repeated headers that may occur only once. node:http2 drops the second
- * `authorization` and joins two of `account-id`, so that later code could not tell. grpc-js has no hook for
- * it.
+ * Prepares the streams of a grpc-js server, which has no hook for it. Repeated headers that may occur only
+ * once stay: node:http2 drops the second `authorization` and joins two of `account-id`, so that later code
+ * could not tell. A stream that is refused by its headers is closed, also when its client sends on.
  * @param options - of the server, which keeps them; servers with other options are not affected.
  * @throws TypeError when grpc-js no longer has what is wrapped here.
  */
-export const keepRepeatedHeaders = (options: ServerOptions): void => {
+export const wrapStreams = (options: ServerOptions): void => {
   // Private in the types of the package.
   const prototype = Server.prototype as unknown as Record<
     (typeof HANDLERS)[number],
@@ -37,20 +37,27 @@ export const keepRepeatedHeaders = (options: ServerOptions): void => {
     if (typeof handler !== 'function')
       throw new TypeError(`@grpc/grpc-js has no ${name}: this version of it is not supported`)
     if (wrapped.has(handler)) continue
-    const withRepeated: StreamHandler = function (interceptors, stream, headers, flags, rawHeaders) {
-      // Several values of a name that may have one become a list, which grpc-js reads as several values.
-      const several: NodeJS.Dict<string | string[]> = headers
-      for (const name of keeping.has(this.options) ? SINGLE_HEADERS : []) {
-        if (headers[name] === undefined) continue
-        const values: string[] = []
-        for (let at = rawHeaders.indexOf(name); at >= 0; at = rawHeaders.indexOf(name, at + 1))
-          if (at % 2 === 0) values.push(rawHeaders[at + 1] ?? '')
-        if (values.length > 1) several[name] = values
-      }
-      return handler.call(this, interceptors, stream, headers, flags, rawHeaders)
+    const prepared: StreamHandler = function (interceptors, stream, headers, flags, rawHeaders) {
+      if (!ours.has(this.options)) return handler.call(this, interceptors, stream, headers, flags, rawHeaders)
+      keepRepeated(headers, rawHeaders)
+      handler.call(this, interceptors, stream, headers, flags, rawHeaders)
+      // nghttp2 sends no response that is not sent yet behind a reset.
+      if (stream.writableEnded && !stream.endAfterHeaders)
+        setImmediate(() => stream.close(constants.NGHTTP2_NO_ERROR))
     }
-    wrapped.add(withRepeated)
-    prototype[name] = withRepeated
+    wrapped.add(prepared)
+    prototype[name] = prepared
   }
-  keeping.add(options)
+  ours.add(options)
+}
+
+/** Several values of a name that may have one become a list, which grpc-js reads as several values. */
+const keepRepeated = (headers: NodeJS.Dict<string | string[]>, rawHeaders: readonly string[]): void => {
+  for (const name of SINGLE_HEADERS) {
+    if (headers[name] === undefined) continue
+    const values: string[] = []
+    for (let at = rawHeaders.indexOf(name); at >= 0; at = rawHeaders.indexOf(name, at + 1))
+      if (at % 2 === 0) values.push(rawHeaders[at + 1] ?? '')
+    if (values.length > 1) headers[name] = values
+  }
 }

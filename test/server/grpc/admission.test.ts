@@ -1,4 +1,5 @@
 import { Server as GrpcServer, ServerCredentials } from '@grpc/grpc-js'
+import { once } from 'node:events'
 import { expect } from 'chai'
 import { NoTimeout } from '../../../lib/server/config/config.js'
 import { verifiedPrincipal } from '../../../lib/server/config/verified-principal.js'
@@ -202,5 +203,105 @@ describe('the way into grpc-js', () => {
     expect((await raw.call('Echo', headers, BODY)).code).to.equal(12)
     raw.close()
     other.forceShutdown()
+  })
+})
+
+describe('the headers of a gRPC call', () => {
+  let running: RunningServer
+  let raw: RawGrpc
+  before(async () => {
+    running = await startServer(
+      (builder) =>
+        builder.register(EchoService, {
+          ...echoService,
+          echo: (_request, { metadata }: ServerCall) => ({
+            text: ['a-bin', 'b-bin', 'x-note', 'x!y'].map((name) => metadata.getAll(name).length).join(' '),
+          }),
+        }),
+      { limits: { maxHeaderBytes: 8_000 } },
+    )
+    raw = new RawGrpc(running.grpc)
+  })
+  after(async () => {
+    raw.close()
+    await running.stop()
+  })
+
+  const METHODS = ['Echo', 'Count', 'Collect', 'Chat', 'Nope']
+
+  for (const [what, headers, text] of [
+    ['are more bytes than they may be', { a: 'x'.repeat(8_000) }, 'the headers are larger than 8000 bytes'],
+    [
+      'are many, of more bytes than they may be',
+      Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`x-${n}`, 'x'.repeat(60)])),
+      'the headers are larger than 8000 bytes',
+    ],
+    [
+      'have 129 binary values in one',
+      { 'a-bin': ','.repeat(128) },
+      'the headers have more than 128 binary values',
+    ],
+    [
+      'have 129 binary values in several',
+      { 'a-bin': `AA${',AA'.repeat(99)}`, 'b-bin': `AA${',AA'.repeat(28)}` },
+      'the headers have more than 128 binary values',
+    ],
+  ] as const)
+    it(`refuse it before anything is made of them where they ${what}, and its stream is closed`, async () => {
+      for (const method of METHODS) {
+        const { stream, outcome } = raw.open(method, { ...ALICE, ...headers })
+        const closed = once(stream, 'close')
+        const { code, text: told } = await outcome
+        expect([method, code, told]).to.deep.equal([method, 8, text])
+        await closed
+      }
+    })
+
+  it('close a stream that they get refused, which its client goes on to send', async () => {
+    for (const [method, headers, expected] of [
+      ['Nope', {}, [200, 12]],
+      ['Echo', { 'content-type': 'text/html' }, [415, undefined]],
+      ['Echo', { 'grpc-timeout': 'soon' }, [200, 3]],
+    ] as const) {
+      const { stream, outcome } = raw.open(method, { ...ALICE, ...headers })
+      stream.write(Buffer.alloc(10))
+      const closed = once(stream, 'close')
+      const { httpStatus, code } = await outcome
+      expect([httpStatus, code]).to.deep.equal(expected)
+      await closed
+    }
+  })
+
+  const echoed = async (headers: Readonly<Record<string, string>>) => {
+    const stream = raw.session.request({
+      ...{ ':method': 'POST', ':path': '/specimens.v1.EchoService/Echo' },
+      ...{ 'content-type': 'application/grpc', te: 'trailers', ...ALICE, ...headers },
+    })
+    const bytes: Buffer[] = []
+    stream.on('data', (chunk: Buffer) => bytes.push(chunk)).end(BODY)
+    await once(stream, 'close')
+    return Buffer.concat(bytes).subarray(7).toString()
+  }
+
+  it('hold 128 binary values, which arrive one by one', async () => {
+    const text = await echoed({ 'a-bin': `AA${',AA'.repeat(99)}`, 'b-bin': `AA${',AA'.repeat(27)}` })
+    expect(text).to.equal('100 28 0 0')
+  })
+
+  it('that gRPC cannot carry are dropped, and their values are on no console', async () => {
+    const printed: unknown[] = []
+    const { error } = console
+    console.error = (...values: unknown[]) => void printed.push(values)
+    try {
+      expect(await echoed({ 'x-note': 'caf\xe9 s3cret', 'x!y': 's3cret' })).to.equal('0 0 0 0')
+      const outcome = await raw.call('Echo', { ...ALICE, authorization: 'Bearer s3cret\xe9' }, BODY)
+      expect([outcome.code, outcome.text]).to.deep.equal([
+        3,
+        'the header authorization must be printable ASCII',
+      ])
+    } finally {
+      console.error = error
+    }
+    expect(printed).to.deep.equal([])
   })
 })
