@@ -59,7 +59,7 @@ export class Gateway {
 
   /**
    * Compiles the routes of all methods that are registered so far.
-   * @throws DeclarationError with every rule that cannot be served.
+   * @throws DeclarationError with every rule that is wrong. A correct one without a form here is logged.
    */
   prepare(): void {
     this.#prepared = this.#compile()
@@ -167,7 +167,7 @@ export class Gateway {
     const methods = options.methods()
     return {
       options,
-      routes: routesOf(methods),
+      routes: routesOf(methods, (text) => options.logger?.warn({}, text)),
       registry: registryOf(methods),
       forwarded: forwardedNames(options.forwardHeaders),
       responseHeaders: sentNames(options.responseHeaders),

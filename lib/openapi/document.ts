@@ -1,7 +1,6 @@
 import type { DescService } from '@bufbuild/protobuf'
 import { StatusSchema } from 'ashlar-annotations/google/rpc/status_pb.js'
-import { bindingOf, type Binding } from '../gateway/routing/bindings.js'
-import { httpRulesOf } from '../resource/messages/http-paths.js'
+import { type Binding, servedBindings } from '../gateway/routing/bindings.js'
 import { operationOf } from './operation/operation.js'
 import { HEADER_PARAMETERS } from './operation/parameters.js'
 import { pathsOf } from './operation/path-text.js'
@@ -13,7 +12,7 @@ import type { JsonObject, OpenApiInfo, OpenApiSource } from './source/source.js'
 /**
  * The OpenAPI 3.1 document of every method that has HTTP rules, as JSON with a newline at its end. The same
  * source gives the same bytes, and no byte of it begins an HTML tag.
- * @throws TypeError for a rule that the gateway cannot serve.
+ * @throws TypeError for a rule that is wrong.
  */
 export const openApiDocument = (source: OpenApiSource): string =>
   `${JSON.stringify(documentOf(source), null, 2).replaceAll('<', '\\u003c')}\n`
@@ -73,8 +72,8 @@ function documentOf(source: OpenApiSource): JsonObject {
 /** Every rule of a service in the order of its methods; an additional one has a suffix. */
 const ruledOf = ({ methods }: DescService): readonly Ruled[] =>
   methods.flatMap((method) =>
-    httpRulesOf(method).map((rule, index) => ({
-      binding: bindingOf(method, rule, index),
+    servedBindings(method).map(([binding, index]) => ({
+      binding,
       suffix: index === 0 ? '' : `_${index}`,
     })),
   )

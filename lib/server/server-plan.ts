@@ -155,6 +155,11 @@ const check = async (
     ...((await config.authorizer.startUpCheck?.(authorized)) ?? []),
   ]
   if (problems.length > 0) throw new DeclarationError('server', problems)
+  for (const { target, fields } of references.unresolved())
+    config.logger.warn(
+      { target, fields },
+      `fields refer to ${target}, which no registered service returns in batches: nothing resolves them`,
+    )
   developmentGuard(config, registry, process.env['NODE_ENV'])
 }
 

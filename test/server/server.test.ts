@@ -1,3 +1,5 @@
+import { create } from '@bufbuild/protobuf'
+import { ServiceDescriptorProtoSchema } from '@bufbuild/protobuf/wkt'
 import { expect } from 'chai'
 import { credentials } from '@grpc/grpc-js'
 import { createServer as createHttpServer } from 'node:http'
@@ -15,6 +17,7 @@ import type { Encryptor } from '../../lib/secrets/encryptor.js'
 import { memoryRepositoryOf } from '../../lib/persistence/repository-of.js'
 import { type EchoRequest, EchoService, SpecimenService } from '../support/gen/specimens_pb.js'
 import { Specimen } from '../support/entities/specimen.js'
+import { altered } from '../support/grpc/altered.js'
 import { ForeignClient, niceClient } from '../support/grpc/clients.js'
 import {
   ALICE,
@@ -167,6 +170,18 @@ describe('a call', () => {
 })
 
 describe('serve', () => {
+  it('takes a service that has no methods yet', async () => {
+    const { file } = altered(EchoService, (proto) => {
+      proto.file.service.push(create(ServiceDescriptorProtoSchema, { name: 'EmptyService' }))
+    })
+    const empty = file.services.filter(({ methods }) => methods.length === 0)
+    expect(empty).to.have.length(1)
+    const running = await startServer((builder) => {
+      for (const service of empty) builder.register(service, {})
+    })
+    await running.stop()
+  })
+
   it('binds :0 on every interface and says where', async () => {
     const running = await startServer(withEcho, { grpcAddr: ':0', httpAddr: ':0' })
     expect(running.server.grpcAddr()).to.match(/^0\.0\.0\.0:[1-9]\d+$/)

@@ -5,7 +5,7 @@ import { httpMethodOf, httpRulesOf, pathOf } from '../../resource/messages/http-
 import { type FieldPath, findField } from '../transcoding/field-path.js'
 import { type FieldReader, fieldReader } from '../json/reader.js'
 import { fieldWriter, type JsonWriter, messageWriter } from '../json/writer.js'
-import { parsePathTemplate, type PathTemplate, type Variable } from './path-template.js'
+import { parsePathTemplate, type PathTemplate, UnservedRule, type Variable } from './path-template.js'
 import { type Bound, type QueryBinder, queryBinder } from '../transcoding/query-binding.js'
 import { type ReadMask, readMaskOf } from '../transcoding/prune-response.js'
 import { RouteTable } from './route-table.js'
@@ -35,9 +35,13 @@ export interface Binding {
 
 /**
  * The routes that `google.api.http` declares for the methods.
- * @throws DeclarationError with every rule that cannot be served, and every pair of rules for the same path.
+ * @param warn - is told of each rule that gets no route although it is correct.
+ * @throws DeclarationError with every rule that is wrong, and every pair of rules for the same path.
  */
-export function routesOf(methods: readonly DescMethod[]): RouteTable<Binding> {
+export function routesOf(
+  methods: readonly DescMethod[],
+  warn: (text: string) => void = () => {},
+): RouteTable<Binding> {
   const table = new RouteTable<Binding>()
   const problems: string[] = []
   for (const method of methods) {
@@ -49,7 +53,8 @@ export function routesOf(methods: readonly DescMethod[]): RouteTable<Binding> {
           throw new TypeError('another rule has the same method and path')
       } catch (error) {
         if (!(error instanceof TypeError)) throw error
-        problems.push(`${where}: ${error.message}`)
+        if (error instanceof UnservedRule) warn(`${where} gets no route: ${error.message}`)
+        else problems.push(`${where}: ${error.message}`)
       }
     }
   }
@@ -60,11 +65,12 @@ export function routesOf(methods: readonly DescMethod[]): RouteTable<Binding> {
 /**
  * @param index - of the rule in those of the method.
  * @throws TypeError with what is wrong with the rule.
+ * @throws UnservedRule for one that is correct, and has no form here.
  */
 export function bindingOf(method: DescMethod, rule: HttpRule, index: number): Binding {
   if (index > 0 && rule.additionalBindings.length > 0) throw new TypeError('additional bindings do not nest')
   if (method.methodKind === 'client_streaming' || method.methodKind === 'bidi_streaming')
-    throw new TypeError('a stream of requests has no HTTP/JSON form')
+    throw new UnservedRule('a stream of requests is served over gRPC only')
   const httpMethod = methodOf(rule)
   const template = parsePathTemplate(pathOf(rule))
   const variables = template.variables.map((variable) => {
@@ -96,6 +102,20 @@ export function bindingOf(method: DescMethod, rule: HttpRule, index: number): Bi
     readMask: rule.responseBody === '' ? readMaskOf(method) : undefined,
   }
 }
+
+/**
+ * The bindings of a method that get a route, each with the index of its rule.
+ * @throws TypeError with what is wrong with a rule.
+ */
+export const servedBindings = (method: DescMethod): readonly (readonly [Binding, number])[] =>
+  httpRulesOf(method).flatMap((rule, index) => {
+    try {
+      return [[bindingOf(method, rule, index), index] as const]
+    } catch (error) {
+      if (error instanceof UnservedRule) return []
+      throw error
+    }
+  })
 
 function methodOf(rule: HttpRule): string {
   if (rule.pattern.case === undefined) throw new TypeError('has no method and path')

@@ -23,9 +23,13 @@ export interface PathTemplate {
   readonly verb: string
 }
 
+/** A rule that is correct, and that the gateway has no route for. Other protocols serve its method. */
+export class UnservedRule extends TypeError {}
+
 /**
  * Parses the grammar in the comments of google.api.HttpRule.
  * @throws TypeError with the position (the first character is 1), the cause, and what to write instead.
+ * @throws UnservedRule for a template that has `**` before its end, and no mistake.
  */
 export const parsePathTemplate = (source: string): PathTemplate => new TemplateParser(source).parse()
 
@@ -43,6 +47,8 @@ class TemplateParser {
   #at = 0
   /** The position of `**`. */
   #restAt: number | undefined
+  /** A segment follows `**`. */
+  #restInside = false
 
   constructor(source: string) {
     this.#source = source
@@ -55,7 +61,10 @@ class TemplateParser {
       if (this.#peek() === '{') this.#variable()
       else this.#segment()
     }
-    return { source: this.#source, segments: this.#segments, variables: this.#variables, verb: this.#verb() }
+    const verb = this.#verb()
+    if (this.#restInside)
+      throw new UnservedRule(`character ${(this.#restAt ?? 0) + 1}: "**" is served at the end of a path only`)
+    return { source: this.#source, segments: this.#segments, variables: this.#variables, verb }
   }
 
   #peek(): string {
@@ -63,11 +72,11 @@ class TemplateParser {
   }
 
   #segment(): void {
-    if (this.#restAt !== undefined) throw this.#wrong('"**" must be the last segment', this.#restAt)
+    this.#restInside ||= this.#restAt !== undefined
     const at = this.#at
     if (this.#peek() === '*') {
       this.#at += this.#source.startsWith('**', at) ? 2 : 1
-      if (this.#at - at === 2) this.#restAt = at
+      if (this.#at - at === 2) this.#restAt ??= at
       this.#segments.push({ kind: this.#at - at === 2 ? 'rest' : 'one' })
     } else {
       if ('/:'.includes(this.#peek()))
@@ -86,7 +95,7 @@ class TemplateParser {
     const from = this.#segments.length
     if (this.#peek() === '=') this.#pattern(opened)
     else {
-      if (this.#restAt !== undefined) throw this.#wrong('"**" must be the last segment', this.#restAt)
+      this.#restInside ||= this.#restAt !== undefined
       this.#segments.push({ kind: 'one' })
     }
     if (this.#peek() === '') throw this.#unclosed(opened)

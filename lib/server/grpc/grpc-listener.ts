@@ -90,6 +90,8 @@ export class GrpcListener {
   }
 
   #add(service: DescService, dispatcher: Dispatcher): void {
+    // grpc-js throws for a service without methods.
+    if (service.methods.length === 0) return
     const definition: ServiceDefinition = {}
     const implementation: Record<string, unknown> = {}
     for (const method of service.methods) {

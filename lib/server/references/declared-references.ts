@@ -13,7 +13,7 @@ export interface Reference {
   readonly target: string
 }
 
-/** All references and reachable types. `serve` refuses a reference whose target is not declared. */
+/** All references and reachable types. `serve` warns of references whose target is not declared. */
 export class References {
   readonly #references = new Map<string, Reference>()
   readonly #batchTargets = new Set<string>()
@@ -60,17 +60,20 @@ export class References {
     return this.#external
   }
 
-  /** References without a target, and addresses that cannot be reached, one text each. */
+  /** Addresses of external targets that cannot be reached, one text each. */
   problems(): string[] {
+    return [...this.#external.values()].flatMap(({ problems }) => problems)
+  }
+
+  /** Each type that fields refer to and nothing resolves. */
+  unresolved(): readonly { readonly target: string; readonly fields: readonly string[] }[] {
     const dangling = this.all().filter(
       ({ target }) => !this.#batchTargets.has(target) && !this.#external.has(target),
     )
-    return [
-      ...dangling.map(
-        ({ field, target }) => `${field} refers to ${target}, which no registered service returns in batches`,
-      ),
-      ...[...this.#external.values()].flatMap(({ problems }) => problems),
-    ]
+    return [...new Set(dangling.map(({ target }) => target))].map((target) => ({
+      target,
+      fields: dangling.flatMap((one) => (one.target === target ? one.field : [])),
+    }))
   }
 }
 

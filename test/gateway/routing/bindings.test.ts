@@ -72,9 +72,21 @@ describe('routesOf', () => {
       expect(() => routesOf(methodsOfRules({ rule }))).to.throw(DeclarationError, why)
     })
 
-  it('refuses a stream of requests', () => {
-    const methods = methodsOfRules({ rule: post('/v1/x'), clientStreaming: true })
-    expect(() => routesOf(methods)).to.throw(DeclarationError, 'a stream of requests has no HTTP/JSON form')
+  it('warns of a correct rule that it has no form for, and serves the others', () => {
+    const methods = methodsOfRules(
+      { rule: post('/v1/x'), clientStreaming: true },
+      { rule: get('/v1/{required_string=a/**}/{double=*}') },
+      { rule: get('/v1/y', { additionalBindings: [get('/v1/**/y') as never] }) },
+    )
+    const warnings: string[] = []
+    const table = routesOf(methods, (text) => void warnings.push(text))
+    expect(warnings).to.deep.equal([
+      'rules.v1.RulesService/M0 /v1/x gets no route: a stream of requests is served over gRPC only',
+      'rules.v1.RulesService/M1 /v1/{required_string=a/**}/{double=*} gets no route: character 24: "**" is served at the end of a path only',
+      'rules.v1.RulesService/M2 /v1/**/y gets no route: character 5: "**" is served at the end of a path only',
+    ])
+    expect(table.find('GET', '/v1/y')).to.have.property('match')
+    expect([table.find('POST', '/v1/x'), table.find('GET', '/v1/a/b')]).to.deep.equal([undefined, undefined])
   })
 
   it('reports every problem at once, with its method and path', () => {
