@@ -39,7 +39,10 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
     from: 'lib/resource',
     own: ['lib/resource', 'lib/text', 'lib/errors.ts', 'lib/thenable.ts', 'lib/faults', 'decorators'],
   },
-  { from: 'lib/secrets', own: ['lib/secrets', 'lib/errors.ts', 'lib/files'] },
+  {
+    from: 'lib/secrets',
+    own: ['lib/secrets', 'lib/errors.ts', 'lib/at-most.ts', 'lib/abort-error.ts', 'lib/files'],
+  },
   {
     from: 'lib/persistence',
     own: [
@@ -62,6 +65,7 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
     own: [
       ...[
         'lib/gateway',
+        'lib/at-most.ts',
         'lib/bounded-cache.ts',
         'lib/errors.ts',
         'lib/context.ts',

@@ -5,7 +5,6 @@ import { decodeBase64 } from './encoding/base64.js'
 import {
   AlgoSHA512_256,
   type Algorithm,
-  derivations,
   derived,
   fastHash,
   type HashSpec,
@@ -14,6 +13,7 @@ import {
   unsupported,
   workOf,
 } from './hash-spec.js'
+import { slowChecks } from './slow-checks.js'
 import type { StoredCredential } from './stored-credential.js'
 
 /** What tokens begin with where a minter has no prefix. */
@@ -27,11 +27,6 @@ const MIN_SECRET_BITS = 128
 const MAX_SECRET_BITS = 2048
 /** Far longer than any minted token. Longer text is rejected before it is searched for separators. */
 const MAX_TOKEN_LENGTH = 1024
-/**
- * How many checks may wait for their turn to derive a key. Those that can only fail are rejected long before
- * others, so that made-up tokens do not block real ones.
- */
-const LONGEST_QUEUE = { known: 1000, failed: 8 } as const
 const PREFIX = /^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,30}[A-Za-z0-9])?$/
 const ID_AND_SECRET = /^[A-Za-z0-9]+_[A-Za-z0-9]+$/
 
@@ -74,6 +69,11 @@ export interface CheckOptions extends CredentialOptions {
    * minter. It knows its own, and those of the credentials that it has checked.
    */
   readonly specs?: () => Promise<readonly HashSpec[]> | undefined
+  /**
+   * That of the token. Few checks of one public id may wait, whether it is known or not. Default: that of the
+   * stored credential; of an unknown one, the secret.
+   */
+  readonly publicId?: string
 }
 
 /**
@@ -149,9 +149,30 @@ export class CredentialMinter {
    * Whether `secret` was minted with `stored`; compared in constant time. A wrong secret takes the work of
    * the dearest spec in use, whatever its own is.
    * @throws SecretUnreadable for a malformed stored field or an unsupported algorithm, never for a mere
-   * mismatch; Unavailable when too many checks wait: 1,000 with PBKDF2, 8 that have failed.
+   * mismatch; Unavailable when too many checks wait for slow hashes: 100, or 4 of one public id.
    */
   async verify(secret: string, stored: StoredCredential, options: CheckOptions = {}): Promise<boolean> {
+    return this.#verify(options.publicId ?? stored.publicId, secret, stored, options)
+  }
+
+  /**
+   * For an unknown public id: returns false after the work that a wrong secret takes, so that timing does not
+   * reveal which ids exist.
+   * @throws Unavailable as `verify` does.
+   */
+  async verifyUnknown(secret: string, options: CheckOptions = {}): Promise<boolean> {
+    const publicId = options.publicId ?? secret
+    return this.#decoy === undefined
+      ? this.#fail(publicId, secret, 0, options)
+      : this.#verify(publicId, secret, this.#decoy, options)
+  }
+
+  async #verify(
+    publicId: string,
+    secret: string,
+    stored: StoredCredential,
+    options: CheckOptions,
+  ): Promise<boolean> {
     const algorithm = parseHashSpec(stored.spec)
     if (algorithm === undefined) throw unsupported(stored.spec)
     const salt = bytesOf(stored.salt, 'salt')
@@ -163,30 +184,21 @@ export class CredentialMinter {
     if (algorithm.digest !== 'pbkdf2')
       return (
         timingSafeEqual(fastHash(algorithm.digest, salt, secret), expected) ||
-        this.#fail(secret, work, options)
+        this.#fail(publicId, secret, work, options)
       )
-    let done = work
+    // The same for all who ask for this check meanwhile.
+    const dearest = this.#dearest
     const check = async (): Promise<boolean> => {
       if (timingSafeEqual(await derived(algorithm, salt, secret), expected)) return true
       // In the same turn, so that it waits no longer than an unknown public id.
-      await takeWork(secret, this.#dearest - work)
-      done = Math.max(work, this.#dearest)
+      await takeWork(secret, dearest - work)
       return false
     }
+    const { hash } = stored
     return (
-      (await derivations(check, options.signal, LONGEST_QUEUE.known)) || this.#fail(secret, done, options)
+      (await slowChecks.run({ publicId, secret, hash }, check, options.signal)) ||
+      this.#fail(publicId, secret, dearest, options)
     )
-  }
-
-  /**
-   * For an unknown public id: returns false after the work that a wrong secret takes, so that timing does not
-   * reveal which ids exist.
-   * @throws Unavailable when 8 checks that have failed wait.
-   */
-  async verifyUnknown(secret: string, options: CheckOptions = {}): Promise<boolean> {
-    return this.#decoy === undefined
-      ? this.#fail(secret, 0, options)
-      : this.verify(secret, this.#decoy, options)
   }
 
   #learn(work: number): void {
@@ -194,13 +206,17 @@ export class CredentialMinter {
   }
 
   /** Takes what is left of the work of a failed check. @param done - the work that it has taken. */
-  async #fail(secret: string, done: number, { signal, specs }: CheckOptions): Promise<false> {
-    for (const spec of (await specs?.()) ?? []) {
+  async #fail(publicId: string, secret: string, done: number, options: CheckOptions): Promise<false> {
+    for (const spec of (await options.specs?.()) ?? []) {
       const algorithm = parseHashSpec(spec)
       if (algorithm !== undefined) this.#learn(workOf(algorithm))
     }
     const left = this.#dearest - done
-    if (left > 0) await derivations(() => takeWork(secret, left), signal, LONGEST_QUEUE.failed)
+    const work = async (): Promise<false> => {
+      await takeWork(secret, left)
+      return false
+    }
+    if (left > 0) await slowChecks.run({ publicId, secret, hash: '' }, work, options.signal)
     return false
   }
 }

@@ -1,6 +1,6 @@
 import { hash, pbkdf2 } from 'node:crypto'
 import { SecretUnreadable } from '../errors.js'
-import { atMost } from './at-most.js'
+import { atMost } from '../at-most.js'
 
 /**
  * How a credential's secret is hashed. Stored with every credential, so that a new default invalidates none.
@@ -86,11 +86,14 @@ export const derived = (
     ),
   )
 
+/** What a check is told that finds too many others. */
+export const TOO_MANY_CHECKS = 'too many secrets are being checked: retry later'
+
 /**
  * Turns for derivations. One queue per process, like the thread pool: eight at once block its file and DNS
  * work for a second.
  */
-export const derivations = atMost(2)
+export const derivations = atMost(2, TOO_MANY_CHECKS)
 
 /** The message quotes the algorithm: it is no secret, and an operator must find the row. */
 export const unsupported = (spec: HashSpec): SecretUnreadable =>

@@ -44,6 +44,7 @@ export async function checkCredential<E extends object>(
       return caller.signal
     },
     specs: () => specs?.read(),
+    publicId: parsed.publicId,
   }
   if (row === undefined) {
     await minter.verifyUnknown(parsed.secret, asked)

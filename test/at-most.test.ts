@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { Cancelled, DeadlineExceeded, Unavailable } from '../../lib/errors.js'
-import { atMost } from '../../lib/secrets/at-most.js'
-import { rejection } from '../support/rejection.js'
+import { Cancelled, DeadlineExceeded, Unavailable } from '../lib/errors.js'
+import { atMost } from '../lib/at-most.js'
+import { rejection } from './support/rejection.js'
 
 describe('atMost', () => {
   it('runs no more than its limit at a time, in order of arrival', async () => {
@@ -62,7 +62,7 @@ describe('atMost', () => {
     let isStarted = false
     const refused = run(async () => void (isStarted = true), undefined, 2)
     const error = await rejection(refused, Unavailable)
-    expect(error.wireMessage).to.equal('too many secrets are being checked: retry later')
+    expect(error.wireMessage).to.equal('too many calls wait for this: retry later')
     const patient = run(() => Promise.resolve(3), undefined, 3)
     finish()
     await running

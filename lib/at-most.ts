@@ -1,12 +1,14 @@
-import { Unavailable } from '../errors.js'
-import { abortError } from './vault/abort-error.js'
+import { Unavailable } from './errors.js'
+import { abortError } from './abort-error.js'
 
 /**
  * Runs tasks in order of arrival, `limit` at a time. A task whose signal aborts while it waits never starts.
  * A task that finds `longest` others waiting rejects with Unavailable.
+ * @param tooMany - what it is told.
  */
 export function atMost(
   limit: number,
+  tooMany = 'too many calls wait for this: retry later',
 ): <T>(task: () => Promise<T>, signal?: AbortSignal, longest?: number) => Promise<T> {
   const waiting = new Set<() => void>()
   let running = 0
@@ -25,8 +27,7 @@ export function atMost(
       }
       if (signal?.aborted) return leave()
       if (running < limit) return enter()
-      if (waiting.size >= longest)
-        return reject(new Unavailable('too many secrets are being checked: retry later'))
+      if (waiting.size >= longest) return reject(new Unavailable(tooMany))
       waiting.add(enter)
       signal?.addEventListener('abort', leave, { once: true })
     })
