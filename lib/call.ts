@@ -1,7 +1,7 @@
 import type { DescMethod, Message, Registry } from '@bufbuild/protobuf'
 import type { Principal, RequestContext } from './context.js'
 import { type AshlarError, Cancelled } from './errors.js'
-import type { HeldRequest } from './unauthenticated-bytes.js'
+import type { HeldRequest } from './bounds/unauthenticated-bytes.js'
 import type { Operation } from 'ashlar-annotations/google/longrunning/operations_pb.js'
 
 /** Names are lower-case; a name may have several values. Names ending in `-bin` hold base64 text. */

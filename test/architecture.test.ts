@@ -19,9 +19,9 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
   { from: 'lib/frozen-value.ts', own: [] },
   { from: 'lib/principal.ts', own: ['lib/frozen-value.ts'] },
   { from: 'lib/context.ts', own: ['lib/call-end.ts', 'lib/principal.ts'] },
-  { from: 'lib/unauthenticated-bytes.ts', own: ['lib/errors.ts'] },
+  { from: 'lib/bounds', own: ['lib/bounds', 'lib/text', 'lib/errors.ts'] },
   { from: 'lib/if-match.ts', own: ['lib/errors.ts', 'lib/call.ts'] },
-  { from: 'lib/call.ts', own: ['lib/errors.ts', 'lib/context.ts', 'lib/unauthenticated-bytes.ts'] },
+  { from: 'lib/call.ts', own: ['lib/errors.ts', 'lib/context.ts', 'lib/bounds'] },
   { from: 'lib/error-details.ts', own: ['lib/errors.ts', 'lib/error-detail.ts'] },
   { from: 'lib/gen', own: ['lib/gen'] },
   { from: 'lib/text', own: ['lib/text'] },
@@ -41,7 +41,7 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
   },
   {
     from: 'lib/secrets',
-    own: ['lib/secrets', 'lib/errors.ts', 'lib/at-most.ts', 'lib/abort-error.ts', 'lib/files'],
+    own: ['lib/secrets', 'lib/errors.ts', 'lib/bounds', 'lib/files'],
   },
   {
     from: 'lib/persistence',
@@ -65,12 +65,11 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
     own: [
       ...[
         'lib/gateway',
-        'lib/at-most.ts',
         'lib/bounded-cache.ts',
         'lib/errors.ts',
         'lib/context.ts',
         'lib/call.ts',
-        'lib/unauthenticated-bytes.ts',
+        'lib/bounds',
         'lib/if-match.ts',
         'lib/error-details.ts',
       ],
@@ -102,7 +101,7 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
         'lib/context.ts',
         'lib/call.ts',
         'lib/call-end.ts',
-        'lib/unauthenticated-bytes.ts',
+        'lib/bounds',
         'lib/thenable.ts',
         'lib/bounded-cache.ts',
         'lib/if-match.ts',
@@ -221,7 +220,7 @@ const OWNERS: Readonly<
       ...[
         'lib/client',
         'lib/call.ts',
-        'lib/unauthenticated-bytes.ts',
+        'lib/bounds',
         'lib/if-match.ts',
         'lib/error-details.ts',
         'cli/generate',

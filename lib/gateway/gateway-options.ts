@@ -1,6 +1,6 @@
 import type { DescMethod } from '@bufbuild/protobuf'
 import type { Dispatcher } from '../call.js'
-import type { UnauthenticatedBytes } from '../unauthenticated-bytes.js'
+import type { UnauthenticatedBytes } from '../bounds/unauthenticated-bytes.js'
 import type { ExactPaths } from './exact-path.js'
 import type { CorsOptions } from './http/cors.js'
 import type { ReadinessResult } from './http/probes.js'

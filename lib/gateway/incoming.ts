@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { DescMethod, Message, Registry } from '@bufbuild/protobuf'
 import { type Caller, type Incoming, Metadata, type RestOfRequest, type UnaryResponse } from '../call.js'
-import type { HeldRequest } from '../unauthenticated-bytes.js'
+import type { HeldRequest } from '../bounds/unauthenticated-bytes.js'
 import type { Binding } from './routing/bindings.js'
 import { deadlineOf, metadataOf } from './http/metadata-of.js'
 import { type Content, toContent, withEntity } from './transcode.js'

@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, randomBytes } from 'node:crypto'
 import { SecretUnreadable } from '../errors.js'
-import { abortError } from '../abort-error.js'
+import { abortError } from '../bounds/abort-error.js'
 import { decodeBase64 } from './encoding/base64.js'
 import type { Encryptor, EncryptorOptions } from './encryptor.js'
 import { NONCE_BYTES, open, seal } from './seal.js'

@@ -1,6 +1,6 @@
 import { hash, pbkdf2 } from 'node:crypto'
 import { SecretUnreadable } from '../errors.js'
-import { atMost } from '../at-most.js'
+import { atMost } from '../bounds/at-most.js'
 
 /**
  * How a credential's secret is hashed. Stored with every credential, so that a new default invalidates none.

@@ -1,6 +1,6 @@
 import { AshlarError, type Code, TransitError } from '../errors.js'
 import type { Encryptor, EncryptorOptions } from './encryptor.js'
-import { abortError } from '../abort-error.js'
+import { abortError } from '../bounds/abort-error.js'
 
 /** Who asks for a secret. A context of a call is one. */
 export interface SecretCaller {

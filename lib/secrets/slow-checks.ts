@@ -1,4 +1,4 @@
-import { abortError } from '../abort-error.js'
+import { abortError } from '../bounds/abort-error.js'
 import { Unavailable } from '../errors.js'
 import { derivations, TOO_MANY_CHECKS } from './hash-spec.js'
 

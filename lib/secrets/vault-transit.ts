@@ -1,6 +1,6 @@
 import { createHash, createHmac, createSecretKey } from 'node:crypto'
 import { TransitError } from '../errors.js'
-import { abortError } from '../abort-error.js'
+import { abortError } from '../bounds/abort-error.js'
 import { decodeBase64 } from './encoding/base64.js'
 import type { Encryptor, EncryptorOptions, RewrapOptions } from './encryptor.js'
 import { checkPlaintext, toPlaintext } from './plaintext.js'

@@ -34,7 +34,7 @@ import { sharedWrites } from './row-access/tenantless-writes.js'
 import { OtherReads } from './row-access/other-reads.js'
 import { ReferenceDecisions } from './row-access/reference-decisions.js'
 import { strayReferenceVerbs } from './row-access/reference-verbs.js'
-import { UnauthenticatedBytes } from '../unauthenticated-bytes.js'
+import { UnauthenticatedBytes } from '../bounds/unauthenticated-bytes.js'
 import { loadMessageRules, type MessageRules } from './validation/protovalidate.js'
 
 /**

@@ -3,7 +3,11 @@ import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { Caller } from '../../call.js'
 import { type AshlarError, Cancelled, InvalidArgument } from '../../errors.js'
-import { EARLY_BYTES, type HeldRequest, type UnauthenticatedBytes } from '../../unauthenticated-bytes.js'
+import {
+  EARLY_BYTES,
+  type HeldRequest,
+  type UnauthenticatedBytes,
+} from '../../bounds/unauthenticated-bytes.js'
 import { inflaterOf, notOfItsCoding, tooLarge } from './content-coding.js'
 import { awaitsContinue } from './continue.js'
 import { Gathered } from './gathered-bytes.js'

@@ -10,7 +10,7 @@ import { jsonOf } from '../../gateway/http/body.js'
 import { CONTENT_CODINGS } from '../../gateway/http/content-coding.js'
 import { invalidAt } from '../../gateway/json/fault.js'
 import { messageReader } from '../../gateway/json/reader.js'
-import type { UnauthenticatedBytes } from '../../unauthenticated-bytes.js'
+import type { UnauthenticatedBytes } from '../../bounds/unauthenticated-bytes.js'
 import { isCompressed, onlyMessage } from '../grpc/envelope.js'
 import type { WireFormat } from './wire-format.js'
 

@@ -9,7 +9,11 @@ import {
   Unimplemented,
 } from '../../errors.js'
 import { Caller } from '../../call.js'
-import { EARLY_BYTES, type HeldRequest, type UnauthenticatedBytes } from '../../unauthenticated-bytes.js'
+import {
+  EARLY_BYTES,
+  type HeldRequest,
+  type UnauthenticatedBytes,
+} from '../../bounds/unauthenticated-bytes.js'
 import { type Enveloped, Envelopes, PREFIX_BYTES } from './envelope.js'
 
 /** What one client can have read of its requests. */

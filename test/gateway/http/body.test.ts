@@ -4,7 +4,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { expect } from 'chai'
 import { Caller } from '../../../lib/call.js'
 import { Body } from '../../../lib/gateway/http/body.js'
-import { UnauthenticatedBytes } from '../../../lib/unauthenticated-bytes.js'
+import { UnauthenticatedBytes } from '../../../lib/bounds/unauthenticated-bytes.js'
 
 describe('the body of a request', () => {
   const bodyOf = (coding: string | undefined, bytes: Buffer) => {

@@ -1,4 +1,4 @@
-import { type AshlarError, ResourceExhausted } from './errors.js'
+import { type AshlarError, ResourceExhausted } from '../errors.js'
 
 /** Bytes of a request that are read before its call is let in, and at most inflated and decoded. */
 export const EARLY_BYTES = 64 * 1024

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import type { AshlarError } from '../lib/errors.js'
-import { type HeldRequest, UnauthenticatedBytes } from '../lib/unauthenticated-bytes.js'
+import type { AshlarError } from '../../lib/errors.js'
+import { type HeldRequest, UnauthenticatedBytes } from '../../lib/bounds/unauthenticated-bytes.js'
 
 describe('the bytes of requests that are not let in', () => {
   let refused: string[]

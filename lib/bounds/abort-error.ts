@@ -1,4 +1,4 @@
-import { AshlarError, Cancelled } from './errors.js'
+import { AshlarError, Cancelled } from '../errors.js'
 
 /** The error of an aborted call: the abort reason, when that is an error of the framework. */
 export const abortError = (signal: AbortSignal | undefined): AshlarError =>

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { Cancelled, DeadlineExceeded, Unavailable } from '../lib/errors.js'
-import { atMost } from '../lib/at-most.js'
-import { rejection } from './support/rejection.js'
+import { Cancelled, DeadlineExceeded, Unavailable } from '../../lib/errors.js'
+import { atMost } from '../../lib/bounds/at-most.js'
+import { rejection } from '../support/rejection.js'
 
 describe('atMost', () => {
   it('runs no more than its limit at a time, in order of arrival', async () => {
