@@ -58,7 +58,7 @@ export class RunningServer {
       const metrics = (await this.#metrics?.listen(config.metricsAddr)) ?? ''
       this.#certificates = await this.#watchCertificates()
       for (const worker of config.workers) worker.start()
-      telemetry?.observe(config.workers)
+      telemetry?.start(config.workers)
       bound({ grpc, http, metrics })
       const listeners = [this.#http, this.#metrics].filter((listener) => listener !== undefined)
       await Promise.race([aborted(signal), ...listeners.map(({ broken }) => broken)])
@@ -107,6 +107,7 @@ export class RunningServer {
       openCalls,
     )
     for (const target of externalTargets) target.close()
+    this.#plan.telemetry?.stop()
     await this.#plan.prometheus?.close()
   }
 }

@@ -78,8 +78,8 @@ export interface Foundation {
 export const planOf = async (foundation: Foundation): Promise<ServerPlan> => {
   const { config, registrations, health, runner } = foundation
   const { registry, references, mux } = registrations
-  const prometheus = config.metricsAddr === '' ? undefined : await loadPrometheus()
-  const telemetry = await loadTelemetry(prometheus?.provider)
+  const prometheus = config.metricsAddr === '' ? undefined : await loadPrometheus(config.formerTelemetryNames)
+  const telemetry = await loadTelemetry(prometheus?.provider, config.formerTelemetryNames)
   addOperations(foundation)
   if (mux !== undefined) for (const register of registrations.gateway) await register(mux)
   const loaded = await loadMessageRules(registry.services(), registry, config.logger)
@@ -241,7 +241,7 @@ const newGateway = (
       ...config.gateway,
       logger: config.logger,
       onIgnoredMask: (method, paths) => {
-        telemetry?.countIgnoredMask(method.name)
+        telemetry?.countIgnoredMask(pathOf(method).slice(1))
         config.gateway.onIgnoredMask?.(method, paths)
       },
       dispatcher: proxying(dispatch, proxied, {

@@ -100,6 +100,7 @@ const ROWS: Readonly<
   ],
   shutdownDelayMs: [(builder) => builder.shutdownDelayMs(12), 'shutdownDelayMs', 12],
   reflection: [(builder) => builder.reflection(), 'reflection', true],
+  formerTelemetryNames: [(builder) => builder.formerTelemetryNames(), 'formerTelemetryNames', true],
   explainDenials: [(builder) => builder.explainDenials(), 'explainDenials', true],
   allowDevelopment: [(builder) => builder.allowDevelopment(), 'allowDevelopment', true],
 }

@@ -1,4 +1,4 @@
-import { AshlarError, CODES } from '../../errors.js'
+import { AshlarError } from '../../errors.js'
 import { Metadata } from '../../call.js'
 import type { Call } from '../chain/call.js'
 import type { Interceptor } from '../chain/interceptor.js'
@@ -15,14 +15,15 @@ export interface Traced {
 /** Runs every call in a span, as the outermost interceptor: a child of the caller's own span. */
 export const tracing =
   (telemetry: Telemetry): Interceptor<Traced> =>
-  (next, { method: { desc, path } }) => {
-    const attributes = { 'rpc.system': 'grpc', 'rpc.service': desc.parent.typeName, 'rpc.method': desc.name }
+  (next, { method: { path } }) => {
+    const name = path.slice(1)
+    const attributes = { 'rpc.system.name': 'grpc', 'rpc.method': name }
     return (call) => {
       if (!telemetry.isHeard) return next(call)
-      return telemetry.span({ name: path.slice(1), attributes, carrier: carrierOf(call) }, (trace, end) => {
+      return telemetry.span({ name, attributes, carrier: carrierOf(call) }, (trace, end) => {
         const settled = (error?: unknown) => {
           const code = error === undefined ? 'OK' : error instanceof AshlarError ? error.code : 'INTERNAL'
-          end({ attributes: { 'rpc.grpc.status_code': CODES[code] }, isFault: FAULTS.has(code), error })
+          end({ attributes: { 'rpc.response.status_code': code }, isFault: FAULTS.has(code), error })
         }
         return untilSettled(Object.assign(call, { trace }), next, settled)
       })

@@ -1,5 +1,6 @@
 import type { RequestListener } from 'node:http'
 import type { MeterProvider } from '@opentelemetry/api'
+import { IN_SECONDS } from './instruments.js'
 
 /** Metrics in the text format of Prometheus, and where they are collected. */
 export interface Prometheus {
@@ -9,13 +10,22 @@ export interface Prometheus {
   close(): Promise<void>
 }
 
+/** It had no unit in its name. */
+const FORMER = 'http.server.request.duration'
+
 const PACKAGES = ['@opentelemetry/api', '@opentelemetry/sdk-metrics', '@opentelemetry/exporter-prometheus']
 
-/** @throws TypeError that names the packages to install. */
-export const loadPrometheus = async (): Promise<Prometheus> => {
+/**
+ * @param hasFormer - see `Config.formerTelemetryNames`.
+ * @throws TypeError that names the packages to install.
+ */
+export const loadPrometheus = async (hasFormer: boolean): Promise<Prometheus> => {
   const { PrometheusExporter, MeterProvider } = await load()
   const exporter = new PrometheusExporter({ preventServerStart: true })
-  const provider = new MeterProvider({ readers: [exporter] })
+  // The exporter leaves units out of names.
+  const views = IN_SECONDS.map((name) => ({ instrumentName: name, name: `${name}.seconds` }))
+  const former = { instrumentName: FORMER, name: FORMER }
+  const provider = new MeterProvider({ readers: [exporter], views: hasFormer ? [...views, former] : views })
   return {
     provider,
     listener: (request, response) => {

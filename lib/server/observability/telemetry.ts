@@ -1,8 +1,8 @@
 import type { Attributes, Meter, MeterProvider, Span, TextMapGetter } from '@opentelemetry/api'
-import { cacheSizes } from '../../bounded-cache.js'
-import { openDatabases } from '../../persistence/sql/transaction.js'
+import { CODES } from '../../errors.js'
 import type { Metadata } from '../../call.js'
 import type { TraceIds } from '../../context.js'
+import { type Instruments, instrumentsOf, recordStatements } from './instruments.js'
 import type { ObservedWorker } from './observed-worker.js'
 
 type Api = typeof import('@opentelemetry/api')
@@ -35,14 +35,20 @@ const NAME = 'ashlar'
 export class Telemetry {
   readonly #api: Api
   readonly #instruments: readonly Instruments[]
+  readonly #hasFormer: boolean
+  #stop = () => {}
 
-  /** @param own - of the server, beside the one that the application has registered. */
-  constructor(api: Api, own?: MeterProvider) {
+  /**
+   * @param own - of the server, beside the one that the application has registered.
+   * @param hasFormer - see `Config.formerTelemetryNames`.
+   */
+  constructor(api: Api, own: MeterProvider | undefined, hasFormer: boolean) {
     this.#api = api
+    this.#hasFormer = hasFormer
     const meters = [api.metrics.getMeter(NAME), own?.getMeter(NAME)]
     this.#instruments = meters
       .filter((meter) => meter !== undefined && meter !== api.createNoopMeter())
-      .map((meter) => instrumentsOf(meter as Meter))
+      .map((meter) => instrumentsOf(meter as Meter, hasFormer))
   }
 
   /**
@@ -76,8 +82,10 @@ export class Telemetry {
     )
   }
 
-  /** Measures how far workers are, in the process that does the work. */
-  observe(workers: readonly ObservedWorker[]): void {
+  /** Begins to measure statements, and how far workers are, in the process that does the work. */
+  start(workers: readonly ObservedWorker[]): void {
+    if (this.#instruments.length === 0) return
+    this.#stop = recordStatements(this.#instruments.map(({ statementDuration }) => statementDuration))
     if (workers.length === 0) return
     for (const { lag } of this.#instruments)
       lag.addCallback(async (result) => {
@@ -86,6 +94,11 @@ export class Telemetry {
           if (status?.isLeading === true) result.observe(status.lag, { 'ashlar.events.worker': status.name })
         }
       })
+  }
+
+  /** Ends what `start` has begun. */
+  stop(): void {
+    this.#stop()
   }
 
   countIgnoredMask(method: string): void {
@@ -100,86 +113,39 @@ export class Telemetry {
   ): void {
     // A path has ids in it, and would make a time series of each.
     const { 'url.path': _path, ...measured } = { ...known, ...attributes }
-    for (const { rpcDuration, httpDuration } of this.#instruments)
-      if ('rpc.system' in known) rpcDuration.record(durationMs, measured)
-      else httpDuration.record(durationMs / 1000, measured)
+    const isCall = 'rpc.system.name' in known
+    const former = isCall && this.#hasFormer ? formerOf(measured) : undefined
+    for (const { rpcDuration, httpDuration, formerRpcDuration } of this.#instruments) {
+      ;(isCall ? rpcDuration : httpDuration).record(durationMs / 1000, measured)
+      if (former !== undefined) formerRpcDuration?.record(durationMs, former)
+    }
     if (name !== undefined) span.updateName(name)
-    span.setAttributes(attributes)
+    // The former name of the method stays out of the span: the new attribute is called so too.
+    span.setAttributes({ ...former, ...known, ...attributes })
     if (isFault) span.setStatus({ code: this.#api.SpanStatusCode.ERROR })
     if (isFault && error instanceof Error) span.setAttribute('error.type', error.name)
     span.end()
   }
 }
 
-type Instruments = ReturnType<typeof instrumentsOf>
-
-const instrumentsOf = (meter: Meter) => {
-  const connections = meter.createObservableGauge('db.client.connection.count', {
-    unit: '{connection}',
-    description: 'Connections that calls and transactions hold.',
-  })
-  const waiting = meter.createObservableGauge('db.client.connection.pending_requests', {
-    unit: '{request}',
-    description: 'Calls that wait for a connection.',
-  })
-  const shared = meter.createObservableCounter('ashlar.db.shared_statements', {
-    unit: '{statement}',
-    description: 'Statements that carried several calls.',
-  })
-  const sharing = meter.createObservableCounter('ashlar.db.shared_calls', {
-    unit: '{call}',
-    description: 'Calls that shared a statement.',
-  })
-  meter.addBatchObservableCallback(
-    (result) => {
-      for (const { use, dialect, dataSource } of openDatabases()) {
-        if (use === undefined) continue
-        const pool = {
-          'db.client.connection.pool.name': dataSource.driver.database ?? '',
-          'db.system.name': dialect.name,
-        }
-        result.observe(connections, use.used, { ...pool, 'db.client.connection.state': 'used' })
-        result.observe(waiting, use.waiting, pool)
-        result.observe(shared, use.shared, pool)
-        result.observe(sharing, use.sharing, pool)
-      }
-    },
-    [connections, waiting, shared, sharing],
-  )
-  const cached = meter.createObservableGauge('ashlar.cache.entries', {
-    unit: '{entry}',
-    description: 'Entries of bounded caches in this process.',
-  })
-  cached.addCallback((result) => {
-    for (const [name, entries] of cacheSizes()) result.observe(entries, { 'ashlar.cache.name': name })
-  })
+/** The attributes of a call as the release before had them. */
+const formerOf = (measured: Attributes): Attributes => {
+  const [service, method] = String(measured['rpc.method']).split('/')
   return {
-    rpcDuration: meter.createHistogram('rpc.server.duration', {
-      unit: 'ms',
-      description: 'Duration of calls, as the server sees them.',
-    }),
-    httpDuration: meter.createHistogram('http.server.request.duration', {
-      unit: 's',
-      description: 'Duration of HTTP requests, as the server sees them.',
-      advice: { explicitBucketBoundaries: SECONDS },
-    }),
-    lag: meter.createObservableGauge('ashlar.events.lag', {
-      unit: '{event}',
-      description: 'Events that a relay or a consumer has still to do.',
-    }),
-    ignoredMasks: meter.createCounter('ashlar.gateway.ignored_update_masks', {
-      description: 'Updates whose mask the gateway ignored in part.',
-    }),
+    'rpc.system': 'grpc',
+    'rpc.service': service,
+    'rpc.method': method,
+    'rpc.grpc.status_code': CODES[measured['rpc.response.status_code'] as keyof typeof CODES],
   }
 }
 
-/** Of `http.server.request.duration` in the semantic conventions. */
-const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
-
 /** The telemetry of this process; undefined where the API package is not installed. */
-export const loadTelemetry = async (own?: MeterProvider): Promise<Telemetry | undefined> => {
+export const loadTelemetry = async (
+  own: MeterProvider | undefined,
+  hasFormer: boolean,
+): Promise<Telemetry | undefined> => {
   try {
-    return new Telemetry(await import('@opentelemetry/api'), own)
+    return new Telemetry(await import('@opentelemetry/api'), own, hasFormer)
   } catch (error) {
     if ((error as { code?: string }).code === 'ERR_MODULE_NOT_FOUND') return undefined
     throw error

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { BoundedCache } from '../../../lib/bounded-cache.js'
-import { transaction } from '../../../lib/persistence/sql/transaction.js'
+import { current, transaction } from '../../../lib/persistence/sql/transaction.js'
 import { EchoService } from '../../support/gen/specimens_pb.js'
 import { databases, describeOn, type OpenBackend } from '../../support/databases/backends.js'
 import { run } from '../../support/databases/statement.js'
@@ -37,10 +37,29 @@ describe('metrics for Prometheus', () => {
     client.close()
     await fetch(`${running.http}/v1/echo`, post(ALICE))
     const text = await scrape()
-    const method = { rpc_service: 'specimens.v1.EchoService', rpc_method: 'Echo' }
-    const count = 'rpc_server_duration_count'
-    const codes = ['0', '7'].map((code) => sample(text, count, { ...method, rpc_grpc_status_code: code }))
+    const method = { rpc_system_name: 'grpc', rpc_method: 'specimens.v1.EchoService/Echo' }
+    const count = 'rpc_server_call_duration_seconds_count'
+    const codes = ['OK', 'PERMISSION_DENIED'].map((code) =>
+      sample(text, count, { ...method, rpc_response_status_code: code }),
+    )
     expect(codes).to.deep.equal([2, 1])
+    expect(text).to.not.match(/rpc_server_duration|rpc_service|duration_(?!seconds)/)
+  })
+
+  it('have the names of the release before as well, where they are asked for', async () => {
+    const other = await startServer((builder) => builder.register(EchoService, echoService), {
+      ...METRICS,
+      formerTelemetryNames: true,
+    })
+    await fetch(`${other.http}/v1/echo`, post(ALICE))
+    const text = await (await fetch(`http://${other.server.metricsAddr()}/metrics`)).text()
+    await other.stop()
+    const former = { rpc_system: 'grpc', rpc_service: 'specimens.v1.EchoService', rpc_method: 'Echo' }
+    expect(sample(text, 'rpc_server_duration_count', { ...former, rpc_grpc_status_code: '0' })).to.equal(1)
+    const now = { rpc_method: 'specimens.v1.EchoService/Echo' }
+    expect(sample(text, 'rpc_server_call_duration_seconds_count', now)).to.equal(1)
+    for (const name of ['http_server_request_duration', 'http_server_request_duration_seconds'])
+      expect(sample(text, `${name}_count`, { http_route: '/v1/echo' })).to.equal(1)
   })
 
   it('count requests by route, never by path or probe', async () => {
@@ -49,8 +68,10 @@ describe('metrics for Prometheus', () => {
     await fetch(`${running.http}/healthz`)
     const text = await scrape()
     const labels = { http_route: '/v1/echo', http_response_status_code: '200', http_request_method: 'POST' }
-    expect(sample(text, 'http_server_request_duration_count', labels)).to.be.greaterThan(0)
-    expect(sample(text, 'http_server_request_duration_bucket', { ...labels, le: '10' })).to.be.greaterThan(0)
+    expect(sample(text, 'http_server_request_duration_seconds_count', labels)).to.be.greaterThan(0)
+    expect(
+      sample(text, 'http_server_request_duration_seconds_bucket', { ...labels, le: '10' }),
+    ).to.be.greaterThan(0)
     expect(text).to.not.match(/secret-7|healthz/)
   })
 
@@ -102,6 +123,36 @@ describe('metrics for Prometheus', () => {
 })
 
 const pooled = databases.filter(({ name }) => name !== 'sqlite' && name !== 'better-sqlite3')
+
+describeOn('metrics of statements', databases, ({ open }) => {
+  it('tell how long each took, by operation and error, in transactions as well', async () => {
+    const backend = await open([])
+    const running = await startServer((builder) => builder.register(EchoService, echoService), METRICS)
+    const { dialect, dataSource } = backend.database!
+    await run(backend.database!, 'SELECT 1')
+    await run(backend.database!, 'SELECT nothing FROM nowhere').catch(() => {})
+    await transaction(backend.database!, async () => {
+      await run(current(backend.database!), 'SELECT 2')
+    })
+    const text = await (await fetch(`http://${running.server.metricsAddr()}/metrics`)).text()
+    await running.stop()
+    await backend.close()
+    const system = { postgres: 'postgresql', mysql: 'mysql', mariadb: 'mariadb', sqlite: 'sqlite' }[
+      dialect.name
+    ]
+    const labels = { db_system_name: system, db_namespace: dataSource.driver.database ?? '' }
+    const counted = text
+      .split('\n')
+      .filter((line) => line.startsWith('db_client_operation_duration_seconds_count'))
+      .filter((line) => Object.entries(labels).every(([name, value]) => line.includes(`${name}="${value}"`)))
+      .filter((line) => line.includes('db_operation_name="SELECT"'))
+    const isFailed = (line: string) => line.includes('error_type="')
+    expect(counted.filter((line) => !isFailed(line)).map((line) => Number(line.split(' ')[1]))).to.deep.equal(
+      [2],
+    )
+    expect(counted.filter(isFailed).map((line) => Number(line.split(' ')[1]))).to.deep.equal([1])
+  })
+})
 
 describeOn('metrics of a pool', pooled, ({ open }) => {
   let backend: OpenBackend

@@ -24,6 +24,8 @@ const TRACE = '0af7651916cd43dd8448eb211c80319c'
 const PARENT = 'b7ad6b7169203331'
 const TRACED = { ...ALICE, traceparent: `00-${TRACE}-${PARENT}-01` }
 
+const COUNT = 'specimens.v1.EchoService/Count'
+
 describe('telemetry', () => {
   const spans = new InMemorySpanExporter()
   const measured = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE)
@@ -87,10 +89,9 @@ describe('telemetry', () => {
     const [span] = await finished(1)
     expect(span).to.include({ name: 'specimens.v1.EchoService/Echo', kind: SpanKind.SERVER })
     expect(span?.attributes).to.deep.equal({
-      'rpc.system': 'grpc',
-      'rpc.service': 'specimens.v1.EchoService',
-      'rpc.method': 'Echo',
-      'rpc.grpc.status_code': 0,
+      'rpc.system.name': 'grpc',
+      'rpc.method': 'specimens.v1.EchoService/Echo',
+      'rpc.response.status_code': 'OK',
     })
     expect(span?.parentSpanContext?.spanId).to.equal(PARENT)
     const { traceId, spanId } = span?.spanContext() as { traceId: string; spanId: string }
@@ -102,12 +103,15 @@ describe('telemetry', () => {
   it('ends the span of a stream with the stream', async () => {
     await client.stream('Count', [{ upto: 3 }], TRACED)
     const [span] = await finished(1)
-    expect(span?.attributes).to.include({ 'rpc.method': 'Count', 'rpc.grpc.status_code': 0 })
+    expect(span?.attributes).to.include({
+      'rpc.method': COUNT,
+      'rpc.response.status_code': 'OK',
+    })
   })
 
   for (const [name, headers, code] of [
-    ['cancelled', {}, 1],
-    ['expired', { 'grpc-timeout': '30m' }, 4],
+    ['cancelled', {}, 'CANCELLED'],
+    ['expired', { 'grpc-timeout': '30m' }, 'DEADLINE_EXCEEDED'],
   ] as const)
     it(`says so of a stream that was ${name}`, async () => {
       const gone = new AbortController()
@@ -116,8 +120,8 @@ describe('telemetry', () => {
       const read = response.text().catch(() => {})
       if (name === 'cancelled') gone.abort()
       await read
-      const rpc = (await finished(2)).find((span) => span.attributes['rpc.method'] === 'Count')
-      expect(rpc?.attributes).to.include({ 'rpc.grpc.status_code': code })
+      const rpc = (await finished(2)).find((span) => span.attributes['rpc.method'] === COUNT)
+      expect(rpc?.attributes).to.include({ 'rpc.response.status_code': code })
     })
 
   it('marks what is our fault, without its text, and leaves the mistakes of callers alone', async () => {
@@ -125,10 +129,13 @@ describe('telemetry', () => {
     await client.unary('Echo', {}, {})
     const [fault, mistake] = await finished(2)
     expect(fault?.status.code).to.equal(2)
-    expect(fault?.attributes).to.include({ 'rpc.grpc.status_code': 13, 'error.type': 'Internal' })
+    expect(fault?.attributes).to.include({
+      'rpc.response.status_code': 'INTERNAL',
+      'error.type': 'Internal',
+    })
     expect(JSON.stringify([fault?.attributes, fault?.events, fault?.status])).not.to.contain('hunter2')
     expect(mistake?.status.code).to.equal(0)
-    expect(mistake?.attributes).to.include({ 'rpc.grpc.status_code': 7 })
+    expect(mistake?.attributes).to.include({ 'rpc.response.status_code': 'PERMISSION_DENIED' })
   })
 
   it('puts a span of HTTP around those of the gateway and of mounted handlers', async () => {
@@ -163,8 +170,10 @@ describe('telemetry', () => {
     const all = measured
       .getMetrics()
       .flatMap(({ scopeMetrics }) => scopeMetrics.flatMap((scope) => scope.metrics))
-    const duration = all.find(({ descriptor }) => descriptor.name === 'rpc.server.duration')
+    const duration = all.find(({ descriptor }) => descriptor.name === 'rpc.server.call.duration')
+    expect(duration?.descriptor.unit).to.equal('s')
     const methods = duration?.dataPoints.map(({ attributes }) => attributes['rpc.method'])
-    expect(methods).to.include.members(['Echo', 'Count'])
+    expect(methods).to.include.members(['specimens.v1.EchoService/Echo', COUNT])
+    expect(all.map(({ descriptor }) => descriptor.name)).to.not.include('rpc.server.duration')
   })
 })

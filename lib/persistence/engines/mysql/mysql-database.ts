@@ -17,6 +17,7 @@ import { NamedStatements } from '../executor/named-statements.js'
 import { checkValues } from '../executor/check-values.js'
 import { type PooledConnection, PooledDatabase, poolSizeOf } from '../executor/pooled-database.js'
 import type { Writability, WriteQuestions } from '../executor/writability.js'
+import { timed } from '../times/statement-times.js'
 import { EndedBySql, unwrapped } from '../executor/sent.js'
 import type { Connection, Module, MysqlDriver, Pool } from './mysql-driver.js'
 
@@ -142,7 +143,7 @@ class MysqlConnection implements PooledConnection {
   async run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
     checkValues(values, this.dialect)
     try {
-      return await this.#execute(statement, values, options)
+      return await timed(this.dataSource, statement, this.#execute(statement, values, options))
     } catch (error) {
       if (!hasNoRoom(error)) throw error
       // It was not prepared, so that it has not run.

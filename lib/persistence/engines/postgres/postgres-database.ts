@@ -18,6 +18,7 @@ import { maybeStale, StaleStatement } from '../errors/stale-statement.js'
 import { checkValues } from '../executor/check-values.js'
 import { type PooledConnection, PooledDatabase, poolSizeOf } from '../executor/pooled-database.js'
 import type { Writability, WriteQuestions } from '../executor/writability.js'
+import { timed } from '../times/statement-times.js'
 import { EndedBySql, unwrapped } from '../executor/sent.js'
 
 /** The part of `pg` that is used. */
@@ -144,14 +145,16 @@ class PostgresConnection implements PooledConnection {
       const isKept = !this.isPooled && this.#named.isWorthwhile(statement)
       return { statement, values, name: isKept ? statement.name : '' }
     })
+    const [first] = statements
     const running = new Promise<readonly Result[]>((resolve, reject) => {
       const query = new PostgresQuery(parts, (error, results) => {
         if (results !== undefined) return resolve(this.#responded(results))
-        reject(this.#failed(error, statements[0], query) as Error)
+        reject(this.#failed(error, first, query) as Error)
       })
       this.client.query(query)
     })
-    return cancellable(running, options?.signal, this.#cancelling)
+    const ended = cancellable(running, options?.signal, this.#cancelling)
+    return first === undefined ? ended : timed(this.dataSource, first.statement, ended)
   }
 
   #responded<T>(results: T): T {

@@ -16,6 +16,7 @@ import { lacksRoom, resourceError } from '../errors/resource-error.js'
 import type { DataSource, QueryRunner } from 'typeorm'
 import { SqliteDriver } from './driver.js'
 import { SqliteQueryRunner } from './query-runner.js'
+import { timed } from '../times/statement-times.js'
 import { unwrapped } from '../executor/sent.js'
 import type { SqliteLease, SqliteLeases } from './leases.js'
 import { Writability, type WriteQuestions } from '../executor/writability.js'
@@ -35,7 +36,8 @@ export class SqliteDatabase implements Database {
     const outcome = this.#waits.isNeeded
       ? this.#waits.wait((signal) => this.#leases.run(text, values, 'array', signal), options?.signal)
       : this.#leases.run(text, values, 'array', options?.signal)
-    return (outcome as Promise<Result>).catch((error: unknown) => this.#rethrow(error, { statement, values }))
+    const running = timed(this.dataSource, statement, outcome as Promise<Result>)
+    return running.catch((error: unknown) => this.#rethrow(error, { statement, values }))
   }
 
   async lease(options?: RunOptions): Promise<Lease> {
@@ -82,7 +84,8 @@ class SqliteExecutorLease implements Lease {
 
   run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
     const outcome = this.lease.run(statement.text, values, 'array', options?.signal)
-    return (outcome as Promise<Result>).catch((error: unknown) => this.#rethrow(error, { statement, values }))
+    const running = timed(this.dataSource, statement, outcome as Promise<Result>)
+    return running.catch((error: unknown) => this.#rethrow(error, { statement, values }))
   }
 
   async control(text: string): Promise<void> {
