@@ -15,7 +15,7 @@ import { rejection } from '../support/rejection.js'
 import { TransitServer } from '../support/servers/transit-server.js'
 import { INDEX_KEY } from './transit-rejections.js'
 
-const ROWS = drill(60, 10_000)
+const ROWS = drill(60, 1_000)
 const TENANTS = ['acme', 'zeta']
 const contextOf = (tenant: string) =>
   new RequestContext({ principal: { subject: 'a', tenant, groups: [], scopes: [] } })

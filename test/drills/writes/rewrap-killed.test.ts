@@ -17,6 +17,7 @@ import type { RewrapErrand } from '../hosts/rewrap-secrets.js'
 const ROWS = drill(300, 10_000)
 const BATCH = drill(20, 200)
 const KILLS = drill(3, 10)
+const ENGINES = ['sqlite', 'postgres', 'mariadb', 'mysql8'] as const
 const HOST = fileURLToPath(new URL('../hosts/rewrap-secrets.js', import.meta.url))
 const options = {
   context: new RequestContext({ principal: { subject: 'a', tenant: 'acme', groups: [], scopes: [] } }),
@@ -24,14 +25,20 @@ const options = {
 
 describeOn(
   'a process killed while it rewraps secrets under writes',
-  databases.filter(({ name }) => name === 'postgres' || name === 'mariadb'),
+  databases.filter(({ name }) => ENGINES.some((engine) => engine === name)),
   (backend) => {
     let opened: OpenBackend
     let server: TransitServer
     let transit: VaultTransit
     before(async () => {
       opened = await backend.open([Specimen])
-      await createTables(opened.dataSource as never, [Specimen], backend.name as never)
+      const { dataSource, database } = opened
+      if (dataSource === undefined || database === undefined) throw new TypeError('it has a database')
+      await createTables(
+        dataSource,
+        [Specimen],
+        backend.name === 'mysql8' ? 'mariadb' : database.dialect.name,
+      )
       server = await TransitServer.start('secrets')
       transit = newVaultTransit(server.addr, server.token, 'secrets', { indexKey: INDEX_KEY })
     })
@@ -86,10 +93,11 @@ describeOn(
       const send = (lastPage: number | undefined): Promise<NodeJS.Signals | number | null> =>
         new Promise((resolve, reject) => {
           const child = fork(HOST, { execArgv: [] })
-          const { url } = dataSource.options as { url: string }
-          const type = backend.name as RewrapErrand['type']
+          const { url, database } = dataSource.options as { url?: string; database?: string }
+          const place = url ?? (database as string)
           const { addr, token } = server
-          const errand: RewrapErrand = { url, type, addr, token, after, batch: BATCH, lastPage }
+          const asked = backend.name as RewrapErrand['backend']
+          const errand: RewrapErrand = { place, backend: asked, addr, token, after, batch: BATCH, lastPage }
           child.on('message', (message) => {
             if (message === 'ready') child.send(errand)
             else after = (message as RewrapProgress).after
