@@ -2,6 +2,7 @@ import type { DescMethod, Message } from '@bufbuild/protobuf'
 import type { ServerCall } from '../../call.js'
 import { MAX_BATCH, type Repository } from '../../persistence/contract/repository.js'
 import { maskReader } from '../../resource/messages/field-readers.js'
+import type { Local } from '../../resource/messages/local-field.js'
 import type { Call } from '../chain/call.js'
 import type { Handler } from '../chain/handler.js'
 import { methodOf, valueOf } from '../chain/method.js'
@@ -39,14 +40,19 @@ export const afterAhead = (ahead: Handler['ahead'], run: Handler['run']): Handle
 type Prepare = NonNullable<Repository<object>['prepareSecrets']>
 type EntityReader = (request: Message) => Parameters<Prepare>[0]
 
-/** What is missing in a request is the standard method's to say. */
+/**
+ * Reads the secrets alone: the standard method converts the entity, and says what is missing in a request.
+ */
 const readerOf = (
   desc: DescMethod,
   method: StandardMethod,
   { model }: Repository<object>,
 ): EntityReader | undefined => {
+  const properties = model.secrets.map(({ property }) => property)
   const entityOf = (message: unknown): object | undefined =>
-    message === undefined ? undefined : model.fromMessage(message as Message)
+    message === undefined
+      ? undefined
+      : Object.fromEntries(properties.map((property) => [property, (message as Local)[property]]))
   switch (method.kind) {
     case 'create':
       return (request) => {

@@ -1,3 +1,4 @@
+import type { Message } from '@bufbuild/protobuf'
 import { expect } from 'chai'
 import type { DataSource } from 'typeorm'
 import { RequestContext } from '../../../lib/context.js'
@@ -24,6 +25,19 @@ const IN_ACME = {
   context: new RequestContext({ principal: { subject: 'a', tenant: 'acme', groups: [], scopes: [] } }),
 }
 let next = 0
+let converted: Message[] = []
+
+/** Notes each message of which an entity is made. Methods of the service: none. */
+const counting = (specimens: Repository<Specimen>): object => {
+  const { model } = specimens
+  const fromMessage = (message: Message) => {
+    converted.push(message)
+    return model.fromMessage(message)
+  }
+  Object.assign(specimens, { model: { ...model, fromMessage } })
+  return {}
+}
+
 const fresh = () => `s${next++}`
 
 /** Alice may write what has her title, which is asked in a transaction. */
@@ -46,13 +60,15 @@ describeOn('while an encryption server hangs', databases, (backend) => {
     transit = await TransitServer.start('secrets')
     encryptor = newVaultTransit(transit.addr, transit.token, 'secrets', { indexKey: INDEX_KEY })
     const operation = (specimens: Repository<Specimen>) => ({
+      ...counting(specimens),
       weighSpecimen: async ({ id }: { id: string }) =>
         specimens.model.toMessage(await specimens.create(aSpecimen(id))) as never,
     })
     plain = await serveSpecimens(backend, operation, {}, Specimen, encryptor)
     inside = await serveSpecimens(
       backend,
-      () => ({
+      (specimens) => ({
+        ...counting(specimens),
         createSpecimen: wrapped({ transaction: true }, async (request, call, standard) => {
           await inside.specimens.count({}, { context: call.context })
           return standard(request)
@@ -220,6 +236,19 @@ describeOn('while an encryption server hangs', databases, (backend) => {
     } finally {
       transit.isSealed = false
     }
+  })
+
+  it('converts the entities of a request once', async () => {
+    const item = change(await stored(plain))
+    for (const { client } of [plain, inside]) {
+      converted = []
+      await client.unary('CreateSpecimen', made(), again())
+      expect(converted).to.have.length(1)
+    }
+    converted = []
+    await plain.client.unary('UpdateSpecimen', item, ALICE)
+    await plain.client.unary('BatchUpdateSpecimens', { requests: [item] }, again())
+    expect(converted).to.have.length(2)
   })
 
   it('asks once for a call, and stores what it asked for', async () => {
