@@ -161,6 +161,7 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
     own: [
       ...['lib/testing', 'ENTRIES', 'lib/errors.ts', 'lib/context.ts', 'lib/renamed.ts'],
       ...['lib/server/served-methods.ts', 'lib/resource/messages/local-field.ts'],
+      'lib/text/snake-case.ts',
     ],
   },
   { from: 'lib/index.ts', own: ['lib', 'decorators'] },

@@ -1,4 +1,5 @@
 import type { DescMessage, DescMethod } from '@bufbuild/protobuf'
+import { snakeCase } from '../../text/snake-case.js'
 
 /** A method without a rule. */
 export interface Undeclared {
@@ -38,7 +39,7 @@ function adviceFor({ path, desc, resourceType }: Undeclared): string {
   return `rpc ${desc.name} of ${desc.parent.typeName}: option (ashlar.api.v1.rule) = { verb: "${verb}", resource: "${resource || snakeCase(desc.parent.name)}" };`
 }
 
-const NAME = /^(Batch(?:Get|Update|Delete)|[A-Z]?[a-z0-9]*)(.*)$/
+const NAME = /^(Batch(?:Get|Update|Delete)|[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]*)(.*)$/
 
 /** Words in method names that are checked as another verb. */
 const VERBS: Readonly<Record<string, string>> = {
@@ -54,5 +55,3 @@ const messageOf = ({ name, input, output, parent }: DescMethod): DescMessage | u
   )
 
 const inside = ({ fields }: DescMessage): DescMessage[] => fields.flatMap(({ message }) => message ?? [])
-
-const snakeCase = (name: string): string => name.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase()

@@ -10,6 +10,9 @@ import {
 import { type Readable, readableOf } from '../../resource/messages/read-mask-target.js'
 import { nestedValidateOnly } from './nested-validate-only.js'
 
+/** Of the name of a service or a type that anybody may ask about: what is asked is kept, or repeated. */
+export const MOST_NAME_CHARACTERS = 1024
+
 /**
  * One rpc with what interceptors need to know about its messages, computed once. A reader is undefined when
  * its field is missing.

@@ -5,6 +5,7 @@ import {
   HealthCheckResponse_ServingStatus as ServingStatus,
 } from '../../gen/grpc/health/v1/health_pb.js'
 import type { Implementation } from '../chain/handler.js'
+import { MOST_NAME_CHARACTERS } from '../chain/method.js'
 import type { Logger } from '../observability/logger.js'
 import { type CheckResult, type ReadinessCheck, runChecks } from './readiness.js'
 import { ReadinessLog } from './readiness-log.js'
@@ -13,8 +14,6 @@ import type { Rule } from '../authz/rules.js'
 const INTERVAL_MS = 5_000
 /** The checks do not run sooner after the last ones because something is in doubt. */
 const EARLIEST_MS = 1_000
-/** Of the name of a service. A watch keeps its request as long as it lasts, and anybody may begin one. */
-const MOST_CHARACTERS = 1024
 
 /** Fails while a server shuts down, whatever its checks say. */
 const SHUTDOWN: CheckResult = { name: 'shutdown', ok: false }
@@ -130,8 +129,8 @@ export const healthService = (
       return { status }
     },
     watch: ({ service }, { signal }) => {
-      if (service.length > MOST_CHARACTERS)
-        throw new InvalidArgument('service', `is longer than ${MOST_CHARACTERS} characters`)
+      if (service.length > MOST_NAME_CHARACTERS)
+        throw new InvalidArgument('service', `is longer than ${MOST_NAME_CHARACTERS} characters`)
       return changes(state, () => statusOf(service), signal)
     },
   }

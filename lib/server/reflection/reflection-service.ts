@@ -8,16 +8,13 @@ import {
 import { ServerReflection as ServerReflectionAlpha } from '../../gen/grpc/reflection/v1alpha/reflection_pb.js'
 import { DescriptorIndex, withImports } from './descriptor-index.js'
 import type { Implementation } from '../chain/handler.js'
-import { pathOf } from '../chain/method.js'
+import { MOST_NAME_CHARACTERS, pathOf } from '../chain/method.js'
 import type { Rule } from '../authz/rules.js'
 
 type MessageResponse = NonNullable<MessageInitShape<typeof ServerReflectionResponseSchema>['messageResponse']>
 
 /** Both versions, in the order in which tools try them. */
 export const reflectionServices: readonly DescService[] = [ServerReflection, ServerReflectionAlpha]
-
-/** Of a name, and of the host: a response repeats its request, and anybody may ask. */
-const MOST_CHARACTERS = 1024
 
 /** Public, because a client that asks for the services has no identity yet. */
 export const reflectionRules: readonly Rule[] = reflectionServices
@@ -48,8 +45,8 @@ export const reflectionService = (
 /** @throws InvalidArgument for a request with a text that no name has. */
 const checkLengths = ({ host, messageRequest: { value } }: ServerReflectionRequest): void => {
   const name = typeof value === 'object' ? value.containingType : value
-  if (host.length > MOST_CHARACTERS || (name?.length ?? 0) > MOST_CHARACTERS)
-    throw new InvalidArgument('message_request', `has a name of more than ${MOST_CHARACTERS} characters`)
+  if (host.length > MOST_NAME_CHARACTERS || (name?.length ?? 0) > MOST_NAME_CHARACTERS)
+    throw new InvalidArgument('message_request', `has a name of more than ${MOST_NAME_CHARACTERS} characters`)
 }
 
 const responseTo = (

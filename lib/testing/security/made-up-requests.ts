@@ -3,11 +3,12 @@ import {
   resource as resourceOption,
   resource_reference as referenceOption,
 } from 'ashlar-annotations/google/api/resource_pb.js'
+import { snakeCase } from '../../text/snake-case.js'
 import type { ServedMethod } from '../../server/served-methods.js'
 import { boundPattern } from './wire/http-request.js'
 import type { RequestFactory } from './own-requests.js'
-import { put, sampleValue } from './samples.js'
-import type { Subject } from './subjects.js'
+import { put, sampleValue } from './world/samples.js'
+import type { Subject } from './world/subjects.js'
 
 /**
  * Functions that make a request for a method of the application, for each resource that its own key may be
@@ -144,5 +145,3 @@ const candidatesOf = (
   )
   return [...new Set([...inName, ...others])]
 }
-
-const snakeCase = (name: string): string => name.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase()

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { EmptySchema } from '@bufbuild/protobuf/wkt'
 import { create, type DescService } from '@bufbuild/protobuf'
 import { WidgetService } from '../../../examples/widgets/gen/widgets_pb.js'
+import { type Undeclared, undeclaredText } from '../../../lib/server/authz/missing-rules.js'
 import { startUpCheck } from '../../../lib/server/authz/start-up-check.js'
 import { pathOf } from '../../../lib/server/chain/method.js'
 import { RuleSet } from '../../../lib/server/authz/rules.js'
@@ -32,6 +33,8 @@ async function refusal(server: Server): Promise<string> {
   }
 }
 
+const adviceOf = (method: Undeclared): string => /\{ verb: .*? \}/.exec(undeclaredText([method]))?.[0] ?? ''
+
 describe('the boot-time gate', () => {
   it('names every undeclared method and binds nothing', async () => {
     const server = undeclared().build()
@@ -39,6 +42,20 @@ describe('the boot-time gate', () => {
     expect(first).to.equal(`authz: 1 method(s) undeclared: [${LURK}]`)
     expect(server.grpcAddr()).to.equal('')
     expect(await server.ready().catch((error: Error) => error.message)).to.match(/^authz: 1 method/)
+  })
+
+  it('spells acronyms as field names do', () => {
+    const of = (name: string) =>
+      adviceOf({
+        path: `/a.v1.A/${name}`,
+        desc: { ...WidgetService.method.getWidget, name, output: EmptySchema, input: EmptySchema } as never,
+        resourceType: undefined,
+      })
+    expect([of('GetHTTPRoute'), of('PurgeURL'), of('HTTPCheck')]).to.deep.equal([
+      '{ verb: "get", resource: "http_route" }',
+      '{ verb: "purge", resource: "url" }',
+      '{ verb: "http", resource: "check" }',
+    ])
   })
 
   const rows: readonly (readonly [string, object, RegExp])[] = [
