@@ -8,7 +8,12 @@ export { expectInvalidField } from './harness/expect-invalid-field.js'
 export { fixedClock, type FixedClock } from './harness/fixed-clock.js'
 export { fixedIds } from './harness/fixed-ids.js'
 export { repositoryContract } from './contract/repository-contract.js'
-export type { NotChecked, SecurityCheckName, SecurityFinding, SecurityReport } from './security/report.js'
+export type {
+  NotChecked,
+  SecurityCheckName,
+  SecurityFinding,
+  SecurityReport,
+} from './security/world/report.js'
 export type { RequestFactory, Requests } from './security/own-requests.js'
 export { securityCheck, type SecurityOptions } from './security/security-check.js'
 export type { TestFramework } from './harness/test-framework.js'

@@ -1,8 +1,8 @@
 import type { DescField, DescMessage } from '@bufbuild/protobuf'
 import { permissionCatalog, type Server } from '../../server/index.js'
 import type { ServedMethod } from '../../server/served-methods.js'
-import type { Findings } from './report.js'
-import { isMarkedSecret, type Subject } from './subjects.js'
+import type { Findings } from './world/report.js'
+import { isMarkedSecret, type Subject } from './world/subjects.js'
 
 export interface DeclarationOptions {
   readonly publicMethods: readonly string[]

@@ -3,9 +3,9 @@ import { CODES } from '../../errors.js'
 import type { ServedMethod } from '../../server/served-methods.js'
 import type { Headers, Outcome } from './wire/listener-clients.js'
 import { boundPattern } from './wire/http-request.js'
-import { requestFor } from './requests.js'
-import type { Subject } from './subjects.js'
-import { newKey, type Row, type World } from './world.js'
+import { requestFor } from './world/requests.js'
+import type { Subject } from './world/subjects.js'
+import { newKey, type Row, type World } from './world/world.js'
 
 /** A caller without grants. */
 export interface Stranger {

@@ -1,8 +1,8 @@
 import { clone, create, type DescField, type Message, ScalarType } from '@bufbuild/protobuf'
-import { requestFor } from './requests.js'
-import { maskableFields, writableFields } from './samples.js'
-import type { Kind, Subject } from './subjects.js'
-import { draft, type Row, type World } from './world.js'
+import { requestFor } from './world/requests.js'
+import { maskableFields, writableFields } from './world/samples.js'
+import type { Kind, Subject } from './world/subjects.js'
+import { draft, type Row, type World } from './world/world.js'
 
 const TEXTS = ['a\0b', `'"\`\\;--%`, 'x'.repeat(70_000), '\u0001\u202e', '../..', ' ', '\u{1F9F1}']
 const MASKS = [['no_such_field'], ['account_id'], ['etag', 'no.such.path'], ['*', 'x'], [''], ["x'y"], []]

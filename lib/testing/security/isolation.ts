@@ -3,11 +3,11 @@ import { CODES } from '../../errors.js'
 import type { Local } from '../../resource/messages/local-field.js'
 import { nameOf } from './denial.js'
 import type { ListenerClient, Outcome } from './wire/listener-clients.js'
-import type { Caller } from './probe.js'
-import { itemsOf, keyOf, requestFor } from './requests.js'
-import { maskableFields } from './samples.js'
-import type { Kind, Standard, Subject } from './subjects.js'
-import { draft, keyInNewParent, makeRow, newKey, type Row, type World } from './world.js'
+import type { Caller } from './world/probe.js'
+import { itemsOf, keyOf, requestFor } from './world/requests.js'
+import { maskableFields } from './world/samples.js'
+import type { Kind, Standard, Subject } from './world/subjects.js'
+import { draft, keyInNewParent, makeRow, newKey, type Row, type World } from './world/world.js'
 
 /** The two tenants' resources of one type. */
 interface Rows {

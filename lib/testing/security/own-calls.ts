@@ -2,10 +2,10 @@ import type { Message } from '@bufbuild/protobuf'
 import { CODES } from '../../errors.js'
 import { nameOf } from './denial.js'
 import type { Outcome } from './wire/listener-clients.js'
-import { keyOf, requestFor, textIn, withFields } from './requests.js'
-import { maskableFields, writableFields } from './samples.js'
-import type { Kind, Subject } from './subjects.js'
-import { draft, noteTokens, repeatable, type Row, type World } from './world.js'
+import { keyOf, requestFor, textIn, withFields } from './world/requests.js'
+import { maskableFields, writableFields } from './world/samples.js'
+import type { Kind, Subject } from './world/subjects.js'
+import { draft, noteTokens, repeatable, type Row, type World } from './world/world.js'
 
 /**
  * The owner calls every method of a resource. No response may hold a secret, and only the Create that minted

@@ -6,8 +6,8 @@ import { checkReturned } from './returned-rows.js'
 import { judge } from './isolation.js'
 import type { ListenerClient, Outcome } from './wire/listener-clients.js'
 import { madeUpRequests } from './made-up-requests.js'
-import type { Subject } from './subjects.js'
-import { makeRow, newKey, nextNumber, type Row, type Side, type World } from './world.js'
+import type { Subject } from './world/subjects.js'
+import { makeRow, newKey, nextNumber, type Row, type Side, type World } from './world/world.js'
 
 /**
  * Makes the request of one method.

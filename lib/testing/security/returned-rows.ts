@@ -7,11 +7,11 @@ import {
 } from '@bufbuild/protobuf'
 import { CODES } from '../../errors.js'
 import type { ListenerClient } from './wire/listener-clients.js'
-import type { Caller } from './probe.js'
-import { keyOf, requestFor } from './requests.js'
+import type { Caller } from './world/probe.js'
+import { keyOf, requestFor } from './world/requests.js'
 import { getField } from '../../resource/messages/local-field.js'
-import type { Subject } from './subjects.js'
-import type { World } from './world.js'
+import type { Subject } from './world/subjects.js'
+import type { World } from './world/world.js'
 
 /** Rows of one response that are asked for again. */
 const MOST = 20

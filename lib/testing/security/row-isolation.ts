@@ -3,10 +3,10 @@ import { type Filter, filter } from '../../persistence/index.js'
 import { nameOf } from './denial.js'
 import { type Reach, reaches, without } from './isolation.js'
 import type { ListenerClient, Outcome } from './wire/listener-clients.js'
-import type { Caller } from './probe.js'
-import { itemsOf, keyOf, requestFor } from './requests.js'
-import type { Subject } from './subjects.js'
-import { makeRow, type World } from './world.js'
+import type { Caller } from './world/probe.js'
+import { itemsOf, keyOf, requestFor } from './world/requests.js'
+import type { Subject } from './world/subjects.js'
+import { makeRow, type World } from './world/world.js'
 
 /**
  * The rows that a caller may reach: those of some types for which the predicate is true, and all of the

@@ -5,12 +5,12 @@ import { nameOf } from './denial.js'
 import { without } from './isolation.js'
 import type { ListenerClient, Outcome } from './wire/listener-clients.js'
 import { keysWith, type NamingRequest, REACHED, rowsFor, withIds } from './own-requests.js'
-import { requestFor } from './requests.js'
+import { requestFor } from './world/requests.js'
 import { checkReturned, textsIn } from './returned-rows.js'
 import { type Limited, notJudged, oneOf, typesOf } from './row-isolation.js'
 import type { Local } from '../../resource/messages/local-field.js'
-import type { Subject } from './subjects.js'
-import { makeRow, newKey, type Row, sendRow, type World } from './world.js'
+import type { Subject } from './world/subjects.js'
+import { makeRow, newKey, type Row, sendRow, type World } from './world/world.js'
 
 /**
  * Somebody who may use all rows but one calls a method of the application, for each type of which its request

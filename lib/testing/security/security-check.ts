@@ -21,12 +21,12 @@ import { checkRowIsolation, type RowReach } from './row-isolation.js'
 import { checkRowRequests } from './row-requests.js'
 import { captureOutput } from './leaks/output.js'
 import { checkSecrecy } from './own-calls.js'
-import { Probe } from './probe.js'
-import { Findings, type SecurityReport } from './report.js'
-import type { Samples } from './samples.js'
+import { Probe } from './world/probe.js'
+import { Findings, type SecurityReport } from './world/report.js'
+import type { Samples } from './world/samples.js'
 import { checkOwnRequests, checkRequests, ownRequestsOf, type Requests } from './own-requests.js'
-import { type Subject, subjectsOf } from './subjects.js'
-import { makeParents, makeRow, newText, type World } from './world.js'
+import { type Subject, subjectsOf } from './world/subjects.js'
+import { makeParents, makeRow, newText, type World } from './world/world.js'
 
 /** Options of `securityCheck`. */
 export interface SecurityOptions {

@@ -1,7 +1,7 @@
 import type { DescMethod, Message } from '@bufbuild/protobuf'
-import type { Canaries } from './leaks/canary.js'
-import { unfitIn } from './leaks/clean-text.js'
-import { type ListenerClient, type Headers, type Outcome, WITHIN_MS } from './wire/listener-clients.js'
+import type { Canaries } from '../leaks/canary.js'
+import { unfitIn } from '../leaks/clean-text.js'
+import { type ListenerClient, type Headers, type Outcome, WITHIN_MS } from '../wire/listener-clients.js'
 import type { Findings } from './report.js'
 import type { Subject } from './subjects.js'
 

@@ -1,5 +1,5 @@
 import { clone, create, type DescField, type DescMessage, type Message } from '@bufbuild/protobuf'
-import type { Local } from '../../resource/messages/local-field.js'
+import type { Local } from '../../../resource/messages/local-field.js'
 import type { Standard, Subject } from './subjects.js'
 
 /** The content of a request for a standard method. Parts without a field in the message are left out. */

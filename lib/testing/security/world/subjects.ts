@@ -3,9 +3,9 @@ import {
   type Field as FieldMark,
   field as fieldOption,
 } from 'ashlar-annotations/ashlar/api/v1/annotations_pb.js'
-import type { NamePattern, Repository } from '../../persistence/index.js'
-import type { ServedMethod } from '../../server/served-methods.js'
-import { boundPattern } from './wire/http-request.js'
+import type { NamePattern, Repository } from '../../../persistence/index.js'
+import type { ServedMethod } from '../../../server/served-methods.js'
+import { boundPattern } from '../wire/http-request.js'
 
 /** A standard method of a resource. */
 export type Standard<K extends Kind = Kind> = ServedMethod & {
