@@ -3,6 +3,7 @@ import { Column, type ColumnType, PrimaryColumn, getMetadataArgsStorage } from '
 import { onClass, wordStandardProperties } from './apply.js'
 import { declare, declareProperty, inheritedFacts, lineage } from './entity-facts.js'
 import { completeJoinColumns } from './relations/join-columns.js'
+import { referenceColumns } from './relations/reference-columns.js'
 import { manageColumn } from './columns/managed-column.js'
 import { snakeCase } from '../lib/text/snake-case.js'
 
@@ -57,6 +58,7 @@ export function Resource(options: ResourceOptions = {}): ClassDecorator {
       )
     if (facts.expirable !== undefined && !has(entity, 'expireTime'))
       Column({ ...nullableTime, name: 'expire_time' })(prototype, 'expireTime')
+    const references = referenceColumns(new Set(lineage(entity)))
     for (const { options: column, propertyName, target } of columnsOf(entity)) {
       column.name ??= snakeCase(propertyName)
       const { prototype: owner } = target as { readonly prototype: object }
@@ -64,6 +66,7 @@ export function Resource(options: ResourceOptions = {}): ClassDecorator {
       const told = manageColumn(column, {
         property: propertyName,
         isTags: role === 'tags',
+        isKeyPart: references.has(column.name) || (column.primary === true && propertyName !== 'accountId'),
         designType: Reflect.getMetadata('design:type', owner, propertyName),
         inMessage: fieldsOf(options.message).find(({ localName }) => localName === propertyName),
         options: { ...column, type: type as ColumnType },

@@ -12,6 +12,8 @@ export interface PropertyColumn {
   readonly isTags: boolean
   readonly designType: unknown
   readonly inMessage: DescField | undefined
+  /** Whether it is a part of the key, or holds the key of another resource. */
+  readonly isKeyPart: boolean
   /** Its type is the declared one. */
   readonly options: ColumnOptions
 }
@@ -22,14 +24,15 @@ export interface PropertyColumn {
  * why.
  */
 export function manageColumn(column: ColumnOptions, declared: PropertyColumn): ColumnOptions['type'] {
-  const { property, isTags, designType, inMessage, options } = declared
-  const name = kindOfProperty({ isTags, type: options.type, designType, inMessage })
+  const { property, isTags, isKeyPart, designType, inMessage, options } = declared
+  const { type, unsigned: isUnsigned = false } = options
+  const name = kindOfProperty({ isTags, isKeyPart, isUnsigned, type, designType, inMessage })
   if (typeof name !== 'string') return undefined
   const kind = kindOf({ kind: name })
   const told = kind.managed.type(options.type)
   const values = new ManagedValues(
     kind,
-    { proto: inMessage?.name ?? snakeCase(property), ...facetsOf(name, inMessage, options) },
+    { proto: inMessage?.name ?? snakeCase(property), ...facetsOf(name, inMessage, options, declared) },
     told ?? options.type,
     [name, ...held(inMessage)].join(' '),
   )

@@ -1,6 +1,7 @@
 import type { Provider, Type } from '@nestjs/common'
 import type { DataSource } from 'typeorm'
 import {
+  type AnyKeyRepository,
   type EntityClass,
   type Repository,
   repositoryOf,
@@ -15,11 +16,11 @@ export interface Feature<E extends object = object> {
    * Your own class, such as `class WidgetRepository extends repositoryOf(Widget)`. It can also be injected by
    * its class.
    */
-  readonly repository?: Type<Repository<E>>
+  readonly repository?: Type<AnyKeyRepository<E>>
   /** Minter, encryptor, clock …, as the repository takes them. */
   readonly options?: RepositoryOptions
   /** Makes the repository from injected providers, for example in memory, or with an injected encryptor. */
-  readonly useFactory?: (...injected: never[]) => Repository<E> | Promise<Repository<E>>
+  readonly useFactory?: (...injected: never[]) => AnyKeyRepository<E> | Promise<AnyKeyRepository<E>>
   readonly inject?: readonly Token[]
 }
 

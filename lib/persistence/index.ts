@@ -20,6 +20,7 @@ export { columnsOf, jsonColumnsOf } from './query/columns-of.js'
 export { filterPredicate, parseFilter, parseOrderBy, type Where } from './dialects/parse-filter.js'
 export type { Direction, OrderBy, OrderTerm } from './query/order-by.js'
 export type {
+  AnyKeyRepository,
   BatchDeleteOptions,
   BatchGetOptions,
   BatchUpdateItem,
@@ -67,6 +68,7 @@ export {
   repositoryOf,
   type SecretLookups,
   type BatchUpdateItemOf,
+  type KeyOf,
   type TypedMemoryRepository,
   type TypedTypeormRepository,
 } from './repository-of.js'

@@ -9,6 +9,7 @@ import {
   type SecretField,
 } from '../resource/resource-model.js'
 import type { Verification } from './contract/credential-check.js'
+import type { PartValue } from '../resource/keys/key-part.js'
 import type { Patch } from '../resource/values/increment.js'
 import type { Loaded, RelationPath } from '../resource/relations/loaded.js'
 import type { MaskOf } from '../resource/mask-of.js'
@@ -40,6 +41,13 @@ type CredentialNames<E> = {
   [K in keyof E]-?: IsCredential<NonNullable<E[K]>> extends true ? K & string : never
 }[keyof E]
 
+/** The type of an entity's key: that of its property `id`, else `name`; a string where it has neither. */
+export type KeyOf<E> = E extends { readonly id: infer K extends PartValue }
+  ? K
+  : E extends { readonly name: infer K extends PartValue }
+    ? K
+    : string
+
 /** `lookupBy<Field>Hash` and `reveal<Field>` for every property of the type `Secret`. */
 export type SecretLookups<E> = {
   /** @throws ErrNotFound when no live entity of this tenant has the hash. Never compares plaintext. */
@@ -50,7 +58,7 @@ export type SecretLookups<E> = {
 } & {
   /** The plaintext, or undefined when none is set. @throws ErrNotFound, ErrNoEncryptor */
   readonly [K in SecretNames<E> as `reveal${Capitalize<K>}`]: (
-    key: string,
+    key: KeyOf<E>,
     options?: RowOptions,
   ) => Promise<string | undefined>
 }
@@ -68,7 +76,7 @@ export type CredentialOps<E> = {
    * @throws ErrNotFound
    */
   readonly [K in CredentialNames<E> as `remint${Capitalize<K>}`]: (
-    key: string,
+    key: KeyOf<E>,
     options?: RowOptions,
   ) => Promise<string>
 }
@@ -77,7 +85,7 @@ export type CredentialOps<E> = {
  * One entity of a batch update: a whole entity, or a part of one with a mask. Other combinations do not
  * compile.
  */
-export type BatchUpdateItemOf<E> = Pick<BatchUpdateItem<string, object>, 'key' | 'ifMatch'> &
+export type BatchUpdateItemOf<E> = Pick<BatchUpdateItem<KeyOf<E>, object>, 'key' | 'ifMatch'> &
   (
     | { readonly entity: E; readonly fieldMask: readonly [] | readonly ['*']; readonly touchOnly?: false }
     | {
@@ -96,17 +104,17 @@ interface TypedRepository<
   E extends object,
   C extends RowCall,
   X extends RequestContext,
-> extends StandardRepository<E, C, X> {
+> extends StandardRepository<E, C, X, KeyOf<E>> {
   /**
    * The live entity of this key, with the relations that `with` names.
    * @throws ErrNotFound
    */
-  get<const P extends RelationPath<E> = never>(key: string, options?: ReadOptions<P>): Promise<Loaded<E, P>>
+  get<const P extends RelationPath<E> = never>(key: KeyOf<E>, options?: ReadOptions<P>): Promise<Loaded<E, P>>
   /**
    * The live entity of this key.
    * @throws ErrNotFound
    */
-  get(key: string, options?: ReadOptions): Promise<E>
+  get(key: KeyOf<E>, options?: ReadOptions): Promise<E>
   /** A page of the live entities, with the relations that `with` names. */
   list<const P extends RelationPath<E> = never>(
     list?: ListOptions<E> & ReadTogether<P>,
@@ -116,22 +124,27 @@ interface TypedRepository<
   list(list?: ListOptions<E>, options?: ListScope): Promise<Page<E>>
   /** The entities of these keys, in their order, with the relations that `with` names. */
   batchGet<const P extends RelationPath<E> = never>(
-    keys: readonly string[],
+    keys: readonly KeyOf<E>[],
     options?: BatchGetOptions<P>,
   ): Promise<Loaded<E, P>[]>
   /**
    * The entities of these keys, in their order.
    * @throws ErrNotFound for a key without a live row, unless `allowMissing` is set.
    */
-  batchGet(keys: readonly string[], options?: BatchGetOptions): Promise<E[]>
+  batchGet(keys: readonly KeyOf<E>[], options?: BatchGetOptions): Promise<E[]>
   /** Of a whole entity, or of part of one with a mask; a part without a mask does not compile. */
-  update(key: string, entity: E, fieldMask?: readonly [] | readonly ['*'], options?: WriteOptions): Promise<E>
+  update(
+    key: KeyOf<E>,
+    entity: E,
+    fieldMask?: readonly [] | readonly ['*'],
+    options?: WriteOptions,
+  ): Promise<E>
   /**
    * Writes the fields of the mask, and returns the whole entity.
    * @throws ErrNotFound, or ErrPreconditionFailed for another etag
    */
   update(
-    key: string,
+    key: KeyOf<E>,
     patch: Patch<E>,
     fieldMask: readonly [MaskOf<E>, ...MaskOf<E>[]],
     options?: WriteOptions,
@@ -141,7 +154,7 @@ interface TypedRepository<
    * @throws ErrNotFound, or ErrPreconditionFailed for another etag
    */
   update(
-    key: string,
+    key: KeyOf<E>,
     patch: Patch<E>,
     fieldMask: readonly string[],
     options: UpdateOptions & { readonly touchOnly: true },
@@ -193,7 +206,7 @@ export function repositoryOf<E extends object>(
   dataSource: DataSource,
   options?: RepositoryOptions,
 ) => TypedTypeormRepository<E> & SecretLookups<E> & CredentialOps<E> {
-  class EntityRepository extends TypeormRepository<E> {
+  class EntityRepository extends TypeormRepository<E, KeyOf<E>> {
     constructor(dataSource: DataSource, options?: RepositoryOptions) {
       super(dataSource, entity, options)
     }
@@ -234,7 +247,7 @@ export const repositoryFor = <E extends object>(
 export function memoryRepositoryOf<E extends object>(
   entity: EntityClass<E>,
 ): new (options?: MemoryOptions) => TypedMemoryRepository<E> & SecretLookups<E> & CredentialOps<E> {
-  class EntityRepository extends MemoryRepository<E> {
+  class EntityRepository extends MemoryRepository<E, KeyOf<E>> {
     constructor(options?: MemoryOptions) {
       super(entity, options)
     }

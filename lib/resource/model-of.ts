@@ -14,6 +14,7 @@ import { isZero } from './defaults.js'
 import { eventProblems, eventsModel } from './events-model.js'
 import { readFields } from './read-fields.js'
 import { indexGroups } from './index-groups.js'
+import { resourceKeys } from './keys/resource-keys.js'
 import { ownershipProblems } from './ownership.js'
 import type { CredentialField, EntityClass, ResourceModel, SecretField } from './resource-model.js'
 import { searchModelOf } from './search/search-model.js'
@@ -97,6 +98,7 @@ function build(entity: EntityClass<object>): ResourceModel {
     byProperty,
     byProto,
     key,
+    keys: resourceKeys([key]),
     name,
     tenant,
     tenantInKey: tenant !== undefined && facts.tenantScoped === true,
@@ -199,10 +201,13 @@ function structuralProblems(
   const problems: string[] = []
   const isKeyRefused = keys.length === 0 && refused.size > 0
   const [key] = keys
-  const isText = key !== undefined && kindOf(key).isText
-  if (!isKeyRefused && (keys.length !== 1 || !isText))
+  if (!isKeyRefused && keys.length !== 1)
     problems.push(
-      'it needs exactly one string key beside account_id: declare it with @PrimaryColumn() id!: string (or name)',
+      'it needs exactly one key beside account_id: declare it with @PrimaryColumn() id!: string (or name)',
+    )
+  else if (key !== undefined && kindOf(key).key === undefined)
+    problems.push(
+      `${key.property} is ${key.kind}, and can be no key: a key is a string, a uuid or an integer, as in @PrimaryColumn('uuid') ${key.property}!: string`,
     )
   for (const columns of duplicates(fields.map((field) => field.column)))
     problems.push(`two properties share the column ${columns}`)

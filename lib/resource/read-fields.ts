@@ -1,6 +1,7 @@
 import type { DescField, DescMessage } from '@bufbuild/protobuf'
 import { type ColumnType, getMetadataArgsStorage } from 'typeorm'
 import { CREDENTIAL_PARTS } from '../../decorators/credential.js'
+import { referenceColumns } from '../../decorators/relations/reference-columns.js'
 import { lineage, type EntityFacts } from '../../decorators/entity-facts.js'
 import { snakeCase } from '../text/snake-case.js'
 import type { EntityClass } from './resource-model.js'
@@ -8,12 +9,13 @@ import { defaultOf, strayDefault } from './defaults.js'
 import type { Field, Role } from './fields/field.js'
 import { describeType, typeProblems, unstorableType } from './fields/column-type.js'
 import { expectedType, kindOfProperty } from './kinds/declared-kind.js'
-import { facetsOf } from './kinds/facets.js'
+import { type DeclaredPart, facetsOf } from './kinds/facets.js'
 import { kindOf } from './kinds/kinds.js'
 import { behaves } from './behavior/field-behavior.js'
 import { fieldMarks } from './behavior/field-marks.js'
 import { secretProblems } from './behavior/secret-problems.js'
 import { insideOf } from './fields/members.js'
+import { narrowWire } from './keys/on-the-wire.js'
 import { missingFields } from './missing-fields.js'
 import { type NamePattern, namePatternOf } from './names/name-pattern.js'
 import { resourceAnnotation } from './names/resource-annotation.js'
@@ -52,6 +54,7 @@ export function readFields(
     if (!columns.has(column.propertyName)) columns.set(column.propertyName, column)
   const inMessage = new Map((message?.fields ?? []).map((field) => [field.localName, field]))
   const hidden = hiddenColumns(facts)
+  const references = referenceColumns(classes)
 
   const read: Field[] = []
   for (const [property, column] of columns) {
@@ -64,7 +67,7 @@ export function readFields(
       role,
       facts,
       hidden.has(property) ? undefined : inMessage.get(property),
-      designType,
+      { designType, isKeyPart: role === 'key' || references.has(column.options.name ?? snakeCase(property)) },
     )
     if (typeof field !== 'string') {
       const initial = defaultOf(field, column.options.default, facts.properties.get(property)?.default)
@@ -173,11 +176,11 @@ function toField(
   role: Role,
   facts: EntityFacts,
   inMessage: DescField | undefined,
-  designType: unknown,
+  part: DeclaredPart,
 ): Field | string {
   const isTags = facts.properties.get(property)?.role === 'tags'
-  const { type } = column.options
-  const kind = kindOfProperty({ isTags, type, designType, inMessage })
+  const { type, unsigned: isUnsigned = false } = column.options
+  const kind = kindOfProperty({ isTags, type, isUnsigned, inMessage, ...part })
   if (typeof kind !== 'string') return `${property} ${kind?.problem ?? unstorableType(type)}`
   const proto = inMessage?.name ?? snakeCase(property)
   const facet = facts.properties.get(property)
@@ -204,7 +207,7 @@ function toField(
     filterable,
     writable: exposed && role === 'plain',
     exposed,
-    ...facetsOf(kind, inMessage, column.options),
+    ...facetsOf(kind, inMessage, column.options, part),
     ...(facet?.renamedFrom === undefined ? {} : { renamedFrom: facet.renamedFrom }),
     ...inside,
   })
@@ -220,7 +223,12 @@ function problemsOf(
   const problems = misnamed(property, column)
   if (typeof field === 'string') return [...problems, field]
   problems.push(...typeProblems(property, column.options, field.kind))
-  const expected = expectedType(field.kind, designType, field.repeated)
+  const narrow = narrowWire(field, inMessage)
+  if (narrow !== undefined)
+    problems.push(
+      `${property} holds integers ${narrow}, and ${inMessage?.name ?? ''} of the message fewer: make the field string, or an integer that holds them all`,
+    )
+  const expected = field.hasDigits === true ? undefined : expectedType(field.kind, designType, field.repeated)
   if (expected !== undefined)
     problems.push(
       `${property} is ${field.kind}${inMessage === undefined ? '' : ' in the message'}: declare it as ${expected}, not ${describeType(designType)}`,

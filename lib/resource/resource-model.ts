@@ -1,6 +1,7 @@
 import type { DescMessage, Message } from '@bufbuild/protobuf'
 import type { Columns, ComputedField, Field } from './fields/field.js'
 import type { IndexGroup } from './index-groups.js'
+import type { ResourceKeys } from './keys/resource-keys.js'
 import type { NamePattern } from './names/name-pattern.js'
 import type { EventsModel } from './events-model.js'
 import type { Relation } from './relations/relation.js'
@@ -60,6 +61,8 @@ export interface ResourceModel<E extends object = object> {
   readonly byProperty: ReadonlyMap<string, Field>
   readonly byProto: ReadonlyMap<string, Field>
   readonly key: Field
+  /** Texts of keys and what is bound of them. */
+  readonly keys: ResourceKeys
   /**
    * How entities are named (AIP-122), where `google.api.resource` of the message has a pattern; else
    * undefined.

@@ -1,6 +1,6 @@
 import type { DescService } from '@bufbuild/protobuf'
 import type { FetchHandler, HttpHandler, NodeHandler } from '../gateway/routing/mux.js'
-import type { Repository } from '../persistence/contract/repository.js'
+import type { AnyKeyRepository } from '../persistence/contract/repository.js'
 import type { Authenticator } from './authn/authenticator.js'
 import type { Authorizer } from './authz/authorizer.js'
 import { type Config, type GatewayConfig, resolveConfig, type ResilienceConfig } from './config/config.js'
@@ -202,7 +202,7 @@ export class ServerBuilder implements Setters {
   register<S extends DescService>(service: S, implementation: Implementation<S>): this
   register<S extends DescService, E extends object>(
     service: S,
-    repository: Repository<E>,
+    repository: AnyKeyRepository<E>,
     implementation?: Partial<Implementation<S>>,
   ): this
   register(service: DescService, first: never, second?: never): this {

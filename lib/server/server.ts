@@ -2,7 +2,7 @@ import type { DescService } from '@bufbuild/protobuf'
 import { RequestContext } from '../context.js'
 import type { GatewayMux } from '../gateway/routing/mux.js'
 import { Health } from '../gen/grpc/health/v1/health_pb.js'
-import type { Repository } from '../persistence/contract/repository.js'
+import type { AnyKeyRepository, Repository } from '../persistence/contract/repository.js'
 import { onDatabaseDoubt } from '../persistence/sql/transaction.js'
 import { authorizedServer } from './authorized-server.js'
 import type { AuthorizedServer } from './authz/authorizer.js'
@@ -88,7 +88,7 @@ export class Server {
   register<S extends DescService>(service: S, implementation: Implementation<S>): this
   register<S extends DescService, E extends object>(
     service: S,
-    repository: Repository<E>,
+    repository: AnyKeyRepository<E>,
     implementation?: Partial<Implementation<S>>,
   ): this
   register(service: DescService, first: object, second?: object): this {

@@ -198,7 +198,7 @@ describe('resourceModel', () => {
         @PrimaryColumn() id!: string
         @PrimaryColumn() other!: string
       }
-      for (const entity of [NoKey, TwoKeys]) expect(problemsOf(entity)[0]).to.match(/exactly one string key/)
+      for (const entity of [NoKey, TwoKeys]) expect(problemsOf(entity)[0]).to.match(/exactly one key/)
     })
 
     it('column options that would silently do nothing, and columns that would not be seen', () => {

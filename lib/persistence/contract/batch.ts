@@ -1,6 +1,6 @@
 import { InvalidArgument } from '../../errors.js'
 import type { Values } from './new-entity.js'
-import { byCodePoint } from '../../text/code-point-order.js'
+import type { ResourceKeys } from '../../resource/keys/resource-keys.js'
 import { MAX_BATCH } from './repository.js'
 
 /**
@@ -39,5 +39,13 @@ export const isUnconditional = (patches: readonly Patched[]): boolean =>
  * The order in which the items of a batch are written on every backend: two batches never wait for each
  * other, and a unique value that one item leaves and another takes conflicts everywhere or nowhere.
  */
-export const inKeyOrder = <T extends { readonly key: string }>(items: readonly T[]): T[] =>
-  [...items].sort((a, b) => byCodePoint(a.key, b.key))
+export const inKeyOrder = <T extends { readonly key: string }>(
+  items: readonly T[],
+  { compare }: ResourceKeys,
+): T[] => [...items].sort((a, b) => compare(a.key, b.key))
+
+/** The text of a key as a caller gives it. One that no row has stays as it is, and finds none. */
+export const textOf = ({ given }: ResourceKeys, key: unknown): string =>
+  given(key) ?? (typeof key === 'string' ? key : NO_KEY)
+
+const NO_KEY = '\0'

@@ -3,6 +3,8 @@ import { zeroOf } from '../../resource/values/conversions.js'
 import type { Field } from '../../resource/fields/field.js'
 import { withReferredKeys } from '../../resource/relations/referred-keys.js'
 import { type ResourceModel, resourceModel } from '../../resource/resource-model.js'
+import type { PartValue } from '../../resource/keys/key-part.js'
+import { kindOf } from '../../resource/kinds/kinds.js'
 import { newEtag, newKey } from './new-key.js'
 import { refuseIncrement } from '../../resource/values/increment.js'
 import type { Scope } from './scope.js'
@@ -12,7 +14,7 @@ export interface Sources {
   /** The current time; the system's clock when left out. */
   readonly now?: () => Date
   /** Mints a key for an entity that came without one; UUIDv7 when left out. */
-  readonly newKey?: (now: Date) => string
+  readonly newKey?: (now: Date) => PartValue
 }
 
 export type Values = Record<string, unknown>
@@ -67,7 +69,7 @@ function initialValue(
   if (typeof given === 'object') refuseIncrement(model, field, given)
   switch (field.role) {
     case 'key':
-      return given === undefined || given === '' ? (sources.newKey ?? newKey)(now) : given
+      return given === undefined || given === '' ? (sources.newKey ?? minterOf(field))(now) : given
     case 'tenant':
       // Whatever the caller sent; only a system call over all tenants may say whose it is.
       return scope.tenant ?? given
@@ -85,4 +87,10 @@ function initialValue(
         given ?? initial ?? field.default?.make() ?? (model.message === undefined ? undefined : zeroOf(field))
       )
   }
+}
+
+/** What mints keys where nobody chooses them. @throws InvalidArgument where nobody can. */
+function minterOf(field: Field): (now: Date) => PartValue {
+  if (kindOf(field).key?.takesUuid === true) return newKey
+  throw new InvalidArgument(field.proto, 'is required: whoever creates the resource chooses it')
 }

@@ -315,3 +315,6 @@ export const MAX_RELATED = 1000
 
 /** The most entities one batch or page holds. */
 export const MAX_BATCH = 1000
+
+/** A repository whose keys are of any type. */
+export type AnyKeyRepository<T extends object> = Repository<T> | Repository<T, number> | Repository<T, bigint>

@@ -19,7 +19,8 @@ export interface Scope {
 
 /** Which row a write means, and what it has to be. */
 export interface RowCondition {
-  readonly key: string
+  /** As the caller gave it. */
+  readonly key: unknown
   readonly scope: Scope
   /** The etag that the row must have. */
   readonly ifMatch?: string | undefined
@@ -66,7 +67,7 @@ export const keyConflict = (model: ResourceModel): ErrConflict =>
 export function byKey<E extends object>(model: ResourceModel<E>, entities: readonly E[]): Map<string, E> {
   const found = new Map<string, E>()
   for (const entity of entities) {
-    const key = (entity as Readonly<Record<string, string>>)[model.key.property] as string
+    const key = model.keys.textOf(entity)
     if (found.has(key)) throw ambiguousKey(model)
     found.set(key, entity)
   }

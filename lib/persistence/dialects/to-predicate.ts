@@ -179,8 +179,12 @@ const among = ({ column, values }: AmongNode, writer: Writer): string => {
   const [last] = values.slice(-1)
   if (last === undefined) return '1 = 0'
   const text = columnText(column, writer)
-  const array = dialect.kinds.string.arrayType?.(TEXT)
-  if (array !== undefined) return `${text} = ANY(${dialect.countPlaceholder(params.push(values))}::${array})`
+  const kind = dialect.kinds[column.kind]
+  const array = kind.arrayType?.(column)
+  if (array !== undefined) {
+    const stored = values.map((value) => kind.value(value, column))
+    return `${text} = ANY(${dialect.countPlaceholder(params.push(stored))}::${array})`
+  }
   const length = 2 ** Math.ceil(Math.log2(values.length))
   const places = Array.from({ length }, (_, i) => bound(column, values[i] ?? last, writer))
   return `${text} IN (${places.join(', ')})`

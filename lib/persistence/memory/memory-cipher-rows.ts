@@ -23,8 +23,8 @@ export class MemoryCipherRows implements CipherRows<MemoryCall> {
         .filter((row) => this.table.belongsTo(row, tenant))
         .map((row) => this.#rowOf(row))
         .filter((row) => row.ciphers.some((cipher) => cipher !== undefined))
-        .filter((row) => after === undefined || inOrder(after, row) < 0)
-        .sort(inOrder)
+        .filter((row) => after === undefined || this.#inOrder(after, row) < 0)
+        .sort((a, b) => this.#inOrder(a, b))
         .slice(0, size),
     )
   }
@@ -45,15 +45,16 @@ export class MemoryCipherRows implements CipherRows<MemoryCall> {
     })
   }
 
+  #inOrder(a: CipherKey, b: CipherKey): number {
+    return byCodePoint(a.tenant ?? '', b.tenant ?? '') || this.model.keys.compare(a.key, b.key)
+  }
+
   #rowOf(row: Values): CipherRow {
-    const { key, tenant, secrets } = this.model
+    const { keys, tenant, secrets } = this.model
     return {
-      key: row[key.property] as string,
+      key: keys.textOf(row),
       tenant: tenant && (row[tenant.property] as string),
       ciphers: secrets.map(({ cipher }) => (row[cipher.property] ?? undefined) as string | undefined),
     }
   }
 }
-
-const inOrder = (a: CipherKey, b: CipherKey): number =>
-  byCodePoint(a.tenant ?? '', b.tenant ?? '') || byCodePoint(a.key, b.key)

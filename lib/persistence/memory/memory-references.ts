@@ -1,4 +1,5 @@
 import { Aborted } from '../../errors.js'
+import { keyPartOf } from '../../resource/keys/key-part.js'
 import { missingTarget } from '../../resource/relations/missing-target.js'
 import { isOwning, type OwningRelation } from '../../resource/relations/relation.js'
 import { type ResourceModel, resourceModel } from '../../resource/resource-model.js'
@@ -67,7 +68,9 @@ export class MemoryReferences {
       const isAllowed = referable?.tests(relation, row, table)
       const found = table.find(values[target.key.property] as string, owner as string | undefined)
       const isNamed = (one: Readonly<Values>) =>
-        parts.every(({ target: { property } }) => one[property] === values[property])
+        parts.every(
+          ({ target: part }) => keyPartOf(part).textOf(one[part.property]) === values[part.property],
+        )
       if (!found.some((one) => table.isLive(one) && isNamed(one) && isAllowed?.(one) !== false))
         throw missingTarget(relation)
     }
@@ -79,8 +82,9 @@ export class MemoryReferences {
       const parts = sharedParts(this.model, relation, target)
       const key: unknown = values[relation.reference.property] ?? undefined
       if (!isWritten(relation, parts, written) || key === undefined) continue
-      const named = { [target.key.property]: key as string }
-      for (const { own, target: other } of parts) named[other.property] = values[own.property] as string
+      const named = { [target.key.property]: keyPartOf(relation.reference).textOf(key) }
+      for (const { own, target: other } of parts)
+        named[other.property] = keyPartOf(own).textOf(values[own.property])
       yield { relation, parts, row: { target, field: relation.reference.proto, values: named } }
     }
   }

@@ -14,7 +14,12 @@ export interface MemoryOptions extends StandardOptions {
  * A repository that stores everything in this process, for development and tests. It behaves like the SQL
  * backends except for search, which it ignores.
  */
-export class MemoryRepository<E extends object> extends StandardRepository<E, MemoryCall, RequestContext> {
+export class MemoryRepository<E extends object, K = string> extends StandardRepository<
+  E,
+  MemoryCall,
+  RequestContext,
+  K
+> {
   constructor(entity: EntityClass<E>, options: MemoryOptions = {}) {
     const model = resourceModel(entity)
     super(model, options, new MemoryBackend(model, options.database ?? new MemoryDatabase()))

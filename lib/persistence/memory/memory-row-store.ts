@@ -1,6 +1,5 @@
 import type { Field } from '../../resource/fields/field.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
-import { byCodePoint } from '../../text/code-point-order.js'
 import type { CredentialRow } from '../contract/credential-check.js'
 import type { Values } from '../contract/new-entity.js'
 import type { SeenRow, SeenRows } from '../hooks/hooked-rows.js'
@@ -79,15 +78,15 @@ export class MemoryRowStore<E extends object>
   }
 
   find({ read }: MemoryCall, field: Field, value: string, reach: Reach): Promise<CredentialRow<E>[]> {
+    const { textOf, compare } = this.model.keys
     return read(() => {
       const found = this.table.filter(
         (row) =>
-          row[field.property] === value && this.table.isLive(row) && this.table.belongsTo(row, reach.tenant),
+          (field === this.model.key ? textOf(row) : row[field.property]) === value &&
+          this.table.isLive(row) &&
+          this.table.belongsTo(row, reach.tenant),
       )
-      const { property } = this.model.key
-      const sorted = this.table
-        .within(found, reach)
-        .sort((a, b) => byCodePoint(a[property] as string, b[property] as string))
+      const sorted = this.table.within(found, reach).sort((a, b) => compare(textOf(a), textOf(b)))
       return sorted.slice(0, 2).map((columns) => ({ entity: this.table.entityOf(columns), columns }))
     })
   }

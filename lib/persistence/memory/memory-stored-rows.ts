@@ -1,4 +1,5 @@
 import { ErrNotFound } from '../../errors.js'
+import { keyPartOf } from '../../resource/keys/key-part.js'
 import { byCodePoint } from '../../text/code-point-order.js'
 import type { Sources, Values } from '../contract/new-entity.js'
 import { deletionOf, restorationOf, serverSetValues } from '../contract/patch.js'
@@ -142,18 +143,18 @@ export class MemoryStoredRows implements StoredRows {
   }
 
   #rowOf(member: Member, row: Values): StoredRow {
-    const { key, tenant } = member.model
+    const { keys, tenant } = member.model
     return {
       member,
-      key: row[key.property] as string,
+      key: keys.textOf(row),
       tenant: tenant && (row[tenant.property] as string),
       isDeleted: !this.resourceOf(member).table.isLive(row),
       deleteId: row[DELETE_ID] as string | undefined,
       references: Object.fromEntries(
-        member.parents.map(({ relation }) => [
-          relation.property,
-          row[relation.reference.property] as string | undefined,
-        ]),
+        member.parents.map(({ relation: { property, reference } }) => {
+          const value = row[reference.property]
+          return [property, value === undefined ? undefined : keyPartOf(reference).textOf(value)]
+        }),
       ),
     }
   }
@@ -182,4 +183,4 @@ export class MemoryStoredRows implements StoredRows {
 const writeOf = ({ key, tenant }: StoredRow, values: Values): RowWrite => ({ row: { key, tenant }, values })
 
 const byIdentity = (a: StoredRow, b: StoredRow): number =>
-  byCodePoint(a.tenant ?? '', b.tenant ?? '') || byCodePoint(a.key, b.key)
+  byCodePoint(a.tenant ?? '', b.tenant ?? '') || a.member.model.keys.compare(a.key, b.key)

@@ -49,12 +49,12 @@ export class MemoryTable<E extends object> {
 
   /** The rows with a key, of one tenant or of all. */
   find(key: string, tenant: string | undefined): Values[] {
-    const { tenantInKey, key: keyField } = this.model
+    const { tenantInKey, keys } = this.model
     if (!tenantInKey || tenant !== undefined) {
       const row = this.#rows.get(identity(tenantInKey ? tenant : undefined, key))
       return row !== undefined && this.belongsTo(row, tenant) ? [row] : []
     }
-    return this.filter((row) => row[keyField.property] === key)
+    return this.filter((row) => keys.textOf(row) === key)
   }
 
   /** Those of the rows that an operation reaches. */
@@ -151,10 +151,10 @@ export class MemoryTable<E extends object> {
   }
 
   #identityOf(row: Readonly<Values>): string {
-    const { tenantInKey, tenant, key } = this.model
+    const { tenantInKey, tenant, keys } = this.model
     return identity(
       tenantInKey && tenant !== undefined ? (row[tenant.property] as string) : undefined,
-      row[key.property] as string,
+      keys.textOf(row),
     )
   }
 

@@ -1,4 +1,5 @@
 import type { Values } from '../contract/new-entity.js'
+import { planValueOf } from '../query/compare-values.js'
 import { and, type PlanColumn, type RelatedRow } from '../query/query-plan.js'
 import { type ReadColumn, type TestSome, toTest } from './filter-test.js'
 import type { MemoryDatabase } from './memory-database.js'
@@ -32,7 +33,7 @@ export const rowsBeside = <E extends object>(
   const rowsOf = (from: Values, { from: before, target, pairs, where }: RelatedRow): Values[] => {
     const other = database.resourceOf(target).table
     const source: Readable = before === undefined ? table : database.resourceOf(before.target).table
-    const value = (one: Readable, of: Values, column: PlanColumn) => one.read(of, column) ?? undefined
+    const value = (one: Readable, of: Values, column: PlanColumn) => planValueOf(column, one.read(of, column))
     const wanted = pairs.map((pair) => ({ to: pair.to, value: value(source, from, pair.from) }))
     if (wanted.some((one) => one.value === undefined)) return []
     const test = toTest(where, other.read)

@@ -29,6 +29,8 @@ export interface Mergeable<S extends Sought, R> {
    * group.
    */
   statement(): Statement
+  /** The order of the keys, for writes. Default: that of texts. */
+  readonly compare?: (a: string, b: string) => number
   /** What the statement uses of a call. */
   valuesOf(sought: S): readonly unknown[]
   /** What binds the values of calls. */
@@ -309,9 +311,10 @@ export class MergedWrites<S extends Sought, R> extends MergedCalls<S, R> {
   }
 
   protected ordered<C extends { readonly sought: S }>(calls: readonly C[]): readonly C[] {
+    const { compare = byCodePoint } = this.operation
     return [...calls].sort(
       ({ sought: a }, { sought: b }) =>
-        byCodePoint(a.value, b.value) || byCodePoint(a.tenant ?? '', b.tenant ?? ''),
+        compare(a.value, b.value) || byCodePoint(a.tenant ?? '', b.tenant ?? ''),
     )
   }
 

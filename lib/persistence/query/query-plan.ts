@@ -67,13 +67,13 @@ export interface ElementNode {
 }
 
 /**
- * Whether the text is one of the values; unknown for NULL. None of the values is one that no database can
+ * Whether the value is one of these; unknown for NULL. None of the values is one that no database can
  * hold.
  */
 export interface AmongNode {
   readonly kind: 'among'
   readonly column: PlanColumn
-  readonly values: readonly string[]
+  readonly values: readonly PlanValue[]
 }
 
 /** Whether the tags hold the key; never unknown, NULL tags hold nothing. */

@@ -1,6 +1,7 @@
 import { BoundedCache } from '../../bounded-cache.js'
 import { Aborted } from '../../errors.js'
 import type { Field } from '../../resource/fields/field.js'
+import { keyPartOf } from '../../resource/keys/key-part.js'
 import { missingTarget } from '../../resource/relations/missing-target.js'
 import { isOwning, type OwningRelation } from '../../resource/relations/relation.js'
 import { isWritten, type SharedPart, sharedParts } from '../../resource/relations/parts-of-name.js'
@@ -13,11 +14,12 @@ import type { Rows, RowWrite } from '../rows/rows.js'
 import type { ReferenceAccess } from '../contract/related-options.js'
 import type { LockClause } from '../contract/row-lock.js'
 import type { Dialect } from '../dialects/dialect.js'
+import { encoderOf } from '../dialects/values/kind-sql.js'
 import { quoteTable } from '../dialects/quote-table.js'
 import { toPredicate } from '../dialects/to-predicate.js'
 import type { Statement } from '../engines/executor/executor.js'
 import { named } from '../engines/executor/named.js'
-import { and, compare } from '../query/query-plan.js'
+import { and, compare, type PlanValue } from '../query/query-plan.js'
 import { type Naming, tableNameOf } from '../schema/table-name-of.js'
 
 interface Reference {
@@ -127,7 +129,7 @@ export class References {
     const before = kept.length === 0 ? {} : ((await rows.get(call, row)) as Values | undefined)
     if (before === undefined) return undefined
     const secured = await this.#secure(call, { ...before, ...values }, target.tenant, values)
-    const same = kept.map((field) => compare(field, '=', before[field.property] as string))
+    const same = kept.map((field) => compare(field, '=', before[field.property] as PlanValue))
     const reached = kept.length === 0 ? target : { ...target, where: and(target.where, ...same) }
     const written =
       secured.missing !== undefined
@@ -225,19 +227,27 @@ export class References {
   #named(values: Readonly<Values>, tenant: string | undefined, written: Readonly<Values>): readonly Parent[] {
     const parents: Parent[] = []
     for (const { relation, target, isOwned, parts, select } of this.#all()) {
-      const key = (values[relation.reference.property] ?? undefined) as string | undefined
-      if (key === undefined || !isWritten(relation, parts, written)) continue
-      const told = isOwned ? [tenant as string, key] : [key]
+      const value = values[relation.reference.property] ?? undefined
+      if (value === undefined || !isWritten(relation, parts, written)) continue
+      const key = keyPartOf(relation.reference).textOf(value)
+      const told: unknown[] = isOwned ? [tenant as string] : []
+      told.push(this.#stored(target.key, key))
       const named = { [target.key.property]: key }
       for (const { own, target: other } of parts) {
-        const value = values[own.property] as string
-        told.push(value)
-        named[other.property] = value
+        const text = keyPartOf(own).textOf(values[own.property])
+        told.push(this.#stored(other, text))
+        named[other.property] = text
       }
       const row = { target, field: relation.reference.proto, values: named }
       parents.push({ relation, select, values: told, where: undefined, row })
     }
     return parents
+  }
+
+  /** A part of a key as its column stores it; NULL, which no row has, for a text that is not canonical. */
+  #stored(field: Field, text: string): unknown {
+    const value = keyPartOf(field).valueOf(text)
+    return value === undefined ? null : (encoderOf(field, this.dialect)?.(value) ?? value)
   }
 
   async #firstMissing(call: SqlCall, { parents, missing }: Secured) {

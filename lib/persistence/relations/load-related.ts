@@ -1,8 +1,8 @@
 import { ResourceExhausted } from '../../errors.js'
 import type { Field } from '../../resource/fields/field.js'
+import { keyPartOf } from '../../resource/keys/key-part.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Values } from '../contract/new-entity.js'
-import { isStorable } from '../query/reachable.js'
 import { type LoadTree, spans } from './relation-loads.js'
 import type { Search } from './search.js'
 
@@ -94,10 +94,11 @@ class Link implements Search {
    */
   found(read: readonly object[]): void {
     const { held, target } = this.relation
+    const by = keyPartOf(this.relation.by)
     const owner = this.#owner && target.tenant
     const found = new Map<string, object>()
     for (const one of read as readonly Values[]) {
-      const place = placeOf(one, held(one) as string, owner)
+      const place = placeOf(one, by.textOf(held(one)), owner)
       const there = found.get(place) as object[] | undefined
       if (this.#isByKey) found.set(place, one)
       else if (there === undefined) found.set(place, [one])
@@ -142,15 +143,14 @@ class Link implements Search {
     return (this.#distinct = [...first.values()])
   }
 
-  /** A text that no database can hold refers to nothing, and an empty one neither. */
+  /** A text that no row has refers to nothing, and an empty one neither. */
   #refers(entity: Values): boolean {
     const value = this.#valueOf(entity)
-    return value !== '' && isStorable(value)
+    return value !== '' && keyPartOf(this.relation.by).valueOf(value) !== undefined
   }
 
   #valueOf(entity: Values): string {
-    const value = this.relation.sought(entity)
-    return typeof value === 'string' ? value : ''
+    return keyPartOf(this.relation.from).textOf(this.relation.sought(entity))
   }
 
   #checkSize(): void {

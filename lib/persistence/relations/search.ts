@@ -1,13 +1,15 @@
 import type { Field } from '../../resource/fields/field.js'
+import { keyPartOf } from '../../resource/keys/key-part.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { ListPlan } from '../contract/list-plan.js'
-import { and, equals, type FilterNode, or } from '../query/query-plan.js'
+import { planValueOf } from '../query/compare-values.js'
+import { and, equals, type FilterNode, or, type PlanValue } from '../query/query-plan.js'
 import type { RelationLoad } from './relation-loads.js'
 
 /** What a relation leads to: the live resources that have one of these values in a field. */
 export interface Search {
   readonly relation: RelationLoad
-  /** Each once, and at least one. */
+  /** The canonical text of each, once, and at least one. */
   readonly values: readonly string[]
   /**
    * Whose resource each value means, where the call spans all tenants. Undefined where all are of the call's.
@@ -34,7 +36,11 @@ export const listOf = ({ relation, values, tenants, size = values.length }: Sear
   }
 }
 
-const among = (column: Field, values: readonly string[]): FilterNode => ({ kind: 'among', column, values })
+const among = (column: Field, texts: readonly string[]): FilterNode => {
+  const { valueOf } = keyPartOf(column)
+  const values = texts.map((text) => planValueOf(column, valueOf(text)) as PlanValue)
+  return { kind: 'among', column, values }
+}
 
 /** The values of each tenant, beside those of the others. */
 function ofEach(

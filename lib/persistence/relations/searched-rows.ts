@@ -1,10 +1,12 @@
 import type { Field } from '../../resource/fields/field.js'
+import { keyPartOf } from '../../resource/keys/key-part.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { TableName } from '../dialects/catalog/table-definition.js'
 import type { Dialect } from '../dialects/dialect.js'
 import { quoteTable } from '../dialects/quote-table.js'
 import { toOrderBy } from '../dialects/to-order-by.js'
 import type { GatheredSql } from '../dialects/values/gathered.js'
+import { encoderOf } from '../dialects/values/kind-sql.js'
 import { padToPowerOfTwo } from '../dialects/values/pad-to-power-of-two.js'
 import type { BoundStatement, Row, Statement } from '../engines/executor/executor.js'
 import { named } from '../engines/executor/named.js'
@@ -106,7 +108,13 @@ export class SearchedRows {
     tenant: string | undefined,
     isGathered = this.dialect.gathered !== undefined,
   ): Searching {
-    const sought: readonly unknown[] = !this.dialect.can.arrays ? padToPowerOfTwo(values) : [values]
+    const { valueOf } = keyPartOf(relation.by)
+    const encode = encoderOf(relation.by, this.dialect)
+    const stored = values.map((text) => {
+      const value = valueOf(text)
+      return encode === undefined ? value : encode(value)
+    })
+    const sought: readonly unknown[] = !this.dialect.can.arrays ? padToPowerOfTwo(stored) : [stored]
     return this.#sent(relation.by, { bound: sought.length }, sought, tenant, size, isGathered)
   }
 
@@ -188,7 +196,9 @@ export class SearchedRows {
     const conditions: string[] = []
     if (isOwned && tenant !== undefined) conditions.push(`${column(tenant)} = ${bind(tenant)}`)
     if ('kept' in values)
-      conditions.push(amongElements(column(by), dialect.handOver?.kept(values.kept.number)))
+      conditions.push(
+        amongElements(column(by), dialect.handOver?.kept(values.kept.number, array ?? 'text[]')),
+      )
     else if (array !== undefined)
       conditions.push(amongElements(column(by), `${dialect.countPlaceholder(++bound)}::${array}`))
     else

@@ -13,11 +13,11 @@ import { resolveMask } from '../contract/update-mask.js'
 import type { ModifyOptions, ReadOptions, TransactionOptions, WriteOptions } from '../contract/repository.js'
 
 /** What `modify` needs of a repository: its operations, overridden or not. */
-interface Modifiable<E extends object> {
+interface Modifiable<E extends object, K> {
   readonly model: ResourceModel<E>
   transaction<R>(fn: (context: RequestContext) => Promise<R>, options?: TransactionOptions): Promise<R>
-  get(key: string, options?: ReadOptions): Promise<E>
-  update(key: string, patch: Patch<E>, mask: readonly string[], options?: WriteOptions): Promise<E>
+  get(key: K, options?: ReadOptions): Promise<E>
+  update(key: K, patch: Patch<E>, mask: readonly string[], options?: WriteOptions): Promise<E>
 }
 
 const ATTEMPTS = 4
@@ -27,10 +27,10 @@ const ATTEMPTS = 4
  * one that the call joins.
  * @param database - what transactions of the repository belong to.
  */
-export function modify<E extends object>(
-  repository: Modifiable<E>,
+export function modify<E extends object, K>(
+  repository: Modifiable<E, K>,
   database: object,
-  key: string,
+  key: K,
   change: (current: E) => Patch<E> | Promise<Patch<E>>,
   options: ModifyOptions = {},
 ): Promise<E> {

@@ -2,7 +2,7 @@ import { RequestContext } from '../../context.js'
 import type { NewEntity } from '../../resource/new-entity-of.js'
 import type { CredentialField, ResourceModel, SecretField } from '../../resource/resource-model.js'
 import type { Patch } from '../../resource/values/increment.js'
-import { checkBatch } from '../contract/batch.js'
+import { checkBatch, textOf } from '../contract/batch.js'
 import { checkCredential, type Verification, withFreshMint } from '../contract/credential-check.js'
 import type { PagingOptions } from '../contract/list-plan.js'
 import { hasOwnKey, newEntity, type Sources, type Values } from '../contract/new-entity.js'
@@ -59,7 +59,8 @@ export abstract class StandardRepository<
   E extends object,
   C extends RowCall,
   X extends RequestContext,
-> implements Repository<E> {
+  K = string,
+> implements Repository<E, K> {
   static {
     watchOperations(
       this.prototype as StandardRepository<object, RowCall, RequestContext>,
@@ -98,7 +99,7 @@ export abstract class StandardRepository<
     relatedQuestions(this.#family.member, options)
 
   /** The static block above wraps it, as all operations: a transaction around it learns of its promise. */
-  get(key: string, options?: ReadOptions): Promise<E> {
+  get(key: K, options?: ReadOptions): Promise<E> {
     return this.#backend.operations.read('get', options, async (operation) => {
       const { call, scope, lock } = operation
       const row = this.#writer.known({ key, scope }) ?? (await this.#writer.search(call, { key, scope }))
@@ -153,7 +154,7 @@ export abstract class StandardRepository<
     )
   }
 
-  update(key: string, entity: Patch<E>, fieldMask?: readonly string[], options?: UpdateOptions): Promise<E> {
+  update(key: K, entity: Patch<E>, fieldMask?: readonly string[], options?: UpdateOptions): Promise<E> {
     return this.#backend.operations.write('update', options, async (operation) => {
       const { scope } = operation
       const patch = await patchOf(this.model, entity, fieldMask, options, this.#options, scope)
@@ -164,14 +165,14 @@ export abstract class StandardRepository<
   }
 
   async modify(
-    key: string,
+    key: K,
     change: (current: E) => Patch<E> | Promise<Patch<E>>,
     options?: ModifyOptions,
   ): Promise<E> {
     return modify(this, this.#backend.database, key, change, options)
   }
 
-  async delete(key: string, given?: DeleteOptions): Promise<void> {
+  async delete(key: K, given?: DeleteOptions): Promise<void> {
     const options = withMaxRows('delete', given)
     const together = this.#family.deletes
     return this.#backend.operations.write('delete', options, async (operation) => {
@@ -182,7 +183,7 @@ export abstract class StandardRepository<
     })
   }
 
-  async undelete(key: string, given?: UndeleteOptions): Promise<E> {
+  async undelete(key: K, given?: UndeleteOptions): Promise<E> {
     const options = withMaxRows('undelete', given)
     const together = this.#family.undeletes
     return this.#backend.operations.write('undelete', options, async (operation) => {
@@ -194,41 +195,44 @@ export abstract class StandardRepository<
     })
   }
 
-  async batchGet(keys: readonly string[], options?: BatchGetOptions): Promise<E[]> {
-    checkBatch(keys, 'ids', { unique: false })
+  async batchGet(keys: readonly K[], options?: BatchGetOptions): Promise<E[]> {
+    const texts = keys.map((key) => textOf(this.model.keys, key))
+    checkBatch(texts, 'ids', { unique: false })
     return this.#backend.operations.read('batchGet', options, async (operation) => {
       const { call, scope, lock } = operation
-      const storable = [...new Set(keys.filter(isStorable))]
-      const rows = await this.#backend.rows.batchGet(call, storable, scope, { lock })
+      const known = [...new Set(texts.filter(this.model.keys.isKey))]
+      const rows = await this.#backend.rows.batchGet(call, known, scope, { lock })
       const found = byKey(this.model, rows)
       const isWhole = options?.allowMissing !== true
-      const entities = isWhole ? keys.map((key) => (found.get(key) ?? notFound()) as E) : rows
+      const entities = isWhole ? texts.map((key) => (found.get(key) ?? notFound()) as E) : rows
       return completed(this.#backend, 'batchGet', operation, entities, options?.with, options)
     })
   }
 
   async batchUpdate(
-    items: readonly BatchUpdateItem<string, E>[],
+    items: readonly BatchUpdateItem<K, E>[],
     options?: RowOptions & ReferringOptions,
   ): Promise<E[]> {
-    const keys = items.map(({ key }) => key)
-    checkBatch(keys, 'requests', { unique: true })
+    const texts = items.map(({ key }) => textOf(this.model.keys, key))
+    checkBatch(texts, 'requests', { unique: true })
     return this.#backend.operations.write('batchUpdate', options, async (operation) => {
       const { scope } = operation
-      const patches = await patchesOf(this.model, items, this.#options, scope)
+      const keyed = items.map((item, at) => ({ ...item, key: texts[at] ?? '' }))
+      const patches = await patchesOf(this.model, keyed, this.#options, scope)
       await operation.refers(...patches.map(({ patch }) => patch))
       return operation.send((call) => this.#writer.updateMany(call, patches, scope), { isAtomic: true })
     })
   }
 
-  async batchDelete(keys: readonly string[], given?: BatchDeleteOptions): Promise<void> {
+  async batchDelete(keys: readonly K[], given?: BatchDeleteOptions): Promise<void> {
     const options = withMaxRows('batchDelete', given)
-    checkBatch(keys, 'ids', { unique: true })
+    const texts = keys.map((key) => textOf(this.model.keys, key))
+    checkBatch(texts, 'ids', { unique: true })
     const together = this.#family.deletes
     return this.#backend.operations.write('batchDelete', options, async (operation) => {
       const values = deletionOf(this.model, this.#options)
       const writer = together ?? this.#writer
-      const remove = (call: C) => writer.deleteMany(call, keys, operation.scope, values, options)
+      const remove = (call: C) => writer.deleteMany(call, texts, operation.scope, values, options)
       return operation.send(remove, { isAtomic: true, together })
     })
   }
@@ -278,15 +282,11 @@ export abstract class StandardRepository<
   }
 
   /** What `reveal<Field>` calls. */
-  protected async reveal(
-    { cipher }: SecretField,
-    key: string,
-    options?: RowOptions,
-  ): Promise<string | undefined> {
+  protected async reveal({ cipher }: SecretField, key: K, options?: RowOptions): Promise<string | undefined> {
     const { operations, finds } = this.#backend
     const { stored, context } = await operations.read('reveal', options, async ({ call, scope }) => {
       const row = await this.#writer.target(call, { key, scope })
-      const [found] = await finds.find(call, this.model.key, key, row)
+      const [found] = await finds.find(call, this.model.key, row.key, row)
       return { stored: (found ?? notFound()).columns[cipher.property], context: scope.context }
     })
     return reveal(stored, this.#options, context)

@@ -20,7 +20,7 @@ export async function updateInGroups<E extends object, C extends RowCall>(
   patches: readonly Patched[],
   reach: Reach,
 ): Promise<E[]> {
-  const sorted = inKeyOrder(patches)
+  const sorted = inKeyOrder(patches, model.keys)
   let groups = sameFields(sorted)
   const uniques = uniquesWritten(model, sorted)
   if (sorted.length > 1 && (groups.length > 1 || uniques.length > 0)) {
@@ -61,7 +61,7 @@ function isPassedOn(
   if (!fields.every((field) => model.entityFields.includes(field))) return true
   const valueOf = (values: Values) =>
     JSON.stringify(fields.map(({ property }) => comparable(values[property])))
-  const rows = new Map(stored.map((row) => [(row as Values)[model.key.property], row as Values]))
+  const rows = new Map(stored.map((row) => [model.keys.textOf(row), row as Values]))
   const owners = new Map([...rows].map(([key, row]) => [valueOf(row), key]))
   return patches.some(({ key, patch }) => {
     const owner = owners.get(valueOf({ ...rows.get(key), ...patch }))

@@ -10,7 +10,7 @@ import type { FilterNode } from '../query/query-plan.js'
 export interface Parent {
   readonly relation: OwningRelation
   /** What tells it: its tenant, where the reference holds one, its key, and the other parts of its name. */
-  readonly values: readonly string[]
+  readonly values: readonly unknown[]
   /** What it has to be beside that, for the caller to refer to it. */
   readonly where: FilterNode | undefined
   /**

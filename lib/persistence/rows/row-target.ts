@@ -13,6 +13,7 @@ export interface Reach {
 
 /** Which row a statement reaches. */
 export interface Target extends Reach {
+  /** Its canonical text. */
   readonly key: string
   readonly precondition?: Precondition | undefined
   /** The columns of the entity as they were read: a row that has changed since counts as missing. */
@@ -20,7 +21,7 @@ export interface Target extends Reach {
 }
 
 /** A new row. */
-export const targetOf = ({ key, tenant }: ResourceModel, values: Readonly<Values>): Target => ({
-  key: values[key.property] as string,
+export const targetOf = ({ keys, tenant }: ResourceModel, values: Readonly<Values>): Target => ({
+  key: keys.textOf(values),
   tenant: tenant && (values[tenant.property] as string),
 })

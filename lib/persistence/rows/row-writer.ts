@@ -3,12 +3,10 @@ import type { Field } from '../../resource/fields/field.js'
 import type { Range } from '../../resource/kinds/kind.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { incrementsIn } from '../../resource/values/increment.js'
-import { byCodePoint } from '../../text/code-point-order.js'
 import { inKeyOrder, isUnconditional, type Patched } from '../contract/batch.js'
 import type { Values } from '../contract/new-entity.js'
 import { Precondition } from '../contract/precondition.js'
 import { ambiguousKey, type RowCondition, type Scope } from '../contract/scope.js'
-import { isStorable } from '../query/reachable.js'
 import { updateInGroups } from './batch-update.js'
 import { explainDeletedMiss, explainIncrementMiss, explainMiss, notFound } from './misses.js'
 import type { RowCall } from './row-call.js'
@@ -52,9 +50,10 @@ export class RowWriter<E extends object, C extends RowCall> {
   }
 
   /** The row that the key means; undefined where it may be of several tenants. */
-  known({ key, scope: { tenant, where }, ifMatch }: RowCondition): Target | undefined {
-    if (!isStorable(key)) throw new ErrNotFound()
+  known({ key: given, scope: { tenant, where }, ifMatch }: RowCondition): Target | undefined {
     const { model, refers } = this.of
+    const key = model.keys.given(given)
+    if (key === undefined) throw new ErrNotFound()
     const isOpen = model.tenantInKey || (refers && model.tenant !== undefined)
     return isOpen && tenant === undefined
       ? undefined
@@ -67,7 +66,9 @@ export class RowWriter<E extends object, C extends RowCall> {
   }
 
   /** The row of the one tenant that has the key. @throws InvalidArgument where several tenants have it. */
-  async search(call: C, { key, scope, ifMatch }: RowCondition): Promise<Target> {
+  async search(call: C, { key: given, scope, ifMatch }: RowCondition): Promise<Target> {
+    const key = this.of.model.keys.given(given)
+    if (key === undefined) throw new ErrNotFound()
     const [tenant, other] = await this.of.tenantsOf(call, key)
     if (other !== undefined) throw ambiguousKey(this.of.model)
     const precondition = Precondition.of(this.of.model, ifMatch)
@@ -88,7 +89,8 @@ export class RowWriter<E extends object, C extends RowCall> {
 
   /** In key order, so that two batches never wait for each other. */
   async updateMany(call: C, patches: readonly Patched[], scope: Scope): Promise<E[]> {
-    if (!patches.every(({ key }) => isStorable(key))) return notFound()
+    const { keys } = this.of.model
+    if (!patches.every(({ key }) => keys.isKey(key))) return notFound()
     const values = patches.map(({ patch }) => patch)
     const isPlain = isUnconditional(patches) && values.every((patch) => incrementsIn(patch).length === 0)
     const batches = isPlain ? this.rows.batches(scope.tenant, values) : undefined
@@ -97,7 +99,7 @@ export class RowWriter<E extends object, C extends RowCall> {
       return all.map((entity, index) => this.#reportErased(entity, values[index] ?? {}))
     }
     const updated: E[] = []
-    for (const { key, patch, index, ifMatch } of inKeyOrder(patches))
+    for (const { key, patch, index, ifMatch } of inKeyOrder(patches, keys))
       updated[index] = await this.update(call, { key, scope, ifMatch }, patch)
     return updated
   }
@@ -115,14 +117,15 @@ export class RowWriter<E extends object, C extends RowCall> {
   }
 
   async deleteMany(call: C, keys: readonly string[], scope: Scope, values: Values): Promise<void> {
-    if (!keys.every(isStorable)) return notFound()
+    const { isKey, compare } = this.of.model.keys
+    if (!keys.every(isKey)) return notFound()
     const batches = keys.length > 0 ? this.rows.batches(scope.tenant, []) : undefined
     if (batches !== undefined) {
       const deleted = await batches.batchDelete(call, keys, scope, values)
       if (deleted < keys.length) throw new ErrNotFound()
       return
     }
-    for (const key of [...keys].sort(byCodePoint)) {
+    for (const key of [...keys].sort(compare)) {
       const row = await this.target(call, { key, scope })
       if (!(await this.rows.delete(call, { row, values }))) throw new ErrNotFound()
     }

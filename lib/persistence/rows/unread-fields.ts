@@ -54,15 +54,15 @@ export class UnreadFields {
   }
 
   #warn(context: RequestContext, entity: object, { column }: Field, what: string): void {
-    const { type, key } = this.model
-    const row = `the column ${column} of ${type} ${shownValue((entity as Values)[key.property])} ${what}`
+    const { type, keys } = this.model
+    const row = `the column ${column} of ${type} ${shownValue(keys.textOf(entity))} ${what}`
     // The error itself would repeat a value of the row.
     const error = new TypeError('it is not the JSON of its field')
     this.#reports.tell(row, error, (more) => context.reportFailure(row + more, error, true))
   }
 
   #idOf(entity: object): string {
-    const { tenant, key } = this.model
-    return JSON.stringify([key, tenant].map((field) => field && (entity as Values)[field.property]))
+    const { tenant, keys } = this.model
+    return JSON.stringify([keys.textOf(entity), tenant && (entity as Values)[tenant.property]])
   }
 }

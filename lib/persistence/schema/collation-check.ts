@@ -48,7 +48,15 @@ export class CollationCheck {
     const inexact = await on.dialect.inexactColumns(
       async (text, values) => (await on.run(named(text), values, options)).rows,
       this.table,
-      fields.map(({ column }) => column),
+      fields.map((field) => {
+        const kind = on.dialect.kinds[field.kind]
+        const { exactAs } = kind
+        return {
+          column: field.column,
+          type: kind.type(field),
+          isExactAs: exactAs && ((type: string) => exactAs(field, type)),
+        }
+      }),
     )
     if (inexact === undefined) return
     const problems = inexact.map(

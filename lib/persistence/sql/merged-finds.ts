@@ -58,8 +58,14 @@ export class MergedFinds<E extends object> implements Finds<E> {
         () => rules.mayRead(tenant === undefined ? [by] : [by, tenant]),
         () => statements.read(shape),
       ),
-      valuesOf: soughtValues,
-      soughtIn: ({ columns }) => soughtIn(columns, by, tenant),
+      valuesOf: (sought) =>
+        by === model.key
+          ? soughtValues({ ...sought, value: this.store.encodeKey(sought.value) })
+          : soughtValues(sought),
+      soughtIn: ({ columns, entity }) =>
+        by === model.key
+          ? { ...soughtIn(columns, by, tenant), value: model.keys.textOf(entity) }
+          : soughtIn(columns, by, tenant),
       read: (row) => credentialRowOf(model, row.slice(1), hydrate),
     })
     this.#finds.set(name, merged)

@@ -1,5 +1,6 @@
 import { BoundedCache } from '../../bounded-cache.js'
 import type { Field } from '../../resource/fields/field.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
 import { incrementsIn } from '../../resource/values/increment.js'
 import type { Values } from '../contract/new-entity.js'
 import type { MergingSql } from '../dialects/values/merging-sql.js'
@@ -113,13 +114,19 @@ export class MergedRows<E extends object> implements Rows<E> {
     return where === undefined && seen === undefined && isOfTenant
   }
 
+  #soughtKey({ value, tenant }: Sought): unknown[] {
+    const key = this.store.encodeKey(value)
+    return tenant === undefined ? [key] : [key, tenant]
+  }
+
   get #identity(): readonly Field[] {
     const { key, tenant } = this.store.model
     return tenant === undefined ? [key] : [key, tenant]
   }
 
   #mergedGet(): MergedReads<E> {
-    const { key, tenant, entityFields, entity } = this.store.model
+    const { model } = this.store
+    const { key, tenant, entityFields, entity } = model
     const { database, rules, statements } = this.parts
     const shape = { by: key, tenant, selected: entityFields, isFirst: false }
     return new MergedReads(database, {
@@ -129,8 +136,8 @@ export class MergedRows<E extends object> implements Rows<E> {
         () => rules.mayRead(this.#identity),
         () => statements.read(shape),
       ),
-      valuesOf: soughtValues,
-      soughtIn: (entity) => soughtIn(entity as Values, key, tenant),
+      valuesOf: (sought) => this.#soughtKey(sought),
+      soughtIn: (entity) => keySought(entity, model),
       read: this.store.hydrateBehind,
     })
   }
@@ -138,10 +145,12 @@ export class MergedRows<E extends object> implements Rows<E> {
   #insertsWith(hasEvents: boolean): MergedWrites<Written, E> {
     const known = this.#inserts.get(hasEvents)
     if (known !== undefined) return known
-    const { entity, entityFields, fields, key, tenant } = this.store.model
+    const { model } = this.store
+    const { entity, entityFields, fields } = model
     const { database, rules, statements, outbox } = this.parts
     const inserts = new MergedWrites<Written, E>(database, {
       name: `${entity.name}.create`,
+      compare: model.keys.compare,
       alone: ({ write }, call) => this.store.insert(call, write),
       ...this.#shared(
         () => rules.mayInsert(fields),
@@ -151,7 +160,7 @@ export class MergedRows<E extends object> implements Rows<E> {
         ...fields.map((field) => this.store.encode(field, values[field.property])),
         ...(event === undefined ? [] : outboxValues(event)),
       ],
-      soughtIn: (inserted) => soughtIn(inserted as Values, key, tenant),
+      soughtIn: (inserted) => keySought(inserted, model),
       read: this.store.hydrateBehind,
     })
     this.#inserts.set(hasEvents, inserts)
@@ -160,27 +169,31 @@ export class MergedRows<E extends object> implements Rows<E> {
 
   #updatesOf(written: readonly Field[]): MergedWrites<Written, E> {
     return this.#updates.getOrSet(written.map(({ column }) => column).join('\0'), () => {
-      const { entity, entityFields, key, tenant } = this.store.model
+      const { model } = this.store
+      const { entity, entityFields } = model
       const { database, rules, statements } = this.parts
       return new MergedWrites<Written, E>(database, {
         name: `${entity.name}.update`,
+        compare: model.keys.compare,
         alone: ({ write }, call) => this.store.update(call, write),
         ...this.#shared(
           () => rules.mayUpdate(written),
           () => statements.update(written, entityFields),
         ),
         valuesOf: ({ write }) => this.#changeOf(write, written),
-        soughtIn: (updated) => soughtIn(updated as Values, key, tenant),
+        soughtIn: (updated) => keySought(updated, model),
         read: this.store.hydrateBehind,
       })
     })
   }
 
   #mergedDelete(written: readonly Field[]): MergedWrites<Written, Sought> {
-    const { entity, tenant } = this.store.model
+    const { entity, keys, tenant } = this.store.model
+    const read = this.store.keyReader
     const { database, rules, statements } = this.parts
     return new MergedWrites<Written, Sought>(database, {
       name: `${entity.name}.delete`,
+      compare: keys.compare,
       alone: async (sought, call) => ((await this.store.delete(call, sought.write)) ? sought : undefined),
       ...this.#shared(
         () => rules.maySoftDelete(written),
@@ -189,7 +202,7 @@ export class MergedRows<E extends object> implements Rows<E> {
       valuesOf: ({ write }) => this.#changeOf(write, written),
       soughtIn: (sought) => sought,
       read: ([, value, owner]) => ({
-        value: value as string,
+        value: read(value),
         tenant: tenant === undefined ? undefined : (owner as string),
       }),
     })
@@ -201,14 +214,22 @@ export class MergedRows<E extends object> implements Rows<E> {
 
   #changeOf({ row, values }: RowWrite, written: readonly Field[]): readonly unknown[] {
     const { key, tenant, precondition } = row
-    const bound: unknown[] = tenant === undefined ? [key] : [key, tenant]
+    const bound = this.#soughtKey({ value: key, tenant })
     if (this.store.model.etag !== undefined) bound.push(precondition?.etag ?? null)
     return [...bound, ...written.map((field) => this.store.encode(field, values[field.property]))]
   }
 }
 
-export const soughtValues = ({ value, tenant }: Sought): readonly string[] =>
+export const soughtValues = ({
+  value,
+  tenant,
+}: Omit<Sought, 'value'> & { readonly value: unknown }): readonly unknown[] =>
   tenant === undefined ? [value] : [value, tenant]
+
+const keySought = (entity: unknown, { keys, tenant }: ResourceModel): Sought => ({
+  value: keys.textOf(entity as object),
+  tenant: tenant && ((entity as Values)[tenant.property] as string),
+})
 
 export const soughtIn = (values: Readonly<Values>, by: Field, tenant: Field | undefined): Sought => ({
   value: values[by.property] as string,

@@ -2,7 +2,6 @@ import type { Field } from '../../resource/fields/field.js'
 import { kindOf } from '../../resource/kinds/kinds.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Dialect } from '../dialects/dialect.js'
-import type { Encode } from '../dialects/values/kind-sql.js'
 import type { Row } from '../engines/executor/executor.js'
 import type { CredentialRow } from '../contract/credential-check.js'
 import type { Values } from '../contract/new-entity.js'
@@ -10,10 +9,6 @@ import type { OrderTerm } from '../query/order-by.js'
 import type { KnownHydrators } from '../relations/searched-rows.js'
 import type { PlanColumn } from '../query/query-plan.js'
 import { UnreadFields } from '../rows/unread-fields.js'
-
-/** How a field's values are bound: in the form that filters use, so that both find the same row. */
-export const encoderOf = (field: Field, dialect: Dialect): Encode | undefined =>
-  dialect.kinds[field.kind].encoder(field)
 
 /** Row → entity, compiled once per resource and dialect: positional, without a loop or a lookup by name. */
 export type Hydrate<E> = (row: Row) => E
@@ -112,7 +107,8 @@ function decoderOf(model: ResourceModel, field: Field, dialect: Dialect): RowDec
 
 /** The cheap kinds are written inline; the rest goes through its decoder. */
 const expression = (field: Field, dialect: Dialect, value: string, index: number): string =>
-  dialect.kinds[field.kind].inline?.(value) ?? `d[${index}](${value}, e)`
+  (field.hasDigits === true ? undefined : dialect.kinds[field.kind].inline?.(value)) ??
+  `d[${index}](${value}, e)`
 
 /** Written values → the entity that a read of the row gives, where its columns keep what is written. */
 export function writtenEntityOf<E extends object>(model: ResourceModel<E>): (values: Readonly<Values>) => E {

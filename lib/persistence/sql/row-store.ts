@@ -1,5 +1,6 @@
 import { Internal } from '../../errors.js'
 import type { Field } from '../../resource/fields/field.js'
+import { keyPartOf } from '../../resource/keys/key-part.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { CredentialRow } from '../contract/credential-check.js'
 import type { Dialect } from '../dialects/dialect.js'
@@ -21,14 +22,13 @@ import {
 } from '../rows/rows.js'
 import { FieldIncrement } from '../../resource/values/increment.js'
 import type { Values } from '../contract/new-entity.js'
-import { byCodePoint } from '../../text/code-point-order.js'
 import { padToPowerOfTwo } from '../dialects/values/pad-to-power-of-two.js'
 import { toPredicate } from '../dialects/to-predicate.js'
 import { RowLists } from './row-lists.js'
 import type { RowPredicate } from './statements/row-predicate.js'
 import { Statements } from './statements/statements.js'
-import type { Encode } from '../dialects/values/kind-sql.js'
-import { credentialRowOf, encoderOf, hydratorOf, type Hydrate } from './row-codec.js'
+import { type Encode, encoderOf } from '../dialects/values/kind-sql.js'
+import { credentialRowOf, hydratorOf, type Hydrate } from './row-codec.js'
 import type { TableName } from '../dialects/catalog/table-definition.js'
 import type { TableOf } from '../dialects/joined-rows.js'
 import { tableNames } from '../schema/table-name-of.js'
@@ -89,7 +89,7 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, SeenRows
 
   /** The tenants that have a row with the key, at most two. */
   async tenantsOf(call: SqlCall, key: string): Promise<string[]> {
-    const { rows } = await call.on.run(this.statements.tenantsOf(), [this.encode(this.model.key, key)], call)
+    const { rows } = await call.on.run(this.statements.tenantsOf(), [this.encodeKey(key)], call)
     return rows.map(([tenant]) => tenant as string)
   }
 
@@ -140,7 +140,8 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, SeenRows
   ): Promise<E[]> {
     if (keys.length === 0) return []
     const isArray = this.dialect.can.arrays
-    const padded = isArray ? [keys] : padToPowerOfTwo(keys).map((key) => this.encode(this.model.key, key))
+    const bound = keys.map((key) => this.encodeKey(key))
+    const padded = isArray ? [bound] : padToPowerOfTwo(bound)
     const values = [...tenantValues(tenant), ...padded]
     const predicate = this.#predicate({ tenant, where }, values)
     const statement = this.statements.batchGet(isArray ? 1 : padded.length, predicate, lock, showDeleted)
@@ -153,7 +154,7 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, SeenRows
     if (fields.length === 0) {
       const keys = items.map(({ key }) => key)
       const found = await this.batchGet(call, keys, reach, { lock: FOR_WRITE })
-      return keys.map((key) => found.find((one) => (one as Values)[this.model.key.property] === key))
+      return keys.map((key) => found.find((one) => this.model.keys.textOf(one) === key))
     }
     const first = items[0]?.patch ?? {}
     const isShared = ({ property }: Field) => items.every(({ patch }) => patch[property] === first[property])
@@ -161,7 +162,7 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, SeenRows
     const own = fields.filter((field) => !shared.includes(field))
     const values = [
       ...tenantValues(reach.tenant),
-      items.map(({ key }) => key),
+      items.map(({ key }) => this.encodeKey(key)),
       ...own.map((field) => items.map(({ patch }) => this.encode(field, patch[field.property]))),
       ...shared.map((field) => this.encode(field, first[field.property])),
     ]
@@ -179,7 +180,7 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, SeenRows
     patch: Readonly<Values>,
   ): Promise<number> {
     const fields = this.fieldsOf(patch)
-    const sorted = [...keys].sort(byCodePoint)
+    const sorted = [...keys].sort(this.model.keys.compare).map((key) => this.encodeKey(key))
     const values = [...tenantValues(reach.tenant), sorted, ...this.#bound(fields, patch)]
     const statement = this.statements.batchDelete(fields, this.#predicate(reach, values))
     return (await call.on.run(statement, values, call)).affected
@@ -195,7 +196,7 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, SeenRows
     value: string,
     { tenant, where }: Reach,
   ): Promise<CredentialRow<E>[]> {
-    const values = [this.encode(field, value)]
+    const values = [field === this.model.key ? this.encodeKey(value) : this.encode(field, value)]
     if (tenant !== undefined) values.push(this.encode(this.model.tenant as Field, tenant))
     const statement = this.statements.find(field, this.#predicate({ tenant, where }, values))
     const { rows } = await call.on.run(statement, values, call)
@@ -232,6 +233,18 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, SeenRows
     return encode === undefined ? value : encode(value)
   }
 
+  /** Reads the text of a key that a statement has selected. */
+  get keyReader(): (stored: unknown) => string {
+    const { key } = this.model
+    const decode = this.dialect.kinds[key.kind].decoder(key)
+    return (stored) => keyPartOf(key).textOf(decode(stored))
+  }
+
+  /** A key as its column stores it. @param key - canonical. */
+  encodeKey(key: string): unknown {
+    return this.encode(this.model.key, this.model.keys.keyOf(key))
+  }
+
   #bound(fields: readonly Field[], patch: Readonly<Values>, found?: FieldIncrement[]): unknown[] {
     const values: unknown[] = []
     for (const field of fields) {
@@ -243,7 +256,7 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, SeenRows
   }
 
   #identity({ key, tenant, precondition }: Target): unknown[] {
-    const values = [this.encode(this.model.key, key)]
+    const values = [this.encodeKey(key)]
     if (tenant !== undefined) values.push(this.encode(this.model.tenant as Field, tenant))
     if (precondition !== undefined) values.push(this.encode(this.model.etag as Field, precondition.etag))
     return values

@@ -1,10 +1,10 @@
 import type { Field } from '../../resource/fields/field.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { quoteTable } from '../dialects/quote-table.js'
+import { encoderOf } from '../dialects/values/kind-sql.js'
 import { Placeholders } from '../engines/executor/placeholders.js'
 import type { CipherRow, CipherRows, CipherKey } from '../rows/cipher-rows.js'
 import type { SqlCall } from '../rows/row-call.js'
-import { encoderOf } from './row-codec.js'
 import type { Statements } from './statements/statements.js'
 
 /** The cipher texts of one resource in a database. */
@@ -23,7 +23,7 @@ export class SqlCipherRows implements CipherRows<SqlCall> {
     after: CipherKey | undefined,
     size: number,
   ): Promise<readonly CipherRow[]> {
-    const { key, tenant: owner, tenantInKey } = this.#model
+    const { key, keys, tenant: owner, tenantInKey } = this.#model
     const ciphers = this.#model.secrets.map(({ cipher }) => cipher)
     const text = new Placeholders(this.statements.dialect)
     const values: unknown[] = []
@@ -51,7 +51,7 @@ export class SqlCipherRows implements CipherRows<SqlCall> {
     return rows.map((row) => {
       const [id, ...others] = row.map((value, index) => this.#decode(read[index] as Field, value))
       return {
-        key: id as string,
+        key: keys.textOf({ [key.property]: id }),
         tenant: owner === undefined ? undefined : others[ciphers.length],
         ciphers: others.slice(0, ciphers.length),
       }
@@ -87,7 +87,8 @@ export class SqlCipherRows implements CipherRows<SqlCall> {
     return this.statements.dialect.quote(field.column)
   }
 
-  #encode(field: Field, value: string): unknown {
+  #encode(field: Field, text: string): unknown {
+    const value = field === this.#model.key ? this.#model.keys.keyOf(text) : text
     return encoderOf(field, this.statements.dialect)?.(value) ?? value
   }
 

@@ -16,7 +16,12 @@ export interface RepositoryOptions extends StandardOptions, MergeOptions {}
  * and the metadata; every statement is the repository's own. The context of a transaction has TypeORM's
  * `manager` and `sql` as well.
  */
-export class TypeormRepository<E extends object> extends StandardRepository<E, SqlCall, TransactionContext> {
+export class TypeormRepository<E extends object, K = string> extends StandardRepository<
+  E,
+  SqlCall,
+  TransactionContext,
+  K
+> {
   readonly table: DataSourceCheck['table']
   readonly #backend: SqlBackend<E>
 

@@ -1,4 +1,4 @@
-import type { EnumNames, JsonColumn, KindName } from '../kinds/kind.js'
+import type { EnumNames, JsonColumn, KindName, Range, StoredAs } from '../kinds/kind.js'
 
 /** What a column can hold. */
 export type FieldKind = KindName
@@ -18,6 +18,11 @@ export interface Column {
   readonly inside?: Inside
   /** Of an embedded message: its fields. */
   readonly members?: Members
+  /** Of a part of a key: see {@link Facets}. */
+  readonly hasDigits?: true
+  readonly takesText?: true
+  readonly stored?: StoredAs
+  readonly range?: Range
   /** Of a list of scalars: what each of them is. */
   readonly elements?: Pick<Column, 'kind' | 'enumNames'>
 }
@@ -88,7 +93,8 @@ export interface Field extends Column {
 /** What the values of a field are. */
 export type ValueField = Pick<
   Field,
-  'property' | 'proto' | 'kind' | 'nullable' | 'enumNames' | 'maxLength' | 'repeated' | 'inName'
+  | ('property' | 'proto' | 'kind' | 'nullable' | 'enumNames' | 'maxLength' | 'repeated' | 'inName')
+  | ('hasDigits' | 'takesText' | 'stored' | 'range')
 >
 
 /** A field without a column: a function computes it from the entity. */

@@ -82,26 +82,50 @@ export interface DeclaredProperty {
   /** The class that TypeScript reports. */
   readonly designType: unknown
   readonly inMessage: DescField | undefined
+  /** Whether it is a part of the key, or holds the key of another resource: then its column decides. */
+  readonly isKeyPart?: boolean
+  /** Of `@Column()`. */
+  readonly isUnsigned?: boolean
 }
 
 /** The kind of a property with a column; undefined where its type cannot be stored. */
-export function kindOfProperty({
-  isTags,
-  type,
-  designType,
-  inMessage,
-}: DeclaredProperty): KindName | { readonly problem: string } | undefined {
+export function kindOfProperty(
+  declared: DeclaredProperty,
+): KindName | { readonly problem: string } | undefined {
+  const { isTags, type, designType, inMessage } = declared
   const said = inMessage === undefined ? undefined : kindOfMessageField(inMessage)
   if (isTags)
     return said === undefined || said === tags.name
       ? tags.name
       : { problem: 'is declared with @Tags and is no map<string, string> in the message' }
   if (typeof said === 'object') return said
+  const part = declared.isKeyPart === true ? kindOfKeyPart(declared, said) : undefined
+  if (part !== undefined) return part
   // A class here is TypeScript's inferred type, which nobody declared: the message is more precise.
   if (said !== undefined && typeof type === 'function') return said
   const kind = kindOfColumn(type, designType)
   if (kind === undefined || said === undefined) return kind
   return kindOf({ kind }).declared.refines === said ? kind : said
+}
+
+/**
+ * The kind of a part of a key: that of its column, because the message may have an integer or a UUID as a
+ * string. Undefined where the column says no more than the message.
+ */
+function kindOfKeyPart(
+  { type, designType, isUnsigned = false }: DeclaredProperty,
+  said: KindName | undefined,
+): KindName | undefined {
+  const kind = kindOfColumn(type, designType)
+  const named = typeof type === 'string'
+  if (kind === undefined || kindOf({ kind }).key === undefined) return undefined
+  const ofMessage = said && kindOf({ kind: said })
+  if (ofMessage?.key === undefined && ofMessage !== undefined) return undefined
+  // A text cannot be an integer of the message, and of a class the message knows the width.
+  const { family, unsigned } = kindOf({ kind }).declared
+  if (ofMessage !== undefined && ofMessage.declared.family !== 'text' && (family === 'text' || !named))
+    return undefined
+  return unsigned !== undefined && (isUnsigned || ofMessage?.declared.isUnsigned === true) ? unsigned : kind
 }
 
 /** Every storable column type, by kind. */

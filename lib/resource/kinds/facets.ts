@@ -1,12 +1,23 @@
-import type { DescField } from '@bufbuild/protobuf'
+import { type DescEnum, type DescField, ScalarType } from '@bufbuild/protobuf'
 import type { ColumnOptions } from 'typeorm'
-import { enumNamesOf } from './enum-names.js'
-import type { Facets, KindName } from './kind.js'
+import type { EnumNames, Facets, KindName } from './kind.js'
 import { kindOf } from './kinds.js'
 import { jsonColumnOf } from './message-values.js'
 
+/** How a part of a key is declared. */
+export interface DeclaredPart {
+  readonly isKeyPart: boolean
+  /** The class that TypeScript reports. */
+  readonly designType: unknown
+}
+
 /** What of a column belongs to its kind. */
-export function facetsOf(kind: KindName, inMessage: DescField | undefined, options: ColumnOptions) {
+export function facetsOf(
+  kind: KindName,
+  inMessage: DescField | undefined,
+  options: ColumnOptions,
+  part?: DeclaredPart,
+) {
   const { declared, jsonColumn } = kindOf({ kind })
   const json = jsonColumn?.(inMessage && jsonColumnOf(inMessage))
   return {
@@ -14,5 +25,45 @@ export function facetsOf(kind: KindName, inMessage: DescField | undefined, optio
     repeated: inMessage?.fieldKind === 'list',
     ...(inMessage?.fieldKind === 'enum' ? { enumNames: enumNamesOf(inMessage.enum) } : {}),
     ...(json && { json }),
+    ...(part?.isKeyPart === true ? partFacets(kind, inMessage, options, part.designType) : {}),
   } satisfies Facets
+}
+
+const SMALLINTS: ReadonlySet<unknown> = new Set(['smallint', 'int2'])
+const SMALLINT = [-32_768, 32_767] as const
+const UNSIGNED_SMALLINT = [0, 65_535] as const
+
+/** What of a column belongs to a part of a key. */
+function partFacets(
+  kind: KindName,
+  inMessage: DescField | undefined,
+  { type }: ColumnOptions,
+  designType: unknown,
+): Facets {
+  const { declared, key } = kindOf({ kind })
+  if (key === undefined || declared.family !== 'integers') return {}
+  const hasDigits = designType === String
+  const isText = inMessage?.fieldKind === 'scalar' && inMessage.scalar === ScalarType.STRING
+  return {
+    ...(hasDigits && { hasDigits }),
+    ...((hasDigits || isText) && { takesText: true }),
+    ...(SMALLINTS.has(type) && {
+      stored: 'smallint',
+      range: declared.isUnsigned === true ? UNSIGNED_SMALLINT : SMALLINT,
+    }),
+  }
+}
+
+const known = new WeakMap<DescEnum, EnumNames>()
+
+/** Names and numbers of an enum; of two names for one number the first is stored. */
+export function enumNamesOf(desc: DescEnum): EnumNames {
+  let names = known.get(desc)
+  if (names === undefined) {
+    const nameOf = new Map<number, string>()
+    for (const value of desc.values) if (!nameOf.has(value.number)) nameOf.set(value.number, value.name)
+    names = { nameOf, numberOf: new Map(desc.values.map((value) => [value.name, value.number])) }
+    known.set(desc, names)
+  }
+  return names
 }

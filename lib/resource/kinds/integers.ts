@@ -2,6 +2,7 @@ import { ScalarType } from '@bufbuild/protobuf'
 import type {
   Amount,
   Declaration,
+  Facets,
   Increments,
   Kind,
   KindName,
@@ -10,6 +11,7 @@ import type {
   Range,
 } from './kind.js'
 import { NUMBER_INSIDE } from './fractions.js'
+import { integerKey, type KeyRules } from './key-rules.js'
 import { isClass, managedAs } from './managed.js'
 import { INTEGER, type Literal, Misfit, NUMBER } from './literal.js'
 
@@ -24,18 +26,26 @@ const UINT32 = [0, 2 ** 32 - 1] as const
 export const MANAGED_BIGINT: ManagedColumn = {
   type: (declared) => (isClass(declared) ? 'bigint' : undefined),
   to: (value) => (typeof value === 'bigint' ? value.toString() : value),
-  from: (read) => (typeof read === 'string' || typeof read === 'number' ? BigInt(read) : read),
+  from: (read, { hasDigits }) =>
+    typeof read === 'string' || typeof read === 'number'
+      ? hasDigits === true
+        ? String(read)
+        : BigInt(read)
+      : read,
 }
 
 /** In a column of 64 bits it is read as text. */
 const MANAGED_NUMBER: ManagedColumn = {
   ...managedAs(Number),
-  from: (read) => (typeof read === 'string' ? Number(read) : read),
+  from: (read, { hasDigits }) => {
+    if (hasDigits === true) return String(read)
+    return typeof read === 'string' ? Number(read) : read
+  },
 }
 
 /** What kinds that hold integers have in common. */
 export const ofIntegers = (range: Range) => ({
-  problem: (value: unknown) => integerProblem(range, value),
+  problem: (value: unknown, field: Facets) => integerProblem(field, range, value),
   filler: () => 0,
   increments: integerIncrements(range),
   isNested: false,
@@ -46,13 +56,14 @@ export const ofIntegers = (range: Range) => ({
   isSortable: true,
   hasKeys: false,
   exceeds: () => false,
-  isInCursor: (value: PlanValue) => integerProblem(range, value) === undefined,
+  isInCursor: (value: PlanValue) => integerProblem({}, range, value) === undefined,
 })
 
 /** An integer of 32 bits is a number, one of 64 bits a bigint. */
 function integerKind(name: KindName, range: Range, declared: Partial<Declaration>): Kind {
   const isWide = typeof range[0] === 'bigint'
   const [property, type] = isWide ? ['bigint', BigInt] : ['number', Number]
+  const key = integerKey(range)
   return {
     ...ofIntegers(range),
     name,
@@ -66,9 +77,17 @@ function integerKind(name: KindName, range: Range, declared: Partial<Declaration
       fits: (designType) => designType === type,
       ...declared,
     },
-    zero: () => (isWide ? 0n : 0),
+    key,
+    planValue: (value, field) =>
+      typeof value === 'string' && field.hasDigits === true
+        ? (key.parse(value, field) as PlanValue)
+        : (value as PlanValue),
+    zero: ({ hasDigits }) => (hasDigits === true ? '' : isWide ? 0n : 0),
     managed: isWide ? MANAGED_BIGINT : MANAGED_NUMBER,
-    literal: (token) => integerLiteral(name, range, token),
+    literal: (token, field) =>
+      token.kind === 'string' && field.takesText === true
+        ? (key.parse(token.text, field) ?? misspelt(key, token.text, field))
+        : integerLiteral(name, field.range ?? range, token),
   }
 }
 
@@ -76,6 +95,7 @@ export const int32: Kind = {
   ...integerKind('int32', INT32, {
     scalars: [ScalarType.INT32, ScalarType.SINT32, ScalarType.SFIXED32],
     columnTypes: ['int', 'integer', 'int4', 'smallint', 'int2', 'mediumint', 'tinyint'],
+    unsigned: 'uint32',
     classes: [Number],
   }),
   inside: NUMBER_INSIDE,
@@ -89,6 +109,7 @@ export const uint32 = integerKind('uint32', UINT32, {
 export const int64 = integerKind('int64', INT64, {
   scalars: [ScalarType.INT64, ScalarType.SINT64, ScalarType.SFIXED64],
   columnTypes: ['bigint', 'int8'],
+  unsigned: 'uint64',
   classes: [BigInt],
 })
 
@@ -97,8 +118,28 @@ export const uint64 = integerKind('uint64', UINT64, {
   isUnsigned: true,
 })
 
-function integerProblem([least, most]: Range, value: unknown): string | undefined {
-  const type = typeof least
+/** A text in the place of an integer, in another spelling than the one of its key. */
+const misspelt = ({ meant }: KeyRules, text: string, field: Facets): Misfit => {
+  const canonical = meant(text, field)
+  return Misfit.takes(
+    canonical === undefined ? 'an integer in decimal' : `an integer in one spelling, "${canonical}"`,
+  )
+}
+
+function digitsProblem(field: Facets, range: Range, text: string): string | undefined {
+  const { parse, meant } = integerKey(range)
+  if (field.hasDigits === true && parse(text, field) !== undefined) return undefined
+  const canonical = meant(text, field)
+  if (canonical !== undefined) return `has to be spelled ${canonical}`
+  const [least, most] = field.range ?? range
+  return `has to be an integer from ${least} to ${most}`
+}
+
+function integerProblem(field: Facets, widest: Range, value: unknown): string | undefined {
+  if (typeof value === 'string' && (field.hasDigits === true || field.takesText === true))
+    return digitsProblem(field, widest, value)
+  const [least, most] = field.range ?? widest
+  const type = field.hasDigits === true ? 'string' : typeof least
   if (typeof value !== type) return `has to be a ${type}, not a ${typeof value}`
   if ((type === 'bigint' || Number.isInteger(value)) && isWithin([least, most], value as Amount))
     return undefined

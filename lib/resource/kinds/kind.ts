@@ -1,5 +1,6 @@
 import type { JsonValue, ScalarType } from '@bufbuild/protobuf'
 import type { ColumnOptions, ColumnType } from 'typeorm'
+import type { KeyRules } from './key-rules.js'
 import type { Literal, Misfit } from './literal.js'
 
 /** What a column can hold. `json` is anything repeated or embedded, `tags` a map<string, string>. */
@@ -42,7 +43,18 @@ export interface Facets {
   readonly repeated?: boolean
   /** How the JSON of its column is read and written, where it holds any. */
   readonly json?: JsonColumn
+  /** Of a part of a key: whether a property that is a string holds the digits of an integer. */
+  readonly hasDigits?: true
+  /** Of a part of a key: whether the message or the property has an integer as text. */
+  readonly takesText?: true
+  /** Of a part of a key: a type of its column that is not the one of its kind. */
+  readonly stored?: StoredAs
+  /** Of a part of a key: the least and the most that its column holds, where that is less than the kind. */
+  readonly range?: Range
 }
+
+/** Types of columns that only keys, and what refers to them, have as they are declared. */
+export type StoredAs = 'smallint'
 
 /**
  * A value as entities hold it: bigint for 64-bit integers and durations (nanoseconds), but the name for an
@@ -89,6 +101,8 @@ export interface Declaration {
   readonly maxLength?: (options: ColumnOptions) => number | undefined
   /** Whether the option `unsigned` says what the column is anyway. */
   readonly isUnsigned?: true
+  /** The kind of the same columns without negative values. */
+  readonly unsigned?: KindName
   /** The one value of the option `precision`, and why there is no other. */
   readonly precision?: readonly [digits: number, why: string]
 }
@@ -179,6 +193,8 @@ export interface Kind extends PlanRules {
   readonly increments: Increments | string
   /** What a row gives back for a value that was written. Undefined where that is the value. */
   readonly kept?: (value: unknown) => unknown
+  /** How its values are a part of a key. Undefined where they can be none. */
+  readonly key?: KeyRules
 
   readonly managed: ManagedColumn
 

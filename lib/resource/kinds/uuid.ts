@@ -1,9 +1,12 @@
+import { byCodePoint } from '../../text/code-point-order.js'
 import type { Kind } from './kind.js'
 import { Misfit } from './literal.js'
 import { noNumber, string } from './text.js'
 
 /** Of two spellings of one value, databases would take one for the other, and filters in memory would not. */
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+
+const EXAMPLE = '0189f7ea-ae2c-7809-8aeb-b819cf5e9e7f'
 
 /** A string of the message in the column type of UUIDs. */
 export const uuid: Kind = {
@@ -21,17 +24,23 @@ export const uuid: Kind = {
   problem: (value) =>
     typeof value === 'string' && UUID.test(value)
       ? undefined
-      : 'has to be a UUID in lower case with hyphens, such as 0189f7ea-ae2c-7809-8aeb-b819cf5e9e7f',
+      : `has to be a UUID in lower case with hyphens, such as ${(typeof value === 'string' ? canonical(value) : undefined) ?? EXAMPLE}`,
   zero: () => '',
   filler: () => undefined,
+  key: {
+    parse: (text) => (UUID.test(text) ? text : undefined),
+    meant: canonical,
+    takesUuid: true,
+    // The digits of one are where those of another are.
+    compare: byCodePoint,
+  },
   increments: noNumber('uuid'),
   // Not every database has a type of them.
   managed: { type: () => String },
   isNested: false,
   isStoredAsText: false,
   isSmall: true,
-  literal: ({ kind, text }) =>
-    kind === 'string' && UUID.test(text) ? text : Misfit.takes('a UUID in lower case in double quotes'),
+  literal: ({ kind, text }) => (kind === 'string' && UUID.test(text) ? text : misspelt(canonical(text))),
   isText: false,
   hasOrder: true,
   isSortable: true,
@@ -39,3 +48,16 @@ export const uuid: Kind = {
   exceeds: () => false,
   isInCursor: (value) => typeof value === 'string' && UUID.test(value),
 }
+
+/** Capital letters, braces, `urn:uuid:` and left out hyphens, all of which databases take. */
+const SPELLED = /^\s*(?:urn:uuid:)?(?:\{([0-9a-f-]{32,36})\}|([0-9a-f-]{32,36}))\s*$/i
+
+function canonical(text: string): string | undefined {
+  const [, braced, bare = braced] = text.length > 64 ? [] : (SPELLED.exec(text) ?? [])
+  const hex = bare?.replaceAll('-', '').toLowerCase()
+  const parts = hex?.length === 32 ? /^(.{8})(.{4})(.{4})(.{4})(.{12})$/.exec(hex)?.slice(1) : undefined
+  return parts?.join('-')
+}
+
+const misspelt = (meant: string | undefined): Misfit =>
+  Misfit.takes(`a UUID in lower case in double quotes${meant === undefined ? '' : `, "${meant}"`}`)

@@ -130,8 +130,9 @@ function variablesOf(
       const values: string[] = []
       for (const property of properties) {
         const value = (entity as Readonly<Record<string, unknown>>)[property]
-        if (typeof value !== 'string' || value === '') return ''
-        values.push(value)
+        const text = typeof value === 'bigint' || typeof value === 'number' ? String(value) : value
+        if (typeof text !== 'string' || text === '') return ''
+        values.push(text)
       }
       return nameWith(pattern, values)
     },
@@ -151,7 +152,7 @@ function unfit(field: Field): string | undefined {
   const { nullable, role, repeated } = field
   if (role === 'key')
     return 'is the key: the last variable of a pattern is the key, and the others have fields of their own'
-  if (!kindOf(field).isText || repeated) return 'has to be a string'
+  if (kindOf(field).key === undefined || repeated) return 'has to be a string, a uuid or an integer'
   if (nullable) return 'must not be nullable: every resource has a whole name'
   return role === 'plain' || role === 'outputOnly' || role === 'tenant'
     ? undefined

@@ -189,8 +189,8 @@ function* referenceProblems(
   nullable: boolean | undefined,
 ): Generator<string> {
   const name = reference.property
-  if (!kindOf(reference).isText)
-    yield `${property}: ${name} is ${reference.kind}: a reference holds the key of the other resource, which is a string`
+  if (kindOf(reference).key === undefined)
+    yield `${property}: ${name} is ${reference.kind}: a reference holds the key of the other resource, which is a string, a uuid or an integer`
   const isKey = reference.role === 'key'
   if (isKey && kind === 'many-to-one')
     yield `${property}: ${name} is the key, so that one entity at most has a reference: write @OneToOne()`

@@ -142,6 +142,9 @@ function* problemsOf(
     yield `${property}: all tenants share ${model.entity.name}, and each ${name} belongs to one: a shared resource cannot refer to a resource of a tenant; make ${model.entity.name} @TenantScoped(), or ${name} shared`
   if (referenced !== undefined && referenced !== target.key.property)
     yield `${property}: @JoinColumn() refers to ${referenced}, and the key of ${name} is ${target.key.property}: drop referencedColumnName`
-  if ((reference.maxLength ?? Infinity) < (target.key.maxLength ?? Infinity))
+  const [held, wanted] = [reference, target.key].map(({ kind, stored }) => stored ?? kind)
+  if (held !== wanted)
+    yield `${property}: ${reference.property} is ${held}, and the key of ${name} is ${wanted}: give ${relation.isHidden ? `a property @Column() ${reference.property}` : reference.property} the type of that key`
+  else if ((reference.maxLength ?? Infinity) < (target.key.maxLength ?? Infinity))
     yield `${property}: ${reference.property} holds ${reference.maxLength} characters, and the key of ${name} ${target.key.maxLength === undefined ? 'has no bound' : `holds ${target.key.maxLength}`}: give ${relation.isHidden ? `a property @Column() ${reference.property}` : reference.property} the type of that key`
 }

@@ -1,4 +1,5 @@
 import { InvalidArgument } from '../../errors.js'
+import { keyPartOf, type PartValue } from '../keys/key-part.js'
 import { isOwning, type OwningRelation, type RelatedClass, type Relation } from './relation.js'
 
 type Values = Readonly<Record<string, unknown>>
@@ -19,8 +20,8 @@ export function withReferredKeys<E extends object>(
     if (!isOwning(relation)) continue
     const given = (entity as Values)[relation.property]
     if (given === undefined) continue
-    const key = given === null ? undefined : keyIn(given, relation, keyOf)
     const { property, proto } = relation.reference
+    const key = given === null ? undefined : keyIn(given, relation, keyOf)
     const own = (entity as Values)[property] ?? undefined
     if (own !== undefined && own !== key)
       throw new InvalidArgument(proto, `it differs from the key of ${relation.property}: set one of the two`)
@@ -33,9 +34,12 @@ export function withReferredKeys<E extends object>(
   return (copy as E | undefined) ?? entity
 }
 
-function keyIn(given: unknown, relation: OwningRelation, keyOf: (target: RelatedClass) => string): string {
+function keyIn(given: unknown, relation: OwningRelation, keyOf: (target: RelatedClass) => string): PartValue {
   const key = typeof given === 'object' ? (given as Values)[keyOf(relation.target())] : undefined
-  if (typeof key === 'string') return key
+  if (typeof key === 'string' || typeof key === 'number' || typeof key === 'bigint') {
+    const { textOf, valueOf } = keyPartOf(relation.reference)
+    return valueOf(textOf(key)) ?? key
+  }
   throw new InvalidArgument(
     relation.reference.proto,
     `${relation.property} has no key: give an object with the key of the other resource`,

@@ -11,6 +11,6 @@ export function checkValue(field: ValueField, value: unknown): void {
   if (value === undefined || value === null) return
   const problem =
     kindOf(field).problem(value, field) ??
-    (field.inName === true ? ownPartProblem(value as string) : undefined)
+    (field.inName === true ? ownPartProblem(String(value as string | number | bigint)) : undefined)
   if (problem !== undefined) throw new InvalidArgument(field.proto, problem)
 }

@@ -2,7 +2,8 @@ import { type DescField, type DescMessage, type Message } from '@bufbuild/protob
 import { behaves } from '../behavior/field-behavior.js'
 import type { ComputedField, Field, ValueField } from '../fields/field.js'
 import type { NamePattern } from '../names/name-pattern.js'
-import { kindOfMessageField } from '../kinds/declared-kind.js'
+import { wirePartOf } from '../keys/on-the-wire.js'
+import { kindOfMessageField, kindOfScalar } from '../kinds/declared-kind.js'
 import { kindOf } from '../kinds/kinds.js'
 import { fromMessageField, toMessageField } from '../kinds/message-values.js'
 import type { Local } from '../messages/local-field.js'
@@ -61,8 +62,8 @@ export function conversionsOf<E extends object>(
   for (const field of fields) {
     const inMessage = byLocalName.get(field.property)
     if (inMessage === undefined) continue
-    out.push(behaves(inMessage, 'INPUT_ONLY') ? withheld(inMessage) : outward(field, inMessage))
-    if (!isDroppedFromClient(field)) back.push(inward(field.property, inMessage))
+    out.push(behaves(inMessage, 'INPUT_ONLY') ? withheld(inMessage) : outward(field, inMessage, field))
+    if (!isDroppedFromClient(field)) back.push(inward(field.property, inMessage, field))
   }
   for (const property of secretive) {
     const inMessage = byLocalName.get(property)
@@ -141,12 +142,20 @@ const outputOf = ({ inMessage, convert, empty }: Step, from: Output['from']): Ou
   empty: made(empty),
 })
 
-const outward = (field: ValueField, inMessage: DescField): Step => ({
+const outward = (field: ValueField, inMessage: DescField, stored?: Field): Step => ({
   property: field.property,
   inMessage,
-  convert: withoutInputOnly(inMessage, toMessageField(inMessage)),
-  empty: emptyOf(inMessage, () => kindOf(field).zero(field)),
+  convert:
+    (stored && wirePartOf(stored, inMessage))?.toWire ??
+    withoutInputOnly(inMessage, toMessageField(inMessage)),
+  empty: emptyOf(inMessage, () => zeroOnWire(field, inMessage)),
 })
+
+/** A part of a key may have another type in the message. */
+const zeroOnWire = (field: ValueField, { fieldKind, scalar }: DescField): unknown =>
+  fieldKind === 'scalar' && kindOf(field).key !== undefined
+    ? kindOf({ kind: kindOfScalar(scalar) }).zero({})
+    : kindOf(field).zero(field)
 
 /** Embedded messages may have input-only fields of their own. */
 function withoutInputOnly(inMessage: DescField, convert: Step['convert']): Step['convert'] {
@@ -161,10 +170,10 @@ function withoutInputOnly(inMessage: DescField, convert: Step['convert']): Step[
   return (value) => withhold(convert(value) as Message)
 }
 
-const inward = (property: string, inMessage: DescField): Step => ({
+const inward = (property: string, inMessage: DescField, stored?: Field): Step => ({
   property,
   inMessage,
-  convert: fromMessageField(inMessage),
+  convert: (stored && wirePartOf(stored, inMessage))?.fromWire ?? fromMessageField(inMessage),
   empty: undefined,
 })
 

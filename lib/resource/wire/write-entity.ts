@@ -48,7 +48,8 @@ export function entityWriter(outputs: readonly Output[]): WriteEntity {
 type Values = Readonly<Record<string, unknown>>
 
 function partOf({ field, from, convert, empty }: Output): Part {
-  const isDirect = field.message === undefined || DIRECT.has(field.message.typeName)
+  const isDirect =
+    field.message === undefined ? field.fieldKind !== 'scalar' : DIRECT.has(field.message.typeName)
   const write = fieldWriter(field, (desc) => DIRECT.get(desc.typeName) ?? messageWriter(desc))
   const absent = ByteWriter.bytesOf(write, empty)
   return { from, convert: isDirect ? undefined : convert, absent, write }

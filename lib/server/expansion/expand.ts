@@ -45,7 +45,8 @@ async function expandField(
     return
   }
   const { reference, target } = relation
-  const keyOf = (copy: Local) => (copy[reference.localName] as string | undefined) ?? ''
+  const keyOf = (copy: Local) =>
+    String((copy[reference.localName] as string | number | bigint | undefined) ?? '')
   const counts = new Map<string, number>()
   for (const copy of copies) counts.set(keyOf(copy), (counts.get(keyOf(copy)) ?? 0) + 1)
   counts.delete('')

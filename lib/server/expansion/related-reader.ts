@@ -9,6 +9,7 @@ import type { Rule, RuleSet } from '../authz/rules.js'
 import type { Deadline } from '../chain/deadline.js'
 import { pathOf } from '../chain/method.js'
 import { isNobody } from '../authz/is-nobody.js'
+import { repositoryKey, wireKey } from '../methods/scope/wire-keys.js'
 import { runWithPredicate } from '../row-access/run-with-predicate.js'
 import type { ReadableRelation } from './readable-relations.js'
 
@@ -51,7 +52,7 @@ export class RelatedReader {
       const some = allowed.slice(from, from + size)
       for (const entity of await this.#rows(relation, some, whereOf(groups, some, relation), call)) {
         const { model } = relation.repository
-        const key = (entity as Readonly<Record<string, string>>)[model.key.property] as string
+        const key = model.keys.textOf(entity)
         const test = decided.get(key)?.test
         if (test === undefined || (await test(entity)) === true) found.set(key, model.toMessage(entity))
       }
@@ -67,8 +68,10 @@ export class RelatedReader {
   ): Promise<readonly object[]> {
     try {
       const options = { context, allowMissing: true }
+      const { model } = repository
+      const given = keys.map((key) => repositoryKey(model, key))
       return await runWithPredicate(repository, 'batchGet', options, where, (asked) =>
-        repository.batchGet(keys, asked),
+        repository.batchGet(given, asked),
       )
     } catch (error) {
       // The caller has no tenant: none of its resources is one that it may get.
@@ -95,7 +98,7 @@ export class RelatedReader {
     const template = this.#templateOf(rule, get)
     const decisions = new Map<string, Decision | Promise<Decision>>()
     for (const key of keys) {
-      const message = create(get.desc.input, { [get.key.localName]: key })
+      const message = create(get.desc.input, { [get.key.localName]: wireKey(get.key, key) })
       const resource = template.fill(message)
       const question: AuthorizationRequest = {
         principal,
@@ -135,7 +138,9 @@ const whereOf = (
   if (groups.size <= 1) return only
   const asked = new Set(keys)
   const conditions = [...groups].flatMap(([where, all]) => {
-    const some = all.filter((key) => asked.has(key)).map((key) => hasValue(model.key.proto, key))
+    const some = all
+      .filter((key) => asked.has(key))
+      .map((key) => hasValue(model.key.proto, repositoryKey(model, key)))
     if (some.length === 0) return []
     const among = `(${some.join(' OR ')})`
     return [where === undefined ? among : `(${among} AND (${where}))`]

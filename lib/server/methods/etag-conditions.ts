@@ -48,7 +48,8 @@ export const deletedEntity = async (
   key: string,
   options: Omit<ListScope, 'under'>,
 ): Promise<object | undefined> => {
-  const { key: field, deleteTime } = repository.model
+  const { key: field, keys, deleteTime } = repository.model
+  if (keys.given(key) === undefined) return undefined
   const under = hasValue(field.proto, key)
   const { items } = await repository.list({ showDeleted: true, pageSize: 1 }, { ...options, under })
   const [entity] = items as Readonly<Record<string, unknown>>[]

@@ -1,29 +1,38 @@
-import { type DescField, isMessage, type Message } from '@bufbuild/protobuf'
+import { type DescField, isMessage, type Message, ScalarType } from '@bufbuild/protobuf'
 import { InvalidArgument } from '../../errors.js'
 import type { BatchDeleteOptions, ListOptions, RelatedAccess } from '../../persistence/contract/repository.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { valueOf } from '../chain/method.js'
+import { repositoryKey } from './scope/wire-keys.js'
 import type { ListFields } from './standard-method.js'
 
 /** `<resource>_id` names the new entity (AIP-133); a key inside the resource may only repeat it. */
-export const putKey = (entity: object, property: string, id: string, field: string): void => {
-  if (id === '') return
-  const keyed = entity as Record<string, unknown>
-  const inside = keyed[property] ?? ''
+export const putKey = (
+  { key, keys }: ResourceModel,
+  entity: object,
+  id: string,
+  { name, scalar }: DescField,
+): void => {
+  // A number without presence that nobody has set.
+  if (id === '' || (id === '0' && scalar !== ScalarType.STRING)) return
+  const inside = keys.textOf(entity)
   if (inside !== '' && inside !== id)
-    throw new InvalidArgument(field, 'differs from the key inside of the resource')
-  keyed[property] = id
+    throw new InvalidArgument(name, 'differs from the key inside of the resource')
+  ;(entity as Record<string, unknown>)[key.property] = keys.keyOf(id) ?? id
 }
 
 /** The keys of the resources in a reply: of the reply itself, or of the resources in its lists. */
-export const keysIn = (reply: Message, { message, key, name }: ResourceModel): readonly string[] => {
+export const keysIn = (reply: Message, model: ResourceModel): readonly string[] => {
+  const { message, key, name } = model
   const field = name?.field ?? message?.fields.find((one) => one.name === key.proto)
   if (message === undefined || field === undefined) return []
   const values = reply.$typeName === message.typeName ? [reply] : Object.values(reply).flat()
   const texts = (values as unknown[]).flatMap((value) =>
     isMessage(value, message) ? [valueOf(value, field) as string] : [],
   )
-  return name === undefined ? texts : texts.map((text) => name.parse(text)?.at(-1) ?? '')
+  return texts.map((text) =>
+    repositoryKey(model, name === undefined ? text : (name.parse(text)?.at(-1) ?? '')),
+  )
 }
 
 export const listOptions = (request: Message, has: ListFields): ListOptions => {

@@ -11,6 +11,7 @@ import type {
   RelatedOptions,
   Repository,
 } from '../../persistence/contract/repository.js'
+import { kindOf } from '../../resource/kinds/kinds.js'
 import { maskReader, requiredIn, stringReader } from '../../resource/messages/field-readers.js'
 import { relationsNamed } from '../../persistence/relations/relations-named.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
@@ -67,7 +68,7 @@ const RESPONDERS: Responders = {
   get: ({ key, scope, name }, desc, repository) => {
     const { model } = repository
     const form = entityForm(model, desc.output)
-    const keyOf = keyIn(key, name)
+    const keyOf = keyIn(repository.model, key, name)
     return async (request, { context, ifMatch }) => {
       const entity = await repository.get(keyOf(request), { context })
       if (scope.length > 0) checkScope(model, scope, request, entity)
@@ -103,9 +104,9 @@ const RESPONDERS: Responders = {
       const entity = model.fromMessage(messageOf(request))
       model.leaveToDefaults(entity)
       if (id !== undefined) {
-        const given = valueOf(request, id) as string
-        if (model.name !== undefined) checkId(given, id.name)
-        putKey(entity, model.key.property, given, id.name)
+        const given = String(valueOf(request, id) as string | number | bigint)
+        if (model.name !== undefined && kindOf(model.key).isText) checkId(given, id.name)
+        putKey(model, entity, given, id)
       }
       if (scope.length > 0) putScope(model, scope, request, entity, facts.context.tenant)
       const write: ReferringWrite = { operation: 'create', named: () => [entity] }
@@ -143,7 +144,7 @@ const RESPONDERS: Responders = {
   },
 
   delete: ({ key, scope, name, force }, _desc, repository) => {
-    const keyOf = keyIn(key, name)
+    const keyOf = keyIn(repository.model, key, name)
     return async (request, facts) => {
       const id = keyOf(request)
       if (scope.length > 0) await checkStored(repository, [{ key: id, held: heldIn(scope, request) }], facts)
@@ -156,7 +157,7 @@ const RESPONDERS: Responders = {
   undelete: ({ key, scope, name, force }, desc, repository, _limits, unrestricted) => {
     const { model } = repository
     const form = entityForm(model, desc.output)
-    const keyOf = keyIn(key, name)
+    const keyOf = keyIn(repository.model, key, name)
     return async (request, facts) => {
       const id = keyOf(request)
       const restore = async (context: RequestContext) => {
@@ -181,7 +182,7 @@ const RESPONDERS: Responders = {
     const { model } = repository
     const form = listForm(model, desc.output, items)
     return async (request, facts) => {
-      const named = namedIn(request, keys, name, 'any')
+      const named = namedIn(model, request, keys, name, 'any')
       const ids = named.map(({ key }) => key)
       const entities = await repository.batchGet(ids, { context: facts.context })
       for (const entity of entities) checkScope(model, scope, request, entity)
@@ -233,7 +234,7 @@ const RESPONDERS: Responders = {
     ({ keys, scope, name, force }, _desc, repository) =>
     async (request, facts) => {
       const place = heldIn(scope, request)
-      const named = namedIn(request, keys, name, 'one')
+      const named = namedIn(repository.model, request, keys, name, 'one')
       await checkStored(
         repository,
         named.map(({ key, held }) => ({ key, held: [...place, ...held] })),
@@ -269,8 +270,7 @@ const createShaped = async (
   shape: KeyShape,
   field: string,
 ): Promise<object> => {
-  const keyOf = (one: object) =>
-    (one as Readonly<Record<string, string>>)[repository.model.key.property] ?? ''
+  const { textOf: keyOf } = repository.model.keys
   if (keyOf(entity) !== '') {
     shape.check(keyOf(entity), field)
     return create(context)

@@ -4,6 +4,7 @@ import { fieldNamed } from '../../resource/messages/field-readers.js'
 import type { NamePattern, NameVariable } from '../../resource/names/name-pattern.js'
 import { nearestNames } from '../../text/nearest-names.js'
 import { nameField, nameProblem } from './scope/names-in-requests.js'
+import { keyNamed } from './scope/wire-keys.js'
 import { type ScopeField, scopeFields } from './scope/path-scope.js'
 
 /** A method that a repository implements, with the fields that it reads and the fields of its scope. */
@@ -149,7 +150,7 @@ const WRITE_EXTRAS = ['validate_only', 'request_id']
 const byKey =
   (kind: 'get' | 'delete' | 'undelete', extras: readonly string[]): Shape =>
   ({ input, output }, resource, scope) => {
-    const key = keyField(input)
+    const key = keyField(input, resource)
     nothingBut(input, [key.name, ...extras, ...scope])
     if (kind !== 'get' && output.typeName === OPERATION) return { kind, key, ...deletionOf(input, true) }
     expectOutput(output, kind === 'delete' ? EMPTY : resource.typeName)
@@ -159,9 +160,8 @@ const byKey =
 const batchByKeys =
   (kind: 'batchGet' | 'batchDelete', extras: readonly string[]): Shape =>
   ({ input, output }, resource, scope) => {
-    const keys = ['ids', 'names']
-      .map((name) => stringField(input, name, 'list'))
-      .find((field) => field !== undefined)
+    const keys =
+      keyNamed(input, 'ids', 'list', resource, 'id') ?? keyNamed(input, 'names', 'list', resource, 'name')
     if (keys === undefined)
       throw new ShapeMismatch(`${input.name} has neither "repeated string ids" nor "names"`)
     nothingBut(input, [keys.name, ...extras, ...scope])
@@ -198,7 +198,7 @@ const SHAPES: Readonly<Record<StandardShape['kind'], Shape>> = {
 
   create: ({ input, output }, resource, scope) => {
     const field = resourceField(input, resource)
-    const id = stringField(input, `${field.name}_id`)
+    const id = keyNamed(input, `${field.name}_id`, 'scalar', resource, 'id')
     nothingBut(input, [field.name, `${field.name}_id`, 'read_mask', ...WRITE_EXTRAS, ...scope])
     expectOutput(output, resource.typeName)
     return { kind: 'create', resource: field, id }
@@ -240,9 +240,10 @@ const updateResource = (
   return field
 }
 
-/** `string id`, else `string name` (AIP-122). */
-const keyField = (input: DescMessage): DescField => {
-  const key = stringField(input, 'id') ?? stringField(input, 'name')
+/** `id`, else `name` (AIP-122): a string, or the integer that the resource has there. */
+const keyField = (input: DescMessage, resource: DescMessage): DescField => {
+  const key =
+    keyNamed(input, 'id', 'scalar', resource, 'id') ?? keyNamed(input, 'name', 'scalar', resource, 'name')
   if (key === undefined) throw new ShapeMismatch(`${input.name} has neither "string id" nor "string name"`)
   return key
 }

@@ -134,7 +134,7 @@ const keyReader = ({ model }: Repository<object>, method: StandardMethod): Reade
     case 'get':
     case 'delete':
     case 'undelete':
-      return keyIn(method.key, method.name)
+      return keyIn(model, method.key, method.name)
     case 'update': {
       const messageOf = requiredIn<Message>(method.resource)
       const keyOf = keyInside(model, method.resource)

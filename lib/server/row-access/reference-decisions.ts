@@ -5,6 +5,7 @@ import type { Repository } from '../../persistence/contract/repository.js'
 import { isOwning } from '../../resource/relations/relation.js'
 import { type ResourceModel, resourceModel } from '../../resource/resource-model.js'
 import type { AuthorizationRequest, Authorizer } from '../authz/authorizer.js'
+import { wireKey } from '../methods/scope/wire-keys.js'
 import { type Decision, decisionOf, type EntityRequest, restrictionOf } from '../authz/decision.js'
 import { isNobody } from '../authz/is-nobody.js'
 import { type ResourceTemplate, resourceTemplate, typeOf } from '../authz/resource-template.js'
@@ -120,7 +121,9 @@ export class ReferenceDecisions {
     const own = this.#verbOf(model, row.field)
     const found = this.#getOf(target)
     if (own === '' && found?.rule.public === true) return undefined
-    const request = found && create(found.get.desc.input, { [found.get.key.localName]: nameOf(row) })
+    const request =
+      found &&
+      create(found.get.desc.input, { [found.get.key.localName]: wireKey(found.get.key, nameOf(row)) })
     const resource = (found && filled(found, request)) ?? target.type
     return {
       principal,

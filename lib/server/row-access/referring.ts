@@ -6,6 +6,7 @@ import type {
 } from '../../persistence/contract/related-options.js'
 import type { OperationOptions, Repository } from '../../persistence/contract/repository.js'
 import { joinOptions } from '../../persistence/contract/scope.js'
+import { keyPartOf } from '../../resource/keys/key-part.js'
 import { isOwning } from '../../resource/relations/relation.js'
 import { resourceModel } from '../../resource/resource-model.js'
 import type { ReferringWrite, WritesReferences } from '../chain/row-access.js'
@@ -77,8 +78,8 @@ export class Referring implements WritesReferences {
       const target = resourceModel<object>(relation.target())
       const key =
         entity[reference.property] ?? (entity[property] as Values | undefined)?.[target.key.property]
-      if (typeof key === 'string' && key !== '')
-        yield { target, field: reference.proto, values: { [target.key.property]: key } }
+      const text = keyPartOf(reference).textOf(key)
+      if (text !== '') yield { target, field: reference.proto, values: { [target.key.property]: text } }
     }
   }
 }

@@ -320,9 +320,7 @@ export class RestrictedRepository implements Restricted {
       if (!(await allPass(entities, check))) throw this.#denied('check')
       return
     }
-    const keys = entities.map(
-      (entity) => (entity as Readonly<Record<string, string>>)[this.model.key.property] ?? '',
-    )
+    const keys = entities.map((entity) => this.model.keys.ofEntity(entity) as string)
     const held = await this.#stored(false, keys, sameContext(options), where)
     if (held === undefined) throw this.#denied('check')
   }

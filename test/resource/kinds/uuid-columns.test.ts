@@ -100,13 +100,13 @@ describeOn('a column of UUIDs', backends, (backend) => {
 })
 
 describe('a property of the type uuid', () => {
-  it('is a column of UUIDs, and cannot be a key', () => {
+  it('is a column of UUIDs, and can be a key', () => {
     expect(resourceModel(Shipment).byProperty.get('carrier')?.kind).to.equal('uuid')
     @Resource({ shared: true })
     @Entity('parcels')
     class Parcel {
       @PrimaryColumn('uuid') id!: string
     }
-    expect(() => resourceModel(Parcel)).to.throw('exactly one string key')
+    expect(resourceModel(Parcel).key.kind).to.equal('uuid')
   })
 })

@@ -137,9 +137,11 @@ describe('the name of a resource', () => {
       ],
     ],
     [
-      'a variable that is no string',
+      'a variable that can be no key',
       { pattern: ['reads/{read}/books/{book}'] },
-      ['{read} of the pattern reads/{read}/books/{book} is read, which has to be a string'],
+      [
+        '{read} of the pattern reads/{read}/books/{book} is read, which has to be a string, a uuid or an integer',
+      ],
     ],
     [
       'a type that is none',

@@ -154,12 +154,12 @@ describe('the relations of a resource', () => {
       'venture: nullable: true contradicts ventureId, which is not nullable: drop it from the relation',
     ],
     [
-      'a reference that is no text',
+      'a reference that can be no key',
       (prototype) => {
-        Column({ type: 'int' })(prototype, 'ventureId')
+        Column({ type: 'double precision' })(prototype, 'ventureId')
         ManyToOne(() => Venture)(prototype, 'venture')
       },
-      'venture: ventureId is int32: a reference holds the key of the other resource, which is a string',
+      'venture: ventureId is double: a reference holds the key of the other resource, which is a string, a uuid or an integer',
     ],
     [
       'a property of the reference that is stored elsewhere',

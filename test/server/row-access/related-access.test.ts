@@ -6,7 +6,7 @@ import { PreconditionFailureSchema } from 'ashlar-annotations/google/rpc/error_d
 import { Operations } from 'ashlar-annotations/google/longrunning/operations_pb.js'
 import { StatusSchema } from 'ashlar-annotations/google/rpc/status_pb.js'
 import { MemoryDatabase } from '../../../lib/persistence/memory/memory-database.js'
-import { memoryRepositoryOf, repositoryOf } from '../../../lib/persistence/repository-of.js'
+import { type KeyOf, memoryRepositoryOf, repositoryOf } from '../../../lib/persistence/repository-of.js'
 import type { Repository } from '../../../lib/persistence/contract/repository.js'
 import { filter } from '../../../lib/persistence/query/filter-template.js'
 import { createTables } from '../../../lib/persistence/schema/create-tables.js'
@@ -52,7 +52,7 @@ describeOn('deletes of served resources', backends, (backend) => {
     const shared = new MemoryDatabase()
     if (dataSource !== undefined && database !== undefined)
       await createTables(collated(dataSource, backend), ENTITIES, database.dialect.name)
-    const make = <E extends object>(entity: new () => E): Repository<E> =>
+    const make = <E extends object>(entity: new () => E): Repository<E, KeyOf<E>> =>
       dataSource === undefined
         ? new (memoryRepositoryOf(entity))({ database: shared })
         : new (repositoryOf(entity))(dataSource)

@@ -1,5 +1,4 @@
 import { ErrNotFound } from '../../../errors.js'
-import { byCodePoint } from '../../../text/code-point-order.js'
 import type { Sources, Values } from '../../contract/new-entity.js'
 import {
   type BatchDeleteOptions,
@@ -9,7 +8,6 @@ import {
 } from '../../contract/repository.js'
 import type { RowCondition, Scope } from '../../contract/scope.js'
 import type { BeginOptions } from '../../dialects/dialect.js'
-import { isStorable } from '../../query/reachable.js'
 import type { RowCall } from '../../rows/row-call.js'
 import type { Target } from '../../rows/row-target.js'
 import { deleteWithChildren } from './delete-with-children.js'
@@ -89,8 +87,9 @@ export class FamilyWriter<E extends object, C extends RowCall> {
     patch: Values,
     options?: BatchDeleteOptions,
   ): Promise<void> {
-    if (!keys.every(isStorable)) throw new ErrNotFound()
-    const rows = [...keys].sort(byCodePoint).map((key) => ({ key, scope }))
+    const { isKey, compare } = this.member.model.keys
+    if (!keys.every(isKey)) throw new ErrNotFound()
+    const rows = [...keys].sort(compare).map((key) => ({ key, scope }))
     if (rows.length > 0) await this.#delete(call, rows, patch, scope, options)
   }
 

@@ -1,5 +1,6 @@
 import type { ReferenceAccess, RowLimits } from '../../contract/related-options.js'
 import { predicateOf } from '../../query/predicate.js'
+import { keyPartOf } from '../../../resource/keys/key-part.js'
 import { sharedParts } from '../../../resource/relations/parts-of-name.js'
 import { type Edge, isSoft } from './family.js'
 import { parentIsDeleted, stillReferredTo } from './refused-deletion.js'
@@ -91,8 +92,9 @@ async function limitsOf(
   const values: Record<string, string> = { [target.key.property]: key }
   const parts = sharedParts(row.member.model, relation, target)
   if (parts.length > 0) {
-    const [entity] = (await stored.entities([row])) as Readonly<Record<string, string>>[]
-    for (const part of parts) values[part.target.property] = entity?.[part.own.property] ?? ''
+    const [entity] = (await stored.entities([row])) as Readonly<Record<string, unknown>>[]
+    for (const { own, target: other } of parts)
+      values[other.property] = keyPartOf(own).textOf(entity?.[own.property])
   }
   return references.refer({ target, field: relation.reference.proto, by: row.member.model, values })
 }

@@ -1,5 +1,6 @@
 import { BoundedCache } from '../../../bounded-cache.js'
 import type { Field } from '../../../resource/fields/field.js'
+import { keyPartOf } from '../../../resource/keys/key-part.js'
 import type { LockClause } from '../../contract/row-lock.js'
 import type { TableName } from '../../dialects/catalog/table-definition.js'
 import type { Dialect } from '../../dialects/dialect.js'
@@ -40,6 +41,8 @@ export class FamilyStatements {
   readonly #statements = new BoundedCache<string, Statement>(CACHED_STATEMENTS, 'family_statements')
   readonly #table: string
   readonly #columns: string
+  /** The texts of what is selected of the key and the references. */
+  readonly #read: readonly ((stored: unknown) => string)[]
 
   constructor(
     private readonly member: Member,
@@ -50,29 +53,33 @@ export class FamilyStatements {
   ) {
     this.#table = quoteTable(table, dialect)
     const { key, tenant, deleteTime } = member.model
-    this.#columns = [
-      this.#name(key),
+    this.#read = [key, ...member.parents.map(({ relation }) => relation.reference)].map((field) => {
+      const part = keyPartOf(field)
+      const decode = dialect.kinds[field.kind].decoder(field)
+      return (stored) => part.textOf(decode(stored))
+    })
+    const columns = [
+      key,
       tenant === undefined ? 'NULL' : this.#name(tenant),
       deleteTime === undefined ? '0' : `CASE WHEN ${this.#name(deleteTime)} IS NULL THEN 0 ELSE 1 END`,
       member.hasDeleteId ? dialect.quote(DELETE_ID) : 'NULL',
-      ...member.parents.map(({ relation }) => this.#name(relation.reference)),
+      ...member.parents.map(({ relation }) => relation.reference),
     ]
-      .map((column, at) => `${column} AS ${dialect.quote(`c${at}`)}`)
-      .join(', ')
+    this.#columns = columns.map((column, at) => this.#selected(column, dialect.quote(`c${at}`))).join(', ')
   }
 
   readonly rowOf = (row: Row): StoredRow => {
     const [key, tenant, isDeleted, deleteId, ...references] = row
     return {
       member: this.member,
-      key: key as string,
+      key: this.#read[0]?.(key) ?? '',
       tenant: (tenant as string | null) ?? undefined,
       isDeleted: Number(isDeleted) === 1,
       deleteId: (deleteId as string | null) ?? undefined,
       references: Object.fromEntries(
         this.member.parents.map(({ relation }, at) => [
           relation.property,
-          (references[at] as string | null) ?? undefined,
+          references[at] === null ? undefined : this.#read[at + 1]?.(references[at]),
         ]),
       ),
     }
@@ -152,7 +159,7 @@ export class FamilyStatements {
     if (expireTime === undefined) return ['1 = 0']
     const conditions = [`${this.#name(expireTime)} <= ${this.#bind(expireTime, before, values)}`]
     if (after === undefined) return conditions
-    const behind = () => `${this.#name(key)} > ${this.#bind(key, after.key, values)}`
+    const behind = () => `${this.#name(key)} > ${this.#bindKey(key, after.key, values)}`
     if (tenant === undefined) return [...conditions, behind()]
     const same = `${this.#name(tenant)} > ${this.#bind(tenant, after.tenant, values)}`
     return [
@@ -163,16 +170,33 @@ export class FamilyStatements {
 
   #isAmong(field: Field, keys: readonly string[], values: unknown[]): string {
     const array = this.dialect.kinds[field.kind].arrayType?.(field)
-    if (array !== undefined) return `${this.#name(field)} = ANY(${this.#count(values, keys)}::${array})`
+    if (array !== undefined) {
+      const bound = keys.map((key) => this.#stored(field, keyPartOf(field).valueOf(key)))
+      return `${this.#name(field)} = ANY(${this.#count(values, bound)}::${array})`
+    }
     return `${this.#name(field)} IN (${padded(keys)
-      .map((key) => this.#bind(field, key, values))
+      .map((key) => this.#bindKey(field, key, values))
       .join(', ')})`
   }
 
   #bind(column: PlanColumn, value: unknown, values: unknown[]): string {
-    const sql = this.dialect.kinds[column.kind]
-    const stored = value === undefined ? null : sql.value(value as PlanValue, column)
-    return sql.placeholder(column, values.push(stored))
+    return this.dialect.kinds[column.kind].placeholder(column, values.push(this.#stored(column, value)))
+  }
+
+  #stored(column: PlanColumn, value: unknown): unknown {
+    return value === undefined ? null : this.dialect.kinds[column.kind].value(value as PlanValue, column)
+  }
+
+  #bindKey(field: Field, key: string, values: unknown[]): string {
+    return this.#bind(field, keyPartOf(field).valueOf(key), values)
+  }
+
+  /** So that what is read of it is exact. */
+  #selected(column: Field | string, alias: string): string {
+    if (typeof column === 'string') return `${column} AS ${alias}`
+    const name = this.#name(column)
+    const selected = this.dialect.kinds[column.kind].selected(name, alias)
+    return selected === name ? `${name} AS ${alias}` : selected
   }
 
   #count(values: unknown[], value: unknown): string {

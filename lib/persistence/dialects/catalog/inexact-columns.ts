@@ -8,27 +8,44 @@ export interface InexactColumn {
   readonly advice: string
 }
 
+/** A column that has to be compared exactly. */
+export interface IdentifyingColumn {
+  readonly column: string
+  /** The type that it should have. */
+  readonly type: string
+  /** Whether one of a type does, by its name in the catalog. Undefined where a collation decides. */
+  readonly isExactAs?: ((type: string) => boolean) | undefined
+}
+
 /** Those of the columns that are not compared exactly; undefined while there is no such table. */
 export type InexactColumns = (
   query: Query,
   table: TableName,
-  columns: readonly string[],
+  columns: readonly IdentifyingColumn[],
 ) => Promise<readonly InexactColumn[] | undefined>
 
 type Row = readonly unknown[]
 
-/** What is wrong with each column, by a catalog's rows that begin with the name. */
+/** Why a column that is no text is not compared exactly; undefined where it is. */
+export const wrongType = (
+  { column, type, isExactAs }: IdentifyingColumn,
+  found: string,
+): InexactColumn | undefined =>
+  isExactAs?.(found) === false ? { column, what: `type ${found}`, advice: `use ${type}` } : undefined
+
+/** What is wrong with each column, by a catalog's rows that begin with the name and the type. */
 export function inexactAmong(
   rows: readonly Row[],
-  columns: readonly string[],
+  columns: readonly IdentifyingColumn[],
   spelled: (name: string) => string,
   problem: (row: Row) => Omit<InexactColumn, 'column'> | undefined,
 ): readonly InexactColumn[] | undefined {
   if (rows.length === 0) return undefined
   const byName = new Map(rows.map((row) => [spelled(String(row[0])), row]))
-  return columns.flatMap((column): InexactColumn[] => {
-    const row = byName.get(spelled(column))
-    const wrong = row && problem(row)
-    return wrong === undefined ? [] : [{ column, ...wrong }]
+  return columns.flatMap((one): InexactColumn[] => {
+    const row = byName.get(spelled(one.column))
+    if (row === undefined) return []
+    const wrong = one.isExactAs === undefined ? problem(row) : wrongType(one, String(row[1]))
+    return wrong === undefined ? [] : [{ column: one.column, ...wrong }]
   })
 }

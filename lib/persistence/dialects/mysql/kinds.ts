@@ -1,3 +1,4 @@
+import type { Facets } from '../../../resource/kinds/kind.js'
 import type { PlanValue } from '../../query/query-plan.js'
 import { type BoundValue, isoMicros, lastMicrosecond } from '../values/bound-value.js'
 import { bufferOf } from '../values/buffer-of.js'
@@ -8,6 +9,7 @@ import {
   type KindsSql,
   OF_BIGINT,
   OF_ENUM,
+  OF_INTEGER,
   OF_JSON,
   OF_NUMBER,
   OF_TEXT,
@@ -48,8 +50,13 @@ const entry = (type: string, more: Partial<KindSql> = {}): KindSql =>
 const varchar = (length: number | undefined): string =>
   length === undefined ? 'longtext' : `varchar(${length})`
 
+/** The catalog names the type without its sign. */
+function isInteger(_: Facets, type: string): boolean {
+  return /^(?:small|medium|big)?int$/.test(type)
+}
+
 /** A 64-bit integer is bound as text: as a number it would be compared as a double. */
-const SIGNED = { ...OF_BIGINT, placeholder: () => 'CAST(? AS SIGNED)' }
+const SIGNED = { ...OF_BIGINT, placeholder: () => 'CAST(? AS SIGNED)', exactAs: isInteger }
 
 export const mysqlKinds: KindsSql = {
   string: entry('longtext', {
@@ -65,10 +72,23 @@ export const mysqlKinds: KindsSql = {
     type: ({ maxLength = ENUM_LENGTH }) => varchar(maxLength),
     inside: nameInside,
   }),
-  int32: entry('int', { ...OF_NUMBER, inside: numberInside }),
-  uint32: entry('int unsigned', OF_NUMBER),
+  int32: entry('int', {
+    ...OF_INTEGER,
+    type: ({ stored }) => stored ?? 'int',
+    exactAs: isInteger,
+    inside: numberInside,
+  }),
+  uint32: entry('int unsigned', {
+    ...OF_INTEGER,
+    type: ({ stored }) => `${stored ?? 'int'} unsigned`,
+    exactAs: isInteger,
+  }),
   int64: entry('bigint', SIGNED),
-  uint64: entry('bigint unsigned', { ...OF_BIGINT, placeholder: () => 'CAST(? AS UNSIGNED)' }),
+  uint64: entry('bigint unsigned', {
+    ...OF_BIGINT,
+    placeholder: () => 'CAST(? AS UNSIGNED)',
+    exactAs: isInteger,
+  }),
   duration: entry('bigint', SIGNED),
   float: entry('float', {
     value: (value) => bound(typeof value === 'number' ? Math.fround(value) : value),

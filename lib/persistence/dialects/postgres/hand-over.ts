@@ -21,7 +21,7 @@ export const postgresHandOver: HandOver = {
     return `(SELECT ${kept.join(' || ')} FROM ${quoted(PAGE, '"')}) IS NOT NULL`
   },
   // In a query of its own the text is read once, and not for every row that is compared.
-  kept: (number) => `(SELECT NULLIF(current_setting(${settingOf(number)}, true), '')::text[])::text[]`,
+  kept: (number, type) => `(SELECT NULLIF(current_setting(${settingOf(number)}, true), '')::text[])::${type}`,
   // What gathers has a WITH, so that the two conditions stay apart: the one of the page first.
   keepingText: (number, gathering) =>
     `SELECT 1 FROM (${gathering}) AS kept WHERE set_config(${textSettingOf(number)}, ${GATHERED}::text, true) IS NULL`,

@@ -10,8 +10,8 @@ import {
   type KindsSql,
   OF_BIGINT,
   OF_ENUM,
+  OF_INTEGER,
   OF_JSON,
-  OF_NUMBER,
   OF_TEXT,
 } from '../values/kind-sql.js'
 import { bytesOfHex, doubleOfHex } from './hex.js'
@@ -81,6 +81,16 @@ const FRACTION = {
   holds: () => true,
 } satisfies Partial<KindSql>
 
+const narrow = ({ stored }: Facets): string => stored ?? 'integer'
+/** A smallint has no room for all of those without a sign. */
+const narrowUnsigned = ({ stored }: Facets): string => (stored === undefined ? 'bigint' : 'integer')
+
+/** Of a kind whose columns have several types. */
+const typed = (type: (field: Facets) => string) => ({
+  type,
+  arrayType: (field: Facets) => `${type(field)}[]`,
+})
+
 export const postgresKinds: KindsSql = {
   string: entry('text', {
     ...TEXT,
@@ -89,7 +99,7 @@ export const postgresKinds: KindsSql = {
     catalogType: ({ maxLength }) => catalogText(varchar(maxLength)),
     inside: textInside,
   }),
-  uuid: entry('uuid', OF_TEXT),
+  uuid: entry('uuid', { ...OF_TEXT, exactAs: (_, type) => type === 'uuid' }),
   enum: entry('text', {
     ...TEXT,
     ...OF_ENUM,
@@ -97,12 +107,37 @@ export const postgresKinds: KindsSql = {
     catalogType: ({ maxLength = ENUM_LENGTH }) => catalogText(varchar(maxLength)),
     inside: nameInside,
   }),
-  int32: entry('integer', { ...OF_NUMBER, gathered: asIs, inside: numberInside }, 'smallint', 'bigint'),
-  uint32: entry('bigint', { ...OF_NUMBER, gathered: asIs }, 'integer'),
-  int64: entry('bigint', OF_BIGINT),
+  int32: entry(
+    'integer',
+    {
+      ...OF_INTEGER,
+      ...typed(narrow),
+      exactAs: ({ stored }, type) =>
+        type === 'int4' || type === 'int8' || (stored !== undefined && type === 'int2'),
+      gathered: asIs,
+      inside: numberInside,
+    },
+    'smallint',
+    'bigint',
+  ),
+  uint32: entry(
+    'bigint',
+    {
+      ...OF_INTEGER,
+      ...typed(narrowUnsigned),
+      exactAs: ({ stored }, type) => type === 'int8' || (stored !== undefined && type === 'int4'),
+      gathered: asIs,
+    },
+    'integer',
+  ),
+  int64: entry('bigint', { ...OF_BIGINT, exactAs: (_, type) => type === 'int8' || type === 'numeric' }),
   uint64: entry(
     'numeric(20)',
-    { ...OF_BIGINT, catalogType: () => 'numeric(20,0)' },
+    {
+      ...OF_BIGINT,
+      catalogType: () => 'numeric(20,0)',
+      exactAs: (_, type) => type === 'numeric',
+    },
     'bigint',
     'numeric(20,0)',
   ),

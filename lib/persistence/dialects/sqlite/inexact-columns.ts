@@ -1,4 +1,9 @@
-import type { InexactColumn, InexactColumns } from '../catalog/inexact-columns.js'
+import {
+  type IdentifyingColumn,
+  type InexactColumn,
+  type InexactColumns,
+  wrongType,
+} from '../catalog/inexact-columns.js'
 import type { TableName } from '../catalog/table-definition.js'
 import { quoted } from '../values/quoted.js'
 
@@ -9,11 +14,13 @@ import { quoted } from '../values/quoted.js'
 export const inexactColumns: InexactColumns = async (query, table, columns) => {
   const rows = await query('SELECT name, type FROM pragma_table_info(?)', [table.name])
   const types = new Map(rows.map(([name, type]) => [String(name).toLowerCase(), String(type)]))
-  const present = columns.filter((column) => types.has(column.toLowerCase()))
+  const present = columns.filter(({ column }) => types.has(column.toLowerCase()))
   if (present.length === 0) return rows.length === 0 ? undefined : []
   const [counts] = await query(trial(table, present), [])
-  return present.flatMap((column, i): InexactColumn[] => {
+  return present.flatMap((one, i): InexactColumn[] => {
+    const { column } = one
     const type = types.get(column.toLowerCase()) ?? ''
+    if (one.isExactAs !== undefined) return [wrongType(one, type) ?? []].flat()
     if (!isText(type)) return [{ column, what: `type ${type}`, advice: 'use TEXT' }]
     return Number(counts?.[i]) === 3
       ? []
@@ -25,9 +32,9 @@ export const inexactColumns: InexactColumns = async (query, table, columns) => {
  * The collation of the first part of a UNION says what is the same:
  * https://www.sqlite.org/lang_select.html#collateseqcompound
  */
-const trial = ({ name }: TableName, columns: readonly string[]): string => {
+const trial = ({ name }: TableName, columns: readonly IdentifyingColumn[]): string => {
   const counts = columns.map(
-    (column, i) =>
+    ({ column }, i) =>
       `(SELECT count(*) FROM (SELECT ${quoted(column, '`')} FROM ${quoted(name, '`')} WHERE 0 UNION SELECT 'a' UNION SELECT 'A' UNION SELECT 'a ')) AS c${i}`,
   )
   return `SELECT ${counts.join(', ')}`

@@ -9,6 +9,7 @@ import {
   type KindsSql,
   OF_BIGINT,
   OF_ENUM,
+  OF_INTEGER,
   OF_JSON,
   OF_NUMBER,
   OF_TEXT,
@@ -53,12 +54,18 @@ const entry = (type: string, more: Partial<SqliteKind> = {}): SqliteKind =>
     ...more,
   })
 
+/** Integer affinity: https://www.sqlite.org/datatype3.html#determination_of_column_affinity */
+function isInteger(_: unknown, type: string): boolean {
+  return /INT/i.test(type)
+}
+
 /**
  * `sqlite3` stores a bound bigint as NULL, so that 64-bit integers are bound as text, and of a number beyond
  * 2^53 it returns another one.
  */
 const wide = (written: string) => ({
   ...OF_BIGINT,
+  exactAs: isInteger,
   casts: { written, read: 'TEXT' },
   placeholder: () => `CAST(? AS ${written})`,
   selected: (column: string, alias: string) => `CAST(${column} AS TEXT) AS ${alias}`,
@@ -73,8 +80,8 @@ export const sqliteKinds: Readonly<Record<keyof KindsSql, SqliteKind>> = {
   string: entry('TEXT', { ...OF_TEXT, isText: true, gathered: asText, inside: textInside }),
   uuid: entry('TEXT', { ...OF_TEXT, isText: true, gathered: asText }),
   enum: entry('TEXT', { ...OF_ENUM, isText: true, gathered: asText, inside: nameInside }),
-  int32: entry('INTEGER', { ...OF_NUMBER, gathered: asNumber, inside: integerInside }),
-  uint32: entry('INTEGER', { ...OF_NUMBER, gathered: asNumber }),
+  int32: entry('INTEGER', { ...OF_INTEGER, exactAs: isInteger, gathered: asNumber, inside: integerInside }),
+  uint32: entry('INTEGER', { ...OF_INTEGER, exactAs: isInteger, gathered: asNumber }),
   int64: entry('INTEGER', wide('INTEGER')),
   uint64: entry('INTEGER', {
     // NUMERIC keeps what INTEGER would clamp to 2^63-1.
@@ -83,7 +90,7 @@ export const sqliteKinds: Readonly<Record<keyof KindsSql, SqliteKind>> = {
     encoder:
       ({ proto }) =>
       (value) => {
-        if (typeof value === 'bigint' && value > UINT64[1])
+        if (BigInt(value as bigint | string) > UINT64[1])
           throw new InvalidArgument(proto, 'is above 2^63-1, the most SQLite can store')
         return bound(value as PlanValue)
       },

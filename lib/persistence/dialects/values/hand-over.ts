@@ -8,8 +8,8 @@ export interface HandOver {
    * @param columns - by name.
    */
   readonly keeping: (columns: readonly string[]) => string
-  /** The texts of the column with this number, from 0, as an array. */
-  readonly kept: (number: number) => string
+  /** The values of the column with this number, from 0, as an array of a type. */
+  readonly kept: (number: number, type: string) => string
   /**
    * A statement that gathers, without a row of its own: its text is kept under a number, from 0, for the last
    * statement of the round trip. The server sends what it has whenever that is a few KiB, and this process

@@ -38,6 +38,11 @@ export interface KindSql {
   readonly arrayType?: (field: Facets) => string
   /** Whether a column of that type, as the catalog names it, gives back each value as it was written. */
   readonly keeps: (field: Facets, type: string) => boolean
+  /**
+   * Whether a column of that type, as the catalog names it, compares values of a key exactly, and takes all
+   * of them. Undefined for texts, which a collation compares, and where no key is of the kind.
+   */
+  readonly exactAs?: (field: Facets, type: string) => boolean
   /** What the engine can hold, where that is less than the kind. */
   readonly range?: Range
 
@@ -91,6 +96,12 @@ export interface KindSql {
 /** `any` is a column of unknown type, which no resource has. */
 export type KindsSql = Readonly<Record<KindName | 'any', KindSql>>
 
+/** How a field's values are bound: in the form that filters use, so that both find the same row. */
+export const encoderOf = (
+  field: StoredField & { readonly kind: KindName },
+  { kinds }: { readonly kinds: KindsSql },
+): Encode | undefined => kinds[field.kind].encoder(field)
+
 /** Parts of entries that are the same on several engines. */
 export const OF_TEXT = {
   encoder: () => undefined,
@@ -117,7 +128,16 @@ export const OF_JSON = {
 }
 
 export const OF_NUMBER = { decoder: (): Decode => Number, inline: (value: string) => `+${value}` }
-export const OF_BIGINT = { decoder: (): Decode => (value) => BigInt(value as string) }
+/** A property may hold the digits of an integer. */
+export const OF_INTEGER = {
+  ...OF_NUMBER,
+  decoder: ({ hasDigits }: Facets): Decode => (hasDigits === true ? String : Number),
+  encoder: ({ hasDigits }: Facets): Encode | undefined => (hasDigits === true ? Number : undefined),
+}
+export const OF_BIGINT = {
+  decoder: ({ hasDigits }: Facets): Decode =>
+    hasDigits === true ? String : (value) => BigInt(value as string),
+}
 
 /** The most characters of a column whose names are declared without a length. */
 export const ENUM_LENGTH = 255

@@ -72,7 +72,7 @@ export class ChangeEvents<E extends object> {
         source: events.source,
         resource: model.type,
         verb: kind,
-        key: values[model.key.property] as string,
+        key: model.keys.textOf(about),
         subject: model.name?.format(about),
         tenant: model.tenant === undefined ? '' : (values[model.tenant.property] as string),
         data,

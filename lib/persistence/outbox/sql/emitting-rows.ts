@@ -160,8 +160,7 @@ export class EmittingRows<E extends object> implements Rows<E> {
 
   async #lockedBatch(call: SqlCall, keys: readonly string[], reach: Reach): Promise<Map<string, E>> {
     const stored = await this.next.batchGet(call, keys, reach, { lock: FOR_WRITE })
-    const { property } = this.model.key
-    return new Map(stored.map((entity) => [(entity as Values)[property] as string, entity]))
+    return new Map(stored.map((entity) => [this.model.keys.textOf(entity), entity]))
   }
 
   #tell(call: SqlCall, changes: readonly Change<E>[]): Promise<void> {

@@ -8,6 +8,7 @@ import type { ResourceModel } from '../../../resource/resource-model.js'
 import { valueOf } from '../../chain/method.js'
 import { pathsOf } from '../../../resource/messages/http-paths.js'
 import type { Held, ScopeField } from './path-scope.js'
+import { repositoryKey } from './wire-keys.js'
 
 /** Whether `-` may stand for any parent (AIP-159). */
 export type Parents = 'one' | 'any'
@@ -67,17 +68,21 @@ const heldBy = (
   })
 
 /** Reads the key of the one entity that a request names. */
-export const keyIn = (field: DescField, name: NamePattern | undefined): Reader<string> => {
-  const textOf = requiredIn<string>(field)
-  return name === undefined ? textOf : (request) => namedBy(name, textOf(request), 'any', field.name).key
+export const keyIn = (
+  model: ResourceModel,
+  field: DescField,
+  name: NamePattern | undefined,
+): Reader<string> => {
+  const wireOf = requiredIn<string>(field)
+  return name === undefined
+    ? (request) => repositoryKey(model, wireOf(request))
+    : (request) => repositoryKey(model, namedBy(name, wireOf(request), 'any', field.name).key)
 }
 
 /** Reads the key inside of the resource that a request carries. */
 export const keyInside = (model: ResourceModel, resource: DescField): Reader<string> => {
   const named = namedInside(model, resource)
-  if (model.name !== undefined) return (inside) => named(inside).key
-  const field = keyField(model)
-  return requiredIn(field, `${resource.name}.${field.name}`)
+  return (inside) => named(inside).key
 }
 
 /**
@@ -90,9 +95,9 @@ export const namedInside = (model: ResourceModel, resource: DescField) => {
   const textOf = requiredIn<string>(field, `${resource.name}.${field.name}`)
   return (inside: Message, at = ''): Named => {
     const text = textOf(inside)
-    return name === undefined
-      ? { key: text, held: [] }
-      : namedBy(name, text, 'one', `${at}${resource.name}.${field.name}`)
+    if (name === undefined) return { key: repositoryKey(model, text), held: [] }
+    const { key, held } = namedBy(name, text, 'one', `${at}${resource.name}.${field.name}`)
+    return { key: repositoryKey(model, key), held }
   }
 }
 
@@ -119,14 +124,17 @@ export const nameField = (
 
 /** The entities that a request names in a list. */
 export const namedIn = (
+  model: ResourceModel,
   request: Message,
   field: DescField,
   name: NamePattern | undefined,
   parents: Parents,
 ): readonly Named[] =>
-  (valueOf(request, field) as string[]).map((text, index) =>
-    name === undefined ? { key: text, held: [] } : namedBy(name, text, parents, `${field.name}[${index}]`),
-  )
+  (valueOf(request, field) as string[]).map((text, index) => {
+    if (name === undefined) return { key: repositoryKey(model, text), held: [] }
+    const { key, held } = namedBy(name, text, parents, `${field.name}[${index}]`)
+    return { key: repositoryKey(model, key), held }
+  })
 
 /** `<resource>_id` of a named resource (AIP-122). @throws InvalidArgument that says what an id looks like. */
 export const checkId = (id: string, field: string): void => {

@@ -2,6 +2,8 @@ import type { DescField, DescMessage, DescMethod, Message } from '@bufbuild/prot
 import { ErrNotFound, InvalidArgument } from '../../../errors.js'
 import type { ListScope } from '../../../persistence/contract/repository.js'
 import { type Filter, hasValue, type FilterValue } from '../../../persistence/query/filter-template.js'
+import { keyPartOf } from '../../../resource/keys/key-part.js'
+import { kindOf } from '../../../resource/kinds/kinds.js'
 import type { ResourceModel } from '../../../resource/resource-model.js'
 import { valueOf } from '../../chain/method.js'
 import { fieldNamed } from '../../../resource/messages/field-readers.js'
@@ -90,8 +92,10 @@ export const under = (
   request: Message,
 ): Pick<ListScope, 'under'> => {
   if (scope.length === 0) return {}
-  const conditions = heldIn(scope, request).map(({ name, value }) => {
+  const conditions = heldIn(scope, request).map(({ name, value: wire }) => {
     if (!model.byProto.has(name)) throw new ErrNotFound()
+    const value = heldValue(model, name, wire)
+    if (value === undefined) throw new ErrNotFound()
     // No resource is at a place that no number names.
     if (typeof value === 'number' && !Number.isFinite(value)) throw new ErrNotFound()
     return hasValue(name, value as FilterValue)
@@ -118,7 +122,7 @@ export const checkHeld = (model: ResourceModel, held: readonly Held[], entity: o
   for (const { name, value } of held) {
     const property = model.byProto.get(name)?.property
     const actual = property === undefined ? undefined : (entity as Record<string, unknown>)[property]
-    if (actual !== value) throw new ErrNotFound()
+    if (actual !== heldValue(model, name, value)) throw new ErrNotFound()
   }
 }
 
@@ -135,16 +139,29 @@ export const putScope = (
   tenant: string | undefined,
 ): void => {
   const values = entity as Record<string, unknown>
-  for (const { name, value } of heldIn(scope, request)) {
+  for (const { name, value: wire } of heldIn(scope, request)) {
     const field = model.byProto.get(name)
     const property = field?.property ?? name
+    // What is not canonical is left as it is, and refused by name.
+    const value = heldValue(model, name, wire) ?? wire
     const inside = values[property]
-    if (inside !== undefined && inside !== '' && inside !== 0 && inside !== value) {
+    if (inside !== undefined && inside !== '' && inside !== 0 && inside !== 0n && inside !== value) {
       throw new InvalidArgument(name, 'differs from that of the resource')
     }
     if (field?.role === 'tenant' && tenant !== undefined && tenant !== value) throw new ErrNotFound()
     values[property] = value
   }
+}
+
+/**
+ * What an entity has to hold, in the type of its property. Undefined for a key of another resource that is
+ * not canonical: nothing refers to it.
+ */
+const heldValue = (model: ResourceModel, name: string, wire: unknown): unknown => {
+  const field = model.byProto.get(name)
+  if (field === undefined || kindOf(field).key === undefined || kindOf(field).isText) return wire
+  const part = keyPartOf(field)
+  return part.valueOf(part.textOf(wire))
 }
 
 const KEYS = ['id', 'name']

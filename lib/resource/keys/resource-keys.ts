@@ -1,0 +1,119 @@
+import type { Field } from '../fields/field.js'
+import { type KeyPart, keyPartOf, type PartValue } from './key-part.js'
+
+/**
+ * A key as code of the application has it: the value of its one property, or an object with the properties of
+ * its parts.
+ */
+export type KeyValue = PartValue | Readonly<Record<string, PartValue>>
+
+/**
+ * The keys of one resource. In the process a key is its canonical text, which is the same for everybody who
+ * compares, counts, limits or remembers by it. Statements bind the values of its parts.
+ */
+export interface ResourceKeys {
+  readonly parts: readonly KeyPart[]
+  /** The canonical text of an entity's key; `''` where it has none. */
+  readonly textOf: (entity: object) => string
+  /** Whether the text is canonical, so that a row can have it. */
+  readonly isKey: (text: string) => boolean
+  /** As code of the application has it, of an entity that has a key. */
+  readonly ofEntity: (entity: object) => KeyValue
+  /** The values of the parts, in their order; undefined for a text that is not canonical. */
+  readonly valuesOf: (text: string) => readonly PartValue[] | undefined
+  /** As code of the application has it; undefined for a text that is not canonical. */
+  readonly keyOf: (text: string) => KeyValue | undefined
+  /** The canonical text of what code of the application gives; undefined where no row has such a key. */
+  readonly given: (key: unknown) => string | undefined
+  /** The canonical text that somebody meant who has spelled another one. */
+  readonly meant: (text: string) => string | undefined
+  /** The order in which rows are locked and batches written, which is that of ORDER BY on every engine. */
+  readonly compare: (a: string, b: string) => number
+}
+
+type Values = Readonly<Record<string, unknown>>
+
+/** Between the parts of a key. No part holds it, unless it is the only one. */
+const SEPARATOR = '/'
+
+/** @param fields - of the parts, in the order of the key; at least one. */
+export function resourceKeys(fields: readonly Field[]): ResourceKeys {
+  const parts = fields.map(keyPartOf)
+  const [only, another] = parts
+  if (only === undefined) throw new TypeError('a key has at least one part')
+  return Object.freeze(another === undefined ? ofOne(only) : ofSeveral(parts))
+}
+
+function ofOne(part: KeyPart): ResourceKeys {
+  const { textOf, valueOf, meant, compare } = part
+  const { property } = part.field
+  return {
+    parts: [part],
+    textOf: (entity) => textOf((entity as Values)[property]),
+    isKey: (text) => valueOf(text) !== undefined,
+    ofEntity: (entity) => (entity as Values)[property] as PartValue,
+    valuesOf(text) {
+      const value = valueOf(text)
+      return value === undefined ? undefined : [value]
+    },
+    keyOf: valueOf,
+    given(key) {
+      const text = textOf(key)
+      return valueOf(text) === undefined ? undefined : text
+    },
+    meant,
+    compare,
+  }
+}
+
+function ofSeveral(parts: readonly KeyPart[]): ResourceKeys {
+  const valuesOf: ResourceKeys['valuesOf'] = (text) => {
+    const texts = text.split(SEPARATOR)
+    if (texts.length !== parts.length) return undefined
+    const values = parts.map(({ valueOf }, at) => valueOf(texts[at] as string))
+    return values.every((value) => value !== undefined) ? values : undefined
+  }
+  const textOf: ResourceKeys['textOf'] = (entity) => {
+    const texts = parts.map((part) => part.textOf((entity as Values)[part.field.property]))
+    // A part with a slash would be the text of another key.
+    const isWhole = texts.every((one) => one !== '' && !one.includes(SEPARATOR))
+    return isWhole ? texts.join(SEPARATOR) : ''
+  }
+  return {
+    parts,
+    textOf,
+    isKey: (text) => valuesOf(text) !== undefined,
+    ofEntity: (entity) =>
+      Object.fromEntries(
+        parts.map(({ field: { property } }) => [property, (entity as Values)[property] as PartValue]),
+      ),
+    valuesOf,
+    keyOf(text) {
+      const values = valuesOf(text)
+      return (
+        values && Object.fromEntries(parts.map(({ field }, at) => [field.property, values[at] as PartValue]))
+      )
+    },
+    given(key) {
+      const text = typeof key === 'object' && key !== null ? textOf(key) : typeof key === 'string' ? key : ''
+      return valuesOf(text) === undefined ? undefined : text
+    },
+    meant(text) {
+      const texts = text.split(SEPARATOR)
+      if (texts.length !== parts.length) return undefined
+      const canonical = parts.map(({ valueOf, meant }, at) => {
+        const one = texts[at] as string
+        return valueOf(one) === undefined ? meant(one) : one
+      })
+      return canonical.every((one) => one !== undefined) ? canonical.join(SEPARATOR) : undefined
+    },
+    compare(a, b) {
+      const [x, y] = [a.split(SEPARATOR), b.split(SEPARATOR)]
+      for (const [at, { compare }] of parts.entries()) {
+        const order = compare(x[at] as string, y[at] as string)
+        if (order !== 0) return order
+      }
+      return 0
+    },
+  }
+}

@@ -1,0 +1,57 @@
+import { byCodePoint } from '../../text/code-point-order.js'
+import type { Facets, PlanValue, Range } from './kind.js'
+import { INTEGER } from './literal.js'
+
+/**
+ * How the values of a kind are a part of a key. In the process a key is text, and one value has one text: a
+ * policy, a limit or an idempotency key that sees two texts sees two rows.
+ */
+export interface KeyRules {
+  /** What a canonical text stands for, as the column is bound; undefined for any other text. */
+  readonly parse: (text: string, field: Facets) => PlanValue | undefined
+  /** The canonical text of what somebody has spelled otherwise. Undefined where nothing is meant. */
+  readonly meant: (text: string, field: Facets) => string | undefined
+  /** Whether a UUID can be one, so that a repository can mint it. */
+  readonly takesUuid: boolean
+  /** Negative, zero or positive, as ORDER BY of each engine has the two. Both are canonical. */
+  readonly compare: (a: string, b: string) => number
+}
+
+/** Any text that a column can hold is a key. @param isStored - whether a column can hold it. */
+export const textKey = (isStored: (text: string) => boolean): KeyRules => ({
+  parse: (text) => (isStored(text) ? text : undefined),
+  meant: () => undefined,
+  takesUuid: true,
+  compare: byCodePoint,
+})
+
+/** Integers are keys in decimal. @param most - the range of the kind; a field may have a smaller one. */
+export const integerKey = (most: Range): KeyRules => {
+  const isWide = typeof most[0] === 'bigint'
+  const parse = (text: string, { range = most }: Facets): number | bigint | undefined => {
+    if (text.length > LONGEST || !INTEGER.test(text) || text === '-0') return undefined
+    const value = isWide ? BigInt(text) : Number(text)
+    return value >= range[0] && value <= range[1] ? value : undefined
+  }
+  return {
+    parse,
+    takesUuid: false,
+    meant(text, field) {
+      const [, sign, digits] = text.length > MOST_SPELLED ? [] : (SPELLED.exec(text) ?? [])
+      if (digits === undefined) return undefined
+      const canonical = String(BigInt((sign === '-' ? '-' : '') + digits))
+      return parse(canonical, field) === undefined ? undefined : canonical
+    },
+    compare(a, b) {
+      const [x, y] = [BigInt(a), BigInt(b)]
+      return x < y ? -1 : Number(x > y)
+    },
+  }
+}
+
+/** Sign and digits of the longest integer of 64 bits. */
+const LONGEST = 20
+const MOST_SPELLED = 64
+
+/** An integer with what people and programs put around it. */
+const SPELLED = /^\s*([+-]?)(\d+)(?:\.0*)?\s*$/
