@@ -30,7 +30,8 @@ interface Facts {
 /**
  * Which calls on a table may share a statement. The catalog is read once, when calls would wait for each
  * other for the first time: where the database itself decides about rows (row-level security), only calls of
- * one tenant share a statement.
+ * one tenant share a statement. Where tables are on several servers, none do: the tenants of a shared
+ * statement are no value that says where its rows are.
  */
 export class TableRules {
   #facts: Facts | undefined
@@ -129,13 +130,17 @@ export class TableRules {
     const [isTable, hasPolicies, takesWrites, takesInserts] = rows[0] ?? []
     if (isTable !== 't') return NOBODY
     return {
-      sharing: hasPolicies === 't' ? 'tenant' : this.merge,
+      sharing: sharing(this.database, hasPolicies === 't', this.merge),
       takesWrites: takesWrites === 't',
       takesInserts: takesInserts === 't',
       columns: new Map(rows.map(columnRules)),
     }
   }
 }
+
+/** On several servers, one that is down would fail the calls of all tenants in the statement. */
+const sharing = ({ isDistributed }: Database, hasPolicies: boolean, merge: Facts['sharing']) =>
+  isDistributed === true ? 'nobody' : hasPolicies ? 'tenant' : merge
 
 const NOBODY: Facts = { sharing: 'nobody', takesWrites: false, takesInserts: false, columns: new Map() }
 

@@ -47,6 +47,8 @@ export class RowsTogether extends RelatedRows<SqlCall, SearchedTable> {
     const runAll = database.runAll?.bind(database)
     const alone = { call, kept: undefined }
     if (call.on !== database || runAll === undefined || database.dialect.handOver === undefined) return alone
+    // What a page keeps is a setting of its server.
+    if (database.isDistributed !== false) return alone
     const trees = this.trees(paths, scope)
     if (trees.length === 0 || trees.some((tree) => spans(tree, scope.tenant))) return alone
     const asked = trees.map((relation) => ({ relation, ...this.reached(relation, scope) }))

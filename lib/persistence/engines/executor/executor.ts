@@ -86,6 +86,11 @@ export interface Database extends Executor {
   readonly dataSource: DataSource
   /** How many statements can run at the same time. */
   readonly connections: number
+  /**
+   * Whether tables may be on several servers (Citus): a setting of a transaction is not seen on all of them,
+   * and a statement for several tenants asks them all. Undefined until a connection was made.
+   */
+  readonly isDistributed?: boolean | undefined
   /** Undefined where there is one connection and no pool. */
   readonly use?: PoolUse
   /** Runs several reads in one round trip; the first failure fails all. Undefined where the engine cannot. */

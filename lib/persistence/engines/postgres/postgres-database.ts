@@ -53,12 +53,13 @@ interface PgResult {
  * transaction pooler gives each transaction another session, and carries over only settings that the server
  * reports, such as these two.
  */
-const SESSION = `SELECT set_config('TimeZone', 'UTC', false), set_config('DateStyle', 'ISO, MDY', false), pg_backend_pid() AS pid`
+const SESSION = `SELECT set_config('TimeZone', 'UTC', false), set_config('DateStyle', 'ISO, MDY', false), pg_backend_pid() AS pid, EXISTS (SELECT FROM pg_extension WHERE extname = 'citus') AS citus`
 
 /** Sends statements to TypeORM's pool. */
 export class PostgresDatabase extends PooledDatabase<PostgresConnection> {
   readonly dialect = postgres
   readonly #connections = new WeakMap<Client, PostgresConnection>()
+  #isDistributed: boolean | undefined
 
   constructor(dataSource: DataSource) {
     super(dataSource, QUESTIONS)
@@ -66,6 +67,10 @@ export class PostgresDatabase extends PooledDatabase<PostgresConnection> {
 
   get connections(): number {
     return poolSizeOf(this.dataSource, 'max')
+  }
+
+  get isDistributed(): boolean | undefined {
+    return this.#isDistributed
   }
 
   runAll(reads: readonly BoundStatement[], options?: RunOptions): Promise<readonly Result[]> {
@@ -101,7 +106,12 @@ export class PostgresDatabase extends PooledDatabase<PostgresConnection> {
     const destroy = () => client.connection?.stream.destroy()
     const asked = unlessSilent(client.query({ text: SESSION }), signal, { destroy })
     const result = await unlessTooLate(asked, CONNECT_MS, destroy)
-    return new PostgresConnection(this.dataSource, client, isPooled(client, result), this.writes)
+    const [first] = 'rows' in result ? result.rows : []
+    this.#isDistributed = first?.['citus'] === true
+    // Where another session responds than the one with which the connection began, a pooler has invented a
+    // number. A statement prepared there would be missing on the next session, and stay on the last one.
+    const isPooled = Number(first?.['pid']) !== client.processID
+    return new PostgresConnection(this.dataSource, client, isPooled, this.writes)
   }
 }
 
@@ -278,13 +288,6 @@ function boundConnecting(pool: Pool): void {
     }
   }
 }
-
-/**
- * Whether another server session responds than the one with which the connection began: a pooler invents its
- * own number. A statement prepared there would be missing on the next session, and stay on the last one.
- */
-const isPooled = ({ processID }: Client, result: PgResult | readonly PgResult[]): boolean =>
-  !('rows' in result) || Number(result.rows[0]?.['pid']) !== processID
 
 function checkClient({ connection, pipeline }: Client): void {
   if (connection === undefined)
