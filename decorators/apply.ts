@@ -1,5 +1,5 @@
 import 'reflect-metadata'
-import { DeclarationError } from '../lib/errors.js'
+import { DeclarationError, problem } from '../lib/errors.js'
 import { declareCall } from './entity-facts.js'
 
 /**
@@ -38,7 +38,11 @@ export function refuseStandard(decorator: string, second: unknown): void {
   if (typeof second !== 'object' || second === null || !('kind' in second)) return
   const { name = 'a class' } = second as { readonly name?: string | symbol | undefined }
   throw new DeclarationError(String(name), [
-    `${decorator} was compiled as a standard (TC39) decorator, and TypeORM's are of the older kind: set "experimentalDecorators": true and "emitDecoratorMetadata": true in the compilerOptions of tsconfig.json, and the like where something else than tsc compiles`,
+    problem(
+      'decorator',
+      `${decorator} was compiled as a standard (TC39) decorator, and TypeORM's are of the older kind`,
+      `set "experimentalDecorators": true and "emitDecoratorMetadata": true in the compilerOptions of tsconfig.json, and the like where something else than tsc compiles`,
+    ),
   ])
 }
 

@@ -1,5 +1,5 @@
 import 'reflect-metadata'
-import { DeclarationError } from '../lib/errors.js'
+import { DeclarationError, inEntity, type Problem, problem, propertyProblem } from '../lib/errors.js'
 import type { ChangeKind } from './emits.js'
 import type { ResourceOptions } from './resource.js'
 import type { SearchableOptions } from './searchable.js'
@@ -105,9 +105,10 @@ export function declare(
 ): void {
   const own = factsOf(entity)
   if (own.resource !== undefined)
-    throw new DeclarationError((entity as { name: string }).name, [
-      `write @Resource above @${decorator}: it reads what the other decorators say`,
-    ])
+    throw refused(
+      entity as { name: string },
+      problem('decorator', `write @Resource above @${decorator}: it reads what the other decorators say`),
+    )
   Object.assign(own, facts)
   if (facts.resource !== undefined) ofAllCopies.set(entity, import.meta.url)
 }
@@ -126,15 +127,24 @@ export function declareCall(entity: object, call: DecoratorCall): void {
   factsOf(entity).calls.push(call)
 }
 
+const refused = (entity: { readonly name: string }, found: Problem): DeclarationError =>
+  new DeclarationError(entity.name, inEntity(entity, [found]))
+
 /** Records the role of a property. A property has one role. */
 export function declareProperty(prototype: object, property: string | symbol, facts: PropertyFacts): void {
   const entity = prototype.constructor
   const { properties } = factsOf(entity)
   const before = properties.get(String(property))
   if (before?.role !== undefined && facts.role !== undefined && before.role !== facts.role)
-    throw new DeclarationError(entity.name, [
-      `${String(property)} is declared as ${before.role} and as ${facts.role}: keep one`,
-    ])
+    throw refused(
+      entity,
+      propertyProblem(
+        'decorator',
+        String(property),
+        `${String(property)} is declared as ${before.role} and as ${facts.role}`,
+        'keep one',
+      ),
+    )
   properties.set(String(property), { ...before, ...facts })
 }
 

@@ -15,6 +15,16 @@ import {
 import { type Code, HTTP_STATUS } from './status-codes.js'
 
 export { type Code, CODES, HTTP_STATUS } from './status-codes.js'
+export {
+  DeclarationError,
+  type DeclaredProblem,
+  distinctProblems,
+  inEntity,
+  type Problem,
+  problem,
+  type ProblemKind,
+  propertyProblem,
+} from './declaration-error.js'
 export type { ErrorDetail } from './error-detail.js'
 export type { FieldViolation } from './field-violations.js'
 
@@ -299,26 +309,3 @@ export class MigrationError extends AshlarError {
     super(code, `migrations: ${message}`, { wireMessage: 'the schema is not ready' })
   }
 }
-
-/**
- * Declarations contradict each other. Thrown at start-up with every problem found. `values` are those with a
- * `kind`.
- */
-export class DeclarationError extends TypeError {
-  readonly problems: readonly string[]
-  readonly values: readonly DeclaredProblem[]
-
-  constructor(
-    readonly subject: string,
-    problems: readonly (string | DeclaredProblem)[],
-  ) {
-    const texts = problems.map((problem) => (typeof problem === 'string' ? problem : problem.text))
-    super(`${subject}: ${texts.length} problem(s)\n` + texts.map((text) => `  - ${text}`).join('\n'))
-    this.name = 'DeclarationError'
-    this.problems = texts
-    this.values = problems.filter((problem) => typeof problem !== 'string')
-  }
-}
-
-/** A problem of a declaration: its kind, often with the values of that kind, and its sentence. */
-export type DeclaredProblem = Readonly<Record<'kind' | 'text', string>>

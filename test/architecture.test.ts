@@ -11,7 +11,16 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
   { from: 'lib/field-violations.ts', own: [] },
   { from: 'lib/status-codes.ts', own: [] },
   { from: 'lib/error-detail.ts', own: ['lib/field-violations.ts'] },
-  { from: 'lib/errors.ts', own: ['lib/error-detail.ts', 'lib/field-violations.ts', 'lib/status-codes.ts'] },
+  { from: 'lib/declaration-error.ts', own: [] },
+  {
+    from: 'lib/errors.ts',
+    own: [
+      'lib/declaration-error.ts',
+      'lib/error-detail.ts',
+      'lib/field-violations.ts',
+      'lib/status-codes.ts',
+    ],
+  },
   { from: 'lib/bounded-cache.ts', own: [] },
   { from: 'lib/thenable.ts', own: [] },
   { from: 'lib/renamed.ts', own: [] },

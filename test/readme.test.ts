@@ -55,8 +55,8 @@ describe('README.md and docs', () => {
         .expression as ts.ObjectLiteralExpression
       const given = Object.fromEntries(properties.map((one) => [(one.name as ts.Identifier).text, 'x']))
       return decoratorProblems([{ decorator: name, property: undefined, given: [given] }])
-        .filter((problem) => /no options?\b/.test(problem))
-        .map((problem) => `${page}: ${problem}`)
+        .filter(({ text }) => /no options?\b/.test(text))
+        .map(({ text }) => `${page}: ${text}`)
     })
     expect(wrong).to.deep.equal([])
   })

@@ -10,6 +10,7 @@ import { watchedPaths } from './watched-paths.js'
 import { watchingCompiler } from './compiler.js'
 import { generatedCode } from './generated-code.js'
 import { Service } from './service.js'
+import { startProblemLines } from './start-problems.js'
 import { errorLines, missesWhatIsThere, type SourceError } from './source-error.js'
 
 export interface DevelopOptions {
@@ -60,6 +61,7 @@ export async function develop(options: DevelopOptions): Promise<void> {
   }
   const service = new Service(folder, entry, {
     ready: (address) => say([paint.good(`ready after ${seconds(since)}${docsAt(address)}`)]),
+    refused: (problems) => say(startProblemLines(problems, folder, paint)),
     ended: (exit, by) => {
       isRunning = false
       say([

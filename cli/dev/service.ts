@@ -1,10 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { ENDS_WITH_PARENT, LONGEST_STOP_MS } from './ending.js'
+import { SENDS_PROBLEMS, startProblemsIn, type StartProblems } from './start-problems.js'
 
 export interface ServiceEvents {
   /** It says that it listens, and at which address for HTTP. */
   readonly ready: (address: string | undefined) => void
+  /** It cannot start: what it says before it ends. */
+  readonly refused: (problems: StartProblems) => void
   /** It ended by itself. */
   readonly ended: (exit: number | null, signal: NodeJS.Signals | null) => void
 }
@@ -24,7 +27,7 @@ export class Service {
     await this.stop()
     const child = spawn(
       process.execPath,
-      ['--enable-source-maps', '--import', ENDS_WITH_PARENT, this.entry],
+      ['--enable-source-maps', '--import', ENDS_WITH_PARENT, '--import', SENDS_PROBLEMS, this.entry],
       {
         cwd: this.folder,
         env: { ...process.env, NODE_ENV: process.env.NODE_ENV ?? 'development' },
@@ -33,8 +36,11 @@ export class Service {
     )
     this.#child = child
     child.on('message', (message) => {
+      if (this.#child !== child) return
+      const problems = startProblemsIn(message)
+      if (problems !== undefined) this.events.refused(problems)
       const ready = typeof message === 'string' ? /^ready(?: (\S+))?$/.exec(message) : null
-      if (ready !== null && this.#child === child) this.events.ready(ready[1])
+      if (ready !== null) this.events.ready(ready[1])
     })
     child.once('exit', (exit, signal) => {
       if (this.#child !== child) return

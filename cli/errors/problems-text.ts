@@ -1,3 +1,6 @@
+import type { DeclarationError } from '../../lib/server/index.js'
+import { Failure } from './failure.js'
+
 /** `entities: 2 problems: …; …`. */
 export const problemsText = (subject: string, problems: readonly string[]): string =>
   problems.length === 1
@@ -5,10 +8,15 @@ export const problemsText = (subject: string, problems: readonly string[]): stri
     : `${subject}: ${problems.length} problems: ${problems.join('; ')}`
 
 /**
- * The message of an error in one line; a declaration error, which may be of another copy of the package, has
- * several problems.
+ * What a module declares cannot be used. A declaration error, which may be of another copy of the package,
+ * has several problems, which `--json` prints as values.
  */
-export function messageOf(error: Error): string {
-  const { subject, problems } = error as Partial<Record<'subject', string> & Record<'problems', string[]>>
-  return subject === undefined || problems === undefined ? error.message : problemsText(subject, problems)
+export function moduleFailure(module: string, error: Error): Failure {
+  const { subject, problems, values } = error as Partial<DeclarationError>
+  const text =
+    subject === undefined || problems === undefined ? error.message : problemsText(subject, problems)
+  return new Failure('input', `${module}: ${text}`, {
+    cause: error,
+    facts: values === undefined ? {} : { problems: values },
+  })
 }

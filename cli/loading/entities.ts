@@ -1,5 +1,5 @@
 import { Failure } from '../errors/failure.js'
-import { messageOf } from '../errors/problems-text.js'
+import { moduleFailure } from '../errors/problems-text.js'
 import { foreignModule } from './foreign-module.js'
 import { pathFlag } from './path-flag.js'
 
@@ -21,7 +21,7 @@ export async function fromEntities<T>(
     return read(exports)
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
-    throw new Failure('input', `${module}: ${messageOf(error)}`, { cause: error })
+    throw moduleFailure(module, error)
   }
 }
 

@@ -10,7 +10,7 @@ import type {
 import type { SchemaChanges, SchemaVersion, UnfilledColumn } from '../../lib/persistence/index.js'
 import { fillText, tableDifferenceText } from '../../lib/text/table-difference.js'
 import { Failure } from '../errors/failure.js'
-import { messageOf } from '../errors/problems-text.js'
+import { moduleFailure } from '../errors/problems-text.js'
 import { fromEntities, noEntities } from '../loading/entities.js'
 import { connectionString } from './connection-string.js'
 import { namesText } from './lines/names-text.js'
@@ -185,7 +185,7 @@ export async function schemaChanges(
   return migrator.diff(model, { live, ...address }).catch((error: unknown) => {
     if (!(error instanceof Error) || (error as { readonly subject?: string }).subject !== 'entities')
       throw error
-    throw new Failure('input', `${entities}: ${messageOf(error)}`, { cause: error })
+    throw moduleFailure(entities, error)
   })
 }
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Failure } from '../errors/failure.js'
-import { messageOf } from '../errors/problems-text.js'
+import { moduleFailure } from '../errors/problems-text.js'
 import { type Served, servedBy } from '../loading/served.js'
 import { FOR_EVERYBODY, readWholeFile, writeWholeFile } from '../output/whole-file.js'
 import { firstDifference } from './first-difference.js'
@@ -37,7 +37,7 @@ export async function document(options: DocumentOptions): Promise<WrittenDocumen
     return { text, difference: undefined }
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
-    throw new Failure('input', `${module}: ${messageOf(error)}`, { cause: error })
+    throw moduleFailure(module, error)
   }
 }
 

@@ -1,3 +1,4 @@
+import { distinctProblems, problem, type Problem } from '../errors.js'
 import type { DecoratorCall } from '../../decorators/entity-facts.js'
 import type {
   EmitsOptions,
@@ -70,34 +71,40 @@ const OPTIONS: Readonly<Record<string, Readonly<Record<string, OptionRule>>>> = 
  * What decorators were given and do not carry out: options that there are none of, and values that an option
  * cannot have.
  */
-export const decoratorProblems = (calls: readonly DecoratorCall[]): string[] => [
-  ...new Set(calls.flatMap((call) => [...problemsOf(call)])),
-]
+export const decoratorProblems = (calls: readonly DecoratorCall[]): readonly Problem[] =>
+  distinctProblems(calls.flatMap((call) => [...problemsOf(call)]))
 
-function* problemsOf({ decorator, property, given: [options] }: DecoratorCall): Generator<string> {
+function* problemsOf({ decorator, property, given: [options] }: DecoratorCall): Generator<Problem> {
   const subject = `${property === undefined ? '' : `${property}: `}@${decorator}`
+  const wrong = (rule: string, advice?: string): Problem => ({
+    ...problem('decorator', rule, advice),
+    ...(property === undefined ? {} : { property }),
+  })
   const rules = OPTIONS[decorator]
   if (options === undefined) return
   if (rules === undefined) {
-    yield `${subject} has no options: write @${decorator}()`
+    yield wrong(`${subject} has no options`, `write @${decorator}()`)
     return
   }
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    yield `${subject} takes an object of options, and not ${shownValue(options)}${didYouMean('', Object.keys(rules))}`
+    yield wrong(
+      `${subject} takes an object of options, and not ${shownValue(options)}${didYouMean('', Object.keys(rules))}`,
+    )
     return
   }
   const said = Object.entries(options).filter(([, value]) => value !== undefined)
   if (decorator === 'Searchable' && property !== undefined) {
-    if (said.length > 0) yield `${subject} marks a property and has no options: write them on the class`
+    if (said.length > 0)
+      yield wrong(`${subject} marks a property and has no options`, 'write them on the class')
     return
   }
   for (const [name, value] of said) {
     const rule = Object.hasOwn(rules, name) ? rules[name] : undefined
-    const problem =
+    const found =
       rule === undefined
         ? `there is no option ${name}${hintFor(decorator, name) ?? didYouMean(name, Object.keys(rules))}`
         : valueProblem(rule, name, value)
-    if (problem !== undefined) yield `${subject}: ${problem}`
+    if (found !== undefined) yield wrong(`${subject}: ${found}`)
   }
 }
 

@@ -1,3 +1,4 @@
+import { type Problem, propertyProblem } from '../errors.js'
 import { checkValue } from './values/check-value.js'
 import type { Field, FieldDefault, Role } from './fields/field.js'
 
@@ -20,21 +21,37 @@ export function defaultOf(
   field: Field,
   constant: unknown,
   make: (() => unknown) | undefined,
-): FieldDefault | string | undefined {
+): FieldDefault | Problem | undefined {
   const isConstant = constant !== undefined && constant !== null && typeof constant !== 'function'
   if (!isConstant && make === undefined) return undefined
   const { property, role } = field
   if (isConstant && make !== undefined)
-    return `${property} has a default of @Column() and one of @Default(): keep one`
+    return propertyProblem(
+      'default',
+      property,
+      `${property} has a default of @Column() and one of @Default()`,
+      'keep one',
+    )
   if (SET_BY_SERVER.has(role))
-    return `${property} has a default, and the server sets it: drop the default${role === 'key' ? ', and give the repository the option newKey' : ''}`
+    return propertyProblem(
+      'default',
+      property,
+      `${property} has a default, and the server sets it`,
+      `drop the default${role === 'key' ? ', and give the repository the option newKey' : ''}`,
+    )
   if (make !== undefined) {
     if (typeof make !== 'function')
-      return `${property}: @Default() takes a function: write @Default(() => value), or @Column({ default: value })`
+      return propertyProblem(
+        'default',
+        property,
+        `${property}: @Default() takes a function`,
+        'write @Default(() => value), or @Column({ default: value })',
+      )
     return { constant: undefined, make: () => made(field, make) }
   }
   const problem = problemOf(field, constant)
-  if (problem !== undefined) return `${property}: the default ${problem}`
+  if (problem !== undefined)
+    return propertyProblem('default', property, `${property}: the default ${problem}`)
   return {
     constant,
     make: () => (typeof constant === 'object' ? structuredClone(constant) : constant),
@@ -58,10 +75,15 @@ function problemOf(field: Field, value: unknown): string | undefined {
 }
 
 /** `@Default()` where no column takes it. */
-export const strayDefault = (property: string, role: string | undefined): string =>
+export const strayDefault = (property: string, role: string | undefined): Problem =>
   role === 'secret' || role === 'credential' || role === 'computed'
-    ? `${property} has a default, and a ${role === 'computed' ? 'computed field' : role} has none: drop @Default()`
-    : `${property} has a @Default() and no column: add @Column()`
+    ? propertyProblem(
+        'default',
+        property,
+        `${property} has a default, and a ${role === 'computed' ? 'computed field' : role} has none`,
+        'drop @Default()',
+      )
+    : propertyProblem('default', property, `${property} has a @Default() and no column`, 'add @Column()')
 
 /** Whether the value is the zero that proto3 gives a field that nobody set. */
 export const isZero = (value: unknown): boolean => {

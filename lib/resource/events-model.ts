@@ -1,3 +1,4 @@
+import { problem, type Problem } from '../errors.js'
 import {
   createRegistry,
   type DescMessage,
@@ -47,11 +48,15 @@ export function eventsModel(declared: EmittedChanges, told: Told): EventsModel {
 export const eventProblems = (
   declared: EmittedChanges | undefined,
   message: DescMessage | undefined,
-): string[] =>
+): Problem[] =>
   declared === undefined || message === undefined || !mayHoldAny(message, new Set())
     ? []
     : [
-        `${message.name} can hold a google.protobuf.Any, whose content is not known where an event is written: drop @Emits(), or the field`,
+        problem(
+          'event',
+          `${message.name} can hold a google.protobuf.Any, whose content is not known where an event is written`,
+          'drop @Emits(), or the field',
+        ),
       ]
 
 const REDACTION: Redaction = { isSecret: isMarkedSecret, types: createRegistry() }

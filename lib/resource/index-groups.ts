@@ -1,3 +1,4 @@
+import { problem, type Problem, propertyProblem } from '../errors.js'
 import { getMetadataArgsStorage } from 'typeorm'
 import { lineage } from '../../decorators/entity-facts.js'
 import type { Field } from './fields/field.js'
@@ -17,7 +18,7 @@ export interface IndexGroup {
 export interface IndexGroups {
   readonly uniques: readonly IndexGroup[]
   readonly indexes: readonly IndexGroup[]
-  readonly problems: readonly string[]
+  readonly problems: readonly Problem[]
 }
 
 type Args = ArgsOf<'indices'> | ArgsOf<'uniques'>
@@ -38,19 +39,32 @@ export function indexGroups(
     ...fields.map((field) => [field.property, field] as const),
   ])
   const { uniques, indices } = getMetadataArgsStorage()
-  const problems: string[] = []
+  const problems: Problem[] = []
   const fieldsOf = (columns: Args['columns'], decorator: string): Field[] => {
     const named = propertiesOf(columns)
     if (named.length === 0)
-      problems.push(`${decorator} names no property: say which, as in ${decorator.slice(0, -1)}['name'])`)
+      problems.push(
+        problem(
+          'index',
+          `${decorator} names no property`,
+          `say which, as in ${decorator.slice(0, -1)}['name'])`,
+        ),
+      )
     for (const property of new Set(named.filter((name, at) => named.indexOf(name) !== at)))
-      problems.push(`${decorator} names ${property} twice: say it once`)
+      problems.push(propertyProblem('index', property, `${decorator} names ${property} twice`, 'say it once'))
     return named.flatMap((property) => {
       const field = byProperty.get(property)
       if (field === undefined && !refused.has(property))
-        problems.push(`${decorator}: ${misspelt(property, entity.name, byProperty.keys())}`)
+        problems.push(
+          propertyProblem(
+            'index',
+            property,
+            `${decorator}: ${misspelt(property, entity.name, byProperty.keys())}`,
+          ),
+        )
       const why = field && incomparable(field)
-      if (why !== undefined) problems.push(`${decorator}: ${property} ${why}`)
+      if (why !== undefined)
+        problems.push(propertyProblem('index', property, `${decorator}: ${property} ${why}`))
       return field ?? []
     })
   }
@@ -106,17 +120,23 @@ const LONGEST_NAME = 63
  */
 const UNFIT_NAME = /["'`\\\u0000-\u001f\u007f]|^$|\s$|^primary$|^sqlite_/i
 
-function nameProblems(groups: readonly IndexGroup[]): string[] {
+function nameProblems(groups: readonly IndexGroup[]): Problem[] {
   const names = groups.flatMap(({ name }) => name ?? [])
   return [...new Set(names)].flatMap((name) => [
     ...(Buffer.byteLength(name) > LONGEST_NAME
-      ? [`the index name ${name} has more than ${LONGEST_NAME} bytes: shorten it`]
+      ? [problem('index', `the index name ${name} has more than ${LONGEST_NAME} bytes`, 'shorten it')]
       : []),
     ...(UNFIT_NAME.test(name) || !name.isWellFormed()
-      ? [`the index name ${JSON.stringify(name)} is not one on every database: choose another`]
+      ? [
+          problem(
+            'index',
+            `the index name ${JSON.stringify(name)} is not one on every database`,
+            'choose another',
+          ),
+        ]
       : []),
     ...(names.filter((other) => other === name).length > 1
-      ? [`two indexes have the name ${name}: give each its own`]
+      ? [problem('index', `two indexes have the name ${name}`, 'give each its own')]
       : []),
   ])
 }

@@ -1,3 +1,4 @@
+import { problem, type Problem, propertyProblem } from '../errors.js'
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf'
 import type { Field } from './fields/field.js'
 import { kindOfMessageField, NO_ONEOF } from './kinds/declared-kind.js'
@@ -16,7 +17,7 @@ export function missingFields(
   message: DescMessage,
   fields: readonly Field[],
   known: ReadonlySet<string>,
-): string[] {
+): Problem[] {
   // Whether a resource has an owner is checked in ownership.ts.
   const shown = new Set<DescField>(shownReferences(message).map(({ field }) => field))
   const missing = message.fields.filter(
@@ -28,20 +29,27 @@ export function missingFields(
       const members = missing.filter((field) => field.oneof === oneof).map(({ name }) => name)
       return members.length === 0
         ? []
-        : [`${members.join(', ')} of ${message.typeName}: in the oneof ${oneof.name}, ${NO_ONEOF}`]
+        : [
+            problem(
+              'message',
+              `${members.join(', ')} of ${message.typeName}: in the oneof ${oneof.name}, ${NO_ONEOF}`,
+            ),
+          ]
     }),
     ...missing
       .filter(({ oneof }) => oneof === undefined)
       .map((field) => {
         const unclear = unclearReference(field)
-        if (unclear !== undefined) return unclear
+        const wrong = (rule: string, advice?: string) =>
+          propertyProblem('message', field.localName, rule, advice)
+        if (unclear !== undefined) return wrong(unclear)
         const kind = kindOfMessageField(field)
-        if (typeof kind !== 'string') return `${field.name} of ${message.typeName} ${kind.problem}`
+        if (typeof kind !== 'string') return wrong(`${field.name} of ${message.typeName} ${kind.problem}`)
         const has = `${message.typeName} has a field ${field.name}, and no property ${field.localName} stores it`
         const [meant] = nearestNames(field.localName, internal)
-        if (meant === undefined) return `${has}: ${adviceFor(field)}`
+        if (meant === undefined) return wrong(has, adviceFor(field))
         internal.delete(meant)
-        return `${has}: ${misspelt(meant, message.name, [field.localName])}`
+        return wrong(has, misspelt(meant, message.name, [field.localName]))
       }),
   ]
 }

@@ -3,7 +3,7 @@ import { DefaultNamingStrategy, getMetadataArgsStorage } from 'typeorm'
 import { CREDENTIAL_PARTS } from '../../decorators/credential.js'
 import { inheritedFacts, type EntityFacts } from '../../decorators/entity-facts.js'
 import { snakeCase } from '../text/snake-case.js'
-import { DeclarationError } from '../errors.js'
+import { DeclarationError, inEntity, problem, type Problem, propertyProblem } from '../errors.js'
 import { kindOf } from './kinds/kinds.js'
 import { checkValue } from './values/check-value.js'
 import { type Conversions, conversionsOf } from './values/conversions.js'
@@ -38,14 +38,19 @@ function build(entity: EntityClass<object>): ResourceModel {
   const [declaredTable] = tables
   const table = new DefaultNamingStrategy().tableName(entity.name, declaredTable?.name)
   if (facts.resource === undefined)
-    throw new DeclarationError(entity.name, ['it is no resource: write @Resource() above the class'])
+    throw new DeclarationError(
+      entity.name,
+      inEntity(entity, [problem('entity', 'it is no resource', 'write @Resource() above the class')]),
+    )
   const ofDecorators = decoratorProblems(facts.calls)
-  if (ofDecorators.length > 0) throw new DeclarationError(entity.name, ofDecorators)
+  if (ofDecorators.length > 0) throw new DeclarationError(entity.name, inEntity(entity, ofDecorators))
   const message = facts.resource.message
   const { fields, name, relations, problems, refused } = readFields(entity, facts, message)
   const all = [...problems, ...ownershipProblems(facts, fields, message)]
-  if (declaredTable === undefined) all.push('it is no TypeORM entity: write @Entity() below @Resource()')
-  if (tables.length > 1) all.push('it is declared as an entity twice: keep one @Entity()')
+  if (declaredTable === undefined)
+    all.push(problem('entity', 'it is no TypeORM entity', 'write @Entity() below @Resource()'))
+  if (tables.length > 1)
+    all.push(problem('entity', 'it is declared as an entity twice', 'keep one @Entity()'))
 
   const secrets = secretsOf(facts, fields)
   const credentials = credentialsOf(facts, fields)
@@ -60,7 +65,7 @@ function build(entity: EntityClass<object>): ResourceModel {
   const groups = indexGroups(entity, fields, relations, refused)
   all.push(...groups.problems, ...eventProblems(facts.emits, message))
   const key = keys[0]
-  if (key === undefined || all.length > 0) throw new DeclarationError(entity.name, all)
+  if (key === undefined || all.length > 0) throw new DeclarationError(entity.name, inEntity(entity, all))
 
   const byProperty = new Map(fields.map((field) => [field.property, field]))
   const entityFields = fields.filter((field) => field.role !== 'secret' && field.role !== 'credential')
@@ -197,27 +202,42 @@ function structuralProblems(
   message: DescMessage | undefined,
   secretive: readonly { property: string; proto: string }[],
   refused: ReadonlySet<string>,
-): string[] {
-  const problems: string[] = []
+): Problem[] {
+  const problems: Problem[] = []
   const isKeyRefused = keys.length === 0 && refused.size > 0
   const [key] = keys
   if (!isKeyRefused && keys.length !== 1)
     problems.push(
-      'it needs exactly one key beside account_id: declare it with @PrimaryColumn() id!: string (or name)',
+      problem(
+        'entity',
+        'it needs exactly one key beside account_id',
+        'declare it with @PrimaryColumn() id!: string (or name)',
+      ),
     )
   else if (key !== undefined && kindOf(key).key === undefined)
     problems.push(
-      `${key.property} is ${key.kind}, and can be no key: a key is a string, a uuid or an integer, as in @PrimaryColumn('uuid') ${key.property}!: string`,
+      propertyProblem(
+        'entity',
+        key.property,
+        `${key.property} is ${key.kind}, and can be no key`,
+        `a key is a string, a uuid or an integer, as in @PrimaryColumn('uuid') ${key.property}!: string`,
+      ),
     )
   for (const columns of duplicates(fields.map((field) => field.column)))
-    problems.push(`two properties share the column ${columns}`)
+    problems.push(problem('entity', `two properties share the column ${columns}`))
   for (const role of ['etag', 'createTime', 'updateTime'] as const)
     if (fields.filter((field) => field.role === role).length > 1)
-      problems.push(`two properties are declared as ${role}: keep one`)
+      problems.push(problem('entity', `two properties are declared as ${role}`, 'keep one'))
   for (const { property, proto } of secretive) {
     const inMessage = message?.fields.find((field) => field.localName === property)
     if (inMessage !== undefined && (inMessage.fieldKind !== 'scalar' || inMessage.scalar !== 9))
-      problems.push(`${property} is a secret or credential, so ${proto} has to be a string in the message`)
+      problems.push(
+        propertyProblem(
+          'entity',
+          property,
+          `${property} is a secret or credential, so ${proto} has to be a string in the message`,
+        ),
+      )
   }
   return problems
 }

@@ -1,3 +1,4 @@
+import { problem, type Problem, propertyProblem } from '../errors.js'
 import type { DescMessage } from '@bufbuild/protobuf'
 import type { EntityFacts } from '../../decorators/entity-facts.js'
 import type { Field } from './fields/field.js'
@@ -14,26 +15,62 @@ export function ownershipProblems(
   { resource, tenantScoped }: EntityFacts,
   fields: readonly Field[],
   message: DescMessage | undefined,
-): string[] {
+): Problem[] {
   const tenant = fields.find(({ role }) => role === 'tenant')
   const isShared = resource?.shared === true
   if (isShared && tenantScoped === true)
-    return ['@TenantScoped() and shared: true contradict each other: keep the one that is meant']
+    return [
+      problem(
+        'tenancy',
+        '@TenantScoped() and shared: true contradict each other',
+        'keep the one that is meant',
+      ),
+    ]
   if (isShared && tenant !== undefined)
-    return [`shared: true and the column accountId contradict each other: drop the column, or ${SCOPED}`]
+    return [
+      problem(
+        'tenancy',
+        'shared: true and the column accountId contradict each other',
+        `drop the column, or ${SCOPED}`,
+      ),
+    ]
   const isInMessage = message?.fields.some(({ localName }) => localName === 'accountId') === true
   if (isShared)
     return isInMessage
       ? [
-          `${message.typeName} has a field account_id, and a shared resource has no tenant: remove the field, or ${SCOPED} instead of shared: true`,
+          problem(
+            'tenancy',
+            `${message.typeName} has a field account_id, and a shared resource has no tenant`,
+            `remove the field, or ${SCOPED} instead of shared: true`,
+          ),
         ]
       : []
   if (tenant === undefined)
     return [
-      `it does not say whose its entities are: ${SCOPED} when each belongs to a tenant${isInMessage ? `, as account_id in ${message.typeName} says` : ''}, or ${SHARED} when all tenants share them`,
+      problem(
+        'tenancy',
+        'it does not say whose its entities are',
+        `${SCOPED} when each belongs to a tenant${isInMessage ? `, as account_id in ${message.typeName} says` : ''}, or ${SHARED} when all tenants share them`,
+      ),
     ]
   return [
-    ...(kindOf(tenant).isText ? [] : ['accountId has to be a string: it holds the tenant of a principal']),
-    ...(tenant.nullable ? ['accountId must not be nullable: a row without a tenant belongs to nobody'] : []),
+    ...(kindOf(tenant).isText
+      ? []
+      : [
+          propertyProblem(
+            'tenancy',
+            'accountId',
+            'accountId has to be a string: it holds the tenant of a principal',
+          ),
+        ]),
+    ...(tenant.nullable
+      ? [
+          propertyProblem(
+            'tenancy',
+            'accountId',
+            'accountId must not be nullable: a row without a tenant belongs to nobody',
+          ),
+        ]
+      : []),
   ]
 }

@@ -2,7 +2,7 @@ import type { DescField, DescMessage } from '@bufbuild/protobuf'
 import { getMetadataArgsStorage } from 'typeorm'
 import { isAsyncFunction, isGeneratorFunction } from 'node:util/types'
 import { type EntityFacts, lineage } from '../../decorators/entity-facts.js'
-import { Internal } from '../errors.js'
+import { Internal, type Problem, propertyProblem } from '../errors.js'
 import { withoutValues } from '../faults/driver-fault.js'
 import { isInstance } from '../faults/readable.js'
 import { isThenable } from '../thenable.js'
@@ -22,7 +22,7 @@ import { zeroOf } from './values/conversions.js'
 
 interface ComputedReading {
   readonly computed: readonly ComputedField[]
-  readonly problems: readonly string[]
+  readonly problems: readonly Problem[]
 }
 
 const NONE: ComputedReading = { computed: [], problems: [] }
@@ -47,7 +47,7 @@ export function readComputed(
     role === 'secret' || role === 'credential' ? [property] : [],
   )
   const computed: ComputedField[] = []
-  const problems: string[] = []
+  const problems: Problem[] = []
   for (const [property, { compute }] of declared) {
     const designType: unknown = Reflect.getMetadata('design:type', entity.prototype as object, property)
     const inMessage = message?.fields.find(({ localName }) => localName === property)
@@ -60,7 +60,8 @@ export function readComputed(
       functionProblem(compute) ??
       messageProblem(property, message, inMessage) ??
       (typeof field === 'string' ? field : undefined)
-    if (problem !== undefined || typeof field === 'string') problems.push(`${property} ${problem ?? ''}`)
+    if (problem !== undefined || typeof field === 'string')
+      problems.push(propertyProblem('computed', property, `${property} ${problem ?? ''}`))
     else {
       const exposed = inMessage !== undefined || message === undefined
       const valueOf = valueOn(entity, field, compute as (of: object) => unknown, hidden, () => computed)

@@ -1,3 +1,4 @@
+import { type Problem, propertyProblem } from '../errors.js'
 import type { DescField, DescMessage } from '@bufbuild/protobuf'
 import { type ColumnType, getMetadataArgsStorage } from 'typeorm'
 import { CREDENTIAL_PARTS } from '../../decorators/credential.js'
@@ -31,7 +32,7 @@ export interface FieldReading {
   /** How entities are named; undefined where no pattern says it. */
   readonly name: NamePattern | undefined
   readonly relations: readonly Relation[]
-  readonly problems: readonly string[]
+  readonly problems: readonly Problem[]
   /** Properties that are already refused as a whole. */
   readonly refused: ReadonlySet<string>
 }
@@ -69,10 +70,12 @@ export function readFields(
       hidden.has(property) ? undefined : inMessage.get(property),
       { designType, isKeyPart: role === 'key' || references.has(column.options.name ?? snakeCase(property)) },
     )
-    if (typeof field !== 'string') {
+    if (!('rule' in field)) {
       const initial = defaultOf(field, column.options.default, facts.properties.get(property)?.default)
-      if (typeof initial === 'string') problems.push(initial)
-      read.push(typeof initial === 'object' ? Object.freeze({ ...field, default: initial }) : field)
+      if (initial !== undefined && 'rule' in initial) problems.push(initial)
+      read.push(
+        initial !== undefined && 'make' in initial ? Object.freeze({ ...field, default: initial }) : field,
+      )
     }
     problems.push(...problemsOf(property, column, field, inMessage.get(property), designType))
   }
@@ -106,18 +109,36 @@ function renameProblems(
   { properties }: EntityFacts,
   columns: ReadonlyMap<string, unknown>,
   fields: readonly Field[],
-): string[] {
-  return [...properties].flatMap(([property, { renamedFrom }]): string[] => {
+): Problem[] {
+  return [...properties].flatMap(([property, { renamedFrom }]): Problem[] => {
     if (renamedFrom === undefined) return []
     if (typeof renamedFrom !== 'string' || renamedFrom === '')
-      return [`${property}: @RenamedFrom() takes the old name of the column, such as @RenamedFrom('title')`]
+      return [
+        propertyProblem(
+          'column',
+          property,
+          `${property}: @RenamedFrom() takes the old name of the column, such as @RenamedFrom('title')`,
+        ),
+      ]
     if (!columns.has(property))
-      return [`${property} has a @RenamedFrom() and no column of its own: add @Column()`]
+      return [
+        propertyProblem(
+          'column',
+          property,
+          `${property} has a @RenamedFrom() and no column of its own`,
+          'add @Column()',
+        ),
+      ]
     const owner = fields.find(({ column }) => column === renamedFrom)
     return owner === undefined
       ? []
       : [
-          `${property}: @RenamedFrom(${JSON.stringify(renamedFrom)}) names the column of ${owner.property}: a column that is still declared is not renamed`,
+          propertyProblem(
+            'column',
+            property,
+            `${property}: @RenamedFrom(${JSON.stringify(renamedFrom)}) names the column of ${owner.property}`,
+            'a column that is still declared is not renamed',
+          ),
         ]
   })
 }
@@ -177,11 +198,12 @@ function toField(
   facts: EntityFacts,
   inMessage: DescField | undefined,
   part: DeclaredPart,
-): Field | string {
+): Field | Problem {
   const isTags = facts.properties.get(property)?.role === 'tags'
   const { type, unsigned: isUnsigned = false } = column.options
   const kind = kindOfProperty({ isTags, type, isUnsigned, inMessage, ...part })
-  if (typeof kind !== 'string') return `${property} ${kind?.problem ?? unstorableType(type)}`
+  if (typeof kind !== 'string')
+    return propertyProblem('column', property, `${property} ${kind?.problem ?? unstorableType(type)}`)
   const proto = inMessage?.name ?? snakeCase(property)
   const facet = facts.properties.get(property)
   const exposed =
@@ -216,33 +238,52 @@ function toField(
 function problemsOf(
   property: string,
   column: ColumnArgs,
-  field: Field | string,
+  field: Field | Problem,
   inMessage: DescField | undefined,
   designType: unknown,
-): string[] {
+): Problem[] {
   const problems = misnamed(property, column)
-  if (typeof field === 'string') return [...problems, field]
+  if ('rule' in field) return [...problems, field]
   problems.push(...typeProblems(property, column.options, field.kind))
   const narrow = narrowWire(field, inMessage)
   if (narrow !== undefined)
     problems.push(
-      `${property} holds integers ${narrow}, and ${inMessage?.name ?? ''} of the message fewer: make the field string, or an integer that holds them all`,
+      propertyProblem(
+        'column',
+        property,
+        `${property} holds integers ${narrow}, and ${inMessage?.name ?? ''} of the message fewer`,
+        'make the field string, or an integer that holds them all',
+      ),
     )
   const expected = field.hasDigits === true ? undefined : expectedType(field.kind, designType, field.repeated)
   if (expected !== undefined)
     problems.push(
-      `${property} is ${field.kind}${inMessage === undefined ? '' : ' in the message'}: declare it as ${expected}, not ${describeType(designType)}`,
+      propertyProblem(
+        'column',
+        property,
+        `${property} is ${field.kind}${inMessage === undefined ? '' : ' in the message'}`,
+        `declare it as ${expected}, not ${describeType(designType)}`,
+      ),
     )
   const tooLong = [...(field.enumNames?.numberOf.keys() ?? [])].find(
     (name) => name.length > (field.maxLength ?? Infinity),
   )
   if (tooLong !== undefined)
     problems.push(
-      `${property}: ${tooLong} is longer than the ${field.maxLength ?? 0} characters of its column`,
+      propertyProblem(
+        'column',
+        property,
+        `${property}: ${tooLong} is longer than the ${field.maxLength ?? 0} characters of its column`,
+      ),
     )
   if (inMessage?.presence === 1 && inMessage.fieldKind !== 'message' && !field.nullable)
     problems.push(
-      `${property} is optional in the message: its column has to be nullable, as in @Column({ nullable: true })`,
+      propertyProblem(
+        'column',
+        property,
+        `${property} is optional in the message`,
+        'its column has to be nullable, as in @Column({ nullable: true })',
+      ),
     )
   if (
     inMessage !== undefined &&
@@ -251,7 +292,12 @@ function problemsOf(
     field.nullable
   )
     problems.push(
-      `${property} is not optional in the message, so it cannot tell absent from empty: drop nullable, or write optional in the .proto`,
+      propertyProblem(
+        'column',
+        property,
+        `${property} is not optional in the message, so it cannot tell absent from empty`,
+        'drop nullable, or write optional in the .proto',
+      ),
     )
   return problems
 }
@@ -264,10 +310,16 @@ const RESERVED: Readonly<Record<string, string>> = {
   expire_time: 'expireTime',
 }
 
-function misnamed(property: string, { options }: ColumnArgs): string[] {
+function misnamed(property: string, { options }: ColumnArgs): Problem[] {
   const name = options.name ?? snakeCase(property)
   const expected = Object.hasOwn(RESERVED, name) ? RESERVED[name] : undefined
   return expected === undefined || expected === property
     ? []
-    : [`${property}: the column ${name} has to be the property ${expected}, or the framework does not see it`]
+    : [
+        propertyProblem(
+          'column',
+          property,
+          `${property}: the column ${name} has to be the property ${expected}, or the framework does not see it`,
+        ),
+      ]
 }

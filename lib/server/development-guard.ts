@@ -1,4 +1,4 @@
-import { DeclarationError } from '../errors.js'
+import { DeclarationError, problem } from '../errors.js'
 import { DevAuthorizer } from './authz/dev-authorizer.js'
 import { devPrincipal } from './authn/dev-principal.js'
 import type { ResolvedConfig } from './config/config.js'
@@ -18,21 +18,35 @@ export const developmentGuard = (
   const { authorizer } = config
   const problems = [
     ...(config.principalFunc === devPrincipal
-      ? ['devPrincipal believes headers that any client can send']
+      ? [problem('development', 'devPrincipal believes headers that any client can send')]
       : []),
     ...(authorizer instanceof DevAuthorizer && authorizer.grants.length > 0
-      ? ['devAuthorizer has grants: use roleAuthorizer, or an Authorizer of your own']
+      ? [
+          problem(
+            'development',
+            'devAuthorizer has grants',
+            'use roleAuthorizer, or an Authorizer of your own',
+          ),
+        ]
       : []),
-    ...(config.explainDenials ? ['explainDenials tells callers why they were denied'] : []),
+    ...(config.explainDenials
+      ? [problem('development', 'explainDenials tells callers why they were denied')]
+      : []),
     ...registry
       .services()
       .filter(({ typeName }) => !config.reflection && typeName.startsWith('grpc.reflection.'))
-      .map(({ typeName }) => `${typeName} tells everybody what is served: set reflection if it shall`),
+      .map(({ typeName }) =>
+        problem('development', `${typeName} tells everybody what is served`, 'set reflection if it shall'),
+      ),
     ...registry
       .repositories()
       .filter(({ isForDevelopment }) => isForDevelopment === true)
-      .map(
-        ({ model }) => `the repository of ${model.type} keeps its secrets with newDev: use newVaultTransit`,
+      .map(({ model }) =>
+        problem(
+          'development',
+          `the repository of ${model.type} keeps its secrets with newDev`,
+          'use newVaultTransit',
+        ),
       ),
   ]
   if (problems.length === 0) return

@@ -109,6 +109,8 @@ export {
   Internal,
   InvalidArgument,
   PermissionDenied,
+  type Problem,
+  type ProblemKind,
   ResourceExhausted,
   Unauthenticated,
   Unavailable,

@@ -1,6 +1,6 @@
 import type { DescField, DescMethod, DescService } from '@bufbuild/protobuf'
 import type { Dispatcher } from '../call.js'
-import { DeclarationError } from '../errors.js'
+import { DeclarationError, type Problem } from '../errors.js'
 import type { ExactPaths } from '../gateway/exact-path.js'
 import { Gateway } from '../gateway/gateway.js'
 import { IDENTITY_HEADERS } from '../gateway/http/metadata-of.js'
@@ -130,7 +130,7 @@ const addOperations = ({ config, registrations, runner }: Foundation): void => {
 
 const check = async (
   { config, registrations, authorized }: Foundation,
-  ruleProblems: readonly string[],
+  ruleProblems: readonly Problem[],
 ): Promise<void> => {
   const { registry, references, recorded, rules } = registrations
   const methods = new Map<string, DescMethod>(

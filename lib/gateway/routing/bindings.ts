@@ -1,5 +1,5 @@
 import type { DescField, DescMessage, DescMethod, Message } from '@bufbuild/protobuf'
-import { DeclarationError } from '../../errors.js'
+import { DeclarationError, problem, type Problem } from '../../errors.js'
 import type { HttpRule } from 'ashlar-annotations/google/api/http_pb.js'
 import { httpMethodOf, httpRulesOf, pathOf } from '../../resource/messages/http-paths.js'
 import { type FieldPath, findField } from '../transcoding/field-path.js'
@@ -43,7 +43,7 @@ export function routesOf(
   warn: (text: string) => void = () => {},
 ): RouteTable<Binding> {
   const table = new RouteTable<Binding>()
-  const problems: string[] = []
+  const problems: Problem[] = []
   for (const method of methods) {
     for (const [index, rule] of httpRulesOf(method).entries()) {
       const where = `${method.parent.typeName}/${method.name} ${pathOf(rule)}`
@@ -54,7 +54,7 @@ export function routesOf(
       } catch (error) {
         if (!(error instanceof TypeError)) throw error
         if (error instanceof UnservedRule) warn(`${where} gets no route: ${error.message}`)
-        else problems.push(`${where}: ${error.message}`)
+        else problems.push(problem('gateway', `${where}: ${error.message}`))
       }
     }
   }

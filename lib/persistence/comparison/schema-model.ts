@@ -1,4 +1,4 @@
-import { DeclarationError } from '../../errors.js'
+import { DeclarationError, problem, type Problem } from '../../errors.js'
 import { relationGraph } from '../../resource/relations/graph.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { ChangeFile } from '../dialects/catalog/change-sql.js'
@@ -75,7 +75,8 @@ export interface SchemaModel {
 export function schemaModel(entities: Readonly<Record<string, unknown>> | readonly unknown[]): SchemaModel {
   const { models: unsorted, naming } = resourcesIn(entities)
   tableMigrations(Object.fromEntries(Object.entries(entities))) // It refuses what no table can be made of.
-  if (unsorted.length === 0) throw new DeclarationError('entities', ['there is no resource among them'])
+  if (unsorted.length === 0)
+    throw new DeclarationError('entities', [problem('entity', 'there is no resource among them')])
   const models = relationGraph(unsorted).order
   const definitions = (dialect: ComparedDialect): readonly TableDefinition[] => {
     const links = referencesOf(models, dialect, naming)
@@ -193,13 +194,16 @@ const NOTHING: LiveTable = {
 }
 
 /** Old names that no column has, although the new one is not there: the values would be left behind. */
-const unknownOldNames = (table: TableDefinition, live: LiveTable | undefined): readonly string[] =>
+const unknownOldNames = (table: TableDefinition, live: LiveTable | undefined): readonly Problem[] =>
   table.columns.flatMap(({ name, renamedFrom }) => {
     if (live === undefined || renamedFrom === undefined) return []
     const names = live.columns.map((column) => column.name)
     if (names.includes(name) || names.includes(renamedFrom)) return []
     return [
-      `${tableText(table)}.${name}: @RenamedFrom(${JSON.stringify(renamedFrom)}) takes the old name of the column in the database, and there is no such column${didYouMean(renamedFrom, names)}`,
+      problem(
+        'column',
+        `${tableText(table)}.${name}: @RenamedFrom(${JSON.stringify(renamedFrom)}) takes the old name of the column in the database, and there is no such column${didYouMean(renamedFrom, names)}`,
+      ),
     ]
   })
 

@@ -1,3 +1,4 @@
+import type { Problem } from '../../errors.js'
 import type { RequestContext } from '../../context.js'
 import type { Loaded, RelationPath } from '../../resource/relations/loaded.js'
 import type { NewEntity } from '../../resource/new-entity-of.js'
@@ -285,7 +286,7 @@ export interface Repository<T extends object, K = string> {
 /** What a repository finds out about itself at start-up, one sentence each. */
 export interface StartUpFindings {
   /** Problems that keep a server from starting. */
-  readonly problems: readonly string[]
+  readonly problems: readonly (string | Problem)[]
   /** Problems that are only logged. */
   readonly warnings: readonly string[]
 }

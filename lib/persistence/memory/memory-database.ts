@@ -1,7 +1,7 @@
 import { attemptsOf } from '../contract/attempts.js'
 import type { CallEnd } from '../../call-end.js'
 import { RequestContext } from '../../context.js'
-import { DeclarationError } from '../../errors.js'
+import { DeclarationError, inEntity } from '../../errors.js'
 import {
   type HeldConnection,
   joined,
@@ -125,7 +125,8 @@ export class MemoryDatabase {
     const family = familyOf([...this.#resources.keys()])
     for (const member of family.values()) {
       const problems = deletionProblems(member)
-      if (problems.length > 0) throw new DeclarationError(member.model.entity.name, problems)
+      if (problems.length > 0)
+        throw new DeclarationError(member.model.entity.name, inEntity(member.model.entity, problems))
     }
     return (this.#family = family)
   }

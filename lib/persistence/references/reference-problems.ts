@@ -1,11 +1,12 @@
 import type { DataSource } from 'typeorm'
+import { type Problem, propertyProblem } from '../../errors.js'
 import { relationGraph } from '../../resource/relations/graph.js'
 import { isOwning, type OwningRelation } from '../../resource/relations/relation.js'
 import { type ResourceModel, resourceModel } from '../../resource/resource-model.js'
 import { resourcesOf } from '../schema/resources-in.js'
 
 /** What is wrong with the relations of a resource of an initialized DataSource, one sentence each. */
-export function referenceProblems(dataSource: DataSource, model: ResourceModel): readonly string[] {
+export function referenceProblems(dataSource: DataSource, model: ResourceModel): readonly Problem[] {
   if (model.relations.length === 0) return []
   const graph = relationGraph(resourcesOf(dataSource))
   const problems = graph.problems(model)
@@ -17,7 +18,7 @@ export function referenceProblems(dataSource: DataSource, model: ResourceModel):
  * TypeORM has to join by the tenant as well, or what it reads and the keys that it makes could leave the
  * tenant.
  */
-function joinProblem(dataSource: DataSource, model: ResourceModel, relation: OwningRelation): string[] {
+function joinProblem(dataSource: DataSource, model: ResourceModel, relation: OwningRelation): Problem[] {
   const target = resourceModel<object>(relation.target())
   const { property, reference } = relation
   const pairs = [
@@ -38,6 +39,11 @@ function joinProblem(dataSource: DataSource, model: ResourceModel, relation: Own
     ([own, other]) => `{ name: '${own.column}', referencedColumnName: '${other.property}' }`,
   )
   return [
-    `${property}: TypeORM joins ${target.entity.name} by (${found.join(', ')}): write @JoinColumn([${written.join(', ')}])`,
+    propertyProblem(
+      'relation',
+      property,
+      `${property}: TypeORM joins ${target.entity.name} by (${found.join(', ')})`,
+      `write @JoinColumn([${written.join(', ')}])`,
+    ),
   ]
 }

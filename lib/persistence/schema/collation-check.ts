@@ -1,4 +1,4 @@
-import { DeclarationError } from '../../errors.js'
+import { DeclarationError, inEntity, problem } from '../../errors.js'
 import type { Field } from '../../resource/fields/field.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { TableName } from '../dialects/catalog/table-definition.js'
@@ -59,11 +59,15 @@ export class CollationCheck {
       }),
     )
     if (inexact === undefined) return
-    const problems = inexact.map(
-      ({ column, what, advice }) =>
-        `${fields.find((field) => field.column === column)?.proto} has the ${what}, which takes different texts for the same: ${advice}`,
+    const problems = inexact.map(({ column, what, advice }) =>
+      problem(
+        'collation',
+        `${fields.find((field) => field.column === column)?.proto} has the ${what}, which takes different texts for the same`,
+        advice,
+      ),
     )
-    if (problems.length > 0) throw new DeclarationError(this.model.entity.name, problems)
+    if (problems.length > 0)
+      throw new DeclarationError(this.model.entity.name, inEntity(this.model.entity, problems))
     this.isPending = false
   }
 }

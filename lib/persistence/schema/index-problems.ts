@@ -1,3 +1,4 @@
+import { problem, type Problem } from '../../errors.js'
 import type { TableDefinition } from '../dialects/catalog/table-definition.js'
 import type { Dialect } from '../dialects/dialect.js'
 import { tableText } from './table-name-of.js'
@@ -6,13 +7,13 @@ import { tableText } from './table-name-of.js'
 export const refusedKeys = (
   table: TableDefinition,
   { label, refusedKeys: refused }: Dialect,
-): readonly string[] => refused(table).map((problem) => `on ${label} ${problem}`)
+): readonly Problem[] => refused(table).map((why) => problem('index', `on ${label} ${why}`))
 
 /**
  * Names that indexes of two tables have. PostgreSQL and SQLite keep the names of indexes for a whole schema,
  * so that the second one would never be made.
  */
-export function sharedIndexNames(tables: readonly TableDefinition[]): readonly string[] {
+export function sharedIndexNames(tables: readonly TableDefinition[]): readonly Problem[] {
   const owners = new Map<string, TableDefinition>()
   return tables.flatMap((table) =>
     table.indexes.flatMap(({ name }) => {
@@ -22,7 +23,11 @@ export function sharedIndexNames(tables: readonly TableDefinition[]): readonly s
       return owner === undefined || owner === table
         ? []
         : [
-            `${tableText(owner)} and ${tableText(table)} both have an index of the name ${name}: give one of them its own, as in @Unique('name', ['property'])`,
+            problem(
+              'index',
+              `${tableText(owner)} and ${tableText(table)} both have an index of the name ${name}`,
+              `give one of them its own, as in @Unique('name', ['property'])`,
+            ),
           ]
     }),
   )

@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm'
 import { inheritedFacts, otherCopyOf } from '../../../decorators/entity-facts.js'
-import { DeclarationError } from '../../errors.js'
+import { DeclarationError, problem } from '../../errors.js'
 import { type EntityClass, resourceModel, type ResourceModel } from '../../resource/resource-model.js'
 import { postgres } from '../dialects/postgres.js'
 import { type Naming, tableNameOf, tableText } from './table-name-of.js'
@@ -34,7 +34,11 @@ export function resourcesIn(exports: object): Resources {
     JSON.stringify([schemaOf(one), models.map((model) => tableNameOf(model, postgres, namingOf(one)))])
   if (others.some((other) => namesBy(other) !== namesBy(dataSource)))
     throw new DeclarationError('entities', [
-      'the module exports DataSources that differ in schema, entityPrefix or naming strategy: export the one that the tables are for',
+      problem(
+        'dataSource',
+        'the module exports DataSources that differ in schema, entityPrefix or naming strategy',
+        'export the one that the tables are for',
+      ),
     ])
   const naming = namingOf(dataSource)
   return { models: sorted(models, naming), naming, schema: schemaOf(dataSource) }
@@ -49,8 +53,11 @@ function refuseOtherCopies(values: readonly unknown[]): void {
     const copies = typeof value === 'function' ? otherCopyOf(value) : undefined
     if (typeof value !== 'function' || copies === undefined) return []
     return [
-      `${value.name} is declared with the copy of ashlar in ${folderOf(copies.its)}, and this program is the copy in ${folderOf(copies.ours)}: ` +
-        'run the program of the same copy, such as npx ashlar in the folder of the project, or install ashlar once',
+      problem(
+        'dataSource',
+        `${value.name} is declared with the copy of ashlar in ${folderOf(copies.its)}, and this program is the copy in ${folderOf(copies.ours)}: ` +
+          'run the program of the same copy, such as npx ashlar in the folder of the project, or install ashlar once',
+      ),
     ]
   })
   if (problems.length > 0) throw new DeclarationError('entities', problems)

@@ -1,4 +1,4 @@
-import { DeclarationError } from '../../errors.js'
+import { DeclarationError, inEntity, problem } from '../../errors.js'
 import type { TableDefinition, TableName } from '../dialects/catalog/table-definition.js'
 import type { Dialect } from '../dialects/dialect.js'
 import { forMigrated, MIGRATED_DIALECTS, type MigratedDialect } from '../dialects/migrated-dialects.js'
@@ -44,11 +44,9 @@ export function tableMigrations(exports: Readonly<Record<string, unknown>>): rea
   const { postgres, mysql } = MIGRATED_DIALECTS
   const outside = targetsOutside(models)
   const graph = relationGraph([...outside, ...models])
-  const unfit = models.flatMap((model) =>
-    graph.problems(model).map((problem) => `${model.entity.name}: ${problem}`),
-  )
+  const unfit = models.flatMap((model) => inEntity(model.entity, graph.problems(model), true))
   for (const member of familyOf(models).values())
-    unfit.push(...deletionProblems(member).map((problem) => `${member.model.entity.name}: ${problem}`))
+    unfit.push(...inEntity(member.model.entity, deletionProblems(member), true))
   if (unfit.length > 0) throw new DeclarationError('entities', unfit)
   const tables = graph.order
     .filter((model) => models.includes(model))
@@ -61,7 +59,7 @@ export function tableMigrations(exports: Readonly<Record<string, unknown>>): rea
   if (doubled.size > 0)
     throw new DeclarationError(
       'entities',
-      [...doubled].map((name) => `two resources have the table ${name}`),
+      [...doubled].map((name) => problem('table', `two resources have the table ${name}`)),
     )
   const shared = sharedIndexNames(tables.map(({ model, table }) => tableOf(model, postgres, table)))
   if (shared.length > 0) throw new DeclarationError('entities', shared)

@@ -1,5 +1,5 @@
 import { DefaultNamingStrategy, type DataSource } from 'typeorm'
-import { DeclarationError } from '../../errors.js'
+import { DeclarationError, inEntity, problem, type Problem, propertyProblem } from '../../errors.js'
 import { rawSqlProblem } from '../../resource/search/raw-sql.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Dialect } from '../dialects/dialect.js'
@@ -29,10 +29,15 @@ export function tableNameOf(model: ResourceModel, dialect: Dialect, naming: Nami
   const name = placed(meant, dialect)
   if (name === undefined)
     problems.push(
-      `TypeORM reads the dots of the table ${meant.name} as a path to another place: name the table without a dot, and its schema in @Entity({ schema }) (MySQL: database)`,
+      problem(
+        'table',
+        `TypeORM reads the dots of the table ${meant.name} as a path to another place`,
+        'name the table without a dot, and its schema in @Entity({ schema }) (MySQL: database)',
+      ),
     )
   else if (name.name !== model.table) problems.push(...searchProblems(model, name.name))
-  if (name === undefined || problems.length > 0) throw new DeclarationError(model.entity.name, problems)
+  if (name === undefined || problems.length > 0)
+    throw new DeclarationError(model.entity.name, inEntity(model.entity, problems))
   return name
 }
 
@@ -87,23 +92,32 @@ function placed({ name, schema, database }: Meant, dialect: Dialect): TableName 
 }
 
 /** Only MySQL reaches another database on the same connection. */
-function databaseProblems({ database }: Meant, dialect: Dialect, { driver }: Naming): string[] {
+function databaseProblems({ database }: Meant, dialect: Dialect, { driver }: Naming): Problem[] {
   if (dialect.namespace?.kind === 'database' || database === undefined) return []
   if (driver === undefined || driver.database === undefined || driver.database === database) return []
   return [
-    `@Entity({ database: ${JSON.stringify(database)} }): a connection to ${dialect.label} reaches its own database alone: drop it, and give the entity to a DataSource of that database`,
+    problem(
+      'table',
+      `@Entity({ database: ${JSON.stringify(database)} })`,
+      `a connection to ${dialect.label} reaches its own database alone: drop it, and give the entity to a DataSource of that database`,
+    ),
   ]
 }
 
-function metadataProblems(model: ResourceModel, dialect: Dialect, naming: Naming): string[] {
+function metadataProblems(model: ResourceModel, dialect: Dialect, naming: Naming): Problem[] {
   const metadata = metadataOf(model.entity, naming)
   if (metadata === undefined) return []
-  const problems: string[] = []
+  const problems: Problem[] = []
   for (const { property, column } of model.fields) {
     const theirs = metadata.findColumnWithPropertyName(property)?.databaseName
     if (theirs !== undefined && theirs !== column)
       problems.push(
-        `${property} is stored in ${column}, and the naming strategy of the DataSource calls it ${theirs}: name it with @Column({ name: ${JSON.stringify(theirs)} }), or use a strategy that keeps given names`,
+        propertyProblem(
+          'table',
+          property,
+          `${property} is stored in ${column}, and the naming strategy of the DataSource calls it ${theirs}`,
+          `name it with @Column({ name: ${JSON.stringify(theirs)} }), or use a strategy that keeps given names`,
+        ),
       )
   }
   const twin = naming.entityMetadatas?.find(
@@ -114,16 +128,22 @@ function metadataProblems(model: ResourceModel, dialect: Dialect, naming: Naming
   )
   if (twin !== undefined)
     problems.push(
-      `it shares the table ${metadata.tablePath} with ${twin.name}, because TypeORM ignores ${dialect.namespace?.kind === 'schema' ? 'the database' : 'the schema'} of an entity on this engine: give one of them another name`,
+      problem(
+        'table',
+        `it shares the table ${metadata.tablePath} with ${twin.name}, because TypeORM ignores ${dialect.namespace?.kind === 'schema' ? 'the database' : 'the schema'} of an entity on this engine`,
+        'give one of them another name',
+      ),
     )
   return problems
 }
 
 /** Raw SQL was held to the name that the entity gives its table. */
-function searchProblems({ search, fields }: ResourceModel, table: string): string[] {
+function searchProblems({ search, fields }: ResourceModel, table: string): Problem[] {
   return (search?.parts ?? []).flatMap((part) => {
     const raw = part.kind === 'expression' ? part.postgres : undefined
-    const problem = raw === undefined ? undefined : rawSqlProblem(raw, fields, table)
-    return problem === undefined ? [] : [`@Searchable: sql.postgres ${JSON.stringify(raw)}: ${problem}`]
+    const why = raw === undefined ? undefined : rawSqlProblem(raw, fields, table)
+    return why === undefined
+      ? []
+      : [problem('search', `@Searchable: sql.postgres ${JSON.stringify(raw)}: ${why}`)]
   })
 }

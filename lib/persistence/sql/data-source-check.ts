@@ -1,5 +1,5 @@
 import type { DataSource, EntitySubscriberInterface } from 'typeorm'
-import { DeclarationError } from '../../errors.js'
+import { DeclarationError, inEntity, problem, type Problem, propertyProblem } from '../../errors.js'
 import { kindOfColumn } from '../../resource/kinds/declared-kind.js'
 import { kindOf } from '../../resource/kinds/kinds.js'
 import { isOwning } from '../../resource/relations/relation.js'
@@ -73,12 +73,13 @@ export class DataSourceCheck {
     const { name } = this.model.entity
     if (!this.#dataSource.isInitialized) throw new TypeError(`${name}: ${NOT_INITIALIZED}`)
     const { problems } = this.findings()
-    if (problems.length > 0) throw new DeclarationError(name, problems)
+    if (problems.length > 0) throw new DeclarationError(name, inEntity(this.model.entity, problems))
     this.#isEntityPending = false
   }
 
   findings(): StartUpFindings {
-    if (!this.#dataSource.isInitialized) return { problems: [NOT_INITIALIZED], warnings: [] }
+    if (!this.#dataSource.isInitialized)
+      return { problems: [problem('dataSource', NOT_INITIALIZED)], warnings: [] }
     const subscribers = this.#dataSource.subscribers.map((subscriber) => this.#subscriber(subscriber))
     return {
       problems: [
@@ -119,17 +120,31 @@ export class DataSourceCheck {
     }))
   }
 
-  #entity(): string[] {
+  #entity(): Problem[] {
     const { entity } = this.model
     const found = this.#dataSource.entityMetadatas.filter(({ target }) => target === entity)
     if (found.length === 1) return []
     if (found.length > 1)
-      return ['it is in its DataSource twice, as a class and as an EntitySchema: keep the class']
+      return [
+        problem(
+          'dataSource',
+          'it is in its DataSource twice, as a class and as an EntitySchema',
+          'keep the class',
+        ),
+      ]
     const isCopied = this.#dataSource.entityMetadatas.some(({ targetName }) => targetName === entity.name)
     return [
       isCopied
-        ? `another class of the name ${entity.name} is in its DataSource: its module is loaded twice, so import it in one way`
-        : `it is not in its DataSource: write entities: [${entity.name}] there, beside the others`,
+        ? problem(
+            'dataSource',
+            `another class of the name ${entity.name} is in its DataSource`,
+            'its module is loaded twice, so import it in one way',
+          )
+        : problem(
+            'dataSource',
+            'it is not in its DataSource',
+            `write entities: [${entity.name}] there, beside the others`,
+          ),
     ]
   }
 
@@ -146,7 +161,7 @@ export class DataSourceCheck {
    * TypeORM is told that a Uint8Array is a text, because no type of bytes is one that it takes on every
    * database.
    */
-  #bytes(): string[] {
+  #bytes(): Problem[] {
     if (!this.#isSynchronized) return []
     const { driver } = this.#dataSource
     const metadata = this.#dataSource.getMetadata(this.model.entity)
@@ -159,19 +174,24 @@ export class DataSourceCheck {
       if (kindOfColumn(made, undefined) === kind) return []
       const needed = columns.find((one) => one.name === name)?.type
       return [
-        `${property} holds ${kind}, and synchronize makes its column ${made}, which cannot: write @Column('${needed}'), or leave synchronize out`,
+        propertyProblem(
+          'dataSource',
+          property,
+          `${property} holds ${kind}, and synchronize makes its column ${made}, which cannot`,
+          `write @Column('${needed}'), or leave synchronize out`,
+        ),
       ]
     })
   }
 
-  #deletion(): string[] {
+  #deletion(): Problem[] {
     const member = membersOf(this.#dataSource).get(this.model)
     return member === undefined ? [] : deletionProblems(member)
   }
 
-  #isolation(): string[] {
-    const problem = isolationProblem(this.#dataSource)
-    return problem === undefined ? [] : [problem]
+  #isolation(): Problem[] {
+    const why = isolationProblem(this.#dataSource)
+    return why === undefined ? [] : [problem('dataSource', why)]
   }
 
   #synchronize(): string[] {
@@ -207,7 +227,9 @@ export class DataSourceCheck {
       (event) => `${event[0]?.toLowerCase()}${event.slice(1)}` in subscriber,
     ).flatMap((event) => {
       const why = neverCalled(event, softDeletable)
-      return why === undefined ? [] : [`${event} of the subscriber ${name} is never called: ${why}`]
+      return why === undefined
+        ? []
+        : [problem('dataSource', `${event} of the subscriber ${name} is never called`, why)]
     })
     if (hears(ENTITY_EVENTS)) return { problems: never, warnings: [] }
     return hears(QUERY_EVENTS)

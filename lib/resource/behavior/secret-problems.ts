@@ -1,3 +1,4 @@
+import { type Problem, propertyProblem } from '../../errors.js'
 import type { DescField, DescMessage } from '@bufbuild/protobuf'
 import { fieldMarks } from './field-marks.js'
 
@@ -13,17 +14,23 @@ export interface StoredProperties {
  * Fields that the .proto marks as secrets, and that would be stored in clear and returned, each with what to
  * write.
  */
-export const secretProblems = (message: DescMessage, { columns, declared }: StoredProperties): string[] =>
+export const secretProblems = (message: DescMessage, { columns, declared }: StoredProperties): Problem[] =>
   message.fields.flatMap((field) => {
     const role = declared.get(field.localName)?.role
     if (role === 'secret' || role === 'credential') return []
     const isStored = columns.has(field.localName)
     if (fieldMarks(field).isSecret)
-      return isStored || role === 'computed' ? [`${nameOf(field)} ${MARKED}: ${adviceFor(field)}`] : []
+      return isStored || role === 'computed'
+        ? [propertyProblem('secret', field.localName, `${nameOf(field)} ${MARKED}`, adviceFor(field))]
+        : []
     if (!isStored || field.message === undefined) return []
-    return secretsInside(field.message, new Set()).map(
-      (secret) =>
-        `${field.name} of ${message.typeName} has ${nameOf(secret)} inside, which ${MARKED}, and what is inside of a message is stored as it is: move it to a field of ${message.typeName}, with @Secret() or @Credential()${FORMER}`,
+    return secretsInside(field.message, new Set()).map((secret) =>
+      propertyProblem(
+        'secret',
+        field.localName,
+        `${field.name} of ${message.typeName} has ${nameOf(secret)} inside, which ${MARKED}, and what is inside of a message is stored as it is`,
+        `move it to a field of ${message.typeName}, with @Secret() or @Credential()${FORMER}`,
+      ),
     )
   })
 

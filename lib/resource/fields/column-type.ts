@@ -1,3 +1,4 @@
+import { type Problem, propertyProblem } from '../../errors.js'
 import type { ColumnOptions } from 'typeorm'
 import { kindOfColumn, storableTypes } from '../kinds/declared-kind.js'
 import type { KindName } from '../kinds/kind.js'
@@ -30,20 +31,45 @@ export function* typeProblems(
   property: string,
   { type, length, unsigned, precision }: ColumnOptions,
   kind: KindName,
-): Generator<string> {
+): Generator<Problem> {
   const { declared } = kindOf({ kind })
   const column = typeof type === 'string' ? kindOfColumn(type, undefined) : undefined
   const family = column && kindOf({ kind: column }).declared.family
   if (family !== undefined && family !== declared.family && declared.isHeldBy?.(family, type) !== true)
-    yield `${property} is ${kind}: the column type ${describeType(type)} holds ${family}; leave it out, or use one for ${declared.family}`
+    yield propertyProblem(
+      'column',
+      property,
+      `${property} is ${kind}`,
+      `the column type ${describeType(type)} holds ${family}; leave it out, or use one for ${declared.family}`,
+    )
   const hasLength = declared.takesLength?.(type) === true
   if (isSaid(length) && !hasLength)
-    yield `${property}: the column option length is not supported: ${declared.takesLength === undefined ? `drop it, ${kind} has none` : `${describeType(type)} has none; use varchar`}`
+    yield propertyProblem(
+      'column',
+      property,
+      `${property}: the column option length is not supported`,
+      `${declared.takesLength === undefined ? `drop it, ${kind} has none` : `${describeType(type)} has none; use varchar`}`,
+    )
   if (isSaid(length) && hasLength && !/^[1-9]\d*$/.test(String(length)))
-    yield `${property}: the column option length is ${JSON.stringify(length)}: give the number of characters`
+    yield propertyProblem(
+      'column',
+      property,
+      `${property}: the column option length is ${JSON.stringify(length)}`,
+      'give the number of characters',
+    )
   if (unsigned === true && declared.isUnsigned !== true)
-    yield `${property}: the column option unsigned is not supported: drop it, or make the field uint32 or uint64 in the message`
+    yield propertyProblem(
+      'column',
+      property,
+      `${property}: the column option unsigned is not supported`,
+      'drop it, or make the field uint32 or uint64 in the message',
+    )
   const [digits, why] = declared.precision ?? []
   if (isSaid(precision) && precision !== digits)
-    yield `${property}: the column option precision is not supported: drop it${why === undefined ? '' : `, ${why}`}`
+    yield propertyProblem(
+      'column',
+      property,
+      `${property}: the column option precision is not supported`,
+      `drop it${why === undefined ? '' : `, ${why}`}`,
+    )
 }

@@ -1,3 +1,4 @@
+import { problem, type Problem, propertyProblem } from '../../errors.js'
 import type { DescField, DescMessage } from '@bufbuild/protobuf'
 import type { Field } from '../fields/field.js'
 import { kindOf } from '../kinds/kinds.js'
@@ -39,7 +40,7 @@ export interface NameReading {
   readonly name: NamePattern | undefined
   /** The fields of the entity. No mask may name a part of the name. */
   readonly fields: readonly Field[]
-  readonly problems: readonly string[]
+  readonly problems: readonly Problem[]
 }
 
 /**
@@ -51,18 +52,22 @@ export function namePatternOf(message: DescMessage | undefined, fields: readonly
   const annotation = message && resourceAnnotation(message)
   const noName: NameReading = { name: undefined, fields, problems: [] }
   if (message === undefined || annotation === undefined) return noName
-  const refused = (...problems: readonly string[]): NameReading => ({ ...noName, problems })
+  const refused = (rule: string, advice?: string): NameReading => ({
+    ...noName,
+    problems: [problem('name', rule, advice)],
+  })
   const { field, fieldName, patterns } = annotation
   const where = `google.api.resource of ${message.typeName}`
   if (field === undefined)
     return fieldName === 'name'
       ? noName
-      : refused(`${where}: there is no field ${fieldName}: name_field is the field that has the name`)
+      : refused(`${where}: there is no field ${fieldName}`, 'name_field is the field that has the name')
   if (patterns.length === 0) return noName
   const [text = '', another] = patterns
   if (another !== undefined)
     return refused(
-      `${where} has several patterns, ${patterns.join(' and ')}: keep one, because a name is computed from one set of fields`,
+      `${where} has several patterns, ${patterns.join(' and ')}`,
+      'keep one, because a name is computed from one set of fields',
     )
   if (!isText(field))
     return refused(`${where}: ${fieldName} has to be a string without presence, because it has the name`)
@@ -81,24 +86,35 @@ function variablesOf(
   pattern: Pattern,
   fields: readonly Field[],
 ): NameReading {
-  const problems: string[] = []
+  const problems: Problem[] = []
   if (!/^[^/\s]+\/[A-Za-z][A-Za-z0-9]*$/.test(type))
     problems.push(
-      `${where}: the type ${JSON.stringify(type)} has to be a service and a kind, such as library.example.com/Book`,
+      problem(
+        'name',
+        `${where}: the type ${JSON.stringify(type)} has to be a service and a kind, such as library.example.com/Book`,
+      ),
     )
   const stored = fields.find(({ property }) => property === field.localName)
   if (stored !== undefined)
     problems.push(
-      `${stored.property} is the name ${pattern.text}, which is computed: remove the property, and keep the parts of it in properties of their own, as in @PrimaryColumn() id!: string`,
+      propertyProblem(
+        'name',
+        stored.property,
+        `${stored.property} is the name ${pattern.text}, which is computed`,
+        'remove the property, and keep the parts of it in properties of their own, as in @PrimaryColumn() id!: string',
+      ),
     )
   const key = fields.find(({ role }) => role === 'key')
   const variables = pattern.variables.map((name, at) => {
     if (at === pattern.variables.length - 1) return key && { name, field: key }
     const held = fieldOf(name, fields)
-    const problem = held === undefined ? `no property holds it: add ${advice(name)}` : unfit(held)
-    if (problem !== undefined)
+    const why = held === undefined ? `no property holds it: add ${advice(name)}` : unfit(held)
+    if (why !== undefined)
       problems.push(
-        `{${name}} of the pattern ${pattern.text}${held ? ` is ${held.property}, which` : ':'} ${problem}`,
+        problem(
+          'name',
+          `{${name}} of the pattern ${pattern.text}${held ? ` is ${held.property}, which` : ':'} ${why}`,
+        ),
       )
     return held && { name, field: held }
   })

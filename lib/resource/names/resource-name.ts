@@ -1,5 +1,5 @@
 import type { DescMessage } from '@bufbuild/protobuf'
-import { DeclarationError, InvalidArgument } from '../../errors.js'
+import { DeclarationError, InvalidArgument, problem } from '../../errors.js'
 import { nameWith, parsePattern, partProblem, valuesIn } from './pattern.js'
 import { resourceAnnotation } from './resource-annotation.js'
 
@@ -39,7 +39,11 @@ export function resourceName<const P extends string>(message: DescMessage, patte
   const said = annotation?.patterns ?? []
   if (annotation === undefined || said.length !== 1 || said[0] !== pattern)
     throw new DeclarationError(message.typeName, [
-      `google.api.resource has ${said.length === 0 ? 'no pattern' : said.join(' and ')}, and not ${pattern}: write one of them as the other`,
+      problem(
+        'name',
+        `google.api.resource has ${said.length === 0 ? 'no pattern' : said.join(' and ')}, and not ${pattern}`,
+        'write one of them as the other',
+      ),
     ])
   const parsed = parsePattern(pattern)
   const { variables } = parsed

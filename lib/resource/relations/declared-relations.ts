@@ -1,6 +1,6 @@
 import { getMetadataArgsStorage } from 'typeorm'
 import { lineage } from '../../../decorators/entity-facts.js'
-import { DeclarationError } from '../../errors.js'
+import { DeclarationError, inEntity, type Problem, propertyProblem } from '../../errors.js'
 import { snakeCase } from '../../text/snake-case.js'
 import type { Field } from '../fields/field.js'
 import { kindOf } from '../kinds/kinds.js'
@@ -26,7 +26,7 @@ export interface DeclaredRelations {
   readonly relations: readonly DeclaredRelation[]
   /** The columns of references that no property declares. */
   readonly hidden: readonly ColumnArgs[]
-  readonly problems: readonly string[]
+  readonly problems: readonly Problem[]
 }
 
 /**
@@ -43,26 +43,36 @@ export function declaredRelations(
   const joins = storage.joinColumns.filter(({ target }) => classes.has(target))
   const relations: DeclaredRelation[] = []
   const hidden: ColumnArgs[] = []
-  const problems: string[] = []
+  const problems: Problem[] = []
   const found = new Map<string, RelationArgs>()
   for (const args of storage.relations)
     if (classes.has(args.target) && !refused.has(args.propertyName)) found.set(args.propertyName, args)
   for (const { propertyName } of joins)
     if (!found.has(propertyName) && !refused.has(propertyName))
       problems.push(
-        `${propertyName}: @JoinColumn() stands beside no relation: add @ManyToOne() or @OneToOne()`,
+        propertyProblem(
+          'relation',
+          propertyName,
+          `${propertyName}: @JoinColumn() stands beside no relation`,
+          'add @ManyToOne() or @OneToOne()',
+        ),
       )
   for (const [property, args] of found) {
     const own = joins.filter(({ propertyName }) => propertyName === property)
     const relation = relationOf(args, own, columns)
     problems.push(...problemsOf(args, own, columns))
-    if (typeof relation === 'string') problems.push(relation)
+    if ('rule' in relation) problems.push(relation)
     else relations.push(relation)
-    if (typeof relation === 'string' || !('column' in relation) || !relation.isHidden) continue
+    if (!('column' in relation) || !relation.isHidden) continue
     const taken = columns.find(({ propertyName }) => propertyName === hiddenProperty(property))
     if (taken !== undefined)
       problems.push(
-        `${property}: its reference would be ${relation.column}, and ${taken.propertyName} is stored in ${String(taken.options.name)}: write @JoinColumn({ name: ${JSON.stringify(taken.options.name)} })`,
+        propertyProblem(
+          'relation',
+          property,
+          `${property}: its reference would be ${relation.column}, and ${taken.propertyName} is stored in ${String(taken.options.name)}`,
+          `write @JoinColumn({ name: ${JSON.stringify(taken.options.name)} })`,
+        ),
       )
     hidden.push({
       target: args.target,
@@ -81,13 +91,18 @@ function relationOf(
   { propertyName: property, relationType, type, options, inverseSideProperty, target: owner }: RelationArgs,
   joins: readonly JoinColumnArgs[],
   columns: readonly ColumnArgs[],
-): DeclaredRelation | string {
+): DeclaredRelation | Problem {
   const target = targetOf(type, property, (owner as { readonly name: string }).name)
-  if (typeof target === 'string') return target
+  if ('rule' in target) return target
   const inverse = inverseOf(inverseSideProperty)
   if (relationType === 'one-to-many' || (relationType === 'one-to-one' && joins.length === 0))
     return inverse === undefined
-      ? `${property}: ${relationType === 'one-to-many' ? '@OneToMany()' : '@OneToOne() without @JoinColumn()'} has to name the property of the other side: write (other) => other.<property> as its second argument${relationType === 'one-to-one' ? ', or add @JoinColumn()' : ''}`
+      ? propertyProblem(
+          'relation',
+          property,
+          `${property}: ${relationType === 'one-to-many' ? '@OneToMany()' : '@OneToOne() without @JoinColumn()'} has to name the property of the other side`,
+          `write (other) => other.<property> as its second argument${relationType === 'one-to-one' ? ', or add @JoinColumn()' : ''}`,
+        )
       : {
           property,
           kind: relationType === 'one-to-many' ? relationType : 'one-to-one-inverse',
@@ -118,15 +133,27 @@ const ON_DELETE: Readonly<Record<string, OnDelete>> = {
   'SET NULL': 'set null',
 }
 
-function targetOf(type: unknown, property: string, owner: string): (() => RelatedClass) | string {
+function targetOf(type: unknown, property: string, owner: string): (() => RelatedClass) | Problem {
   if (typeof type !== 'function')
-    return `${property}: its target is named by a text: name the class, as in () => Project`
+    return propertyProblem(
+      'relation',
+      property,
+      `${property}: its target is named by a text`,
+      'name the class, as in () => Project',
+    )
   return () => {
     const target = (type as () => unknown)()
     if (typeof target === 'function') return target as RelatedClass
-    throw new DeclarationError(owner, [
-      `${property}: its target is ${target === undefined ? 'not loaded yet: modules that import one another are loaded one after another' : 'no class: name the class, as in () => Project'}`,
-    ])
+    throw new DeclarationError(
+      owner,
+      inEntity({ name: owner }, [
+        propertyProblem(
+          'relation',
+          property,
+          `${property}: its target is ${target === undefined ? 'not loaded yet: modules that import one another are loaded one after another' : 'no class: name the class, as in () => Project'}`,
+        ),
+      ]),
+    )
   }
 }
 
@@ -144,34 +171,64 @@ function* problemsOf(
   { propertyName: property, relationType, options }: RelationArgs,
   joins: readonly JoinColumnArgs[],
   columns: readonly ColumnArgs[],
-): Generator<string> {
+): Generator<Problem> {
   const isInverse = relationType === 'one-to-many' || (relationType === 'one-to-one' && joins.length === 0)
   if (columns.some(({ propertyName }) => propertyName === property))
-    yield `${property} is a relation and a column: keep the relation, and give the key of the other resource a property of its own, such as ${hiddenProperty(property)}`
+    yield propertyProblem(
+      'relation',
+      property,
+      `${property} is a relation and a column`,
+      `keep the relation, and give the key of the other resource a property of its own, such as ${hiddenProperty(property)}`,
+    )
   if (isInverse)
     for (const option of ['onDelete', 'nullable'] as const)
       if (options[option] !== undefined)
-        yield `${property}: the relation option ${option} belongs to the side that holds the reference: write it there`
+        yield propertyProblem(
+          'relation',
+          property,
+          `${property}: the relation option ${option} belongs to the side that holds the reference`,
+          'write it there',
+        )
   if (relationType === 'one-to-many' && joins.length > 0)
-    yield `${property}: @JoinColumn() belongs to the side that holds the reference: write it there`
+    yield propertyProblem(
+      'relation',
+      property,
+      `${property}: @JoinColumn() belongs to the side that holds the reference`,
+      'write it there',
+    )
   const tenant = columns.find(({ propertyName }) => propertyName === TENANT)?.options.name
   const [first, ...others] = joins.filter(({ referencedColumnName }) => referencedColumnName !== TENANT)
   if (others.length > 0 || (joins.length > 0 && first === undefined))
-    yield `${property}: @JoinColumn() has to name one column, which holds the key of the other resource: the framework adds the tenant`
+    yield propertyProblem(
+      'relation',
+      property,
+      `${property}: @JoinColumn() has to name one column, which holds the key of the other resource`,
+      'the framework adds the tenant',
+    )
   for (const join of joins)
     if (join.referencedColumnName === TENANT && join.name !== tenant)
-      yield `${property}: @JoinColumn() takes the tenant from ${join.name ?? 'nowhere'}: drop that pair, the framework adds the tenant`
+      yield propertyProblem(
+        'relation',
+        property,
+        `${property}: @JoinColumn() takes the tenant from ${join.name ?? 'nowhere'}`,
+        'drop that pair, the framework adds the tenant',
+      )
   for (const { name } of joins)
     if (first !== undefined && name !== undefined && name === tenant && first.name === name)
-      yield `${property}: @JoinColumn() keeps the key of the other resource in ${name}, which holds the tenant: name another column`
+      yield propertyProblem(
+        'relation',
+        property,
+        `${property}: @JoinColumn() keeps the key of the other resource in ${name}, which holds the tenant`,
+        'name another column',
+      )
 }
 
 /** Joins relations with the fields that hold their references. */
 export function relationsOf(
   declared: readonly DeclaredRelation[],
   fields: readonly Field[],
-): { readonly relations: readonly Relation[]; readonly problems: readonly string[] } {
-  const problems: string[] = []
+): { readonly relations: readonly Relation[]; readonly problems: readonly Problem[] } {
+  const problems: Problem[] = []
   const relations = declared.flatMap((one): Relation[] => {
     if (!('column' in one)) return [Object.freeze(one)]
     const { column, nullable, ...relation } = one
@@ -187,17 +244,41 @@ function* referenceProblems(
   { property, kind, onDelete, isHidden }: Omit<OwningRelation, 'reference'>,
   reference: Field,
   nullable: boolean | undefined,
-): Generator<string> {
+): Generator<Problem> {
   const name = reference.property
   if (kindOf(reference).key === undefined)
-    yield `${property}: ${name} is ${reference.kind}: a reference holds the key of the other resource, which is a string, a uuid or an integer`
+    yield propertyProblem(
+      'relation',
+      property,
+      `${property}: ${name} is ${reference.kind}`,
+      'a reference holds the key of the other resource, which is a string, a uuid or an integer',
+    )
   const isKey = reference.role === 'key'
   if (isKey && kind === 'many-to-one')
-    yield `${property}: ${name} is the key, so that one entity at most has a reference: write @OneToOne()`
+    yield propertyProblem(
+      'relation',
+      property,
+      `${property}: ${name} is the key, so that one entity at most has a reference`,
+      'write @OneToOne()',
+    )
   if (!isKey && reference.role !== 'plain' && reference.role !== 'outputOnly')
-    yield `${property}: ${name} is ${reference.role} and cannot hold a reference: keep the key of the other resource in a property of its own`
+    yield propertyProblem(
+      'relation',
+      property,
+      `${property}: ${name} is ${reference.role} and cannot hold a reference`,
+      'keep the key of the other resource in a property of its own',
+    )
   if (onDelete === 'set null' && !reference.nullable)
-    yield `${property}: onDelete: 'SET NULL' needs a reference that can be absent: ${isHidden ? 'drop nullable: false' : `make ${name} nullable`}, or write 'RESTRICT' or 'CASCADE'`
+    yield propertyProblem(
+      'relation',
+      property,
+      `${property}: onDelete: 'SET NULL' needs a reference that can be absent`,
+      `${isHidden ? 'drop nullable: false' : `make ${name} nullable`}, or write 'RESTRICT' or 'CASCADE'`,
+    )
   if (!isHidden && nullable !== undefined && nullable !== reference.nullable)
-    yield `${property}: nullable: ${String(nullable)} contradicts ${name}, which is ${reference.nullable ? '' : 'not '}nullable: drop it from the relation`
+    yield propertyProblem(
+      'relation',
+      property,
+      `${property}: nullable: ${String(nullable)} contradicts ${name}, which is ${reference.nullable ? '' : 'not '}nullable: drop it from the relation`,
+    )
 }

@@ -1,3 +1,4 @@
+import { type Problem, propertyProblem } from '../../errors.js'
 import type { Field } from '../fields/field.js'
 import { isOwning, type OwningRelation, type RelatedClass, type Relation } from './relation.js'
 
@@ -30,7 +31,7 @@ export interface RelationGraph<M extends RelatedModel> {
   /** Sets of resources that refer to one another in a circle; one that refers to itself alone is none. */
   readonly cycles: readonly (readonly M[])[]
   /** What is wrong with the relations of a resource. */
-  readonly problems: (model: M) => readonly string[]
+  readonly problems: (model: M) => readonly Problem[]
 }
 
 /** Computes the graph once. Call it when every class is loaded. @param models - those of one database. */
@@ -120,31 +121,67 @@ function* problemsOf(
   model: RelatedModel,
   relation: Relation,
   target: RelatedModel | undefined,
-): Generator<string> {
+): Generator<Problem> {
   const { property } = relation
   const { name } = relation.target()
   if (target === undefined) {
-    yield `${property}: ${name} is no resource of the same database: add it to the entities, with @Resource()`
+    yield propertyProblem(
+      'relation',
+      property,
+      `${property}: ${name} is no resource of the same database`,
+      'add it to the entities, with @Resource()',
+    )
     return
   }
   const back = target.relations.find((one) => one.property === relation.inverse)
   if (!isOwning(relation)) {
     const needed = relation.kind === 'one-to-many' ? 'many-to-one' : 'one-to-one'
     if (back === undefined || back.kind !== needed || back.target() !== model.entity)
-      yield `${property}: ${name} has no ${needed === 'many-to-one' ? '@ManyToOne()' : '@OneToOne() with @JoinColumn()'} ${relation.inverse} that refers to ${model.entity.name}: add it there`
+      yield propertyProblem(
+        'relation',
+        property,
+        `${property}: ${name} has no ${needed === 'many-to-one' ? '@ManyToOne()' : '@OneToOne() with @JoinColumn()'} ${relation.inverse} that refers to ${model.entity.name}`,
+        'add it there',
+      )
     return
   }
   const { reference, referenced } = relation
   const inverseKind = relation.kind === 'many-to-one' ? 'one-to-many' : 'one-to-one-inverse'
   if (relation.inverse !== undefined && (back?.kind !== inverseKind || back.target() !== model.entity))
-    yield `${property}: ${name} has no ${inverseKind === 'one-to-many' ? '@OneToMany()' : '@OneToOne() without @JoinColumn()'} ${relation.inverse} to ${model.entity.name}: add it there, or drop the second argument`
+    yield propertyProblem(
+      'relation',
+      property,
+      `${property}: ${name} has no ${inverseKind === 'one-to-many' ? '@OneToMany()' : '@OneToOne() without @JoinColumn()'} ${relation.inverse} to ${model.entity.name}`,
+      'add it there, or drop the second argument',
+    )
   if (model.tenant === undefined && target.tenant !== undefined)
-    yield `${property}: all tenants share ${model.entity.name}, and each ${name} belongs to one: a shared resource cannot refer to a resource of a tenant; make ${model.entity.name} @TenantScoped(), or ${name} shared`
+    yield propertyProblem(
+      'relation',
+      property,
+      `${property}: all tenants share ${model.entity.name}, and each ${name} belongs to one`,
+      `a shared resource cannot refer to a resource of a tenant; make ${model.entity.name} @TenantScoped(), or ${name} shared`,
+    )
   if (referenced !== undefined && referenced !== target.key.property)
-    yield `${property}: @JoinColumn() refers to ${referenced}, and the key of ${name} is ${target.key.property}: drop referencedColumnName`
+    yield propertyProblem(
+      'relation',
+      property,
+      `${property}: @JoinColumn() refers to ${referenced}, and the key of ${name} is ${target.key.property}`,
+      'drop referencedColumnName',
+    )
   const [held, wanted] = [reference, target.key].map(({ kind, stored }) => stored ?? kind)
+  const retyped = `give ${relation.isHidden ? `a property @Column() ${reference.property}` : reference.property} the type of that key`
   if (held !== wanted)
-    yield `${property}: ${reference.property} is ${held}, and the key of ${name} is ${wanted}: give ${relation.isHidden ? `a property @Column() ${reference.property}` : reference.property} the type of that key`
+    yield propertyProblem(
+      'relation',
+      property,
+      `${property}: ${reference.property} is ${held}, and the key of ${name} is ${wanted}`,
+      retyped,
+    )
   else if ((reference.maxLength ?? Infinity) < (target.key.maxLength ?? Infinity))
-    yield `${property}: ${reference.property} holds ${reference.maxLength} characters, and the key of ${name} ${target.key.maxLength === undefined ? 'has no bound' : `holds ${target.key.maxLength}`}: give ${relation.isHidden ? `a property @Column() ${reference.property}` : reference.property} the type of that key`
+    yield propertyProblem(
+      'relation',
+      property,
+      `${property}: ${reference.property} holds ${reference.maxLength} characters, and the key of ${name} ${target.key.maxLength === undefined ? 'has no bound' : `holds ${target.key.maxLength}`}`,
+      retyped,
+    )
 }

@@ -1,3 +1,4 @@
+import { problem, type Problem } from '../../errors.js'
 import type { DescMessage } from '@bufbuild/protobuf'
 import type { EntityFacts } from '../../../decorators/entity-facts.js'
 import type { SearchSource } from '../../../decorators/searchable.js'
@@ -31,29 +32,43 @@ export function searchModelOf(
   table: string,
   /** Name of the entity. */
   entity: string,
-): { readonly model: SearchModel | undefined; readonly problems: readonly string[] } {
+): { readonly model: SearchModel | undefined; readonly problems: readonly Problem[] } {
   const marked = [...facts.properties]
     .filter(([, { searchable }]) => searchable)
     .map(([property]) => property)
   const sources: readonly SearchSource[] = [...marked, ...(facts.searchable?.sources ?? [])]
   if (sources.length === 0 && facts.searchable === undefined) return { model: undefined, problems: [] }
 
-  const problems: string[] = []
+  const problems: Problem[] = []
   const parts: SearchPart[] = []
   for (const source of sources) {
     const part =
       typeof source === 'string'
         ? fieldPart(source, facts, fields, message, entity)
         : expressionPart(source, fields, table)
-    if (typeof part === 'string') problems.push(`@Searchable: ${part}`)
+    if (typeof part === 'string')
+      problems.push({
+        ...problem('search', `@Searchable: ${part}`),
+        ...(typeof source === 'string' ? { property: source } : {}),
+      })
     else parts.push(part)
   }
   const textConfig = facts.searchable?.textConfig ?? 'simple'
   if (sources.length === 0)
-    problems.push('@Searchable: there is no source: mark a property with @Searchable() or list sources')
+    problems.push(
+      problem(
+        'search',
+        '@Searchable: there is no source',
+        'mark a property with @Searchable() or list sources',
+      ),
+    )
   if (!TEXT_CONFIG.test(textConfig))
     problems.push(
-      `@Searchable: ${JSON.stringify(textConfig)} is no text search configuration: use a name such as simple or english`,
+      problem(
+        'search',
+        `@Searchable: ${JSON.stringify(textConfig)} is no text search configuration`,
+        'use a name such as simple or english',
+      ),
     )
   return {
     model: Object.freeze({ parts, strategy: facts.searchable?.strategy ?? 'JIT', textConfig }),

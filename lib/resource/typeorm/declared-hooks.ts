@@ -1,3 +1,4 @@
+import { type Problem, propertyProblem } from '../../errors.js'
 import { getMetadataArgsStorage } from 'typeorm'
 import { lineage } from '../../../decorators/entity-facts.js'
 
@@ -38,13 +39,22 @@ export function listenersOf(entity: object): readonly EntityListener[] {
 export function listenerProblems(
   listeners: readonly EntityListener[],
   { softDeletable }: { readonly softDeletable: boolean },
-): string[] {
+): Problem[] {
   return listeners.flatMap(({ event, property }, at) => {
     const name = `${String(property)}: @${event}()`
     const why = neverCalled(event, softDeletable)
-    if (why !== undefined) return [`${name} is never called: ${why}`]
+    if (why !== undefined) return [propertyProblem('hook', String(property), `${name} is never called`, why)]
     const isSecond = listeners.slice(0, at).some((one) => one.event === event && one.property === property)
-    return isSecond ? [`${name} stands there twice, and it would be called twice: keep one of them`] : []
+    return isSecond
+      ? [
+          propertyProblem(
+            'hook',
+            String(property),
+            `${name} stands there twice, and it would be called twice`,
+            'keep one of them',
+          ),
+        ]
+      : []
   })
 }
 

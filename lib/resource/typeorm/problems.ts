@@ -1,3 +1,4 @@
+import { distinctProblems, problem, type Problem, propertyProblem } from '../../errors.js'
 import { getMetadataArgsStorage } from 'typeorm'
 import { lineage } from '../../../decorators/entity-facts.js'
 import { ManagedValues } from '../kinds/managed.js'
@@ -21,7 +22,7 @@ import {
 
 /** The parts of an entity's TypeORM declarations that are not supported. */
 export interface TypeormProblems {
-  readonly problems: readonly string[]
+  readonly problems: readonly Problem[]
   /** Properties that are refused as a whole; their other problems do not matter. */
   readonly properties: ReadonlySet<string>
 }
@@ -31,7 +32,7 @@ type Args = Readonly<Record<string, unknown>>
 /** Checks all TypeORM declarations of an entity and its ancestors against the rules. */
 export function typeormProblems(entity: { readonly name: string }): TypeormProblems {
   const classes = new Set<unknown>(lineage(entity))
-  const problems: string[] = []
+  const problems: Problem[] = []
   const properties = new Set<string>()
   for (const [list, entries] of Object.entries(getMetadataArgsStorage()) as [string, unknown][]) {
     if (!Array.isArray(entries)) continue
@@ -43,13 +44,13 @@ export function typeormProblems(entity: { readonly name: string }): TypeormProbl
       const named = property === undefined ? args : { ...args, propertyName: String(property) }
       // Each rule takes the arguments of its own decorator, and the list it was found by says that these are
       // such.
-      const problem = rule?.(named as never, entity.name)
-      if (problem === undefined) continue
-      problems.push(problem)
+      const wrong = rule?.(named as never, entity.name)
+      if (wrong === undefined) continue
+      problems.push(ofProperty(property === undefined ? undefined : String(property), wrong))
       if (property !== undefined) properties.add(String(property))
     }
   }
-  return { problems: [...new Set([...problems, ...optionProblems(classes, properties)])], properties }
+  return { problems: distinctProblems([...problems, ...optionProblems(classes, properties)]), properties }
 }
 
 function ruleOf(list: string): DeclarationRule<Declared> | undefined {
@@ -60,7 +61,7 @@ function ruleOf(list: string): DeclarationRule<Declared> | undefined {
   return typeof rule === 'function' ? rule : undefined
 }
 
-function* optionProblems(classes: ReadonlySet<unknown>, refused: ReadonlySet<string>): Generator<string> {
+function* optionProblems(classes: ReadonlySet<unknown>, refused: ReadonlySet<string>): Generator<Problem> {
   const { tables, columns, indices, uniques, relations, joinColumns } = getMetadataArgsStorage()
   const of = <K extends Declared>(list: readonly ArgsOf<K>[]) =>
     list.filter(({ target }) => classes.has(target))
@@ -68,7 +69,7 @@ function* optionProblems(classes: ReadonlySet<unknown>, refused: ReadonlySet<str
     if (type === 'regular') yield* refusedOptions(options, ENTITY_OPTIONS, '@Entity()', 'option')
   for (const { propertyName, options } of of<'columns'>(columns))
     if (!refused.has(propertyName))
-      yield* refusedOptions(options, COLUMN_OPTIONS, propertyName, 'column option')
+      yield* refusedOptions(options, COLUMN_OPTIONS, propertyName, 'column option', propertyName)
   for (const { propertyName, options, isLazy } of of<'relations'>(relations))
     if (!refused.has(propertyName))
       yield* refusedOptions(
@@ -76,10 +77,17 @@ function* optionProblems(classes: ReadonlySet<unknown>, refused: ReadonlySet<str
         RELATION_OPTIONS,
         propertyName,
         'relation option',
+        propertyName,
       )
   for (const { target: _, propertyName, ...options } of of<'joinColumns'>(joinColumns))
     if (!refused.has(propertyName))
-      yield* refusedOptions(options, JOIN_COLUMN_OPTIONS, propertyName, 'option of @JoinColumn()')
+      yield* refusedOptions(
+        options,
+        JOIN_COLUMN_OPTIONS,
+        propertyName,
+        'option of @JoinColumn()',
+        propertyName,
+      )
   yield* doubledColumns(of<'columns'>(columns))
   for (const { target: _, columns: on, ...options } of of<'indices'>(indices))
     yield* refusedOptions(options, INDEX_OPTIONS, `@Index() of ${namesOf(on)}`, 'option')
@@ -94,7 +102,7 @@ function given(options: object, name: string): unknown {
 }
 
 /** Two decorators for one column, such as @ETag() and @Column(). Equal declarations do no harm. */
-function* doubledColumns(columns: readonly ArgsOf<'columns'>[]): Generator<string> {
+function* doubledColumns(columns: readonly ArgsOf<'columns'>[]): Generator<Problem> {
   for (const [index, { target, propertyName, options }] of columns.entries()) {
     const other = columns
       .slice(0, index)
@@ -104,28 +112,40 @@ function* doubledColumns(columns: readonly ArgsOf<'columns'>[]): Generator<strin
       (name) => name !== 'type' && given(options, name) !== given(other.options, name),
     )
     if (differing.length > 0)
-      yield `${propertyName}: two decorators make its column and differ in ${differing.join(', ')}: keep one of them`
+      yield propertyProblem(
+        'typeorm',
+        propertyName,
+        `${propertyName}: two decorators make its column and differ in ${differing.join(', ')}`,
+        'keep one of them',
+      )
   }
 }
 
 const namesOf = (columns: ArgsOf<'indices'>['columns']): string =>
   Array.isArray(columns) ? columns.join(', ') : 'the class'
 
+/** Of a class where there is no property. */
+const ofProperty = (property: string | undefined, rule: string, advice?: string): Problem =>
+  property === undefined
+    ? problem('typeorm', rule, advice)
+    : propertyProblem('typeorm', property, rule, advice)
+
 function* refusedOptions(
   options: object,
   rules: Readonly<Record<string, AnyOptionRule>>,
   subject: string,
   kind: string,
-): Generator<string> {
+  property?: string,
+): Generator<Problem> {
   for (const [name, value] of Object.entries(options) as [string, unknown][]) {
     const rule = Object.hasOwn(rules, name) ? rules[name] : unknownOption(name, Object.keys(rules))
     if (rule === undefined || typeof rule === 'string') continue
     if ('values' in rule) {
       if (value !== undefined && !rule.values.includes(value))
-        yield `${subject}: the ${kind} ${name} is ${wrongValue(value, rule.values)}`
+        yield ofProperty(property, `${subject}: the ${kind} ${name} is ${wrongValue(value, rule.values)}`)
     } else if ((rule.asks ?? isSaid)(value)) {
       const said = value === false ? `${name}: false` : name
-      yield `${subject}: the ${kind} ${said} is not supported: ${rule.instead}`
+      yield ofProperty(property, `${subject}: the ${kind} ${said} is not supported`, rule.instead)
     }
   }
 }

@@ -1,4 +1,4 @@
-import { DeclarationError } from '../../errors.js'
+import { DeclarationError, problem, type Problem } from '../../errors.js'
 
 const MIN_INDEX_KEY_BYTES = 32
 const SEGMENT = /^(?!\.{1,2}$)[A-Za-z0-9_.-]+$/
@@ -76,28 +76,39 @@ export function resolveTransit(
   return resolved
 }
 
-function problemsOf(transit: ResolvedTransit, keyName: string): string[] {
+function problemsOf(transit: ResolvedTransit, keyName: string): Problem[] {
   const { endpoint, token, tokenFile, namespace, timeoutMs, mount, indexKey } = transit
-  const problems: string[] = []
+  const problems: Problem[] = []
   if (endpoint === '') {
-    problems.push('addr: an http:// or https:// address without user, query and fragment is needed')
+    problems.push(
+      problem('option', 'addr: an http:// or https:// address without user, query and fragment is needed'),
+    )
   }
   if (tokenFile !== undefined && (tokenFile === '' || token !== ''))
-    problems.push("tokenFile: the path of a file, with '' as token")
+    problems.push(problem('option', "tokenFile: the path of a file, with '' as token"))
   else if (typeof token !== 'function' && token !== '' && !matches(token, HEADER_VALUE))
-    problems.push('token: it has characters no header can carry, or is neither a text nor a function')
+    problems.push(
+      problem('option', 'token: it has characters no header can carry, or is neither a text nor a function'),
+    )
   if (indexKey === undefined && (typeof token === 'function' || token === ''))
-    problems.push('indexKey: it is needed where no fixed token is given, because hashes are keyed on it')
-  if (!matches(keyName, SEGMENT)) problems.push('keyName: one or more of A-Z a-z 0-9 _ . - (not . or ..)')
+    problems.push(
+      problem(
+        'option',
+        'indexKey: it is needed where no fixed token is given, because hashes are keyed on it',
+      ),
+    )
+  if (!matches(keyName, SEGMENT))
+    problems.push(problem('option', 'keyName: one or more of A-Z a-z 0-9 _ . - (not . or ..)'))
   if (!mount.split('/').every((segment) => SEGMENT.test(segment))) {
-    problems.push('mount: segments of A-Z a-z 0-9 _ . - joined by /')
+    problems.push(problem('option', 'mount: segments of A-Z a-z 0-9 _ . - joined by /'))
   }
-  if (namespace !== '' && !HEADER_VALUE.test(namespace)) problems.push('namespace: no header can carry it')
+  if (namespace !== '' && !HEADER_VALUE.test(namespace))
+    problems.push(problem('option', 'namespace: no header can carry it'))
   if (!Number.isInteger(timeoutMs) || timeoutMs < 1 || timeoutMs > 600_000) {
-    problems.push('timeoutMs: a whole number of milliseconds from 1 to 600000')
+    problems.push(problem('option', 'timeoutMs: a whole number of milliseconds from 1 to 600000'))
   }
   if (indexKey !== undefined && indexKey.length < MIN_INDEX_KEY_BYTES) {
-    problems.push(`indexKey: at least ${MIN_INDEX_KEY_BYTES} bytes`)
+    problems.push(problem('option', `indexKey: at least ${MIN_INDEX_KEY_BYTES} bytes`))
   }
   return problems
 }

@@ -1,3 +1,4 @@
+import { problem, type Problem } from '../../errors.js'
 import type { DescMessage, DescMethod } from '@bufbuild/protobuf'
 import { snakeCase } from '../../text/snake-case.js'
 
@@ -14,7 +15,15 @@ export interface Undeclared {
 const MOST_SHOWN = 20
 
 /** The error of a server with undeclared methods: their names, and what to write for each. */
-export function undeclaredText(undeclared: readonly Undeclared[]): string {
+export const undeclaredError = (undeclared: readonly Undeclared[]): TypeError =>
+  Object.assign(new TypeError(textOf(undeclared)), {
+    values: undeclared.map((method): Problem => ({
+      ...problem('rule', `${method.path} has no rule`, adviceFor(method)),
+      method: method.path,
+    })),
+  })
+
+function textOf(undeclared: readonly Undeclared[]): string {
   const paths = undeclared.map(({ path }) => path)
   const shown = undeclared.slice(0, MOST_SHOWN)
   const isInProto = shown.some(({ desc }) => desc !== undefined)

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { DeclarationError } from '../../errors.js'
+import { DeclarationError, problem } from '../../errors.js'
 import { WatchedFile } from '../../files/watched-file.js'
 import type { AuthorizationRequest, AuthorizedServer, Authorizer } from './authorizer.js'
 import { refusal } from './grant.js'
@@ -52,8 +52,10 @@ export const roleAuthorizer = (policy: RolePolicy | { readonly file: string }): 
   if (!('file' in policy)) return new CodeAuthorizer(policy)
   const { file, ...rest } = policy
   const problems = [
-    ...(typeof file === 'string' && file !== '' ? [] : ['file is no path: write one']),
-    ...Object.keys(rest).map((name) => `${name} stands beside file: write it in the file`),
+    ...(typeof file === 'string' && file !== '' ? [] : [problem('option', 'file is no path', 'write one')]),
+    ...Object.keys(rest).map((name) =>
+      problem('option', `${name} stands beside file`, 'write it in the file'),
+    ),
   ]
   if (problems.length > 0) throw new DeclarationError(NAME, problems)
   return new FileAuthorizer(resolve(file))
@@ -78,7 +80,11 @@ class CodeAuthorizer extends RoleAuthorizer {
   constructor(policy: RolePolicy) {
     super()
     const problems = policyProblems(policy).map(({ path, text }) => `${textOfPath(path) || 'it'} ${text}`)
-    if (problems.length > 0) throw new DeclarationError(NAME, firstProblems(problems))
+    if (problems.length > 0)
+      throw new DeclarationError(
+        NAME,
+        firstProblems(problems).map((text) => problem('rule', text)),
+      )
     this.#policy = structuredClone(policy)
     this.index = new PolicyIndex(this.#policy)
   }

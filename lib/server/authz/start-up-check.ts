@@ -1,6 +1,6 @@
-import { DeclarationError } from '../../errors.js'
+import { DeclarationError, problem, type Problem } from '../../errors.js'
 import type { DescMethod, DescService } from '@bufbuild/protobuf'
-import { undeclaredText } from './missing-rules.js'
+import { undeclaredError } from './missing-rules.js'
 import { resourceTemplate } from './resource-template.js'
 import type { RuleSet } from './rules.js'
 
@@ -18,20 +18,21 @@ export const startUpCheck = (
   const names = new Set([...methods.keys(), ...recorded])
   const undeclared = [...names].filter((name) => rules.declared(name) === undefined).sort()
   if (undeclared.length > 0) {
-    throw new TypeError(
-      undeclaredText(
-        undeclared.map((path) => {
-          const desc = methods.get(path)
-          return { path, desc, resourceType: desc && resourceTypeOf(desc.parent) }
-        }),
-      ),
+    throw undeclaredError(
+      undeclared.map((path) => {
+        const desc = methods.get(path)
+        return { path, desc, resourceType: desc && resourceTypeOf(desc.parent) }
+      }),
     )
   }
-  const problems = [...rules.contradictions(), ...brokenTemplates(methods, rules)]
+  const problems = [
+    ...rules.contradictions().map((text) => problem('rule', text)),
+    ...brokenTemplates(methods, rules),
+  ]
   if (problems.length > 0) throw new DeclarationError('authz', problems)
 }
 
-const brokenTemplates = (methods: ReadonlyMap<string, DescMethod>, rules: RuleSet): string[] =>
+const brokenTemplates = (methods: ReadonlyMap<string, DescMethod>, rules: RuleSet): Problem[] =>
   rules.all().flatMap(({ method, resource }) => {
     const desc = methods.get(method)
     if (desc === undefined) return []
@@ -39,6 +40,6 @@ const brokenTemplates = (methods: ReadonlyMap<string, DescMethod>, rules: RuleSe
       resourceTemplate(resource ?? '', desc.input)
       return []
     } catch (error) {
-      return [`${method}: resource "${resource ?? ''}": ${(error as TypeError).message}`]
+      return [problem('rule', `${method}: resource "${resource ?? ''}"`, (error as TypeError).message)]
     }
   })

@@ -1,10 +1,11 @@
+import { problem, type Problem } from '../../errors.js'
 import { misspelt } from '../../text/misspelt.js'
 import type { Config } from './config.js'
 import type { FieldTable } from './config-field.js'
 import { CONFIG_FIELDS } from './config-defaults.js'
 
 /** One text for each name of a configuration that is unknown: a misspelt option would protect nobody. */
-export const unknownNames = (config: Config): string[] =>
+export const unknownNames = (config: Config): Problem[] =>
   unknownIn('the configuration', underOneName(config), CONFIG_FIELDS as FieldTable)
 
 /** What the specification calls differently. Both names stay. */
@@ -17,9 +18,9 @@ const SAME = [
 export type PlainConfig = Omit<Config, (typeof SAME)[number][0]>
 
 /** One text for each field that is given under both of its names. */
-export const doubleNames = (config: Config): string[] =>
-  SAME.filter((names) => names.every((name) => config[name] !== undefined)).map(
-    ([other, name]) => `${name} and ${other} are the same: give one of them`,
+export const doubleNames = (config: Config): Problem[] =>
+  SAME.filter((names) => names.every((name) => config[name] !== undefined)).map(([other, name]) =>
+    problem('option', `${name} and ${other} are the same`, 'give one of them'),
   )
 
 /** The configuration with one name for each field. */
@@ -29,10 +30,10 @@ export const underOneName = ({ deduplicationStore, lroStore, ...config }: Config
   ...(lroStore !== undefined && { operationStore: lroStore }),
 })
 
-const unknownIn = (where: string, given: object, known: FieldTable): string[] =>
+const unknownIn = (where: string, given: object, known: FieldTable): Problem[] =>
   Object.entries(given).flatMap(([name, value]: [string, unknown]) => {
     const field = Object.hasOwn(known, name) ? known[name] : undefined
-    if (field === undefined) return [misspelt(name, where, Object.keys(known))]
+    if (field === undefined) return [problem('option', misspelt(name, where, Object.keys(known)))]
     const hasNames = field.fields !== undefined && typeof value === 'object' && value !== null
     return hasNames ? unknownIn(`\`${name}\``, value, field.fields) : []
   })

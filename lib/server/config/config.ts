@@ -5,7 +5,7 @@ import { resolved } from './config-field.js'
 import { CONFIG_FIELDS } from './config-defaults.js'
 import { verifiedPrincipal } from './verified-principal.js'
 import { doubleNames, underOneName, unknownNames } from './config-names.js'
-import { DeclarationError } from '../../errors.js'
+import { DeclarationError, problem, type Problem } from '../../errors.js'
 import type { GatewayOptions } from '../../gateway/gateway.js'
 import type { OpenApiInfo } from '../../openapi/source/source.js'
 import type { CircuitBreaker } from '../interceptors/circuit-breaker.js'
@@ -250,60 +250,82 @@ const problemsOf = ({
   limits = {},
   shutdownDelayMs = 0,
   ...rest
-}: Config): string[] => {
+}: Config): Problem[] => {
   const { requestTimeoutMs, perMethodTimeoutMs = {} } = resilience
   const timeouts = { requestTimeoutMs, ...perMethodTimeoutMs }
   return [
     ...(grpcAddr === ''
-      ? [`grpcAddr is empty: give an address such as '${DefaultGRPCAddr}'`]
+      ? [problem('option', 'grpcAddr is empty', `give an address such as '${DefaultGRPCAddr}'`)]
       : addressProblem('grpcAddr', grpcAddr)),
     ...(httpAddr === '' ? [] : addressProblem('httpAddr', httpAddr)),
     ...(metricsAddr === '' ? [] : addressProblem('metricsAddr', metricsAddr)),
-    ...(httpAddr === '' && httpHandlers.length > 0 ? ['httpHandlers need an httpAddr'] : []),
+    ...(httpAddr === '' && httpHandlers.length > 0
+      ? [problem('option', 'httpHandlers need an httpAddr')]
+      : []),
     ...httpHandlers
       .filter(({ pattern }) => !pattern.startsWith('/'))
-      .map(({ pattern }) => `httpHandlers: pattern "${pattern}" does not begin with /`),
+      .map(({ pattern }) => problem('option', `httpHandlers: pattern "${pattern}" does not begin with /`)),
     ...rules
       .filter(({ method }) => !FULL_METHOD.test(method))
-      .map(({ method }) => `rules: "${method}" is no full method name such as /package.Service/Method`),
+      .map(({ method }) =>
+        problem('option', `rules: "${method}" is no full method name such as /package.Service/Method`),
+      ),
     ...Object.keys(perMethodTimeoutMs)
       .filter((method) => !FULL_METHOD.test(method))
-      .map(
-        (method) =>
+      .map((method) =>
+        problem(
+          'option',
           `resilience.perMethodTimeoutMs: "${method}" is no full method name such as /package.Service/Method`,
+        ),
       ),
     ...Object.entries(timeouts)
       .filter(([, ms]) => ms !== undefined && !(ms >= 0))
-      .map(([name, ms]) => `resilience: ${name} is ${ms}: give milliseconds, or NoTimeout`),
+      .map(([name, ms]) =>
+        problem('option', `resilience: ${name} is ${ms}`, 'give milliseconds, or NoTimeout'),
+      ),
     ...(shutdownDelayMs >= 0 && shutdownDelayMs <= LONGEST_DELAY_MS
       ? []
-      : [`shutdownDelayMs is ${shutdownDelayMs}: give milliseconds, at most ${LONGEST_DELAY_MS}`]),
-    ...duplicates((rest.readinessChecks ?? []).map(({ name }) => name)).map(
-      (name) => `readinessChecks: "${name}" is there twice`,
+      : [
+          problem(
+            'option',
+            `shutdownDelayMs is ${shutdownDelayMs}`,
+            `give milliseconds, at most ${LONGEST_DELAY_MS}`,
+          ),
+        ]),
+    ...duplicates((rest.readinessChecks ?? []).map(({ name }) => name)).map((name) =>
+      problem('option', `readinessChecks: "${name}" is there twice`),
     ),
     ...(tls === undefined ? [] : tlsProblems('tls', tls)),
     ...(httpTls === undefined || httpTls === 'none' ? [] : tlsProblems('httpTls', httpTls)),
-    ...(httpTls !== undefined && httpAddr === '' ? ['httpTls needs an httpAddr'] : []),
+    ...(httpTls !== undefined && httpAddr === '' ? [problem('option', 'httpTls needs an httpAddr')] : []),
     ...updateMaskProblem(rest.gateway?.updateMask),
     ...(rest.gateway?.docs === true && rest.gateway.openapi === false
-      ? ['gateway: docs shows what openapi serves: leave openapi out, or set it']
+      ? [problem('option', 'gateway: docs shows what openapi serves', 'leave openapi out, or set it')]
       : []),
     ...limitProblems(limits),
   ]
 }
 
-const updateMaskProblem = (mode: string = 'spec'): string[] =>
+const updateMaskProblem = (mode: string = 'spec'): Problem[] =>
   ['spec', 'strict', 'normalize'].includes(mode)
     ? []
-    : [`gateway: updateMask is ${JSON.stringify(mode)}: give 'spec', 'strict' or 'normalize'`]
+    : [
+        problem(
+          'option',
+          `gateway: updateMask is ${JSON.stringify(mode)}`,
+          `give 'spec', 'strict' or 'normalize'`,
+        ),
+      ]
 
 const FULL_METHOD = /^\/[^/\s]+\/[^/\s]+$/
 
 /** `host:port`, `:port`, or `[ipv6]:port`. */
-const addressProblem = (field: string, address: string): string[] => {
+const addressProblem = (field: string, address: string): Problem[] => {
   const match = /^(?:\[[0-9A-Fa-f:.%]+\]|[^:[\]\s]*):(\d{1,5})$/.exec(address)
   if (match !== null && Number(match[1]) <= 65_535) return []
-  return [`${field} "${address}" is no address: give host:port, :port, or :0 for a free port`]
+  return [
+    problem('option', `${field} "${address}" is no address`, 'give host:port, :port, or :0 for a free port'),
+  ]
 }
 
 const duplicates = (names: readonly string[]): string[] => [

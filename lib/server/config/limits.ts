@@ -1,3 +1,4 @@
+import { problem, type Problem } from '../../errors.js'
 import { documentedNumber, type Fields, MIB } from './config-field.js'
 
 /** What one client can use of the server. Durations are in milliseconds; `Infinity` means no limit. */
@@ -78,10 +79,12 @@ export const LIMIT_FIELDS = Object.fromEntries(
 const LARGEST_BOUND = 2 ** 31 - 1
 
 /** The mistakes in the values of limits, one text each. */
-export const limitProblems = (limits: LimitsConfig): string[] =>
+export const limitProblems = (limits: LimitsConfig): Problem[] =>
   limitsIn.flatMap(([name, { isFinite = false }]) => {
     const { [name]: value } = limits
     if (value === undefined || (value === Number.POSITIVE_INFINITY && !isFinite)) return []
     if (Number.isInteger(value) && value > 0 && value <= LARGEST_BOUND) return []
-    return [`limits: ${name} is ${value}: give a whole number between 1 and ${LARGEST_BOUND}`]
+    return [
+      problem('option', `limits: ${name} is ${value}`, `give a whole number between 1 and ${LARGEST_BOUND}`),
+    ]
   })

@@ -1,3 +1,4 @@
+import { problem, type Problem } from '../../errors.js'
 import { ServerCredentials } from '@grpc/grpc-js'
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -50,10 +51,12 @@ export const tlsFiles = ({ certificateChain, privateKey, clientCa }: TlsConfig):
 ]
 
 /** The mistakes in it, one text each, without a byte of the key. */
-export const tlsProblems = (field: string, tls: TlsConfig): string[] => {
+export const tlsProblems = (field: string, tls: TlsConfig): Problem[] => {
   const unreadable = tlsFiles(tls).flatMap((file) => {
     const [, code] = attempt(() => readFileSync(file))
-    return code === undefined ? [] : [`${field}: the file ${file} cannot be read (${code})`]
+    return code === undefined
+      ? []
+      : [problem('option', `${field}: the file ${file} cannot be read (${code})`)]
   })
   if (unreadable.length > 0) return unreadable
   const { certificateChain, privateKey, clientCa, requireClientCertificate = false } = readTls(tls)
@@ -61,14 +64,29 @@ export const tlsProblems = (field: string, tls: TlsConfig): string[] => {
   const [key, keyProblem] = attempt(() => createPrivateKey(privateKey))
   const [, caProblem] = clientCa === undefined ? [] : attempt(() => certificatesIn(clientCa))
   return [
-    ...(certificateProblem ? [`${field}.certificateChain is not PEM with a certificate`] : []),
-    ...(keyProblem ? [`${field}.privateKey is not PEM with a private key that is not encrypted`] : []),
-    ...(caProblem ? [`${field}.clientCa is not PEM with certificates`] : []),
+    ...(certificateProblem
+      ? [problem('option', `${field}.certificateChain is not PEM with a certificate`)]
+      : []),
+    ...(keyProblem
+      ? [problem('option', `${field}.privateKey is not PEM with a private key that is not encrypted`)]
+      : []),
+    ...(caProblem ? [problem('option', `${field}.clientCa is not PEM with certificates`)] : []),
     ...(certificate !== undefined && key !== undefined && !certificate.checkPrivateKey(key as KeyObject)
-      ? [`${field}.privateKey does not belong to the first certificate of ${field}.certificateChain`]
+      ? [
+          problem(
+            'option',
+            `${field}.privateKey does not belong to the first certificate of ${field}.certificateChain`,
+          ),
+        ]
       : []),
     ...(requireClientCertificate && clientCa === undefined
-      ? [`${field}.requireClientCertificate needs ${field}.clientCa: who signs the clients' certificates`]
+      ? [
+          problem(
+            'option',
+            `${field}.requireClientCertificate needs ${field}.clientCa`,
+            `who signs the clients' certificates`,
+          ),
+        ]
       : []),
   ]
 }

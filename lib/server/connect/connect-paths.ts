@@ -2,7 +2,7 @@ import type { UniversalHandler } from '@connectrpc/connect/protocol'
 import { type DescMethod, toBinary } from '@bufbuild/protobuf'
 import { EmptySchema } from '@bufbuild/protobuf/wkt'
 import type { Dispatcher } from '../../call.js'
-import { DeclarationError } from '../../errors.js'
+import { DeclarationError, problem, type Problem } from '../../errors.js'
 import type { ExactPath, ExactPaths } from '../../gateway/exact-path.js'
 import { CONTENT_CODINGS } from '../../gateway/http/content-coding.js'
 import { forwardedNames, sentNames } from '../../gateway/http/metadata-of.js'
@@ -40,14 +40,21 @@ export const connectPaths = async (
   const { connect: asked, grpc } = config.gateway
   if (grpc) checkGrpc(mux, config)
   if (!(asked ?? (mux !== undefined && isDevelopment()))) return undefined
-  const refuse = (...problems: string[]): never => {
+  const refuse = (...problems: Problem[]): never => {
     throw new DeclarationError('server', problems)
   }
-  if (mux === undefined) return refuse('gateway: connect needs an httpAddr, or httpListener()')
+  if (mux === undefined)
+    return refuse(problem('gateway', 'gateway: connect needs an httpAddr, or httpListener()'))
   const connect = await loadConnect()
   if (connect === undefined) {
     if (asked === true)
-      return refuse('gateway: connect needs the package @connectrpc/connect: npm install @connectrpc/connect')
+      return refuse(
+        problem(
+          'gateway',
+          'gateway: connect needs the package @connectrpc/connect',
+          'npm install @connectrpc/connect',
+        ),
+      )
     config.logger.info(
       { package: '@connectrpc/connect' },
       'Connect and gRPC-Web are not served: the package is not installed',
@@ -59,9 +66,12 @@ export const connectPaths = async (
   const taken = methods.map(pathOf).filter((path) => rules.has(path) || mux.has(path))
   if (taken.length > 0)
     refuse(
-      ...taken.map(
-        (path) =>
-          `gateway: Connect has the path ${path}, and a handler or an HTTP rule, too: give that another path, or set connect: false`,
+      ...taken.map((path) =>
+        problem(
+          'gateway',
+          `gateway: Connect has the path ${path}, and a handler or an HTTP rule, too`,
+          'give that another path, or set connect: false',
+        ),
       ),
     )
   const because = asked === true ? 'the option connect' : 'development, and the package is installed'
@@ -75,12 +85,14 @@ export const connectPaths = async (
 /** @throws DeclarationError where gRPC is asked for on a listener that cannot have it. */
 const checkGrpc = (mux: GatewayMux | undefined, { gateway, httpAddr, httpTls }: ResolvedConfig): void => {
   const problems = [
-    ...(gateway.connect === true ? [] : ['gateway: grpc needs connect: true, which serves it']),
+    ...(gateway.connect === true
+      ? []
+      : [problem('gateway', 'gateway: grpc needs connect', 'true, which serves it')]),
     ...(httpAddr !== '' && httpTls === undefined
-      ? ['gateway: grpc needs TLS at httpAddr, where clients choose HTTP/2']
+      ? [problem('gateway', 'gateway: grpc needs TLS at httpAddr, where clients choose HTTP/2')]
       : []),
     ...(gateway.http2 === false || (gateway.http2 === undefined && mux?.hasNodeHandlers === true)
-      ? ['gateway: grpc needs HTTP/2, which is not offered: set http2: true']
+      ? [problem('gateway', 'gateway: grpc needs HTTP/2, which is not offered', 'set http2: true')]
       : []),
   ]
   if (problems.length > 0) throw new DeclarationError('server', problems)

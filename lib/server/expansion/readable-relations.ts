@@ -1,3 +1,4 @@
+import { problem, type Problem } from '../../errors.js'
 import type { DescField, DescMessage, DescMethod } from '@bufbuild/protobuf'
 import type { Repository } from '../../persistence/contract/repository.js'
 import { isSetByServer } from '../../resource/behavior/field-behavior.js'
@@ -29,19 +30,20 @@ export interface GetMethod {
 /** The fields of each message by its type name, and what is wrong with some. */
 export interface ReadableRelations {
   readonly byMessage: ReadonlyMap<string, readonly ReadableRelation[]>
-  readonly problems: readonly string[]
+  readonly problems: readonly Problem[]
 }
 
 /** What the messages of the registered resources show of others. */
 export function readableRelations(registry: Registry, rules: RuleSet): ReadableRelations {
   const byMessage = new Map<string, ReadableRelation[]>()
-  const problems: string[] = []
+  const problems: Problem[] = []
   for (const { model } of registry.repositories())
     for (const relation of model.relations) {
       const field = model.message?.fields.find(({ localName }) => localName === relation.property)
       if (model.message === undefined || field === undefined) continue
       const found = relationIn(model, relation, field, registry, rules)
-      if (typeof found === 'string') problems.push(`${field.name} of ${model.message.typeName} ${found}`)
+      if (typeof found === 'string')
+        problems.push(problem('reference', `${field.name} of ${model.message.typeName} ${found}`))
       else byMessage.set(model.message.typeName, [...(byMessage.get(model.message.typeName) ?? []), found])
     }
   return { byMessage, problems }

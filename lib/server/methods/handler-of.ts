@@ -1,5 +1,5 @@
 import type { DescMethod } from '@bufbuild/protobuf'
-import type { DeclaredProblem } from '../../errors.js'
+import { problem, type Problem } from '../../errors.js'
 import type { Repository } from '../../persistence/contract/repository.js'
 import { type AnyFunction, type Handler, restrictedToOf, userHandler } from '../chain/handler.js'
 import { unkeptImmutable } from './immutable-fields.js'
@@ -26,9 +26,7 @@ export function ownFunction(
 }
 
 /** Why nothing runs a method. */
-export interface HandlerProblem extends DeclaredProblem, Values {
-  readonly kind: keyof typeof SENTENCES
-}
+export type HandlerProblem = Problem & Values & { readonly kind: keyof typeof SENTENCES }
 
 interface Values {
   /** `shop.v1.Widgets.GetWidget`. */
@@ -64,7 +62,7 @@ export const handlerOf = (
 ): Handler | { readonly problem: HandlerProblem } => {
   const refused = (kind: HandlerProblem['kind'], why = '') => {
     const values = { method: `${desc.parent.typeName}.${desc.name}`, fn: desc.localName, why }
-    return { problem: { kind, ...values, text: SENTENCES[kind](values) } }
+    return { problem: { ...problem(kind, SENTENCES[kind](values)), kind, ...values } }
   }
   const own = ownFunction(desc, implementation)
   const wrap = own === undefined ? undefined : wrapOf(own)

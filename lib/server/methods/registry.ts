@@ -1,4 +1,4 @@
-import type { DeclaredProblem } from '../../errors.js'
+import { problem, type Problem } from '../../errors.js'
 import type { DescField, DescMethod, DescService, Registry as TypeRegistry } from '@bufbuild/protobuf'
 import { registryOf } from '../../gateway/json/type-registry.js'
 import type { Repository } from '../../persistence/contract/repository.js'
@@ -26,14 +26,14 @@ export class Registry implements Redaction {
   readonly #methods = new Map<DescMethod, Registered>()
   readonly #repositories = new Map<string, Repository<object>>()
   readonly #secretFields = new Set<string>()
-  readonly #problems: (string | DeclaredProblem)[] = []
+  readonly #problems: Problem[] = []
   #types: TypeRegistry | undefined
 
   constructor(private readonly limits: ListLimits) {}
 
   add(service: DescService, parts: ServiceParts): void {
     if (this.#services.has(service.typeName)) {
-      this.#problems.push(`${service.typeName} is registered twice`)
+      this.#problems.push(problem('service', `${service.typeName} is registered twice`))
       return
     }
     this.#types = undefined
@@ -91,7 +91,7 @@ export class Registry implements Redaction {
   }
 
   /** The reasons why the services cannot be served. */
-  problems(): readonly (string | DeclaredProblem)[] {
+  problems(): readonly Problem[] {
     return this.#problems
   }
 
@@ -99,14 +99,20 @@ export class Registry implements Redaction {
     const { message, type } = repository.model
     if (message === undefined) {
       this.#problems.push(
-        `${service.typeName}: resource ${type} is not linked to its message: @Resource({ message })`,
+        problem(
+          'service',
+          `${service.typeName}: resource ${type} is not linked to its message`,
+          '@Resource({ message })',
+        ),
       )
       return
     }
     const other = this.#repositories.get(message.typeName)
     if (other !== undefined && other.model.entity !== repository.model.entity) {
       const [one, two] = [other.model.entity.name, repository.model.entity.name]
-      this.#problems.push(`${message.typeName} is the message of two entities, ${one} and ${two}`)
+      this.#problems.push(
+        problem('service', `${message.typeName} is the message of two entities, ${one} and ${two}`),
+      )
     }
     this.#repositories.set(message.typeName, repository)
     const { secrets, credentials } = repository.model

@@ -1,3 +1,4 @@
+import { inEntity, problem, type Problem } from '../../errors.js'
 import type { Repository } from '../../persistence/contract/repository.js'
 import type { Authorizer } from '../authz/authorizer.js'
 import type { Logger } from '../observability/logger.js'
@@ -6,8 +7,8 @@ import type { Logger } from '../observability/logger.js'
 export async function repositoryProblems(
   repositories: Iterable<Repository<object>>,
   logger: Logger,
-): Promise<string[]> {
-  const problems: string[] = []
+): Promise<Problem[]> {
+  const problems: Problem[] = []
   const warned = new Set<string>()
   for (const repository of new Set(repositories)) {
     const { model } = repository
@@ -15,7 +16,7 @@ export async function repositoryProblems(
       problems: [],
       warnings: [],
     }
-    problems.push(...found.map((problem) => `${model.entity.name}: ${problem}`))
+    problems.push(...inEntity(model.entity, found, true))
     for (const warning of [...tenancyWarnings(repository), ...warnings]) {
       // All repositories of a DataSource report its warnings.
       if (!warned.has(warning)) logger.warn({ resource: model.type }, warning)
@@ -29,14 +30,17 @@ export async function repositoryProblems(
 export const rowAccessProblems = (
   { decidesByRow }: Authorizer,
   repositories: readonly Repository<object>[],
-): string[] =>
+): Problem[] =>
   decidesByRow !== true
     ? []
     : [...new Set(repositories)]
         .filter(({ appliesWhere }) => appliesWhere !== true)
-        .map(
-          ({ model, constructor }) =>
-            `${constructor.name}, the repository of ${model.type}, does not say that it applies \`where\`, and the authorizer decides by row: apply it in every operation and set \`appliesWhere\` to true`,
+        .map(({ model, constructor }) =>
+          problem(
+            'repository',
+            `${constructor.name}, the repository of ${model.type}, does not say that it applies \`where\`, and the authorizer decides by row`,
+            'apply it in every operation and set \`appliesWhere\` to true',
+          ),
         )
 
 const tenancyWarnings = ({ model }: Repository<object>): string[] =>

@@ -1,4 +1,4 @@
-import { DeclarationError } from '../../errors.js'
+import { DeclarationError, problem, type Problem } from '../../errors.js'
 import type { GatewayMux } from '../../gateway/routing/mux.js'
 import { literalPaths } from '../../openapi/literal-paths.js'
 import type { ResolvedConfig } from '../config/config.js'
@@ -22,18 +22,26 @@ export const describeApi = async (
   // An app that the gateway is mounted in has paths of its own.
   const byDefault = isDevelopment() && config.httpAddr !== ''
   const taken = takenIn(mux, registered)
-  const problems: string[] = []
+  const problems: Problem[] = []
   const wants = (asked: boolean, option: string, path: string): boolean => {
     if (!asked) return byDefault && !taken(path)
     if (taken(path))
-      problems.push(`gateway: ${option} needs ${path}, which a handler or a rule has: leave one of them out`)
+      problems.push(
+        problem(
+          'gateway',
+          `gateway: ${option} needs ${path}, which a handler or a rule has`,
+          'leave one of them out',
+        ),
+      )
     return true
   }
   const isAsked = (openapi !== undefined && openapi !== false) || docs === true
   if (openapi === false || !wants(isAsked, 'openapi', OPENAPI_PATH)) return
   const ui = docs === false || !wants(docs === true, 'docs', DOCS_PATH) ? undefined : swaggerUi()
   if (docs === true && ui === undefined)
-    problems.push('gateway: docs needs the package swagger-ui-dist: npm install swagger-ui-dist')
+    problems.push(
+      problem('gateway', 'gateway: docs needs the package swagger-ui-dist', 'npm install swagger-ui-dist'),
+    )
   if (problems.length > 0) throw new DeclarationError('server', problems)
   // Services do not change while the server runs. What is asked for is made at the start, which stops where
   // it cannot be.

@@ -1,3 +1,4 @@
+import type { Problem } from '../../errors.js'
 import type { DescMessage, DescService } from '@bufbuild/protobuf'
 import { referenceFields } from '../../resource/relations/reference-fields.js'
 import { resourceAnnotation } from '../../resource/names/resource-annotation.js'
@@ -61,7 +62,7 @@ export class References {
   }
 
   /** Addresses of external targets that cannot be reached, one text each. */
-  problems(): string[] {
+  problems(): Problem[] {
     return [...this.#external.values()].flatMap(({ problems }) => problems)
   }
 

@@ -1,3 +1,4 @@
+import { problem, type Problem } from '../../errors.js'
 import type { DescService } from '@bufbuild/protobuf'
 import { type Channel, ChannelCredentials } from '@grpc/grpc-js'
 import { createChannel } from 'nice-grpc'
@@ -45,7 +46,7 @@ export interface ExternalTarget {
   readonly metadata: readonly string[]
   readonly batchSize: number
   readonly proxy: readonly DescService[]
-  readonly problems: readonly string[]
+  readonly problems: readonly Problem[]
   /** Connected when it is first used, to the recorded address and no other. */
   channel(): Channel
   close(): void
@@ -76,15 +77,26 @@ export function externalTarget(
     proxy,
     problems: [
       ...(address !== undefined && !ADDRESS.test(address)
-        ? [`the address "${address}" of ${where} is not host:port, such as stock.internal:9090`]
+        ? [
+            problem(
+              'reference',
+              `the address "${address}" of ${where} is not host:port, such as stock.internal:9090`,
+            ),
+          ]
         : []),
-      ...(tlsProblem === undefined ? [] : [`tls of ${where} ${tlsProblem}`]),
+      ...(tlsProblem === undefined ? [] : [problem('reference', `tls of ${where} ${tlsProblem}`)]),
       ...metadata
         .filter((name) => !NAME.test(name))
-        .map((name) => `metadata of ${where} names "${name}": write the name of a text in lower case`),
+        .map((name) =>
+          problem(
+            'reference',
+            `metadata of ${where} names "${name}"`,
+            'write the name of a text in lower case',
+          ),
+        ),
       ...(Number.isSafeInteger(batchSize) && batchSize >= 1 && batchSize <= MAX_BATCH
         ? []
-        : [`batchSize of ${where} is ${batchSize} and has to be 1 to ${MAX_BATCH}`]),
+        : [problem('reference', `batchSize of ${where} is ${batchSize} and has to be 1 to ${MAX_BATCH}`)]),
     ],
     channel() {
       if (address === undefined || credentials === undefined) throw new TypeError(`${where} has no address`)

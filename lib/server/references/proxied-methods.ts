@@ -1,3 +1,4 @@
+import { problem, type Problem } from '../../errors.js'
 import type { DescMethod, DescService } from '@bufbuild/protobuf'
 import { httpRulesOf } from '../../resource/messages/http-paths.js'
 import type { ExternalTarget } from './external-target.js'
@@ -17,7 +18,7 @@ export function proxyProblems(
   external: ReadonlyMap<string, ExternalTarget>,
   own: readonly DescService[],
   hasGateway: boolean,
-): string[] {
+): Problem[] {
   const served = new Map(own.map(({ typeName }) => [typeName, 'this server serves']))
   return [...external.values()].flatMap(({ type, address, proxy }) =>
     proxy.flatMap((service) => {
@@ -25,10 +26,16 @@ export function proxyProblems(
       const other = served.get(service.typeName)
       served.set(service.typeName, `${type} names as well`)
       return [
-        ...(address === undefined ? [`${where}, and has no address: give one`] : []),
-        ...(hasGateway ? [] : [`${where}, and there is no gateway: set httpAddr, or leave proxy out`]),
-        ...(other === undefined ? [] : [`${where}, which ${other}: leave one of the two out`]),
-        ...(routed(service).length > 0 ? [] : [`${where}, none of whose methods has google.api.http`]),
+        ...(address === undefined ? [problem('reference', `${where}, and has no address`, 'give one')] : []),
+        ...(hasGateway
+          ? []
+          : [problem('reference', `${where}, and there is no gateway`, 'set httpAddr, or leave proxy out')]),
+        ...(other === undefined
+          ? []
+          : [problem('reference', `${where}, which ${other}`, 'leave one of the two out')]),
+        ...(routed(service).length > 0
+          ? []
+          : [problem('reference', `${where}, none of whose methods has google.api.http`)]),
       ]
     }),
   )

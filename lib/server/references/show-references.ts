@@ -1,5 +1,5 @@
 import { create, type DescField, type DescMessage, type DescMethod, type Message } from '@bufbuild/protobuf'
-import { InvalidArgument } from '../../errors.js'
+import { InvalidArgument, problem, type Problem } from '../../errors.js'
 import { withholding } from '../../resource/behavior/withhold-input-only.js'
 import { type Redaction, withoutSecrets } from '../../resource/redaction.js'
 import { resourceAnnotation } from '../../resource/names/resource-annotation.js'
@@ -68,7 +68,7 @@ export function unshownReferences(
   methods: Iterable<DescMethod>,
   external: ReadonlyMap<string, ExternalTarget>,
   isFilled: (field: DescField) => boolean,
-): string[] {
+): Problem[] {
   const messages = new Set([...methods].map((desc) => methodOf(desc).readable.message))
   return [...messages].flatMap((message) =>
     shownReferences(message).flatMap(({ field, type }) => {
@@ -77,11 +77,19 @@ export function unshownReferences(
       const name = `${message.typeName}.${field.name}`
       if (target?.address === undefined)
         return [
-          `${name} shows a ${type}, and nothing reads it: declare the relation in the entity, or say recordExternalReferenceTarget('${type}', address) where another process serves it`,
+          problem(
+            'reference',
+            `${name} shows a ${type}, and nothing reads it`,
+            `declare the relation in the entity, or say recordExternalReferenceTarget('${type}', address) where another process serves it`,
+          ),
         ]
       return sourceOf(field.message, target) === undefined
         ? [
-            `${name} shows a ${type}, whose service has no BatchGet of ${field.message.typeName} with ids or names: name the service that has one in recordExternalReferenceTarget('${type}', address, { service })`,
+            problem(
+              'reference',
+              `${name} shows a ${type}, whose service has no BatchGet of ${field.message.typeName} with ids or names`,
+              `name the service that has one in recordExternalReferenceTarget('${type}', address, { service })`,
+            ),
           ]
         : []
     }),

@@ -1,3 +1,4 @@
+import { problem, type Problem } from '../../errors.js'
 import type { DescField, DescMessage } from '@bufbuild/protobuf'
 import { fieldMarks } from '../../resource/behavior/field-marks.js'
 import { isOwning } from '../../resource/relations/relation.js'
@@ -22,7 +23,7 @@ const isInName = (name: ResourceModel['name'], proto: string): boolean =>
   name?.variables.some(({ field }) => field.proto === proto) === true
 
 /** Fields that name a verb for what is no reference, each with what to do. */
-export function strayReferenceVerbs(registry: Registry): string[] {
+export function strayReferenceVerbs(registry: Registry): Problem[] {
   const models = registry.repositories().map(({ model }) => model)
   const inputs = registry.services().flatMap(({ methods }) => methods.map(({ input }) => input))
   const known = new Set(models.flatMap(fieldsOfReferences))
@@ -32,9 +33,12 @@ export function strayReferenceVerbs(registry: Registry): string[] {
   ]
   return [...new Set(fields)]
     .filter((field) => fieldMarks(field).referenceVerb !== '' && !known.has(field))
-    .map(
-      (field) =>
-        `${field.name} of ${field.parent.typeName} has a reference_verb, and is no reference: write it at the field of the resource that holds the key of another one, or at its name where only the name holds that`,
+    .map((field) =>
+      problem(
+        'reference',
+        `${field.name} of ${field.parent.typeName} has a reference_verb, and is no reference`,
+        'write it at the field of the resource that holds the key of another one, or at its name where only the name holds that',
+      ),
     )
 }
 

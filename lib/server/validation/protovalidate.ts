@@ -8,7 +8,7 @@ import {
 } from '@bufbuild/protobuf'
 import { pathToString } from '@bufbuild/protobuf/reflect'
 import type { Validator, Violation } from '@bufbuild/protovalidate'
-import { Internal, InvalidArgument } from '../../errors.js'
+import { Internal, InvalidArgument, problem, type Problem } from '../../errors.js'
 import type { Redaction } from '../../resource/redaction.js'
 import type { Logger } from '../observability/logger.js'
 import { filesOf, reachable, ruledPart } from './ruled-part.js'
@@ -34,7 +34,7 @@ export interface MessageRules {
 /** Rules that can be used, or what is wrong with them, in words. */
 export interface LoadedRules {
   readonly rules: MessageRules | undefined
-  readonly problems: readonly string[]
+  readonly problems: readonly Problem[]
 }
 
 /** Loads what evaluates rules, where the services' requests have any, and tries every rule once. */
@@ -53,23 +53,26 @@ export const loadMessageRules = async (
     return {
       rules: undefined,
       problems: [
-        `${ruledPart(first) ?? ''} has rules of buf.validate, and nothing evaluates them: npm install @bufbuild/protovalidate`,
+        problem(
+          'validation',
+          `${ruledPart(first) ?? ''} has rules of buf.validate, and nothing evaluates them`,
+          'npm install @bufbuild/protovalidate',
+        ),
       ],
     }
   const { createValidator, rules } = library
   const registry = createRegistry(...filesOf(services))
   const all = createValidator({ registry })
   const expressions = expressionsOf(ruled, services, rules)
-  const problems: string[] = []
+  const problems: Problem[] = []
   // What the library says of a rule is the same in each message that holds its own.
   const told = new Set<string>()
   for (const [index, probe] of probesOf(expressions, rules).entries()) {
     const { at, id, text, self } = expressions[index] as (typeof expressions)[number]
-    const problem =
-      compilationError(all, probe) ?? (self === undefined ? undefined : unknownFieldIn(text, self))
-    if (problem === undefined) continue
-    problems.push(`${at}: the rule ${id} of buf.validate cannot be used: ${problem}`)
-    told.add(problem)
+    const why = compilationError(all, probe) ?? (self === undefined ? undefined : unknownFieldIn(text, self))
+    if (why === undefined) continue
+    problems.push(problem('validation', `${at}: the rule ${id} of buf.validate cannot be used`, why))
+    told.add(why)
   }
   problems.push(...emptyProblems(all, ruled, told, logger))
   if (problems.length > 0) return { rules: undefined, problems }
@@ -118,8 +121,8 @@ const emptyProblems = (
   ruled: readonly DescMessage[],
   told: Set<string>,
   logger: Logger,
-): string[] => {
-  const problems: string[] = []
+): Problem[] => {
+  const problems: Problem[] = []
   // A message comes before those that it holds, and their rules are wrong in it, too.
   for (const desc of [...ruled].reverse()) {
     const result = validator.validate(desc, create(desc))
@@ -132,7 +135,9 @@ const emptyProblems = (
       )
     else if (!told.has(message)) {
       told.add(message)
-      problems.push(`${desc.typeName}: its rules of buf.validate cannot be used: ${message}`)
+      problems.push(
+        problem('validation', `${desc.typeName}: its rules of buf.validate cannot be used`, message),
+      )
     }
   }
   return problems

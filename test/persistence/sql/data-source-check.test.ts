@@ -14,9 +14,9 @@ import {
 import ts from 'typescript'
 import { Resource, TenantScoped } from '../../../decorators/index.js'
 import { RequestContext } from '../../../lib/context.js'
-import { DeclarationError } from '../../../lib/errors.js'
-import { ENTITY_EVENTS, QUERY_EVENTS } from '../../../lib/persistence/sql/data-source-check.js'
+import { DeclarationError, type Problem } from '../../../lib/errors.js'
 import type { StartUpFindings } from '../../../lib/persistence/contract/repository.js'
+import { ENTITY_EVENTS, QUERY_EVENTS } from '../../../lib/persistence/sql/data-source-check.js'
 import { repositoryOf } from '../../../lib/persistence/repository-of.js'
 import { SqliteDataSource } from '../../../lib/persistence/sqlite-data-source.js'
 import { databases, describeOn } from '../../support/databases/backends.js'
@@ -52,6 +52,12 @@ const copied = () => {
   return Pin
 }
 
+/** With the sentences of the problems. */
+const texts = (findings: StartUpFindings | Promise<StartUpFindings>) => {
+  const { problems, warnings } = findings as StartUpFindings
+  return { problems: problems.map((one) => (one as Problem).text), warnings }
+}
+
 describeOn('a repository', databases, (backend) => {
   for (const isolationLevel of ['READ UNCOMMITTED', 'SNAPSHOT'] as const)
     it(`is not made on a DataSource with the isolationLevel ${isolationLevel}`, async () => {
@@ -61,8 +67,8 @@ describeOn('a repository', databases, (backend) => {
         opened.dataSource!.setOptions({ isolationLevel })
         const problem = `isolationLevel "${isolationLevel}" of its DataSource is no level of transactions here`
         expect(() => new PinRepository(opened.dataSource!)).to.throw(DeclarationError, problem)
-        expect((await repository.startUpCheck()).problems).to.satisfy(([first]: readonly string[]) =>
-          first?.startsWith(problem),
+        expect((await repository.startUpCheck()).problems).to.satisfy(([first]: readonly Problem[]) =>
+          first?.text.startsWith(problem),
         )
       } finally {
         await opened.close()
@@ -125,7 +131,7 @@ describeOn('a repository', databases, (backend) => {
     await dataSource!.destroy()
     try {
       const pins = new PinRepository(dataSource!)
-      expect(pins.startUpCheck?.()).to.deep.equal({
+      expect(texts(pins.startUpCheck())).to.deep.equal({
         problems: ['its DataSource is not initialized: await dataSource.initialize() first'],
         warnings: [],
       })
@@ -196,7 +202,7 @@ describe('a subscriber of a DataSource', () => {
       const pins = new PinRepository(dataSource)
       await dataSource.initialize()
       try {
-        expect(pins.startUpCheck?.()).to.deep.equal({ problems, warnings })
+        expect(texts(pins.startUpCheck())).to.deep.equal({ problems, warnings })
         const make = () => new PinRepository(dataSource)
         if (problems.length > 0) expect(make).to.throw(DeclarationError, problems[0])
         else expect(make).to.not.throw()

@@ -2,7 +2,8 @@ import { expect } from 'chai'
 import { EmptySchema } from '@bufbuild/protobuf/wkt'
 import { create, type DescService } from '@bufbuild/protobuf'
 import { WidgetService } from '../../../examples/widgets/gen/widgets_pb.js'
-import { type Undeclared, undeclaredText } from '../../../lib/server/authz/missing-rules.js'
+import type { DeclarationError } from '../../../lib/errors.js'
+import { type Undeclared, undeclaredError } from '../../../lib/server/authz/missing-rules.js'
 import { startUpCheck } from '../../../lib/server/authz/start-up-check.js'
 import { pathOf } from '../../../lib/server/chain/method.js'
 import { RuleSet } from '../../../lib/server/authz/rules.js'
@@ -33,7 +34,8 @@ async function refusal(server: Server): Promise<string> {
   }
 }
 
-const adviceOf = (method: Undeclared): string => /\{ verb: .*? \}/.exec(undeclaredText([method]))?.[0] ?? ''
+const adviceOf = (method: Undeclared): string =>
+  /\{ verb: .*? \}/.exec(undeclaredError([method]).message)?.[0] ?? ''
 
 describe('the boot-time gate', () => {
   it('names every undeclared method and binds nothing', async () => {
@@ -41,7 +43,10 @@ describe('the boot-time gate', () => {
     const [first] = (await refusal(server)).split('\n')
     expect(first).to.equal(`authz: 1 method(s) undeclared: [${LURK}]`)
     expect(server.grpcAddr()).to.equal('')
-    expect(await server.ready().catch((error: Error) => error.message)).to.match(/^authz: 1 method/)
+    const error = (await server.ready().catch((found: unknown) => found)) as DeclarationError
+    expect(error.message).to.match(/^authz: 1 method/)
+    expect(error.values).to.have.length(1)
+    expect(error.values[0]).to.include({ kind: 'rule', method: LURK })
   })
 
   it('spells acronyms as field names do', () => {

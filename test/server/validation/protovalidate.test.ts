@@ -253,7 +253,7 @@ describe('rules of buf.validate', () => {
       it(`name ${path} where its expression cannot be compiled`, async () => {
         const { problems } = await load(withOption(TicketService, path, rulesOption, cel('this +')))
         expect(problems.length).to.equal(1)
-        expect(problems[0]).to.match(
+        expect(problems[0]?.text).to.match(
           new RegExp(
             `^tickets\\.v1\\.${path.replace('.', '\\.')}: the rule own\\.rule of buf\\.validate cannot be used: `,
           ),
@@ -264,14 +264,14 @@ describe('rules of buf.validate', () => {
       const text = create(FieldRulesSchema, { type: { case: 'string', value: { minLen: 1n } } })
       const { problems } = await load(withOption(TicketService, 'Place.row', rulesOption, text))
       expect(problems.length).to.equal(1)
-      expect(problems[0]).to.include('tickets.v1.Place').and.to.include('row')
+      expect(problems[0]?.text).to.include('tickets.v1.Place').and.to.include('row')
     })
 
     it('name a field that the message of an expression does not have', async () => {
       const { problems } = await load(
         withOption(TicketService, 'Ticket.place', rulesOption, cel("this.row == 0 || this.hal != ''")),
       )
-      expect(problems).to.deep.equal([
+      expect(problems.map(({ text }) => text)).to.deep.equal([
         'tickets.v1.Ticket.place: the rule own.rule of buf.validate cannot be used: `hal` is not in Place; did you mean `hall`?',
       ])
     })
@@ -290,7 +290,7 @@ describe('rules of buf.validate', () => {
     it('say what to install where nothing evaluates them', async () => {
       const host = fileURLToPath(new URL('hosts/without-protovalidate.js', import.meta.url))
       const { stdout } = await promisify(execFile)(process.execPath, [host])
-      expect(JSON.parse(stdout)).to.deep.equal([
+      expect((JSON.parse(stdout) as { text: string }[]).map(({ text }) => text)).to.deep.equal([
         'tickets.v1.ListTicketsRequest.page_size has rules of buf.validate, and nothing evaluates them: npm install @bufbuild/protovalidate',
       ])
     })

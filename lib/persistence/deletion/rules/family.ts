@@ -1,3 +1,4 @@
+import { type Problem, propertyProblem } from '../../../errors.js'
 import { type Edge as RelationEdge, relationGraph } from '../../../resource/relations/graph.js'
 import type { OwningRelation } from '../../../resource/relations/relation.js'
 import type { ResourceModel } from '../../../resource/resource-model.js'
@@ -86,17 +87,26 @@ export const tellsOf = ({ model, children }: Member, seen: readonly Member[] = [
   children.some(({ child }) => !seen.includes(child) && tellsOf(child, [...seen, child]))
 
 /** Why a resource cannot be deleted as it is declared, one sentence each. */
-export function deletionProblems({ model, parents, hasDeleteId }: Member): string[] {
+export function deletionProblems({ model, parents, hasDeleteId }: Member): Problem[] {
   const problems = parents
     .filter(({ parent, relation }) => relation.onDelete === 'cascade' && isSoft(parent) && !isSoft(model))
-    .map(
-      ({ parent, relation }) =>
-        `${relation.property}: onDelete: 'CASCADE' deletes it with ${parent.model.entity.name}, which can be undeleted, and it cannot: write @SoftDeletable() above the class, or 'RESTRICT'`,
+    .map(({ parent, relation }) =>
+      propertyProblem(
+        'deletion',
+        relation.property,
+        `${relation.property}: onDelete: 'CASCADE' deletes it with ${parent.model.entity.name}, which can be undeleted, and it cannot`,
+        `write @SoftDeletable() above the class, or 'RESTRICT'`,
+      ),
     )
   const taken = hasDeleteId ? model.fields.find(({ column }) => column === DELETE_ID) : undefined
   if (taken !== undefined)
     problems.push(
-      `${taken.property}: the framework keeps in the column ${DELETE_ID} what was deleted together: name another column`,
+      propertyProblem(
+        'deletion',
+        taken.property,
+        `${taken.property}: the framework keeps in the column ${DELETE_ID} what was deleted together`,
+        'name another column',
+      ),
     )
   return problems
 }

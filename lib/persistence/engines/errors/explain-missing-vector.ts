@@ -1,4 +1,4 @@
-import { DeclarationError, Internal } from '../../../errors.js'
+import { DeclarationError, problem, Internal } from '../../../errors.js'
 import { SEARCH_VECTOR } from '../../dialects/search-predicate.js'
 
 const UNDEFINED_COLUMN = '42703'
@@ -15,5 +15,5 @@ export function explainMissingVector(error: unknown, type: string): unknown {
     error.message.includes(SEARCH_VECTOR)
   if (!isMissing) return error
   const advice = `the column ${SEARCH_VECTOR} is missing: write, copy and apply its migrations with ashlar search generate, ashlar search sync and ashlar migrate up`
-  return new Internal(new DeclarationError(type, [advice]))
+  return new Internal(new DeclarationError(type, [problem('search', advice)]))
 }
