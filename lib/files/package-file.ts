@@ -14,7 +14,9 @@ function rootAbove(folder: URL): URL {
   if (existsSync(manifest)) {
     const { name } = JSON.parse(readFileSync(manifest, 'utf8')) as { readonly name?: string }
     if (name === 'ashlar') return folder
-    throw new TypeError(`a bundle in the package ${name} does not have the files of ashlar`)
+    // One without a name says of a folder which form its modules have.
+    if (name !== undefined)
+      throw new TypeError(`a bundle in the package ${name} does not have the files of ashlar`)
   }
   const above = new URL('..', folder)
   if (above.href === folder.href) throw new TypeError('a bundle does not have the files of ashlar')

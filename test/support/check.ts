@@ -53,17 +53,14 @@ const BESIDE: readonly Check[] = [
     ],
   },
   { name: 'package: publint', command: [bin('publint'), 'run', tarball, '--strict'] },
-  { name: 'package: types', command: [bin('attw'), tarball, '--profile', 'esm-only', '--no-emoji'] },
+  { name: 'package: types', command: [bin('attw'), tarball, '--no-emoji'] },
   {
     name: 'package: publint of annotations',
     command: [bin('publint'), 'run', annotations, '--strict'],
   },
   {
     name: 'package: types of annotations',
-    command: [
-      ...[bin('attw'), annotations, '--profile', 'esm-only', '--no-emoji', '--entrypoints'],
-      ...ENTRIES,
-    ],
+    command: [...[bin('attw'), annotations, '--no-emoji', '--entrypoints'], ...ENTRIES],
   },
   { name: 'package: publint of idp', command: [bin('publint'), 'run', idp, '--strict'] },
   { name: 'package: types of idp', command: [bin('attw'), idp, '--profile', 'esm-only', '--no-emoji'] },

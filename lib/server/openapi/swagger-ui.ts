@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 
 /** The files of the installed `swagger-ui-dist` that the page loads, and their types. */
 const FILES: Readonly<Record<string, string>> = {
@@ -18,11 +19,12 @@ export type SwaggerUi = (name: string) => Promise<File | undefined>
 
 /** Undefined where the package is not installed. None of its code runs in this process. */
 export const swaggerUi = (): SwaggerUi | undefined => {
-  const at = (name: string): URL => new URL(import.meta.resolve(`swagger-ui-dist/${name}`))
+  const { resolve } = createRequire(import.meta.url)
+  const at = (name: string): string => resolve(`swagger-ui-dist/${name}`)
   try {
     if (!existsSync(at('swagger-ui-bundle.js'))) return undefined
   } catch (error) {
-    if ((error as { code?: string }).code === 'ERR_MODULE_NOT_FOUND') return undefined
+    if ((error as { code?: string }).code === 'MODULE_NOT_FOUND') return undefined
     throw error
   }
   return async (name) => {

@@ -55,7 +55,7 @@ export const LISTS: readonly Case[] = [
     async (on) => {
       await on.store('a', 'b')
       const found = async (filter: string) =>
-        (await on.repository.list({ filter })).items.map((entity) => on.keyOf(entity))
+        Array.from((await on.repository.list({ filter })).items, (entity) => on.keyOf(entity))
       assert.deepEqual(await found(`${on.model.key.proto} = "a"`), ['a'])
       assert.deepEqual(await found(`NOT ${on.model.key.proto} = "a"`), ['b'])
     },

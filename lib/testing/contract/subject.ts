@@ -58,7 +58,8 @@ export class Contract<E extends object> {
 
   async keys(showDeleted = false): Promise<string[]> {
     const { items } = await this.repository.list({ showDeleted })
-    return items.map((entity) => this.keyOf(entity))
+    // Jest has its own Array, and a driver may make others.
+    return Array.from(items, (entity) => this.keyOf(entity))
   }
 
   /** `{ ifMatch }` with the entity's etag; empty when the resource has none. */
