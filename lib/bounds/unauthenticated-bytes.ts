@@ -1,35 +1,57 @@
 import { type AshlarError, ResourceExhausted } from '../errors.js'
+import { networkOf } from '../text/network-of.js'
 
-/** Bytes of a request that are read before its call is let in, and at most inflated and decoded. */
+/** Bytes of a request that are read before its call is let in, and at most decoded. */
 export const EARLY_BYTES = 64 * 1024
 
 /** What a refused caller is told to wait. */
 const RETRY_AFTER_MS = 1_000
 
-/** A request on its way in. Only `UnauthenticatedBytes` writes its fields. */
-export interface HeldRequest {
-  /** Where it counts. */
-  readonly unauthenticated: UnauthenticatedBytes
+/** A request on its way in. Only `UnauthenticatedBytes` writes what is not read-only. */
+export abstract class HeldRequest {
   /** Whether its call is let in, or over: it counts nowhere any more. */
-  isLetIn: boolean
+  isLetIn = false
+  /** Whether its call is authenticated or authorized just now, so that it is not refused for others. */
+  isBeingDecided = false
   /** What it holds, in bytes, as far as it counts. */
-  held: number
-  /** Its neighbours among the requests that hold something, by the time since when. */
-  older: HeldRequest | undefined
-  newer: HeldRequest | undefined
+  held = 0
+  /** Whose it is; undefined while it holds nothing. */
+  holder: Holder | undefined = undefined
+  /** Its neighbours among those of its holder that may be refused, by the time since when. */
+  older: HeldRequest | undefined = undefined
+  newer: HeldRequest | undefined = undefined
+
+  /**
+   * @param unauthenticated - where it counts.
+   * @param address - of its caller.
+   */
+  constructor(
+    readonly unauthenticated: UnauthenticatedBytes,
+    readonly address: string,
+  ) {}
+
   /** Ends the call, and drops the bytes. */
-  refuse(reason: AshlarError): void
+  abstract refuse(reason: AshlarError): void
+}
+
+/** All that comes from one network. */
+interface Holder {
+  readonly network: string
+  held: number
+  requests: number
+  oldest: HeldRequest | undefined
+  newest: HeldRequest | undefined
 }
 
 /**
  * The bytes of all requests whose calls are not let in yet, on all listeners of a server. When they are more
- * than the limit, the request that has held bytes for longest is refused: it is more likely to be one that
- * never ends than any other, and new callers are served whatever others leave open.
+ * than the limit, a request of the network that holds most is refused: the one that has held bytes for
+ * longest, which is more likely than any other to be one that never ends. One that is authenticated or
+ * authorized just now is refused only when it asks for more itself.
  */
 export class UnauthenticatedBytes {
   #held = 0
-  #oldest: HeldRequest | undefined
-  #newest: HeldRequest | undefined
+  readonly #holders = new Map<string, Holder>()
 
   /**
    * @param limit - in bytes.
@@ -48,34 +70,68 @@ export class UnauthenticatedBytes {
   /** Notes what a request holds now. It may be refused inside, and so may others. */
   hold(request: HeldRequest, bytes: number): void {
     if (request.isLetIn) return
-    if (bytes === 0) {
-      this.letIn(request)
-      request.isLetIn = false // it may hold more later
-      return
-    }
-    if (request.held === 0) {
-      request.older = this.#newest
-      if (this.#newest === undefined) this.#oldest = request
-      else this.#newest.newer = request
-      this.#newest = request
-    }
-    this.#held += bytes - request.held
+    if (bytes === 0) return this.#leave(request)
+    const holder = request.holder ?? this.#enter(request)
+    const more = bytes - request.held
+    this.#held += more
+    holder.held += more
     request.held = bytes
-    while (this.#held > this.limit && this.#oldest !== undefined) this.#refuse(this.#oldest)
+    while (this.#held > this.limit) {
+      const refused = this.#oldestOfMost() ?? request
+      if (refused.held === 0) return
+      this.#refuse(refused)
+    }
   }
 
   /** What the request holds no longer counts: its call is let in, or over. */
   letIn(request: HeldRequest): void {
     request.isLetIn = true
-    if (request.held === 0) return
+    this.#leave(request)
+  }
+
+  /** Its call is authenticated and authorized from now on, without waiting for its client. */
+  deciding(request: HeldRequest): void {
+    if (request.isBeingDecided) return
+    if (request.holder !== undefined) unlink(request, request.holder)
+    request.isBeingDecided = true
+  }
+
+  /** That is done, or waits for its client. */
+  decided(request: HeldRequest): void {
+    if (!request.isBeingDecided) return
+    request.isBeingDecided = false
+    if (request.holder !== undefined) link(request, request.holder)
+  }
+
+  #enter(request: HeldRequest): Holder {
+    const network = networkOf(`${request.address}:0`)
+    let holder = this.#holders.get(network)
+    if (holder === undefined) {
+      holder = { network, held: 0, requests: 0, oldest: undefined, newest: undefined }
+      this.#holders.set(network, holder)
+    }
+    holder.requests++
+    request.holder = holder
+    if (!request.isBeingDecided) link(request, holder)
+    return holder
+  }
+
+  #leave(request: HeldRequest): void {
+    const { holder } = request
+    if (holder === undefined) return
     this.#held -= request.held
+    holder.held -= request.held
     request.held = 0
-    const { older, newer } = request
-    if (older === undefined) this.#oldest = newer
-    else older.newer = newer
-    if (newer === undefined) this.#newest = older
-    else newer.older = older
-    request.older = request.newer = undefined
+    request.holder = undefined
+    if (!request.isBeingDecided) unlink(request, holder)
+    if (--holder.requests === 0) this.#holders.delete(holder.network)
+  }
+
+  #oldestOfMost(): HeldRequest | undefined {
+    let most: Holder | undefined
+    for (const holder of this.#holders.values())
+      if (holder.oldest !== undefined && holder.held > (most?.held ?? 0)) most = holder
+    return most?.oldest
   }
 
   #refuse(request: HeldRequest): void {
@@ -88,4 +144,20 @@ export class UnauthenticatedBytes {
       ),
     )
   }
+}
+
+const link = (request: HeldRequest, holder: Holder): void => {
+  request.older = holder.newest
+  if (holder.newest === undefined) holder.oldest = request
+  else holder.newest.newer = request
+  holder.newest = request
+}
+
+const unlink = (request: HeldRequest, holder: Holder): void => {
+  const { older, newer } = request
+  if (older === undefined) holder.oldest = newer
+  else older.newer = newer
+  if (newer === undefined) holder.newest = older
+  else newer.older = older
+  request.older = request.newer = undefined
 }

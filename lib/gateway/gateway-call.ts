@@ -7,7 +7,7 @@ import type { Caller, Incoming } from '../call.js'
 import type { UnauthenticatedBytes } from '../bounds/unauthenticated-bytes.js'
 import type { Binding } from './routing/bindings.js'
 import { Body, hasBody } from './http/body.js'
-import { awaitsContinue, sendContinue } from './http/continue.js'
+import { sendContinue } from './http/continue.js'
 import { checkIfNoneMatch, etagHeader, matchesWeakly } from '../if-match.js'
 import type { GatewayOptions } from './gateway-options.js'
 import { OwnStatusError } from './http/own-status-error.js'
@@ -58,10 +58,9 @@ export async function call(
     ignored = ignoredPaths(setup, binding, whole, request, response)
     return whole
   }
-  const body =
-    hasBody(request) || awaitsContinue(request)
-      ? new Body(request, options.maxBodyBytes, caller, setup.unauthenticated)
-      : undefined
+  const body = hasBody(request)
+    ? new Body(request, options.maxBodyBytes, caller, setup.unauthenticated)
+    : undefined
   const early = body === undefined ? NO_BODY : await body.beginning()
   let incoming: HttpIncoming | undefined
   try {

@@ -28,6 +28,7 @@ export const dispatcher = (
     unary(incoming, request) {
       const { method, timeoutMs, run } = methods.get(incoming.method) ?? notServed(incoming.method)
       const time = Deadline.of(incoming, method, timeoutMs, openCalls)
+      incoming.held?.unauthenticated.deciding(incoming.held)
       try {
         const reply = run(new Call(method, incoming, request, undefined, time, runner))
         return reply instanceof Promise ? reply : undefined
@@ -40,6 +41,7 @@ export const dispatcher = (
     async *stream(incoming, requests) {
       const { method, timeoutMs, run } = methods.get(incoming.method) ?? notServed(incoming.method)
       const time = Deadline.of(incoming, method, timeoutMs, openCalls)
+      incoming.held?.unauthenticated.deciding(incoming.held)
       const callOfOne = async () => {
         try {
           return new Call(method, incoming, requests && (await onlyOne(requests)), undefined, time, runner)

@@ -115,7 +115,7 @@ const unauthenticatedBytes = ({ limits, logger }: ResolvedConfig): Unauthenticat
     saidAt = performance.now()
     logger.warn(
       { unauthenticatedBytes },
-      'requests whose calls are not let in yet hold more than limits.unauthenticatedBytes: the oldest are refused',
+      'requests whose calls are not let in yet hold more than limits.unauthenticatedBytes: those of the network that holds most are refused',
     )
   })
 }

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { AshlarError } from '../../lib/errors.js'
-import { type HeldRequest, UnauthenticatedBytes } from '../../lib/bounds/unauthenticated-bytes.js'
+import { HeldRequest, UnauthenticatedBytes } from '../../lib/bounds/unauthenticated-bytes.js'
 
 describe('the bytes of requests that are not let in', () => {
   let refused: string[]
@@ -10,16 +10,20 @@ describe('the bytes of requests that are not let in', () => {
     all = new UnauthenticatedBytes(100)
   })
 
-  const request = (name: string): HeldRequest => ({
-    unauthenticated: all,
-    isLetIn: false,
-    held: 0,
-    older: undefined,
-    newer: undefined,
-    refuse: ({ code }: AshlarError) => void refused.push(`${name} ${code}`),
-  })
-  const holding = (name: string, bytes: number): HeldRequest => {
-    const made = request(name)
+  class Request extends HeldRequest {
+    constructor(
+      readonly name: string,
+      address: string,
+    ) {
+      super(all, address)
+    }
+
+    refuse({ code }: AshlarError): void {
+      refused.push(`${this.name} ${code}`)
+    }
+  }
+  const holding = (name: string, bytes: number, address = '10.0.0.1'): HeldRequest => {
+    const made = new Request(name, address)
     all.hold(made, bytes)
     return made
   }
@@ -78,5 +82,46 @@ describe('the bytes of requests that are not let in', () => {
     for (let n = 0; n < 20_000; n++) holding(String(n), 1)
     holding('large', 20_000)
     expect([refused.length, all.held]).to.deep.equal([20_000, 20_000])
+  })
+  it('are taken from the network that holds most, its oldest request first', () => {
+    holding('a friend', 30, '10.0.0.2')
+    for (const name of ['a', 'b', 'c']) holding(name, 20, '2001:db8::1')
+    holding('d', 20, '2001:db8::ffff:1')
+    holding('another friend', 30, '10.0.0.3')
+    expect([refused, all.held]).to.deep.equal([['a RESOURCE_EXHAUSTED', 'b RESOURCE_EXHAUSTED'], 100])
+  })
+
+  it('are not taken from a request that is decided about, unless it asks for more itself', () => {
+    const friend = holding('a friend', 90)
+    all.deciding(friend)
+    for (let n = 0; n < 3; n++) holding(`stranger ${n}`, 20, '10.0.0.2')
+    expect(refused).to.deep.equal([0, 1, 2].map((n) => `stranger ${n} RESOURCE_EXHAUSTED`))
+    all.decided(friend)
+    holding('stranger', 20, '10.0.0.2')
+    expect(refused.at(-1)).to.equal('a friend RESOURCE_EXHAUSTED')
+    const growing = holding('growing', 10)
+    all.deciding(growing)
+    all.hold(growing, 101)
+    expect([refused.at(-2), refused.at(-1), all.held]).to.deep.equal([
+      'stranger RESOURCE_EXHAUSTED',
+      'growing RESOURCE_EXHAUSTED',
+      0,
+    ])
+  })
+
+  it('of a request that is decided about are given back as those of any other', () => {
+    const [a, b, c] = ['a', 'b', 'c'].map((name) => holding(name, 30)) as [
+      HeldRequest,
+      HeldRequest,
+      HeldRequest,
+    ]
+    for (const each of [b, a, c, a]) all.deciding(each)
+    all.letIn(b)
+    for (const each of [a, b, c]) all.decided(each)
+    expect(all.held).to.equal(60)
+    holding('d', 70)
+    expect(refused).to.deep.equal(['a RESOURCE_EXHAUSTED'])
+    for (const each of [c, a]) all.letIn(each)
+    expect(all.held).to.equal(70)
   })
 })

@@ -1,14 +1,9 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
-import type { Readable } from 'node:stream'
 import type { Caller } from '../../call.js'
 import { type AshlarError, Cancelled, InvalidArgument } from '../../errors.js'
-import {
-  EARLY_BYTES,
-  type HeldRequest,
-  type UnauthenticatedBytes,
-} from '../../bounds/unauthenticated-bytes.js'
-import { inflaterOf, notOfItsCoding, tooLarge } from './content-coding.js'
+import { EARLY_BYTES, HeldRequest, type UnauthenticatedBytes } from '../../bounds/unauthenticated-bytes.js'
+import { inflateBody, tooLarge } from './content-coding.js'
 import { awaitsContinue } from './continue.js'
 import { Gathered } from './gathered-bytes.js'
 import { OwnStatusError } from './own-status-error.js'
@@ -33,20 +28,18 @@ const NOTHING = Buffer.alloc(0)
 const UNREAD_BYTES = 64 * 1024
 
 /**
- * A body that is read in two steps: the beginning, and the rest after authorization. Inflates gzip, deflate
- * and brotli.
+ * A body that is read in two steps: the beginning, and the rest after authorization. One in gzip, deflate or
+ * brotli is inflated then, when all of it has come: before, a few bytes could cost much, and while it comes,
+ * a client that is slow would keep a decoder.
  */
-export class Body implements HeldRequest {
-  readonly unauthenticated: UnauthenticatedBytes
-  held = 0
-  isLetIn = false
-  older: HeldRequest | undefined
-  newer: HeldRequest | undefined
+export class Body extends HeldRequest {
   readonly #request: IncomingMessage
   readonly #limit: number
   readonly #caller: Caller
-  #source: Readable | undefined
+  #came: Promise<Buffer> | undefined
   #whole: Promise<Buffer> | undefined
+  /** Whether all of it may be read. */
+  #isWanted = false
   #onMore: (() => void) | undefined
   #fail: ((reason: Error) => void) | undefined
 
@@ -60,7 +53,7 @@ export class Body implements HeldRequest {
     caller: Caller,
     unauthenticated: UnauthenticatedBytes,
   ) {
-    this.unauthenticated = unauthenticated
+    super(unauthenticated, request.socket.remoteAddress ?? '')
     this.#request = request
     this.#limit = limit
     this.#caller = caller
@@ -68,35 +61,37 @@ export class Body implements HeldRequest {
 
   /**
    * The whole of a small body, or of none; undefined when there is more, which the client then has to hold
-   * back.
-   * @throws OwnStatusError 413 over the limit, 415 for another content coding.
+   * back, or when it has to be inflated.
+   * @throws OwnStatusError 413 over the limit.
    */
   async beginning(): Promise<Buffer | undefined> {
     const request = this.#request
-    const { headers, readableEnded } = request
     const length = lengthOf(request)
     if (length > this.#limit) throw tooLarge(this.#limit)
-    if (awaitsContinue(request) || length > EARLY_BYTES || (hasBody(request) && isBrotli(headers))) {
-      this.unauthenticated.hold(this, UNREAD_BYTES)
-      return undefined
-    }
     if (!hasBody(request)) return NOTHING
+    if (request.readableEnded) {
+      const early = withinLimit(takenByFramework(request), this.#limit)
+      return early.length > EARLY_BYTES ? undefined : early
+    }
+    const isLater = awaitsContinue(request) || length > EARLY_BYTES || codingOf(request) !== 'identity'
+    const whole = (this.#came ??= this.#collect())
     // Of a body that says how short it is there is nothing more to come.
-    if (length > 0 && headers['content-encoding'] === undefined && !readableEnded)
-      return (this.#whole ??= this.#begin())
-    const more = new Promise<undefined>((resolve) => (this.#onMore = () => resolve(undefined)))
-    const whole = (this.#whole ??= this.#begin())
+    if (length > 0 && !isLater) return whole
     whole.catch(() => {})
-    const early = await Promise.race([whole, more])
-    this.#onMore = undefined
-    return early !== undefined && early.length > EARLY_BYTES ? undefined : early
+    if (isLater) return undefined
+    const more = new Promise<undefined>((resolve) => (this.#onMore = () => resolve(undefined)))
+    return Promise.race([whole, more])
   }
 
-  /** The whole body. @throws as `beginning`. */
+  /** The whole body. @throws as `beginning`, and OwnStatusError 415 for another content coding. */
   async whole(): Promise<Buffer> {
     checkLength(this.#request, this.#limit)
-    this.#source?.resume()
-    return (this.#whole ??= this.#begin())
+    return (this.#whole ??= this.#read())
+  }
+
+  /** Counts what the request came to besides, such as a message that was inflated. */
+  holdMore(bytes: number): void {
+    this.unauthenticated.hold(this, this.held + bytes)
   }
 
   /**
@@ -105,67 +100,52 @@ export class Body implements HeldRequest {
    */
   drop(): void {
     this.unauthenticated.letIn(this)
-    if (this.#source === undefined) return
-    this.#source.removeAllListeners('data')
-    if (this.#source !== this.#request) {
-      this.#request.unpipe()
-      this.#source.destroy()
-    }
-    this.#request.removeAllListeners('data').resume()
+    if (this.#came !== undefined) this.#request.removeAllListeners('data').resume()
   }
 
   refuse(reason: AshlarError): void {
     this.#caller.leave(reason)
     this.#fail?.(reason)
-    this.#source?.pause().removeAllListeners('data')
+    this.#request.pause().removeAllListeners('data')
   }
 
-  async #begin(): Promise<Buffer> {
+  async #read(): Promise<Buffer> {
     const request = this.#request
-    const limit = this.#limit
-    if (request.readableEnded) return withinLimit(takenByFramework(request), limit)
-    const coding = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase()
-    if (coding === 'identity') return this.#collect((this.#source = request))
-    const inflate = inflaterOf(coding)
-    let read = 0
+    if (this.#came === undefined && request.readableEnded)
+      return withinLimit(takenByFramework(request), this.#limit)
+    this.#isWanted = true
+    if (this.#came === undefined) this.#came = this.#collect()
+    else request.resume()
+    const came = await this.#came
+    const coding = codingOf(request)
     // Without a byte there is no body, whatever its coding (RFC 9110 section 6.4).
-    const isEmpty = () => read === 0
-    request.on('data', (chunk: Buffer) => {
-      read += chunk.length
-      if (read > limit) inflate.destroy(tooLarge(limit))
-    })
-    request.pipe(inflate)
-    return this.#collect((this.#source = inflate), isEmpty).finally(() => {
-      request.unpipe(inflate)
-      inflate.destroy()
-      request.resume()
-    })
+    if (coding === 'identity' || came.length === 0) return came
+    const inflated = await inflateBody(coding, came, this.#limit)
+    this.holdMore(inflated.length)
+    return inflated
   }
 
-  #collect(source: Readable, isEmpty = () => false): Promise<Buffer> {
+  /** All of it, as it comes. Until that is wanted, the client has to wait behind the beginning. */
+  #collect(): Promise<Buffer> {
     const request = this.#request
     let first: Buffer | undefined
     let gathered: Gathered | undefined
     return new Promise((resolve, reject) => {
       this.#fail = reject
       let length = 0
-      source.on('data', (chunk: Buffer) => {
+      request.on('data', (chunk: Buffer) => {
         length += chunk.length
         if (length > this.#limit) return reject(tooLarge(this.#limit))
         if (first === undefined) first = Buffer.from(chunk)
         else (gathered ??= Gathered.of(first)).add(chunk)
-        const isMore = length > EARLY_BYTES && this.#onMore !== undefined
-        const memory = (gathered?.capacity ?? length) + (isMore ? UNREAD_BYTES : 0)
-        this.unauthenticated.hold(this, memory)
+        const isMore = length > EARLY_BYTES && !this.#isWanted
+        this.unauthenticated.hold(this, (gathered?.capacity ?? length) + (isMore ? UNREAD_BYTES : 0))
         if (!isMore) return
-        source.pause()
+        request.pause()
         this.#onMore?.()
       })
-      source.once('end', () => resolve(gathered?.take(length) ?? first ?? NOTHING))
-      source.once('error', (cause) => {
-        if (isEmpty()) resolve(NOTHING)
-        else reject(source === request ? new Cancelled(cause) : asFault(cause))
-      })
+      request.once('end', () => resolve(gathered?.take(length) ?? first ?? NOTHING))
+      request.once('error', (cause) => reject(new Cancelled(cause)))
       request.once('close', () => {
         if (!request.complete) reject(new Cancelled())
       })
@@ -173,9 +153,8 @@ export class Body implements HeldRequest {
   }
 }
 
-/** Its decoder fills a window of up to 16 MiB before it returns a byte, so that a few bytes cost much. */
-const isBrotli = (headers: IncomingMessage['headers']): boolean =>
-  headers['content-encoding']?.trim().toLowerCase() === 'br'
+const codingOf = ({ headers }: IncomingMessage): string =>
+  (headers['content-encoding'] ?? 'identity').trim().toLowerCase()
 
 /** @throws OwnStatusError 413 for a body whose Content-Length is over the limit. */
 export function checkLength(request: IncomingMessage, limit: number): void {
@@ -213,8 +192,6 @@ export function checkJsonType(contentType: string | undefined): void {
     accept: 'application/json',
   })
 }
-
-const asFault = (cause: Error): Error => (cause instanceof OwnStatusError ? cause : notOfItsCoding(cause))
 
 /** The body as a parser of the surrounding Express or Fastify application has read it. */
 function takenByFramework({ body }: IncomingMessage & { readonly body?: unknown }): Buffer {

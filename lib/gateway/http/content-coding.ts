@@ -1,16 +1,6 @@
 import { promisify } from 'node:util'
-import {
-  brotliCompress,
-  brotliDecompress,
-  constants,
-  createBrotliDecompress,
-  createGunzip,
-  createInflate,
-  gunzip,
-  gzip,
-  inflate,
-} from 'node:zlib'
-import { Transform } from 'node:stream'
+import { brotliCompress, brotliDecompress, constants, gunzip, gzip, inflate } from 'node:zlib'
+import { atMost } from '../../bounds/at-most.js'
 import { OwnStatusError } from './own-status-error.js'
 import { InvalidArgument } from '../../errors.js'
 
@@ -34,11 +24,13 @@ const unbrotlis = promisify<Uint8Array, object, Buffer<ArrayBuffer>>(brotliDecom
 export const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } } as const
 
 const inflateGzip: Inflate = (bytes, limit) => bounded((options) => gunzips(bytes, options), limit)
+const inflateZlib: Inflate = (bytes, limit) => bounded((options) => inflates(bytes, options), limit)
+const inflateBrotli: Inflate = (bytes, limit) => bounded((options) => unbrotlis(bytes, options), limit)
 
 /** How the gRPC listener reads compressed messages: the codings that grpc-js says it accepts. */
 export const GRPC_CODINGS: ReadonlyMap<string, Inflate> = new Map([
   ['gzip', inflateGzip],
-  ['deflate', (bytes, limit) => bounded((options) => inflates(bytes, options), limit)],
+  ['deflate', inflateZlib],
 ])
 
 /** The codings of messages over HTTP. */
@@ -51,16 +43,30 @@ export const CONTENT_CODINGS: readonly ContentCoding[] = [
   {
     name: 'br',
     compress: (bytes) => brotlis(bytes, BROTLI),
-    inflate: (bytes, limit) => bounded((options) => unbrotlis(bytes, options), limit),
+    inflate: inflateBrotli,
   },
 ]
+
+/** The codings of bodies over HTTP, as a Content-Encoding names them. */
+const BODY_CODINGS: ReadonlyMap<string, Inflate> = new Map([
+  ['gzip', inflateGzip],
+  ['x-gzip', inflateGzip],
+  ['deflate', inflateZlib],
+  ['br', inflateBrotli],
+])
+
+/**
+ * Turns to inflate, one queue per process. Each one takes a thread of the pool, and as much memory as it may
+ * come to: of brotli, a window of up to 16 MiB besides.
+ */
+const inflations = atMost(4)
 
 const bounded = async (
   inflate: (options: { maxOutputLength: number }) => Promise<Buffer>,
   limit: number,
 ): Promise<Uint8Array<ArrayBuffer>> => {
   try {
-    return (await inflate({ maxOutputLength: limit })) as Buffer<ArrayBuffer>
+    return (await inflations(() => inflate({ maxOutputLength: limit }))) as Buffer<ArrayBuffer>
   } catch (error) {
     throw (error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE'
       ? tooLarge(limit)
@@ -68,14 +74,15 @@ const bounded = async (
   }
 }
 
-/**
- * Inflates a body as it arrives. That of an unknown coding fails with the first byte, as OwnStatusError 415.
- */
-export function inflaterOf(coding: string): Transform {
-  if (coding === 'gzip' || coding === 'x-gzip') return createGunzip()
-  if (coding === 'deflate') return createInflate()
-  if (coding === 'br') return createBrotliDecompress()
-  return new Transform({ transform: (_chunk, _encoding, done) => done(unknownCoding()) })
+/** Inflates a body. @throws OwnStatusError 415 for an unknown coding, and as `Inflate`. */
+export const inflateBody = async (
+  coding: string,
+  bytes: Uint8Array,
+  limit: number,
+): Promise<Buffer<ArrayBuffer>> => {
+  const known = BODY_CODINGS.get(coding)
+  if (known === undefined) throw unknownCoding()
+  return (await known(bytes, limit)) as Buffer<ArrayBuffer>
 }
 
 const unknownCoding = (): OwnStatusError =>

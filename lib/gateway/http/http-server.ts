@@ -9,6 +9,7 @@ import {
   ResourceExhausted,
   Unimplemented,
 } from '../../errors.js'
+import { hasBody } from './body.js'
 import { expectContinue } from './continue.js'
 import { errorBody } from './error-body.js'
 import { HTTP_PROTOCOLS, serveHttp2 } from './http2.js'
@@ -88,7 +89,8 @@ export function createHttpServer(listener: Listener, options: HttpServerOptions 
     end(socket, '405 Method Not Allowed', new Unimplemented('CONNECT is not supported'))
   })
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-    expectContinue(request, response)
+    // Without a body there is nothing to wait for (RFC 9110 section 10.1.1).
+    if (hasBody(request)) expectContinue(request, response)
     listen(request, response)
   })
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {

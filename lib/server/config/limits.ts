@@ -7,7 +7,8 @@ export interface LimitsConfig {
   readonly maxMessageBytes?: number
   /**
    * Bytes that requests hold in memory before their calls are let in, of all calls and on all listeners. When
-   * it is more, the request that has held bytes for longest is ResourceExhausted. Default 32 MiB.
+   * it is more, a request of the network that holds most is ResourceExhausted. Those of public methods count
+   * as long as their calls. Default 32 MiB.
    */
   readonly unauthenticatedBytes?: number
   /** Concurrent calls on one connection of gRPC or HTTP/2; further ones wait at the client. Default 1,000. */

@@ -1,5 +1,6 @@
 import { create, type Message } from '@bufbuild/protobuf'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { HeldRequest } from '../../bounds/unauthenticated-bytes.js'
 import type { Caller, RestOfRequest } from '../../call.js'
 import { Body } from '../../gateway/http/body.js'
 import { sendContinue } from '../../gateway/http/continue.js'
@@ -13,8 +14,8 @@ export interface Arriving {
   /** Reads the body of a large request, after authorization. */
   readonly rest?: RestOfRequest
   readonly unreadable?: Error
-  /** The body, which has to be dropped in the end; left out where there can be none. */
-  readonly body?: Body
+  /** What of it is in memory, which has to be dropped in the end; left out where that is nothing. */
+  readonly held?: HeldRequest & { drop(): void }
 }
 
 /**
@@ -37,13 +38,14 @@ export const arriving = async (
       throw error
     })
     if (early === undefined) checkCoding(request.headers['content-encoding'], ['deflate'])
-    else if (!isToInflate(form, early)) return { message: await messageOf(form, early), body }
+    else if (!isToInflate(form, early)) return { message: await messageOf(form, early), held: body }
   } catch (error) {
-    return { message, unreadable: error as Error, body }
+    return { message, unreadable: error as Error, held: body }
   }
   const read = async () => {
     sendContinue(request, response)
-    return { request: await messageOf(form, await body.whole()), ignoredMask: [] }
+    const whole = await body.whole()
+    return { request: await messageOf(form, whole, (bytes) => body.holdMore(bytes)), ignoredMask: [] }
   }
-  return { message, rest: { knows: () => false, read }, body }
+  return { message, rest: { knows: () => false, read }, held: body }
 }

@@ -64,7 +64,7 @@ export const methodPath = (serving: Serving, method: DescMethod, handler: Univer
         deadline,
         ...(arrived.rest !== undefined && { rest: arrived.rest }),
         unreadable: faults.find((fault) => fault !== undefined) as Error | undefined,
-        held: arrived.body,
+        held: arrived.held,
         encode: (response) => {
           responded.message = '$typeName' in response ? response : response.message
           serving.write(method, responded.message, format)
@@ -85,7 +85,7 @@ export const methodPath = (serving: Serving, method: DescMethod, handler: Univer
         })
         await sendUniversal(response, reply)
       } finally {
-        arrived.body?.drop()
+        arrived.held?.drop()
       }
     },
   }
@@ -131,7 +131,7 @@ const askedOf = (
     const unreadable = faults[0] as Error | undefined
     const read = () =>
       unreadable === undefined
-        ? fromQuery(formOf(format), parameters)
+        ? fromQuery(formOf(format), parameters, request, caller)
         : Promise.resolve({ message: create(input), unreadable })
     return { format, read }
   }

@@ -1,5 +1,8 @@
 import { create } from '@bufbuild/protobuf'
-import { InvalidArgument } from '../../errors.js'
+import type { IncomingMessage } from 'node:http'
+import { HeldRequest, type UnauthenticatedBytes } from '../../bounds/unauthenticated-bytes.js'
+import type { Caller } from '../../call.js'
+import { type AshlarError, InvalidArgument } from '../../errors.js'
 import { CONTENT_CODINGS } from '../../gateway/http/content-coding.js'
 import { parseQuery } from '../../gateway/transcoding/query-text.js'
 import type { Arriving } from './arriving.js'
@@ -24,7 +27,12 @@ export const parametersOf = (query: string): Parameters => {
 }
 
 /** The request that a query holds. One that is compressed is inflated after authorization. */
-export const fromQuery = async (form: RequestForm, parameters: Parameters): Promise<Arriving> => {
+export const fromQuery = async (
+  form: RequestForm,
+  parameters: Parameters,
+  { socket }: IncomingMessage,
+  caller: Caller,
+): Promise<Arriving> => {
   const nothing = create(form.method.input)
   try {
     checkVersion(parameters.get('connect'))
@@ -33,13 +41,34 @@ export const fromQuery = async (form: RequestForm, parameters: Parameters): Prom
     checkCoding(compression)
     const coding = CONTENT_CODINGS.find(({ name }) => name === compression)
     if (coding === undefined) return { message: await messageOf(form, bytes) }
+    const held = new HeldQuery(form.unauthenticated, socket.remoteAddress ?? '', caller)
     const read = async () => {
       const inflated = Buffer.from(await coding.inflate(bytes, form.limit))
+      form.unauthenticated.hold(held, inflated.length)
       return { request: await messageOf(form, inflated), ignoredMask: [] }
     }
-    return { message: nothing, rest: { knows: () => false, read } }
+    return { message: nothing, rest: { knows: () => false, read }, held }
   } catch (error) {
     return { message: nothing, unreadable: error as Error }
+  }
+}
+
+/** What the query of a GET has come to. */
+class HeldQuery extends HeldRequest {
+  constructor(
+    unauthenticated: UnauthenticatedBytes,
+    address: string,
+    private readonly caller: Caller,
+  ) {
+    super(unauthenticated, address)
+  }
+
+  refuse(reason: AshlarError): void {
+    this.caller.leave(reason)
+  }
+
+  drop(): void {
+    this.unauthenticated.letIn(this)
   }
 }
 

@@ -29,12 +29,20 @@ export interface RequestForm {
 
 /**
  * The message of a body. JSON is read as the gateway reads it: strictly, and without losing a digit.
+ * @param onInflated - is told how many bytes were made of those that came.
  * @throws the errors of the gateway, and those of envelopes.
  */
-export const messageOf = async (form: RequestForm, body: Buffer): Promise<Message> => {
+export const messageOf = async (
+  form: RequestForm,
+  body: Buffer,
+  onInflated: (bytes: number) => void = () => {},
+): Promise<Message> => {
   if (!form.format.isEnveloped) return decoded(form, body)
   const only = onlyMessage(body)
-  return decoded(form, isCompressed(only) ? await inflated(form, only.bytes) : Buffer.from(only.bytes))
+  if (!isCompressed(only)) return decoded(form, Buffer.from(only.bytes))
+  const bytes = await inflated(form, only.bytes)
+  onInflated(bytes.length)
+  return decoded(form, bytes)
 }
 
 /** Whether the message of a body has to be inflated. @throws the errors of envelopes. */

@@ -1,4 +1,4 @@
-import { constants, type ServerHttp2Stream } from 'node:http2'
+import { constants, type Http2Session, type ServerHttp2Stream } from 'node:http2'
 import {
   AshlarError,
   Cancelled,
@@ -9,11 +9,7 @@ import {
   Unimplemented,
 } from '../../errors.js'
 import { Caller } from '../../call.js'
-import {
-  EARLY_BYTES,
-  type HeldRequest,
-  type UnauthenticatedBytes,
-} from '../../bounds/unauthenticated-bytes.js'
+import { EARLY_BYTES, HeldRequest, type UnauthenticatedBytes } from '../../bounds/unauthenticated-bytes.js'
 import { type Enveloped, Envelopes, PREFIX_BYTES } from './envelope.js'
 
 /** What one client can have read of its requests. */
@@ -59,15 +55,10 @@ export interface OneRequestCall {
  * anybody knows whose it is, keeps what never ends, and takes a stream that was reset, or ends inside of a
  * message, for a complete one.
  */
-export class Arrival implements HeldRequest {
+export class Arrival extends HeldRequest {
   readonly caller = new Caller()
   /** When its headers came, in milliseconds since the epoch. */
   readonly at = Date.now()
-  readonly unauthenticated: UnauthenticatedBytes
-  held = 0
-  isLetIn = false
-  older: HeldRequest | undefined
-  newer: HeldRequest | undefined
   /** The request, where it has ended and came in one piece that is not compressed, as nearly all do. */
   whole: Uint8Array | undefined
   #first: Uint8Array | undefined
@@ -80,13 +71,15 @@ export class Arrival implements HeldRequest {
   /** Undefined from its beginning on. */
   #call: OneRequestCall | undefined
   #reader: Reader | undefined
+  /** Bytes of the request that the handler has. */
+  #kept = 0
 
   constructor(
     readonly stream: ServerHttp2Stream,
     readonly asked: AskedArrival,
     readonly limits: ArrivalLimits,
   ) {
-    this.unauthenticated = limits.unauthenticated
+    super(limits.unauthenticated, addressOf(stream))
   }
 
   /**
@@ -99,6 +92,7 @@ export class Arrival implements HeldRequest {
     const { stream } = this
     stream.removeAllListeners('data').removeAllListeners('end')
     stream.on('data', this.#receive).on('end', this.#finish).resume()
+    this.#count()
   }
 
   /** Begins to read a stream of requests. grpc-js no longer does. */
@@ -109,6 +103,7 @@ export class Arrival implements HeldRequest {
       .on('data', this.#receive)
       .on('end', () => setTimeout(this.#finish, RESET_FOLLOWS_MS))
       .resume()
+    this.#count()
   }
 
   /**
@@ -140,10 +135,17 @@ export class Arrival implements HeldRequest {
   async later(): Promise<Enveloped | undefined> {
     const envelopes = this.#gathered()
     let found: Enveloped | undefined
-    this.unauthenticated.hold(this, envelopes.capacity)
+    this.#count()
     await this.#until(() => (found = envelopes.next()) !== undefined)
     if (found === undefined && envelopes.length > 0) throw cutRequest()
     return found
+  }
+
+  /** Counts what the handler has of the request, inflated, as long as it may keep that. */
+  keep(bytes: number): void {
+    if (this.#kept === bytes) return
+    this.#kept = bytes
+    this.#count()
   }
 
   refuse(reason: AshlarError): void {
@@ -181,7 +183,7 @@ export class Arrival implements HeldRequest {
     const { length } = chunk
     if (isFirst && length >= PREFIX_BYTES && chunk.readUIntBE(0, PREFIX_BYTES) === length - PREFIX_BYTES) {
       this.#first = Buffer.from(chunk)
-      this.unauthenticated.hold(this, length)
+      this.#count()
     } else this.#gather(chunk)
   }
 
@@ -203,16 +205,21 @@ export class Arrival implements HeldRequest {
   #gather(chunk: Buffer): void {
     const envelopes = this.#gathered()
     envelopes.add(chunk)
-    const { claimed = 0, length, capacity } = envelopes
+    const { claimed = 0, length } = envelopes
     const { maxMessageBytes } = this.limits
     if (claimed > maxMessageBytes) return this.#fail(tooLarge(maxMessageBytes))
-    this.unauthenticated.hold(this, capacity)
+    // Before anybody decides about the call: from then on it asks for no more.
+    this.#count(length > EARLY_BYTES ? WINDOW_BYTES : 0)
     // It is more than what is read before the call is let in.
     if (Math.max(claimed, length) > EARLY_BYTES) this.#begin()
     if (this.#reader?.isReady() === true) this.#wake()
-    if (this.#reader !== undefined || envelopes.length <= EARLY_BYTES) return
-    this.stream.pause()
-    this.unauthenticated.hold(this, envelopes.capacity + WINDOW_BYTES)
+    if (this.#reader === undefined && envelopes.length > EARLY_BYTES) this.stream.pause()
+  }
+
+  /** Counts what is in memory. @param more - what comes although nobody reads it. */
+  #count(more = 0): void {
+    const came = this.#envelopes?.capacity ?? this.#first?.length ?? 0
+    this.unauthenticated.hold(this, this.asked.headerBytes + came + this.#kept + more)
   }
 
   /** All that has come and is not taken, in one place. */
@@ -272,6 +279,16 @@ export class Arrival implements HeldRequest {
     if (statusIn(stream) !== undefined) stop()
     else stream.once('wantTrailers', stop)
   }
+}
+
+const addresses = new WeakMap<Http2Session, string>()
+
+/** Of the client: asking its socket costs more than the rest of an arrival. */
+const addressOf = ({ session }: ServerHttp2Stream): string => {
+  if (session === undefined) return ''
+  let address = addresses.get(session)
+  if (address === undefined) addresses.set(session, (address = session.socket.remoteAddress ?? ''))
+  return address
 }
 
 /** Who waits for more of the request. */

@@ -57,12 +57,17 @@ export class GrpcIncoming implements Incoming, RestOfRequest {
       const next = this.held.taken() ?? (await this.held.later())
       if (next === undefined) return
       const plain = this.#plain(next)
-      yield wholeRequest(this.method, plain instanceof Promise ? await plain : plain).request
+      const bytes = plain instanceof Promise ? await plain : plain
+      this.held.keep(bytes.length)
+      yield wholeRequest(this.method, bytes).request
+      this.held.keep(0)
     }
   }
 
   async #readLater(): Promise<WholeRequest> {
-    return wholeRequest(this.method, await this.#plain(await this.held.one()))
+    const plain = await this.#plain(await this.held.one())
+    this.held.keep(plain.length)
+    return wholeRequest(this.method, plain)
   }
 
   #plain({ flags, bytes }: Enveloped): Uint8Array | Promise<Uint8Array> {

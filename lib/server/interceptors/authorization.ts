@@ -106,13 +106,12 @@ export const authorization =
         const { held } = call.incoming
         // A step that settles after the end of the call goes no further.
         if (time.ended !== undefined) throw time.ended
-        if (rule.public !== true) held?.unauthenticated.letIn(held)
+        // Nobody has vouched for the caller of a public method: its request counts as long as its call.
+        if (rule.public === true) held?.unauthenticated.decided(held)
+        else held?.unauthenticated.letIn(held)
         const read = rest?.read()
         if (read instanceof Promise) return taken(call, read).then(() => enter(principal))
         if (read !== undefined) Object.assign(call, read, ALL)
-        // Nobody has vouched for the caller of a public method: what is not read of a client's stream goes on
-        // to count.
-        if (rule.public === true && call.requests === undefined) held?.unauthenticated.letIn(held)
         const context = new RequestContext({
           requestId,
           trace: call.trace,
@@ -234,18 +233,27 @@ const allow = (
   const { authorizer, writesShared } = asking
   const template = templates.get(rule) ?? templateOf(call.method, rule)
   const { rest, requests, time } = call
+  const { held } = call.incoming
   if (rest !== undefined && template.fields.some((field) => !rest.knows(field))) {
+    held?.unauthenticated.decided(held)
     const read = rest.read()
-    if (read instanceof Promise) return taken(call, read).then(() => allow(call, rule, principal, asking))
+    if (read instanceof Promise)
+      return taken(call, read).then(() => {
+        held?.unauthenticated.deciding(held)
+        return allow(call, rule, principal, asking)
+      })
     Object.assign(call, read, ALL)
+    held?.unauthenticated.deciding(held)
   }
   const message = streamed ?? call.request
   // Each message of a client's stream may name another resource, so each is checked before the handler sees
   // it.
-  if (message === undefined && requests !== undefined && template.fields.length > 0)
+  if (message === undefined && requests !== undefined && template.fields.length > 0) {
+    held?.unauthenticated.decided(held)
     return time
       .step(checkedFromFirst(requests, (each) => allow(call, rule, principal, asking, each)))
       .then((checked) => void Object.assign(call, { requests: checked }))
+  }
   const resource = template.fill(message)
   const question = new Question(
     principal,

@@ -167,18 +167,39 @@ describe('a gRPC request that never ends', () => {
     expect(new Set(await Promise.all(held.map(codeOf)))).to.deep.equal(new Set([3]))
   })
 
-  it('is dropped while somebody decides about its call', async () => {
+  it('is not dropped while somebody decides about its call: others are, that ask for more', async () => {
     const waiting: (() => void)[] = []
     await start({
       authorizer: {
         authorize: () => new Promise<boolean>((resolve) => void waiting.push(() => resolve(true))),
       },
     })
-    const large = () => leave('Echo', beginning(1024 * KIB, 100 * KIB), ALICE)
-    const oldest = large()
+    const oldest = leave('Echo', beginning(1024 * KIB, 8 * KIB), ALICE)
     await until(() => waiting.length === 1)
-    for (let n = 0; n < 3; n++) large()
-    expect(await codeOf(oldest)).to.equal(8)
+    let refused = 0
+    for (let n = 0; n < 6; n++)
+      void codeOf(leave('Echo', beginning(1024 * KIB, 100 * KIB), ALICE)).then(
+        (code) => code === 8 && refused++,
+      )
+    await until(() => refused >= 4)
     for (const decide of waiting) decide()
+    oldest.stream.end(Buffer.alloc(1024 * KIB - 8 * KIB + 1))
+    expect(await codeOf(oldest)).to.equal(3)
+  })
+
+  it('is dropped where most comes from, and a caller of another network goes on', async () => {
+    await start()
+    const { hostname, port, host } = new URL(running.http)
+    const friend = connectTo({ host: hostname, port: Number(port), localAddress: '127.0.0.2' })
+    const body = JSON.stringify({ text: 'x'.repeat(2 * PART) })
+    friend.write(
+      `POST /v1/echo HTTP/1.1\r\nHost: ${host}\r\naccount-id: acme\r\nsubject: alice\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, -1)}`,
+    )
+    await once(friend, 'ready')
+    const strangers = Array.from({ length: 20 }, () => leave('Echo', beginning(PART), ALICE))
+    expect(new Set(await Promise.all(strangers.slice(0, 12).map(codeOf)))).to.deep.equal(new Set([8]))
+    friend.write(body.slice(-1))
+    expect(String((await once(friend, 'data'))[0])).to.match(/^HTTP\/1\.1 200 /)
+    friend.destroy()
   })
 })

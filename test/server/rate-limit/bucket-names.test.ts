@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { BucketNames, networkOf } from '../../../lib/server/rate-limit/bucket-names.js'
+import { BucketNames } from '../../../lib/server/rate-limit/bucket-names.js'
+import { networkOf } from '../../../lib/text/network-of.js'
 
 describe('the buckets of a rate limiter', () => {
   const MINUTE_MS = 60_000
