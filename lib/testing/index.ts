@@ -14,7 +14,8 @@ export type {
   SecurityFinding,
   SecurityReport,
 } from './security/world/report.js'
-export type { RequestFactory, Requests } from './security/own-requests.js'
+export type { RequestFactory } from './security/naming-request.js'
+export type { Requests } from './security/own-requests.js'
 export { securityCheck, type SecurityOptions } from './security/security-check.js'
 export type { TestFramework } from './harness/test-framework.js'
 export { type TestCaller, testServer, type TestServer } from './harness/test-server.js'

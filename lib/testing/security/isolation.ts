@@ -131,33 +131,30 @@ const etagOf = ({ message }: Row): string => {
   return typeof etag === 'string' ? etag : ''
 }
 
+/** @returns whether it is OK for both, so that only what it returns can tell. */
 export const judge = async (
   { probe, b }: World,
   listener: ListenerClient,
   reach: Omit<Reach, 'isOwn'>,
-): Promise<void> => {
+): Promise<boolean> => {
   const { path, desc, isStandard, keys } = reach
   const foreign = await probe.send(listener, desc, reach.foreign, b)
   const missing = await probe.send(listener, desc, reach.missing, b)
-  if (foreign === undefined || missing === undefined) return
+  if (foreign === undefined || missing === undefined) return false
   const say = (text: string) => probe.findings.add('isolation', path, text, listener.name)
   if (foreign.code === CODES.OK) {
-    if (isStandard || missing.code !== CODES.OK)
-      return say("it returns another tenant's resource as if it were the caller's own")
-    return probe.findings.leaveOut(
-      path,
-      'it returns OK for missing resources too, so the result shows nothing',
-    )
-  }
-  if (foreign.code !== missing.code || without(foreign, keys) !== without(missing, keys))
-    return say(`another tenant's resource can be told from what is not there: ${nameOf(foreign)}`)
-  if (isStandard && foreign.code !== CODES.NOT_FOUND)
+    if (!isStandard && missing.code === CODES.OK) return true
+    say("it returns another tenant's resource as if it were the caller's own")
+  } else if (foreign.code !== missing.code || without(foreign, keys) !== without(missing, keys))
+    say(`another tenant's resource can be told from what is not there: ${nameOf(foreign)}`)
+  else if (isStandard && foreign.code !== CODES.NOT_FOUND)
     probe.findings.add(
       'unchecked',
       path,
       `another tenant gets ${nameOf(foreign)} and not NOT_FOUND: ${foreign.message}`,
       listener.name,
     )
+  return false
 }
 
 /** A message with the same text for both keys. */

@@ -1,12 +1,20 @@
-import { type DescField, type DescMessage, getOption, hasOption, ScalarType } from '@bufbuild/protobuf'
+import {
+  create,
+  type DescField,
+  type DescMessage,
+  getOption,
+  hasOption,
+  ScalarType,
+} from '@bufbuild/protobuf'
 import {
   resource as resourceOption,
   resource_reference as referenceOption,
 } from 'ashlar-annotations/google/api/resource_pb.js'
+import { isUnwrapped } from '../../resource/messages/local-field.js'
 import { snakeCase } from '../../text/snake-case.js'
 import type { ServedMethod } from '../../server/served-methods.js'
 import { boundPattern } from './wire/http-request.js'
-import type { RequestFactory } from './own-requests.js'
+import type { RequestFactory } from './naming-request.js'
 import { put, sampleValue } from './world/samples.js'
 import type { Subject } from './world/subjects.js'
 
@@ -32,6 +40,20 @@ export const madeUpRequests = (
   })
 }
 
+/** The request of a method that names no resource. */
+export const plainRequest =
+  ({ desc }: ServedMethod, text: string): RequestFactory =>
+  (key, n) =>
+    valuesOf(desc.input, { keyFor: () => undefined, key, n, text }, 0)
+
+/** Whether a text in the request may be a key, so that the check does not know what it means. */
+export const mayName = (message: DescMessage, depth = 0): boolean =>
+  message.fields.some((field) => {
+    if (ALONGSIDE.test(field.name)) return false
+    if (field.message === undefined) return field.enum === undefined && isText(field)
+    return depth < DEEPEST && mayName(field.message, depth + 1)
+  })
+
 interface Making {
   readonly keyFor: (field: DescField) => Subject | undefined
   readonly key: (message: string) => string
@@ -54,19 +76,47 @@ const valueOf = (field: DescField, making: Making, depth: number): unknown => {
   if (ALONGSIDE.test(field.name) || field.scalar === ScalarType.BOOL) return undefined
   const subject = making.keyFor(field)
   if (subject !== undefined) {
-    const one = (): string => keyAs(field, making.key(subject.message.typeName))
+    const key = (): string => keyAs(field, making.key(subject.message.typeName))
+    if (field.fieldKind === 'map') return mapOf(field, key, making)
+    const one = (): unknown =>
+      isBare(field) ? key() : create(field.message as DescMessage, { value: key() })
     // What is checked of the first one may not be checked of the next.
     return field.fieldKind === 'list' ? [one(), one()] : one()
   }
   const { message } = field
-  if (message === undefined || field.fieldKind === 'map' || message.typeName.startsWith('google.'))
+  if (message === undefined || message.typeName.startsWith('google.'))
     return isKeyName(field) && depth > 0
       ? undefined
       : sampleValue(field, { ...making, secret: '', most: 200 }, 0)
   if (depth >= DEEPEST) return undefined
   const one = (): object => valuesOf(message, making, depth + 1)
+  if (field.fieldKind === 'map')
+    return Object.fromEntries(mapKeys(field, ['check', 'other']).map((name) => [name, one()]))
   return field.fieldKind === 'list' ? [one(), one()] : one()
 }
+
+/** Names may be what a map has, what it has them by, or both. */
+const mapOf = (field: DescField & { fieldKind: 'map' }, key: () => string, making: Making): object =>
+  Object.fromEntries(
+    mapKeys(field, [key(), key()]).map((name) => [
+      name,
+      field.scalar === ScalarType.STRING ? key() : valueIn(field, making),
+    ]),
+  )
+
+const mapKeys = (
+  { mapKey }: DescField & { fieldKind: 'map' },
+  texts: readonly string[],
+): readonly string[] => {
+  if (mapKey === ScalarType.STRING) return texts
+  return mapKey === ScalarType.BOOL ? ['true', 'false'] : ['1', '2']
+}
+
+const valueIn = (field: DescField, making: Making): unknown =>
+  Object.values(sampleValue(field, { ...making, secret: '', most: 200 }, 0) as object)[0]
+
+/** Whether generated code holds a text as it is, and not in a message. */
+const isBare = (field: DescField): boolean => field.message === undefined || isUnwrapped(field)
 
 /** A field such as `book_id` takes the last part of a name. */
 const keyAs = ({ name }: DescField, key: string): string =>
@@ -80,13 +130,17 @@ const slotsIn = (
 ): number =>
   message.fields.reduce((sum, field) => {
     if ((namedBy(field, subjects) ?? (depth === 0 ? bound(field) : undefined)) !== undefined) return sum + 1
-    const inner = field.fieldKind === 'map' || depth >= DEEPEST ? undefined : field.message
+    const inner = depth >= DEEPEST ? undefined : field.message
     return inner === undefined ? sum : sum + slotsIn(inner, subjects, () => undefined, depth + 1)
   }, 0)
 
 const isKeyName = ({ name }: DescField): boolean => /^(id|name)s?$/.test(name)
 
-const isText = (field: DescField): boolean => field.scalar === ScalarType.STRING && field.fieldKind !== 'map'
+/** Whether it holds a text, also in a message of its own, or in a map. */
+const isText = (field: DescField): boolean =>
+  field.scalar === ScalarType.STRING ||
+  field.message?.typeName === 'google.protobuf.StringValue' ||
+  (field.fieldKind === 'map' && field.mapKey === ScalarType.STRING && field.message === undefined)
 
 const isReference = (field: DescField): boolean => hasOption(field, referenceOption)
 

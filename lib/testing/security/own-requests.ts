@@ -1,22 +1,23 @@
-import { create, type Message } from '@bufbuild/protobuf'
-import { CODES } from '../../errors.js'
+import type { Message } from '@bufbuild/protobuf'
 import type { ServedMethod } from '../../server/served-methods.js'
 import { nameOf } from './denial.js'
 import { checkReturned } from './returned-rows.js'
 import { judge } from './isolation.js'
 import type { ListenerClient, Outcome } from './wire/listener-clients.js'
-import { madeUpRequests } from './made-up-requests.js'
+import { madeUpRequests, plainRequest } from './made-up-requests.js'
+import { aNameOf, COMING, type Dependence, dependenceOf, inField, NAMED } from './dependence.js'
+import { foreignRows, namedRow } from './scenes.js'
+import {
+  keysWith,
+  type NamingRequest,
+  namingRequest,
+  REACHED,
+  type RequestFactory,
+  rowsFor,
+  withIds,
+} from './naming-request.js'
 import type { Subject } from './world/subjects.js'
-import { makeRow, newKey, nextNumber, type Row, type Side, type World } from './world/world.js'
-
-/**
- * Makes the request of one method.
- * @param key - the key of a resource, by the full name of its message; its name where it has one, such as
- * `shelves/s1/books/b1`. The check calls the function several times: it gives keys of the caller's own
- * resources, of another tenant's, and of none.
- * @param n - differs each time.
- */
-export type RequestFactory = (key: (message: string) => string, n: number) => object
+import { newKey, type Row, type World } from './world/world.js'
 
 /** By gRPC full method name. */
 export type Requests = Readonly<Record<string, RequestFactory>>
@@ -35,9 +36,11 @@ export interface OwnRequest {
   readonly factories: readonly RequestFactory[]
   /** By the options, and not made up. */
   readonly isGiven: boolean
+  /** Nothing in the request is the key of a resource, as far as the check knows. */
+  readonly isPlain: boolean
 }
 
-/** Of the methods that are no standard methods, those that name resources. */
+/** The methods that are no standard methods, with requests that name resources where they can. */
 export const ownRequestsOf = (
   methods: readonly ServedMethod[],
   subjects: readonly Subject[],
@@ -47,54 +50,15 @@ export const ownRequestsOf = (
   methods.flatMap((method): OwnRequest[] => {
     const { path, desc, standard } = method
     const given = requests[path]
-    if (given !== undefined) return [{ method, factories: [given], isGiven: true }]
+    if (given !== undefined) return [{ method, factories: [given], isGiven: true, isPlain: false }]
     if (standard !== undefined || desc.methodKind !== 'unary' || isLeftOut(path)) return []
     if (/^\/(grpc|google)\./.test(path)) return []
     const factories = madeUpRequests(method, subjects, 'check')
-    return factories.length === 0 ? [] : [{ method, factories, isGiven: false }]
+    const isPlain = factories.length === 0
+    return [
+      { method, factories: isPlain ? [plainRequest(method, 'check')] : factories, isGiven: false, isPlain },
+    ]
   })
-
-/** A request with the keys of resources in it. */
-export interface NamingRequest {
-  readonly method: ServedMethod
-  /** The resources that it names, in the order in which they are asked for. */
-  readonly named: readonly Subject[]
-  readonly make: (keys: readonly string[]) => Message
-}
-
-const namingRequest = (
-  method: ServedMethod,
-  factory: RequestFactory,
-  subjects: readonly Subject[],
-): NamingRequest => {
-  const { desc, path } = method
-  const named: Subject[] = []
-  const make = (keys: readonly string[]): Message => {
-    let index = 0
-    const made = factory((message) => {
-      named[index] ??= subjectOf(subjects, message, path)
-      return keys[index++] ?? ''
-    }, nextNumber())
-    return create(desc.input, made as Record<string, unknown>)
-  }
-  make([])
-  return { method, named, make }
-}
-
-/** One resource of a tenant for each that the request names; a text says why one cannot be made. */
-export const rowsFor = async (
-  world: World,
-  { named }: NamingRequest,
-  side: Side,
-): Promise<readonly Row[] | string> => {
-  const rows: Row[] = []
-  for (const subject of named) {
-    const row = await makeRow(world, subject, side)
-    if (typeof row === 'string') return row
-    rows.push(row)
-  }
-  return rows
-}
 
 /**
  * What a caller sees of a call does not depend on another tenant's resources that its request names, and
@@ -115,22 +79,24 @@ export const checkOwnRequests = async (
 
 const checkOwnRequest = async (
   world: World,
-  { method, factories, isGiven }: OwnRequest,
+  { method, factories, isGiven, isPlain }: OwnRequest,
 ): Promise<NamingRequest | undefined> => {
   const { path } = method
   const { findings, listeners } = world.probe
-  const notChecked = (outcome: Outcome, listener: ListenerClient) =>
-    isGiven
-      ? findings.add(
-          'unchecked',
-          path,
-          `its own tenant gets ${nameOf(outcome)}: ${outcome.message}: change its function in \`requests\``,
-          listener.name,
-        )
-      : findings.leaveOut(
-          path,
-          `its own tenant gets ${nameOf(outcome)} for the request that was made up: give \`requests\` of ${path}`,
-        )
+  const notChecked = (outcome: Outcome, listener: ListenerClient) => {
+    if (isGiven)
+      findings.add(
+        'unchecked',
+        path,
+        `its own tenant gets ${nameOf(outcome)}: ${outcome.message}: change its function in \`requests\``,
+        listener.name,
+      )
+    else if (!isPlain)
+      findings.leaveOut(
+        path,
+        `its own tenant gets ${nameOf(outcome)} for the request that was made up: give \`requests\` of ${path}`,
+      )
+  }
   const all = factories.map((factory) => namingRequest(method, factory, world.subjects))
   const fitting = all.length === 1 ? all[0] : await firstThatWorks(world, all)
   const naming = fitting ?? all[0]
@@ -153,34 +119,61 @@ const checkOwnRequest = async (
     isDone = false
     notChecked(outcome, listener)
   }
-  return isDone ? naming : undefined
+  if (!isDone) return undefined
+  await checkOthersRows(world, naming)
+  return naming
 }
 
 /** Another tenant's resources, one at a time in the place of the own ones. */
 const checkForeign = async (
   world: World,
-  { method, named, make }: NamingRequest,
+  naming: NamingRequest,
   { own, theirs }: { readonly own: readonly Row[]; readonly theirs: readonly Row[] },
   listener: ListenerClient,
 ): Promise<void> => {
+  const { method, named, make } = naming
   const { path, desc } = method
   for (const [index, subject] of named.entries()) {
     if (!subject.isTenants) continue
     const keys = [theirs[index]?.key ?? '', newKey(subject)]
     const [foreign, missing] = keys.map((key) => make(keysWith(own, index, key))) as [Message, Message]
-    await judge(world, listener, { path, desc, isStandard: false, foreign, missing, keys: withIds(keys) })
+    const reach = { path, desc, isStandard: false, foreign, missing, keys: withIds(keys) }
+    if (!(await judge(world, listener, reach)) || listener !== world.probe.listeners[0]) continue
+    const at = { index, caller: world.b, owner: world.a }
+    const begin = () => namedRow(world, naming, at)
+    sayDependence(
+      world,
+      naming,
+      await dependenceOf(world, { ...NAMED, method, caller: world.b, subjects: [subject], begin }),
+    )
   }
 }
 
-/** The keys of the rows, with another one at a place. */
-export const keysWith = (rows: readonly Row[], index: number, key: string): readonly string[] =>
-  rows.map((row, at) => (at === index ? key : row.key))
+/** Whatever rows another tenant has, a method returns the same. */
+const checkOthersRows = async (world: World, naming: NamingRequest): Promise<void> => {
+  const subjects = world.subjects.filter(({ isTenants, repository }) => isTenants && repository !== undefined)
+  const begin = (some: readonly Subject[]) => foreignRows(world, naming, some)
+  const { method } = naming
+  sayDependence(
+    world,
+    naming,
+    await dependenceOf(world, { ...COMING, method, caller: world.b, subjects, begin }),
+  )
+}
 
-/** Keys, and then the last parts of those that are names: an error may say either. */
-export const withIds = (keys: readonly string[]): readonly string[] => [
-  ...keys,
-  ...keys.filter((key) => key.includes('/')).map((key) => key.slice(key.lastIndexOf('/') + 1)),
-]
+const sayDependence = (
+  { probe }: World,
+  { method }: NamingRequest,
+  dependences: readonly Dependence[],
+): void => {
+  for (const { subjects, path } of dependences)
+    probe.findings.add(
+      'isolation',
+      method.path,
+      `what it returns${inField(path)} depends on ${aNameOf(subjects)} of another tenant`,
+      probe.listeners[0]?.name,
+    )
+}
 
 const firstThatWorks = async (
   world: World,
@@ -202,13 +195,3 @@ const send = (
   rows: readonly Row[],
   listener: ListenerClient,
 ): Promise<Outcome | undefined> => probe.send(listener, method.desc, make(rows.map(({ key }) => key)), b)
-
-/** With its own resources the call did its work, or refused it for the state that they are in. */
-export const REACHED: ReadonlySet<number> = new Set([CODES.OK, CODES.FAILED_PRECONDITION])
-
-const subjectOf = (subjects: readonly Subject[], message: string, path: string): Subject => {
-  const subject = subjects.find((one) => one.message.typeName === message)
-  if (subject !== undefined) return subject
-  const known = subjects.map((one) => one.message.typeName).join(', ')
-  throw new TypeError(`requests: ${path} asks for a key of ${message}, and the server has ${known}`)
-}

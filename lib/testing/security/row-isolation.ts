@@ -8,13 +8,10 @@ import { itemsOf, keyOf, requestFor } from './world/requests.js'
 import type { Subject } from './world/subjects.js'
 import { makeRow, type World } from './world/world.js'
 
-/**
- * The rows that a caller may reach: those of some types for which the predicate is true, and all of the
- * others.
- */
+/** The rows that a caller may reach: those for which the predicate of their type is true, if it has one. */
 export interface RowReach {
-  types: ReadonlySet<string>
-  where: Filter | undefined
+  /** Undefined where the caller may reach nothing. */
+  where: ReadonlyMap<string, Filter> | undefined
 }
 
 /** A caller that the authorizer of the check allows everything, for the rows of a predicate. */
@@ -36,8 +33,8 @@ export const checkRowIsolation = async (
   if (subject.repository === undefined || typeof hidden === 'string' || typeof shown === 'string') return
   const keys = [hidden.key, shown.key]
   // Most resources have no third row of their own in this list, and some have thousands of others.
-  held.types = typesOf(subject)
-  held.where = filter`${oneOf(subject, keys)} AND NOT ${oneOf(subject, [hidden.key])}`
+  const where = filter`${oneOf(subject, keys)} AND NOT ${oneOf(subject, [hidden.key])}`
+  held.where = new Map([...typesOf(subject)].map((type) => [type, where]))
   const rows = { live: hidden, other: hidden, deleted: undefined, own: shown }
   for (const listener of world.probe.listeners) {
     for (const reach of reaches(world, subject, rows)) await judgeRow(world, listener, reach, caller)

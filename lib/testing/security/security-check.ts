@@ -24,6 +24,7 @@ import { checkSecrecy } from './own-calls.js'
 import { Probe } from './world/probe.js'
 import { Findings, type SecurityReport } from './world/report.js'
 import type { Samples } from './world/samples.js'
+import { mayName } from './made-up-requests.js'
 import { checkOwnRequests, checkRequests, ownRequestsOf, type Requests } from './own-requests.js'
 import { type Subject, subjectsOf } from './world/subjects.js'
 import { makeParents, makeRow, newText, type World } from './world/world.js'
@@ -133,7 +134,7 @@ interface Run {
 
 const newRun = (options: SecurityOptions): Run => ({
   limited: newCanary('limited-'),
-  reach: { isOn: false, types: new Set(), where: undefined },
+  reach: { isOn: false, where: undefined },
   tenants: [newCanary('tenant-a-'), newCanary('tenant-b-')],
   subject: options.as?.subject ?? newCanary('security-check-'),
   secrets: new Canaries(),
@@ -157,9 +158,10 @@ const checked = (configured: Config, logs: CapturedLogs, run: Run): Config => {
     authorize: (request) => {
       if (isOurs(request.principal)) return true
       if (!byRow || !isLimited(request.principal)) return own.authorize(request)
-      const { types, where } = run.reach
-      if (where === undefined) return false
-      return !types.has(request.type) || { where }
+      const { where: held } = run.reach
+      if (held === undefined) return false
+      const where = held.get(request.type)
+      return where === undefined || { where }
     },
     startUpCheck: (server) => own.startUpCheck?.(server) ?? [],
     close: (server) => own.close?.(server),
@@ -251,7 +253,8 @@ const checkServing = async (
       for (const one of subjects) await checkRowIsolation(world, one, limited)
       for (const one of done) await checkRowRequests(world, one, limited)
     }
-    const asked = own.map(({ method }) => method.path)
+    const known = own.filter(({ isPlain, method }) => !isPlain || !mayName(method.desc.input))
+    const asked = known.map(({ method }) => method.path)
     leaveOutOthers(methods, subjects, findings, [...asked, ...Object.keys(leaveOut)])
     return probe.calls
   } finally {

@@ -53,7 +53,7 @@ describeOn('securityCheck', backends, (backend) => {
       expect(report.calls).to.be.above(1000)
       const leftOut = new Set(report.notChecked.map(({ method }) => method.split('/').at(-1)))
       expect([...leftOut]).to.have.members([
-        ...EchoService.methods.map(({ name }) => name),
+        ...EchoService.methods.map(({ name }) => name).filter((name) => name !== 'Ping'),
         ...NoteService.methods.map(({ name }) => name),
       ])
     } finally {

@@ -16,6 +16,8 @@ export interface Outcome {
   readonly code: number
   /** The error's text. */
   readonly message: string
+  /** Its headers and trailers. */
+  readonly metadata: string
   /** Everything the caller received, headers, trailers and bytes included, as text. */
   readonly said: string
   /** The first response. */
@@ -62,7 +64,7 @@ const sendGrpc = (
   const read = (bytes: Buffer) => bytes
   return new Promise((resolve) => {
     const responses: Buffer[] = []
-    const said: string[] = []
+    const received: string[] = []
     const keep = (bytes: Buffer | undefined) => {
       if (bytes !== undefined) responses.push(bytes)
       if (responses.length >= MAX_RESPONSES) call.cancel()
@@ -71,15 +73,16 @@ const sendGrpc = (
     const call = begin(client, desc, { path, write, read, request, metadata, options, done })
     if (desc.methodKind === 'server_streaming' || desc.methodKind === 'bidi_streaming') call.on('data', keep)
     call.on('error', () => {}) // the status says it too
-    call.on('metadata', (received: grpc.Metadata) => said.push(metadataText(received)))
+    call.on('metadata', (metadata: grpc.Metadata) => received.push(metadataText(metadata)))
     call.on('status', ({ code, details, metadata: trailers }: grpc.StatusObject) => {
-      said.push(details, metadataText(trailers), ...responses.map((bytes) => bytes.toString('latin1')))
+      received.push(metadataText(trailers))
       const [first] = responses
       resolve({
         transport: 'grpc',
         code: responses.length >= MAX_RESPONSES ? 0 : code,
         message: code === 0 ? '' : details,
-        said: said.join('\n'),
+        metadata: received.join('\n'),
+        said: [details, ...received, ...responses.map((bytes) => bytes.toString('latin1'))].join('\n'),
         response: first === undefined ? undefined : fromBinary(desc.output, first),
         isDone: code !== grpc.status.DEADLINE_EXCEEDED || Date.now() < options.deadline,
       })
@@ -139,12 +142,13 @@ export const httpListenerClient = (url: string): ListenerClient => ({
     if (received === undefined) return NOT_DONE
     const { response, text } = received
     const code = response.ok ? CODES.OK : codeOf(text, response.status)
-    const said = [...response.headers].map(([name, value]) => `${name}: ${value}`)
+    const metadata = [...response.headers].map(([name, value]) => `${name}: ${value}`).join('\n')
     return {
       transport: 'http',
       code,
       message: response.ok ? '' : text,
-      said: [...said, text].join('\n'),
+      metadata,
+      said: `${metadata}\n${text}`,
       response: response.ok ? responseIn(desc, text) : undefined,
       isDone: true,
     }
@@ -169,6 +173,7 @@ const NOT_DONE: Outcome = {
   transport: 'http',
   code: CODES.DEADLINE_EXCEEDED,
   message: '',
+  metadata: '',
   said: '',
   response: undefined,
   isDone: false,

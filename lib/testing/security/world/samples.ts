@@ -19,6 +19,8 @@ export interface Making {
   readonly text: string
   /** The value of secret fields. */
   readonly secret: string
+  /** Other values also for what has few: booleans, enums and times. */
+  readonly isOther?: boolean
 }
 
 /** Your own values for a resource, when it refuses generated ones. */
@@ -97,19 +99,19 @@ export const sampleValue = (field: DescField, making: Bounded, depth: number): u
 }
 
 const oneOf = (field: DescField, making: Bounded, depth: number): unknown => {
-  if (field.enum !== undefined) return choiceOf(field.enum)
+  if (field.enum !== undefined) return choiceOf(field.enum, making)
   if (field.message !== undefined) return nested(field.message, making, depth)
   return scalar(field.scalar as ScalarType, making)
 }
 
-const scalar = (type: ScalarType, { n, text, most }: Bounded): unknown => {
+const scalar = (type: ScalarType, { n, text, most, isOther = false }: Bounded): unknown => {
   switch (type) {
     case ScalarType.STRING:
       return `${text}${n}`.slice(0, most)
     case ScalarType.BYTES:
       return Buffer.from(`${text}${n}`)
     case ScalarType.BOOL:
-      return true
+      return !isOther
     case ScalarType.DOUBLE:
     case ScalarType.FLOAT:
       return n + 0.5
@@ -124,15 +126,18 @@ const scalar = (type: ScalarType, { n, text, most }: Bounded): unknown => {
   }
 }
 
-const choiceOf = ({ values }: DescEnum): number =>
-  (values.find(({ number }) => number !== 0) ?? values[0])?.number ?? 0
+const choiceOf = ({ values }: DescEnum, { isOther = false }: Making): number => {
+  const [first = values[0], other = first] = values.filter(({ number }) => number !== 0)
+  return (isOther ? other : first)?.number ?? 0
+}
 
 /** Seconds of a day in 2030. */
 const SOME_TIME = 1_900_000_000n
 
 const nested = (desc: DescMessage, making: Bounded, depth: number): unknown => {
-  if (desc.typeName === 'google.protobuf.Timestamp') return create(desc, { seconds: SOME_TIME })
-  if (desc.typeName === 'google.protobuf.Duration') return create(desc, { seconds: 1n })
+  const later = making.isOther === true ? 86_400n : 0n
+  if (desc.typeName === 'google.protobuf.Timestamp') return create(desc, { seconds: SOME_TIME + later })
+  if (desc.typeName === 'google.protobuf.Duration') return create(desc, { seconds: 1n + later })
   const wrapped = /^google\.protobuf\.\w+Value$/.test(desc.typeName) ? desc.fields[0] : undefined
   if (wrapped?.scalar !== undefined) return scalar(wrapped.scalar, making)
   if (desc.typeName.startsWith('google.protobuf.') || depth >= DEEPEST) return undefined

@@ -6,7 +6,7 @@ import { Canaries, newCanary } from '../leaks/canary.js'
 import type { Headers, Outcome } from '../wire/listener-clients.js'
 import type { Caller, Probe } from './probe.js'
 import { keyOf, requestFor, textIn } from './requests.js'
-import { sampleOf, type Samples } from './samples.js'
+import { type Making, sampleOf, type Samples } from './samples.js'
 import type { Subject } from './subjects.js'
 
 /** A tenant of the check, with a caller who may do everything in it. */
@@ -50,11 +50,16 @@ let made = 0
 /** A number that no other value of the process uses. */
 export const nextNumber = (): number => ++made
 
+/** The values of a resource. */
+export type Content = Omit<Making, 'secret'>
+
+const newContent = ({ text }: Side): Content => ({ n: nextNumber(), text })
+
 /** A new resource of a tenant, not sent yet. */
-export const draft = (world: World, subject: Subject, side: Side, n = nextNumber()): Message =>
+export const draft = (world: World, subject: Subject, side: Side, content = newContent(side)): Message =>
   sampleOf(
     subject,
-    { n, text: side.text, secret: world.secret },
+    { ...content, secret: world.secret },
     world.samples,
     Object.fromEntries(
       subject.references.flatMap(({ field, target, isInName }) => {
@@ -80,11 +85,8 @@ const nameWith = ({ segments, variables }: NamePattern, key: string): string => 
     .join('/')
 }
 
-/** Creates what the resources of the check are in and refer to, for both tenants. */
-export const makeParents = async (world: World): Promise<void> => {
-  const { subjects } = world
-  const parents = new Set(subjects.map(({ name }) => name?.parent?.text))
-  const targets = new Set(subjects.flatMap(({ references }) => references.map(({ target }) => target)))
+/** The resources, each after what it is in and what it refers to. */
+export const fromAbove = (subjects: readonly Subject[]): readonly Subject[] => {
   const depth = (subject: Subject, below: readonly Subject[] = []): number => {
     if (below.includes(subject)) return 0
     const above = subjects.filter(
@@ -94,7 +96,15 @@ export const makeParents = async (world: World): Promise<void> => {
     )
     return 1 + Math.max(0, ...above.map((one) => depth(one, [...below, subject])))
   }
-  for (const subject of [...subjects].sort((one, other) => depth(one) - depth(other))) {
+  return [...subjects].sort((one, other) => depth(one) - depth(other))
+}
+
+/** Creates what the resources of the check are in and refer to, for both tenants. */
+export const makeParents = async (world: World): Promise<void> => {
+  const { subjects } = world
+  const parents = new Set(subjects.map(({ name }) => name?.parent?.text))
+  const targets = new Set(subjects.flatMap(({ references }) => references.map(({ target }) => target)))
+  for (const subject of fromAbove(subjects)) {
     const { entity, name } = subject
     const isTarget = entity !== undefined && targets.has(entity)
     if (!isTarget && (name === undefined || !parents.has(name.pattern))) continue
@@ -163,13 +173,14 @@ export const sendRow = async (
   subject: Subject,
   side: Side,
   asked?: string,
+  content?: Content,
 ): Promise<Row | string> => {
   const create = subject.of('create')
-  if (create === undefined) return storeRow(world, subject, side, asked)
+  if (create === undefined) return storeRow(world, subject, side, asked, content)
   let said = ''
   const keys = subject.keyPattern === '*' ? ['', newKey(subject)] : [newKey(subject)]
   for (const key of asked === undefined ? keys : [asked]) {
-    const request = requestFor(subject, create, { key, entity: draft(world, subject, side) })
+    const request = requestFor(subject, create, { key, entity: draft(world, subject, side, content) })
     const [listener] = world.probe.listeners
     const outcome =
       listener && (await world.probe.send(listener, create.desc, request, side, { shows: true }))
@@ -183,16 +194,18 @@ export const sendRow = async (
   return `${create.path} refuses what was made up (${said}): give \`samples\` of ${subject.message.typeName}`
 }
 
-const storeRow = async (
+/** Creates a resource in its repository, and not through the API. */
+export const storeRow = async (
   world: World,
   subject: Subject,
   side: Side,
   asked: string | undefined,
+  content?: Content,
 ): Promise<Row | string> => {
   const { repository } = subject
   if (repository === undefined)
     return `there is no Create method of ${subject.message.typeName}, and no repository`
-  const entity = repository.model.fromMessage(draft(world, subject, side))
+  const entity = repository.model.fromMessage(draft(world, subject, side, content))
   const { name } = subject
   asked ??= await keyOfSingleton(world, subject, side)
   if (name === undefined) {

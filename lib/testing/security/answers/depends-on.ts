@@ -1,0 +1,56 @@
+import type { Answer } from './answer.js'
+
+/**
+ * What there is of rows that a caller may not reach: none, rows with some values, or the same rows with other
+ * values.
+ */
+export type State = 'absent' | 'first' | 'other'
+
+/** What the same call returned in a state. */
+export interface Seen {
+  readonly state: State
+  readonly answer: Answer
+}
+
+/**
+ * The values in responses that depend on the state. A value counts that is the same in each call of one
+ * state, or that grows by the same number with each call, and that differs between states.
+ */
+export const dependsOn = (all: readonly Seen[]): readonly string[] =>
+  [...new Set(all.flatMap(({ answer }) => [...answer.keys()]))].filter((path) => isDependent(all, path))
+
+type Value = string | number | undefined
+
+const isDependent = (all: readonly Seen[], path: string): boolean => {
+  const values = all.map(({ answer }) => answer.get(path))
+  if (values.every((value) => value === values[0])) return false
+  const steps = stillSteps(all, values)
+  if (steps === undefined) return false
+  const [step = 0] = steps
+  const isEven = steps.every((one) => one === step)
+  const noise = isEven ? 0 : all.length * Math.max(...steps.map(Math.abs))
+  const even = values.map((value, index) =>
+    typeof value === 'number' && isEven ? value - step * index : value,
+  )
+  const isSame = (one: Value, other: Value): boolean =>
+    typeof one === 'number' && typeof other === 'number' ? Math.abs(one - other) <= noise : one === other
+  const of = (state: State): readonly Value[] => even.filter((_, index) => all[index]?.state === state)
+  const isOne = (some: readonly Value[]): boolean => some.every((value) => isSame(value, some[0]))
+  const [absent, first, other] = [of('absent'), of('first'), of('other')]
+  const isSeen = isOne(absent) && absent.length > 0 && first.length > 0
+  if (isSeen && first.every((value) => !isSame(value, absent[0]))) return true
+  return first.length > 0 && other.length > 0 && isOne(first) && isOne(other) && !isSame(first[0], other[0])
+}
+
+/** By how much a value changes from call to call in one state; undefined where it does so at random. */
+const stillSteps = (all: readonly Seen[], values: readonly Value[]): readonly number[] | undefined => {
+  const steps: number[] = []
+  for (const [index, value] of values.entries()) {
+    if (index === 0 || all[index]?.state !== all[index - 1]?.state) continue
+    const before = values[index - 1]
+    if (value === before) steps.push(0)
+    else if (typeof value === 'number' && typeof before === 'number') steps.push(value - before)
+    else return undefined
+  }
+  return steps
+}

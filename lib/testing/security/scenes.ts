@@ -1,0 +1,247 @@
+import type { Message } from '@bufbuild/protobuf'
+import { type Filter, filter } from '../../persistence/index.js'
+import type { State } from './answers/depends-on.js'
+import type { Scene } from './dependence.js'
+import { keysWith, type NamingRequest, rowsFor } from './naming-request.js'
+import { oneOf, type RowReach, typesOf } from './row-isolation.js'
+import {
+  addRows,
+  changeRow,
+  type Contents,
+  isBelow,
+  newContents,
+  readRow,
+  removeRow,
+  rowNear,
+} from './world/hidden-rows.js'
+import type { Subject } from './world/subjects.js'
+import { newKey, type Row, type Side, storeRow, type World } from './world/world.js'
+
+type Rows = ReadonlyMap<Subject, Row>
+
+/** Rows of the caller's own tenant come that a decision by row excludes. */
+export const excludedRows = async (
+  world: World,
+  naming: NamingRequest,
+  subjects: readonly Subject[],
+  reach: RowReach,
+): Promise<Scene | undefined> => {
+  const { a } = world
+  const rows = await rowsFor(world, naming, a)
+  if (typeof rows === 'string') return undefined
+  const near = new Map(naming.named.map((subject, at) => [subject, rows[at] as Row]))
+  await addBetween(world, a, near)
+  const add = (contents: Contents) => addRows(world, subjects, a, near, contents, false)
+  const shown = (hidden: Rows) => exclude(reach, subjects, hidden)
+  return coming(world, a, {
+    add,
+    shown,
+    request: naming.make(rows.map(({ key }) => key)),
+    spoken: spokenOf(rows),
+  })
+}
+
+/** Rows of another tenant come, also with the keys of the caller's own. */
+export const foreignRows = async (
+  world: World,
+  naming: NamingRequest,
+  subjects: readonly Subject[],
+): Promise<Scene | undefined> => {
+  const { a, b } = world
+  const rows = await rowsFor(world, naming, b)
+  if (typeof rows === 'string') return undefined
+  const add = async (contents: Contents): Promise<Rows> => {
+    const twins = new Map<Subject, Row>()
+    for (const [at, subject] of naming.named.entries()) {
+      if (!subjects.includes(subject) || twins.has(subject)) continue
+      const twin = await storeRow(world, subject, a, rows[at]?.key, contents.first).catch(() => '')
+      if (typeof twin === 'object') twins.set(subject, twin)
+    }
+    const others = subjects.filter((subject) => !twins.has(subject))
+    return new Map([...twins, ...(await addRows(world, others, a, twins, contents, true))])
+  }
+  const request = naming.make(rows.map(({ key }) => key))
+  return coming(world, a, { add, shown: () => {}, request, spoken: spokenOf(rows) })
+}
+
+/** What the rows of a request are in, or refer to, is excluded. */
+export const rowsAbove = async (
+  world: World,
+  naming: NamingRequest,
+  [subject]: readonly Subject[],
+  reach: RowReach,
+): Promise<Scene | undefined> => {
+  const { a } = world
+  const rows = await rowsFor(world, naming, a)
+  if (subject === undefined || typeof rows === 'string') return undefined
+  const above = await aboveOf(world, subject, naming, rows)
+  if (above === undefined) return undefined
+  exclude(reach, [subject], new Map([[subject, above]]))
+  const { first, other } = newContents(a)
+  return {
+    request: naming.make(rows.map(({ key }) => key)),
+    hidden: new Map([[subject, above]]),
+    spoken: spokenOf(rows),
+    to: async (state) => {
+      await changeRow(world, subject, a, above, state === 'other' ? other : first)
+      return true
+    },
+    end: () => Promise.resolve(),
+  }
+}
+
+/** A row that the request names. */
+export interface NamedAt {
+  readonly index: number
+  /** Who calls. */
+  readonly caller: Side
+  /** Whose row it is. */
+  readonly owner: Side
+  readonly reach?: RowReach
+}
+
+export const namedRow = async (
+  world: World,
+  naming: NamingRequest,
+  { index, caller, owner, reach }: NamedAt,
+): Promise<Scene | undefined> => {
+  const subject = naming.named[index] as Subject
+  const rows = await rowsFor(world, naming, caller)
+  if (typeof rows === 'string' || subject.repository === undefined) return undefined
+  const contents = newContents(owner)
+  let hidden: Row | undefined
+  const keyed = () =>
+    hidden === undefined ? rows : rows.map((row, at) => (at === index ? (hidden as Row) : row))
+  let request: Message | undefined
+  return {
+    get request() {
+      return request ?? naming.make(rows.map(({ key }) => key))
+    },
+    get hidden() {
+      return hidden === undefined ? new Map<Subject, Row>() : new Map([[subject, hidden]])
+    },
+    get spoken() {
+      return spokenOf(keyed())
+    },
+    to: async (state) => {
+      if (state === 'absent') return hidden !== undefined && removeRow(subject, owner, hidden)
+      const isNew = hidden === undefined || (await readRow(subject, owner, hidden.key)) === undefined
+      if (isNew) hidden = await rowNear(world, subject, owner, new Map(), contents.first)
+      if (hidden === undefined) return false
+      if (isNew) request = naming.make(keysWith(rows, index, hidden.key))
+      if (reach !== undefined) exclude(reach, [subject], new Map([[subject, hidden]]))
+      if (!isNew || state === 'other') await changeRow(world, subject, owner, hidden, contents[state])
+      return true
+    },
+    end: async () => {
+      if (hidden !== undefined) await removeRow(subject, owner, hidden)
+    },
+  }
+}
+
+/** Where a decision by row excludes the rows, and where none of them is there yet. */
+export const exclude = (reach: RowReach, subjects: readonly Subject[], hidden: Rows): void => {
+  const where = new Map<string, Filter>()
+  for (const subject of subjects) {
+    const { key } = hidden.get(subject) ?? { key: newKey(subject) }
+    for (const type of typesOf(subject)) where.set(type, filter`NOT ${oneOf(subject, [key])}`)
+  }
+  reach.where = where
+}
+
+interface Coming {
+  readonly add: (contents: Contents) => Promise<Rows>
+  readonly shown: (hidden: Rows) => void
+  readonly request: Message
+  readonly spoken: ReadonlyMap<string, string>
+}
+
+const coming = (world: World, side: Side, { add, shown, request, spoken }: Coming): Scene => {
+  const contents = newContents(side)
+  let hidden: Rows = new Map()
+  let is: State = 'absent'
+  const remove = async (): Promise<boolean> => {
+    let isGone = true
+    for (const [subject, row] of [...hidden].reverse())
+      isGone = (await removeRow(subject, side, row)) && isGone
+    hidden = new Map()
+    return isGone
+  }
+  shown(hidden)
+  return {
+    request,
+    get hidden() {
+      return hidden
+    },
+    spoken,
+    to: async (state) => {
+      if (state === 'absent') {
+        if (!(await remove())) return false
+      } else if (is === 'absent') {
+        hidden = await add(contents)
+        if (hidden.size === 0) return false
+      }
+      if (state === 'other' || (state === 'first' && is === 'other'))
+        for (const [subject, row] of hidden) await changeRow(world, subject, side, row, contents[state])
+      shown(hidden)
+      is = state
+      return true
+    },
+    end: async () => void (await remove()),
+  }
+}
+
+/** Visible rows below those of the request, for what is below these. */
+const addBetween = async (world: World, side: Side, near: Map<Subject, Row>): Promise<void> => {
+  for (const subject of world.subjects) {
+    if (near.has(subject) || ![...near.keys()].some((above) => isBelow(subject, above))) continue
+    if (!world.subjects.some((below) => !near.has(below) && below !== subject && isBelow(below, subject)))
+      continue
+    const row = await rowNear(world, subject, side, near)
+    if (row !== undefined) near.set(subject, row)
+  }
+}
+
+/** How far above a row others are looked for. */
+const HIGHEST = 3
+
+const aboveOf = async (
+  { a, subjects }: World,
+  subject: Subject,
+  { named }: NamingRequest,
+  rows: readonly Row[],
+): Promise<Row | undefined> => {
+  let level = named.map((below, at) => [below, rows[at] as Row] as const)
+  for (let height = 0; height < HIGHEST; height++) {
+    const next: (readonly [Subject, Row])[] = []
+    for (const [below, row] of level)
+      for (const above of subjects) {
+        const key = keyAbove(above, below, row)
+        if (key === undefined || rows.some((one) => one.key === key)) continue
+        const found = await readRow(above, a, key)
+        if (found !== undefined && above === subject) return found
+        if (found !== undefined) next.push([above, found])
+      }
+    level = next
+  }
+  return undefined
+}
+
+/** The key of what a row is in, or refers to. */
+const keyAbove = (subject: Subject, below: Subject, { key, message }: Row): string | undefined => {
+  const parent = below.name?.parent?.text
+  if (parent !== undefined && parent === subject.name?.pattern)
+    return key.split('/').slice(0, parent.split('/').length).join('/')
+  const { field } = below.references.find(({ target }) => target === subject.entity) ?? {}
+  const value = field && (message as Readonly<Record<string, unknown>>)[field.localName]
+  if (typeof value !== 'string' || value === '') return undefined
+  return subject.name === undefined ? value : newKey(subject).replace(/[^/]*$/, () => value)
+}
+
+const spokenOf = (rows: readonly Row[]): ReadonlyMap<string, string> =>
+  new Map(
+    rows.flatMap(({ key }, at) => [
+      [key, `<${at}>`] as const,
+      ...(key.includes('/') ? [[key.slice(key.lastIndexOf('/') + 1), `<${at} id>`] as const] : []),
+    ]),
+  )

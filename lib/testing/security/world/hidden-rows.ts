@@ -1,0 +1,149 @@
+import type { Message } from '@bufbuild/protobuf'
+import { RequestContext } from '../../../context.js'
+import { newCanary } from '../leaks/canary.js'
+import { maskableFields } from './samples.js'
+import type { Subject } from './subjects.js'
+import {
+  type Content,
+  draft,
+  fromAbove,
+  newKey,
+  nextNumber,
+  type Row,
+  sendRow,
+  type Side,
+  storeRow,
+  type World,
+} from './world.js'
+
+/** Rows of which the next ones are told by which they are in, or refer to. */
+export type Near = ReadonlyMap<Subject, Row>
+
+/** Values that stand out, and others that differ from them in each field. */
+export interface Contents {
+  readonly first: Content
+  readonly other: Content
+}
+
+/** Above every number that the check uses elsewhere, and a 32-bit number still. */
+const HIGH = 700_000_000
+
+export const newContents = ({ text }: Side): Contents => ({
+  first: { n: HIGH + nextNumber(), text },
+  other: { n: 0, text: newCanary('Q'), isOther: true },
+})
+
+/** Creates a row in one of the rows near it, or one that refers to them; undefined where that is refused. */
+export const rowNear = async (
+  world: World,
+  subject: Subject,
+  side: Side,
+  near: Near,
+  content?: Content,
+): Promise<Row | undefined> => {
+  const before = new Map(side.targets)
+  for (const { target } of subject.references) {
+    const [above, row] = [...near].find(([one]) => one.entity === target) ?? []
+    if (above !== undefined && row !== undefined)
+      side.targets.set(target, above.name?.parse(row.key)?.at(-1) ?? row.key)
+  }
+  const { sharedParent, name } = subject
+  const [, parent] =
+    [...near].find(([one]) => one.name !== undefined && one.name.pattern === name?.parent?.text) ?? []
+  const asked =
+    parent === undefined ? undefined : newKey(subject).replace(sharedParent ?? '', () => parent.key)
+  try {
+    const stored = subject.repository && (await storeRow(world, subject, side, asked, content))
+    if (typeof stored === 'object') return stored
+    const sent = await sendRow(world, subject, side, asked, content)
+    return typeof sent === 'object' ? sent : undefined
+  } catch {
+    return undefined // nothing is to be seen of a row that is not there
+  } finally {
+    side.targets.clear()
+    for (const [target, key] of before) side.targets.set(target, key)
+  }
+}
+
+/** Whether a row of the resource can be in one of the others, or refer to it. */
+export const isBelow = (subject: Subject, above: Subject): boolean =>
+  (subject.name?.parent !== undefined && subject.name.parent.text === above.name?.pattern) ||
+  subject.references.some(({ target, isInName }) => target === above.entity && !isInName)
+
+/** Changes every field that an update may write, in the repository. */
+export const changeRow = async (
+  world: World,
+  subject: Subject,
+  side: Side,
+  { key }: Row,
+  content: Content,
+): Promise<void> => {
+  const { repository } = subject
+  if (repository === undefined) return
+  const entity = repository.model.fromMessage(draft(world, subject, side, content))
+  const kept = subject.references.map(({ field }) => field.name)
+  const mask = maskableFields(subject)
+    .map(({ name }) => name)
+    .filter((name) => !kept.includes(name) && !subject.scope.has(name))
+  const update = (fields: readonly string[]) =>
+    as(side, () => repository.update(storedKey(subject, key), entity, fields)).then(
+      () => true,
+      () => false,
+    )
+  if (mask.length === 0 || (await update(mask))) return
+  // One value may be refused, and not the others.
+  for (const name of mask) await update([name])
+}
+
+/** Whether the row is gone. */
+export const removeRow = async (subject: Subject, side: Side, { key }: Row): Promise<boolean> => {
+  const { repository } = subject
+  if (repository === undefined) return false
+  return as(side, () => repository.delete(storedKey(subject, key))).then(
+    () => true,
+    () => false,
+  )
+}
+
+/** A row as its repository has it now. */
+export const readRow = async (subject: Subject, side: Side, key: string): Promise<Row | undefined> => {
+  const { repository } = subject
+  const message = await as(side, async () => repository?.get(storedKey(subject, key))).then(
+    (entity) => entity && repository?.model.toMessage<Message>(entity),
+    () => undefined,
+  )
+  return message && { key, message }
+}
+
+const as = <T>({ tenant }: Side, fn: () => Promise<T>): Promise<T> =>
+  RequestContext.as({ tenant, subject: 'security-check' }, fn)
+
+/** The part of a name that is the key of its row. */
+const storedKey = ({ name, repository }: Subject, key: string): string => {
+  const own = repository?.model.key.property
+  const at = name?.variables.findIndex(({ field }) => field.property === own) ?? -1
+  return name?.parse(key)?.at(at) ?? key
+}
+
+/**
+ * Adds a row of each resource, those above first. Where one is added, the next ones are near it.
+ * @param isChained - the rows that are added are what the next ones are in.
+ */
+export const addRows = async (
+  world: World,
+  subjects: readonly Subject[],
+  side: Side,
+  near: Near,
+  contents: Contents,
+  isChained: boolean,
+): Promise<ReadonlyMap<Subject, Row>> => {
+  const added = new Map<Subject, Row>()
+  for (const subject of fromAbove(subjects)) {
+    const around = isChained ? new Map([...near, ...added]) : near
+    const row =
+      (await rowNear(world, subject, side, around, contents.first)) ??
+      (await rowNear(world, subject, side, near, { ...contents.first, n: nextNumber() }))
+    if (row !== undefined) added.set(subject, row)
+  }
+  return added
+}
