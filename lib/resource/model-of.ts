@@ -5,6 +5,7 @@ import { inheritedFacts, type EntityFacts } from '../../decorators/entity-facts.
 import { snakeCase } from '../text/snake-case.js'
 import { DeclarationError, inEntity, problem, type Problem, propertyProblem } from '../errors.js'
 import { kindOf } from './kinds/kinds.js'
+import { timestamp } from './kinds/timestamp.js'
 import { checkValue } from './values/check-value.js'
 import { type Conversions, conversionsOf } from './values/conversions.js'
 import { computing, readComputed } from './read-computed.js'
@@ -12,6 +13,7 @@ import type { Column, Columns, Field, Role } from './fields/field.js'
 import { decoratorProblems } from './decorator-options.js'
 import { isZero } from './defaults.js'
 import { eventProblems, eventsModel } from './events-model.js'
+import { reservedColumn, SOFT_DELETE_KEY } from './fields/column-names.js'
 import { readFields } from './read-fields.js'
 import { indexGroups } from './index-groups.js'
 import { resourceKeys } from './keys/resource-keys.js'
@@ -63,6 +65,10 @@ function build(entity: EntityClass<object>): ResourceModel {
   const listeners = listenersOf(entity)
   all.push(...listenerProblems(listeners, { softDeletable: facts.softDeletable === true }))
   const groups = indexGroups(entity, fields, relations, refused)
+  if (facts.softDeletable === true && groups.uniques.length > 0)
+    all.push(...reservedColumn(fields, SOFT_DELETE_KEY, 'what makes deleted rows unlike live ones'))
+  if (search.model?.strategy === 'INDEXED')
+    all.push(...reservedColumn(fields, 'search_vector', 'the words that are searched'))
   all.push(...groups.problems, ...eventProblems(facts.emits, message))
   const key = keys[0]
   if (key === undefined || all.length > 0) throw new DeclarationError(entity.name, inEntity(entity, all))
@@ -196,6 +202,9 @@ const declaredAs = (role: 'secret' | 'credential', facts: EntityFacts): string[]
 const part = (fields: readonly Field[], property: string, name: string): Field =>
   fields.find((field) => field.property === `${property}_${name}`) as Field
 
+/** By role: what makes the column of a time that the framework keeps. */
+const KEPT_TIMES = { deleteTime: '@SoftDeletable()', expireTime: '@Expirable()' } as const
+
 function structuralProblems(
   fields: readonly Field[],
   keys: readonly Field[],
@@ -223,8 +232,17 @@ function structuralProblems(
         `a key is a string, a uuid or an integer, as in @PrimaryColumn('uuid') ${key.property}!: string`,
       ),
     )
-  for (const columns of duplicates(fields.map((field) => field.column)))
-    problems.push(problem('entity', `two properties share the column ${columns}`))
+  for (const [role, decorator] of Object.entries(KEPT_TIMES))
+    for (const field of fields)
+      if (field.role === role && (field.kind !== timestamp.name || !field.nullable))
+        problems.push(
+          propertyProblem(
+            'entity',
+            field.property,
+            `${field.property} holds a time that no row has at first`,
+            `write ${decorator} below @Resource() instead of its column`,
+          ),
+        )
   for (const role of ['etag', 'createTime', 'updateTime'] as const)
     if (fields.filter((field) => field.role === role).length > 1)
       problems.push(problem('entity', `two properties are declared as ${role}`, 'keep one'))
@@ -241,6 +259,3 @@ function structuralProblems(
   }
   return problems
 }
-
-const duplicates = (names: readonly string[]): Set<string> =>
-  new Set(names.filter((name, at) => names.indexOf(name) !== at))

@@ -215,14 +215,18 @@ function valueOn(
 
 const textOf = (error: unknown): string => (isInstance(error, Error) ? error.message : typeof error)
 
-/** A copy without what the database stores protected: a token is on the entity that a create returns. */
+/**
+ * A copy without what the database stores protected: a token is on the entity that a create returns. The class
+ * makes it, so that it has its private members.
+ */
 function withoutSecrets(
   entity: EntityClass<object>,
   of: object,
   hidden: readonly string[],
   computed: readonly ComputedField[],
 ): object {
-  const copy = Object.create(Object.getPrototypeOf(of) as object) as Record<string, unknown>
+  const copy = new entity() as Record<string, unknown>
+  for (const property of hidden) Reflect.deleteProperty(copy, property)
   for (const property of Object.keys(of))
     if (!hidden.includes(property) && !computed.some((one) => one.property === property))
       copy[property] = (of as Readonly<Record<string, unknown>>)[property]

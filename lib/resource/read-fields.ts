@@ -9,6 +9,8 @@ import type { EntityClass } from './resource-model.js'
 import { defaultOf, strayDefault } from './defaults.js'
 import type { Field, Role } from './fields/field.js'
 import { describeType, typeProblems, unstorableType } from './fields/column-type.js'
+import { columnNameProblems } from './fields/column-names.js'
+import { formProblems } from './fields/property-form.js'
 import { expectedType, kindOfProperty } from './kinds/declared-kind.js'
 import { type DeclaredPart, facetsOf } from './kinds/facets.js'
 import { kindOf } from './kinds/kinds.js'
@@ -85,7 +87,14 @@ export function readFields(
   const { name, fields, problems: unnamed } = namePatternOf(message, read)
   problems.push(...unnamed)
   const { relations, problems: unfit } = relationsOf(declaredOnes.relations, fields)
-  problems.push(...unfit)
+  problems.push(...unfit, ...columnNameProblems(read), ...fieldNameProblems(read))
+  const properties = new Set([
+    ...columns.keys(),
+    ...secretive(facts),
+    ...relations.map(({ property }) => property),
+  ])
+  for (const property of properties)
+    if (!refused.has(property)) problems.push(...formProblems(entity, property))
   const readable = relations.flatMap(({ property }) =>
     inMessage.get(property)?.message === undefined ? [] : property,
   )
@@ -148,6 +157,25 @@ function asDeclared(column: ColumnArgs, facts: EntityFacts): ColumnArgs {
   const type = facts.properties.get(column.propertyName)?.type
   return type === undefined ? column : { ...column, options: { ...column.options, type: type as ColumnType } }
 }
+
+/** Two properties that a mask, a filter or an order could not tell apart. */
+function fieldNameProblems(fields: readonly Field[]): Problem[] {
+  const known = new Map<string, Field>()
+  return fields.flatMap((field) => {
+    const { property, proto } = field
+    const say = (rule: string) => [propertyProblem('column', property, rule, 'give it another name')]
+    if (proto === '*') return say(`${property}: a mask that names * means all fields`)
+    const other = known.get(proto)
+    if (other === undefined) known.set(proto, field)
+    return other === undefined ? [] : say(`${property}: ${other.property} is the field ${proto} already`)
+  })
+}
+
+/** Properties that are stored in columns of other names. */
+const secretive = (facts: EntityFacts): string[] =>
+  [...facts.properties].flatMap(([property, { role }]) =>
+    role === 'secret' || role === 'credential' ? [property] : [],
+  )
 
 /** Secrets, credentials and computed fields have no column of their own name. */
 const decoratedOf = (facts: EntityFacts): string[] =>

@@ -1,3 +1,4 @@
+import { SOFT_DELETE_KEY } from '../../resource/fields/column-names.js'
 import type { Field } from '../../resource/fields/field.js'
 import type { Facets } from '../../resource/kinds/kind.js'
 import { kindOf } from '../../resource/kinds/kinds.js'
@@ -17,9 +18,6 @@ import type { TableReferences } from './foreign-keys.js'
 import { fillerOf } from './filler-of.js'
 import { indexName } from './index-name.js'
 import { tableNameOf } from './table-name-of.js'
-
-/** Where an index has no condition: this column is `''` while a row lives and its key once it is deleted. */
-export const SOFT_DELETE_KEY = 'soft_delete_key'
 
 /** A UUID. */
 const DELETE_ID_LENGTH = 36

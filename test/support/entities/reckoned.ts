@@ -26,6 +26,7 @@ export const reckoning: { score?: (() => unknown) | undefined } = {}
 @SoftDeletable()
 @Expirable({ ttl: '30d' })
 export class Reckoned {
+  readonly #separator = '/'
   @PrimaryColumn() id!: string
   @Column({ length: 100 }) title!: string
   /** Whether the functions see what is protected. */
@@ -49,7 +50,7 @@ export class Reckoned {
   @Computed((one: Reckoned) => (one.count === 0 ? undefined : one.count)) rank?: number
   @Column() code!: string
   /** OUTPUT_ONLY in the message as well. */
-  @Computed((one: Reckoned) => `${one.code}/${one.title}${one.loaded ?? ''}`) serial!: string
+  @Computed((one: Reckoned) => `${one.code}${one.#separator}${one.title}${one.loaded ?? ''}`) serial!: string
   @CreateTime({ filterable: true }) createTime!: Date
   @UpdateTime({ filterable: true }) updateTime!: Date
   @ETag() etag!: string

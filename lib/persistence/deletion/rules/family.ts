@@ -1,4 +1,5 @@
 import { type Problem, propertyProblem } from '../../../errors.js'
+import { reservedColumn } from '../../../resource/fields/column-names.js'
 import { type Edge as RelationEdge, relationGraph } from '../../../resource/relations/graph.js'
 import type { OwningRelation } from '../../../resource/relations/relation.js'
 import type { ResourceModel } from '../../../resource/resource-model.js'
@@ -98,15 +99,6 @@ export function deletionProblems({ model, parents, hasDeleteId }: Member): Probl
         `write @SoftDeletable() above the class, or 'RESTRICT'`,
       ),
     )
-  const taken = hasDeleteId ? model.fields.find(({ column }) => column === DELETE_ID) : undefined
-  if (taken !== undefined)
-    problems.push(
-      propertyProblem(
-        'deletion',
-        taken.property,
-        `${taken.property}: the framework keeps in the column ${DELETE_ID} what was deleted together`,
-        'name another column',
-      ),
-    )
+  if (hasDeleteId) problems.push(...reservedColumn(model.fields, DELETE_ID, 'what was deleted together'))
   return problems
 }

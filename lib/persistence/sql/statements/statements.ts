@@ -1,3 +1,4 @@
+import { SOFT_DELETE_KEY } from '../../../resource/fields/column-names.js'
 import type { Field } from '../../../resource/fields/field.js'
 import type { ResourceModel } from '../../../resource/resource-model.js'
 import type { FieldIncrement } from '../../../resource/values/increment.js'
@@ -13,7 +14,6 @@ import { FOR_WRITE, type GetOptions } from '../../rows/rows.js'
 import type { TableName } from '../../dialects/catalog/table-definition.js'
 import { quoteTable } from '../../dialects/quote-table.js'
 import { tableNameOf } from '../../schema/table-name-of.js'
-import { SOFT_DELETE_KEY } from '../../schema/table-of.js'
 import {
   also,
   conditionOf,

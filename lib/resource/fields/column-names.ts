@@ -1,0 +1,67 @@
+import { type Problem, propertyProblem } from '../../errors.js'
+import type { Field } from './field.js'
+import { shownProperty } from './property-form.js'
+
+/**
+ * Beside the rows of a soft-deletable resource with unique rules, where an index has no condition: `''` while
+ * a row lives and its key once it is deleted.
+ */
+export const SOFT_DELETE_KEY = 'soft_delete_key'
+
+/** The most bytes of a name in PostgreSQL, which cuts a longer one. */
+const MOST_BYTES = 63
+
+/** What PostgreSQL keeps of each row under a name of its own. */
+const SYSTEM_COLUMNS: ReadonlySet<string> = new Set(['ctid', 'tableoid', 'xmin', 'xmax', 'cmin', 'cmax'])
+
+/**
+ * The names under which an engine would keep the values of a field elsewhere, or not at all. They are the
+ * same on each engine, so that an entity can move.
+ */
+export function columnNameProblems(fields: readonly Field[]): Problem[] {
+  const known = new Map<string, Field>()
+  return fields.flatMap((field) => {
+    const { property, column } = field
+    const name = shownProperty(property)
+    const say = (rule: string, advice?: string) => [propertyProblem('column', property, rule, advice)]
+    const why = unusable(column)
+    if (why !== undefined) return say(`${name}: its column ${JSON.stringify(column)} ${why}`, NAME_IT)
+    const other = known.get(folded(column))
+    if (other === undefined) known.set(folded(column), field)
+    if (other === undefined) return []
+    return other.column === column
+      ? say(`${shownProperty(other.property)} and ${name} share the column ${column}`, NAME_IT)
+      : say(
+          `${name}: its column ${column} differs from ${other.column} of ${other.property} in case or accents alone, and MySQL and SQLite take them for one`,
+          NAME_IT,
+        )
+  })
+}
+
+const NAME_IT = 'write @Column({ name: ... })'
+
+/** Why no field may have a column of the name. @param holds - what the framework keeps there. */
+export function reservedColumn(fields: readonly Field[], name: string, holds: string): Problem[] {
+  const taken = fields.find(({ column }) => folded(column) === folded(name))
+  if (taken === undefined) return []
+  const rule = `${shownProperty(taken.property)}: the framework keeps in the column ${name} ${holds}`
+  return [propertyProblem('column', taken.property, rule, 'name another column')]
+}
+
+function unusable(column: string): string | undefined {
+  if (column === '') return 'has no name'
+  if (!column.isWellFormed() || column.includes('\0')) return 'holds what is no text of a name'
+  if (/[\u{10000}-\u{10ffff}]/u.test(column)) return 'holds a character that no name in MySQL can have'
+  if (column.endsWith(' ')) return 'ends with a space, which no name in MySQL can'
+  if (Buffer.byteLength(column) > MOST_BYTES)
+    return `is longer than the ${MOST_BYTES} bytes of a name in PostgreSQL`
+  if (SYSTEM_COLUMNS.has(column)) return 'is a column that PostgreSQL adds to each table'
+  // Rows of SQLite are objects: numbers come first in them, and this is no property.
+  if (/^(0|[1-9]\d*)$/.test(column)) return 'is a number, which comes out of its place in a row of SQLite'
+  // The driver of MySQL refuses them too.
+  return column.startsWith('__') && column in Object.prototype ? 'is a part of every object' : undefined
+}
+
+/** As MySQL compares names: without case and accents. */
+const folded = (column: string): string =>
+  column.normalize('NFKD').replace(/\p{M}/gu, '').toUpperCase().replaceAll('SS', 'S')
