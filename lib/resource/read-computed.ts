@@ -216,8 +216,8 @@ function valueOn(
 const textOf = (error: unknown): string => (isInstance(error, Error) ? error.message : typeof error)
 
 /**
- * A copy without what the database stores protected: a token is on the entity that a create returns. The class
- * makes it, so that it has its private members.
+ * A copy without what the database stores protected: a token is on the entity that a create returns. It is
+ * made by the class, so that it has private members.
  */
 function withoutSecrets(
   entity: EntityClass<object>,
