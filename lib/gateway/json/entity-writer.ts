@@ -1,6 +1,7 @@
 import { create, type DescField, type DescMessage, type Registry } from '@bufbuild/protobuf'
 import { FeatureSet_FieldPresence, TimestampSchema } from '@bufbuild/protobuf/wkt'
 import type { Output } from '../../resource/wire/write-entity.js'
+import { behaves } from '../../resource/behavior/field-behavior.js'
 import { inOrder } from '../../resource/wire/message-writer.js'
 import { writeTime } from './time.js'
 import { type JsonWriter, memberWriter, valueWriter } from './writer.js'
@@ -20,7 +21,8 @@ export interface Member<T> {
  */
 export const entityWriter = (desc: DescMessage, outputs: readonly Output[]): JsonWriter<object> => {
   const byField = new Map(outputs.map((output) => [output.field, output]))
-  return objectWriter(inOrder(desc).map((field) => ({ field, valueOf: valueOf(field, byField.get(field)) })))
+  const written = inOrder(desc).filter((field) => !behaves(field, 'INPUT_ONLY'))
+  return objectWriter(written.map((field) => ({ field, valueOf: valueOf(field, byField.get(field)) })))
 }
 
 /** Writes an object of these members, in their order. */

@@ -7,7 +7,7 @@ import { InvalidArgument } from '../../errors.js'
 export class JsonFault extends Error {
   #path = ''
 
-  /** Puts a field, `[index]` or `[key]` in front of the path. */
+  /** Puts a field, `[index]` or `["key"]` in front of the path. */
   within(step: string): this {
     this.#path = this.#path === '' || this.#path.startsWith('[') ? step + this.#path : `${step}.${this.#path}`
     return this

@@ -1,3 +1,4 @@
+import { nestedTypes } from '@bufbuild/protobuf/reflect'
 import type { DescField, DescMessage } from '@bufbuild/protobuf'
 import { findMaskPath } from '../../resource/messages/field-names.js'
 import { readableOf } from '../../resource/messages/read-mask-target.js'
@@ -20,6 +21,15 @@ export const masked = (mask: DescField): readonly DescMessage[] =>
   mask.parent.fields.flatMap(({ message }) =>
     message === undefined || hasSpecialJson(message) ? [] : [message],
   )
+
+/**
+ * The messages whose fields a mask in a response may name: a message that has nothing beside the mask means
+ * one of its file.
+ */
+export const nameable = (mask: DescField): readonly DescMessage[] => [
+  ...masked(mask),
+  ...[...nestedTypes(mask.parent.file)].filter((type) => type.kind === 'message'),
+]
 
 const pathIn = (messages: readonly DescMessage[], path: string) => {
   for (const message of messages) {
@@ -62,8 +72,11 @@ export function readMaskPaths(
   })
 }
 
-/** @throws RangeError for a path that no message has, and that would read back as another. */
-export function writeMaskPaths(paths: readonly string[], messages: readonly DescMessage[]): string {
+/**
+ * Paths in JSON spelling.
+ * @throws RangeError for a path that no message has, and that would read back as another.
+ */
+export function jsonPaths(paths: readonly string[], messages: readonly DescMessage[]): string[] {
   if (!Array.isArray(paths)) throw new RangeError('the paths of a mask are no array')
   return Array.from(paths as readonly unknown[], (path) => {
     if (typeof path !== 'string') throw new RangeError('a mask path is no string')
@@ -73,5 +86,9 @@ export function writeMaskPaths(paths: readonly string[], messages: readonly Desc
     if (toSnakeCase(camel) !== path || /[_,]/.test(camel))
       throw new RangeError('a mask path has no lowerCamelCase form')
     return camel
-  }).join(',')
+  })
 }
+
+/** The JSON of a FieldMask. @throws RangeError as {@link jsonPaths}. */
+export const writeMaskPaths = (paths: readonly string[], messages: readonly DescMessage[]): string =>
+  jsonPaths(paths, messages).join(',')

@@ -23,6 +23,7 @@ import {
   setOwn,
 } from '../../resource/messages/local-field.js'
 import { expected, readInt32, type ScalarReader, scalarReader } from './scalars.js'
+import { entryKey } from '../../resource/messages/entry-key.js'
 import { printable } from '../../text/printable.js'
 
 export interface JsonReadOptions {
@@ -147,6 +148,7 @@ function mapReader(field: DescField & { readonly fieldKind: 'map' }): FieldReade
   const read = itemReader(field)
   const readKey = scalarReader(field.mapKey)
   const isBool = field.mapKey === ScalarType.BOOL
+  const isText = field.mapKey === ScalarType.STRING
   const refusesNull = !holdsNull(field)
   return (message, json, options) => {
     if (json === null) return
@@ -160,7 +162,9 @@ function mapReader(field: DescField & { readonly fieldKind: 'map' }): FieldReade
         const value = read(item, options)
         if (value !== SKIPPED) setOwn(entries, key, value)
       } catch (error) {
-        throw error instanceof JsonFault ? error.within(`[${printable(name)}]`) : error
+        throw error instanceof JsonFault
+          ? error.within(entryKey(field, isText ? name : printable(name)))
+          : error
       }
   }
 }

@@ -16,9 +16,10 @@ import {
   type Registry,
   ScalarType,
 } from '@bufbuild/protobuf'
-import { masked, writeMaskPaths } from './field-mask-text.js'
+import { nameable, writeMaskPaths } from './field-mask-text.js'
 import { hasSpecialJson } from './any.js'
 import { writeDuration, writeTimestamp } from './time.js'
+import { behaves } from '../../resource/behavior/field-behavior.js'
 import { getField, isPlainObject, isUnwrapped, type Local } from '../../resource/messages/local-field.js'
 import { mapKeyWriter, quote, refuse, scalarWriter, writeFinite, writeInt32 } from './scalar-writer.js'
 
@@ -30,7 +31,7 @@ const fieldWriters = new WeakMap<DescField, JsonWriter<Message>>()
 
 /**
  * The writer of a message in proto3 JSON, compiled on first use. It writes lowerCamelCase names and zero
- * values, and leaves out absent messages and `optional` fields. Throws a RangeError naming the field for a
+ * values, and leaves out absent messages, `optional` fields and what is INPUT_ONLY. Throws a RangeError naming the field for a
  * value that JSON cannot hold or that has the wrong type.
  */
 export function messageWriter(desc: DescMessage): JsonWriter<Message> {
@@ -66,7 +67,10 @@ export function fieldWriter(field: DescField): JsonWriter<Message> {
 }
 
 function plainWriter(desc: DescMessage): JsonWriter<Message> {
-  const fields = [...desc.fields].sort((a, b) => a.number - b.number)
+  // What is only sent to a server is in no response, not even as its zero value (AIP-203).
+  const fields = [...desc.fields]
+    .filter((field) => !behaves(field, 'INPUT_ONLY'))
+    .sort((a, b) => a.number - b.number)
   let members: readonly JsonWriter<Message>[] | undefined
   return (message, registry) => {
     members ??= fields.map(memberWriter)
@@ -143,7 +147,8 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 function itemWriter(field: DescField): JsonWriter {
   if (field.enum !== undefined) return enumWriter(field.enum)
   if (field.message === undefined) return scalarWriter(field.scalar)
-  if (field.message.typeName === 'google.protobuf.FieldMask') return maskWriter(field.message, masked(field))
+  if (field.message.typeName === 'google.protobuf.FieldMask')
+    return maskWriter(field.message, nameable(field))
   if (isPlainObject(field)) return (value) => (isRecord(value) ? writePlain(value) : refuse(value, 'object'))
   if (isUnwrapped(field)) return wrappedWriter(field.message)
   const { message } = field

@@ -1,4 +1,5 @@
 import type { DescField, DescMessage, DescMethod, DescService, Message } from '@bufbuild/protobuf'
+import { entryKey } from '../../resource/messages/entry-key.js'
 import { getField } from '../../resource/messages/local-field.js'
 import { boolReader, type Reader } from '../../resource/messages/field-readers.js'
 
@@ -58,6 +59,9 @@ const childrenOf = (field: DescField, value: unknown): readonly (readonly [strin
   if (value === undefined) return []
   if (field.fieldKind === 'list') return (value as Message[]).map((child, index) => [`[${index}]`, child])
   if (field.fieldKind === 'map')
-    return Object.entries(value as Record<string, Message>).map(([key, child]) => [`[${key}]`, child])
+    return Object.entries(value as Record<string, Message>).map(([key, child]) => [
+      entryKey(field, key),
+      child,
+    ])
   return [['', value as Message]]
 }

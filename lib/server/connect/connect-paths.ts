@@ -7,7 +7,7 @@ import type { ExactPath, ExactPaths } from '../../gateway/exact-path.js'
 import { CONTENT_CODINGS } from '../../gateway/http/content-coding.js'
 import { forwardedNames, sentNames } from '../../gateway/http/metadata-of.js'
 import { messageWriter } from '../../gateway/json/writer.js'
-import { withReadableAnys, withUnknownTypes } from './any-types.js'
+import { withUnknownTypes, writableJson } from './writable-json.js'
 import type { GatewayMux } from '../../gateway/routing/mux.js'
 import { registryOf } from '../../gateway/json/type-registry.js'
 import { literalPaths } from '../../openapi/literal-paths.js'
@@ -117,7 +117,7 @@ const pathsOf = (
     ...{ ...parts, connect, logger, registry: types, forwarded, sent: { headers, trailers } },
     ...{ maxBodyBytes: gateway.maxBodyBytes, compress: gateway.compress, grpc: gateway.grpc },
     key: connect.createContextKey<ConnectedCall | undefined>(undefined),
-    readable: ({ output }, message) => withReadableAnys(output, message, types),
+    readable: ({ output }, message) => writableJson(output, message, types),
     write: ({ output }, message, { isJson }) => {
       if (isJson) messageWriter(output)(message, types)
       else toBinary(output, message)

@@ -1,4 +1,5 @@
 import { create, type DescField, type DescMessage, type Message } from '@bufbuild/protobuf'
+import { entryKey } from '../../resource/messages/entry-key.js'
 import { getField } from '../../resource/messages/local-field.js'
 import { behaves, holdsField, isSetByServer } from '../../resource/behavior/field-behavior.js'
 import { checkMaskPaths } from '../../resource/mask-paths.js'
@@ -6,7 +7,7 @@ import { maskToWrite } from '../methods/resource-request.js'
 import { type Locked, lockedBy } from './locked-fields.js'
 import { inElement, type MaskTree, maskTree } from './mask-tree.js'
 import { isEmpty } from './is-empty.js'
-import { entryOf, type Violations } from './violations.js'
+import type { Violations } from './violations.js'
 import { resourceOf, type UpdateRequest, updateRequest } from './update-request.js'
 
 /** Collects what `google.api.field_behavior` has against a message. */
@@ -121,7 +122,7 @@ const into = (
     return
   }
   for (const [key, one] of Object.entries(value as Readonly<Record<string, Message>>)) {
-    step(entryOf(field, key), inner, one, tree && inElement(tree, key), violations)
+    step(`${field.name}${entryKey(field, key)}`, inner, one, tree && inElement(tree, key), violations)
     if (violations.isFull) return
   }
 }

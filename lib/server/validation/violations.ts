@@ -1,4 +1,3 @@
-import { type DescField, ScalarType } from '@bufbuild/protobuf'
 import { type FieldViolation, InvalidArgument } from '../../errors.js'
 import { MAX_VIOLATIONS } from '../../field-violations.js'
 
@@ -39,9 +38,3 @@ export class Violations {
     if (this.#found.length > 0) throw InvalidArgument.of(this.#found)
   }
 }
-
-/** An entry of a map in a path, such as `labels["k"]`. */
-export const entryOf = (field: DescField, key: string): string =>
-  field.fieldKind === 'map' && field.mapKey === ScalarType.STRING
-    ? `${field.name}[${JSON.stringify(key)}]`
-    : `${field.name}[${key}]`

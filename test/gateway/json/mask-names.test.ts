@@ -1,4 +1,11 @@
-import { create, createFileRegistry, type DescMessage, type Message } from '@bufbuild/protobuf'
+import {
+  create,
+  createFileRegistry,
+  createRegistry,
+  type DescMessage,
+  type Message,
+  toJson,
+} from '@bufbuild/protobuf'
 import {
   FieldDescriptorProto_Label as Label,
   FieldDescriptorProto_Type as Type,
@@ -13,6 +20,7 @@ import { messageReader } from '../../../lib/gateway/json/reader.js'
 import { messageWriter } from '../../../lib/gateway/json/writer.js'
 import { queryBinder } from '../../../lib/gateway/transcoding/query-binding.js'
 import { parseQuery } from '../../../lib/gateway/transcoding/query-text.js'
+import { writableJson } from '../../../lib/server/connect/writable-json.js'
 
 /** Proto names with the JSON names that protoc gives them. */
 const NAMES: readonly (readonly [string, string])[] = [
@@ -29,7 +37,7 @@ const NAMES: readonly (readonly [string, string])[] = [
 ]
 
 describe('the names of fields in a FieldMask', () => {
-  const { Thing, Update } = messages()
+  const { Thing, Update, Answer } = messages()
 
   for (const [proto, json] of [
     ...NAMES,
@@ -48,6 +56,23 @@ describe('the names of fields in a FieldMask', () => {
       expect(JSON.parse(text)).to.deep.include({ updateMask: json })
     })
   }
+
+  it('are written in a response that has the mask alone, in JSON of each protocol', () => {
+    const paths = [...NAMES.map(([proto]) => proto), 'inner.address_line_2']
+    const applied = [...NAMES.map(([, json]) => json), 'inner.addressLine2'].join(',')
+    const answer = Object.assign(create(Answer), { applied: create(FieldMaskSchema, { paths }) })
+    expect(JSON.parse(messageWriter(Answer)(answer, undefined))).to.deep.equal({ applied })
+    expect(toJson(Answer, writableJson(Answer, answer, createRegistry()))).to.deep.equal({ applied })
+  })
+
+  it('of the field beside the mask decide in JSON of Connect as well', () => {
+    const mask = create(FieldMaskSchema, { paths: NAMES.map(([proto]) => proto) })
+    const update = Object.assign(create(Update), { updateMask: mask })
+    expect(toJson(Update, writableJson(Update, update, createRegistry()))).to.deep.equal({
+      updateMask: NAMES.map(([, json]) => json).join(','),
+    })
+    expect(mask.paths).to.deep.equal(NAMES.map(([proto]) => proto))
+  })
 
   it('are taken in proto spelling as well, where they are those of a field', () => {
     for (const [proto] of NAMES) {
@@ -78,7 +103,7 @@ describe('the names of fields in a FieldMask', () => {
   }
 })
 
-function messages(): { readonly Thing: DescMessage; readonly Update: DescMessage } {
+function messages(): { readonly [name in 'Thing' | 'Update' | 'Answer']: DescMessage } {
   const field = (name: string, jsonName: string, number: number, typeName = '') => ({
     ...{ name, jsonName, number, label: Label.OPTIONAL, typeName },
     type: typeName === '' ? Type.STRING : Type.MESSAGE,
@@ -114,6 +139,10 @@ function messages(): { readonly Thing: DescMessage; readonly Update: DescMessage
           field('read_mask', 'readMask', 3, '.google.protobuf.FieldMask'),
         ],
       },
+      {
+        name: 'Answer',
+        field: [field('applied', 'applied', 1, '.google.protobuf.FieldMask')],
+      },
     ],
   })
   const registry = createFileRegistry(file, (name) =>
@@ -122,5 +151,6 @@ function messages(): { readonly Thing: DescMessage; readonly Update: DescMessage
   return {
     Thing: registry.getMessage('masked.v1.Thing')!,
     Update: registry.getMessage('masked.v1.UpdateThing')!,
+    Answer: registry.getMessage('masked.v1.Answer')!,
   }
 }

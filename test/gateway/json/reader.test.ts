@@ -84,7 +84,7 @@ describe('messageReader', () => {
     ['{"mapInt32Int32":{"1.5":1}}', 'map_int32_int32[1.5]', 'proto3 JSON: keys are of their type'],
     ['{"mapInt32Int32":{"1":1,"1e0":2}}', 'map_int32_int32[1e0]', 'a key is given once'],
     ['{"mapBoolBool":{"yes":true}}', 'map_bool_bool[yes]', 'proto3 JSON: keys are of their type'],
-    ['{"mapStringNestedMessage":{"k":{"a":"x"}}}', 'map_string_nested_message[k].a', 'the key is named'],
+    ['{"mapStringNestedMessage":{"k":{"a":"x"}}}', 'map_string_nested_message["k"].a', 'the key is named'],
     ['{"mapStringString":[]}', 'map_string_string', TYPE],
     ['{"oneofString":"a","oneofBool":false}', 'oneof_bool', 'proto3: one of a oneof'],
     ['{"optionalTimestamp":0}', 'optional_timestamp', TYPE],

@@ -111,20 +111,30 @@ describeOn('field behavior', backends, (backend) => {
           expect(served.sent).to.deep.equal([])
         })
 
+      /** As a field that is not set: JSON does not name it, and a client of gRPC reads its zero value. */
+      const expectWithheld = (answer: Readonly<Record<string, unknown>>) => {
+        const { pin, address } = answer as { pin?: unknown; address: Readonly<Record<string, unknown>> }
+        const withheld = name === 'gRPC' ? '' : undefined
+        expect([pin, address['door_code'], address['doorCode']]).to.deep.equal([
+          withheld,
+          withheld,
+          undefined,
+        ])
+      }
+
       it('runs a method of our own whose request has everything, and never returns what is INPUT_ONLY', async () => {
         const { code, answer } = await send({})
         expect(code).to.equal(0)
-        expect([answer['title'], answer['pin']]).to.deep.equal(['sent', ''])
-        const address = answer['address'] as Record<string, unknown>
-        expect([address['city'], address['door_code'] ?? address['doorCode']]).to.deep.equal(['Basel', ''])
+        expect(answer['title']).to.equal('sent')
+        expect((answer['address'] as Record<string, unknown>)['city']).to.equal('Basel')
+        expectWithheld(answer)
       })
 
       it('stores what is INPUT_ONLY, at any depth, and never returns it', async () => {
         const door = name === 'gRPC' ? { door_code: '77' } : { doorCode: '77' }
         const parcel = { ...WHOLE, pin: '1234', address: { city: 'Bern', ...door } }
         const { answer } = await call('CreateParcel', { parcel })
-        const address = answer['address'] as Record<string, unknown>
-        expect([answer['pin'], address['door_code'] ?? address['doorCode']]).to.deep.equal(['', ''])
+        expectWithheld(answer)
         const { pin, address: kept } = await stored(answer['id'] as string)
         expect([pin, kept?.doorCode]).to.deep.equal(['1234', '77'])
       })
@@ -142,8 +152,7 @@ describeOn('field behavior', backends, (backend) => {
           const again = await call(method, request, headers)
           expect([first.code, again.code], again.message).to.deep.equal([0, 0])
           expect(again.answer).to.deep.equal(first.answer)
-          const address = again.answer['address'] as Record<string, unknown>
-          expect([again.answer['pin'], address['door_code'] ?? address['doorCode']]).to.deep.equal(['', ''])
+          expectWithheld(again.answer)
         }
         expect(served.sent.length).to.equal(1)
       })

@@ -8,7 +8,7 @@ import {
   FieldMaskSchema,
 } from '@bufbuild/protobuf/wkt'
 import { expect } from 'chai'
-import { withReadableAnys, withUnknownTypes } from '../../../lib/server/connect/any-types.js'
+import { withUnknownTypes, writableJson } from '../../../lib/server/connect/writable-json.js'
 
 describe('a google.protobuf.Any over Connect', () => {
   const registry = withUnknownTypes(createRegistry(AnySchema, EmptySchema, FieldMaskSchema))
@@ -25,7 +25,7 @@ describe('a google.protobuf.Any over Connect', () => {
 
   it('has its type alone where it cannot be read, at whatever depth, and stays as it is itself', () => {
     const broken = Uint8Array.of(255, 255)
-    const written = (any: Any) => json(withReadableAnys(AnySchema, any, registry) as Any)
+    const written = (any: Any) => json(writableJson(AnySchema, any, registry) as Any)
     for (const name of ['google.protobuf.Empty', 'newer.v1.Fresh']) {
       const typeUrl = `type.googleapis.com/${name}`
       const any = create(AnySchema, { typeUrl, value: broken })
