@@ -9,7 +9,7 @@ import type { EntityClass } from './resource-model.js'
 import { defaultOf, strayDefault } from './defaults.js'
 import type { Field, Role } from './fields/field.js'
 import { describeType, typeProblems, unstorableType } from './fields/column-type.js'
-import { columnNameProblems } from './fields/column-names.js'
+import { columnNameProblems, fieldNameProblems } from './fields/column-names.js'
 import { formProblems } from './fields/property-form.js'
 import { expectedType, kindOfProperty } from './kinds/declared-kind.js'
 import { type DeclaredPart, facetsOf } from './kinds/facets.js'
@@ -156,19 +156,6 @@ function renameProblems(
 function asDeclared(column: ColumnArgs, facts: EntityFacts): ColumnArgs {
   const type = facts.properties.get(column.propertyName)?.type
   return type === undefined ? column : { ...column, options: { ...column.options, type: type as ColumnType } }
-}
-
-/** Two properties that a mask, a filter or an order could not tell apart. */
-function fieldNameProblems(fields: readonly Field[]): Problem[] {
-  const known = new Map<string, Field>()
-  return fields.flatMap((field) => {
-    const { property, proto } = field
-    const say = (rule: string) => [propertyProblem('column', property, rule, 'give it another name')]
-    if (proto === '*') return say(`${property}: a mask that names * means all fields`)
-    const other = known.get(proto)
-    if (other === undefined) known.set(proto, field)
-    return other === undefined ? [] : say(`${property}: ${other.property} is the field ${proto} already`)
-  })
 }
 
 /** Properties that are stored in columns of other names. */

@@ -40,6 +40,19 @@ export function columnNameProblems(fields: readonly Field[]): Problem[] {
 
 const NAME_IT = 'write @Column({ name: ... })'
 
+/** Two properties that a mask, a filter or an order could not tell apart. */
+export function fieldNameProblems(fields: readonly Field[]): Problem[] {
+  const known = new Map<string, Field>()
+  return fields.flatMap((field) => {
+    const { property, proto } = field
+    const say = (rule: string) => [propertyProblem('column', property, rule, 'give it another name')]
+    if (proto === '*') return say(`${property}: a mask that names * means all fields`)
+    const other = known.get(proto)
+    if (other === undefined) known.set(proto, field)
+    return other === undefined ? [] : say(`${property}: ${other.property} is the field ${proto} already`)
+  })
+}
+
 /** Why no field may have a column of the name. @param holds - what the framework keeps there. */
 export function reservedColumn(fields: readonly Field[], name: string, holds: string): Problem[] {
   const taken = fields.find(({ column }) => folded(column) === folded(name))
