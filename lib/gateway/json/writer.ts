@@ -31,8 +31,8 @@ const fieldWriters = new WeakMap<DescField, JsonWriter<Message>>()
 
 /**
  * The writer of a message in proto3 JSON, compiled on first use. It writes lowerCamelCase names and zero
- * values, and leaves out absent messages, `optional` fields and what is INPUT_ONLY. Throws a RangeError naming
- * the field for a value that JSON cannot hold or that has the wrong type.
+ * values, and leaves out absent messages, `optional` fields and what is INPUT_ONLY. Throws a RangeError that
+ * names the field for a value that JSON cannot hold or that has the wrong type.
  */
 export function messageWriter(desc: DescMessage): JsonWriter<Message> {
   const known = messageWriters.get(desc)

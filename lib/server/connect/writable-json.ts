@@ -94,8 +94,8 @@ function* messagesIn(message: ReflectMessage, field: DescField): Iterable<Reflec
 }
 
 /**
- * The package writes what `map` returns, and refuses a name that its mapping would read back as another. Where
- * it reads the mask from an Any, it finds names that it takes.
+ * The package writes what `map` returns, and refuses a name that its mapping would read back as another.
+ * Where it reads the mask from an Any, it finds names that it takes.
  */
 function repairMask(mask: FieldMask, beside: readonly DescMessage[]): void {
   const json = jsonPaths(mask.paths, beside)
