@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
 import { Column, DataSource, Entity, PrimaryColumn } from 'typeorm'
 import { Emits, Resource, TenantScoped } from '../decorators/index.js'
 import { natsSink, relay } from '../lib/events/index.js'
@@ -12,6 +13,7 @@ import { executorOf } from '../lib/persistence/engines/executor-of.js'
 import { applyBaseline } from '../test/support/databases/baseline.js'
 import { type TestStream, testStream } from '../test/support/databases/on-nats.js'
 import { testDatabase } from '../test/support/databases/test-database.js'
+import { writeRun } from './recorded-runs.js'
 
 /** `npm run bench:events`: how fast events are written, sequenced and delivered, on the PostgreSQL, MariaDB and NATS of the tests. */
 const [EVENTS, CALLERS, LOAD_MS] = [40_000, 64, 5000]
@@ -37,8 +39,16 @@ class Told {
   accountId!: string
 }
 
+/** What is recorded by `--json FILE`: each figure on both engines. */
+const figures = new Map<string, { what: string; unit: string; values: Record<string, number> }>()
+function record(what: string, type: 'postgres' | 'mariadb', value: number, unit: string): void {
+  const engine = type === 'postgres' ? 'PostgreSQL' : 'MariaDB'
+  figures.set(what, { what, unit, values: { ...figures.get(what)?.values, [engine]: value } })
+}
+
 const say = (text: string) => void process.stdout.write(`${text}\n`)
-const perSecond = (count: number, ms: number) => `${Math.round((count / ms) * 1000).toLocaleString('en')}/s`
+const rate = (count: number, ms: number) => Math.round((count / ms) * 1000)
+const perSecond = (count: number, ms: number) => `${rate(count, ms).toLocaleString('en')}/s`
 const principal = { tenant: 'acme', subject: 'bench', groups: [], scopes: [] }
 
 /** Creates by callers that do not wait for each other. @returns creates per second. */
@@ -98,13 +108,17 @@ for (const [server, type] of [
       )
     let since = performance.now()
     await new Sequencer(database).assignAll()
-    say(`${type}: sequenced  ${perSecond(EVENTS, performance.now() - since)}`)
+    let ms = performance.now() - since
+    say(`${type}: sequenced  ${perSecond(EVENTS, ms)}`)
+    record('sequenced', type, rate(EVENTS, ms), '/s')
 
     const relaying = relay({ dataSource, sink: natsSink(stream.options) })
     since = performance.now()
     relaying.start()
     while ((await relaying.status()).position < EVENTS) await pause(20)
-    say(`${type}: delivered  ${perSecond(EVENTS, performance.now() - since)}`)
+    ms = performance.now() - since
+    say(`${type}: delivered  ${perSecond(EVENTS, ms)}`)
+    record('delivered to NATS, acknowledged', type, rate(EVENTS, ms), '/s')
 
     const [quiet, told] = [repositoryFor(Quiet, dataSource), repositoryFor(Told, dataSource)]
     const context = new RequestContext({ principal })
@@ -117,7 +131,9 @@ for (const [server, type] of [
         await dataSource.query('DELETE FROM told')
         while ((await relaying.status()).position < written) await pause(20)
       })
-      const at = (share: number) => `${found[Math.floor((found.length - 1) * share)]} ms`
+      const lag = (share: number) => found[Math.floor((found.length - 1) * share)] ?? Number.NaN
+      const at = (share: number) => `${lag(share)} ms`
+      record(`lag at ${load} events a second, p99`, type, lag(0.99), ' ms')
       say(
         `${type}: lag        p50 ${at(0.5)}, p99 ${at(0.99)}, at most ${at(1)} at ${load} events a second (${found.length} events)`,
       )
@@ -136,6 +152,12 @@ for (const [server, type] of [
         rates.quiet += await creates(create(quiet), LOAD_MS / 3)
         rates.told += await creates(create(told), LOAD_MS / 3)
       }
+      record(
+        chosen ? 'the same, with keys that the callers have chosen' : 'creates with events, against without',
+        type,
+        Number((rates.told / rates.quiet).toFixed(2)),
+        '',
+      )
       say(
         `${type}: creates    ${perSecond(rates.told / 3, 1000)} with events, ${perSecond(rates.quiet / 3, 1000)} without: ${(rates.told / rates.quiet).toFixed(2)}, keys ${chosen ? 'of the callers' : 'made'}`,
       )
@@ -146,6 +168,10 @@ for (const [server, type] of [
     await own.drop()
   }
 }
+
+const { values } = parseArgs({ options: { json: { type: 'string' } } })
+if (values.json !== undefined)
+  writeRun(values.json, 'npm run bench:events', { figures: [...figures.values()] })
 
 function eventOf(at: number) {
   const data = { resource: { id: `o-${at}`, title: 'x'.repeat(200), total: 12 } }

@@ -8,11 +8,10 @@ import { orderServer } from '../examples/orders/main.js'
 import { migrate } from '../lib/migrations/index.js'
 import { testDatabase } from '../test/support/databases/test-database.js'
 import { installPeers } from './install-peers.js'
+import { ORDERS, ORDERS_PEER, sizesOfOrders } from './source-size.js'
 
 /** `npm run bench:orders`: the same calls to examples/orders and to its peer, whose results are equal, and the size of both. */
 const ROOT = join(import.meta.dirname, '..', '..')
-const OURS = join(ROOT, 'examples/orders')
-const PEER = join(ROOT, 'bench/peers/orders')
 const BUILT = join(ROOT, 'bench/node_modules/.cache/orders')
 
 type Ask = (
@@ -129,7 +128,7 @@ async function story(ask: Ask): Promise<readonly unknown[]> {
 
 async function inOurs(): Promise<readonly unknown[]> {
   const database = await testDatabase('postgres')
-  await migrate({ url: database.url, files: join(OURS, 'migrations') }).up()
+  await migrate({ url: database.url, files: join(ORDERS, 'migrations') }).up()
   const addresses = { grpcAddr: '127.0.0.1:0', httpAddr: '127.0.0.1:0' }
   const server = await orderServer({ database: database.url, ...addresses, mail: () => {} })
   const stop = new AbortController()
@@ -145,8 +144,8 @@ async function inOurs(): Promise<readonly unknown[]> {
 async function inPeer(): Promise<readonly unknown[]> {
   installPeers()
   mkdirSync(BUILT, { recursive: true })
-  for (const name of readdirSync(PEER)) {
-    const { outputText } = ts.transpileModule(readFileSync(join(PEER, name), 'utf8'), {
+  for (const name of readdirSync(ORDERS_PEER)) {
+    const { outputText } = ts.transpileModule(readFileSync(join(ORDERS_PEER, name), 'utf8'), {
       compilerOptions: {
         module: ts.ModuleKind.ESNext,
         target: ts.ScriptTarget.ES2022,
@@ -156,7 +155,7 @@ async function inPeer(): Promise<readonly unknown[]> {
     writeFileSync(join(BUILT, name.replace('.mts', '.mjs')), outputText)
   }
   const database = await testDatabase('postgres')
-  await migrate({ url: database.url, files: join(OURS, 'migrations') }).up()
+  await migrate({ url: database.url, files: join(ORDERS, 'migrations') }).up()
   const child = fork(join(BUILT, 'main.mjs'), {
     env: { ...process.env, ORDERS_DATABASE: database.url, PORT: '0' },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
@@ -169,25 +168,9 @@ async function inPeer(): Promise<readonly unknown[]> {
   return seen
 }
 
-function size(files: readonly string[]): readonly [number, number] {
-  const texts = files.map((file) => readFileSync(file, 'utf8'))
-  const lines = texts.flatMap((text) => text.split('\n').filter((line) => line.trim() !== ''))
-  return [lines.length, texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)]
-}
-
 const [ours, peer] = [await inOurs(), await inPeer()]
 deepStrictEqual(peer, ours)
 console.log(`${ours.length} results are equal`)
-/** The tour is a client, and the peer has no warehouse. */
-const own = readdirSync(OURS).filter(
-  (name) => name.endsWith('.ts') && !['tour.ts', 'warehouse.ts'].includes(name),
-)
-for (const [what, files] of [
-  ['ashlar, TypeScript', own.map((name) => join(OURS, name))],
-  ['ashlar, .proto', [join(OURS, 'orders.proto')]],
-  ['Fastify and Kysely, TypeScript', readdirSync(PEER).map((name) => join(PEER, name))],
-] as const) {
-  const [lines, bytes] = size(files)
+for (const { what, lines, bytes } of sizesOfOrders())
   console.log(`${what.padEnd(32)} ${lines} lines, ${bytes} bytes`)
-}
 process.exit()

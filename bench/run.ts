@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import {
   compare,
@@ -11,6 +10,7 @@ import {
 } from './compare.js'
 import { installPeers } from './install-peers.js'
 import { packProject } from './load/packed.js'
+import { writeRun } from './recorded-runs.js'
 import type { Subject } from './subject.js'
 import { SUBJECTS } from './subjects.js'
 
@@ -40,6 +40,8 @@ if (unknown.length > 0 || !(Number(values.rounds ?? 1) >= 1) || !(Number(values.
 }
 
 const results: Comparison[] = []
+const multiplesOfAll: (Multiple & Measured & { readonly subject: string })[] = []
+const notes: string[] = []
 for (const whole of SUBJECTS) {
   if (positionals.length > 0 && !positionals.includes(whole.name)) continue
   const subject = narrowed(whole)
@@ -55,11 +57,17 @@ for (const whole of SUBJECTS) {
   await compare(subject, pace, (what, comparisons, figures, multiples) => {
     results.push(...comparisons)
     print(what, comparisons, figures)
+    multiplesOfAll.push(...multiples.map((one) => ({ subject: subject.name, ...what, ...one })))
     for (const multiple of multiples) printMultiple(multiple)
   })
-  for (const line of (await subject.afterwards?.()) ?? []) console.log(`  ${line}`)
+  const lines = (await subject.afterwards?.()) ?? []
+  notes.push(...lines)
+  for (const line of lines) console.log(`  ${line}`)
 }
-if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(results, undefined, 2)}\n`)
+if (values.json !== undefined) {
+  const command = ['npm run bench --', ...positionals].join(' ')
+  writeRun(values.json, command, { comparisons: results, multiples: multiplesOfAll, notes })
+}
 
 function print(
   { operation, concurrency }: Measured,

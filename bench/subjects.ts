@@ -257,7 +257,7 @@ async function idleMemory(): Promise<readonly string[]> {
   const ours = await idleMegabytes(PACKED_STARTUP)
   const theirs = await idleMegabytes(load('startup', 'widgets-nest.mjs'))
   return [
-    `idle, resident: ashlar ${ours.toFixed(0)} MB, NestJS and TypeORM ${theirs.toFixed(0)} MB, ours to theirs ${(ours / theirs).toFixed(2)}`,
+    `idle, resident: ashlar ${ours.toFixed(1)} MB, NestJS and TypeORM ${theirs.toFixed(1)} MB, ours to theirs ${(ours / theirs).toFixed(2)}`,
   ]
 }
 

@@ -1,0 +1,240 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { format, resolveConfig } from 'prettier'
+import {
+  type RecordedComparison,
+  recordedRun,
+  type RecordedRun,
+  type RecordedSpread,
+} from './recorded-runs.js'
+import { sizesOfOrders } from './source-size.js'
+
+/** `npm run figures`: writes the blocks of figures into the pages, from the recorded runs and from the sources. */
+const ROOT = join(import.meta.dirname, '..', '..')
+const BLOCK = /^(\[\/\/\]: # 'figures: ([\w-]+)'\n).*?^(\[\/\/\]: # 'figures end')$/gms
+export const PAGES_WITH_FIGURES: readonly string[] = [
+  'README.md',
+  'docs/guides/scaling.md',
+  'docs/reference/benchmarks.md',
+]
+
+/** A page as it would be with the figures of today's records. */
+export async function pageWithFigures(page: string): Promise<string> {
+  const path = join(ROOT, page)
+  const written = readFileSync(path, 'utf8').replaceAll(
+    BLOCK,
+    (_, begin: string, name: string, end: string) => {
+      const block = BLOCKS[name]
+      if (block === undefined) throw new TypeError(`${page} has a block "${name}", which no function writes`)
+      return `${begin}\n${block()}\n\n${end}`
+    },
+  )
+  return format(written, { ...(await resolveConfig(path)), filepath: path })
+}
+
+/** A page without its blocks of figures. */
+export const withoutFigures = (text: string): string => text.replaceAll(BLOCK, '')
+
+const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+
+const two = (value: number | undefined): string => value?.toFixed(2) ?? ''
+const spread = (of: RecordedSpread | undefined): string =>
+  of === undefined
+    ? ''
+    : of.min === undefined || of.max === undefined
+      ? two(of.median)
+      : `${two(of.median)} [${two(of.min)}–${two(of.max)}]`
+const count = (value: number): string => value.toLocaleString('en')
+
+/** What is said above a table: how, when and where it was measured. */
+function told(run: RecordedRun): string {
+  const note = run.note === undefined ? '' : ` ${run.note}`
+  return `\`${run.command}\`, ${run.date}, Node ${run.node}: ${run.machine}.${note}`
+}
+
+const WHAT: Readonly<Record<string, string>> = {
+  'rpc/echo': 'echo',
+  'stack/get': 'Get over gRPC',
+  'stack/list': 'List 50 over gRPC',
+  'stack/create': 'Create over gRPC',
+  'stack/update': 'Update over gRPC',
+  'gateway/get': 'GET one',
+  'gateway/list': 'GET a page of 50',
+  'startup/first response': 'first response',
+}
+
+/** How many times the processor time of a peer Ashlar needs, from the least to the most of these rows. */
+function costOf(run: RecordedRun, against: string, subject: string, operation?: string): string {
+  const found = (run.comparisons ?? [])
+    .filter((row) => row.against === against && row.subject === subject)
+    .filter((row) => operation === undefined || row.operation === operation)
+    .map((row) => 1 / row.cpuRatio.median)
+  if (found.length === 0) throw new TypeError(`no run of ${subject} against ${against} is recorded`)
+  const [least, most] = [two(Math.min(...found)), two(Math.max(...found))]
+  return least === most ? least : `${least} to ${most}`
+}
+
+function idleMegabytes(run: RecordedRun): readonly [string, string] {
+  const [, ours = '', theirs = ''] =
+    (run.notes ?? [])
+      .map((line) => /^idle, resident: ashlar ([\d.]+) MB, NestJS and TypeORM ([\d.]+) MB/.exec(line))
+      .find((match) => match !== null) ?? []
+  if (ours === '') throw new TypeError('no run has recorded the idle memory')
+  return [Number(ours).toFixed(0), Number(theirs).toFixed(0)]
+}
+
+function figuresOf(run: RecordedRun): string {
+  const figures = run.figures ?? []
+  const columns = Object.keys(figures[0]?.values ?? {})
+  const cell = (unit: string, value = Number.NaN) => (unit === '' ? two(value) : `${count(value)}${unit}`)
+  const rows = figures.map(({ what, unit, values }) => [
+    what,
+    ...columns.map((column) => cell(unit, values[column])),
+  ])
+  return `${told(run)}\n\n${table(['what', ...columns], rows)}`
+}
+
+const callersOf = (rows: readonly RecordedComparison[], of: (row: RecordedComparison) => string): string =>
+  rows
+    .toSorted((a, b) => a.concurrency - b.concurrency)
+    .map(of)
+    .filter((text) => text !== '')
+    .join(', ')
+
+const BLOCKS: Readonly<Record<string, () => string>> = {
+  cost() {
+    const run = recordedRun('servers')
+    const [ours, theirs] = idleMegabytes(run)
+    const [code, proto, peer] = sizesOfOrders().map(({ lines }) => lines)
+    const all = (code ?? 0) + (proto ?? 0)
+    const less = Math.round((1 - all / (peer ?? 0)) * 100)
+    return table(
+      ['against', 'what Ashlar needs'],
+      [
+        [
+          'NestJS and TypeORM, gRPC',
+          `${costOf(run, 'NestJS and TypeORM', 'stack')} of its processor time for Get, List, Create and Update`,
+        ],
+        [
+          'grpc-js and prepared `pg`, by hand',
+          `${costOf(run, 'grpc-js and pg', 'stack')} for the same calls, where many callers share statements; ${costOf(run, 'grpc-js, bare', 'rpc')} for a call that does nothing`,
+        ],
+        [
+          'Fastify and prepared `pg`, by hand',
+          `${costOf(run, 'fastify and pg', 'gateway', 'get')} for GET of one row, ${costOf(run, 'fastify and pg', 'gateway', 'list')} for a page of 50`,
+        ],
+        [
+          'Fastify and Kysely, by hand',
+          `${all} lines for [the order service](examples/orders/main.ts), ${code} of TypeScript and ${proto} of .proto, and not ${peer}: ${less} % less, with gRPC, filters, idempotency and events, which the peer does not have`,
+        ],
+        [
+          'memory',
+          `${ours} MB when idle, NestJS with TypeORM ${theirs} MB; the first response takes ${costOf(run, 'NestJS and TypeORM', 'startup')} of its processor time`,
+        ],
+      ],
+    )
+  },
+
+  servers() {
+    const run = recordedRun('servers')
+    let last = ''
+    const rows = (run.comparisons ?? []).map((row) => {
+      const key = `${row.subject}/${row.operation}`
+      const what = key === last ? '' : (WHAT[key] ?? key)
+      last = key
+      return [
+        ...[what, row.against, spread(row.ratio), spread(row.cpuRatio), two(row.leastCpuRatio)],
+        ...[two(row.goal), two(row.p99Ratio?.median), two(row.ceiling?.median)],
+      ]
+    })
+    const head = ['what', 'against', 'ratio', 'cpu', 'least', 'goal', 'p99', 'ceiling']
+    const dearer = (run.comparisons ?? [])
+      .filter(({ cpuRatio }) => cpuRatio.median < 1)
+      .map(({ subject, operation, against }) => `${WHAT[`${subject}/${operation}`]} against ${against}`)
+    return `${told(run)}\n\nAshlar costs more than the peer in: ${dearer.join('; ')}.\n\n${table(head, rows)}`
+  },
+
+  memory() {
+    const [ours, theirs] = idleMegabytes(recordedRun('servers'))
+    return `Idle memory, medians of the processes: Ashlar ${ours} MB, NestJS with TypeORM ${theirs} MB.`
+  },
+
+  repository() {
+    const run = recordedRun('repository')
+    const all = run.comparisons ?? []
+    const rows = [...new Set(all.map(({ operation }) => operation))].map((operation) => {
+      const of = (against: string) =>
+        all.filter((row) => row.operation === operation && row.against === against)
+      const [raw, typeorm] = [of('raw pg'), of('TypeORM')]
+      return [
+        operation,
+        callersOf(raw, ({ concurrency }) => `${concurrency}`),
+        callersOf(raw, ({ cpuRatio, goal }) => spread(cpuRatio) + (goal === undefined ? '' : ` (${goal})`)),
+        callersOf(raw, ({ leastCpuRatio }) => two(leastCpuRatio)),
+        callersOf(raw, ({ ratio }) => two(ratio?.median)),
+        callersOf(typeorm, ({ cpuRatio }) => `${cpuRatio.median}`),
+      ]
+    })
+    const head = ['operation', 'callers', 'cpu, prepared `pg`', 'least', 'ratio', 'cpu, TypeORM']
+    return `${told(run)}\n\n${table(head, rows)}`
+  },
+
+  libraries() {
+    const run = recordedRun('libraries')
+    const all = run.comparisons ?? []
+    const peers = [...new Set(all.map(({ against }) => against))]
+    const rows = [...new Set(all.map(({ operation }) => operation))].map((operation) => [
+      operation,
+      ...peers.map((peer) =>
+        callersOf(
+          all.filter((row) => row.operation === operation && row.against === peer),
+          ({ concurrency, cpuRatio, ratio }) =>
+            `${spread(cpuRatio)} with ${concurrency}${ratio === undefined ? '' : `, ${two(ratio.median)} times the calls`}`,
+        ),
+      ),
+    ])
+    return `${told(run)}\n\n${table(['operation', ...peers], rows)}`
+  },
+
+  relations() {
+    const run = recordedRun('relations')
+    const all = run.multiples ?? []
+    const sides = [...new Set(all.map(({ whole }) => whole))]
+    const isSamePage = (one: (typeof all)[number], row: (typeof all)[number]) =>
+      one.subject === row.subject && one.operation === row.operation && one.concurrency === row.concurrency
+    const rows = all
+      .filter((row) => row.whole === 'ashlar')
+      .map((row) => [
+        `${row.subject === 'relations' ? 'PostgreSQL' : 'SQLite'}, ${row.operation}`,
+        `${row.concurrency}`,
+        ...sides.map((side) => spread(all.find((one) => isSamePage(one, row) && one.whole === side)?.cpu)),
+      ])
+    return `${told(run)}\n\n${table(['page', 'callers', ...sides], rows)}`
+  },
+
+  events: () => figuresOf(recordedRun('events')),
+
+  database() {
+    const run = recordedRun('database')
+    const cost = (call: string) =>
+      run.figures?.find(({ what }) => what === call)?.values['PostgreSQL, 64 callers'] ?? Number.NaN
+    const load = { Get: 5000, 'List 50': 1000, Update: 500 }
+    const terms = Object.entries(load).map(([call, perSecond]) => `${count(perSecond)} × ${cost(call)}`)
+    const sum = Object.entries(load).reduce((all, [call, perSecond]) => all + perSecond * cost(call), 0)
+    const example = `5,000 Get, 1,000 List and 500 Update a second under load are ${terms.join(' + ')}, which is ${count(sum)} microseconds a second: ${Math.round(sum / 10_000)} % of a core.`
+    return `${figuresOf(run)}\n\n${example}`
+  },
+
+  orders: () =>
+    table(
+      ['what', 'lines', 'bytes'],
+      sizesOfOrders().map(({ what, lines, bytes }) => [what, count(lines), count(bytes)]),
+    ),
+}
+
+if (import.meta.filename === process.argv[1])
+  for (const page of PAGES_WITH_FIGURES) {
+    writeFileSync(join(ROOT, page), await pageWithFigures(page))
+    console.log(`wrote ${page}`)
+  }
