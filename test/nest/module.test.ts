@@ -217,6 +217,8 @@ describe('AshlarModule', () => {
     await entered
     const closed = apps.pop()?.close()
     while ((await indicator.isHealthy('grpc')).grpc.status === 'up') await new Promise(setImmediate)
+    // What did not wait for the call would be done by now.
+    for (let turn = 0; turn < 100; turn++) await new Promise(setImmediate)
     expect(dataSource.isInitialized).to.equal(true)
     gate.emit('open')
     expect((await slow).answer).to.include({ text: 'at last' })

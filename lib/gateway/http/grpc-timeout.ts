@@ -19,3 +19,12 @@ export function timeoutMs(text: string): number {
     throw new InvalidArgument('', 'the header grpc-timeout must be 1 to 8 digits and a unit, such as 500m')
   return Number(amount) * (UNITS[unit] ?? 0)
 }
+
+/** A `grpc-timeout` header of so many milliseconds, or of a little more where 8 digits cannot say it. */
+export function timeoutText(ms: number): string {
+  for (const unit of ['m', 'S', 'M'] as const) {
+    const amount = Math.max(1, Math.ceil(ms / (UNITS[unit] ?? 1)))
+    if (amount < 1e8) return `${amount}${unit}`
+  }
+  return `${Math.min(Math.ceil(ms / 3_600_000), 99_999_999)}H`
+}

@@ -1,6 +1,7 @@
 import type { DescMethod, Message } from '@bufbuild/protobuf'
 import { createClient, Metadata as NiceMetadata } from 'nice-grpc'
 import type { Metadata } from '../../call.js'
+import { timeoutText } from '../../gateway/http/grpc-timeout.js'
 import { methodDefinition } from '../grpc/definition.js'
 import type { ExternalTarget } from './external-target.js'
 
@@ -56,6 +57,6 @@ export function metadataFor(
     if (values.length > 0) metadata.set(name, [...values])
   }
   metadata.set('x-request-id', call.requestId)
-  if (call.deadline !== undefined) metadata.set('grpc-timeout', `${Math.max(1, call.deadline - Date.now())}m`)
+  if (call.deadline !== undefined) metadata.set('grpc-timeout', timeoutText(call.deadline - Date.now()))
   return metadata
 }

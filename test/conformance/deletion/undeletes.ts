@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { ErrConflict, ErrNotFound, ErrPreconditionFailed } from '../../../lib/errors.js'
+import { RequestContext } from '../../../lib/context.js'
 import { rejection } from '../../support/rejection.js'
 import { heard } from '../../support/entities/family.js'
 import { as, familyCases, type FamilyHolder, inAcme } from './family-subject.js'
@@ -122,6 +123,26 @@ export const undeletes = (holder: FamilyHolder): void => {
       )
       expect(toldOf(error)[0]?.[2]).to.equal('the job "a" refers to a deleted milestone: undelete that first')
       expect(await rows('live')).to.deep.equal([])
+    })
+
+    it('refuses so where nothing has a hook that would have it looked at again', async () => {
+      const system = <T>(fn: () => Promise<T>) => RequestContext.asSystem({ reason: 'test' }, fn)
+      await system(() => of().countries.create({ id: 'c' }))
+      await project('p')
+      await inAcme(() => of().milestones.create({ id: 'm', projectId: 'p', countryId: 'c' }))
+      await inAcme(() => of().projects.delete('p'))
+      await system(() => of().countries.delete('c'))
+      const error = await rejection(
+        inAcme(() => of().projects.undelete('p')),
+        ErrPreconditionFailed,
+      )
+      expect(toldOf(error)).to.deep.equal([
+        ['PARENT_DELETED', 'country', 'the milestone "m" refers to a deleted country: undelete that first'],
+      ])
+      expect(await rows('live')).to.deep.equal([])
+      await system(() => of().countries.undelete('c'))
+      await inAcme(() => of().projects.undelete('p'))
+      expect(await rows('live')).to.deep.equal(['countrie c', 'milestone m', 'project p'])
     })
 
     it('names the resource whose unique value is taken, and restores nothing', async () => {

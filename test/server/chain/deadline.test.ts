@@ -37,6 +37,19 @@ describe('the time of a call', () => {
       time.clear()
     })
 
+  for (const beyond of [2 ** 31 - 1, 2 ** 31, 2 ** 33])
+    it(`is not over at once where it has ${beyond} ms, which are more than a timer can wait`, async () => {
+      const time = new Deadline(Date.now() + beyond, new Caller())
+      const steps = new Deadline(undefined, new Caller(), beyond)
+      let ended = false
+      time.addEventListener('abort', () => (ended = true))
+      expect(await steps.step(sleep(5, 'done'))).to.equal('done')
+      expect(await time.step(sleep(5, 'done'))).to.equal('done')
+      expect([ended, time.aborted, steps.aborted]).to.deep.equal([false, false, false])
+      time.clear()
+      steps.clear()
+    })
+
   it('creates no signal for those that listen to it', () => {
     const time = new Deadline(Date.now() + 10_000, new Caller())
     const Signal = globalThis.AbortController

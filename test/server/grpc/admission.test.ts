@@ -1,6 +1,8 @@
 import { Server as GrpcServer, ServerCredentials } from '@grpc/grpc-js'
 import { once } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
+import { devPrincipal } from '../../../lib/server/authn/dev-principal.js'
 import { NoTimeout } from '../../../lib/server/config/config.js'
 import { verifiedPrincipal } from '../../../lib/server/config/verified-principal.js'
 import { ServerBuilder } from '../../../lib/server/server-builder.js'
@@ -154,12 +156,45 @@ describe('what the gRPC listener admits', () => {
       expect(ran).not.to.include('handler')
     })
 
+  for (const timeout of ['2147484S', '35792M', '99999999S', '99999999H'])
+    it(`waits for a request with the timeout "${timeout}", which is more than a timer can wait`, async () => {
+      for (const method of ['Echo', 'Collect']) {
+        const headers = { ...ALICE, authorization: 'Bearer x', 'grpc-timeout': timeout }
+        const { stream, outcome } = raw.open(method, headers)
+        await pause(10)
+        stream.end(BODY)
+        expect([method, (await outcome).code]).to.deep.equal([method, 0])
+      }
+    })
+
   it('ends a call whose request never comes when its deadline has passed', async () => {
     for (const method of ['Echo', 'Count', 'Collect', 'Chat']) {
       const { outcome } = raw.open(method, { ...ALICE, authorization: 'Bearer x', 'grpc-timeout': '30m' })
       expect([method, (await outcome).code]).to.deep.equal([method, 4])
     }
   })
+})
+
+describe('a call that has more time than a timer can wait', () => {
+  for (const requestTimeoutMs of [2 ** 31 - 1, 2 ** 31, 2 ** 33])
+    it(`is not over at once: ${requestTimeoutMs} ms`, async () => {
+      const running = await startServer((builder) => builder.register(EchoService, echoService), {
+        resilience: { requestTimeoutMs },
+        principalFunc: async (source) => {
+          await pause(5)
+          return devPrincipal(source)
+        },
+      })
+      const raw = new RawGrpc(running.grpc)
+      for (const method of ['Echo', 'Count', 'Collect', 'Chat']) {
+        const { stream, outcome } = raw.open(method, ALICE)
+        await pause(5)
+        stream.end(method === 'Count' ? Buffer.alloc(5) : BODY)
+        expect([method, (await outcome).code]).to.deep.equal([method, 0])
+      }
+      raw.close()
+      await running.stop()
+    })
 })
 
 describe('the way into grpc-js', () => {
@@ -291,7 +326,7 @@ describe('the headers of a gRPC call', () => {
   it('that gRPC cannot carry are dropped, and their values are on no console', async () => {
     const printed: unknown[] = []
     const { error } = console
-    console.error = (...values: unknown[]) => void printed.push(values)
+    Object.assign(console, { error: (...values: unknown[]) => void printed.push(values) })
     try {
       expect(await echoed({ 'x-note': 'caf\xe9 s3cret', 'x!y': 's3cret' })).to.equal('0 0 0 0')
       const outcome = await raw.call('Echo', { ...ALICE, authorization: 'Bearer s3cret\xe9' }, BODY)
@@ -300,7 +335,7 @@ describe('the headers of a gRPC call', () => {
         'the header authorization must be printable ASCII',
       ])
     } finally {
-      console.error = error
+      Object.assign(console, { error })
     }
     expect(printed).to.deep.equal([])
   })

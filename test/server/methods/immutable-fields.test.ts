@@ -1,7 +1,10 @@
 import { expect } from 'chai'
 import { field_behavior, FieldBehavior } from 'ashlar-annotations/google/api/field_behavior_pb.js'
+import { type ResourceModel, resourceModel } from '../../../lib/resource/resource-model.js'
 import { handlerOf } from '../../../lib/server/methods/handler-of.js'
-import { unkeptImmutable } from '../../../lib/server/methods/immutable-fields.js'
+import { sparingImmutable, unkeptImmutable } from '../../../lib/server/methods/immutable-fields.js'
+import { Specimen } from '../../support/entities/specimen.js'
+import { SpecimenService } from '../../support/gen/specimens_pb.js'
 import { ParcelSchema, ParcelService } from '../../support/gen/parcels_pb.js'
 import { withOption } from '../validation/altered-service.js'
 
@@ -26,5 +29,35 @@ describe('IMMUTABLE fields', () => {
     expect(handlerOf(service.method['updateParcel']!, parts as never, { maxTotalSize: 1 }))
       .to.have.property('problem')
       .that.includes({ kind: 'overwritesImmutable', fn: 'updateParcel', why: 'address.city' })
+  })
+
+  it('stay in a full update, which writes the secrets that are given', () => {
+    const { IMMUTABLE } = FieldBehavior
+    const message = withOption(SpecimenService, 'Specimen.title', field_behavior, [IMMUTABLE]).method[
+      'getSpecimen'
+    ]!.output
+    const model = Object.create(resourceModel(Specimen), { message: { value: message } }) as ResourceModel
+    const spare = sparingImmutable(model)
+    const full = { paths: ['*'], touchOnly: false }
+    const paths = (entity: object, written = full) => spare(written, entity).paths
+    const all = paths({})
+    expect(all).to.include('note').and.not.to.include('title').and.not.to.include('webhook_secret')
+    expect(paths({ webhookSecret: '' })).to.deep.equal(all)
+    expect(paths({ webhookSecret: 'new' })).to.deep.equal([...all, 'webhook_secret'])
+    expect(paths({}, { paths: [], touchOnly: false })).to.deep.equal(all)
+    for (const masked of [
+      { paths: ['webhook_secret'], touchOnly: false },
+      { paths: [], touchOnly: true },
+    ])
+      expect(spare(masked, { webhookSecret: 'new' })).to.equal(masked)
+  })
+
+  it('stay in a full update also where they are secrets', () => {
+    const { IMMUTABLE } = FieldBehavior
+    const { output } = withOption(SpecimenService, 'Specimen.webhook_secret', field_behavior, [IMMUTABLE])
+      .method['getSpecimen']!
+    const model = Object.create(resourceModel(Specimen), { message: { value: output } }) as ResourceModel
+    const { paths } = sparingImmutable(model)({ paths: ['*'], touchOnly: false }, { webhookSecret: 'new' })
+    expect(paths).to.include('title').and.not.to.include('webhook_secret')
   })
 })

@@ -172,6 +172,20 @@ describe('routes of services of another process', () => {
     expect(await response.text()).to.not.contain('secret-cause')
   })
 
+  it('have more time than a timer can wait, where the caller gives them that', async () => {
+    const echo = async () => {
+      await pause(5)
+      return { text: 'done' }
+    }
+    const { http } = await startGateway((await startTarget({ echo })).grpc, undefined, {
+      resilience: { requestTimeoutMs: 2 ** 33 },
+    })
+    for (const timeout of ['99999999u', '99999999m', '2147484S', '99999999H'])
+      expect((await fetch(`${http}/v1/echo`, post({ ...ALICE, 'grpc-timeout': timeout }))).status).to.equal(
+        200,
+      )
+  })
+
   it('have the time of the call, and end with it', async () => {
     const ended: unknown[] = []
     let begun = 0

@@ -74,6 +74,10 @@ export class Milestone {
   @ManyToOne(() => Project, { onDelete: 'CASCADE' })
   @JoinColumn({ name: 'project_id' })
   project?: Project
+  @Column({ nullable: true, length: 64 }) countryId?: string
+  @ManyToOne(() => Country)
+  @JoinColumn({ name: 'country_id' })
+  country?: Country
   @ETag() etag!: string
   accountId!: string
   deleteTime?: Date
