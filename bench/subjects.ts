@@ -123,6 +123,17 @@ export const SUBJECTS: readonly Subject[] = [
     sides: { ashlar: side('search-indexed'), 'on the fly': side('search-jit') },
   },
   {
+    // One tenant has nearly all of the rows, and most calls are those of others.
+    name: 'skewed',
+    operations: [
+      ...['large, filter', 'large, filter and order', 'large, order', 'large, common word'],
+      ...['large, rare word', 'large, get'],
+      ...['small, filter', 'small, filter and order', 'small, order', 'small, common word'],
+    ],
+    pace: { rounds: 5, ms: 200 },
+    sides: { ashlar: side('skewed-ashlar'), 'custom plans': side('skewed-custom') },
+  },
+  {
     name: 'rpc',
     operations: ['echo'],
     concurrency: [64],

@@ -9,7 +9,7 @@ import type { GatheredSql } from '../dialects/values/gathered.js'
 import { encoderOf } from '../dialects/values/kind-sql.js'
 import { padToPowerOfTwo } from '../dialects/values/pad-to-power-of-two.js'
 import type { BoundStatement, Row, Statement } from '../engines/executor/executor.js'
-import { named } from '../engines/executor/named.js'
+import { named, plannedByValue } from '../engines/executor/named.js'
 import type { RelationLoad } from './relation-loads.js'
 import type { Search } from './search.js'
 
@@ -206,15 +206,17 @@ export class SearchedRows {
     if (deleteTime !== undefined) conditions.push(`${column(deleteTime)} IS NULL`)
     const found = `${quoteTable(table, dialect)} WHERE ${conditions.join(' AND ')}`
     const from = `FROM ${isSorted ? this.#sorted(found, dialect.countPlaceholder(++bound)) : found}`
+    // How many rows refer to others depends on the tenant.
+    const made = by === this.model.key ? named : plannedByValue
     const { selected, gathered } = this.#reading(isOwned)
     if (isGathered && gathered !== undefined) {
       const { before, after } = gathered
       const text = `${before}SELECT ${selected.map(column).join(', ')} ${from}${after}`
       const texts = 'kept' in values ? values.kept.texts : undefined
-      return { statement: named(texts === undefined ? text : this.#behindPage(texts, text)), asText: true }
+      return { statement: made(texts === undefined ? text : this.#behindPage(texts, text)), asText: true }
     }
     const columns = selected.map((field) => dialect.kinds[field.kind].selected(column(field), column(field)))
-    return { statement: named(`SELECT ${columns.join(', ')} ${from}`), asText: false }
+    return { statement: made(`SELECT ${columns.join(', ')} ${from}`), asText: false }
   }
 
   #behindPage({ number, isLast }: NonNullable<BehindPage['texts']>, text: string): string {

@@ -116,7 +116,7 @@ export class RowLists<E extends object> {
     const text = listText(this.statements, source, selected, tail, lock)
     const keeping = kept && dialect.handOver?.keeping(kept.columns.map(({ column }) => dialect.quote(column)))
     const rows = await send(
-      this.statements.written(
+      this.statements.ofList(
         keeping === undefined
           ? text
           : `WITH ${dialect.quote(PAGE)} AS MATERIALIZED (${text}) SELECT * FROM ${dialect.quote(PAGE)} WHERE ${keeping}`,
@@ -197,7 +197,7 @@ export class RowLists<E extends object> {
       limit === undefined
         ? `SELECT COUNT(*) AS n FROM ${from}`
         : `SELECT COUNT(*) AS n FROM (SELECT 1 AS one FROM ${from} LIMIT ${this.dialect.countPlaceholder(params.push(limit))}) AS counted`
-    const [row] = await this.#read(call, this.statements.written(text), params)
+    const [row] = await this.#read(call, this.statements.ofList(text), params)
     return Number(row?.[0])
   }
 

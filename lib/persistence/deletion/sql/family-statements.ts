@@ -6,7 +6,7 @@ import type { TableName } from '../../dialects/catalog/table-definition.js'
 import type { Dialect } from '../../dialects/dialect.js'
 import { quoteTable } from '../../dialects/quote-table.js'
 import { toPredicate } from '../../dialects/to-predicate.js'
-import { named } from '../../engines/executor/named.js'
+import { named, plannedByValue } from '../../engines/executor/named.js'
 import type { Row, Statement } from '../../engines/executor/executor.js'
 import type { FilterNode, PlanColumn, PlanValue } from '../../query/query-plan.js'
 import { DELETE_ID, type Member } from '../rules/family.js'
@@ -95,7 +95,7 @@ export class FamilyStatements {
         : this.#name(key)
     const tail = limit === undefined ? '' : ` ORDER BY ${order} LIMIT ${this.#count(values, limit)}`
     const locked = lock === undefined ? '' : this.dialect.rowLock(lock)
-    return this.#bound(`SELECT ${this.#columns} FROM ${this.#table} WHERE ${where}${tail}${locked}`, values)
+    return this.#found(`SELECT ${this.#columns} FROM ${this.#table} WHERE ${where}${tail}${locked}`, values)
   }
 
   /** Counts as `select` finds: rows of others that are not committed yet are waited for. */
@@ -103,7 +103,7 @@ export class FamilyStatements {
     const values: unknown[] = []
     const where = this.#where(asked, values)
     const text = `SELECT 1 AS one FROM ${this.#table} WHERE ${where} LIMIT ${this.#count(values, limit)}${this.dialect.rowLock({ lock: 'share', wait: 'block' })}`
-    return this.#bound(`SELECT COUNT(*) AS n FROM (${text}) AS counted`, values)
+    return this.#found(`SELECT COUNT(*) AS n FROM (${text}) AS counted`, values)
   }
 
   update(written: Written, asked: RowsAsked): Bound {
@@ -207,9 +207,14 @@ export class FamilyStatements {
     return this.dialect.quote(column)
   }
 
-  #bound(text: string, values: readonly unknown[]): Bound {
+  /** How many rows refer to others depends on the tenant. */
+  #found(text: string, values: readonly unknown[]): Bound {
+    return this.#bound(text, values, plannedByValue)
+  }
+
+  #bound(text: string, values: readonly unknown[], made: (text: string) => Statement = named): Bound {
     let statement = this.#statements.get(text)
-    if (statement === undefined) this.#statements.set(text, (statement = named(text)))
+    if (statement === undefined) this.#statements.set(text, (statement = made(text)))
     return { statement, values }
   }
 }

@@ -9,3 +9,6 @@ export const named = (text: string): Statement => ({
   name: `ashlar_${createHash('sha256').update(text).digest('hex').slice(0, 32)}`,
   text,
 })
+
+/** A statement whose plan depends on the values of each run. */
+export const plannedByValue = (text: string): Statement => ({ ...named(text), isPlannedByValue: true })

@@ -152,7 +152,8 @@ class PostgresConnection implements PooledConnection {
 
   #send(statements: readonly BoundStatement[], options?: RunOptions): Promise<readonly Result[]> {
     const parts = statements.map(({ statement, values }) => {
-      const isKept = !this.isPooled && this.#named.isWorthwhile(statement)
+      const mayKeep = !this.isPooled && statement.isPlannedByValue !== true
+      const isKept = mayKeep && this.#named.isWorthwhile(statement)
       return { statement, values, name: isKept ? statement.name : '' }
     })
     const [first] = statements

@@ -6,7 +6,7 @@ import type { LockClause } from '../../contract/row-lock.js'
 import type { Dialect } from '../../dialects/dialect.js'
 import type { Statement } from '../../engines/executor/executor.js'
 import { Placeholders } from '../../engines/executor/placeholders.js'
-import { named } from '../../engines/executor/named.js'
+import { named, plannedByValue } from '../../engines/executor/named.js'
 import { BoundedCache } from '../../../bounded-cache.js'
 import { OUTBOX_TYPES, type OutboxWriter } from '../../outbox/sql/outbox-writer.js'
 import type { Taken } from '../../rows/parents.js'
@@ -263,7 +263,7 @@ export class Statements {
    * chunk size.
    */
   purge(tenant: boolean): Statement {
-    return this.#shape(`purge ${tenant}`, () => {
+    const build = () => {
       const text = new Placeholders(this.dialect)
       const expire = this.model.expireTime as Field
       const identity = (
@@ -275,7 +275,8 @@ export class Statements {
       if (this.dialect.can.limitedDelete)
         return `DELETE FROM ${this.#table} WHERE ${condition} LIMIT ${text.count()}`
       return `DELETE FROM ${this.#table} WHERE (${identity}) IN (SELECT ${identity} FROM ${this.#table} WHERE ${condition} LIMIT ${text.count()}${this.#lock(FOR_WRITE)})`
-    })
+    }
+    return this.#shape(`purge ${tenant}`, build, plannedByValue)
   }
 
   /** What a SELECT of entities begins with. @param own - what qualifies the columns. */
@@ -288,12 +289,17 @@ export class Statements {
     return this.#shape(text, () => text)
   }
 
+  /** The same of a list or a count: how many rows it reads depends on tenant and values. */
+  ofList(text: string): Statement {
+    return this.#shape(text, () => text, plannedByValue)
+  }
+
   /**
    * The statement of a page, made once for what its text depends on: a long text would be hashed with each
    * call.
    */
   ofPage(dependsOn: string, text: () => string): Statement {
-    return this.#shape(`page ${dependsOn}`, text)
+    return this.#shape(`page ${dependsOn}`, text, plannedByValue)
   }
 
   /** `column IS NULL` for live rows, or nothing where rows are never soft-deleted. */
@@ -324,9 +330,9 @@ export class Statements {
       .join(', ')
   }
 
-  #shape(key: string, build: () => string): Statement {
+  #shape(key: string, build: () => string, made: (text: string) => Statement = named): Statement {
     let statement = this.#shapes.get(key)
-    if (statement === undefined) this.#shapes.set(key, (statement = named(build())))
+    if (statement === undefined) this.#shapes.set(key, (statement = made(build())))
     return statement
   }
 }
