@@ -16,6 +16,8 @@ export interface PropertyFacts {
   readonly type?: unknown
   /** Makes the value of an entity that comes without one. */
   readonly default?: () => unknown
+  /** Whether it is declared as a generated UUID, which the repository mints. */
+  readonly mintsUuid?: true
   /** Computes the value from the entity. */
   readonly compute?: (entity: object) => unknown
   /** Is a source of search. */

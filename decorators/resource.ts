@@ -4,6 +4,7 @@ import { onClass, wordStandardProperties } from './apply.js'
 import { declare, declareProperty, inheritedFacts, lineage } from './entity-facts.js'
 import { completeJoinColumns } from './relations/join-columns.js'
 import { referenceColumns } from './relations/reference-columns.js'
+import { takeGeneratedUuids } from './columns/generated-uuids.js'
 import { manageColumn } from './columns/managed-column.js'
 import { snakeCase } from '../lib/text/snake-case.js'
 
@@ -58,7 +59,10 @@ export function Resource(options: ResourceOptions = {}): ClassDecorator {
       )
     if (facts.expirable !== undefined && !has(entity, 'expireTime'))
       Column({ ...nullableTime, name: 'expire_time' })(prototype, 'expireTime')
-    const references = referenceColumns(new Set(lineage(entity)))
+    const classes = new Set<unknown>(lineage(entity))
+    for (const { owner, property } of takeGeneratedUuids(classes))
+      declareProperty(owner, property, { mintsUuid: true })
+    const references = referenceColumns(classes)
     for (const { options: column, propertyName, target } of columnsOf(entity)) {
       column.name ??= snakeCase(propertyName)
       const { prototype: owner } = target as { readonly prototype: object }

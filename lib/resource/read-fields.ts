@@ -1,5 +1,6 @@
 import { type Problem, propertyProblem } from '../errors.js'
 import type { DescField, DescMessage } from '@bufbuild/protobuf'
+import { randomUUID } from 'node:crypto'
 import { type ColumnType, getMetadataArgsStorage } from 'typeorm'
 import { CREDENTIAL_PARTS } from '../../decorators/credential.js'
 import { referenceColumns } from '../../decorators/relations/reference-columns.js'
@@ -73,7 +74,19 @@ export function readFields(
       { designType, isKeyPart: role === 'key' || references.has(column.options.name ?? snakeCase(property)) },
     )
     if (!('rule' in field)) {
-      const initial = defaultOf(field, column.options.default, facts.properties.get(property)?.default)
+      const { default: make, mintsUuid = false } = facts.properties.get(property) ?? {}
+      if (mintsUuid && kindOf(field).key?.takesUuid !== true)
+        problems.push(
+          propertyProblem(
+            'column',
+            property,
+            `${property} is ${field.kind}, and a generated UUID is a string`,
+            'declare it as one',
+          ),
+        )
+      // The repository mints keys anyway.
+      const minted = mintsUuid && role !== 'key' ? randomUUID : undefined
+      const initial = defaultOf(field, column.options.default, make ?? minted)
       if (initial !== undefined && 'rule' in initial) problems.push(initial)
       read.push(
         initial !== undefined && 'make' in initial ? Object.freeze({ ...field, default: initial }) : field,
@@ -81,8 +94,17 @@ export function readFields(
     }
     problems.push(...problemsOf(property, column, field, inMessage.get(property), designType))
   }
-  for (const [property, { role, default: make }] of facts.properties)
+  for (const [property, { role, default: make, mintsUuid }] of facts.properties)
     if (make !== undefined && !columns.has(property)) problems.push(strayDefault(property, role))
+    else if (mintsUuid === true && !columns.has(property))
+      problems.push(
+        propertyProblem(
+          'column',
+          property,
+          `${property}: @Generated() stands beside no column`,
+          "add @Column('uuid')",
+        ),
+      )
   problems.push(...renameProblems(facts, columns, read))
   const { name, fields, problems: unnamed } = namePatternOf(message, read)
   problems.push(...unnamed)

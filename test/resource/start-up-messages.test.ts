@@ -6,7 +6,7 @@ import { EchoRequestSchema, NoteSchema, SpecimenSchema } from '../support/gen/sp
 import { problemsOf } from './typeorm/declarations.js'
 
 const SUPPORTED =
-  /; supported are string \(varchar, text, char, .*\), UUID \(uuid\), number \(int, integer, .*\), bigint \(bigint, int8\), fractions of 32 bits \(.*real.*\), fractions of 64 bits \(.*double precision.*\), boolean \(boolean, bool\), Date \(timestamp, .*\), Uint8Array \(bytea, blob, .*\), arrays and objects \(json, jsonb, simple-json, simple-array\)$/
+  /; supported are string \(varchar, text, char, .*\), UUID \(uuid, binary\), day \(date\), number \(int, integer, .*\), bigint \(bigint, int8\), fractions of 32 bits \(.*real.*\), fractions of 64 bits \(.*double precision.*\), boolean \(boolean, bool\), Date \(timestamp, .*\), Uint8Array \(bytea, blob, .*\), arrays and objects \(json, jsonb, simple-json, simple-array\)$/
 
 describe('what is said of a field that does not fit', () => {
   it('tells that a Buffer is none when it is read', () => {
@@ -126,7 +126,6 @@ describe('what is said of a field that does not fit', () => {
   describe('a column type', () => {
     const types: readonly (readonly [type: string, advice: string])[] = [
       ['decimal', 'keep an exact amount as a bigint of its smallest unit'],
-      ['date', 'keep a date as text, or as a timestamp'],
       ['enum', 'leave it out, because an enum of the message is stored by its proto names'],
       ['inet', 'use another'],
       ['citext', 'use another'],

@@ -1,4 +1,4 @@
-import type { Inside } from '../../resource/fields/field.js'
+import type { Field, Inside } from '../../resource/fields/field.js'
 import type { Dialect } from './dialect.js'
 import { rulesOf } from '../query/plan-rules.js'
 import type { PlanColumn } from '../query/query-plan.js'
@@ -13,6 +13,12 @@ export const columnSql = (column: PlanColumn, dialect: Dialect, table?: string):
   const name = table === undefined ? bare : `${dialect.quote(table)}.${bare}`
   if (column.inside !== undefined) return insideSql(name, column, column.inside, dialect)
   return column.first === undefined ? name : dialect.kinds[column.kind].beginning(name, column.first)
+}
+
+/** A key as text, where a statement keeps that beside it. */
+export const keyTextSql = (key: Field, { kinds, quote }: Dialect): string => {
+  const name = quote(key.column)
+  return kinds[key.kind].keyText?.(name, key) ?? name
 }
 
 /** NULL where no message is around the field; the zero value where there is one that leaves the field out. */

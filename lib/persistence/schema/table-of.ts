@@ -91,7 +91,11 @@ const typedBy = (
   facets: Facets,
 ): Pick<ColumnDefinition, 'type' | 'catalogType' | 'isText'> => {
   const type = kind.type(facets)
-  return { type, catalogType: kind.catalogType?.(facets) ?? type, isText: kind.isText }
+  return {
+    type,
+    catalogType: kind.catalogType?.(facets) ?? type,
+    isText: kind.isText && facets.stored === undefined,
+  }
 }
 
 const UNLINKED: TableReferences = {

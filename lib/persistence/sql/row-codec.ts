@@ -107,8 +107,9 @@ function decoderOf(model: ResourceModel, field: Field, dialect: Dialect): RowDec
 
 /** The cheap kinds are written inline; the rest goes through its decoder. */
 const expression = (field: Field, dialect: Dialect, value: string, index: number): string =>
-  (field.hasDigits === true ? undefined : dialect.kinds[field.kind].inline?.(value)) ??
-  `d[${index}](${value}, e)`
+  (field.hasDigits === true || field.stored !== undefined
+    ? undefined
+    : dialect.kinds[field.kind].inline?.(value)) ?? `d[${index}](${value}, e)`
 
 /** Written values → the entity that a read of the row gives, where its columns keep what is written. */
 export function writtenEntityOf<E extends object>(model: ResourceModel<E>): (values: Readonly<Values>) => E {

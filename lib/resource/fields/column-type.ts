@@ -18,13 +18,14 @@ const ADVICE: Readonly<Record<string, string>> = {
   'simple-enum': 'leave it out, because an enum of the message is stored by its proto names',
   decimal: 'keep an exact amount as a bigint of its smallest unit',
   numeric: 'keep an exact amount as a bigint of its smallest unit',
-  date: 'keep a date as text, or as a timestamp',
 }
 
 const adviceFor = (type: unknown): string => {
   const name = describeType(type)
   return Object.hasOwn(ADVICE, name) ? (ADVICE[name] as string) : 'use another'
 }
+
+const UUID_BYTES = 16
 
 /** Where the type options of a column contradict its field. */
 export function* typeProblems(
@@ -56,6 +57,13 @@ export function* typeProblems(
       property,
       `${property}: the column option length is ${JSON.stringify(length)}`,
       'give the number of characters',
+    )
+  if (type === 'binary' && hasLength && Number(length) !== UUID_BYTES)
+    yield propertyProblem(
+      'column',
+      property,
+      `${property}: a binary column holds a UUID`,
+      `write length: ${UUID_BYTES}`,
     )
   if (unsigned === true && declared.isUnsigned !== true)
     yield propertyProblem(

@@ -25,6 +25,7 @@ export function facetsOf(
     repeated: inMessage?.fieldKind === 'list',
     ...(inMessage?.fieldKind === 'enum' ? { enumNames: enumNamesOf(inMessage.enum) } : {}),
     ...(json && { json }),
+    ...(declared.holds === 'UUID' && options.type === 'binary' ? { stored: 'binary(16)' as const } : {}),
     ...(part?.isKeyPart === true ? partFacets(kind, inMessage, options, part.designType) : {}),
   } satisfies Facets
 }

@@ -7,6 +7,7 @@ import type { Literal, Misfit } from './literal.js'
 export type KindName =
   | 'string'
   | 'uuid'
+  | 'date'
   | 'bytes'
   | 'bool'
   | 'int32'
@@ -54,7 +55,7 @@ export interface Facets {
 }
 
 /** Types of columns that only keys, and what refers to them, have as they are declared. */
-export type StoredAs = 'smallint'
+export type StoredAs = 'smallint' | 'binary(16)'
 
 /**
  * A value as entities hold it: bigint for 64-bit integers and durations (nanoseconds), but the name for an

@@ -6,13 +6,14 @@ import { int32, int64, uint32, uint64 } from './integers.js'
 import { json, tags } from './json.js'
 import type { Kind, KindName } from './kind.js'
 import { enumeration, string } from './text.js'
-import { timestamp } from './timestamp.js'
+import { date, timestamp } from './timestamp.js'
 import { uuid } from './uuid.js'
 
 /** Everything that a column can hold. What a database does with each is in `lib/persistence/dialects`. */
 export const KINDS: Readonly<Record<KindName, Kind>> = {
   string,
   uuid,
+  date,
   int32,
   uint32,
   int64,

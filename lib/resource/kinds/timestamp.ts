@@ -1,6 +1,7 @@
 import { type Timestamp, TimestampSchema } from '@bufbuild/protobuf/wkt'
 import type { Kind, PlanValue } from './kind.js'
-import { managedAs } from './managed.js'
+import { byCodePoint } from '../../text/code-point-order.js'
+import { isClass, managedAs } from './managed.js'
 import { Misfit } from './literal.js'
 import { MAX_TIMESTAMP_MS, MIN_TIMESTAMP_MS, parseTimestamp } from '../../text/rfc3339.js'
 import { isStoredText, noNumber } from './text.js'
@@ -47,6 +48,64 @@ export const timestamp: Kind = {
   exceeds: () => false,
   isInCursor: (value) => isInstant(value) || isStoredTime(value) || Number.isFinite(value),
   isForeign: (value) => typeof value === 'string' || typeof value === 'number',
+}
+
+/** A day of the calendar, of the years that every engine has. */
+const isDay = (text: string): boolean => {
+  if (!/^[1-9]\d{3}-\d\d-\d\d$/.test(text)) return false
+  const time = new Date(`${text}T00:00:00Z`)
+  return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(text)
+}
+
+const DAY = 'a day from 1000-01-01 to 9999-12-31'
+
+/** A string of the message in the column type of days. */
+export const date: Kind = {
+  name: 'date',
+  declared: {
+    scalars: [],
+    refines: 'string',
+    columnTypes: ['date'],
+    holds: 'day',
+    family: 'text',
+    classes: [],
+    property: () => 'string',
+    fits: (type) => type === String,
+  },
+  problem: (value) =>
+    typeof value === 'string' && isDay(value) ? undefined : `has to be ${DAY}, such as 2026-03-04`,
+  zero: () => '',
+  filler: () => undefined,
+  increments: noNumber('date'),
+  key: {
+    parse: (text) => (isDay(text) ? text : undefined),
+    meant: dayMeant,
+    takesUuid: false,
+    // Of four digits a year, two a month and a day.
+    compare: byCodePoint,
+  },
+  managed: { type: (declared) => (isClass(declared) ? String : undefined) },
+  isNested: false,
+  isStoredAsText: false,
+  isSmall: true,
+  literal: ({ kind, text }) =>
+    kind === 'string' && isDay(text) ? text : Misfit.takes(`${DAY} in double quotes, such as "2026-03-04"`),
+  isText: false,
+  hasOrder: true,
+  isSortable: true,
+  hasKeys: false,
+  exceeds: () => false,
+  isInCursor: (value) => typeof value === 'string' && isDay(value),
+}
+
+/** The day of a time in UTC, and of a month and a day without their zeros. */
+function dayMeant(text: string): string | undefined {
+  const [, year, month, day] =
+    text.length > MAX_STORED_TIME
+      ? []
+      : (/^\s*(\d{4})-(\d{1,2})-(\d{1,2})(?:[T ]00:00(?::00(?:\.0+)?)?Z?)?\s*$/.exec(text) ?? [])
+  const canonical = [year, month?.padStart(2, '0'), day?.padStart(2, '0')].join('-')
+  return isDay(canonical) ? canonical : undefined
 }
 
 /** Timestamp message → Date; fractions of a millisecond are cut. */

@@ -14,12 +14,13 @@ export const uuid: Kind = {
   declared: {
     scalars: [],
     refines: string.name,
-    columnTypes: ['uuid'],
+    columnTypes: ['uuid', 'binary'],
     holds: 'UUID',
     family: 'text',
     classes: [],
     property: () => 'string',
     fits: (type) => type === String,
+    takesLength: (type) => type === 'binary',
   },
   problem: (value) =>
     typeof value === 'string' && UUID.test(value)
@@ -35,8 +36,11 @@ export const uuid: Kind = {
     compare: byCodePoint,
   },
   increments: noNumber('uuid'),
-  // Not every database has a type of them.
-  managed: { type: () => String },
+  managed: {
+    // Not every database has a type of them.
+    type: () => String,
+    from: (read) => (read instanceof Uint8Array ? ofBytes(read) : read),
+  },
   isNested: false,
   isStoredAsText: false,
   isSmall: true,
@@ -61,3 +65,7 @@ function canonical(text: string): string | undefined {
 
 const misspelt = (meant: string | undefined): Misfit =>
   Misfit.takes(`a UUID in lower case in double quotes${meant === undefined ? '' : `, "${meant}"`}`)
+
+/** Of 16 bytes. */
+export const ofBytes = (bytes: Uint8Array): string =>
+  canonical(Buffer.from(bytes).toString('hex').padEnd(32, '0')) ?? ''

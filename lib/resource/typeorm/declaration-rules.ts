@@ -58,7 +58,7 @@ export const DECLARATIONS: { readonly [K in Declared]: Rule<DeclarationRule<K>> 
   trees: () => '@Tree() is not supported: keep the key of the parent in a column, such as parentId',
   columns: ({ mode, propertyName, options }) => columnMode(mode, propertyName, options),
   generations: ({ propertyName, strategy }) =>
-    `${propertyName}: a generated value (@Generated(), @PrimaryGeneratedColumn() or generated: ${JSON.stringify(strategy)}) is not supported: a key is @PrimaryColumn() id!: string, and the repository mints a UUIDv7 where none is given (option newKey mints others)`,
+    `${propertyName}: a number that the database mints (@PrimaryGeneratedColumn(), @Generated() or generated: ${JSON.stringify(strategy)}) is not supported: write @PrimaryGeneratedColumn('uuid') ${propertyName}!: string, which the repository mints, or @PrimaryColumn('bigint'), which whoever creates the resource chooses, or the option newKey mints`,
   embeddeds: ({ propertyName }) =>
     `${propertyName}: an embedded class, @Column(() => Class), is not supported: keep the object in one column with @Column('simple-json'), or its parts in columns of their own`,
   relations: ({ propertyName, relationType, isTreeParent, isTreeChildren }) =>

@@ -166,9 +166,9 @@ describeOn('keys', [...backends, ...merged], (backend) => {
               ErrNotFound,
             )
             expect(await lots.batchGet([second, key], { allowMissing: true })).to.have.length(1)
-            if (name !== 'text' && text !== '')
+            if (!TEXTS.has(name) && text !== '')
               await rejection(lots.create({ ...made(second), title: 'x', id: key }), InvalidArgument, 'id')
-            if (name !== 'text')
+            if (!TEXTS.has(name))
               await rejection(lots.list({ filter: `id = ${JSON.stringify(text)}` }), InvalidArgument)
             await rejection(parts.create({ id: first, lotId: key } as Part), InvalidArgument, 'lot_id')
           }
@@ -237,11 +237,15 @@ describeOn('keys', [...backends, ...merged], (backend) => {
  */
 function isAskedOn(name: BackendName): (_: Keyed, index: number) => boolean {
   const at = ['postgres', 'mariadb', 'mysql8', 'pgbouncer'].indexOf(name)
-  return (_, index) => drilling || at < 0 || (index + at) % 2 === 0
+  return ({ isOf }, index) => isOf?.(name) !== false && (drilling || at < 0 || (index + at) % 2 === 0)
 }
+
+/** Types whose keys are any texts that the column can hold. */
+const TEXTS: ReadonlySet<string> = new Set(['text', 'char'])
 
 /** A key of the type that no lot has. */
 function nowhere([, second]: readonly PartValue[]): PartValue {
+  if (second === '2024-02-29') return '2024-03-01'
   if (typeof second === 'bigint') return 77n
   if (typeof second === 'number') return 77
   return second?.includes('-') === true ? '0189f7ea-ae2c-7809-8aeb-000000000000' : '77'

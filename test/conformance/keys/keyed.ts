@@ -12,6 +12,7 @@ import {
 import { Emits, ETag, Expirable, Resource, SoftDeletable, TenantScoped } from '../../../decorators/index.js'
 import type { PartValue } from '../../../lib/resource/keys/key-part.js'
 import type { EntityClass } from '../../../lib/resource/resource-model.js'
+import type { BackendName } from '../../support/databases/backends.js'
 
 /** A resource with a key of some type, as the tests see it. */
 export interface Lot {
@@ -37,6 +38,8 @@ export interface Part {
 /** One type of keys, and the two resources that have it. */
 export interface Keyed {
   readonly name: string
+  /** The engines that have the type; all of them where it says nothing. */
+  readonly isOf?: (backend: BackendName) => boolean
   /** In the order of the keys, at least four. */
   readonly keys: readonly PartValue[]
   /** Spellings of the second key, and keys that the column cannot hold. None of them is a key. */
@@ -45,7 +48,7 @@ export interface Keyed {
   readonly Part: EntityClass<Part>
 }
 
-interface KeyType extends Pick<Keyed, 'name' | 'keys' | 'wrong'> {
+interface KeyType extends Pick<Keyed, 'name' | 'keys' | 'wrong' | 'isOf'> {
   readonly column: ColumnOptions
   readonly design: unknown
 }
@@ -126,10 +129,44 @@ const TYPES: readonly KeyType[] = [
     keys: [0n, 2n, 10n, 9_007_199_254_740_993n, 2n ** 63n - 1n],
     wrong: [...TWOS, '-1', '18446744073709551616'],
   },
+  {
+    name: 'char',
+    column: { type: 'char', length: 3 },
+    // TypeORM refuses it there.
+    isOf: (backend) => !backend.includes('sqlite'),
+    design: String,
+    keys: ['AED', 'EUR', 'USD', 'usd'],
+    wrong: ['EUR ', ' EUR', 'eur', 'EU', 'EURO', ...NEVER],
+  },
+  {
+    name: 'date',
+    column: { type: 'date' },
+    design: String,
+    keys: ['1000-01-01', '2024-02-29', '2026-03-04', '9999-12-31'],
+    wrong: [
+      ...[
+        '2024-2-29',
+        '2024-02-29T00:00:00Z',
+        '2024-02-30',
+        '20240229',
+        '24-02-29',
+        '2024-02-29 ',
+        '0999-12-31',
+      ],
+      ...['10000-01-01', 'infinity', 'today', '', ...NEVER],
+    ],
+  },
+  {
+    name: 'uuid in 16 bytes',
+    column: { type: 'binary', length: 16 },
+    design: String,
+    keys: UUIDS,
+    wrong: [UUIDS[1].toUpperCase(), UUIDS[1].replaceAll('-', ''), '1', '', ...NEVER],
+  },
 ]
 
 /** Declares both resources. TypeScript cannot say the type of a property that differs from class to class. */
-function keyed({ name, column, design, keys, wrong }: KeyType, at: number): Keyed {
+function keyed({ name, column, design, keys, wrong, isOf = () => true }: KeyType, at: number): Keyed {
   @Entity(`lots_${at}`)
   @TenantScoped()
   @SoftDeletable()
@@ -172,7 +209,7 @@ function keyed({ name, column, design, keys, wrong }: KeyType, at: number): Keye
     [AnyPart, `part_${at}`],
   ] as const)
     Resource({ type })(entity)
-  return { name, keys, wrong, Lot: AnyLot, Part: AnyPart }
+  return { name, keys, wrong, isOf, Lot: AnyLot, Part: AnyPart }
 }
 
 /** Every type of keys that somebody chooses. */

@@ -56,6 +56,7 @@ const TYPES = {
   timestamp: ['timestamptz', 'datetime(6)', 'text'],
   duration: ['bigint', 'bigint', 'integer'],
   uuid: ['uuid', 'varchar(36)', 'text'],
+  date: ['date', 'date', 'text'],
   bytes: ['bytea', 'longblob', 'blob'],
   json: ['jsonb', 'json', 'text'],
   tags: ['jsonb', 'json', 'text'],

@@ -42,9 +42,6 @@ const KINDS = 'give each kind an @Entity() of its own, or one entity a column th
 const PARENT = 'keep the key of the parent in a column, such as parentId'
 const LINK = 'write the link as an entity of its own'
 const BY_MIGRATION = 'drop it, and add the constraint in a migration'
-const KEY =
-  'is not supported: a key is @PrimaryColumn() id!: string, and the repository mints a UUIDv7 where none is given (option newKey mints others)'
-
 const NEVER_CALLED = [
   ['BeforeSoftRemove', 'use @BeforeRemove()'],
   ['AfterSoftRemove', 'use @AfterRemove()'],
@@ -60,8 +57,8 @@ const listeners: readonly Row[] = NEVER_CALLED.map(([decorator, instead]) => ({
   ],
 }))
 
-const generated = (what: string, property: string, strategy: string) =>
-  `${property}: a generated value (@Generated(), @PrimaryGeneratedColumn() or generated: "${strategy}") ${KEY}${what}`
+const generated = (property: string, strategy: string) =>
+  `${property}: a number that the database mints (@PrimaryGeneratedColumn(), @Generated() or generated: "${strategy}") is not supported: write @PrimaryGeneratedColumn('uuid') ${property}!: string, which the repository mints, or @PrimaryColumn('bigint'), which whoever creates the resource chooses, or the option newKey mints`
 
 const decorators: readonly Row[] = [
   {
@@ -135,19 +132,28 @@ const decorators: readonly Row[] = [
   },
   {
     decorator: 'Generated',
+    declare: (prototype) => typeorm.Generated('increment')(prototype, 'serial'),
+    problems: [generated('serial', 'increment')],
+  },
+  {
+    decorator: 'Generated',
+    what: 'of a UUID without a column',
     declare: (prototype) => typeorm.Generated('uuid')(prototype, 'serial'),
-    problems: [generated('', 'serial', 'uuid')],
+    problems: ["serial: @Generated() stands beside no column: add @Column('uuid')"],
+  },
+  {
+    decorator: 'Generated',
+    what: 'of a UUID on a number',
+    declare: (prototype) => {
+      Column({ type: 'int' })(prototype, 'serial')
+      typeorm.Generated('uuid')(prototype, 'serial')
+    },
+    problems: ['serial is int32, and a generated UUID is a string: declare it as one'],
   },
   {
     decorator: 'PrimaryGeneratedColumn',
     declare: (prototype) => typeorm.PrimaryGeneratedColumn()(prototype, 'id'),
-    problems: [generated('', 'id', 'increment')],
-  },
-  {
-    decorator: 'PrimaryGeneratedColumn',
-    what: 'of UUIDs',
-    declare: (prototype) => typeorm.PrimaryGeneratedColumn('uuid')(prototype, 'id'),
-    problems: [generated('', 'id', 'uuid')],
+    problems: [generated('id', 'increment')],
   },
   {
     decorator: 'CreateDateColumn',
@@ -242,8 +248,8 @@ const decorators: readonly Row[] = [
     decorator: 'Column',
     what: 'with a generated value',
     replaces: 'title',
-    declare: (prototype) => Column({ type: String, generated: 'uuid' })(prototype, 'title'),
-    problems: [generated('', 'title', 'uuid')],
+    declare: (prototype) => Column({ type: String, generated: 'increment' })(prototype, 'title'),
+    problems: [generated('title', 'increment')],
   },
   {
     decorator: 'Column',

@@ -5,6 +5,7 @@ import type { LockClause } from '../../contract/row-lock.js'
 import type { TableName } from '../../dialects/catalog/table-definition.js'
 import type { Dialect } from '../../dialects/dialect.js'
 import { quoteTable } from '../../dialects/quote-table.js'
+import { keyTextSql } from '../../dialects/column-sql.js'
 import { toPredicate } from '../../dialects/to-predicate.js'
 import { named, plannedByValue } from '../../engines/executor/named.js'
 import type { Row, Statement } from '../../engines/executor/executor.js'
@@ -114,7 +115,9 @@ export class FamilyStatements {
       return `${name} = ${column.column === updateTime ? this.dialect.later(name, bound) : bound}`
     })
     if (this.softDeleteKey !== undefined && asked.state === 'live' && this.#deletes(written))
-      sets.push(`${this.dialect.quote(this.softDeleteKey)} = ${this.#name(this.member.model.key)}`)
+      sets.push(
+        `${this.dialect.quote(this.softDeleteKey)} = ${keyTextSql(this.member.model.key, this.dialect)}`,
+      )
     if (this.softDeleteKey !== undefined && asked.state === 'deleted' && this.#deletes(written))
       sets.push(`${this.dialect.quote(this.softDeleteKey)} = ''`)
     const where = this.#where(asked, values)

@@ -14,7 +14,7 @@ export interface IdentifyingColumn {
   /** The type that it should have. */
   readonly type: string
   /** Whether one of a type does, by its name in the catalog. Undefined where a collation decides. */
-  readonly isExactAs?: ((type: string) => boolean) | undefined
+  readonly isExactAs?: ((type: string) => boolean | undefined) | undefined
 }
 
 /** Those of the columns that are not compared exactly; undefined while there is no such table. */
@@ -45,7 +45,8 @@ export function inexactAmong(
   return columns.flatMap((one): InexactColumn[] => {
     const row = byName.get(spelled(one.column))
     if (row === undefined) return []
-    const wrong = one.isExactAs === undefined ? problem(row) : wrongType(one, String(row[1]))
+    const isKnown = one.isExactAs?.(String(row[1])) !== undefined
+    const wrong = isKnown ? wrongType(one, String(row[1])) : problem(row)
     return wrong === undefined ? [] : [{ column: one.column, ...wrong }]
   })
 }

@@ -1,3 +1,4 @@
+import { ofBytes } from '../../../resource/kinds/uuid.js'
 import type { Facets } from '../../../resource/kinds/kind.js'
 import type { PlanValue } from '../../query/query-plan.js'
 import { type BoundValue, isoMicros, lastMicrosecond } from '../values/bound-value.js'
@@ -58,6 +59,27 @@ function isInteger(_: Facets, type: string): boolean {
 /** A 64-bit integer is bound as text: as a number it would be compared as a double. */
 const SIGNED = { ...OF_BIGINT, placeholder: () => 'CAST(? AS SIGNED)', exactAs: isInteger }
 
+/** A key can be declared as `binary(16)`. */
+const uuidKind = entry('varchar(36)', {
+  ...OF_TEXT,
+  type: ({ stored }) => stored ?? 'varchar(36)',
+  isText: true,
+  exactAs: ({ stored }, type) => {
+    if (stored !== undefined) return type === 'binary'
+    // The engine's own type has one text for each value.
+    return type === 'uuid' ? true : undefined
+  },
+  keyText: (column, { stored }) => (stored === undefined ? column : `LOWER(HEX(${column}))`),
+  value: (value, { stored }) => (stored === undefined ? bound(value) : uuidBytes(value)),
+  encoder: ({ stored }) => (stored === undefined ? undefined : uuidBytes),
+  decoder: ({ stored }) =>
+    stored === undefined ? (value) => value : (value) => ofBytes(value as Uint8Array),
+})
+
+function uuidBytes(value: unknown): Buffer {
+  return Buffer.from((value as string).replaceAll('-', ''), 'hex')
+}
+
 export const mysqlKinds: KindsSql = {
   string: entry('longtext', {
     ...OF_TEXT,
@@ -65,7 +87,8 @@ export const mysqlKinds: KindsSql = {
     type: ({ maxLength }) => varchar(maxLength),
     inside: textInside,
   }),
-  uuid: entry('varchar(36)', { ...OF_TEXT, isText: true }),
+  date: entry('date', { ...OF_TEXT, exactAs: (_, type) => type === 'date' }),
+  uuid: uuidKind,
   enum: entry('longtext', {
     ...OF_ENUM,
     isText: true,

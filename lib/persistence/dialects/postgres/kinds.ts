@@ -99,6 +99,7 @@ export const postgresKinds: KindsSql = {
     catalogType: ({ maxLength }) => catalogText(varchar(maxLength)),
     inside: textInside,
   }),
+  date: entry('date', { ...OF_TEXT, exactAs: (_, type) => type === 'date' }),
   uuid: entry('uuid', { ...OF_TEXT, exactAs: (_, type) => type === 'uuid' }),
   enum: entry('text', {
     ...TEXT,

@@ -40,16 +40,18 @@ export interface KindSql {
   readonly keeps: (field: Facets, type: string) => boolean
   /**
    * Whether a column of that type, as the catalog names it, compares values of a key exactly, and takes all
-   * of them. Undefined for texts, which a collation compares, and where no key is of the kind.
+   * of them. Undefined where a collation says it.
    */
-  readonly exactAs?: (field: Facets, type: string) => boolean
+  readonly exactAs?: (field: Facets, type: string) => boolean | undefined
+  /** A key as text, where a statement keeps that beside it. Undefined where the engine converts it. */
+  readonly keyText?: (column: string, field: Facets) => string
   /** What the engine can hold, where that is less than the kind. */
   readonly range?: Range
 
   /** Stands for a value; `index` counts the parameters of the statement from 1. */
   readonly placeholder: (column: Pick<PlanColumn, 'inside'>, index: number) => string
   /** A plan's value as the column stores it, for a filter and for a write alike. */
-  readonly value: (value: PlanValue, column: Pick<PlanColumn, 'inside'>) => BoundValue
+  readonly value: (value: PlanValue, column: Pick<PlanColumn, 'inside' | 'stored'>) => BoundValue
   /** Undefined where values are bound as they are. */
   readonly encoder: (field: StoredField) => Encode | undefined
 

@@ -12,6 +12,7 @@ import { OUTBOX_TYPES, type OutboxWriter } from '../../outbox/sql/outbox-writer.
 import type { Taken } from '../../rows/parents.js'
 import { FOR_WRITE, type GetOptions } from '../../rows/rows.js'
 import type { TableName } from '../../dialects/catalog/table-definition.js'
+import { keyTextSql } from '../../dialects/column-sql.js'
 import { quoteTable } from '../../dialects/quote-table.js'
 import { tableNameOf } from '../../schema/table-name-of.js'
 import {
@@ -131,7 +132,7 @@ export class Statements {
         return `DELETE FROM ${this.#table} WHERE ${this.#condition(text, predicate)}`
       const sets = fields.map((field) => this.#set(field, text.bind(field)))
       if (this.#discriminated)
-        sets.push(`${this.dialect.quote(SOFT_DELETE_KEY)} = ${this.#name(this.model.key)}`)
+        sets.push(`${this.dialect.quote(SOFT_DELETE_KEY)} = ${keyTextSql(this.model.key, this.dialect)}`)
       return `UPDATE ${this.#table} SET ${sets.join(', ')} WHERE ${this.#condition(text, predicate)}${this.#live()}`
     })
   }
