@@ -1,4 +1,5 @@
 import { type Problem, propertyProblem } from '../errors.js'
+import { kindOf } from './kinds/kinds.js'
 import { checkValue } from './values/check-value.js'
 import type { Field, FieldDefault, Role } from './fields/field.js'
 
@@ -91,3 +92,23 @@ export const isZero = (value: unknown): boolean => {
   if (value instanceof Uint8Array || Array.isArray(value)) return value.length === 0
   return value instanceof Object && !(value instanceof Date) && Object.keys(value).length === 0
 }
+
+/** Why a field cannot have the value of `@Generated('uuid')`. */
+export function* generatedProblems({ property, kind }: Field): Generator<Problem> {
+  if (kindOf({ kind }).key?.takesUuid !== true)
+    yield propertyProblem(
+      'column',
+      property,
+      `${property} is ${kind}, and a generated UUID is a string`,
+      'declare it as one',
+    )
+}
+
+/** `@Generated('uuid')` where no column takes it. */
+export const strayGenerated = (property: string): Problem =>
+  propertyProblem(
+    'column',
+    property,
+    `${property}: @Generated() stands beside no column`,
+    "add @Column('uuid')",
+  )

@@ -7,7 +7,7 @@ import { referenceColumns } from '../../decorators/relations/reference-columns.j
 import { lineage, type EntityFacts } from '../../decorators/entity-facts.js'
 import { snakeCase } from '../text/snake-case.js'
 import type { EntityClass } from './resource-model.js'
-import { defaultOf, strayDefault } from './defaults.js'
+import { defaultOf, generatedProblems, strayDefault, strayGenerated } from './defaults.js'
 import type { Field, Role } from './fields/field.js'
 import { describeType, typeProblems, unstorableType } from './fields/column-type.js'
 import { columnNameProblems, fieldNameProblems } from './fields/column-names.js'
@@ -75,15 +75,7 @@ export function readFields(
     )
     if (!('rule' in field)) {
       const { default: make, mintsUuid = false } = facts.properties.get(property) ?? {}
-      if (mintsUuid && kindOf(field).key?.takesUuid !== true)
-        problems.push(
-          propertyProblem(
-            'column',
-            property,
-            `${property} is ${field.kind}, and a generated UUID is a string`,
-            'declare it as one',
-          ),
-        )
+      if (mintsUuid) problems.push(...generatedProblems(field))
       // The repository mints keys anyway.
       const minted = mintsUuid && role !== 'key' ? randomUUID : undefined
       const initial = defaultOf(field, column.options.default, make ?? minted)
@@ -96,15 +88,7 @@ export function readFields(
   }
   for (const [property, { role, default: make, mintsUuid }] of facts.properties)
     if (make !== undefined && !columns.has(property)) problems.push(strayDefault(property, role))
-    else if (mintsUuid === true && !columns.has(property))
-      problems.push(
-        propertyProblem(
-          'column',
-          property,
-          `${property}: @Generated() stands beside no column`,
-          "add @Column('uuid')",
-        ),
-      )
+    else if (mintsUuid === true && !columns.has(property)) problems.push(strayGenerated(property))
   problems.push(...renameProblems(facts, columns, read))
   const { name, fields, problems: unnamed } = namePatternOf(message, read)
   problems.push(...unnamed)
@@ -282,16 +266,7 @@ function problemsOf(
   const problems = misnamed(property, column)
   if ('rule' in field) return [...problems, field]
   problems.push(...typeProblems(property, column.options, field.kind))
-  const narrow = narrowWire(field, inMessage)
-  if (narrow !== undefined)
-    problems.push(
-      propertyProblem(
-        'column',
-        property,
-        `${property} holds integers ${narrow}, and ${inMessage?.name ?? ''} of the message fewer`,
-        'make the field string, or an integer that holds them all',
-      ),
-    )
+  problems.push(...narrowWire(field, inMessage))
   const expected = field.hasDigits === true ? undefined : expectedType(field.kind, designType, field.repeated)
   if (expected !== undefined)
     problems.push(

@@ -1,4 +1,5 @@
 import type { DescField } from '@bufbuild/protobuf'
+import { type Problem, propertyProblem } from '../../errors.js'
 import type { Field } from '../fields/field.js'
 import { kindOfScalar } from '../kinds/declared-kind.js'
 import type { Range } from '../kinds/kind.js'
@@ -11,8 +12,6 @@ export interface WirePart {
   readonly toWire: ((value: unknown) => unknown) | undefined
   readonly fromWire: ((value: unknown) => unknown) | undefined
 }
-
-type Part = Pick<Field, 'kind' | 'role' | 'hasDigits' | 'takesText' | 'range'>
 
 /** Undefined for a field that is no part of a key, and converted as any other. */
 export function wirePartOf(field: Field, inMessage: DescField): WirePart | undefined {
@@ -39,13 +38,20 @@ export function wirePartOf(field: Field, inMessage: DescField): WirePart | undef
   }
 }
 
-/** Why a field of a message cannot hold all values of the column; undefined where it can. */
-export function narrowWire(field: Part, inMessage: DescField | undefined): string | undefined {
-  if (inMessage?.fieldKind !== 'scalar') return undefined
+/** Where a field of a message cannot hold all values of the column. */
+export function* narrowWire(field: Field, inMessage: DescField | undefined): Generator<Problem> {
+  if (inMessage?.fieldKind !== 'scalar') return
   const [held, stored] = [rangeOf(kindOf({ kind: kindOfScalar(inMessage.scalar) })), rangeOf(kindOf(field))]
-  if (held === undefined || stored === undefined) return undefined
-  const [least, most] = field.range ?? stored
-  return held[0] <= least && held[1] >= most ? undefined : `from ${least} to ${most}`
+  if (held === undefined || stored === undefined) return
+  const { property, range = stored } = field
+  const [least, most] = range
+  if (held[0] <= least && held[1] >= most) return
+  yield propertyProblem(
+    'column',
+    property,
+    `${property} holds integers from ${least} to ${most}, and ${inMessage.name} of the message fewer`,
+    'make the field string, or an integer that holds them all',
+  )
 }
 
 const rangeOf = ({ increments, key }: ReturnType<typeof kindOf>): Range | undefined =>
