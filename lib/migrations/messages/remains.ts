@@ -28,9 +28,6 @@ interface RemainsText {
   readonly next?: string
 }
 
-/** Part of the error that is stored with a dirty version, which has no column for it: see `isUnknown`. */
-export const MAY_BE_DONE = 'may be done all the same, because a run before this one ended without a report'
-
 const KEPT = 'and rows that are written keep what they got'
 
 export function remainsText(remains: Remains): RemainsText {
@@ -46,7 +43,7 @@ export function remainsText(remains: Remains): RemainsText {
     }
     case 'mayBeDone':
       return {
-        stays: `Statement ${remains.statement} ${MAY_BE_DONE}`,
+        stays: `Statement ${remains.statement} may be done all the same, because a run before this one ended without a report`,
         correct: 'look whether it is, correct the file',
       }
     case 'index':

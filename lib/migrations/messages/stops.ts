@@ -44,7 +44,7 @@ export const STOPS = {
   cancelledWaiting: (v: { holder: string }) => `cancelled while it waited for ${v.holder || 'another host'}`,
   cancelledBefore: (v: Of) => `cancelled before ${v.version}: what stands before it is done`,
   cancelledBetweenChunks: (v: Of & { file: string; written: number }) =>
-    `${v.file}: ${BETWEEN_CHUNKS}; ${writtenText(v.written)}: up goes on behind ${v.written === 1 ? 'it' : 'them'}`,
+    `${v.file}: cancelled between two chunks; ${writtenText(v.written)}: up goes on behind ${v.written === 1 ? 'it' : 'them'}`,
   lockedTooLong: (v: { holder: string; waitedMs: number }) =>
     `waited ${v.waitedMs} ms for ${v.holder || 'another host'}, which is migrating the same database: run again when it has ended`,
   lockLost: () => 'the lock was lost in the middle of the run: run again',
@@ -193,9 +193,6 @@ interface EditedFile {
   readonly applied: string
   readonly now: string
 }
-
-/** Part of the error that is stored with a dirty version, which has no column for it: see `wasCancelled`. */
-export const BETWEEN_CHUNKS = 'cancelled between two chunks'
 
 /** So that what to do is not cut off behind a long list. */
 const MOST_NAMED = 3

@@ -3,7 +3,7 @@ import { mysqlSyntax } from './sql/syntax.js'
 import type { Engine } from '../session/engine.js'
 import { stopped } from '../messages/problem.js'
 import type { Recovery } from '../messages/recoveries.js'
-import { MAY_BE_DONE, type Remains } from '../messages/remains.js'
+import type { Remains } from '../messages/remains.js'
 import { endBackfill, fillRows } from '../session/fill-rows.js'
 import { SessionError } from '../session/session-error.js'
 import { splitStatements, type Statement } from '../sql/split-statements.js'
@@ -107,11 +107,9 @@ function remainsOf(done: number, mayBeDone: boolean): Remains {
   return done === 0 ? { kind: 'nothing' } : { kind: 'statements', done }
 }
 
-/**
- * Whether the statement at which the last run stopped may be done. The version table has no column for it.
- */
-export const isUnknown = ({ error }: AppliedVersion): boolean =>
-  error === undefined || error.includes(MAY_BE_DONE)
+/** Whether the statement at which the last run stopped may be done. */
+export const isUnknown = ({ error, marks }: AppliedVersion): boolean =>
+  error === undefined || marks?.mayBeDone === true
 
 /** What of a version is done whose step did not end, and where the next run goes on. */
 export function resumes({ statements, backfill }: Step, row: AppliedVersion): Recovery {

@@ -1,17 +1,8 @@
-import { BETWEEN_CHUNKS } from '../messages/stops.js'
 import type { ResolvedOptions } from './migrate-options.js'
 import type { SessionFailure } from './engine-failures.js'
 
-/**
- * The same text says later that the run of a dirty version was cancelled: the version table has no column for
- * it.
- */
-export const CANCELLED = 'The run was cancelled, and the server has stopped the statement'
-export const NOT_SENT = 'The run was cancelled before it'
-
-/** Whether the error of a dirty version is that its run was cancelled. */
-export const wasCancelled = (error: string): boolean =>
-  [CANCELLED, NOT_SENT, BETWEEN_CHUNKS].some((text) => error.includes(text))
+const CANCELLED = 'The run was cancelled, and the server has stopped the statement'
+const NOT_SENT = 'The run was cancelled before it'
 
 /** What to do about a failed statement; empty when it depends on the file. */
 export function adviceFor(

@@ -3,8 +3,8 @@ import { type MigrationProblem, problemText, stopped } from '../messages/problem
 import type { RunEnd } from '../messages/recoveries.js'
 import type { Remains } from '../messages/remains.js'
 import type { StatementFailed } from '../messages/statement-failed.js'
-import { adviceFor, wasCancelled } from './advice.js'
-import type { AppliedVersion } from './version-table.js'
+import { adviceFor } from './advice.js'
+import { type AppliedVersion, withMarks } from './version-table.js'
 import { isOfFramework } from '../files/migration-files.js'
 import type { RowBackfill } from '../files/row-backfill.js'
 import type { ResolvedOptions } from './migrate-options.js'
@@ -121,9 +121,9 @@ export async function watched<T>(
 }
 
 /** How the run of a dirty version ended. */
-export function endOf({ error }: Pick<AppliedVersion, 'error'>): RunEnd {
+export function endOf({ error, marks }: Pick<AppliedVersion, 'error' | 'marks'>): RunEnd {
   if (error === undefined) return 'unreported'
-  return wasCancelled(error) ? 'cancelled' : 'failed'
+  return marks?.isCancelled === true ? 'cancelled' : 'failed'
 }
 
 /** What failed and where, what the file left behind, and what to do. `at` is undefined for the COMMIT. */
@@ -165,10 +165,13 @@ export function failureOf(
 }
 
 /** What is stored with a version that failed: without what to do, which the next command says. */
-export const storedText = ({ problem }: MigrationError): string =>
-  problemText(
+export function storedText({ problem, stop }: MigrationError): string {
+  const { remains } = problem as { readonly remains?: Remains }
+  const text = problemText(
     (problem.kind === 'statementFailed' ? { ...problem, mend: undefined } : problem) as MigrationProblem,
   )
+  return withMarks(text, { isCancelled: stop === 'cancelled', mayBeDone: remains?.kind === 'mayBeDone' })
+}
 
 /**
  * The rows that are there break a change of a table. What a statement writes itself may be wrong in the file,

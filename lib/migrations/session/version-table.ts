@@ -19,7 +19,17 @@ export interface AppliedVersion {
   readonly downSql: string | undefined
   /** Undefined for a dirty version whose run ended without a report: how far the statement got is unknown. */
   readonly error: string | undefined
+  /** What else is known of the run that ended with the error. */
+  readonly marks?: RunMarks
   readonly appliedAt: Date
+}
+
+/** What is stored in front of an error, because the table has no column for it. */
+export interface RunMarks {
+  /** The caller cancelled the run. */
+  readonly isCancelled: boolean
+  /** MySQL: its statement may be done, because a run before it ended without a report. */
+  readonly mayBeDone: boolean
 }
 
 /** A row to write; `appliedAt` is the server's clock. */
@@ -180,15 +190,25 @@ function fromRow(row: Row): AppliedVersion {
     statementsDone: Number(row.statements_done),
     upSql: text(row.up_sql),
     downSql: text(row.down_sql),
-    error: withoutPrefix(text(row.error)),
+    ...errorIn(text(row.error)),
     appliedAt: row.applied instanceof Date ? row.applied : new Date(String(row.applied)),
   }
 }
 
-/** Earlier releases stored it. */
-const PREFIX = 'migrations: '
+/** In the order of the marks, each for itself; nothing where there is none. */
+const MARKS = { isCancelled: '[cancelled] ', mayBeDone: '[may be done] ' } as const
 
-const withoutPrefix = (error: string | undefined): string | undefined =>
-  error?.startsWith(PREFIX) === true ? error.slice(PREFIX.length) : error
+/** An error as it is stored. */
+export const withMarks = (error: string, { isCancelled, mayBeDone }: RunMarks): string =>
+  `${isCancelled ? MARKS.isCancelled : ''}${mayBeDone ? MARKS.mayBeDone : ''}${error}`
+
+function errorIn(stored: string | undefined): Pick<AppliedVersion, 'error' | 'marks'> {
+  if (stored === undefined) return { error: undefined }
+  const isCancelled = stored.startsWith(MARKS.isCancelled)
+  const rest = isCancelled ? stored.slice(MARKS.isCancelled.length) : stored
+  const mayBeDone = rest.startsWith(MARKS.mayBeDone)
+  const error = mayBeDone ? rest.slice(MARKS.mayBeDone.length) : rest
+  return { error, marks: { isCancelled, mayBeDone } }
+}
 
 const isTrue = (value: unknown): boolean => value === true || value === 1 || value === '1'
