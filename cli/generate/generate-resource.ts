@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Failure } from '../errors/failure.js'
 import { describedProtos, generateCode } from '../proto/buf.js'
+import { projectOption } from '../loading/project-option.js'
 import { runTool, toolOf } from '../proto/project-tool.js'
 import { changedResource } from './changed-resource.js'
 import type { ChangedFiles } from './changed-files.js'
@@ -168,8 +169,10 @@ export async function compiledEntities(folder: string): Promise<string> {
       `the files are written, and the project does not compile, so that no migration is: ${lines}`,
     )
   }
-  return join(folder, 'dist/src/entities.js')
+  return projectOption('entities') ?? join(folder, 'dist/src/entities.js')
 }
 
 /** Whether the project has migrations. Without them SQLite makes its tables by itself. */
-export const hasMigrations = (folder: string): boolean => existsSync(join(folder, 'migrations'))
+export const hasMigrations = (): boolean => existsSync(migrationsFolder())
+
+export const migrationsFolder = (): string => projectOption('files') ?? 'migrations'

@@ -1,5 +1,5 @@
 import { type Command, Help, type Interfaces } from '@oclif/core'
-import { GROUPS } from './groups.js'
+import { FIRST_STEPS, GROUPS, ROOT_GROUPS } from './groups.js'
 import { EXIT_CODES, EXIT_MEANINGS, type Exit } from '../errors/exit-codes.js'
 
 /**
@@ -8,7 +8,26 @@ import { EXIT_CODES, EXIT_MEANINGS, type Exit } from '../errors/exit-codes.js'
  */
 export class ExampledHelp extends Help {
   override formatRoot(): string {
-    return this.withExamples(super.formatRoot(), this.config.commands)
+    if (this.config.bin !== 'ashlar') return this.withExamples(super.formatRoot(), this.config.commands)
+    const { commands, topics, bin, pjson } = this.config
+    const summaryOf = (name: string): string => {
+      const command = commands.find(({ id }) => id === name)
+      const topic = topics.find((one) => one.name === name)
+      return (command === undefined ? topic?.description : this.summary(command)) ?? ''
+    }
+    const text = [
+      pjson.oclif.description ?? '',
+      this.section('USAGE', `$ ${bin} COMMAND, or ${bin} COMMAND --help`),
+      ...this.grouped(ROOT_GROUPS, (name) => [[name, summaryOf(name)]]),
+    ]
+    const first = FIRST_STEPS.flatMap((step) => commands.filter(({ id }) => id === step))
+    return `${this.withExamples(text.join('\n\n'), first)}\n`
+  }
+
+  /** Topics and commands of `ashlar` are among its groups. */
+  protected override async showRootHelp(): Promise<void> {
+    if (this.config.bin !== 'ashlar') return super.showRootHelp()
+    this.log(this.formatRoot())
   }
 
   protected override formatTopic(topic: Interfaces.Topic): string {
@@ -28,16 +47,21 @@ export class ExampledHelp extends Help {
   protected override formatCommands(commands: Command.Loadable[]): string {
     const groups = GROUPS[topicOf(commands[0])]
     if (groups === undefined) return super.formatCommands(commands)
-    const sections = Object.entries(groups).map(([group, names]) => {
-      const found = names.flatMap((name) => commands.filter(({ id }) => id.split(':').at(-1) === name))
-      const rows = found.map((one): [string, string] => [
-        one.id.replaceAll(':', ' '),
-        this.summary(one) ?? '',
-      ])
-      const options = { indentation: 2, spacer: '\n', stripAnsi: this.opts.stripAnsi ?? false }
-      return this.section(group.toUpperCase(), this.renderList(rows, options))
-    })
-    return sections.join('\n\n')
+    return this.grouped(groups, (name) =>
+      commands
+        .filter(({ id }) => id.split(':').at(-1) === name)
+        .map((one) => [one.id.replaceAll(':', ' '), this.summary(one) ?? '']),
+    ).join('\n\n')
+  }
+
+  private grouped(
+    groups: Readonly<Record<string, readonly string[]>>,
+    rowsOf: (name: string) => [string, string][],
+  ): readonly string[] {
+    const options = { indentation: 2, spacer: '\n', stripAnsi: this.opts.stripAnsi ?? false }
+    return Object.entries(groups).map(([group, names]) =>
+      this.section(group.toUpperCase(), this.renderList(names.flatMap(rowsOf), options)),
+    )
   }
 
   private withExamples(text: string, commands: readonly Command.Loadable[]): string {

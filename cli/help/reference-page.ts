@@ -33,7 +33,15 @@ teaches a shell the commands. The program \`idp\` has the commands of \`ashlar i
 
 Results go to stdout, everything else to stderr. \`--json\` prints the result as one JSON value, a failure as
 \`{"error": {"message", "exit"}}\`; progress and notes stay on stderr as text. What the \`migrate\` commands print is in
-[Migrations](../guides/migrations.md#what-a-command-prints).`
+[Migrations](../guides/migrations.md#what-a-command-prints).
+
+What several commands need can stand in the package.json of a project, for paths from its folder; a flag counts more.
+\`ashlar new\` writes it, and \`migrate new\` takes \`entities\` from its flag alone:
+
+\`\`\`json
+{ "ashlar": { "entities": "dist/src/entities.js", "files": "migrations", "module": "shop" } }
+\`\`\``
+  const common = commonFlags(visible)
   const sections = [
     intro,
     `## Exit status\n\n${Object.entries(EXIT_CODES)
@@ -41,7 +49,8 @@ Results go to stdout, everything else to stderr. \`--json\` prints the result as
       .join('\n')}`,
     `## Environment\n\n${ENVIRONMENT.map(([name, meaning]) => `- \`${name}\`: ${meaning}`).join('\n')}`,
     `## Commands\n\n${visible.map((command) => `- [${spoken(command.id, bin)}](#${anchor(command.id, bin)})`).join('\n')}`,
-    ...visible.map((command) => commandSection(command, { bin, topics })),
+    `## Common flags\n\nSeveral commands have these flags. Each command names those that it has.\n\n${[...common].join('\n')}`,
+    ...visible.map((command) => commandSection(command, { bin, topics, common })),
   ]
   return `${sections.join('\n\n')}\n`
 }
@@ -50,12 +59,36 @@ const spoken = (id: string, bin: string): string => `${bin} ${id.replaceAll(':',
 
 const anchor = (id: string, bin: string): string => spoken(id, bin).replaceAll(' ', '-')
 
-function commandSection(
-  command: Command.Loadable,
-  { bin, topics }: { readonly bin: string; readonly topics: readonly Interfaces.Topic[] },
-): string {
-  const { id, summary, description, args, flags, examples } = command
+interface Page {
+  readonly bin: string
+  readonly topics: readonly Interfaces.Topic[]
+  /** The lines of flags that are described once for all commands. */
+  readonly common: ReadonlySet<string>
+}
+
+const shownFlags = ({ flags }: Command.Loadable): readonly Command.Flag.Cached[] =>
+  Object.values(flags).filter(({ hidden }) => hidden !== true)
+
+/** The flags that several commands have in the same words, in the order of their names, each name once. */
+function commonFlags(commands: readonly Command.Loadable[]): ReadonlySet<string> {
+  const flags = commands.flatMap(shownFlags)
+  const uses = (line: string) => flags.filter((flag) => flagLine(flag) === line).length
+  const names = [...new Set(flags.map(({ name }) => name))].sort()
+  const lines = names.map((name) => {
+    const same = flags.filter((flag) => flag.name === name).map(flagLine)
+    return same.reduce((most, line) => (uses(line) > uses(most) ? line : most))
+  })
+  return new Set(lines.filter((line) => uses(line) >= COMMON))
+}
+
+/** How many commands have a flag that is described once. */
+const COMMON = 3
+
+function commandSection(command: Command.Loadable, { bin, topics, common }: Page): string {
+  const { id, summary, description, args, examples } = command
   const { differs } = command as { readonly differs?: string }
+  const shown = shownFlags(command)
+  const shared = shown.filter((flag) => common.has(flagLine(flag)))
   const topic = topics.find(({ name }) => name === id.split(':').slice(0, -1).join(':'))
   return [
     `## ${spoken(id, bin)}`,
@@ -65,9 +98,12 @@ function commandSection(
     ...list('Arguments:', Object.values(args), argumentLine),
     ...list(
       'Flags:',
-      Object.values(flags).filter(({ hidden }) => hidden !== true),
+      shown.filter((flag) => !common.has(flagLine(flag))),
       flagLine,
     ),
+    shared.length === 0
+      ? ''
+      : `[Common flags](#common-flags): ${shared.map(({ name }) => `\`--${name}\``).join(', ')}`,
     differs === undefined ? '' : `Exit status 1: ${differs}`,
     `\`\`\`sh\n${(examples ?? []).map((example) => exampleText(example, { bin, id })).join('\n')}\n\`\`\``,
   ]

@@ -2,11 +2,20 @@ import { Failure } from '../errors/failure.js'
 import { moduleFailure } from '../errors/problems-text.js'
 import { foreignModule } from './foreign-module.js'
 import { pathFlag } from './path-flag.js'
+import { projectOption } from './project-option.js'
 
 const SUMMARY = 'The compiled module that exports the entities.'
 
-export const entitiesFlag = pathFlag({ summary: SUMMARY })
-export const requiredEntitiesFlag = pathFlag({ summary: SUMMARY, required: true })
+/** Of a command that does something else without it. */
+export const givenEntitiesFlag = pathFlag({ summary: SUMMARY })
+
+const ofProject = {
+  summary: SUMMARY,
+  description: 'Default: entities in the key ashlar of package.json.',
+  default: () => Promise.resolve(projectOption('entities')),
+}
+export const entitiesFlag = pathFlag(ofProject)
+export const requiredEntitiesFlag = pathFlag({ ...ofProject, required: true })
 
 /**
  * What `read` returns for the entities that a module exports. @throws Failure when there is none, or when an

@@ -1,12 +1,13 @@
 import { Errors, Flags } from '@oclif/core'
 import { databaseUrlFlag } from '../loading/database-url-flag.js'
 import { pathFlag } from '../loading/path-flag.js'
+import { projectOption } from '../loading/project-option.js'
 
 const files = {
   summary: 'The folder of the files.',
   description:
     'Either the files themselves, or the folders postgres and mysql with the files of each engine.',
-  default: 'migrations',
+  default: () => Promise.resolve(projectOption('files') ?? 'migrations'),
 }
 
 export const filesFlag = pathFlag(files)
@@ -21,6 +22,7 @@ export const databaseFlags = {
   module: Flags.string({
     summary: 'The name of the module; its schema on PostgreSQL has the same name.',
     helpValue: '<name>',
+    default: () => Promise.resolve(projectOption('module')),
   }),
   schema: Flags.string({
     summary: 'The schema of the module on PostgreSQL, when it has another name.',

@@ -69,7 +69,7 @@ A reference to another resource is a string with its key: declare branch_id:stri
     for (const { name } of resources.filter((one) => !changed.includes(one)))
       this.say([`nothing to add: ${resources.length === 1 ? 'the resource' : name} has these fields`])
     this.note(resources.flatMap(({ notes }) => notes))
-    const migrations = changed.length > 0 && hasMigrations(folder) ? await this.#migrate(folder, changed) : []
+    const migrations = changed.length > 0 && hasMigrations() ? await this.#migrate(folder, changed) : []
     this.say(migrations.map((file) => `${this.paint.good('written')} ${file}`))
     const [only] = resources
     return only !== undefined && resources.length === 1 ? { ...only, migrations } : { resources, migrations }
@@ -105,13 +105,13 @@ A reference to another resource is a string with its key: declare branch_id:stri
   }
 
   async #migrate(folder: string, changed: readonly GeneratedResource[]): Promise<readonly string[]> {
-    const [{ compiledEntities }, { snakeOf }, { writeNextFiles }] = await Promise.all([
+    const [{ compiledEntities, migrationsFolder }, { snakeOf }, { writeNextFiles }] = await Promise.all([
       import('../../generate/generate-resource.js'),
       import('../../generate/words.js'),
       import('../../migrate/next-files.js'),
     ])
     const entities = await compiledEntities(folder)
-    const files = 'migrations'
+    const files = migrationsFolder()
     const created = changed.filter(({ isNew }) => isNew).map(({ name }) => snakeOf(name))
     const written: string[] = []
     if (created.length > 0) {

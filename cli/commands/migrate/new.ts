@@ -2,7 +2,7 @@ import { Args, Flags } from '@oclif/core'
 import { existsSync } from 'node:fs'
 import { type Dialect, DIALECTS } from '../../../lib/migrations/files/dialect-name.js'
 import { optionalUrlFlag } from '../../loading/database-url-flag.js'
-import { entitiesFlag } from '../../loading/entities.js'
+import { givenEntitiesFlag } from '../../loading/entities.js'
 import { databaseFlags, folderFlag, scratchFlag } from '../../migrate/database-flags.js'
 import type { OnDatabase } from '../../migrate/database-run.js'
 import type { DatabaseFlags } from '../../migrate/migrator-of.js'
@@ -23,7 +23,7 @@ Without --entities the files are empty. With it and a connection string, they ar
     name: Args.string({ description: 'What the version does, such as add_colour.', required: true }),
   }
   static override flags = {
-    entities: entitiesFlag,
+    entities: givenEntitiesFlag,
     files: folderFlag,
     dialect: Flags.option({
       summary:

@@ -1,4 +1,5 @@
 import { Flags } from '@oclif/core'
+import { requiredEntitiesFlag } from '../../loading/entities.js'
 import { pathFlag } from '../../loading/path-flag.js'
 import type { Generated } from '../../search/generate-search.js'
 import { Verb } from '../../verb/verb.js'
@@ -16,7 +17,7 @@ Nothing is removed from a database where a search is not INDEXED any more: migra
     '<%= config.bin %> <%= command.id %> --entities dist/entities.js --out generated --migrations migrations/postgres --check',
   ]
   static override flags = {
-    entities: pathFlag({ summary: 'The compiled module that exports the entities.', required: true }),
+    entities: requiredEntitiesFlag,
     out: pathFlag({
       summary: 'The folder for the files; it is created when it does not exist.',
       required: true,

@@ -1,0 +1,41 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { Failure } from '../errors/failure.js'
+
+/** What the `ashlar` key of a package.json can say for every command that has the flag. */
+const OPTIONS = ['entities', 'files', 'module'] as const
+type ProjectOption = (typeof OPTIONS)[number]
+
+/**
+ * The value of a flag in the `ashlar` key of the nearest package.json; undefined where it has none. A path is
+ * one from the folder of that file. @throws {Failure} for a key that cannot be used.
+ */
+export function projectOption(name: ProjectOption): string | undefined {
+  const file = nearestManifest(process.cwd())
+  const options: unknown = file === undefined ? undefined : keyOf(file)
+  if (file === undefined || options === undefined) return undefined
+  const wrong = (what: string) =>
+    new Failure('input', `the key ashlar of ${file} ${what}: it takes ${OPTIONS.join(', ')}, each a text`)
+  if (typeof options !== 'object' || options === null) throw wrong('is no object')
+  for (const [key, value] of Object.entries(options)) {
+    if (!(OPTIONS as readonly string[]).includes(key)) throw wrong(`has ${key}`)
+    if (typeof value !== 'string' || value.trim() === '') throw wrong(`has no text for ${key}`)
+  }
+  const value = (options as Partial<Record<ProjectOption, string>>)[name]
+  return value === undefined || name === 'module' ? value : relative('.', join(dirname(file), value)) || '.'
+}
+
+function keyOf(file: string): unknown {
+  try {
+    return (JSON.parse(readFileSync(file, 'utf8')) as { readonly ashlar?: unknown }).ashlar
+  } catch (error) {
+    throw new Failure('input', `${file} cannot be read: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+function nearestManifest(folder: string): string | undefined {
+  const file = join(folder, 'package.json')
+  if (existsSync(file)) return file
+  const above = resolve(folder, '..')
+  return above === folder ? undefined : nearestManifest(above)
+}
