@@ -5,7 +5,7 @@ import { BACKFILL_TABLE } from './files/framework-tables.js'
 import { allowedRules } from './lint/lint-file.js'
 import { refused, stoppedAgain } from './messages/problem.js'
 import { readSet } from './migration-set.js'
-import { BREAKING } from './planning/breaks.js'
+import { BREAKING } from './messages/lint-messages.js'
 import { withSession } from './session/session.js'
 import { refuseOtherNames } from './preflight.js'
 import { downStep, rollBack } from './down-step.js'
@@ -138,7 +138,7 @@ export async function rollBacks(options: ResolvedOptions, to?: number): Promise<
 
 function isContract(comments: readonly string[]): boolean {
   const allowed = allowedRules(comments)
-  return BREAKING.some(({ name }) => allowed.has(name))
+  return Object.keys(BREAKING).some((name) => allowed.has(name))
 }
 
 const staysBelow =

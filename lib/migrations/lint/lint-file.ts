@@ -7,6 +7,9 @@ import { COLUMN_RULES } from './rules/columns.js'
 import { REFUSALS } from './rules/refusals.js'
 import { REWRITE_RULES } from './rules/rewrites.js'
 import { SECRET_RULES } from './rules/secrets.js'
+import { LINTS, type LintRule } from '../messages/lint-messages.js'
+import { writtenBy } from '../messages/messages.js'
+import { commandLine } from '../../text/command-line.js'
 import { backfillOf } from '../sql/backfill.js'
 import type { Script, Statement } from '../sql/split-statements.js'
 import { createTable, isDdl } from '../sql/statement-shape.js'
@@ -47,25 +50,16 @@ export interface LintedFile {
 export function lintFile({ name, script, ...facts }: LintedFile): readonly Finding[] {
   const { statements, comments, problem } = script
   const { dialect } = facts.engine.syntax
-  const found = (line: number, rule: string, level: Level, text: string): Finding => ({
+  const found = (line: number, rule: LintRule, level: Level, values: object = {}): Finding => ({
     file: name,
     line,
     rule,
     level,
-    text,
+    text: writtenBy(LINTS, { ...values, kind: rule }, commandLine),
   })
-  if (problem !== undefined) return [found(problem.line, 'unterminated', 'refuse', problem.text)]
-  if (statements.length === 0 && facts.direction === 'up')
-    return [found(1, 'empty-file', 'refuse', 'has no statement: a version that does nothing hides a mistake')]
-  if (statements.length === 0 && comments.length === 0)
-    return [
-      found(
-        1,
-        'empty-down',
-        'danger',
-        'is empty, so that a rollback forgets the version and leaves what it did: say how it is rolled back, or in a comment why nothing is to be done',
-      ),
-    ]
+  if (problem !== undefined) return [found(problem.line, 'unterminated', 'refuse', { why: problem.text })]
+  if (statements.length === 0 && facts.direction === 'up') return [found(1, 'empty-file', 'refuse')]
+  if (statements.length === 0 && comments.length === 0) return [found(1, 'empty-down', 'danger')]
   const allowed = allowedRules(comments)
   const rules = RULES.filter(
     (rule) =>
@@ -74,9 +68,7 @@ export function lintFile({ name, script, ...facts }: LintedFile): readonly Findi
       (rule.level === 'refuse' || !allowed.has(rule.name)),
   )
   const unknown = [...allowed].filter((rule) => !RULES.some(({ name: known }) => known === rule))
-  const misspelt = unknown.map((rule) =>
-    found(1, 'unknown-rule', 'advice', `ashlar:allow names ${rule}, and there is no such rule`),
-  )
+  const misspelt = unknown.map((rule) => found(1, 'unknown-rule', 'advice', { rule }))
   const created = new Set<string>()
   const ddlBefore: Statement[] = []
   const file: FileFacts = { ...facts, statements, backfill: backfillOf(script), ddlBefore, created }
@@ -84,8 +76,9 @@ export function lintFile({ name, script, ...facts }: LintedFile): readonly Findi
     const forbidsCopies = file.engine.forbidsCopies(statement)
     const told = rules.flatMap((rule) => {
       if (forbidsCopies && rule.ofCopies === true) return []
-      const text = rule.check(statement, file)
-      return text === undefined ? [] : [found(statement.line, rule.name, rule.level, text)]
+      const values = rule.check(statement, file)
+      if (values === undefined || values === false) return []
+      return [found(statement.line, rule.name, rule.level, values === true ? {} : values)]
     })
     if (isDdl(statement)) ddlBefore.push(statement)
     const table = createTable(statement)?.table

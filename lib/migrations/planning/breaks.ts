@@ -1,4 +1,5 @@
-import { lintFile, RULES } from '../lint/lint-file.js'
+import { lintFile } from '../lint/lint-file.js'
+import { BREAKING } from '../messages/lint-messages.js'
 import type { Breaks } from '../messages/break-messages.js'
 import type { ResolvedOptions } from '../session/migrate-options.js'
 import type { Session } from '../session/session.js'
@@ -27,11 +28,11 @@ export async function breakingIn(
   const breaking: (Breaks | undefined)[] = []
   for (const statement of statements) {
     const rules = findings.filter(({ line }) => line === statement.line).map(({ rule }) => rule)
-    const found = BREAKING.find(({ name }) => rules.includes(name))
+    const rule = RULES_THAT_BREAK.find((name) => rules.includes(name))
     breaking.push(
-      found?.breaks === undefined
+      rule === undefined
         ? await brokenBy(session, statement, before)
-        : { kind: 'rule', rule: found.name, text: found.breaks },
+        : { kind: 'rule', rule, text: BREAKING[rule] },
     )
   }
   return breaking
@@ -74,5 +75,4 @@ async function withoutNull(session: Session, table: string): Promise<ReadonlySet
   return new Set(rows.map((row) => String(row.name)))
 }
 
-/** The rules of lint about statements that break code which runs now. */
-export const BREAKING = RULES.filter(({ breaks }) => breaks !== undefined)
+const RULES_THAT_BREAK = Object.keys(BREAKING) as (keyof typeof BREAKING)[]

@@ -1,6 +1,7 @@
 import type { Syntax } from '../../sql/syntax.js'
 import type { Statement } from '../../sql/split-statements.js'
 import type { Token } from '../../sql/tokenize.js'
+import type { ClientCommand, Elsewhere, PrimaryKey } from '../../messages/lint-messages.js'
 import type { Rule } from './lint-rule.js'
 
 /** What an engine adds to lint: its own rules, and what the common rules need to know of it. */
@@ -12,9 +13,9 @@ export interface EngineLint {
   /** What commits what in a file, as the reason why a file does not say it itself. */
   readonly commits: string
   /** The finding for a statement of the engine's command line client. */
-  readonly clientCommand: (statement: Statement) => string | undefined
+  readonly clientCommand: (statement: Statement) => ClientCommand | undefined
   /** The finding for a statement of this engine that reaches beyond the database. */
-  readonly leavesTheDatabase: (statement: Statement) => string | undefined
+  readonly leavesTheDatabase: (statement: Statement) => Elsewhere | undefined
   /** Objects outside of the database that CREATE and DROP can name. */
   readonly serverWide: readonly string[]
   readonly isNameTooLong: (name: string) => boolean
@@ -26,6 +27,6 @@ export interface EngineLint {
    */
   readonly forbidsCopies: (statement: Statement) => boolean
   readonly changesColumnType: (action: readonly Token[]) => boolean
-  /** What adding a primary key to a table with rows does, and what to do instead. */
-  readonly primaryKey: string
+  /** What adding a primary key to a table with rows does. */
+  readonly primaryKey: PrimaryKey
 }

@@ -1,5 +1,6 @@
 import type { Dialect } from '../../files/dialect-name.js'
 import type { Backfill } from '../../sql/backfill.js'
+import type { LintRule } from '../../messages/lint-messages.js'
 import type { Statement } from '../../sql/split-statements.js'
 import type { EngineLint } from './engine-lint.js'
 
@@ -23,9 +24,12 @@ export interface FileFacts {
   readonly statementTimeoutMs: number
 }
 
-/** One kind of finding. */
+/** What a check finds. */
+export type Found = boolean | object | undefined
+
+/** One kind of finding. Its sentence is in `messages/lint-messages.ts`. */
 export interface Rule {
-  readonly name: string
+  readonly name: LintRule
   readonly level: Level
   /** Default: both. */
   readonly dialect?: Dialect
@@ -33,8 +37,6 @@ export interface Rule {
   readonly bothWays?: true
   /** It is about copying or locking a table, which a statement can forbid: see `EngineLint.forbidsCopies`. */
   readonly ofCopies?: true
-  /** Why code that runs now fails, for the plan. */
-  readonly breaks?: string
-  /** What is wrong and what to do instead; undefined when nothing is wrong. */
-  readonly check: (statement: Statement, file: FileFacts) => string | undefined
+  /** Whether something is wrong, or the values that its sentence needs: see `LINTS`. */
+  readonly check: (statement: Statement, file: FileFacts) => Found
 }

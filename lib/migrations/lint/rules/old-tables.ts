@@ -1,4 +1,4 @@
-import type { FileFacts, Rule } from './lint-rule.js'
+import type { FileFacts, Found, Rule } from './lint-rule.js'
 import type { Statement } from '../../sql/split-statements.js'
 import type { Token } from '../../sql/tokenize.js'
 import { alterTable } from '../../sql/statement-shape.js'
@@ -17,8 +17,8 @@ export function actionsOnOldTables(
 
 /** A rule's check that looks at each of those actions and returns the first finding. */
 export const toldBy =
-  (check: (action: readonly Token[], file: FileFacts) => string | undefined): Rule['check'] =>
+  (check: (action: readonly Token[], file: FileFacts) => Found): Rule['check'] =>
   (statement, file) =>
     actionsOnOldTables(statement, file)
       .map((action) => check(action, file))
-      .find((text) => text !== undefined)
+      .find((found) => found !== undefined && found !== false)

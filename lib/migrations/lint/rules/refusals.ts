@@ -1,4 +1,5 @@
 import { Cursor, hasWords, isWord, nameOf } from '../../sql/cursor.js'
+import type { ClientCommand, Elsewhere } from '../../messages/lint-messages.js'
 import type { Rule } from './lint-rule.js'
 import { BACKFILL_TABLE, VERSION_TABLE } from '../../files/framework-tables.js'
 import { boundedUpdate } from '../../sql/backfill.js'
@@ -12,7 +13,7 @@ export const REFUSALS: readonly Rule[] = [
     bothWays: true,
     check: (statement, { engine }) =>
       controlsTransaction(statement) || engine.controlsTransaction(statement)
-        ? `${engine.commits}: take the BEGIN, COMMIT, ROLLBACK, SAVEPOINT or LOCK TABLES out, and put what must commit separately into a file of its own`
+        ? { commits: engine.commits }
         : undefined,
   },
   {
@@ -22,7 +23,7 @@ export const REFUSALS: readonly Rule[] = [
     check: (statement, { engine }) =>
       isWord(statement.tokens[0], 'COPY') &&
       (hasWords(statement.tokens, 'STDIN') || hasWords(statement.tokens, 'STDOUT'))
-        ? 'COPY … FROM STDIN needs a client that streams the rows: use INSERT'
+        ? ({ what: 'copy' } satisfies ClientCommand)
         : engine.clientCommand(statement),
   },
   {
@@ -30,13 +31,11 @@ export const REFUSALS: readonly Rule[] = [
     level: 'refuse',
     bothWays: true,
     check: (statement, { engine }) => {
-      const text = engine.leavesTheDatabase(statement)
-      if (text !== undefined) return text
+      const found = engine.leavesTheDatabase(statement)
+      if (found !== undefined) return found
       const cursor = new Cursor(statement.tokens)
       if (!cursor.take('CREATE') && !cursor.take('DROP')) return undefined
-      return engine.serverWide.some((word) => cursor.sees(word))
-        ? 'creates or drops what is outside of the database that is migrated: do it outside of the migrations'
-        : undefined
+      return engine.serverWide.some((word) => cursor.sees(word)) && ({ what: 'object' } satisfies Elsewhere)
     },
   },
   {
@@ -45,9 +44,8 @@ export const REFUSALS: readonly Rule[] = [
     bothWays: true,
     check: (statement, { backfill, statements, direction }) => {
       if (backfill === undefined) return undefined
-      if (statements.length !== 1 || direction !== 'up' || boundedUpdate(statement) === undefined)
-        return 'a backfill is one UPDATE of one table on the way up, without WITH, ORDER BY, LIMIT and RETURNING: the chunks are made from its primary key'
-      return backfill.problem
+      if (statements.length !== 1 || direction !== 'up' || boundedUpdate(statement) === undefined) return true
+      return backfill.problem !== undefined && { problem: backfill.problem }
     },
   },
   {
@@ -57,10 +55,8 @@ export const REFUSALS: readonly Rule[] = [
     check: ({ tokens }) => {
       const names = tokens.filter(({ kind }) => kind === 'word' || kind === 'quoted').map(nameOf)
       const own = [VERSION_TABLE, BACKFILL_TABLE].find((name) => names.includes(name))
-      if (own !== undefined) return `${own} belongs to the engine: leave it alone`
+      if (own !== undefined) return { own }
       return isWord(tokens[0], 'DISCARD') || names.some((name) => RELEASES.includes(name))
-        ? 'would give up the lock that keeps other hosts from migrating at the same time: take it out'
-        : undefined
     },
   },
 ]

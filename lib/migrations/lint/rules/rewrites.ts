@@ -11,10 +11,7 @@ export const REWRITE_RULES: readonly Rule[] = [
     level: 'danger',
     dialect: 'postgres',
     check: toldBy((action, { engine }) =>
-      addedColumns(action, engine.syntax).some(({ definition }) => hasVolatileDefault(definition))
-        ? 'computes the default for every row, rewriting the table under a lock: add the column without it, ' +
-          'SET DEFAULT for new rows, and fill the old ones in batches'
-        : undefined,
+      addedColumns(action, engine.syntax).some(({ definition }) => hasVolatileDefault(definition)),
     ),
   },
   {
@@ -52,9 +49,7 @@ export const REWRITE_RULES: readonly Rule[] = [
           SERIALS.includes(typeOf(column).name) ||
           hasWords(column.definition, 'AS', 'IDENTITY') ||
           hasWords(column.definition, 'AUTO_INCREMENT'),
-      )
-        ? 'numbers every row, rewriting the table under a lock: make a new table, or fill a plain column in batches'
-        : undefined,
+      ),
     ),
   },
   {
@@ -68,19 +63,14 @@ export const REWRITE_RULES: readonly Rule[] = [
           hasWords(definition, 'PRIMARY', 'KEY'),
         ) ||
         (constraint?.kind === 'PRIMARY' && !hasWords(constraint.definition, 'USING', 'INDEX'))
-      return isKey ? engine.primaryKey : undefined
+      return isKey && { how: engine.primaryKey }
     }),
   },
   {
     name: 'changing-column-type',
     level: 'danger',
     ofCopies: true,
-    check: toldBy((action, { engine }) =>
-      engine.changesColumnType(action)
-        ? 'may rewrite the table under a lock, and code that runs reads the old type: add a column of the new type, ' +
-          'write both, fill it in batches, then switch'
-        : undefined,
-    ),
+    check: toldBy((action, { engine }) => engine.changesColumnType(action)),
   },
 ]
 
@@ -95,14 +85,9 @@ export const isComputedForEachRow = (column: Column): boolean =>
 const VECTORS_PER_SECOND = 65_000
 const ROWS_PER_SECOND = 250_000
 
-function rewriting({ statementTimeoutMs }: FileFacts, perSecond: number): string {
+const rewriting = ({ statementTimeoutMs }: FileFacts, perSecond: number) => {
   const seconds = statementTimeoutMs / 1000
-  const millions = (seconds * perSecond) / 1_000_000
-  const rows = millions >= 1 ? `${Math.round(millions)} million` : String(Math.round(millions * 1000) * 1000)
-  return (
-    `rewrites the whole table under a lock; at about ${rows} rows the statement timeout of ${seconds} s stops it: ` +
-    'on a larger table raise the timeout for this run, in a quiet hour'
-  )
+  return { seconds, rows: seconds * perSecond }
 }
 
 const isSearchVector = (column: Column): boolean =>

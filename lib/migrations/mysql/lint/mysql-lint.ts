@@ -15,20 +15,14 @@ export const mysqlLint: EngineLint = {
     return cursor.sees('SET') && tokens.some((token) => isWord(token, 'AUTOCOMMIT'))
   },
   clientCommand: ({ tokens: [verb] }) => {
-    if (isWord(verb, 'DELIMITER'))
-      return 'DELIMITER belongs to the mysql program, not to SQL: take it out, BEGIN … END bodies are recognised without it'
-    return isWord(verb, 'SOURCE')
-      ? 'SOURCE belongs to the mysql program, not to SQL: put the statements here'
-      : undefined
+    if (isWord(verb, 'DELIMITER')) return { what: 'delimiter' }
+    return isWord(verb, 'SOURCE') ? { what: 'source' } : undefined
   },
-  leavesTheDatabase: ({ tokens }) =>
-    new Cursor(tokens).sees('USE')
-      ? 'a migration stays in the database of its connection string: take the USE out'
-      : undefined,
+  leavesTheDatabase: ({ tokens }) => (new Cursor(tokens).sees('USE') ? { what: 'use' } : undefined),
   serverWide: ['DATABASE', 'TABLESPACE', 'SCHEMA'],
   isNameTooLong: (name) => [...name].length > 64,
   longestName: '64 characters',
   forbidsCopies,
   changesColumnType: ([verb]) => isWord(verb, 'MODIFY') || isWord(verb, 'CHANGE'),
-  primaryKey: 'rewrites the table in the order of the new key: plan it for a quiet hour, or make a new table',
+  primaryKey: 'rewrites',
 }

@@ -1,4 +1,5 @@
 import { Cursor, hasWords, indexOfWords, isWord } from '../../sql/cursor.js'
+import type { Unrecoverable } from '../../messages/lint-messages.js'
 import type { Rule } from '../../lint/rules/lint-rule.js'
 import { mysqlSyntax } from '../sql/syntax.js'
 import type { Statement } from '../../sql/split-statements.js'
@@ -20,10 +21,7 @@ export const MYSQL_RULES: readonly Rule[] = [
     level: 'refuse',
     dialect: 'mysql',
     bothWays: true,
-    check: ({ tokens }) =>
-      isWord(tokens[0], 'END')
-        ? 'starts with END: put the body of the routine or trigger between BEGIN and END'
-        : undefined,
+    check: ({ tokens }) => isWord(tokens[0], 'END'),
   },
   {
     name: 'one-ddl-per-file',
@@ -31,9 +29,7 @@ export const MYSQL_RULES: readonly Rule[] = [
     dialect: 'mysql',
     bothWays: true,
     check: (statement, { ddlBefore, direction }) =>
-      isDdl(statement) && ddlBefore.length > 0 && direction === 'up'
-        ? 'MySQL cannot undo the DDL in front of it when this one fails: one DDL statement for each file'
-        : undefined,
+      isDdl(statement) && ddlBefore.length > 0 && direction === 'up',
   },
   {
     name: 'unrecoverable-statement',
@@ -41,10 +37,8 @@ export const MYSQL_RULES: readonly Rule[] = [
     dialect: 'mysql',
     bothWays: true,
     check: (statement, { statements }) => {
-      const advice = unrecoverable(statement, statements.length === 1)
-      return (
-        advice && `run a second time after the host died in it, it fails and stops every later run: ${advice}`
-      )
+      const what = unrecoverable(statement)
+      return what && { what, isAlone: statements.length === 1 }
     },
   },
   {
@@ -53,38 +47,26 @@ export const MYSQL_RULES: readonly Rule[] = [
     dialect: 'mysql',
     bothWays: true,
     check: ({ tokens }, { statements }) =>
-      statements.length > 1 && (sets(tokens) || isWord(tokens[0], 'PREPARE') || isWord(tokens[0], 'EXECUTE'))
-        ? 'what it sets is forgotten when a run goes on after a failure: say it inside of the statement that needs it'
-        : undefined,
+      statements.length > 1 && (sets(tokens) || isWord(tokens[0], 'PREPARE') || isWord(tokens[0], 'EXECUTE')),
   },
   {
     name: 'algorithm-copy',
     level: 'danger',
     dialect: 'mysql',
-    check: ({ tokens }) =>
-      setting(tokens, 'ALGORITHM', ['COPY'])
-        ? 'copies the table and stops every write meanwhile: ALGORITHM=INPLACE or INSTANT'
-        : undefined,
+    check: ({ tokens }) => setting(tokens, 'ALGORITHM', ['COPY']),
   },
   {
     name: 'locking-a-table',
     level: 'danger',
     dialect: 'mysql',
-    check: ({ tokens }) =>
-      setting(tokens, 'LOCK', ['SHARED', 'EXCLUSIVE'])
-        ? 'stops every write to the table: LOCK=NONE, which fails instead of waiting when it cannot be had'
-        : undefined,
+    check: ({ tokens }) => setting(tokens, 'LOCK', ['SHARED', 'EXCLUSIVE']) && { isOption: true },
   },
   {
     name: 'adding-foreign-key-constraint',
     level: 'danger',
     ofCopies: true,
     dialect: 'mysql',
-    check: toldBy((action) =>
-      addedConstraint(action)?.kind === 'FOREIGN'
-        ? 'copies the table and stops every write meanwhile: declare the key in CREATE TABLE'
-        : undefined,
-    ),
+    check: toldBy((action) => addedConstraint(action)?.kind === 'FOREIGN' && { isCopied: true }),
   },
   {
     name: 'rebuilding-a-table',
@@ -102,8 +84,6 @@ export const MYSQL_RULES: readonly Rule[] = [
         ['FULLTEXT', 'SPATIAL'].some((word) => new Cursor(action).sees('ADD', word)),
       )
       return converts || isFullText || adds || new Cursor(statement.tokens).sees('OPTIMIZE')
-        ? 'writes the whole table anew and stops every write meanwhile: plan it for a quiet hour'
-        : undefined
     },
   },
   {
@@ -120,9 +100,7 @@ export const MYSQL_RULES: readonly Rule[] = [
       ]) ||
       (alterTable(statement)?.actions ?? []).some((action) =>
         setting(action, 'ENGINE', ['MYISAM', 'ARIA', 'MEMORY']),
-      )
-        ? 'rows of such a table are not part of any transaction, so that a failed file leaves them behind: ENGINE=InnoDB'
-        : undefined,
+      ),
   },
   {
     name: 'three-byte-utf8',
@@ -131,19 +109,14 @@ export const MYSQL_RULES: readonly Rule[] = [
     check: ({ tokens }) =>
       setting(tokens, 'CHARSET', ['UTF8', 'UTF8MB3']) ||
       setting(tokens, 'SET', ['UTF8', 'UTF8MB3']) ||
-      tokens.some((token) => isWord(token, 'UTF8MB3'))
-        ? 'cannot hold every character: utf8mb4'
-        : undefined,
+      tokens.some((token) => isWord(token, 'UTF8MB3')),
   },
   {
     name: 'adding-volatile-default',
     level: 'danger',
     dialect: 'mysql',
     check: toldBy((action) =>
-      addedColumns(action, mysqlSyntax).some(({ definition }) => isExpression(definition))
-        ? 'computes the default for every row, copying the table, and breaks statement-based replication: add the ' +
-          'column without it, set the default for new rows, and fill the old ones in batches'
-        : undefined,
+      addedColumns(action, mysqlSyntax).some(({ definition }) => isExpression(definition)),
     ),
   },
 ]
@@ -161,32 +134,26 @@ const NEEDS_IF = [
   'PACKAGE',
 ]
 
-function unrecoverable(statement: Statement, isAlone: boolean): string | undefined {
+function unrecoverable(statement: Statement): Unrecoverable | undefined {
   const { tokens } = statement
   const cursor = new Cursor(tokens)
-  if (cursor.sees('RENAME')) return 'make the new name beside the old one'
+  if (cursor.sees('RENAME')) return 'rename'
   const isSafe =
     hasWords(tokens, 'OR', 'REPLACE') ||
     hasWords(tokens, 'IF', 'NOT', 'EXISTS') ||
     hasWords(tokens, 'IF', 'EXISTS')
-  if (cursor.sees('CREATE') && !isSafe && NEEDS_IF.includes(objectOf(statement)))
-    return 'CREATE OR REPLACE, or IF NOT EXISTS'
-  if (cursor.sees('DROP') && !isSafe && [...NEEDS_IF, 'VIEW'].includes(objectOf(statement)))
-    return 'DROP … IF EXISTS'
+  if (cursor.sees('CREATE') && !isSafe && NEEDS_IF.includes(objectOf(statement))) return 'create'
+  if (cursor.sees('DROP') && !isSafe && [...NEEDS_IF, 'VIEW'].includes(objectOf(statement))) return 'drop'
   const actions = alterTable(statement)?.actions ?? []
-  const watched = 'into a file of its own that you watch while it runs'
   const isMoved = actions.some(
     (action) => isWord(action[0], 'RENAME') || isWord(action[0], 'CHANGE') || dropsPartition(action),
   )
-  if (isMoved) return isAlone ? WATCH_ALONE : `put it ${watched}`
+  if (isMoved) return 'move'
   const isConstrained = actions.some(
     (action) => addsConstraint(addedConstraint(action)?.kind) && !hasWords(action, 'IF', 'NOT', 'EXISTS'),
   )
-  return isConstrained ? `put it into CREATE TABLE, or ${isAlone ? WATCH_ALONE : watched}` : undefined
+  return isConstrained ? 'constraint' : undefined
 }
-
-const WATCH_ALONE =
-  'watch it while it runs; where the host died and it is done, migrate resolve --applied records that'
 
 const addsConstraint = (kind: string | undefined): boolean =>
   kind === 'FOREIGN' || kind === 'CHECK' || kind === 'PRIMARY'

@@ -13,8 +13,6 @@ import {
 } from '../../sql/statement-shape.js'
 import { actionsOnOldTables, toldBy } from '../../lint/rules/old-tables.js'
 
-const NEXT_FILE = 'run VALIDATE CONSTRAINT in a file of its own'
-
 /** PostgreSQL statements that lock a table exclusively while they read all of it. */
 export const LOCK_RULES: readonly Rule[] = [
   {
@@ -24,8 +22,6 @@ export const LOCK_RULES: readonly Rule[] = [
     check: (statement, { created }) => {
       const index = createIndex(statement)
       return index !== undefined && !index.isConcurrent && !created.has(index.table)
-        ? 'stops every write to the table while the index is built: CREATE INDEX CONCURRENTLY, in a file of its own'
-        : undefined
     },
   },
   {
@@ -35,8 +31,6 @@ export const LOCK_RULES: readonly Rule[] = [
     check: (statement) => {
       const drop = dropped(statement)
       return drop?.what === 'INDEX' && !drop.isConcurrent
-        ? 'stops every read and write of the table while it waits: DROP INDEX CONCURRENTLY, in a file of its own'
-        : undefined
     },
   },
   {
@@ -47,8 +41,6 @@ export const LOCK_RULES: readonly Rule[] = [
     check: (statement) => {
       const reindex = reindexed(statement)
       return reindex !== undefined && !reindex.isConcurrent && reindex.what !== 'SYSTEM'
-        ? 'stops every write to the table while the index is rebuilt: REINDEX … CONCURRENTLY, in a file of its own'
-        : undefined
     },
   },
   {
@@ -58,8 +50,6 @@ export const LOCK_RULES: readonly Rule[] = [
     check: (statement) => {
       const detach = detached(statement)
       return detach !== undefined && !detach.isConcurrent && !detach.isFinal
-        ? 'locks the whole partitioned table: DETACH PARTITION … CONCURRENTLY, in a file of its own'
-        : undefined
     },
   },
   {
@@ -72,8 +62,6 @@ export const LOCK_RULES: readonly Rule[] = [
       )
       const constraint = addedConstraint(action)
       return adds || (constraint?.kind === 'FOREIGN' && !hasWords(constraint.definition, 'NOT', 'VALID'))
-        ? `locks both tables while every row is checked: add it NOT VALID, then ${NEXT_FILE}`
-        : undefined
     }),
   },
   {
@@ -88,10 +76,9 @@ export const LOCK_RULES: readonly Rule[] = [
         ({ kind, definition }) =>
           (kind === 'FOREIGN' || kind === 'CHECK') && !hasWords(definition, 'NOT', 'VALID'),
       )
-      if (unchecked) return `locks the table while every row is checked: add it NOT VALID, then ${NEXT_FILE}`
-      return validates(statement) && file.ddlBefore.some((earlier) => addsNotValid(earlier, statement))
-        ? `checks every row while the file still holds the lock of ADD CONSTRAINT … NOT VALID: ${NEXT_FILE}`
-        : undefined
+      const isValidated =
+        validates(statement) && file.ddlBefore.some((earlier) => addsNotValid(earlier, statement))
+      return (unchecked || isValidated) && { isValidated: !unchecked }
     },
   },
   {
@@ -104,19 +91,13 @@ export const LOCK_RULES: readonly Rule[] = [
         addedColumns(action, postgresSyntax).some(({ definition }) => hasWords(definition, 'UNIQUE')) ||
         (constraint?.kind === 'UNIQUE' && !hasWords(constraint.definition, 'USING', 'INDEX'))
       return isUnique
-        ? 'builds its index under a lock: CREATE UNIQUE INDEX CONCURRENTLY first, then ADD CONSTRAINT … UNIQUE USING INDEX'
-        : undefined
     }),
   },
   {
     name: 'adding-exclusion-constraint',
     level: 'danger',
     dialect: 'postgres',
-    check: toldBy((action) =>
-      addedConstraint(action)?.kind === 'EXCLUDE'
-        ? 'locks the table while its index is built, and cannot be added NOT VALID: plan it for a quiet hour'
-        : undefined,
-    ),
+    check: toldBy((action) => addedConstraint(action)?.kind === 'EXCLUDE'),
   },
   {
     name: 'adding-not-null-field',
@@ -129,9 +110,6 @@ export const LOCK_RULES: readonly Rule[] = [
       const table = alterTable(statement)?.table
       const isProven = () => file.ddlBefore.some((one) => validates(one) && alterTable(one)?.table === table)
       return sets && !isProven()
-        ? 'locks the table while every row is read: add CHECK (… IS NOT NULL) NOT VALID first; a later file runs ' +
-            'VALIDATE CONSTRAINT and then SET NOT NULL, which believes the constraint'
-        : undefined
     },
   },
   {
@@ -144,8 +122,6 @@ export const LOCK_RULES: readonly Rule[] = [
       const isFull =
         cursor.take('VACUUM') && (isOn(cursor.inParentheses() ?? [], 'FULL') || cursor.sees('FULL'))
       return isFull || isWord(tokens[0], 'CLUSTER')
-        ? 'rewrites the table and keeps everybody out of it meanwhile: plain VACUUM, or a tool such as pg_repack'
-        : undefined
     },
   },
   {
@@ -153,10 +129,7 @@ export const LOCK_RULES: readonly Rule[] = [
     level: 'danger',
     dialect: 'postgres',
     bothWays: true,
-    check: ({ tokens }) =>
-      isWord(tokens[0], 'LOCK')
-        ? 'holds everybody up until the file has ended: leave locks to the statements'
-        : undefined,
+    check: ({ tokens }) => isWord(tokens[0], 'LOCK'),
   },
 ]
 

@@ -14,13 +14,9 @@ export const postgresLint: EngineLint = {
     return cursor.sees('END') || cursor.sees('ABORT') || cursor.sees('PREPARE', 'TRANSACTION')
   },
   clientCommand: ({ tokens }) =>
-    tokens.some(({ text, kind }) => kind === 'symbol' && text === '\\')
-      ? 'backslash commands belong to psql, not to SQL: take them out'
-      : undefined,
+    tokens.some(({ text, kind }) => kind === 'symbol' && text === '\\') ? { what: 'psql' } : undefined,
   leavesTheDatabase: ({ tokens }) =>
-    new Cursor(tokens).sees('ALTER', 'SYSTEM')
-      ? 'changes the whole server, which no migration can undo: do it outside of the migrations'
-      : undefined,
+    new Cursor(tokens).sees('ALTER', 'SYSTEM') ? { what: 'server' } : undefined,
   serverWide: ['DATABASE', 'TABLESPACE'],
   isNameTooLong: (name) => Buffer.byteLength(name) > 63,
   longestName: '63 bytes',
@@ -29,6 +25,5 @@ export const postgresLint: EngineLint = {
     const { change = [] } = alteredColumn(action) ?? {}
     return hasWords(change.slice(0, 1), 'TYPE') || hasWords(change.slice(0, 3), 'SET', 'DATA', 'TYPE')
   },
-  primaryKey:
-    'builds its index under a lock: CREATE UNIQUE INDEX CONCURRENTLY first, then ADD CONSTRAINT … PRIMARY KEY USING INDEX',
+  primaryKey: 'locks',
 }

@@ -9,9 +9,7 @@ export const POSTGRES_RULES: readonly Rule[] = [
     dialect: 'postgres',
     bothWays: true,
     check: (statement, { statements }) =>
-      statements.length > 1 && nonTransactionalOf(statement) !== undefined
-        ? 'cannot run inside of a transaction: it must be the only statement in its file, put the others into files of their own'
-        : undefined,
+      statements.length > 1 && nonTransactionalOf(statement) !== undefined,
   },
   {
     name: 'index-needs-a-name',
@@ -21,8 +19,6 @@ export const POSTGRES_RULES: readonly Rule[] = [
     check: (statement) => {
       const nonTransactional = nonTransactionalOf(statement)
       return nonTransactional?.kind === 'createIndex' && nonTransactional.index === ''
-        ? 'name the index: without a name, what a failed run leaves behind cannot be found and dropped'
-        : undefined
     },
   },
 ]

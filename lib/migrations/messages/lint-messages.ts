@@ -1,0 +1,201 @@
+import type { Messages } from './messages.js'
+
+/** Why code that runs now fails after a statement: the rules that the plan tells of. */
+export const BREAKING = {
+  'ban-drop-column': 'code that still reads or writes the column fails',
+  'ban-drop-table': 'code that still uses the table fails',
+  'renaming-column': 'code that still uses the old name fails at once',
+  'renaming-table': 'code that still uses the old name fails at once',
+  'renaming-schema': 'code that still uses the old name fails at once',
+  'renaming-enum-value': 'code that still writes the old value fails at once',
+  'ban-drop-not-null': 'code that still runs does not expect NULL',
+  'adding-required-field': 'fails where the table has rows, and code that still runs does not fill it',
+} as const
+
+const CLIENT_COMMANDS = {
+  copy: 'COPY … FROM STDIN needs a client that streams the rows: use INSERT',
+  psql: 'backslash commands belong to psql, not to SQL: take them out',
+  delimiter:
+    'DELIMITER belongs to the mysql program, not to SQL: take it out, BEGIN … END bodies are recognised without it',
+  source: 'SOURCE belongs to the mysql program, not to SQL: put the statements here',
+}
+
+const ELSEWHERE = {
+  object:
+    'creates or drops what is outside of the database that is migrated: do it outside of the migrations',
+  server: 'changes the whole server, which no migration can undo: do it outside of the migrations',
+  use: 'a migration stays in the database of its connection string: take the USE out',
+}
+
+const PRIMARY_KEYS = {
+  locks:
+    'builds its index under a lock: CREATE UNIQUE INDEX CONCURRENTLY first, then ADD CONSTRAINT … PRIMARY KEY USING INDEX',
+  rewrites: 'rewrites the table in the order of the new key: plan it for a quiet hour, or make a new table',
+}
+
+const WATCH = 'into a file of its own that you watch while it runs'
+const WATCH_ALONE =
+  'watch it while it runs; where the host died and it is done, migrate resolve --applied records that'
+
+/** What makes a statement one that a second run does not recognise. */
+const UNRECOVERABLE = {
+  rename: () => 'make the new name beside the old one',
+  create: () => 'CREATE OR REPLACE, or IF NOT EXISTS',
+  drop: () => 'DROP … IF EXISTS',
+  move: (isAlone: boolean) => (isAlone ? WATCH_ALONE : `put it ${WATCH}`),
+  constraint: (isAlone: boolean) => `put it into CREATE TABLE, or ${isAlone ? WATCH_ALONE : WATCH}`,
+}
+
+export type ClientCommand = { readonly what: keyof typeof CLIENT_COMMANDS }
+export type Elsewhere = { readonly what: keyof typeof ELSEWHERE }
+export type PrimaryKey = keyof typeof PRIMARY_KEYS
+export type Unrecoverable = keyof typeof UNRECOVERABLE
+
+const NEXT_FILE = 'run VALIDATE CONSTRAINT in a file of its own'
+const QUIET_HOUR = 'plan it for a quiet hour'
+const UNUSED = 'and its data is gone: drop it one release after the code stopped using it'
+
+interface Rewriting {
+  seconds: number
+  /** How many rows are rewritten in that time. */
+  rows: number
+}
+
+function rewriting({ seconds, rows }: Rewriting): string {
+  const millions = rows / 1_000_000
+  const about = millions >= 1 ? `${Math.round(millions)} million` : String(Math.round(millions * 1000) * 1000)
+  return (
+    `rewrites the whole table under a lock; at about ${about} rows the statement timeout of ${seconds} s stops it: ` +
+    'on a larger table raise the timeout for this run, in a quiet hour'
+  )
+}
+
+/** What lint says for each rule: what is wrong, and what to do instead. */
+export const LINTS = {
+  // What no engine runs.
+  unterminated: (v: { why: string }) => v.why,
+  'empty-file': () => 'has no statement: a version that does nothing hides a mistake',
+  'empty-down': () =>
+    'is empty, so that a rollback forgets the version and leaves what it did: say how it is rolled back, or in a comment why nothing is to be done',
+  'unknown-rule': (v: { rule: string }) => `ashlar:allow names ${v.rule}, and there is no such rule`,
+  'transaction-control': (v: { commits: string }) =>
+    `${v.commits}: take the BEGIN, COMMIT, ROLLBACK, SAVEPOINT or LOCK TABLES out, and put what must commit separately into a file of its own`,
+  'client-command': (v: ClientCommand) => CLIENT_COMMANDS[v.what],
+  'leaves-the-database': (v: Elsewhere) => ELSEWHERE[v.what],
+  /** `problem` is of the comment that marks it. */
+  'backfill-form': (v: { problem?: string }) =>
+    v.problem ??
+    'a backfill is one UPDATE of one table on the way up, without WITH, ORDER BY, LIMIT and RETURNING: the chunks are made from its primary key',
+  /** `own` is a table of the engine. */
+  'engine-state': (v: { own?: string }) =>
+    v.own === undefined
+      ? 'would give up the lock that keeps other hosts from migrating at the same time: take it out'
+      : `${v.own} belongs to the engine: leave it alone`,
+  'non-transactional': () =>
+    'cannot run inside of a transaction: it must be the only statement in its file, put the others into files of their own',
+  'index-needs-a-name': () =>
+    'name the index: without a name, what a failed run leaves behind cannot be found and dropped',
+  'torn-body': () => 'starts with END: put the body of the routine or trigger between BEGIN and END',
+
+  // What rewrites or locks a table.
+  'adding-field-with-default': () =>
+    'computes the default for every row, rewriting the table under a lock: add the column without it, ' +
+    'SET DEFAULT for new rows, and fill the old ones in batches',
+  'adding-stored-generated-column': rewriting,
+  'adding-search-vector': rewriting,
+  'adding-auto-increment-column': () =>
+    'numbers every row, rewriting the table under a lock: make a new table, or fill a plain column in batches',
+  'adding-primary-key-constraint': (v: { how: PrimaryKey }) => PRIMARY_KEYS[v.how],
+  'changing-column-type': () =>
+    'may rewrite the table under a lock, and code that runs reads the old type: add a column of the new type, ' +
+    'write both, fill it in batches, then switch',
+  'require-concurrent-index-creation': () =>
+    'stops every write to the table while the index is built: CREATE INDEX CONCURRENTLY, in a file of its own',
+  'require-concurrent-index-deletion': () =>
+    'stops every read and write of the table while it waits: DROP INDEX CONCURRENTLY, in a file of its own',
+  'require-concurrent-reindex': () =>
+    'stops every write to the table while the index is rebuilt: REINDEX … CONCURRENTLY, in a file of its own',
+  'require-concurrent-partition-detach': () =>
+    'locks the whole partitioned table: DETACH PARTITION … CONCURRENTLY, in a file of its own',
+  'adding-foreign-key-constraint': (v: { isCopied?: boolean }) =>
+    v.isCopied === true
+      ? 'copies the table and stops every write meanwhile: declare the key in CREATE TABLE'
+      : `locks both tables while every row is checked: add it NOT VALID, then ${NEXT_FILE}`,
+  /** `isValidated`: in the file that adds it as NOT VALID. */
+  'constraint-missing-not-valid': (v: { isValidated: boolean }) =>
+    v.isValidated
+      ? `checks every row while the file still holds the lock of ADD CONSTRAINT … NOT VALID: ${NEXT_FILE}`
+      : `locks the table while every row is checked: add it NOT VALID, then ${NEXT_FILE}`,
+  'disallow-unique-constraint': () =>
+    'builds its index under a lock: CREATE UNIQUE INDEX CONCURRENTLY first, then ADD CONSTRAINT … UNIQUE USING INDEX',
+  'adding-exclusion-constraint': () =>
+    `locks the table while its index is built, and cannot be added NOT VALID: ${QUIET_HOUR}`,
+  'adding-not-null-field': () =>
+    'locks the table while every row is read: add CHECK (… IS NOT NULL) NOT VALID first; a later file runs ' +
+    'VALIDATE CONSTRAINT and then SET NOT NULL, which believes the constraint',
+  'prefer-repack': () =>
+    'rewrites the table and keeps everybody out of it meanwhile: plain VACUUM, or a tool such as pg_repack',
+  /** `isOption`: of an ALTER TABLE of MySQL. */
+  'locking-a-table': (v: { isOption?: boolean }) =>
+    v.isOption === true
+      ? 'stops every write to the table: LOCK=NONE, which fails instead of waiting when it cannot be had'
+      : 'holds everybody up until the file has ended: leave locks to the statements',
+  'algorithm-copy': () => 'copies the table and stops every write meanwhile: ALGORITHM=INPLACE or INSTANT',
+  'rebuilding-a-table': () => `writes the whole table anew and stops every write meanwhile: ${QUIET_HOUR}`,
+  'adding-volatile-default': () =>
+    'computes the default for every row, copying the table, and breaks statement-based replication: add the ' +
+    'column without it, set the default for new rows, and fill the old ones in batches',
+  'backfill-with-ddl': () =>
+    'changes rows while the file holds the lock of its ALTER TABLE: put it into a file of its own, in batches',
+
+  // What breaks running code, or loses data.
+  'ban-drop-column': () => `${BREAKING['ban-drop-column']}, ${UNUSED}`,
+  'ban-drop-table': () => `${BREAKING['ban-drop-table']}, ${UNUSED}`,
+  'ban-truncate-cascade': () =>
+    'empties every table that refers to this one, whichever they are by then: name the tables',
+  'renaming-column': () =>
+    `${BREAKING['renaming-column']}: add a column, write both, fill it, switch over, drop the old one`,
+  'renaming-table': () =>
+    `${BREAKING['renaming-table']}: make a new table and write both, or leave a view under the old name`,
+  'renaming-schema': () => `${BREAKING['renaming-schema']}: make a new schema and move over in steps`,
+  'renaming-enum-value': () =>
+    `${BREAKING['renaming-enum-value']}: add a value, move the rows over, then stop using the old one`,
+  'ban-drop-not-null': () => `${BREAKING['ban-drop-not-null']}: let every reader learn it first`,
+  'adding-required-field': () =>
+    `${BREAKING['adding-required-field']}: give it a DEFAULT, or let it be NULL at first`,
+  'one-ddl-per-file': () =>
+    'MySQL cannot undo the DDL in front of it when this one fails: one DDL statement for each file',
+  'unrecoverable-statement': (v: { what: Unrecoverable; isAlone: boolean }) =>
+    `run a second time after the host died in it, it fails and stops every later run: ${UNRECOVERABLE[v.what](v.isAlone)}`,
+  'session-state': () =>
+    'what it sets is forgotten when a run goes on after a failure: say it inside of the statement that needs it',
+  'engine-without-transactions': () =>
+    'rows of such a table are not part of any transaction, so that a failed file leaves them behind: ENGINE=InnoDB',
+
+  // What causes trouble later.
+  'ban-char-field': (v: OfColumn) =>
+    `the type of ${v.column} is padded with blanks, which then count in some comparisons and not in others: use text`,
+  'prefer-bigint-over-int': (v: OfColumn) =>
+    `the type of ${v.column} ends at 2147483647, and widening it later rewrites the table: use bigint`,
+  'prefer-identity': (v: OfColumn) =>
+    `the type of ${v.column} leaves a sequence with owners and rights of its own: GENERATED BY DEFAULT AS IDENTITY`,
+  'prefer-timestamptz': (v: OfColumn) =>
+    `the type of ${v.column} forgets the time zone and is read differently by every client: use timestamptz`,
+  'adding-json-column': (v: OfColumn) =>
+    `the type of ${v.column} has no equality, so that DISTINCT and GROUP BY fail on rows that hold it: use jsonb`,
+  'identifier-too-long': (v: { longest: string }) =>
+    `a name is longer than ${v.longest}: PostgreSQL cuts it off silently, MySQL refuses it; shorten it`,
+  'require-enum-value-ordering': () =>
+    'sorts after every other value: say BEFORE or AFTER which one it belongs',
+  'ban-domain-constraint': () =>
+    'a constraint of a domain cannot be changed without locking every table that uses it: put the check on the table',
+  'three-byte-utf8': () => 'cannot hold every character: utf8mb4',
+  'password-in-a-file': () =>
+    'the password stays readable in the file and in the version table: create the user outside of the migrations',
+} satisfies Messages
+
+interface OfColumn {
+  column: string
+}
+
+export type LintRule = keyof typeof LINTS
