@@ -65,7 +65,7 @@ export function packageJson({ name, database, nest, authentication }: Choices): 
         ]),
       }),
       // Flags that the commands of ashlar need not be given.
-      ashlar: { entities: 'dist/src/entities.js', ...(database !== 'sqlite' && { files: 'migrations' }) },
+      ashlar: { entities: 'dist/src/entities.js', files: 'migrations' },
       // What an npm that asks before it runs install scripts may run.
       allowScripts: {
         ...Object.fromEntries([...built, '@bufbuild/buf'].map((one) => [one, true])),
