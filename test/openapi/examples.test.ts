@@ -7,7 +7,7 @@ import { parseJson } from '../../lib/gateway/json/parse.js'
 import { bindingOf } from '../../lib/gateway/routing/bindings.js'
 import { httpRulesOf } from '../../lib/resource/messages/http-paths.js'
 import { openApi } from '../../lib/server/openapi/open-api.js'
-import { file_jsontypes } from '../support/gen/jsontypes_pb.js'
+import { AllTypesSchema, file_jsontypes } from '../support/gen/jsontypes_pb.js'
 import { file_parcels } from '../support/gen/parcels_pb.js'
 import { file_specimens } from '../support/gen/specimens_pb.js'
 import { file_tickets } from '../support/gen/tickets_pb.js'
@@ -50,6 +50,39 @@ describe('the examples of a document', () => {
     expect([...names])
       .to.include('title')
       .and.not.include('pin')
+  })
+})
+
+describe('the document', () => {
+  interface Schema {
+    readonly type?: string | readonly string[]
+    readonly anyOf?: readonly Schema[]
+  }
+  const takesNumber = ({ type = [], anyOf = [] }: Schema): boolean =>
+    [type].flat().some((one) => one === 'integer' || one === 'number') || anyOf.some(takesNumber)
+
+  it('says that a request may have a number, for an enum and 64 bits too, where the gateway reads one', async () => {
+    const { components } = JSON.parse(await openApi(SERVICES)) as {
+      readonly components: {
+        readonly schemas: Readonly<Record<string, { properties: Record<string, Schema> }>>
+      }
+    }
+    const [input, output] = ['jsontypes.v1.AllTypes-input', 'jsontypes.v1.AllTypes'].map(
+      (name) => components.schemas[name]?.properties ?? expect.fail(name),
+    ) as [Record<string, Schema>, Record<string, Schema>]
+    const told: Record<string, number> = {}
+    for (const field of AllTypesSchema.fields) {
+      if (field.fieldKind !== 'scalar' && field.fieldKind !== 'enum') continue
+      if (field.enum?.typeName === 'google.protobuf.NullValue') continue
+      const reads = () => fieldReader(field)(create(AllTypesSchema), parseJson('1'), {})
+      const kind = field.fieldKind === 'enum' ? 'enum' : String(field.scalar)
+      if (takesNumber(input[field.jsonName] ?? {})) expect(reads, field.name).to.not.throw()
+      else expect(reads, field.name).to.throw()
+      told[kind] = (told[kind] ?? 0) + 1
+      if (kind === 'enum' || /int64|fixed64/.test(field.name))
+        expect([field.name, takesNumber(output[field.jsonName] ?? {})]).to.deep.equal([field.name, false])
+    }
+    expect(Object.keys(told)).to.have.length.above(10)
   })
 })
 

@@ -142,22 +142,25 @@ function mappingsOf(
   enumNames: ReadonlyMap<number, string>,
 ): Readonly<Record<string, Mapping>> {
   if (kind !== 'enum') return (kind === undefined ? undefined : KINDS[kind]) ?? {}
-  const named = (numbers: unknown): readonly string[] | undefined => {
-    const names = [numbers].flat().map((number) => enumNames.get(number as number))
-    return names.every((name) => name !== undefined) ? names : undefined
+  /** By name and by number, as a request may have them. */
+  const bothOf = (numbers: readonly unknown[]): readonly unknown[] | undefined => {
+    const names = numbers.map((number) => enumNames.get(number as number))
+    return names.every((name) => name !== undefined) ? [...names, ...numbers] : undefined
   }
-  const all = [...enumNames.values()]
-  const only = (names: readonly string[] | undefined): Mapped | undefined =>
-    names === undefined
-      ? undefined
-      : { keywords: { enum: names }, refusesZero: !names.includes(enumNames.get(0) ?? '') }
+  const only = (value: unknown): Mapped | undefined => {
+    const numbers = [value].flat()
+    const both = bothOf(numbers)
+    return both && { keywords: { enum: both }, refusesZero: !numbers.includes(0) }
+  }
   return {
-    const: (value) => only(named(value)),
-    in: (value) => only(named(value)),
+    const: only,
+    in: only,
     not_in: (value) => {
-      const names = named(value)
-      return names && only(all.filter((name) => !names.includes(name)))
+      const numbers = [value].flat()
+      const both = bothOf(numbers)
+      return both && { keywords: { not: { enum: both } }, refusesZero: numbers.includes(0) }
     },
+    // The schema of the number has the known ones alone.
     defined_only: (value) => (value === true ? { keywords: {}, refusesZero: false } : undefined),
   }
 }

@@ -5,9 +5,10 @@ import type { View } from './views.js'
 
 interface Known {
   readonly $ref?: string
-  readonly type?: string
+  readonly type?: string | readonly string[]
   readonly format?: string
   readonly enum?: readonly unknown[]
+  readonly not?: Known
   readonly anyOf?: readonly Known[]
   readonly properties?: Readonly<Record<string, Known>>
   readonly required?: readonly string[]
@@ -62,12 +63,18 @@ export class Examples {
       const { $ref, ...own } = schema
       return target && this.#value({ ...target, ...own }, name, isInput, new Set([...on, $ref]))
     }
-    if (schema.anyOf !== undefined) return this.#value(schema.anyOf[0] ?? {}, name, isInput, on)
+    if (schema.anyOf !== undefined) {
+      const { anyOf, ...own } = schema
+      return this.#value({ ...anyOf[0], ...own }, name, isInput, on)
+    }
     if ('const' in schema) return schema.const
-    if ('not' in schema) return undefined
-    if (schema.enum !== undefined)
-      return schema.enum.find((one) => !String(one).endsWith('_UNSPECIFIED')) ?? schema.enum[0]
-    switch (schema.type) {
+    const { not } = schema
+    if (not !== undefined && (not.enum === undefined || schema.enum === undefined)) return undefined
+    if (schema.enum !== undefined) {
+      const allowed = schema.enum.filter((one) => not?.enum?.includes(one) !== true)
+      return allowed.find((one) => !String(one).endsWith('_UNSPECIFIED')) ?? allowed[0]
+    }
+    switch (typeof schema.type === 'object' ? schema.type[0] : schema.type) {
       case 'object':
         return this.#object(schema, isInput, on)
       case 'array':

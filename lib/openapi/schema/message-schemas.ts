@@ -41,7 +41,7 @@ export class MessageSchemas {
 
   /** The schema of a message: a reference, or the special form of a well-known type. */
   message(desc: DescMessage, view: View): JsonObject {
-    const special = wellKnownSchema(desc)
+    const special = wellKnownSchema(desc, view === 'input' || view === 'patch')
     if (special !== undefined) return special
     const reduced = this.#views.reduced(desc, view, (field) => this.#isRequired(field, 'input'))
     const plain = reduced === 'input' && this.#views.isRequestOnly(desc)
@@ -124,11 +124,14 @@ export class MessageSchemas {
   }
 
   #item(field: DescField, view: View): JsonObject {
-    if (field.enum !== undefined) return this.#enum(field.enum)
+    const isInput = view === 'input' || view === 'patch'
+    if (field.enum !== undefined)
+      return isInput ? this.#enumOrNumber(field, field.enum) : this.#enum(field.enum)
     if (field.message !== undefined) return this.message(field.message, this.#views.below(field, view))
     // A model stores no infinities.
     const isStored = this.#source.modelOf(field.parent)?.byProto.has(field.name) === true
-    return scalarSchema(field.scalar, isStored || this.#source.rulesOf(field)?.set.get('finite') === true)
+    const isFinite = isStored || this.#source.rulesOf(field)?.set.get('finite') === true
+    return scalarSchema(field.scalar, isFinite, isInput)
   }
 
   #enum(desc: DescEnum): JsonObject {
@@ -140,6 +143,17 @@ export class MessageSchemas {
       enum: [...enumNames(desc).values()],
       ...(desc.deprecated && { deprecated: true }),
     }))
+  }
+
+  /** What a request may have: a number too, as the JSON of protobuf says. */
+  #enumOrNumber(field: DescField, desc: DescEnum): JsonObject {
+    const names = this.#enum(desc)
+    if (desc.typeName === 'google.protobuf.NullValue') return names
+    const isKnown = !desc.open || this.#source.rulesOf(field)?.set.get('defined_only') === true
+    const number = isKnown
+      ? { type: 'integer', enum: [...enumNames(desc).keys()] }
+      : { type: 'integer', format: 'int32' }
+    return { anyOf: [names, number] }
   }
 
   #ref(name: string, make: () => JsonObject): JsonObject {

@@ -2,15 +2,21 @@ import { type DescEnum, type DescMessage, ScalarType } from '@bufbuild/protobuf'
 import { isWrapperDesc } from '@bufbuild/protobuf/wkt'
 import type { JsonObject } from '../source/source.js'
 
-/** 64-bit integers are text, because a number of JavaScript would lose digits. */
-const long = (format: string, sign: string): JsonObject => ({
-  type: 'string',
+/**
+ * 64-bit integers are text, because a number of JavaScript would lose digits. A request may have a number all
+ * the same, as the JSON of protobuf says.
+ */
+const long = (format: string, sign: string, isInput: boolean): JsonObject => ({
+  type: isInput ? ['string', 'integer'] : 'string',
   format,
   pattern: `^${sign}(0|[1-9][0-9]*)$`,
 })
 
-/** @param isFinite - whether the field refuses infinities and NaN. */
-export function scalarSchema(type: ScalarType, isFinite: boolean): JsonObject {
+/**
+ * @param isFinite - whether the field refuses infinities and NaN.
+ * @param isInput - whether a request has it.
+ */
+export function scalarSchema(type: ScalarType, isFinite: boolean, isInput: boolean): JsonObject {
   switch (type) {
     case ScalarType.STRING:
       return { type: 'string' }
@@ -32,10 +38,10 @@ export function scalarSchema(type: ScalarType, isFinite: boolean): JsonObject {
     case ScalarType.INT64:
     case ScalarType.SINT64:
     case ScalarType.SFIXED64:
-      return long('int64', '-?')
+      return long('int64', '-?', isInput)
     case ScalarType.UINT64:
     case ScalarType.FIXED64:
-      return long('uint64', '')
+      return long('uint64', '', isInput)
   }
 }
 
@@ -53,13 +59,13 @@ const floating = (format: string, isFinite: boolean): JsonObject =>
 export function keySchema(type: ScalarType): JsonObject {
   if (type === ScalarType.STRING) return {}
   if (type === ScalarType.BOOL) return { enum: ['false', 'true'] }
-  const { minimum, pattern } = scalarSchema(type, true)
-  return { pattern: pattern ?? long('', minimum === undefined ? '-?' : '')['pattern'] }
+  const { minimum, pattern } = scalarSchema(type, true, false)
+  return { pattern: pattern ?? long('', minimum === undefined ? '-?' : '', false)['pattern'] }
 }
 
 /** The schema of a message whose JSON is not an object of its fields; undefined for any other. */
-export function wellKnownSchema(desc: DescMessage): JsonObject | undefined {
-  if (isWrapperDesc(desc)) return scalarSchema(desc.fields[0].scalar, false)
+export function wellKnownSchema(desc: DescMessage, isInput: boolean): JsonObject | undefined {
+  if (isWrapperDesc(desc)) return scalarSchema(desc.fields[0].scalar, false, isInput)
   return Object.hasOwn(WELL_KNOWN, desc.typeName) ? WELL_KNOWN[desc.typeName] : undefined
 }
 

@@ -43,9 +43,9 @@ describe('rules of buf.validate', () => {
     ['float', { finite: true }, {}, false],
     ['bool', { const: true }, { const: true }, true],
     ['bool', { const: false }, { const: false }, false],
-    ['enum', { in: [1, 2] }, { enum: ['ON', 'OFF'] }, true],
-    ['enum', { not_in: [0] }, { enum: ['ON', 'OFF'] }, true],
-    ['enum', { const: 0 }, { enum: ['UNKNOWN'] }, false],
+    ['enum', { in: [1, 2] }, { enum: ['ON', 'OFF', 1, 2] }, true],
+    ['enum', { not_in: [0] }, { not: { enum: ['UNKNOWN', 0] } }, true],
+    ['enum', { const: 0 }, { enum: ['UNKNOWN', 0] }, false],
     ['enum', { defined_only: true }, {}, false],
     [
       'repeated',
