@@ -81,8 +81,8 @@ describeOn('errors as the specification lists them', backends, (backend) => {
     specimen: { id, ...fields },
     update_mask: { paths },
   })
-  const NOT_FOUND = [5, 404, 'not found'] as const
-  const CONFLICT = [6, 409, 'already exists'] as const
+  const NOT_FOUND = [5, 404, /^Specimen "(none|gone|one)" not found$/] as const
+  const CONFLICT = [6, 409, /^(Specimen.* already (exists|taken)|already exists)$/] as const
 
   interface Row {
     readonly what: string
@@ -172,7 +172,7 @@ describeOn('errors as the specification lists them', backends, (backend) => {
       method: 'UpdateSpecimen',
       request: update('one', ['title']),
       http: ['PATCH', '/one?update_mask=title', {}],
-      answer: [9, 412, 'precondition failed'],
+      answer: [9, 412, 'Specimen "one": precondition failed'],
       headers: { ...ALICE, 'if-match': '"stale"' },
     },
     {
@@ -216,7 +216,7 @@ describeOn('errors as the specification lists them', backends, (backend) => {
       method: 'BatchDeleteSpecimens',
       request: { ids: ['one', 'none'] },
       http: ['POST', ':batchDelete', { ids: ['one', 'none'] }],
-      answer: NOT_FOUND,
+      answer: [5, 404, /^Specimen "one" or "(none|gone)" not found$/],
     },
     {
       what: 'a batch has a key that is soft-deleted',
@@ -232,7 +232,7 @@ describeOn('errors as the specification lists them', backends, (backend) => {
           })),
         },
       ],
-      answer: NOT_FOUND,
+      answer: [5, 404, /^Specimen "one" or "(none|gone)" not found$/],
     },
   ]
   for (const { what, method, request, http, answer, headers = ALICE, needsDatabase = false } of rows)

@@ -15,6 +15,7 @@ import { isThenable } from '../../thenable.js'
 import type { Call, Restrictions } from './call.js'
 import { enter } from './enter.js'
 import type { Next } from './interceptor.js'
+import type { Named } from './named-errors.js'
 import type { RowAccessUse } from './row-access.js'
 
 /** A call as a handler gets it. */
@@ -50,6 +51,8 @@ export interface Handler {
   readonly namesRelations?: boolean | undefined
   /** Refuses to repeat a reply to a caller who may not get what is in it; left out where nobody can tell. */
   checkReplay?(reply: Message, call: HandledCall): Promise<void>
+  /** Names what a request is about, for errors; left out where nobody can tell. */
+  readonly named?: Named | undefined
   /** What a call waits for before a transaction is opened for it; left out for nothing. */
   readonly ahead?: ((call: HandledCall) => Promise<void>) | undefined
   readonly run: Next<HandledCall>

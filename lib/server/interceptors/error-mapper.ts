@@ -15,10 +15,13 @@ import type { RequestId } from './request-id.js'
  */
 export const errorMapper = (logger: Logger): Interceptor<unknown, RequestId> => {
   const outages = new Outages()
-  return (next, { method }) =>
+  return (next, { method, handler }) =>
     (call) => {
       const fail = (error: unknown): never => {
-        throw mapped(error, call, logger, outages)
+        const known = mapped(error, call, logger, outages)
+        throw handler.named === undefined || call.request === undefined
+          ? known
+          : handler.named(known, call.request)
       }
       try {
         const reply = next(call)

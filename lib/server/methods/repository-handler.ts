@@ -8,6 +8,8 @@ import type { HandledCall, Handler } from '../chain/handler.js'
 import type { RowAccess, RowAccessKind } from '../chain/row-access.js'
 import { dryRun } from './dry-run.js'
 import { concealed, keysIn } from './resource-request.js'
+import { namedErrors } from '../chain/named-errors.js'
+import { requestSubject } from './scope/request-subject.js'
 import { type Responder, responder } from './responders.js'
 import { afterAhead, secretsAhead } from './secrets-ahead.js'
 import { changesRelated, type StandardMethod } from './standard-method.js'
@@ -29,6 +31,7 @@ export const repositoryHandler = (
   const startsOperation = 'startsOperation' in method && method.startsOperation
   const verb = changesRelated(method)
   const ahead = secretsAhead(desc, method, repository)
+  const named = namedErrors(requestSubject(method, repository.model))
   return {
     supportsValidateOnly: true,
     supportsIfMatch: comparesEtags(method),
@@ -38,6 +41,7 @@ export const repositoryHandler = (
     changesRelated: verb,
     namesRelations: namesRelations(method, repository),
     refers: refers(method, repository),
+    named,
     ahead,
     run: afterAhead(ahead, (call: HandledCall) => {
       const { respond } = call.rowAccess === undefined ? parts.all : parts.of(call.rowAccess)

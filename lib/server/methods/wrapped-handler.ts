@@ -17,6 +17,8 @@ import { deletedEntity } from './etag-conditions.js'
 import { comparesEtags, namesRelations, restrictable, rowAccessOf } from './repository-handler.js'
 import { keyIn, keyInside } from './scope/names-in-requests.js'
 import { concealed } from './resource-request.js'
+import { namedErrors } from '../chain/named-errors.js'
+import { requestSubject } from './scope/request-subject.js'
 import { afterAhead, secretsAhead } from './secrets-ahead.js'
 import { changesRelated, type StandardMethod } from './standard-method.js'
 import type { ListLimits } from './total-size.js'
@@ -39,6 +41,7 @@ export const wrappedHandler = (
 ): Handler => {
   const parts = restrictable(desc, method, repository, limits)
   const ahead = secretsAhead(desc, method, repository)
+  const named = namedErrors(requestSubject(method, repository.model))
   const { requestEtag } = methodOf(desc)
   const keyOf = keyReader(repository, method)
 
@@ -48,7 +51,13 @@ export const wrappedHandler = (
       call.rowAccess === undefined ? parts.all : parts.of(call.rowAccess)
     const given = call.request as Message
     const givenEtag = requestEtag?.(given)
-    await checkPrecondition(within, method, keyOf, given, call, isLocking)
+    // What the function itself throws may be about something else.
+    const fail = (error: unknown, request: Message): never => {
+      throw named?.(error, request) ?? error
+    }
+    await checkPrecondition(within, method, keyOf, given, call, isLocking).catch((error: unknown) =>
+      fail(error, given),
+    )
     // What the call itself has written since no longer has the etag that the client knows.
     let isCompared = isLocking
     const standard = async (value: object): Promise<Message> => {
@@ -56,7 +65,8 @@ export const wrappedHandler = (
       const etag = requestEtag?.(request) ?? ''
       const own = etag === '' || etag === givenEtag ? undefined : parseIfMatch(etag, 'etag')
       const facts = { context: RequestContext.current(), ignoredMask, related, references, filterAccess }
-      const reply = await respond(request, { ...facts, ifMatch: own ?? (isCompared ? undefined : ifMatch) })
+      const asked = { ...facts, ifMatch: own ?? (isCompared ? undefined : ifMatch) }
+      const reply = await respond(request, asked).catch((error: unknown) => fail(error, request))
       isCompared = true
       return messageOfReply(reply)
     }

@@ -328,11 +328,11 @@ describeOn('orders', ORDER_BACKENDS, function (backend) {
     const theirs = await shop({})
     const { id } = await ours.place({ anvil: 1 })
     const { orders, lines, products } = theirs
-    await fails(orders.getOrder({ id }), Status.NOT_FOUND, 'not found')
+    await fails(orders.getOrder({ id }), Status.NOT_FOUND, `Order "${id}" not found`)
     await fails(orders.approveOrder({ id }), Status.NOT_FOUND, 'not found')
     await fails(orders.cancelOrder({ id }), Status.NOT_FOUND, 'not found')
     const update = orders.updateOrder({ order: { id, note: 'x' }, updateMask: ['note'] })
-    await fails(update, Status.NOT_FOUND, 'not found')
+    await fails(update, Status.NOT_FOUND, `Order "${id}" not found`)
     expect((await lines.listOrderLines({ orderId: id })).lines).to.deep.equal([])
     await fails(products.restockProduct({ id: 'anvil', quantity: 1 }), Status.NOT_FOUND, 'not found')
     await fails(theirs.place({ anvil: 1 }), Status.INVALID_ARGUMENT, 'lines[0].product_id: does not exist')

@@ -99,19 +99,20 @@ describeOn('a decision by row', backends, (backend) => {
           decide = decision
           const missing = await reach('missing')
           const excluded = await reach('theirs')
-          expect([excluded.code, excluded.details]).to.deep.equal([NOT_FOUND, missing.details])
+          const own = tenant
+          tenant = 'nobody-else'
+          const foreign = await reach('theirs')
+          tenant = own
+          const said = missing.details.replace('missing', 'theirs')
+          for (const { code, details } of [excluded, foreign])
+            expect([code, details]).to.deep.equal([NOT_FOUND, said])
+          expect(excluded.trailers.getMap()).to.deep.equal(foreign.trailers.getMap())
           expect([...Object.keys(excluded.headers.getMap())].sort()).to.deep.equal(
             [...Object.keys(missing.headers.getMap())].sort(),
           )
           expect(excluded.headers.get('x-denied-because')).to.deep.equal(
             missing.headers.get('x-denied-because'),
           )
-          expect(excluded.trailers.getMap()).to.deep.equal(missing.trailers.getMap())
-          const own = tenant
-          tenant = 'nobody-else'
-          const foreign = await reach('theirs')
-          tenant = own
-          expect([foreign.code, foreign.details]).to.deep.equal([NOT_FOUND, missing.details])
           expect((await stored('mine')).count).to.equal(0)
         })
 
@@ -307,7 +308,7 @@ describeOn('a decision by row', backends, (backend) => {
     decide = annOnly
     const specimen = { title: 'ann', code: 'new' }
     const { code, details } = await call('CreateSpecimen', { specimen_id: 'theirs', specimen })
-    expect([code, details]).to.deep.equal([EXISTS, 'already exists'])
+    expect([code, details]).to.deep.equal([EXISTS, 'Specimen "theirs" already exists'])
   })
 
   for (const [what, decision] of [

@@ -115,7 +115,7 @@ describe('Connect in a browser', function () {
       expect(complaints).to.deep.equal([])
       expect(rows.split(/\s+/)).to.deep.equal('Anvil 1 true Bellows 2 true Chisel 3 true'.split(' '))
       expect(stream).to.equal('1 2 3 4 5')
-      expect(error).to.equal('[not_found] not found')
+      expect(error).to.match(/^\[not_found\] Widget "[^"]+" not found$/)
     })
 
   it('tells a page with a bad token that it is bad', async () => {

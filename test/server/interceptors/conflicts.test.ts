@@ -38,32 +38,35 @@ describeOn('a conflict', backends, (backend) => {
   })
   after(() => served?.stop())
 
-  const calls: readonly (readonly [string, string, object, readonly object[]])[] = [
+  const calls: readonly (readonly [string, string, object, readonly object[], string])[] = [
     [
       'a create',
       'CreateSpecimen',
       { specimen: { title: 'Marble', code: 'secret-value' }, specimen_id: 'three' },
       TAKEN,
+      'Specimen "three": code is already taken',
     ],
     [
       'a create with a key that is taken',
       'CreateSpecimen',
       { specimen: { title: 'Marble', code: 'free' }, specimen_id: 'one' },
       [{ ...TAKEN[0], field: 'id' }],
+      'Specimen "one" already exists',
     ],
     [
       'an update',
       'UpdateSpecimen',
       { specimen: { id: 'two', code: 'secret-value' }, update_mask: { paths: ['code'] } },
       TAKEN,
+      'Specimen "two": code is already taken',
     ],
-    ['an undelete', 'UndeleteSpecimen', { id: 'gone' }, TAKEN],
+    ['an undelete', 'UndeleteSpecimen', { id: 'gone' }, TAKEN, 'Specimen "gone": code is already taken'],
   ]
-  for (const [what, method, request, violations] of calls)
+  for (const [what, method, request, violations, message] of calls)
     it(`of ${what} names the fields of the rule over gRPC and HTTP, and no value`, async () => {
       for (const { name, call } of listeners) {
         const reply = await call(method, request)
-        expect(reply, name).to.deep.include({ code: 6, message: 'already exists', violations })
+        expect(reply, name).to.deep.include({ code: 6, message, violations })
         expect(JSON.stringify(reply)).to.not.match(/secret-value|freed/)
       }
     })

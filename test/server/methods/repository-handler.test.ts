@@ -124,7 +124,7 @@ describe('a service served by a repository', () => {
     ]
     for (const [method, request] of probes) {
       const { code, details } = await call(method, request, OTHER)
-      expect([method, code, details]).to.deep.equal([method, 5, 'not found'])
+      expect([method, code, details]).to.deep.equal([method, 5, 'Widget "mine" not found'])
     }
     expect((await call('ListWidgets', {}, OTHER)).answer?.['widgets']).to.deep.equal([])
     expect((await call('GetWidget', { id: 'mine' })).code).to.equal(0)

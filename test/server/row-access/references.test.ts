@@ -188,26 +188,27 @@ describeOn('a reference', backends, (backend) => {
     for (const [protocol, send] of Object.entries(over))
       it(`over ${protocol} does not come back to a row that its caller may not get, as ${form} says, and tells nothing of it`, async () => {
         await inAcme(async () => {
-          for (const [key, title] of Object.entries({ dead: 'bob', closed: 'all' }))
+          for (const [key, title] of Object.entries({ buried: 'bob', closed: 'all' }))
             await plans.projects.create(aProject(key, { title }))
-          for (const key of ['hidden', 'dead', 'closed', 'shared']) {
+          for (const key of ['hidden', 'buried', 'closed', 'shared']) {
             await plans.tasks.create(aTask(`in ${key}`, { projectId: key }))
             await plans.tasks.delete(`in ${key}`)
           }
-          for (const key of ['dead', 'closed']) await plans.projects.delete(key)
+          for (const key of ['buried', 'closed']) await plans.projects.delete(key)
         })
         decide = ofProjects(decision)
-        const undelete = (project: string) => {
+        const undelete = async (project: string) => {
           const id = `in ${project}`
-          return send({
+          const said = await send({
             method: 'UndeleteTask',
             request: { id },
             http: ['POST', `/v1/tasks/${encodeURIComponent(id)}:undelete`, {}],
           })
+          return said.replaceAll(id, 'it')
         }
         const deleted = await undelete('closed')
         expect(deleted).to.match(/PRECONDITION|precondition/)
-        for (const key of ['hidden', 'dead']) expect(await undelete(key), key).to.equal(deleted)
+        for (const key of ['hidden', 'buried']) expect(await undelete(key), key).to.equal(deleted)
         if (form.startsWith('nothing')) expect(await undelete('shared')).to.equal(deleted)
         else expect(await undelete('shared')).to.match(/^(\[)?200/)
       })

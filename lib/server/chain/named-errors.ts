@@ -1,0 +1,52 @@
+import type { Message } from '@bufbuild/protobuf'
+import { type AshlarError, ErrConflict, ErrNotFound, ErrPreconditionFailed } from '../../errors.js'
+
+/** What a request is about, as errors say it. */
+export interface RequestSubject {
+  /** Names the resource, by its message and what the caller sent. */
+  readonly nameOf: (request: Message) => string
+  /** What a create sends as its key, in proto spelling; none for what creates nothing. */
+  readonly keys: readonly string[]
+}
+
+/** Names what a request is about in an error. */
+export type Named = <E>(error: E, request: Message) => E
+
+/**
+ * Names the resource of a request in errors of its repository that have no text of their own; undefined for a
+ * method that is about none.
+ */
+export const namedErrors = (subject: RequestSubject | undefined): Named | undefined =>
+  subject &&
+  ((error, request) => {
+    const said = GENERIC.find(({ type, text }) => error instanceof type && error.wireMessage === text)
+    return said === undefined ? error : copyOf(error, said.of(subject.nameOf(request), error, subject.keys))
+  })
+
+type Said = (name: string, error: unknown, keys: readonly string[]) => string
+
+const taken: Said = (name, error, keys) => {
+  const { fields } = error as ErrConflict
+  if (keys.length > 0 && fields.every((field) => keys.includes(field))) return `${name} already exists`
+  const what = fields.length === 0 ? 'a value' : fields.join(' and ')
+  return `${name}: ${what} ${fields.length > 1 ? 'are' : 'is'} already taken`
+}
+
+/** What errors of repositories say on the wire once it is known what a request is about. */
+const GENERIC = (
+  [
+    [ErrNotFound, (name: string) => `${name} not found`],
+    [ErrConflict, taken],
+    [ErrPreconditionFailed, (name: string) => `${name}: precondition failed`],
+  ] as const satisfies readonly (readonly [new () => AshlarError, Said])[]
+).map(([type, of]) => ({ type, of: of as Said, text: new type().wireMessage }))
+
+/** Others may wait for the same error, so that it stays as it is. */
+const copyOf = <E>(error: E, wireMessage: string): E => {
+  const copy = new Error((error as Error).message)
+  Object.setPrototypeOf(copy, Object.getPrototypeOf(error) as object)
+  return Object.defineProperties(copy, {
+    ...Object.getOwnPropertyDescriptors(error),
+    wireMessage: { value: wireMessage, enumerable: true },
+  }) as E & Error
+}

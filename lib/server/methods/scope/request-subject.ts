@@ -1,0 +1,71 @@
+import type { DescField, Message } from '@bufbuild/protobuf'
+import type { ResourceModel } from '../../../resource/resource-model.js'
+import { sentText } from '../../../text/sent-text.js'
+import { valueOf } from '../../chain/method.js'
+import type { RequestSubject } from '../../chain/named-errors.js'
+
+/** Of what a caller sent, in a message. */
+const MOST_CHARACTERS = 128
+
+/** The fields in which the request of a standard method names resources. */
+interface NamingFields {
+  readonly kind: string
+  readonly key?: DescField
+  readonly keys?: DescField
+  readonly id?: DescField | undefined
+  readonly resource?: DescField
+  readonly requests?: DescField
+}
+
+/**
+ * It says what the request says, and nothing of rows: a missing row, one of another tenant and one that is
+ * excluded read the same, and a batch does not say which of its rows is meant. Undefined for a list.
+ */
+export const requestSubject = (
+  method: NamingFields,
+  { message, name, key }: ResourceModel,
+): RequestSubject | undefined => {
+  const own = name?.field ?? message?.fields.find((field) => field.name === key.proto)
+  const keysOf = keysIn(method, own)
+  if (message === undefined || keysOf === undefined) return undefined
+  return {
+    nameOf: (request) => [message.name, shown(keysOf(request))].filter((text) => text !== '').join(' '),
+    keys: method.kind === 'create' ? [key.proto, ...(name === undefined ? [] : [name.field.name])] : [],
+  }
+}
+
+const keysIn = (
+  { key, keys, id, resource, requests }: NamingFields,
+  own: DescField | undefined,
+): ((request: Message) => readonly string[]) | undefined => {
+  if (keys !== undefined) return (request) => valueOf(request, keys) as readonly string[]
+  const single = key ?? id
+  if (single !== undefined) return (request) => [textIn(request, single)]
+  if (resource === undefined) return undefined
+  const within = (request: Message): string => {
+    const entity = valueOf(request, resource)
+    return entity === undefined || own === undefined ? '' : textIn(entity as Message, own)
+  }
+  if (requests === undefined) return (request) => [within(request)]
+  return (request) => (valueOf(request, requests) as readonly Message[]).map(within)
+}
+
+const textIn = (message: Message, field: DescField): string => {
+  const value = valueOf(message, field)
+  return typeof value === 'string' ? value : ''
+}
+
+/** All of the keys, as far as there is room for them. */
+const shown = (keys: readonly string[]): string => {
+  const [first = ''] = keys
+  if (first === '') return ''
+  if (keys.length === 1) return sentText(first, MOST_CHARACTERS)
+  let text = ''
+  for (const [index, key] of keys.entries()) {
+    const before = index === 0 ? '' : index === keys.length - 1 ? ' or ' : ', '
+    const next = `${before}${sentText(key, MOST_CHARACTERS / 2)}`
+    if (text.length + next.length > MOST_CHARACTERS) return `${text} or one of ${keys.length - index} more`
+    text += next
+  }
+  return text
+}
