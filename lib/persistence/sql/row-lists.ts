@@ -9,7 +9,7 @@ import { columnSql } from '../dialects/column-sql.js'
 import type { Dialect } from '../dialects/dialect.js'
 import { besideOf, RowNames, type TableOf } from '../dialects/joined-rows.js'
 import { quoteTable } from '../dialects/quote-table.js'
-import { searchPredicate } from '../dialects/search-predicate.js'
+import { orderedSearch, type OrderedSearch, searchPredicate } from '../dialects/search-predicate.js'
 import { toOrderBy } from '../dialects/to-order-by.js'
 import { type GatheredSql, PAGE } from '../dialects/values/gathered.js'
 import { toJoins, toPredicate } from '../dialects/to-predicate.js'
@@ -29,6 +29,8 @@ export interface ListSource {
   readonly from: string
   /** What follows ORDER BY; empty for a count. */
   readonly order: string
+  /** Where the rows of one tenant are searched by a stored vector, in the order of their keys. */
+  readonly searched?: OrderedSearch | undefined
   /** Undefined where the statement reads the rows of its own table alone. */
   readonly related: RelatedColumns | undefined
 }
@@ -84,10 +86,13 @@ export class RowLists<E extends object> {
     checkCursor(plan.cursor, plan.terms, this.dialect)
     const params: unknown[] = []
     const count = (value: number) => this.dialect.countPlaceholder(params.push(value))
-    const source = this.#source(plan, tenant, params)
+    const whole = this.#source(plan, tenant, params)
     const asked = options.lock === undefined ? plan.size + 1 : plan.size
     const offset = plan.cursor?.kind === 'offset' ? plan.cursor.offset : 0
-    const tail = ` ORDER BY ${source.order} LIMIT ${count(asked)}${offset > 0 ? ` OFFSET ${count(offset)}` : ''}`
+    const limit = count(asked)
+    const isOrdered = whole.searched !== undefined && options.lock === undefined && offset === 0
+    const source = isOrdered ? { ...whole, from: orderedSearch(whole.searched, limit, this.dialect) } : whole
+    const tail = ` ORDER BY ${source.order} LIMIT ${limit}${offset > 0 ? ` OFFSET ${count(offset)}` : ''}`
     const send = (statement: Statement) => this.#read(call, statement, params)
     const page =
       (await this.#gathered(send, source, tail, plan, tenant, options)) ??
@@ -249,13 +254,32 @@ export class RowLists<E extends object> {
     if (tenant !== undefined && model.tenant !== undefined) ask(equals(model.tenant, tenant))
     if (model.deleteTime !== undefined && !plan.showDeleted) ask(isNull(model.deleteTime))
     ask(plan.filter)
-    if (search.condition !== undefined) conditions.push(search.condition(params))
+    const asked = search.condition?.(params)
+    const rest = conditions.length
     ask(after)
+    const ordered = this.#isOrderedSearch(terms, tenant) &&
+      names === undefined &&
+      asked !== undefined && {
+        ...{ table: search.table, name: dialect.quote(table.name), search: asked },
+        rest: conditions.join(' AND '),
+      }
+    if (asked !== undefined) conditions.splice(rest, 0, asked)
+    const order = toOrderBy(terms, dialect, names ?? table.name)
     return {
       from: `${search.table}${joins}${conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`}`,
-      order: toOrderBy(terms, dialect, names ?? table.name),
+      order,
+      searched: ordered === false ? undefined : { ...ordered, order },
       related: names && { own: `${dialect.quote(table.name)}.`, sorted: sortedBy(columns, names, dialect) },
     }
+  }
+
+  /** Whether an index has the rows of the tenant in this order, and a search uses another. */
+  #isOrderedSearch(terms: ListPlan['terms'], tenant: string | undefined): boolean {
+    const { key, search, tenantInKey } = this.model
+    const [term] = terms
+    const isByKey = terms.length === 1 && term?.column.column === key.column && term.direction === 'asc'
+    const isIndexed = search?.strategy === 'INDEXED' && this.dialect.can.fullText
+    return isByKey && isIndexed && tenantInKey && tenant !== undefined
   }
 
   /**

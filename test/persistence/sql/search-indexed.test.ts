@@ -74,6 +74,24 @@ describeOn(
       await dataSource.query('ANALYZE contacts')
     })
 
+    it('returns all pages in the order of their keys, of words with many rows and with few', async () => {
+      for (const search of ['common', 'common note', `name${ROWS - 8}`, 'note 492', 'nothing'])
+        await as('tenant-2', async () => {
+          const ids: string[] = []
+          for (let pageToken = ''; ;) {
+            const { items, nextPageToken } = await contacts.list({ search, pageSize: 70, pageToken })
+            ids.push(...items.map(({ id }) => id))
+            if ((pageToken = nextPageToken) === '') break
+          }
+          const rows: readonly { readonly id: string }[] = await dataSource.query(
+            `SELECT id FROM contacts WHERE account_id = 'tenant-2' AND search_vector @@ websearch_to_tsquery('english', $1) ORDER BY id COLLATE "C"`,
+            [search],
+          )
+          expect(ids, search).to.deep.equal(rows.map(({ id }) => id))
+          expect(ids.length > 0, search).to.equal(search !== 'nothing')
+        })
+    })
+
     const cases: readonly (readonly [
       what: string,
       search: string,
