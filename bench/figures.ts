@@ -180,6 +180,16 @@ const BLOCKS: Readonly<Record<string, () => string>> = {
     return `${told(run)}\n\n${table(head, rows)}`
   },
 
+  skewed() {
+    const run = recordedRun('skewed')
+    const rows = (run.comparisons ?? []).map(({ operation, ratio, cpuRatio }) => [
+      operation,
+      spread(ratio),
+      spread(cpuRatio),
+    ])
+    return `${told(run)}\n\n${table(['operation', 'ratio', 'cpu'], rows)}`
+  },
+
   libraries() {
     const run = recordedRun('libraries')
     const all = run.comparisons ?? []
