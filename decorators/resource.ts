@@ -97,7 +97,8 @@ function columnsOf(entity: object) {
 }
 
 /** Anything can be given as the message. The resource model refuses what is none. */
-const fieldsOf = (message: Partial<DescMessage> | undefined) => message?.fields ?? []
+const fieldsOf = (message: Partial<DescMessage> | undefined) =>
+  message?.kind === 'message' ? (message.fields ?? []) : []
 
 const has = (entity: object, property: string) =>
   columnsOf(entity).some((column) => column.propertyName === property)

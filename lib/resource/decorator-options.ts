@@ -23,7 +23,7 @@ const RESOURCE: RulesOf<ResourceOptions> = {
   message: (value) =>
     (value as { readonly kind?: unknown } | null)?.kind === 'message'
       ? undefined
-      : 'the schema of a message, such as TaskSchema of the generated code',
+      : 'the schema of a message, such as TaskSchema of what @bufbuild/protoc-gen-es 2 generates',
   type: (value) =>
     typeof value === 'string' && value !== '' ? undefined : 'a name, such as "task" or "archived_task"',
   shared: YES_OR_NO,

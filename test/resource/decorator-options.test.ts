@@ -79,7 +79,7 @@ describe('options of decorators', () => {
     [
       'Resource',
       { shared: true, message: 'Widget' },
-      '@Resource: message is "Widget", and has to be the schema of a message, such as TaskSchema of the generated code',
+      '@Resource: message is "Widget", and has to be the schema of a message, such as TaskSchema of what @bufbuild/protoc-gen-es 2 generates',
     ],
     [
       'Resource',
