@@ -18,7 +18,16 @@ function pagesOf(folder, first = []) {
 const headingOf = (path) => (/^# (.+)$/m.exec(readFileSync(path, 'utf8'))?.[1] ?? path).replaceAll('`', '')
 
 const GUIDES = [
-  ...['getting-started', 'modelling', 'resource-names', 'relations', 'business-rules', 'tenancy', 'secrets'],
+  ...[
+    'getting-started',
+    'existing-application',
+    'modelling',
+    'resource-names',
+    'relations',
+    'business-rules',
+    'tenancy',
+    'secrets',
+  ],
   ...['testing', 'events', 'connect', 'openapi', 'clients', 'nest'],
   ...['migrations', 'operating', 'telemetry', 'scaling', 'upgrading', 'development'],
 ]

@@ -189,7 +189,7 @@ suite('a front end that generates code', function () {
     const { version, exports } = manifestOf(ANNOTATIONS)
     expect(server.dependencies['ashlar-annotations']).to.equal(`^${version}`)
     expect(version).to.equal(server.version)
-    expect(Object.keys(exports)).to.deep.equal(['./package.json', './*.js', './*'])
+    expect(Object.keys(exports)).to.deep.equal(['./package.json', './*.ts', './*.js', './*'])
   })
 })
 
