@@ -15,7 +15,17 @@ export function celToSql(node: CelNode, dialect: Dialect): string {
     case 'bool':
       return node.value ? '(1 = 1)' : '(1 = 0)'
     case 'field':
-      return `COALESCE(${dialect.quote(node.field.column)}, '')`
+      return `COALESCE(${dialect.quote(node.field.column)}, ${text(node.absent ?? '')})`
+    case 'flag':
+      return `(COALESCE(${dialect.quote(node.field.column)}, FALSE) = TRUE)`
+    case 'numeric':
+      return `COALESCE(${dialect.quote(node.field.column)}, 0)`
+    case 'number':
+      return node.text
+    case 'name':
+      throw new TypeError(`${node.text} is in no comparison`)
+    case 'less':
+      return `(${sql(node.left)} ${node.operator} ${sql(node.right)})`
     case 'entry':
       return `COALESCE(${dialect.tags.value(dialect.quote(node.field.column), node.key, text)}, '')`
     case 'join':

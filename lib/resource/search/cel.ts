@@ -1,14 +1,22 @@
 import type { Field } from '../fields/field.js'
 import { kindOf } from '../kinds/kinds.js'
+import { NUMBER } from '../kinds/literal.js'
+import { type CelOperator, comparison, isBool, isNumber, isOperator, notAField } from './cel-comparison.js'
 
 /**
  * A portable expression: the subset of CEL that every database can compute. Booleans occur only in
- * conditions.
+ * conditions, and numbers only in comparisons.
  */
 export type CelNode =
   | { readonly kind: 'text'; readonly value: string }
   | { readonly kind: 'bool'; readonly value: boolean }
-  | { readonly kind: 'field'; readonly field: Field }
+  /** What it holds as text. @param absent - instead of NULL; an empty text by default. */
+  | { readonly kind: 'field'; readonly field: Field; readonly absent?: string }
+  | { readonly kind: 'flag' | 'numeric'; readonly field: Field }
+  /** A literal, as SQL spells it as well. */
+  | { readonly kind: 'number'; readonly text: string }
+  /** Of a value of an enum. */
+  | { readonly kind: 'name'; readonly text: string }
   | { readonly kind: 'entry'; readonly field: Field; readonly key: string }
   | { readonly kind: 'join'; readonly parts: readonly CelNode[] }
   | {
@@ -18,6 +26,12 @@ export type CelNode =
     }
   | { readonly kind: 'if'; readonly test: CelNode; readonly then: CelNode; readonly otherwise: CelNode }
   | { readonly kind: 'same'; readonly left: CelNode; readonly right: CelNode; readonly negated: boolean }
+  | {
+      readonly kind: 'less'
+      readonly left: CelNode
+      readonly right: CelNode
+      readonly operator: CelOperator
+    }
   | { readonly kind: 'all' | 'any'; readonly parts: readonly CelNode[] }
   | { readonly kind: 'not'; readonly node: CelNode }
   | { readonly kind: 'lower'; readonly node: CelNode }
@@ -40,10 +54,8 @@ export function parseCel(text: string, fields: readonly Field[]): CelNode | stri
   }
 }
 
-const TOKEN = /\s*(?:("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|([A-Za-z_]\w*)|(==|!=|&&|\|\||[?:+!.,()[\]{}]))/y
-
-const isBool = ({ kind }: CelNode): boolean =>
-  kind === 'bool' || kind === 'same' || kind === 'all' || kind === 'any' || kind === 'not'
+const TOKEN =
+  /\s*(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[A-Za-z_]\w*|\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|==|!=|<=|>=|&&|\|\||[<>?:+!.,()[\]{}-])/y
 
 /** One method per rule, loosest binding first. */
 class CelParser {
@@ -90,10 +102,11 @@ class CelParser {
   #same(): CelNode {
     const left = this.#sum()
     const operator = this.#peek()
-    if (!this.#take('==') && !this.#take('!=')) return left
-    const right = this.#sum()
-    if (isBool(left) !== isBool(right)) throw new Unsupported('a condition is compared with text')
-    return { kind: 'same', left, right, negated: operator === '!=' }
+    if (!isOperator(operator)) return left
+    this.#next()
+    const compared = comparison(left, operator, this.#sum())
+    if (typeof compared === 'string') throw new Unsupported(compared)
+    return compared
   }
 
   #sum(): CelNode {
@@ -135,22 +148,39 @@ class CelParser {
     if (token === '{') return this.#lookup()
     if (/^["']/.test(token)) return { kind: 'text', value: unquoted(token) }
     if (token === 'true' || token === 'false') return { kind: 'bool', value: token === 'true' }
-    if (token !== 'msg') throw new Unsupported(`${token} is not supported: fields are written msg.<field>`)
+    if (token === '-') return this.#number(`-${this.#next()}`)
+    if (/^\d/.test(token)) return this.#number(token)
+    if (token !== 'msg') return this.#name(token)
     this.#expect('.')
     return this.#field(this.#next())
+  }
+
+  #number(text: string): CelNode {
+    if (!NUMBER.test(text)) throw new Unsupported(`${text} stands where a number is expected`)
+    return { kind: 'number', text }
+  }
+
+  /** `ACTIVE`, `State.ACTIVE` or `shop.v1.State.ACTIVE`. */
+  #name(first: string): CelNode {
+    if (!/^[A-Za-z_]/.test(first) || this.#peek() === '(') throw new Unsupported(notAField(first))
+    let text = first
+    while (this.#take('.')) text += `.${this.#next()}`
+    return { kind: 'name', text }
   }
 
   #field(name: string): CelNode {
     const field = this.fields.find((candidate) => candidate.proto === name)
     if (field === undefined || field.role === 'secret' || field.role === 'credential')
       throw new Unsupported(`there is no field ${name}`)
-    const { hasKeys, isStoredAsText } = kindOf(field)
+    const { hasKeys, isStoredAsText, declared } = kindOf(field)
     if (hasKeys) {
       this.#expect('[')
       const key = this.#string()
       this.#expect(']')
       return { kind: 'entry', field, key }
     }
+    if (declared.family === 'booleans') return { kind: 'flag', field }
+    if (isNumber(field)) return { kind: 'numeric', field }
     if (!isStoredAsText)
       throw new Unsupported(`${name} is ${field.kind}: only strings, enums and tags are text`)
     return { kind: 'field', field }
@@ -173,10 +203,15 @@ class CelParser {
 
   #text(node: CelNode): CelNode {
     if (isBool(node)) throw new Unsupported('a condition stands where text is expected')
+    if (node.kind === 'name') throw new Unsupported(notAField(node.text))
+    if (node.kind === 'number') throw new Unsupported(`${node.text} stands where text is expected`)
+    if (node.kind === 'numeric')
+      throw new Unsupported(`${node.field.proto} is ${node.field.kind}: a number is compared, and is no text`)
     return node
   }
 
   #bool(node: CelNode): CelNode {
+    if (node.kind === 'name') throw new Unsupported(notAField(node.text))
     if (!isBool(node)) throw new Unsupported('text stands where a condition is expected')
     return node
   }

@@ -13,6 +13,8 @@ import { vectorOf } from '../../../lib/persistence/dialects/search-predicate.js'
 import { TypeormRepository } from '../../../lib/persistence/sql/typeorm-repository.js'
 import { resourceModel } from '../../../lib/resource/resource-model.js'
 import { databases, describeOn } from '../../support/databases/backends.js'
+import { Parcel } from '../../support/entities/parcel.js'
+import { Parcel_Size, ParcelSchema } from '../../support/gen/parcels_pb.js'
 import { rejection } from '../../support/rejection.js'
 
 const STATE = `{'ON': 'switched on', 'OFF': "switched off"}[msg.state]`
@@ -42,6 +44,56 @@ class Report {
   @PrimaryColumn() id!: string
   @Column() title!: string
 }
+
+/** What is asked of a sample, and which words are found where it holds. */
+const ASKED: readonly (readonly [condition: string, ids: string])[] = [
+  ['msg.sealed', 'a'],
+  ['!msg.sealed', 'b c'],
+  ['msg.sealed == false', 'b c'],
+  ['msg.sealed && msg.count > 1', 'a'],
+  ['msg.count == 0', 'b c'],
+  ['msg.count != 0', 'a'],
+  ['msg.count < 3 && msg.count >= -1', 'a b c'],
+  ['2 <= msg.count', 'a'],
+  ['msg.count > msg.least', 'a'],
+  ['msg.ratio == 0.1', 'a'],
+  ['msg.ratio < 1e-3', 'b c'],
+  ['msg.total == 9007199254740993', 'a'],
+  ['msg.total > 9007199254740992', 'a'],
+  ['(msg.count == 2) == msg.sealed', 'a b c'],
+]
+
+/** The same of an enum, whose field has to be in a message. */
+const OF_ENUM: readonly (readonly [condition: string, ids: string])[] = [
+  ['msg.size == LARGE', 'a'],
+  ['msg.size != Parcel.Size.LARGE', 'b'],
+  ['parcels.v1.Size.LARGE == msg.size', 'a'],
+  ['msg.size == 2', 'a'],
+  ['msg.size == SIZE_UNSPECIFIED', 'b'],
+  ["msg.size == 'LARGE'", 'a'],
+]
+
+const sourcesOf = (asked: readonly (readonly [string, string])[]) => ({
+  sources: asked.map(([condition], at) => ({ cel: `${condition} ? 'word${at + 10}' : ''` })),
+})
+
+@Resource({ shared: true })
+@Entity('samples')
+@Searchable(sourcesOf(ASKED))
+class Sample {
+  @PrimaryColumn() id!: string
+  @Column({ type: Boolean, nullable: true }) sealed?: boolean
+  @Column({ type: 'int', nullable: true }) count?: number
+  @Column('int') least!: number
+  @Column('real') ratio!: number
+  @Column('bigint') total!: bigint
+}
+
+@Resource({ message: ParcelSchema })
+@Entity('sized')
+@TenantScoped()
+@Searchable(sourcesOf(OF_ENUM))
+class Sized extends Parcel {}
 
 const context = new RequestContext({ principal: { tenant: 'acme', subject: 'ada', groups: [], scopes: [] } })
 
@@ -130,6 +182,39 @@ describeOn('search', databases, ({ name, open }) => {
   })
 })
 
+describeOn('conditions in portable expressions of search', databases, ({ name, open }) => {
+  it('hold on each engine as in CEL, also of what is not set', async () => {
+    const { dataSource, database, close } = await open([Sample, Sized])
+    try {
+      const query = (text: string, values?: unknown[]) =>
+        (dataSource as DataSource).query(text.replaceAll('utf8mb4_0900_bin', 'utf8mb4_nopad_bin'), values)
+      await createTables({ query }, [Sample, Sized], database?.dialect.name ?? 'sqlite')
+      const samples = new TypeormRepository(dataSource as DataSource, Sample)
+      const zero = { least: 0, ratio: 0, total: 0n }
+      const set = { sealed: true, count: 2, least: 1, ratio: 0.1, total: 9_007_199_254_740_993n }
+      await samples.create({ id: 'a', ...set }, { context })
+      await samples.create({ id: 'b', sealed: false, count: 0, ...zero }, { context })
+      await samples.create({ id: 'c', ...zero }, { context })
+      for (const [at, [condition, ids]] of ASKED.entries()) {
+        const { items } = await samples.list({ search: `word${at + 10}`, orderBy: 'id' }, { context })
+        expect(items.map(({ id }) => id).join(' '), `${condition} on ${name}`).to.equal(ids)
+      }
+      const sized = new TypeormRepository(dataSource as DataSource, Sized)
+      for (const [id, size] of [
+        ['a', Parcel_Size.LARGE],
+        ['b', Parcel_Size.SIZE_UNSPECIFIED],
+      ] as const)
+        await sized.create({ id, size, lines: [], stamps: {} }, { context })
+      for (const [at, [condition, ids]] of OF_ENUM.entries()) {
+        const { items } = await sized.list({ search: `word${at + 10}`, orderBy: 'id' }, { context })
+        expect(items.map(({ id }) => id).join(' '), `${condition} on ${name}`).to.equal(ids)
+      }
+    } finally {
+      await close()
+    }
+  })
+})
+
 describe('search in memory', () => {
   it('ignores the term', async () => {
     const devices = new MemoryRepository(Device)
@@ -185,7 +270,16 @@ describe('@Searchable', () => {
     [{ sources: [{ sql: { postgres: '"token_cipher"' } }] }, /secret/],
     [{ sources: [{ cel: 'msg.token' }] }, /no field token/],
     [{ sources: [{ cel: 'msg.token_hash' }] }, /no field token_hash/],
-    [{ sources: [{ cel: 'msg.count' }] }, /only strings/],
+    [{ sources: [{ cel: 'msg.count' }] }, /count is int32: a number is compared, and is no text/],
+    [{ sources: [{ cel: 'msg.count ? "a" : "b"' }] }, /text stands where a condition/],
+    [{ sources: [{ cel: 'msg.count == "1" ? "a" : "b"' }] }, /count is int32, and "1" is no number/],
+    [{ sources: [{ cel: 'msg.count < 1.5 ? "a" : "b"' }] }, /count takes an integer/],
+    [{ sources: [{ cel: 'msg.title < "b" ? "a" : "b"' }] }, /< compares numbers/],
+    [
+      { sources: [{ cel: 'msg.title == OPEN ? "a" : "b"' }] },
+      /OPEN is not supported: fields are written msg/,
+    ],
+    [{ sources: [{ cel: '1 == 1 ? "a" : "b"' }] }, /compared with what is none/],
     [{ sources: [{ cel: 'msg.title.size()' }] }, /size is not supported/],
     [{ sources: [{ cel: 'msg.title == "x"' }] }, /condition stands where text/],
     [{ sources: [{ cel: 'msg.title ? "a" : "b"' }] }, /text stands where a condition/],
