@@ -60,6 +60,9 @@ function fractionKind(name: KindName, { scalar, columnTypes, bits }: Fraction) {
   } as const
 }
 
+/** Databases keep 0 for -0. */
+export const withoutSign = (value: unknown): unknown => (value === 0 ? 0 : value)
+
 /** Another writer can store NaN and infinities. */
 export function isInfinite(value: unknown): boolean {
   return typeof value === 'number' && !Number.isFinite(value)
@@ -69,11 +72,12 @@ export const float: Kind = {
   ...fractionKind('float', { scalar: ScalarType.FLOAT, columnTypes: ['real', 'float4'], bits: 32 }),
   increments:
     'increment() is not for a float: databases round sums of single precision differently; use a double, or modify()',
-  kept: (value) => Math.fround(value as number),
+  kept: (value) => withoutSign(Math.fround(value as number)),
   planValue: (value) => (typeof value === 'number' ? Math.fround(value) : (value as PlanValue)),
 }
 
 export const double: Kind = {
+  kept: withoutSign,
   ...fractionKind('double', {
     scalar: ScalarType.DOUBLE,
     columnTypes: ['double', 'double precision', 'float', 'float8'],

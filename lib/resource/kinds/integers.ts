@@ -10,7 +10,7 @@ import type {
   PlanValue,
   Range,
 } from './kind.js'
-import { NUMBER_INSIDE } from './fractions.js'
+import { NUMBER_INSIDE, withoutSign } from './fractions.js'
 import { integerKey, type KeyRules } from './key-rules.js'
 import { isClass, managedAs } from './managed.js'
 import { INTEGER, type Literal, Misfit, NUMBER } from './literal.js'
@@ -83,6 +83,7 @@ function integerKind(name: KindName, range: Range, declared: Partial<Declaration
         ? (key.parse(value, field) as PlanValue)
         : (value as PlanValue),
     zero: ({ hasDigits }) => (hasDigits === true ? '' : isWide ? 0n : 0),
+    ...(isWide ? {} : { kept: withoutSign }),
     managed: isWide ? MANAGED_BIGINT : MANAGED_NUMBER,
     literal: (token, field) =>
       token.kind === 'string' && field.takesText === true

@@ -151,6 +151,19 @@ export const values = (holder: Holder): void => {
           )
         }))
 
+    it('keep 0 for -0, whatever holds the number', () =>
+      inAcme(async () => {
+        const { specimens } = holder.subject
+        const zeros = { score: -0, ratio: -0, count: -0 }
+        const made = await specimens.create(draft({ id: 'zero', ...zeros }))
+        const read = await specimens.get('zero')
+        const updated = await specimens.update('zero', zeros, ['score', 'ratio', 'count'])
+        const { items } = await specimens.list({ filter: 'score = 0 AND count = 0', orderBy: 'ratio' })
+        expect(items.map(({ id }) => id)).to.include('zero')
+        for (const { score, ratio, count } of [made, read, updated, ...items])
+          expect([score, ratio, count].some((value) => Object.is(value, -0))).to.equal(false)
+      }))
+
     it('returned entities are copies: changing them changes nothing stored', () =>
       inAcme(async () => {
         const { specimens } = holder.subject

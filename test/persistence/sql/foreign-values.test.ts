@@ -244,6 +244,30 @@ describeOn('rows of another writer', databases, ({ name, open }) => {
           expect(await walk(`${column} ${direction}`, size)).to.deep.equal(expected)
         }))
 
+  if (name === 'postgres' || isMysql(name))
+    for (const direction of ['asc', 'desc'])
+      it(`are walked once each, days in a column without a time of day (${direction})`, () =>
+        inAcme(async () => {
+          const far = ["'-infinity'", "'0044-03-15 BC'", "'0001-01-01'"]
+          const near = ["'1000-01-01'", "'1969-12-31'", "'1970-01-01'", "'2024-02-29'", "'9999-12-31'"]
+          const days = name === 'postgres' ? [...far, ...near, "'infinity'"] : near
+          const column = (type: string) =>
+            isMysql(name) ? `MODIFY due_time ${type} NULL` : `ALTER due_time TYPE ${type} USING NULL`
+          const { dataSource } = subject
+          await dataSource?.query(`ALTER TABLE specimens ${column('date')}`)
+          try {
+            await store('due_time', days)
+            const ascending = days.flatMap((_, i) => ['a', 'b'].map((half) => `${half}0${i}`))
+            const expected = direction === 'asc' ? ascending : ascending.reverse()
+            expect(await walk(`due_time ${direction}`, 1)).to.deep.equal(expected)
+          } finally {
+            await dataSource?.query(`DELETE FROM specimens`)
+            await dataSource?.query(
+              `ALTER TABLE specimens ${column(isMysql(name) ? 'datetime(6)' : 'timestamptz')}`,
+            )
+          }
+        }))
+
   it('have tags that are texts, whatever JSON they hold', () =>
     inAcme(async () => {
       const told = {

@@ -1,10 +1,11 @@
 import { CLOCK, isDate } from '../values/is-date.js'
 
-const TIME = new RegExp(`^(\\d{4,6})-(\\d\\d)-(\\d\\d) ${CLOCK}(?:\\+00)?( BC)?$`)
+/** A `date` column has no time of day. */
+const TIME = new RegExp(`^(\\d{4,6})-(\\d\\d)-(\\d\\d)(?: ${CLOCK}(?:\\+00)?)?( BC)?$`)
 /** What PostgreSQL can hold, less a year at each end. */
 const [LAST_YEAR, FIRST_YEAR_BC] = [294_275, 4712]
 
-/** Whether a `timestamptz` column can hold and return this text. */
+/** Whether a `timestamptz` or a `date` column can hold and return this text. */
 export const isPostgresTime = (text: string): boolean => {
   if (text === 'infinity' || text === '-infinity') return true
   const [, digits, month, day, bc] = TIME.exec(text) ?? []
