@@ -2,6 +2,8 @@ import { expect } from 'chai'
 import { RequestContext } from '../../../lib/context.js'
 import { ErrConflict, ErrNotFound, ErrPreconditionFailed, InvalidArgument } from '../../../lib/errors.js'
 import type { Repository } from '../../../lib/persistence/contract/repository.js'
+import { schemaComparison } from '../../../lib/persistence/comparison/schema-comparison.js'
+import type { LiveSchema } from '../../../lib/persistence/dialects/catalog/live-table.js'
 import { MemoryDatabase } from '../../../lib/persistence/memory/memory-database.js'
 import { memoryRepositoryOf, repositoryOf } from '../../../lib/persistence/repository-of.js'
 import { createTables } from '../../../lib/persistence/schema/create-tables.js'
@@ -43,6 +45,22 @@ describeOn('keys', [...backends, ...merged], (backend) => {
     hasOutbox = true
   })
   after(() => opened.close())
+
+  it('have tables that a comparison finds to be as declared', async () => {
+    const { dataSource } = opened
+    if (dataSource === undefined || !['postgres', 'mariadb'].includes(backend.name)) return
+    const isPostgres = backend.name === 'postgres'
+    const live: LiveSchema = {
+      dialect: isPostgres ? 'postgres' : 'mysql',
+      schema: isPostgres ? 'public' : '',
+      rows: (text, values = []) => {
+        let at = 0
+        const numbered = isPostgres ? text.replaceAll('?', () => `$${++at}`) : text
+        return dataSource.query(numbered, [...values])
+      },
+    }
+    expect(await schemaComparison(entities)(live)).to.deep.equal([])
+  })
 
   for (const { name, keys, wrong, Lot, Part } of asked)
     describe(`of the type ${name}`, () => {
