@@ -31,7 +31,7 @@ const GUIDES = [
   ...['testing', 'events', 'connect', 'openapi', 'clients', 'nest'],
   ...['migrations', 'operating', 'telemetry', 'scaling', 'upgrading', 'development'],
 ]
-const REFERENCE = ['entities', 'persistence', 'server', 'gateway', 'protos', 'errors', 'cli']
+const REFERENCE = ['entities', 'persistence', 'server', 'gateway', 'protos', 'aips', 'errors', 'cli']
 const INTERNALS = ['life-of-a-request', 'packages']
 const ENTRIES = [
   'decorators',
