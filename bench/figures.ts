@@ -14,6 +14,7 @@ const ROOT = join(import.meta.dirname, '..', '..')
 const BLOCK = /^(\[\/\/\]: # 'figures: ([\w-]+)'\n).*?^(\[\/\/\]: # 'figures end')$/gms
 export const PAGES_WITH_FIGURES: readonly string[] = [
   'README.md',
+  'docs/index.md',
   'docs/guides/scaling.md',
   'docs/reference/benchmarks.md',
 ]
@@ -101,6 +102,8 @@ const callersOf = (rows: readonly RecordedComparison[], of: (row: RecordedCompar
     .map(of)
     .filter((text) => text !== '')
     .join(', ')
+
+const MATRIX = /^\[\/\/\]: # 'matrix'\n(.*)^\[\/\/\]: # 'matrix end'$/ms
 
 const BLOCKS: Readonly<Record<string, () => string>> = {
   cost() {
@@ -234,6 +237,13 @@ const BLOCKS: Readonly<Record<string, () => string>> = {
     const sum = Object.entries(load).reduce((all, [call, perSecond]) => all + perSecond * cost(call), 0)
     const example = `5,000 Get, 1,000 List and 500 Update a second under load are ${terms.join(' + ')}, which is ${count(sum)} microseconds a second: ${Math.round(sum / 10_000)} % of a core.`
     return `${figuresOf(run)}\n\n${example}`
+  },
+
+  /** What stands beside other projects, without the numbers of the sources. */
+  matrix() {
+    const [, matrix] = MATRIX.exec(readFileSync(join(ROOT, 'docs/internals/comparison.md'), 'utf8')) ?? []
+    if (matrix === undefined) throw new TypeError('the comparison has no matrix')
+    return matrix.replaceAll(/ \[\d+\]/g, '').trim()
   },
 
   orders: () =>

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { root } from './support/root.js'
 import { textOf } from './support/sources/documents.js'
 
-/** What the last cell of a row has: a test by its path with a part of its title, or words of the specification. */
+/** The last cell of a row: a test by its path with a part of its title, or words of the specification. */
 const HELD = /\| (?:`(test\/[^`]+)`: ([^|]+?)|Specification: "[^"|]+") +\|$/
 
 /** The rows of all tables, without their heads. */

@@ -21,3 +21,9 @@ describe('docs/internals/comparison.md', () => {
     expect([...new Set(numbers)].sort((a, b) => a - b)).to.deep.equal(listed)
   })
 })
+
+describe('README.md', () => {
+  it('has at most 150 lines', () => {
+    expect(textOf('README.md').trimEnd().split('\n').length).to.be.at.most(150)
+  })
+})

@@ -78,9 +78,9 @@ describe('README.md and docs', () => {
         name: run ?? test ?? '',
       })),
     )
-    // These pages are about a project of `ashlar new`; the second has a command of this repository, too.
+    // Of a project of `ashlar new`. README and the page about signing in have those of this repository, too.
     const isThere = ({ page, name }: { page: string; name: string }) =>
-      (/guides\/(getting-started|sign-in)\.md$/.test(page) && name in ofProject) ||
+      (/(^README|guides\/(getting-started|sign-in))\.md$/.test(page) && name in ofProject) ||
       (!page.endsWith('guides/getting-started.md') && name in scripts)
     expect(named.filter((one) => !isThere(one))).to.deep.equal([])
   })

@@ -28,11 +28,11 @@ const GUIDES = [
     'tenancy',
     'secrets',
   ],
-  ...['testing', 'events', 'connect', 'openapi', 'clients', 'nest'],
+  ...['testing', 'events', 'connect', 'openapi', 'clients', 'nest', 'installing'],
   ...['migrations', 'operating', 'telemetry', 'scaling', 'upgrading', 'development'],
 ]
 const REFERENCE = ['entities', 'persistence', 'server', 'gateway', 'protos', 'aips', 'errors', 'cli']
-const INTERNALS = ['life-of-a-request', 'packages']
+const INTERNALS = ['comparison', 'life-of-a-request', 'packages']
 const ENTRIES = [
   'decorators',
   'persistence',
@@ -44,6 +44,10 @@ const ENTRIES = [
   'nest',
   'testing',
 ]
+
+const PICTURES = `.dark .only-light, html:not(.dark) .only-dark { display: none }
+p:has(> .only-light) { overflow-x: auto }
+.vp-doc .only-light, .vp-doc .only-dark { max-width: none; width: max(100%, 700px) }`
 
 const api = [
   { text: 'ashlar', link: '/reference/api/ashlar/' },
@@ -60,6 +64,8 @@ export default defineConfig({
   // The list of decisions is a README, which is shown where the folder is looked at.
   rewrites: { 'decisions/README.md': 'decisions/index.md' },
   cleanUrls: false,
+  // A picture for each of the two themes, which is scrolled where it would be too small to read.
+  head: [['style', {}, PICTURES]],
   ignoreDeadLinks: 'localhostLinks',
   // What stands in angle brackets is a name and no element.
   markdown: { html: false, anchor: { slugify }, config: (markdown) => markdown.use(sourceLinks) },
