@@ -216,12 +216,6 @@ describe('the boot-time gate', () => {
     expect(await refusal(server)).to.match(/specimens\.v1\.EchoService is registered twice/)
   })
 
-  it('refuses a reference whose target nobody serves', async () => {
-    const server = builder().build()
-    server.recordReferences({ field: 'a.v1.Part.widget', target: 'widget' })
-    expect(await refusal(server)).to.match(/a\.v1\.Part\.widget refers to widget/)
-  })
-
   for (const address of ['', 'stock', 'http://stock:9090', 'stock:', ':9090', 'stock:9090/', 'a b:1'])
     it(`refuses ${JSON.stringify(address)} as the address of an external reference target`, async () => {
       const server = builder().build()
