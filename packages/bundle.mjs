@@ -4,6 +4,7 @@
 // dist/lib, …      at the place of each entry an ES module that exports what the bundle of the entry exports, and the declarations that tsc has
 //                  written: for those who import it
 // dist/packages    what both need of other packages
+// package.json     where each of them finds its own
 //
 // So a process has one copy of the code, however it is loaded.
 import { build, buildSync } from 'esbuild'
@@ -15,7 +16,8 @@ const root = resolve(process.argv[2] ?? home)
 const dist = join(root, 'dist')
 const cjs = join(dist, 'cjs')
 const LOADING = join(cjs, 'packages/loading.cjs')
-const { exports, oclif } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+const { exports, oclif } = manifest
 
 /** The first line of a class in what tsc writes. */
 const CLASS = /^(?:export |let .* = )?class (\w+).*\{$/gm
@@ -30,7 +32,7 @@ const compiled = ['lib', 'decorators', 'cli'].flatMap((folder) =>
     .filter((path) => /\.js(\.map)?$/.test(path))
     .map((path) => join(dist, folder, path)),
 )
-const entries = Object.values(exports).flatMap((entry) => entry.import?.default ?? [])
+const entries = Object.values(exports).flatMap((entry) => entry.default ?? [])
 const commands = compiled.filter(
   (path) => path.startsWith(join(root, oclif.commands)) && path.endsWith('.js'),
 )
@@ -68,8 +70,38 @@ for (const { path, text } of outputFiles) write(path, path.endsWith('.map') ? te
 for (const [path, { entryPoint }] of bundles)
   if (entryPoint !== undefined && entryPoint === relative(root, path).replace('/cjs/', '/'))
     write(join(root, entryPoint), wrapperOf(path, join(root, entryPoint)))
+write(join(root, 'package.json'), `${JSON.stringify(published(), null, 2)}\n`)
 // tsc would take the bundles for what it has compiled.
 rmSync(join(dist, '.tsbuildinfo'), { force: true })
+
+/** package.json, in which the checkout has ES modules alone. */
+function published() {
+  const entries = Object.entries(exports)
+  const both = entries.map(([name, entry]) =>
+    typeof entry === 'string' ? [name, entry] : [name, { import: entry, require: required(entry) }],
+  )
+  const { types, default: main } = required(exports['.'])
+  // A resolution that knows no `exports` finds the types of an entry here.
+  const declarations = entries.flatMap(([name, entry]) =>
+    name === '.' || typeof entry === 'string' ? [] : [[name.slice(2), [required(entry).types.slice(2)]]],
+  )
+  return {
+    ...manifest,
+    main,
+    types,
+    exports: Object.fromEntries(both),
+    typesVersions: { '*': Object.fromEntries(declarations) },
+  }
+}
+
+/** An entry as those have it who require it. */
+function required(entry) {
+  const paths = Object.entries(entry).map(([condition, path]) => [
+    condition,
+    path.replace('./dist/', './dist/cjs/'),
+  ])
+  return Object.fromEntries(paths)
+}
 
 function readCompiled({ onLoad }) {
   onLoad({ filter: /[\\/]dist[\\/].*\.js$/ }, ({ path }) => ({

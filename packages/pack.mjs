@@ -1,12 +1,14 @@
-// npm runs it before it packs, `node packages/pack.mjs begin`, and afterwards with `end`. In between, `dist` is what is published, and the
-// `dist` of the checkout is in `dist-kept`.
+// npm runs it before it packs, `node packages/pack.mjs begin`, and afterwards with `end`. In between, `dist` and package.json
+// are what is published, and those of the checkout are in `dist-kept` and `dist-kept.json`.
 import { execFileSync } from 'node:child_process'
-import { existsSync, renameSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
 const root = join(import.meta.dirname, '..')
 const dist = join(root, 'dist')
 const kept = join(root, 'dist-kept')
+const manifest = join(root, 'package.json')
+const keptManifest = join(root, 'dist-kept.json')
 
 const [moment] = process.argv.slice(2)
 if (moment === 'begin') begin()
@@ -15,7 +17,8 @@ else throw new TypeError('say begin or end')
 
 function begin() {
   // Packing was interrupted.
-  if (existsSync(kept)) end()
+  if (existsSync(keptManifest)) end()
+  copyFileSync(manifest, keptManifest)
   if (existsSync(dist)) renameSync(dist, kept)
   try {
     run('npm', 'run', 'build')
@@ -29,6 +32,7 @@ function begin() {
 function end() {
   rmSync(dist, { recursive: true, force: true })
   if (existsSync(kept)) renameSync(kept, dist)
+  renameSync(keptManifest, manifest)
 }
 
 function run(program, ...rest) {

@@ -590,11 +590,7 @@ describe('the architecture', () => {
     const sources = named.flatMap((entry) =>
       typeof entry === 'string'
         ? []
-        : [
-            (entry as { import: { default: string } }).import.default
-              .replace('./dist/', '')
-              .replace(/\.js$/, '.ts'),
-          ],
+        : [(entry as { default: string }).default.replace('./dist/', '').replace(/\.js$/, '.ts')],
     )
     expect(sources.filter((source) => !existsSync(join(root, source)))).to.deep.equal([])
     expect(sources.filter((source) => source !== 'lib/index.ts' && !ENTRIES.includes(source))).to.deep.equal(

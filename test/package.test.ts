@@ -64,7 +64,7 @@ describe('the package', function () {
 
   it('holds what its entries and commands name, and nothing that only we need', () => {
     const paths = packed.files.map(({ path }) => path)
-    const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest
+    const manifest = JSON.parse(readFileSync(join(folder!, 'tree/package.json'), 'utf8')) as Manifest
     const entries = Object.values(manifest.exports).flatMap((entry) =>
       typeof entry === 'string'
         ? [entry]

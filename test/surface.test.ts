@@ -118,9 +118,9 @@ const commands = (): readonly string[] =>
 
 function fileOf(entry: string): string {
   const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
-    readonly exports: Readonly<Record<string, { readonly import: { readonly default: string } }>>
+    readonly exports: Readonly<Record<string, { readonly default: string }>>
   }
   return pathToFileURL(
-    join(compiled, exports[`.${entry.slice('ashlar'.length)}`]!.import.default.replace('./dist/', '')),
+    join(compiled, exports[`.${entry.slice('ashlar'.length)}`]!.default.replace('./dist/', '')),
   ).href
 }

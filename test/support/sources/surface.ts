@@ -122,12 +122,12 @@ function loggedIn(
 
 function entrySources(): ReadonlyMap<string, string> {
   const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
-    readonly exports: Readonly<Record<string, string | { readonly import: { readonly default: string } }>>
+    readonly exports: Readonly<Record<string, string | { readonly default: string }>>
   }
   const sources = new Map<string, string>()
   for (const [path, conditions] of Object.entries(exports)) {
     if (typeof conditions === 'string' || path.includes('*')) continue
-    const source = conditions.import.default.replace('./dist/', '').replace(/\.js$/, '.ts')
+    const source = conditions.default.replace('./dist/', '').replace(/\.js$/, '.ts')
     sources.set(`ashlar${path.slice(1)}`, join(root, source))
   }
   return sources
