@@ -127,7 +127,9 @@ describe('what is kept for duplicates of a call', () => {
       object
     >[]
     expect(first?.['optionalAny']).to.include({ id: 'seen', apiKey: SECRET })
-    expect(again?.['optionalAny']).to.include({ id: 'seen', apiKey: '' }).and.not.have.property('webhookSecret')
+    expect(again?.['optionalAny'])
+      .to.include({ id: 'seen', apiKey: '' })
+      .and.not.have.property('webhookSecret')
     expect(kept.some((bytes) => bytes.includes(SECRET))).to.equal(false)
   })
 
