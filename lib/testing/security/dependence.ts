@@ -1,8 +1,8 @@
 import type { Message } from '@bufbuild/protobuf'
 import { CODES } from '../../errors.js'
 import type { ServedMethod } from '../../server/served-methods.js'
-import { type Answer, answerOf } from './answers/answer.js'
-import { dependsOn, type Seen, type State } from './answers/depends-on.js'
+import { type ResponseValues, responseValuesOf } from './responses/response-values.js'
+import { dependsOn, type Seen, type State } from './responses/depends-on.js'
 import type { Caller } from './world/probe.js'
 import type { Subject } from './world/subjects.js'
 import type { Row, World } from './world/world.js'
@@ -147,7 +147,7 @@ const oneScene = async (
       if (seen.length === 0 && outcome.code === CODES.INTERNAL) return 'unsupported'
       if (seen.length === 0 && outcome.code !== CODES.OK) return 'none'
       if (seen.length === 1 && outcome.code !== CODES.OK) return 'once'
-      seen.push({ state, answer: read(outcome, scene) })
+      seen.push({ state, response: read(outcome, scene) })
     }
     return seen
   } finally {
@@ -169,7 +169,7 @@ const sceneEach = async (
       if (!(await scene.to(state))) return 'none'
       const outcome = await call(world, staging, scene, state)
       if (outcome?.code !== CODES.OK) return 'none'
-      seen.push({ state, answer: read(outcome, scene) })
+      seen.push({ state, response: read(outcome, scene) })
     } finally {
       await scene.end()
     }
@@ -177,7 +177,7 @@ const sceneEach = async (
   return seen
 }
 
-const read = (outcome: Outcome, { spoken }: Scene): Answer => answerOf(outcome, spoken)
+const read = (outcome: Outcome, { spoken }: Scene): ResponseValues => responseValuesOf(outcome, spoken)
 
 const call = async (
   { probe }: World,

@@ -1,6 +1,6 @@
 import type { Message } from '@bufbuild/protobuf'
 import { type Filter, filter } from '../../persistence/index.js'
-import type { State } from './answers/depends-on.js'
+import type { State } from './responses/depends-on.js'
 import type { Scene } from './dependence.js'
 import { keysWith, type NamingRequest, rowsFor } from './naming-request.js'
 import { oneOf, type RowReach, typesOf } from './row-isolation.js'

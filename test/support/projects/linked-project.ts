@@ -59,7 +59,13 @@ export async function linkedProject(
       execFileSync('buf', ['generate'], { cwd: folder, env: all, stdio: ['ignore', 'ignore', 'inherit'] })
       return compiledProject(folder)
     },
-    test: () => execFileSync('npm', ['test', '--silent'], { cwd: folder, env: all, encoding: 'utf8' }),
+    test() {
+      try {
+        return execFileSync('npm', ['test', '--silent'], { cwd: folder, env: all, encoding: 'utf8' })
+      } catch (error) {
+        throw new Error((error as { stdout: string }).stdout, { cause: error })
+      }
+    },
   }
 }
 

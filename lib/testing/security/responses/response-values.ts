@@ -4,38 +4,38 @@ import type { Outcome } from '../wire/listener-clients.js'
  * What a call returned, value by value. A text is one value and the numbers in it, so that `3 of 5` can be
  * compared as a number is.
  */
-export type Answer = ReadonlyMap<string, string | number>
+export type ResponseValues = ReadonlyMap<string, string | number>
 
 /** @param spoken - texts of the request, which say nothing in a response, and what to read in their place. */
-export const answerOf = (outcome: Outcome, spoken: ReadonlyMap<string, string>): Answer => {
-  const answer = new Map<string, string | number>([['code', outcome.code]])
+export const responseValuesOf = (outcome: Outcome, spoken: ReadonlyMap<string, string>): ResponseValues => {
+  const values = new Map<string, string | number>([['code', outcome.code]])
   const named = (text: string): string => {
     let said = text
     for (const [one, other] of spoken) said = said.replaceAll(one, other)
     return said
   }
   const put = (path: string, value: unknown): void => {
-    if (typeof value === 'string') return putText(answer, path, named(value))
-    if (typeof value === 'number' || typeof value === 'bigint') return void answer.set(path, numberOf(value))
-    if (typeof value === 'boolean') return void answer.set(path, String(value))
-    if (ArrayBuffer.isView(value)) return void answer.set(path, Buffer.from(value.buffer).toString('hex'))
+    if (typeof value === 'string') return putText(values, path, named(value))
+    if (typeof value === 'number' || typeof value === 'bigint') return void values.set(path, numberOf(value))
+    if (typeof value === 'boolean') return void values.set(path, String(value))
+    if (ArrayBuffer.isView(value)) return void values.set(path, Buffer.from(value.buffer).toString('hex'))
     if (Array.isArray(value)) {
-      answer.set(`${path}.length`, value.length)
+      values.set(`${path}.length`, value.length)
       return value.forEach((one, index) => put(`${path}[${index}]`, one))
     }
     if (typeof value !== 'object' || value === null) return
     const { $typeName } = value as { readonly $typeName?: unknown }
     if ($typeName === 'google.protobuf.Timestamp')
-      return putText(answer, path, timeOf(value as { readonly seconds: bigint; readonly nanos: number }))
+      return putText(values, path, timeOf(value as { readonly seconds: bigint; readonly nanos: number }))
     const entries = Object.entries(value).filter(([name]) => !name.startsWith('$'))
-    if ($typeName === undefined) answer.set(`${path}.size`, entries.length)
+    if ($typeName === undefined) values.set(`${path}.size`, entries.length)
     for (const [name, one] of entries) put(`${path}.${named(name)}`, one)
   }
   put('message', outcome.message)
   for (const line of outcome.metadata.split('\n'))
     if (!EACH_CALLS.test(line)) put(`header ${line.split(':')[0]}`, line)
   put('', outcome.response)
-  return answer
+  return values
 }
 
 /** What differs from call to call. */
@@ -44,11 +44,11 @@ const EACH_CALLS = /^(x-request-id|date|content-length|traceparent|etag|keep-ali
 /** Not one in the middle of an id. */
 const NUMBER = /(?<![\w-])\d{1,15}(?![\w-])/g
 
-const putText = (answer: Map<string, string | number>, path: string, text: string): void => {
+const putText = (values: Map<string, string | number>, path: string, text: string): void => {
   const said = text.replace(TIME, (time) => (isNow(Date.parse(time)) ? NOW : time))
-  answer.set(path, said.replaceAll(NUMBER, '#'))
+  values.set(path, said.replaceAll(NUMBER, '#'))
   for (const [index, [digits]] of [...said.matchAll(NUMBER)].entries())
-    answer.set(`${path} #${index}`, numberOf(Number(digits)))
+    values.set(`${path} #${index}`, numberOf(Number(digits)))
 }
 
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)?/g

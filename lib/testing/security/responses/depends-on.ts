@@ -1,4 +1,4 @@
-import type { Answer } from './answer.js'
+import type { ResponseValues } from './response-values.js'
 
 /**
  * What there is of rows that a caller may not reach: none, rows with some values, or the same rows with other
@@ -9,7 +9,7 @@ export type State = 'absent' | 'first' | 'other'
 /** What the same call returned in a state. */
 export interface Seen {
   readonly state: State
-  readonly answer: Answer
+  readonly response: ResponseValues
 }
 
 /**
@@ -17,12 +17,12 @@ export interface Seen {
  * state, or that grows by the same number with each call, and that differs between states.
  */
 export const dependsOn = (all: readonly Seen[]): readonly string[] =>
-  [...new Set(all.flatMap(({ answer }) => [...answer.keys()]))].filter((path) => isDependent(all, path))
+  [...new Set(all.flatMap(({ response }) => [...response.keys()]))].filter((path) => isDependent(all, path))
 
 type Value = string | number | undefined
 
 const isDependent = (all: readonly Seen[], path: string): boolean => {
-  const values = all.map(({ answer }) => answer.get(path))
+  const values = all.map(({ response }) => response.get(path))
   if (values.every((value) => value === values[0])) return false
   const steps = stillSteps(all, values)
   if (steps === undefined) return false
