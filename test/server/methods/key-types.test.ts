@@ -146,6 +146,21 @@ for (const { name, column, design, wire, keys, wrong } of TYPES)
         })
     })
 
+    it('is named where nobody has it', async () => {
+      const missing = typeof first === 'string' && first.includes('-') ? UUIDS[0].replace('0', '1') : '8'
+      for (const [method, path, body] of [
+        ['GET', `tasks/${missing}`],
+        ['DELETE', `tasks/${missing}`],
+        ['POST', `tasks/${missing}:undelete`, {}],
+        ['PATCH', `tasks/${missing}?update_mask=title`, { title: 'x' }],
+        ['GET', `tasks:batchGet?ids=${missing}`],
+        ['POST', 'tasks:batchUpdate', { requests: [{ task: { id: missing }, updateMask: 'title' }] }],
+      ] as const) {
+        const { status, json } = await call(method, path, body)
+        expect([status, json['message']], path).to.deep.equal([404, `Task "${missing}" not found`])
+      }
+    })
+
     it('has one spelling', async () => {
       for (const text of wrong) {
         expect((await call('GET', `tasks/${text}`)).status, text).to.equal(404)

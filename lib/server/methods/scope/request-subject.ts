@@ -38,9 +38,9 @@ const keysIn = (
   { key, keys, id, resource, requests }: NamingFields,
   own: DescField | undefined,
 ): ((request: Message) => readonly string[]) | undefined => {
-  if (keys !== undefined) return (request) => valueOf(request, keys) as readonly string[]
-  const single = key ?? id
-  if (single !== undefined) return (request) => [textIn(request, single)]
+  if (keys !== undefined) return (request) => (valueOf(request, keys) as readonly unknown[]).map(textOf)
+  if (key !== undefined) return (request) => [textOf(valueOf(request, key))]
+  if (id !== undefined) return (request) => [textIn(request, id)]
   if (resource === undefined) return undefined
   const within = (request: Message): string => {
     const entity = valueOf(request, resource)
@@ -50,10 +50,11 @@ const keysIn = (
   return (request) => (valueOf(request, requests) as readonly Message[]).map(within)
 }
 
-const textIn = (message: Message, field: DescField): string => {
-  const value = valueOf(message, field)
-  return typeof value === 'string' ? value : ''
-}
+/** `''` for a number that nobody has set. */
+const textIn = (message: Message, field: DescField): string => textOf(valueOf(message, field) || '')
+
+/** Keys are strings, or integers. */
+const textOf = (value: unknown): string => String((value ?? '') as string | number | bigint)
 
 /** All of the keys, as far as there is room for them. */
 const shown = (keys: readonly string[]): string => {
