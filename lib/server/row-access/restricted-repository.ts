@@ -199,8 +199,11 @@ export class RestrictedRepository implements Restricted {
     try {
       entities = await runWithPredicate(this.inner, asked.name, options, reach, run)
     } catch (error) {
-      if (!(error instanceof ErrNotFound) || own?.where === undefined) throw error
-      throw await this.#missOf(asked, options, readable, reach, error)
+      if (!(error instanceof ErrNotFound)) throw error
+      if (own?.where !== undefined) throw await this.#missOf(asked, options, readable, reach, error)
+      // As of a row that is there, and excluded.
+      if ((readable.where ?? readable.test) !== undefined) this.decided.explain(MISSING)
+      throw error
     }
     await this.#mustPass(entities, readable.test)
     if (!(await allPass(entities, own?.test))) throw this.#denied()
@@ -330,7 +333,7 @@ export class RestrictedRepository implements Restricted {
   }
 
   #missing(): ErrNotFound {
-    this.decided.explain('no row of this key is among those that the caller may get')
+    this.decided.explain(MISSING)
     return new ErrNotFound()
   }
 
@@ -343,3 +346,5 @@ export class RestrictedRepository implements Restricted {
     return new PermissionDenied()
   }
 }
+
+const MISSING = 'no row of this key is among those that the caller may get'

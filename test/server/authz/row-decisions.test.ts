@@ -39,7 +39,8 @@ describeOn('a decision by row', backends, (backend) => {
         ) as never,
         undeleteSpecimen: wrapped({ transaction: true }, (request, _call, standard) => standard(request)),
       }),
-      { authorizer: { decidesByRow: true, authorize: (request) => decide(request) } },
+      // What is told in development is the same as well.
+      { authorizer: { decidesByRow: true, authorize: (request) => decide(request) }, explainDenials: true },
     )
   })
   after(() => served.stop())
