@@ -6,12 +6,32 @@ interface DatabaseFacts {
   readonly built: readonly string[]
   /** Whether a server has to run, and files of migrations make the tables. */
   readonly isServer: boolean
+  /** The folder of the files that INDEXED search needs, where the engine has it. */
+  readonly searchFolder: string | undefined
 }
 
 export const DATABASE_FACTS = {
-  sqlite: { packages: ['sqlite3'], developmentPackages: [], built: ['sqlite3'], isServer: false },
-  postgres: { packages: ['pg'], developmentPackages: ['@types/pg'], built: [], isServer: true },
-  mysql: { packages: ['mysql2'], developmentPackages: [], built: [], isServer: true },
+  sqlite: {
+    packages: ['sqlite3'],
+    developmentPackages: [],
+    built: ['sqlite3'],
+    isServer: false,
+    searchFolder: undefined,
+  },
+  postgres: {
+    packages: ['pg'],
+    developmentPackages: ['@types/pg'],
+    built: [],
+    isServer: true,
+    searchFolder: 'migrations/postgres',
+  },
+  mysql: {
+    packages: ['mysql2'],
+    developmentPackages: [],
+    built: [],
+    isServer: true,
+    searchFolder: undefined,
+  },
 } as const satisfies Readonly<Record<string, DatabaseFacts>>
 
 export type DatabaseName = keyof typeof DATABASE_FACTS

@@ -20,6 +20,13 @@ const PROTO_TOOLS = { '@bufbuild/buf': '^1.75.0', '@bufbuild/protoc-gen-es': '~2
  */
 const CLEAN = `node -e "['dist/test', 'dist/.tsbuildinfo'].map((old) => fs.rmSync(old, { recursive: true, force: true }))"`
 
+/** Before build, test and start, also where no search is INDEXED: it is cheap, and changes nothing there. */
+const SEARCH = 'npm run --silent search'
+
+/** Writes what INDEXED search needs to a folder that git ignores, and copies it to the committed files. */
+const searchScript = (migrations: string): string =>
+  `ashlar search generate --out generated --migrations ${migrations} && ashlar search sync --from generated --to ${migrations}`
+
 /** The `package.json` of a new project. Its versions are those that this package is tested with. */
 export function packageJson({ name, database, nest, authentication }: Choices): string {
   const own = manifest()
@@ -32,8 +39,9 @@ export function packageJson({ name, database, nest, authentication }: Choices): 
   }
   const versions = (names: readonly string[]) =>
     Object.fromEntries(names.map((one) => [one, known[one] ?? `^${own.version}`]))
-  const { packages, developmentPackages, built } = DATABASE_FACTS[database]
+  const { packages, developmentPackages, built, searchFolder } = DATABASE_FACTS[database]
   const hasLogin = authentication === 'dev-login'
+  const hasVectors = searchFolder !== undefined
   const ofNest = nest ? ['@nestjs/common', '@nestjs/core', 'rxjs'] : []
   return `${JSON.stringify(
     {
@@ -45,9 +53,10 @@ export function packageJson({ name, database, nest, authentication }: Choices): 
       scripts: {
         dev: 'ashlar dev',
         ...(hasLogin && { login: 'ashlar-idp serve' }),
-        build: `${CLEAN} && buf generate && tsc`,
-        start: 'node --enable-source-maps dist/src/main.js',
+        build: `${CLEAN} && buf generate && tsc${hasVectors ? ` && ${SEARCH}` : ''}`,
+        start: `${hasVectors ? `${SEARCH} && ` : ''}node --enable-source-maps dist/src/main.js`,
         test: 'npm run build && node --test dist/test/*.test.js',
+        ...(hasVectors && { search: searchScript(searchFolder) }),
       },
       dependencies: sorted(
         versions([

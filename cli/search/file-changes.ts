@@ -32,7 +32,10 @@ export function readFiles(folder: string, matching: RegExp): Files {
   }
 }
 
-/** Writes the `wanted` files to a folder, where they differ. With `check` it only reports the changes. */
+/**
+ * Writes the `wanted` files to a folder, where they differ, and creates the folder. With `check` it only
+ * reports the changes.
+ */
 export function applyFiles(
   folder: string,
   wanted: Files,
@@ -53,7 +56,7 @@ export function applyFiles(
   }
   if (check) return changes
   try {
-    if (written.length > 0) mkdirSync(folder, { recursive: true })
+    if (!existsSync(folder)) mkdirSync(folder, { recursive: true })
     for (const name of written)
       writeWholeFile(join(folder, name), wanted[name] ?? '', join(folder, name), FOR_EVERYBODY)
     for (const name of removed) rmSync(join(folder, name))

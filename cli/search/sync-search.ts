@@ -17,10 +17,7 @@ export interface SyncOptions {
  */
 export function syncSearch({ from, to, check }: SyncOptions): FileChanges {
   if (!existsSync(from))
-    throw new Failure(
-      'input',
-      `there is no folder ${from}: name the one that ashlar search generate wrote; it writes none where no search is INDEXED`,
-    )
+    throw new Failure('input', `there is no folder ${from}: name the one that ashlar search generate wrote`)
   const generated = readFiles(from, GENERATED_FILE)
   const present = readFiles(to, /\.sql$/)
   const refused = [...editedIn(generated, present), ...doubledIn(generated, present)]

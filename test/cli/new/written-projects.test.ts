@@ -3,7 +3,7 @@ import { createConnectTransport } from '@connectrpc/connect-web'
 import type { DescService } from '@bufbuild/protobuf'
 import { expect } from 'chai'
 import { execFileSync } from 'node:child_process'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createChannel, createClient as grpcClient, Metadata } from 'nice-grpc'
 import { basename, dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -86,9 +86,24 @@ for (const { backend, choices } of PROJECTS)
       it('passes its tests', () => {
         // What the compiler made of a test that was deleted.
         writeFileSync(join(project.folder, 'dist/test/old.test.js'), `throw new Error('it is gone')`)
+        if (backend === 'postgres') {
+          const path = join(project.folder, 'src/projects/project.ts')
+          const text = readFileSync(path, 'utf8')
+            .replace('Resource, ', 'Resource, Searchable, ')
+            .replace('@TenantScoped()\n', "@TenantScoped()\n@Searchable({ strategy: 'INDEXED' })\n")
+            .replace('@Column() title', '@Searchable() @Column() title')
+          writeFileSync(path, text)
+        }
         const output = project.test()
         expect(output).to.match(/^# fail 0$/m)
         expect(Number(/^# pass (\d+)$/m.exec(output)?.[1])).to.be.at.least(8)
+        // Written before the tests ran: without its vector an INDEXED resource fails in them.
+        if (backend === 'postgres')
+          for (const folder of ['generated', 'migrations/postgres'])
+            expect(readdirSync(join(project.folder, folder))).to.include.members([
+              '9001_projects_search_vector.up.sql',
+              '9002_projects_search_gin.down.sql',
+            ])
       })
 
     if (backend === 'sqlite')
