@@ -9,6 +9,7 @@ import { OwnHttpListener } from './http/own-http-listener.js'
 import type { MountedGateway } from './http/mounted-gateway.js'
 import { identified } from './http/identified.js'
 import { traced } from './http/traced.js'
+import { logSlowLists } from './observability/slow-lists.js'
 import { CertificateFiles } from './certificate-files.js'
 import { shutdown } from './lifecycle/shutdown.js'
 import { type ServerPlan, timeoutMsOf } from './server-plan.js'
@@ -29,6 +30,7 @@ export class RunningServer {
   readonly #mounted: MountedGateway | undefined
   readonly #metrics: OwnHttpListener | undefined
   #certificates: readonly CertificateFiles[] = []
+  #stopSlowLists = () => {}
 
   /** @param mounted - the gateway inside of another HTTP server. */
   constructor(plan: ServerPlan, mounted: MountedGateway | undefined) {
@@ -59,6 +61,7 @@ export class RunningServer {
       this.#certificates = await this.#watchCertificates()
       for (const worker of config.workers) worker.start()
       telemetry?.start(config.workers)
+      this.#stopSlowLists = logSlowLists(config.logger, config.slowListMs)
       bound({ grpc, http, metrics })
       const listeners = [this.#http, this.#metrics].filter((listener) => listener !== undefined)
       await Promise.race([aborted(signal), ...listeners.map(({ broken }) => broken)])
@@ -108,6 +111,7 @@ export class RunningServer {
     )
     for (const target of externalTargets) target.close()
     this.#plan.telemetry?.stop()
+    this.#stopSlowLists()
     await this.#plan.prometheus?.close()
   }
 }

@@ -183,6 +183,11 @@ export class ServerBuilder implements Setters {
     return this.#set({ reflection })
   }
 
+  /** See `Config.slowListMs`. */
+  slowListMs(leastMs: number): this {
+    return this.#set({ slowListMs: leastMs })
+  }
+
   /** See `Config.shutdownDelayMs`. */
   shutdownDelayMs(delayMs: number): this {
     return this.#set({ shutdownDelayMs: delayMs })

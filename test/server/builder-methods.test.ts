@@ -98,6 +98,7 @@ const ROWS: Readonly<
     'limits',
     { maxMessageBytes: 10, maxHeaderBytes: 11 },
   ],
+  slowListMs: [(builder) => builder.slowListMs(13), 'slowListMs', 13],
   shutdownDelayMs: [(builder) => builder.shutdownDelayMs(12), 'shutdownDelayMs', 12],
   reflection: [(builder) => builder.reflection(), 'reflection', true],
   formerTelemetryNames: [(builder) => builder.formerTelemetryNames(), 'formerTelemetryNames', true],

@@ -45,6 +45,10 @@ export interface Capabilities {
   readonly transactionalDdl: boolean
   /** After a failed statement a transaction takes no other until it is rolled back to a savepoint. */
   readonly failureBlocksTransaction: boolean
+  /** An index has NULLs where a list has them, so that it can give the order of a nullable column. */
+  readonly nullsInOrder: boolean
+  /** Rows that an index has in the order of the first terms are sorted by the other terms alone. */
+  readonly sortsInPart: boolean
   /** Has text search of its own; elsewhere a search is for a substring. */
   readonly fullText: boolean
   /**

@@ -60,6 +60,8 @@ const dialect = ({
     indexIfMissing,
     transactionalDdl: false,
     failureBlocksTransaction: false,
+    nullsInOrder: false,
+    sortsInPart: false,
     fullText: false,
     leaseAlone: false,
     infinities: false,

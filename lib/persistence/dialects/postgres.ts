@@ -31,6 +31,8 @@ export const postgres: Dialect = {
     indexIfMissing: true,
     transactionalDdl: true,
     failureBlocksTransaction: true,
+    nullsInOrder: true,
+    sortsInPart: true,
     fullText: true,
     leaseAlone: false,
     infinities: false,

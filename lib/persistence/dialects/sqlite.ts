@@ -37,6 +37,8 @@ export const sqlite: Dialect = {
     indexIfMissing: true,
     transactionalDdl: true,
     failureBlocksTransaction: false,
+    nullsInOrder: true,
+    sortsInPart: true,
     fullText: false,
     leaseAlone: true,
     infinities: true,

@@ -21,6 +21,7 @@ import { columnsIn, type KnownHydrators } from '../relations/searched-rows.js'
 import type { PageOptions } from '../repository/rows-backend.js'
 import type { SqlCall } from '../rows/row-call.js'
 import { knownHydratorsOf, sortValuesOf } from './row-codec.js'
+import { listedRows } from './statements/listed-rows.js'
 import type { Statements } from './statements/statements.js'
 
 /** What a list or a count reads, as text. */
@@ -112,11 +113,12 @@ export class RowLists<E extends object> {
     send: (statement: Statement) => Promise<readonly Row[]>,
     source: ListSource,
     tail: string,
-    { size, showDeleted }: ListPlan,
+    plan: ListPlan,
     tenant: string | undefined,
     { lock, kept }: PageOptions,
   ): Promise<PageRows<E>> {
     const { dialect } = this
+    const { size, showDeleted } = plan
     const { selected, row: hydrate } = this.#reading(!showDeleted, tenant !== undefined)
     const text = listText(this.statements, source, selected, tail, lock)
     const keeping = kept && dialect.handOver?.keeping(kept.columns.map(({ column }) => dialect.quote(column)))
@@ -125,6 +127,7 @@ export class RowLists<E extends object> {
         keeping === undefined
           ? text
           : `WITH ${dialect.quote(PAGE)} AS MATERIALIZED (${text}) SELECT * FROM ${dialect.quote(PAGE)} WHERE ${keeping}`,
+        () => listedRows(this.statements, plan, tenant),
       ),
     )
     const page = rows.length > size ? rows.slice(0, size) : rows
@@ -142,11 +145,12 @@ export class RowLists<E extends object> {
     send: (statement: Statement) => Promise<readonly Row[]>,
     { from, related }: ListSource,
     tail: string,
-    { size, showDeleted }: ListPlan,
+    plan: ListPlan,
     tenant: string | undefined,
     { kept, lock }: PageOptions,
   ): Promise<PageRows<E> | undefined> {
     const { dialect } = this
+    const { size, showDeleted } = plan
     if (lock !== undefined || (related?.sorted.length ?? 0) > 0) return undefined
     const reading = this.#reading(!showDeleted, tenant !== undefined)
     const { selected, columns } = reading
@@ -159,7 +163,7 @@ export class RowLists<E extends object> {
       kept?.text,
       kept?.columns.map(({ column }) => column),
     ]
-    const statement = this.statements.ofPage(`${shape.join(' ')}${from}${tail}`, () => {
+    const written = () => {
       const { before, after, names } = gathered
       const own = selected.map(({ column }) => (related?.own ?? '') + dialect.quote(column)).join(', ')
       const keptNames = kept?.columns.map((field) => names[selected.indexOf(field)] as string)
@@ -167,7 +171,10 @@ export class RowLists<E extends object> {
       const condition = keeping === undefined ? '' : ` WHERE ${keeping}`
       const text = `${before}SELECT ${own} FROM ${from}${tail}${after}${condition}`
       return kept?.text === true ? (dialect.handOver?.keepingText(0, text) ?? text) : text
-    })
+    }
+    const statement = this.statements.ofPage(`${shape.join(' ')}${from}${tail}`, written, () =>
+      listedRows(this.statements, plan, tenant),
+    )
     const [row] = await send(statement)
     if (typeof row?.[0] !== 'string') return undefined
     const values = columnsIn(row[0], selected.length)

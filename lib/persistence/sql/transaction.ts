@@ -26,9 +26,9 @@ import { TransactionScope } from './transaction-scope.js'
 
 /** For the framework's own tables, which no repository serves. */
 export { executorOf, openDatabases } from '../engines/executor-of.js'
-export { onStatementTime } from '../engines/times/statement-times.js'
+export { onListTime, onStatementTime } from '../engines/times/statement-times.js'
 export { onDatabaseDoubt } from '../engines/executor/database-doubts.js'
-export type { Database, Statement } from '../engines/executor/executor.js'
+export type { Database, ListedRows, Statement, Unserved } from '../engines/executor/executor.js'
 export { named } from '../engines/executor/named.js'
 
 /**

@@ -131,6 +131,10 @@ export const CONFIG_FIELDS: Fields<PlainConfig, ResolvedConfig> = {
     resolve: ({ limits = {} }) => resolved(LIMIT_FIELDS, limits),
     fields: LIMIT_FIELDS,
   },
+  slowListMs: {
+    documented: documentedNumber(1_000),
+    resolve: ({ slowListMs = 1_000 }) => slowListMs,
+  },
   shutdownDelayMs: { documented: '0', resolve: ({ shutdownDelayMs = 0 }) => shutdownDelayMs },
   reflection: {
     documented: 'true where NODE_ENV is `development` or `test`',

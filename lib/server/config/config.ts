@@ -118,6 +118,11 @@ export interface Config {
   /** Limits on what one client can use. */
   readonly limits?: LimitsConfig
   /**
+   * The log has a warning of lists whose statement takes as long, in milliseconds, with the index that would
+   * serve; `Infinity` for none. Default: 1,000.
+   */
+  readonly slowListMs?: number
+  /**
    * How long the server continues to serve after a shutdown begins and health says NOT_SERVING, in
    * milliseconds. It gives load balancers time to notice. The 5 seconds of the shutdown begin after it.
    * Default: 0.
@@ -164,6 +169,7 @@ export interface ResolvedConfig {
   readonly tls: TlsConfig | undefined
   readonly httpTls: TlsConfig | undefined
   readonly limits: ResolvedLimits
+  readonly slowListMs: number
   readonly shutdownDelayMs: number
   readonly reflection: boolean
   readonly explainDenials: boolean
@@ -248,6 +254,7 @@ const problemsOf = ({
   tls,
   httpTls,
   limits = {},
+  slowListMs = 0,
   shutdownDelayMs = 0,
   ...rest
 }: Config): Problem[] => {
@@ -283,6 +290,9 @@ const problemsOf = ({
       .map(([name, ms]) =>
         problem('option', `resilience: ${name} is ${ms}`, 'give milliseconds, or NoTimeout'),
       ),
+    ...(slowListMs >= 0
+      ? []
+      : [problem('option', `slowListMs is ${slowListMs}`, 'give milliseconds, or Infinity')]),
     ...(shutdownDelayMs >= 0 && shutdownDelayMs <= LONGEST_DELAY_MS
       ? []
       : [

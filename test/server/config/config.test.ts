@@ -45,6 +45,7 @@ describe('resolveConfig', () => {
     ['tls', defaults.tls, undefined],
     ['httpTls', defaults.httpTls, undefined],
     ['workers', defaults.workers, []],
+    ['slowListMs', defaults.slowListMs, 1_000],
     ['shutdownDelayMs', defaults.shutdownDelayMs, 0],
     ['reflection', defaults.reflection, false],
     ['maxMessageBytes', defaults.limits.maxMessageBytes, 4 * 1024 * 1024],

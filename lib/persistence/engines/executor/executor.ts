@@ -14,7 +14,26 @@ export interface Statement {
    * values of each run: a kept plan would be that of an average tenant. Left out for what finds rows by keys.
    */
   readonly isPlannedByValue?: boolean
+  /** What it lists, where it is a list of a repository. */
+  readonly listed?: ListedRows
 }
+
+/** What a list is told by in logs: names of the entity and its table, and never a value. */
+export interface ListedRows {
+  readonly entity: string
+  readonly table: string
+  /** As `order_by` has it, with the key. */
+  readonly order: string
+  /** The properties of the index that serves most; undefined where none helps. */
+  readonly index: { readonly on: readonly string[]; readonly isDeclared: boolean } | undefined
+  /** Why an index does not give the whole order. */
+  readonly unserved: Unserved | undefined
+}
+
+/** Why the order of a list ends before an index does: a property, a direction, or the tenant. */
+export type Unserved =
+  | { readonly why: 'unbounded' | 'nullable' | 'elsewhere'; readonly field: string }
+  | { readonly why: 'directions' | 'tenants' }
 
 /**
  * Values in the order of the select list. PostgreSQL returns everything as text; MySQL text, Buffers, and

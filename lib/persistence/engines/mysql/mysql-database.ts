@@ -143,7 +143,7 @@ class MysqlConnection implements PooledConnection {
   async run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
     checkValues(values, this.dialect)
     try {
-      return await timed(this.dataSource, statement, this.#execute(statement, values, options))
+      return await timed(this.dataSource, statement, () => this.#execute(statement, values, options))
     } catch (error) {
       if (!hasNoRoom(error)) throw error
       // It was not prepared, so that it has not run.

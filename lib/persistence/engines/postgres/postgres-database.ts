@@ -157,15 +157,17 @@ class PostgresConnection implements PooledConnection {
       return { statement, values, name: isKept ? statement.name : '' }
     })
     const [first] = statements
-    const running = new Promise<readonly Result[]>((resolve, reject) => {
-      const query = new PostgresQuery(parts, (error, results) => {
-        if (results !== undefined) return resolve(this.#responded(results))
-        reject(this.#failed(error, first, query) as Error)
+    const send = () => {
+      const running = new Promise<readonly Result[]>((resolve, reject) => {
+        const query = new PostgresQuery(parts, (error, results) => {
+          if (results !== undefined) return resolve(this.#responded(results))
+          reject(this.#failed(error, first, query) as Error)
+        })
+        this.client.query(query)
       })
-      this.client.query(query)
-    })
-    const ended = cancellable(running, options?.signal, this.#cancelling)
-    return first === undefined ? ended : timed(this.dataSource, first.statement, ended)
+      return cancellable(running, options?.signal, this.#cancelling)
+    }
+    return first === undefined ? send() : timed(this.dataSource, first.statement, send)
   }
 
   #responded<T>(results: T): T {

@@ -33,10 +33,11 @@ export class SqliteDatabase implements Database {
 
   run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
     const { text } = statement
-    const outcome = this.#waits.isNeeded
-      ? this.#waits.wait((signal) => this.#leases.run(text, values, 'array', signal), options?.signal)
-      : this.#leases.run(text, values, 'array', options?.signal)
-    const running = timed(this.dataSource, statement, outcome as Promise<Result>)
+    const send = () =>
+      this.#waits.isNeeded
+        ? this.#waits.wait((signal) => this.#leases.run(text, values, 'array', signal), options?.signal)
+        : this.#leases.run(text, values, 'array', options?.signal)
+    const running = timed(this.dataSource, statement, send as () => Promise<Result>)
     return running.catch((error: unknown) => this.#rethrow(error, { statement, values }))
   }
 
@@ -83,8 +84,8 @@ class SqliteExecutorLease implements Lease {
   ) {}
 
   run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
-    const outcome = this.lease.run(statement.text, values, 'array', options?.signal)
-    const running = timed(this.dataSource, statement, outcome as Promise<Result>)
+    const send = () => this.lease.run(statement.text, values, 'array', options?.signal)
+    const running = timed(this.dataSource, statement, send as () => Promise<Result>)
     return running.catch((error: unknown) => this.#rethrow(error, { statement, values }))
   }
 

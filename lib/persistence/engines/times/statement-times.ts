@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm'
-import type { Statement } from '../executor/executor.js'
+import type { ListedRows, Statement } from '../executor/executor.js'
 
 /** A statement of a repository or a store that has ended. */
 export interface StatementTime {
@@ -11,9 +11,15 @@ export interface StatementTime {
   readonly error?: unknown
 }
 
+/** A list of a repository that has ended. */
+export interface ListTime extends StatementTime {
+  readonly listed: ListedRows
+}
+
 type Listener = (time: StatementTime) => void
 
 const listeners = new Set<Listener>()
+const listListeners = new Set<(time: ListTime) => void>()
 
 /** Calls `listener` with each statement of this process that ends. @returns a function that stops it. */
 export function onStatementTime(listener: Listener): () => void {
@@ -21,13 +27,23 @@ export function onStatementTime(listener: Listener): () => void {
   return () => void listeners.delete(listener)
 }
 
-/** The same promise. It costs nothing while nobody listens. */
-export function timed<T>(dataSource: DataSource, statement: Statement, running: Promise<T>): Promise<T> {
-  if (listeners.size === 0) return running
+/** The same for lists alone, so that no other statement is measured. */
+export function onListTime(listener: (time: ListTime) => void): () => void {
+  listListeners.add(listener)
+  return () => void listListeners.delete(listener)
+}
+
+/** What `run` returns. It costs nothing while nobody listens. */
+export function timed<T>(dataSource: DataSource, statement: Statement, run: () => Promise<T>): Promise<T> {
+  const { listed } = statement
+  const isListHeard = listed !== undefined && listListeners.size > 0
+  if (listeners.size === 0 && !isListHeard) return run()
   const since = performance.now()
+  const running = run()
   const tell = (error?: unknown) => {
     const time = { dataSource, statement, durationMs: performance.now() - since, error }
     for (const listener of listeners) listener(time)
+    if (isListHeard) for (const listener of listListeners) listener({ ...time, listed })
   }
   running.then(() => tell(), tell)
   return running

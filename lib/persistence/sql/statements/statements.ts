@@ -4,7 +4,7 @@ import type { ResourceModel } from '../../../resource/resource-model.js'
 import type { FieldIncrement } from '../../../resource/values/increment.js'
 import type { LockClause } from '../../contract/row-lock.js'
 import type { Dialect } from '../../dialects/dialect.js'
-import type { Statement } from '../../engines/executor/executor.js'
+import type { ListedRows, Statement } from '../../engines/executor/executor.js'
 import { Placeholders } from '../../engines/executor/placeholders.js'
 import { named, plannedByValue } from '../../engines/executor/named.js'
 import { BoundedCache } from '../../../bounded-cache.js'
@@ -291,16 +291,16 @@ export class Statements {
   }
 
   /** The same of a list or a count: how many rows it reads depends on tenant and values. */
-  ofList(text: string): Statement {
-    return this.#shape(text, () => text, plannedByValue)
+  ofList(text: string, listed?: () => ListedRows): Statement {
+    return this.#shape(text, () => text, listing(listed))
   }
 
   /**
    * The statement of a page, made once for what its text depends on: a long text would be hashed with each
    * call.
    */
-  ofPage(dependsOn: string, text: () => string): Statement {
-    return this.#shape(`page ${dependsOn}`, text, plannedByValue)
+  ofPage(dependsOn: string, text: () => string, listed: () => ListedRows): Statement {
+    return this.#shape(`page ${dependsOn}`, text, listing(listed))
   }
 
   /** `column IS NULL` for live rows, or nothing where rows are never soft-deleted. */
@@ -337,3 +337,9 @@ export class Statements {
     return statement
   }
 }
+
+/** What a list is told by is made once for its text, as the text is. */
+const listing = (listed: (() => ListedRows) | undefined) => (text: string) => ({
+  ...plannedByValue(text),
+  ...(listed !== undefined && { listed: listed() }),
+})

@@ -1,0 +1,53 @@
+import { ReportLimit } from '../../faults/report-limit.js'
+import { type ListedRows, onListTime, type Unserved } from '../../persistence/sql/transaction.js'
+import type { Logger } from './logger.js'
+
+/**
+ * Warns of lists of repositories that take as long as `leastMs`, once for each order and minute, and names
+ * the index that would serve.
+ * @param now - milliseconds, from any beginning.
+ * @returns a function that stops it.
+ */
+export function logSlowLists(logger: Logger, leastMs: number, now?: () => number): () => void {
+  if (leastMs === Number.POSITIVE_INFINITY) return () => {}
+  const limit = new ReportLimit(now)
+  return onListTime(({ listed, durationMs }) => {
+    if (durationMs < leastMs) return
+    const { table, order } = listed
+    const advice = adviceOf(listed)
+    limit.tell([table, order, advice].join('\n'), undefined, (more) =>
+      logger.warn(
+        { table, orderBy: order, durationMs: Math.round(durationMs) },
+        `a list was slow: ${advice}${more}`,
+      ),
+    )
+  })
+}
+
+function adviceOf({ entity, index, unserved }: ListedRows): string {
+  const why = unserved === undefined ? '' : `: ${reasonOf(unserved)}`
+  if (index === undefined) return `no index gives its order${why}`
+  const decorator = `@Index([${index.on.map((property) => `'${property}'`).join(', ')}])`
+  if (index.isDeclared)
+    return why === ''
+      ? `${entity} has an index for its order, so look at its filter`
+      : `${entity} has an index for a part of it, and none gives its order${why}`
+  return why === ''
+    ? `write ${decorator} on ${entity}`
+    : `${decorator} on ${entity} serves a part of it, and no index gives its order${why}`
+}
+
+function reasonOf(unserved: Unserved): string {
+  switch (unserved.why) {
+    case 'unbounded':
+      return `${unserved.field} has no length, or one above 512`
+    case 'nullable':
+      return `${unserved.field} can be empty, and this database has such rows elsewhere in an index`
+    case 'elsewhere':
+      return `${unserved.field} is no column of the table`
+    case 'directions':
+      return 'it is ascending and descending at once'
+    case 'tenants':
+      return 'it is of all tenants, and an index begins with the tenant'
+  }
+}
