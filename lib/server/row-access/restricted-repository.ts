@@ -288,12 +288,11 @@ export class RestrictedRepository implements Restricted {
     const seen = await this.#stored(isDeleted, keys, options, readable.where)
     if (seen === undefined) return this.#missing()
     if (!(await allPass(seen, readable.test))) return this.#missing()
-    // The rows are there and in reach: it is something else that an operation of the application did not
-    // find.
+    // The rows are in reach: what an operation of the application did not find is something else.
     return (await this.#stored(isDeleted, keys, options, reach)) === undefined ? this.#denied() : error
   }
 
-  /** All of the entities, or undefined. */
+  /** All of the entities, or undefined. The repository is not asked for a text that is no key. */
   async #stored(
     isDeleted: boolean,
     keys: readonly string[],
@@ -306,6 +305,7 @@ export class RestrictedRepository implements Restricted {
           this.inner.batchGet([...new Set(keys)], asked),
         )
       const [key = ''] = keys
+      if (this.model.keys.given(key) === undefined) return undefined
       const entity = await runWithPredicate(this.inner, 'list', options, where, (asked) =>
         deletedEntity(this.inner, key, asked),
       )
