@@ -23,7 +23,7 @@ import { captureOutput } from './leaks/output.js'
 import { checkSecrecy } from './own-calls.js'
 import { Probe } from './world/probe.js'
 import { Findings, type SecurityReport } from './world/report.js'
-import type { Samples } from './world/samples.js'
+import { checkSamples, type Samples } from './world/samples.js'
 import { mayName } from './made-up-requests.js'
 import { checkOwnRequests, checkRequests, ownRequestsOf, type Requests } from './own-requests.js'
 import { type Subject, subjectsOf } from './world/subjects.js'
@@ -105,6 +105,7 @@ export async function securityCheck(
   const { publicMethods = [], plainFields = [], requests = {}, leaveOut = {} } = options
   const subjects = subjectsOf(methods, (path) => Object.hasOwn(leaveOut, path))
   checkRequests(methods, requests)
+  checkSamples(subjects, options.samples ?? {})
   leaveOutNamed(methods, findings, leaveOut, requests)
   checkDeclarations(server, methods, subjects, findings, { publicMethods, plainFields })
   const facts = { methods: methods.length, calls: 0 }
@@ -311,10 +312,10 @@ const leaveOutOthers = (
       .flatMap((subject) => subject.methods.filter(({ standard }) => standard !== undefined))
       .map(({ path }) => path),
   ])
-  for (const { path, rule, differs } of methods)
+  for (const { path, rule, differs, resource } of methods)
     if (!made.has(path) && !/^\/grpc\./.test(path))
       findings.leaveOut(
         path,
-        `no request can be made up, because ${differs}: give \`requests\` of ${path}; ${rule?.public === true ? 'it is public' : 'only its denial was checked'}`,
+        `no request can be made up, because ${differs === '' ? `${resource?.name ?? 'its resource'} has no field id or name` : differs}: give \`requests\` of ${path}; ${rule?.public === true ? 'it is public' : 'only its denial was checked'}`,
       )
 }

@@ -200,6 +200,21 @@ describe('securityCheck', function () {
     )
     const samples = { 'specimens.v1.Note': (n: number) => ({ text: `Dear ${n}`, stars: n }) }
     expect((await securityCheck(builder, { samples })).findings).to.deep.equal([])
+
+    const said = async (given: NonNullable<Parameters<typeof securityCheck>[1]>['samples']) =>
+      securityCheck(builder, { samples: given ?? {} }).then(
+        ({ findings }) => findings[0]?.text,
+        (error: unknown) => String(error),
+      )
+    expect(await said({ 'specimens.v1.Note': () => ({ text: 'rude' }) })).to.include(
+      'change the function of specimens.v1.Note in `samples`',
+    )
+    expect(await said({ 'specimens.v1.Notes': () => ({}) })).to.equal(
+      'TypeError: samples: specimens.v1.Notes is no resource of the server, as in package.Message',
+    )
+    expect(await said({ 'specimens.v1.Note': () => ({ txet: '' }) })).to.match(
+      /^TypeError: samples of specimens\.v1\.Note: txet is no field of it, which are .*text/,
+    )
   })
 
   it('makes the requests that it is given, and names the methods that it has none for', async () => {

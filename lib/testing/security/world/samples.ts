@@ -30,6 +30,19 @@ const DEEPEST = 2
 /** Fields that the server writes, for resources without a repository. */
 const SERVERS = ['account_id', 'etag', 'create_time', 'update_time', 'delete_time', 'expire_time']
 
+/** @throws TypeError for a resource that the check does not make. */
+export const checkSamples = (subjects: readonly Subject[], samples: Samples): void => {
+  for (const name of Object.keys(samples))
+    if (!subjects.some(({ message }) => message.typeName === name))
+      throw new TypeError(`samples: ${name} is no resource of the server, as in package.Message`)
+}
+
+/** What to do where a resource is refused. */
+export const samplesAdvice = ({ message: { typeName } }: Subject, samples: Samples): string =>
+  Object.hasOwn(samples, typeName)
+    ? `change the function of ${typeName} in \`samples\``
+    : `give \`samples\` of ${typeName}`
+
 /**
  * A new resource without a key, with a value in every field that a client may write.
  * @param references - values of fields that have to be of other resources, by local name.
@@ -48,8 +61,11 @@ export const sampleOf = (
   }
   const { typeName } = subject.message
   const own = samples[typeName]?.(making.n)
+  const known = [...subject.message.fields, ...subject.message.oneofs].map(({ localName }) => localName)
   for (const [name, value] of Object.entries(own ?? {}))
-    if (value instanceof Date)
+    if (name !== '$typeName' && name !== '$unknown' && !known.includes(name))
+      throw new TypeError(`samples of ${typeName}: ${name} is no field of it, which are ${known.join(', ')}`)
+    else if (value instanceof Date)
       throw new TypeError(
         `samples of ${typeName}: ${name} is a Date, use timestampFromDate() of @bufbuild/protobuf/wkt`,
       )

@@ -6,7 +6,7 @@ import { Canaries, newCanary } from '../leaks/canary.js'
 import type { Headers, Outcome } from '../wire/listener-clients.js'
 import type { Caller, Probe } from './probe.js'
 import { keyOf, requestFor, textIn } from './requests.js'
-import { type Making, sampleOf, type Samples } from './samples.js'
+import { type Making, sampleOf, type Samples, samplesAdvice } from './samples.js'
 import type { Subject } from './subjects.js'
 
 /** A tenant of the check, with a caller who may do everything in it. */
@@ -191,7 +191,7 @@ export const sendRow = async (
     }
     said = outcome?.message ?? ''
   }
-  return `${create.path} refuses what was made up (${said}): give \`samples\` of ${subject.message.typeName}`
+  return `${create.path} refuses what was made up (${said}): ${samplesAdvice(subject, world.samples)}`
 }
 
 /** Creates a resource in its repository, and not through the API. */
@@ -228,7 +228,7 @@ export const storeRow = async (
     throw error
   })
   if (stored instanceof AshlarError)
-    return `the repository of ${subject.message.typeName} refuses what was made up (${stored.message}): give \`samples\` of ${subject.message.typeName}`
+    return `the repository of ${subject.message.typeName} refuses what was made up (${stored.message}): ${samplesAdvice(subject, world.samples)}`
   const message = repository.model.toMessage(stored)
   return { key: keyOf(subject, message), message }
 }
