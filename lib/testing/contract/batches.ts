@@ -8,12 +8,12 @@ export const BATCHES: readonly Case[] = [
     'batchGet returns resources in the order of the keys, duplicates as duplicates',
     async (on) => {
       await on.store('a', 'b')
-      const found = await on.repository.batchGet(['b', 'a', 'b'])
+      const found = await on.repository.batchGet([on.key('b'), on.key('a'), on.key('b')])
       assert.deepEqual(
-        found.map((entity) => on.keyOf(entity)),
+        found.map((entity) => on.nameOf(entity)),
         ['b', 'a', 'b'],
       )
-      await rejects(on.repository.batchGet(['a', 'nobody']), ErrNotFound)
+      await rejects(on.repository.batchGet([on.key('a'), on.key('nobody')]), ErrNotFound)
       assert.deepEqual(await on.repository.batchGet([]), [])
     },
   ],
@@ -22,10 +22,10 @@ export const BATCHES: readonly Case[] = [
     async (on) => {
       await on.store('a', 'b')
       const updated = await on.repository.batchUpdate(
-        ['b', 'a'].map((key) => ({ key, entity: on.patch, fieldMask: on.mask })),
+        ['b', 'a'].map((name) => ({ key: on.key(name), entity: on.patch, fieldMask: on.mask })),
       )
       assert.deepEqual(
-        updated.map((entity) => on.keyOf(entity)),
+        updated.map((entity) => on.nameOf(entity)),
         ['b', 'a'],
       )
       assert.ok(updated.every((entity) => on.isChanged(entity)))
@@ -35,8 +35,8 @@ export const BATCHES: readonly Case[] = [
     'batchUpdate with touchOnly writes no field of that item',
     async (on) => {
       const [created] = await on.store('a', 'b')
-      const item = (key: string, touchOnly: boolean) => ({
-        key,
+      const item = (name: string, touchOnly: boolean) => ({
+        key: on.key(name),
         entity: on.patch,
         fieldMask: touchOnly ? [] : on.mask,
         touchOnly,
@@ -50,31 +50,35 @@ export const BATCHES: readonly Case[] = [
     'batchUpdate with a key of nothing writes nothing',
     async (on) => {
       await on.store('a', 'b')
-      const items = ['a', 'nobody', 'b'].map((key) => ({ key, entity: on.patch, fieldMask: on.mask }))
+      const items = ['a', 'nobody', 'b'].map((name) => ({
+        key: on.key(name),
+        entity: on.patch,
+        fieldMask: on.mask,
+      }))
       await rejects(on.repository.batchUpdate(items), ErrNotFound)
-      for (const key of ['a', 'b']) assert.ok(!on.isChanged(await on.repository.get(key)))
+      for (const name of ['a', 'b']) assert.ok(!on.isChanged(await on.repository.get(on.key(name))))
     },
   ],
   [
     'batchDelete deletes all, and with a key of nothing none',
     async (on) => {
       await on.store('a', 'b', 'c')
-      await rejects(on.repository.batchDelete(['a', 'nobody']), ErrNotFound)
-      assert.deepEqual(await on.keys(), ['a', 'b', 'c'])
-      await on.repository.batchDelete(['c', 'a'])
-      assert.deepEqual(await on.keys(), ['b'])
+      await rejects(on.repository.batchDelete([on.key('a'), on.key('nobody')]), ErrNotFound)
+      assert.deepEqual(await on.names(), ['a', 'b', 'c'])
+      await on.repository.batchDelete([on.key('c'), on.key('a')])
+      assert.deepEqual(await on.names(), ['b'])
     },
   ],
   [
     'a batch that writes a key twice, or more than 1000, is InvalidArgument',
     async (on) => {
       await on.store('a')
-      await rejects(on.repository.batchDelete(['a', 'a']), InvalidArgument)
-      const item = { key: 'a', entity: on.patch, fieldMask: on.mask }
+      await rejects(on.repository.batchDelete([on.key('a'), on.key('a')]), InvalidArgument)
+      const item = { key: on.key('a'), entity: on.patch, fieldMask: on.mask }
       await rejects(on.repository.batchUpdate([item, item]), InvalidArgument)
-      const many = Array.from({ length: 1001 }, (_, i) => `k${i}`)
+      const many = Array.from({ length: 1001 }, (_, i) => on.key(`k${i}`))
       await rejects(on.repository.batchGet(many), InvalidArgument)
-      assert.deepEqual(await on.keys(), ['a'])
+      assert.deepEqual(await on.names(), ['a'])
     },
   ],
   [
@@ -84,13 +88,13 @@ export const BATCHES: readonly Case[] = [
       await on.repository.transaction(() => on.store('b'))
       const failing = on.repository.transaction(async () => {
         await on.store('c')
-        await on.repository.update('a', on.patch, on.mask)
-        await on.repository.delete('b')
+        await on.repository.update(on.key('a'), on.patch, on.mask)
+        await on.repository.delete(on.key('b'))
         throw new RangeError('on purpose')
       })
       await rejects(failing, RangeError)
-      assert.deepEqual(await on.keys(), ['a', 'b'])
-      assert.ok(!on.isChanged(await on.repository.get('a')))
+      assert.deepEqual(await on.names(), ['a', 'b'])
+      assert.ok(!on.isChanged(await on.repository.get(on.key('a'))))
     },
   ],
 ]

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { InvalidArgument } from '../../errors.js'
 import { type Case, rejects } from './subject.js'
 
-const KEYS = ['a', 'b', 'c', 'd', 'e'] as const
+const NAMES = ['a', 'b', 'c', 'd', 'e'] as const
 
 /** List: order, filter and pages. */
 export const LISTS: readonly Case[] = [
@@ -10,23 +10,23 @@ export const LISTS: readonly Case[] = [
     'list orders by key when it is not told otherwise',
     async (on) => {
       await on.store('c', 'a', 'b')
-      assert.deepEqual(await on.keys(), ['a', 'b', 'c'])
+      assert.deepEqual(await on.names(), ['a', 'b', 'c'])
     },
   ],
   [
     'pages have every entity once, and the last one no token',
     async (on) => {
-      await on.store(...KEYS)
+      await on.store(...NAMES)
       const walked: string[] = []
       let pageToken = ''
       let pages = 0
       do {
         const page = await on.repository.list({ pageSize: 2, pageToken })
-        walked.push(...page.items.map((entity) => on.keyOf(entity)))
+        walked.push(...page.items.map((entity) => on.nameOf(entity)))
         pageToken = page.nextPageToken
         pages++
       } while (pageToken !== '' && pages < 9)
-      assert.deepEqual(walked, KEYS)
+      assert.deepEqual(walked, NAMES)
       assert.equal(pages, 3)
     },
   ],
@@ -45,7 +45,7 @@ export const LISTS: readonly Case[] = [
       await on.store('a')
       const second = await on.repository.list({ pageSize: 2, pageToken: first.nextPageToken })
       assert.deepEqual(
-        [...first.items, ...second.items].map((entity) => on.keyOf(entity)),
+        [...first.items, ...second.items].map((entity) => on.nameOf(entity)),
         ['b', 'c', 'd'],
       )
     },
@@ -55,9 +55,9 @@ export const LISTS: readonly Case[] = [
     async (on) => {
       await on.store('a', 'b')
       const found = async (filter: string) =>
-        Array.from((await on.repository.list({ filter })).items, (entity) => on.keyOf(entity))
-      assert.deepEqual(await found(`${on.model.key.proto} = "a"`), ['a'])
-      assert.deepEqual(await found(`NOT ${on.model.key.proto} = "a"`), ['b'])
+        Array.from((await on.repository.list({ filter })).items, (entity) => on.nameOf(entity))
+      assert.deepEqual(await found(on.is('a')), ['a'])
+      assert.deepEqual(await found(`NOT ${on.is('a')}`), ['b'])
     },
   ],
   [
@@ -72,7 +72,7 @@ export const LISTS: readonly Case[] = [
       ])
         await rejects(on.repository.list(list), InvalidArgument)
       const { nextPageToken } = await on.repository.list({ pageSize: 1 })
-      const filter = `${on.model.key.proto} = "b"`
+      const filter = on.is('b')
       await rejects(on.repository.list({ pageSize: 1, pageToken: nextPageToken, filter }), InvalidArgument)
     },
   ],
@@ -81,12 +81,12 @@ export const LISTS: readonly Case[] = [
     async (on) => {
       assert.equal(await on.repository.exists(), false)
       await on.store('a', 'b', 'c')
-      const filter = `NOT ${on.model.key.proto} = "a"`
+      const filter = `NOT ${on.is('a')}`
       assert.equal(await on.repository.count(), 3)
       assert.equal(await on.repository.count({}, { limit: 2 }), 2)
       assert.equal(await on.repository.count({ filter }), 2)
       assert.equal(await on.repository.exists({ filter }), true)
-      await on.repository.delete('b')
+      await on.repository.delete(on.key('b'))
       assert.equal(await on.repository.count({ filter }), 1)
       assert.equal(
         await on.repository.count({ filter, showDeleted: true }),

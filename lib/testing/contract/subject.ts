@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict'
 import type { NewEntity, Repository, ResourceModel } from '../../persistence/index.js'
+import { type Form, formOf } from './key-forms.js'
 import { withTenant } from '../harness/with-tenant.js'
 
-/** A repository of the contract: `Repository`, or a subclass of `repositoryOf` with its narrower updates. */
-export interface ContractRepository<E extends object> extends Omit<Repository<E>, 'update' | 'batchUpdate'> {
+/**
+ * A repository of the contract, with keys of any type: `Repository`, or a subclass of `repositoryOf` with its
+ * narrower updates.
+ */
+export interface ContractRepository<E extends object> extends Omit<
+  Repository<E, never>,
+  'update' | 'batchUpdate'
+> {
   /** As that of `Repository`. */
   update(...operands: never[]): Promise<E>
   /** As that of `Repository`. */
@@ -30,36 +37,63 @@ export class Contract<E extends object> {
   readonly model: ResourceModel<E>
   readonly patch: Partial<E>
   readonly mask: readonly string[]
+  readonly #form: Form
+  readonly #names = new Map<string, string>()
 
   constructor(private readonly subject: ContractSubject<E>) {
     // Narrower parameters than the contract's: it writes what they take, by names that only run time knows.
     this.repository = subject.repository as unknown as Repository<E>
     this.model = this.repository.model
+    this.#form = formOf(this.model.keys.isKey)
     this.patch = subject.change.patch
     this.mask = subject.change.mask
   }
 
-  /** Stores entities under these keys. */
-  async store(...keys: readonly string[]): Promise<E[]> {
+  /** Stores entities under the keys of these names. */
+  async store(...names: readonly string[]): Promise<E[]> {
     const stored: E[] = []
-    for (const key of keys) stored.push(await this.repository.create(this.draft(key)))
+    for (const name of names) stored.push(await this.repository.create(this.draft(name)))
     return stored
   }
 
-  /** A new entity with a key; without one, the repository mints it. */
-  draft(key = ''): NewEntity<E> {
+  /** A new entity with the key of a name; without one, the repository mints it. */
+  draft(name = ''): NewEntity<E> {
+    const key = name === '' ? this.#form.none : this.key(name)
     return { ...this.subject.make(this.#made++), [this.model.key.property]: key }
   }
 
-  keyOf(entity: E | undefined): string {
-    assert.ok(entity !== undefined)
-    return this.#value(entity, this.model.key.property) as string
+  /**
+   * The key that a case calls `a`, `b`, `nobody`: of the type of the resource, in the order of the names.
+   * For a text it is the name.
+   */
+  key(name: string): string {
+    const text = this.#form.textOf(name)
+    this.#names.set(text, name)
+    return this.model.keys.keyOf(text) as string
   }
 
-  async keys(showDeleted = false): Promise<string[]> {
+  /** What a case calls the entity's key; the text of one that was minted. */
+  nameOf(entity: E | undefined): string {
+    assert.ok(entity !== undefined)
+    const text = this.model.keys.textOf(entity)
+    return this.#names.get(text) ?? text
+  }
+
+  async names(showDeleted = false): Promise<string[]> {
     const { items } = await this.repository.list({ showDeleted })
     // Jest has its own Array, and a driver may make others.
-    return Array.from(items, (entity) => this.keyOf(entity))
+    return Array.from(items, (entity) => this.nameOf(entity))
+  }
+
+  /** A filter for the key of a name. */
+  is(name: string): string {
+    const key: unknown = this.key(name)
+    return `${this.model.key.proto} = ${typeof key === 'string' ? JSON.stringify(key) : String(key)}`
+  }
+
+  /** Whether every repository mints keys of the type. */
+  get mintsByItself(): boolean {
+    return this.#form.isMinted
   }
 
   /** `{ ifMatch }` with the entity's etag; empty when the resource has none. */

@@ -11,10 +11,10 @@ export const TENANCY: readonly Case[] = [
       await on.store('a')
       const isShared = on.model.tenant === undefined
       await asStranger(async () => {
-        assert.deepEqual(await on.keys(true), isShared ? ['a'] : [])
-        if (isShared) return assert.ok(await on.repository.get('a'))
-        await rejects(on.repository.get('a'), ErrNotFound)
-        await rejects(on.repository.batchGet(['a']), ErrNotFound)
+        assert.deepEqual(await on.names(true), isShared ? ['a'] : [])
+        if (isShared) return assert.ok(await on.repository.get(on.key('a')))
+        await rejects(on.repository.get(on.key('a')), ErrNotFound)
+        await rejects(on.repository.batchGet([on.key('a')]), ErrNotFound)
       })
     },
   ],
@@ -24,17 +24,17 @@ export const TENANCY: readonly Case[] = [
       const [created] = await on.store('a')
       if (on.model.tenant !== undefined)
         await asStranger(async () => {
-          const item = { key: 'a', entity: on.patch, fieldMask: on.mask }
+          const item = { key: on.key('a'), entity: on.patch, fieldMask: on.mask }
           assert.equal(await on.repository.count(), 0)
           assert.equal(await on.repository.exists(), false)
-          await rejects(on.repository.update('a', on.patch, on.mask), ErrNotFound)
-          await rejects(on.repository.delete('a'), ErrNotFound)
-          await rejects(on.repository.undelete('a'), ErrNotFound)
+          await rejects(on.repository.update(on.key('a'), on.patch, on.mask), ErrNotFound)
+          await rejects(on.repository.delete(on.key('a')), ErrNotFound)
+          await rejects(on.repository.undelete(on.key('a')), ErrNotFound)
           await rejects(on.repository.batchUpdate([item]), ErrNotFound)
-          await rejects(on.repository.batchDelete(['a']), ErrNotFound)
+          await rejects(on.repository.batchDelete([on.key('a')]), ErrNotFound)
           assert.equal(await on.repository.purgeExpired(new Date('9999-01-01T00:00:00Z')), 0)
         })
-      assert.deepEqual(on.stored(await on.repository.get('a')), on.stored(created))
+      assert.deepEqual(on.stored(await on.repository.get(on.key('a'))), on.stored(created))
     },
   ],
   [
@@ -42,16 +42,16 @@ export const TENANCY: readonly Case[] = [
     async (on) => {
       await on.store('a')
       await RequestContext.as({ subject: 'nobody' }, async () => {
-        if (on.model.tenant === undefined) return assert.deepEqual(await on.keys(), ['a'])
-        await rejects(on.repository.get('a'), PermissionDenied)
+        if (on.model.tenant === undefined) return assert.deepEqual(await on.names(), ['a'])
+        await rejects(on.repository.get(on.key('a')), PermissionDenied)
         await rejects(on.repository.list(), PermissionDenied)
         await rejects(on.repository.count(), PermissionDenied)
         await rejects(on.repository.exists(), PermissionDenied)
         await rejects(on.repository.create(on.draft('b')), PermissionDenied)
-        await rejects(on.repository.update('a', on.patch, on.mask), PermissionDenied)
-        await rejects(on.repository.delete('a'), PermissionDenied)
+        await rejects(on.repository.update(on.key('a'), on.patch, on.mask), PermissionDenied)
+        await rejects(on.repository.delete(on.key('a')), PermissionDenied)
       })
-      assert.deepEqual(await on.keys(), ['a'])
+      assert.deepEqual(await on.names(), ['a'])
     },
   ],
 ]

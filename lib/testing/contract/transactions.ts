@@ -9,8 +9,8 @@ export const TRANSACTIONS: readonly Case[] = [
     'a lock is refused outside of a transaction, which would end it at once',
     async (on) => {
       await on.store('a')
-      await rejects(on.repository.get('a', { lock: 'update' }), TypeError)
-      await rejects(on.repository.batchGet(['a'], { lock: 'share' }), TypeError)
+      await rejects(on.repository.get(on.key('a'), { lock: 'update' }), TypeError)
+      await rejects(on.repository.batchGet([on.key('a')], { lock: 'share' }), TypeError)
       await rejects(on.repository.list({}, { lock: 'update', wait: 'skip' }), TypeError)
     },
   ],
@@ -18,18 +18,18 @@ export const TRANSACTIONS: readonly Case[] = [
     'modify reads, changes and writes, and compares the etag',
     async (on) => {
       const [created] = await on.store('a')
-      const modified = await on.repository.modify('a', (current) => {
+      const modified = await on.repository.modify(on.key('a'), (current) => {
         assert.deepEqual(on.stored(current), on.stored(created))
         return on.patch
       })
       assert.ok(on.isChanged(modified))
-      assert.deepEqual(on.stored(await on.repository.get('a')), on.stored(modified))
+      assert.deepEqual(on.stored(await on.repository.get(on.key('a'))), on.stored(modified))
       await rejects(
-        on.repository.modify('a', () => on.patch, { ifMatch: 'old' }),
+        on.repository.modify(on.key('a'), () => on.patch, { ifMatch: 'old' }),
         ErrPreconditionFailed,
       )
       await rejects(
-        on.repository.modify('nobody', () => on.patch),
+        on.repository.modify(on.key('nobody'), () => on.patch),
         ErrNotFound,
       )
     },
@@ -38,19 +38,20 @@ export const TRANSACTIONS: readonly Case[] = [
     'an increment is added to what is stored, or refused with a TypeError',
     async (on) => {
       await on.store('a')
-      const held = on.stored(await on.repository.get('a'))
+      const held = on.stored(await on.repository.get(on.key('a')))
       const field = on.model.entityFields.find(
-        ({ property, writable }) => writable && ['number', 'bigint'].includes(typeof held[property]),
+        (one) =>
+          one !== on.model.key && one.writable && ['number', 'bigint'].includes(typeof held[one.property]),
       )
       if (field === undefined) return
       const valueOf = async () => {
-        const value = on.stored(await on.repository.get('a'))[field.property]
+        const value = on.stored(await on.repository.get(on.key('a')))[field.property]
         return Number(value ?? 0)
       }
       const before = await valueOf()
       // The property is known at run time only.
       const patch = { [field.property]: increment(1) } as never
-      const isRefused = await on.repository.update('a', patch, [field.proto]).then(
+      const isRefused = await on.repository.update(on.key('a'), patch, [field.proto]).then(
         () => false,
         (error: unknown) => error instanceof TypeError || Promise.reject(error as Error),
       )
@@ -62,10 +63,10 @@ export const TRANSACTIONS: readonly Case[] = [
     async (on) => {
       await on.store('a', 'b')
       await on.repository.transaction(async () => {
-        assert.equal(on.keyOf(await on.repository.get('a', { lock: 'update' })), 'a')
-        const batch = await on.repository.batchGet(['b', 'a'], { lock: 'update' })
+        assert.equal(on.nameOf(await on.repository.get(on.key('a'), { lock: 'update' })), 'a')
+        const batch = await on.repository.batchGet([on.key('b'), on.key('a')], { lock: 'update' })
         assert.deepEqual(
-          batch.map((entity) => on.keyOf(entity)),
+          batch.map((entity) => on.nameOf(entity)),
           ['b', 'a'],
         )
         const { items } = await on.repository.list({}, { lock: 'update', wait: 'skip' })

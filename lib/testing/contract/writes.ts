@@ -9,14 +9,19 @@ export const WRITES: readonly Case[] = [
     async (on) => {
       const [created] = await on.store('a')
       assert.ok(created !== undefined)
-      assert.equal(on.keyOf(created), 'a')
-      assert.deepEqual(on.stored(await on.repository.get('a')), on.stored(created))
+      assert.equal(on.nameOf(created), 'a')
+      assert.deepEqual(on.stored(await on.repository.get(on.key('a'))), on.stored(created))
     },
   ],
   [
     'create mints a key when there is none, another one each time',
     async (on) => {
-      const keys = (await on.store('', '')).map((entity) => on.keyOf(entity))
+      const minted = await on.store('', '').catch((error: unknown) => {
+        // Nobody makes up a number or a day, unless the repository is told how.
+        if (on.mintsByItself || !(error instanceof InvalidArgument)) throw error
+      })
+      if (minted === undefined) return assert.deepEqual(await on.names(), [])
+      const keys = minted.map((entity) => on.nameOf(entity))
       assert.equal(new Set(keys).size, 2)
       assert.ok(keys.every((key) => key !== ''))
     },
@@ -26,23 +31,23 @@ export const WRITES: readonly Case[] = [
     async (on) => {
       const [created] = await on.store('a')
       await rejects(on.repository.create(on.draft('a')), ErrConflict)
-      assert.deepEqual(on.stored(await on.repository.get('a')), on.stored(created))
+      assert.deepEqual(on.stored(await on.repository.get(on.key('a'))), on.stored(created))
     },
   ],
-  ['get of nothing is ErrNotFound', (on) => rejects(on.repository.get('nobody'), ErrNotFound)],
+  ['get of nothing is ErrNotFound', (on) => rejects(on.repository.get(on.key('nobody')), ErrNotFound)],
   [
     'returned entities are copies',
     async (on) => {
       await on.store('a')
-      const before = on.stored(await on.repository.get('a'))
-      const returned = (await on.repository.get('a')) as Record<string, unknown>
+      const before = on.stored(await on.repository.get(on.key('a')))
+      const returned = (await on.repository.get(on.key('a'))) as Record<string, unknown>
       for (const property of Object.keys(returned)) {
         const value = returned[property]
         if (value instanceof Date) value.setTime(0)
         else if (value instanceof Uint8Array) value.fill(1)
         else returned[property] = undefined
       }
-      assert.deepEqual(on.stored(await on.repository.get('a')), before)
+      assert.deepEqual(on.stored(await on.repository.get(on.key('a'))), before)
     },
   ],
   [
@@ -50,10 +55,10 @@ export const WRITES: readonly Case[] = [
     async (on) => {
       const [created] = await on.store('a', 'b')
       assert.ok(created !== undefined && !on.isChanged(created), 'change has to change what make makes')
-      const updated = await on.repository.update('a', on.patch, on.mask)
+      const updated = await on.repository.update(on.key('a'), on.patch, on.mask)
       assert.ok(on.isChanged(updated))
-      assert.deepEqual(on.stored(await on.repository.get('a')), on.stored(updated))
-      assert.ok(!on.isChanged(await on.repository.get('b')))
+      assert.deepEqual(on.stored(await on.repository.get(on.key('a'))), on.stored(updated))
+      assert.ok(!on.isChanged(await on.repository.get(on.key('b'))))
       assert.deepEqual(on.untouched(updated, on.mask), on.untouched(created, on.mask))
     },
   ],
@@ -61,7 +66,9 @@ export const WRITES: readonly Case[] = [
     'update without a mask writes every field',
     async (on) => {
       const [created] = await on.store('a')
-      assert.ok(on.isChanged(await on.repository.update('a', { ...(created as object), ...on.patch })))
+      assert.ok(
+        on.isChanged(await on.repository.update(on.key('a'), { ...(created as object), ...on.patch })),
+      )
     },
   ],
   [
@@ -69,9 +76,9 @@ export const WRITES: readonly Case[] = [
     async (on) => {
       const [created] = await on.store('a')
       for (const mask of [[], ['*'], on.mask, ['no_such_field']]) {
-        const touched = await on.repository.update('a', on.patch, mask, { touchOnly: true })
+        const touched = await on.repository.update(on.key('a'), on.patch, mask, { touchOnly: true })
         assert.deepEqual(on.untouched(touched), on.untouched(created))
-        assert.deepEqual(on.stored(await on.repository.get('a')), on.stored(touched))
+        assert.deepEqual(on.stored(await on.repository.get(on.key('a'))), on.stored(touched))
         if (on.model.etag !== undefined) assert.notDeepEqual(on.match(touched), on.match(created))
       }
     },
@@ -81,13 +88,13 @@ export const WRITES: readonly Case[] = [
     async (on) => {
       const [created] = await on.store('a')
       for (const name of ['no_such_field', on.model.key.proto, '__proto__'])
-        await rejects(on.repository.update('a', on.patch, [...on.mask, name]), InvalidArgument)
-      assert.deepEqual(on.stored(await on.repository.get('a')), on.stored(created))
+        await rejects(on.repository.update(on.key('a'), on.patch, [...on.mask, name]), InvalidArgument)
+      assert.deepEqual(on.stored(await on.repository.get(on.key('a'))), on.stored(created))
     },
   ],
   [
     'update of nothing is ErrNotFound',
-    (on) => rejects(on.repository.update('nobody', on.patch, on.mask), ErrNotFound),
+    (on) => rejects(on.repository.update(on.key('nobody'), on.patch, on.mask), ErrNotFound),
   ],
   [
     'a write that names an old etag is ErrPreconditionFailed, and writes nothing',
@@ -95,20 +102,20 @@ export const WRITES: readonly Case[] = [
       const [created] = await on.store('a')
       const old = on.model.etag === undefined ? { ifMatch: 'any' } : on.match(created)
       if (on.model.etag !== undefined) {
-        const updated = await on.repository.update('a', on.patch, on.mask, old)
+        const updated = await on.repository.update(on.key('a'), on.patch, on.mask, old)
         assert.notDeepEqual(on.match(updated), old)
       }
-      const before = on.stored(await on.repository.get('a'))
-      await rejects(on.repository.update('a', on.patch, on.mask, old), ErrPreconditionFailed)
-      await rejects(on.repository.delete('a', old), ErrPreconditionFailed)
-      assert.deepEqual(on.stored(await on.repository.get('a')), before)
+      const before = on.stored(await on.repository.get(on.key('a')))
+      await rejects(on.repository.update(on.key('a'), on.patch, on.mask, old), ErrPreconditionFailed)
+      await rejects(on.repository.delete(on.key('a'), old), ErrPreconditionFailed)
+      assert.deepEqual(on.stored(await on.repository.get(on.key('a'))), before)
     },
   ],
   [
     'of two updates with one etag exactly one wins',
     async (on) => {
       const [created] = await on.store('a')
-      const once = () => on.repository.update('a', on.patch, on.mask, on.match(created))
+      const once = () => on.repository.update(on.key('a'), on.patch, on.mask, on.match(created))
       const outcomes = await Promise.allSettled([once(), once()])
       const winners = outcomes.filter(({ status }) => status === 'fulfilled')
       assert.equal(winners.length, on.model.etag === undefined ? 2 : 1)
@@ -118,24 +125,24 @@ export const WRITES: readonly Case[] = [
     'delete hides the entity, and keeps it where the resource is soft-deletable',
     async (on) => {
       await on.store('a', 'b')
-      await on.repository.delete('a')
-      await rejects(on.repository.get('a'), ErrNotFound)
-      await rejects(on.repository.update('a', on.patch, on.mask), ErrNotFound)
-      await rejects(on.repository.delete('a'), ErrNotFound)
-      assert.deepEqual(await on.keys(), ['b'])
-      assert.deepEqual(await on.keys(true), on.model.deleteTime === undefined ? ['b'] : ['a', 'b'])
+      await on.repository.delete(on.key('a'))
+      await rejects(on.repository.get(on.key('a')), ErrNotFound)
+      await rejects(on.repository.update(on.key('a'), on.patch, on.mask), ErrNotFound)
+      await rejects(on.repository.delete(on.key('a')), ErrNotFound)
+      assert.deepEqual(await on.names(), ['b'])
+      assert.deepEqual(await on.names(true), on.model.deleteTime === undefined ? ['b'] : ['a', 'b'])
     },
   ],
   [
     'undelete brings back what was deleted softly, and nothing else',
     async (on) => {
       const [created] = await on.store('a')
-      await rejects(on.repository.undelete('a'), ErrNotFound)
-      await on.repository.delete('a')
-      if (on.model.deleteTime === undefined) return rejects(on.repository.undelete('a'), ErrNotFound)
-      const restored = await on.repository.undelete('a')
-      assert.deepEqual(on.stored(await on.repository.get('a')), on.stored(restored))
-      assert.equal(on.keyOf(restored), on.keyOf(created))
+      await rejects(on.repository.undelete(on.key('a')), ErrNotFound)
+      await on.repository.delete(on.key('a'))
+      if (on.model.deleteTime === undefined) return rejects(on.repository.undelete(on.key('a')), ErrNotFound)
+      const restored = await on.repository.undelete(on.key('a'))
+      assert.deepEqual(on.stored(await on.repository.get(on.key('a'))), on.stored(restored))
+      assert.equal(on.nameOf(restored), on.nameOf(created))
     },
   ],
   [
@@ -146,16 +153,16 @@ export const WRITES: readonly Case[] = [
       if (expireTime === undefined) {
         await on.store('a')
         assert.equal(await on.repository.purgeExpired(new Date('9999-01-01T00:00:00Z')), 0)
-        return assert.deepEqual(await on.keys(true), ['a'])
+        return assert.deepEqual(await on.names(true), ['a'])
       }
-      const expiring = (key: string, at: number) => ({
-        ...on.draft(key),
+      const expiring = (name: string, at: number) => ({
+        ...on.draft(name),
         [expireTime.property]: new Date(at),
       })
       await on.repository.create(expiring('a', instant.getTime()))
       await on.repository.create(expiring('b', instant.getTime() + 1))
       assert.equal(await on.repository.purgeExpired(instant), 1)
-      assert.deepEqual(await on.keys(true), ['b'])
+      assert.deepEqual(await on.names(true), ['b'])
     },
   ],
 ]

@@ -1,8 +1,14 @@
 import { expect } from 'chai'
+import { Column, Entity, PrimaryColumn } from 'typeorm'
+import { ETag, Expirable, Resource, SoftDeletable, TenantScoped } from '../../../decorators/index.js'
+import { createTables } from '../../../lib/persistence/schema/create-tables.js'
+import { resourceModel } from '../../../lib/resource/resource-model.js'
 import {
   type BatchUpdateItem,
+  type NewEntity,
   MemoryRepository,
   memoryRepositoryOf,
+  repositoryOf,
   type UpdateOptions,
   type WriteOptions,
 } from '../../../lib/persistence/index.js'
@@ -16,9 +22,9 @@ import {
 } from '../../../lib/testing/index.js'
 import { RequestContext } from '../../../lib/context.js'
 import { Widget } from '../../../examples/widgets/widget.js'
-import { openSubject, type OpenSubject } from '../../conformance/repository/open-subject.js'
+import { collated, openSubject, type OpenSubject } from '../../conformance/repository/open-subject.js'
 import { subjectOptions } from '../../conformance/repository/subject.js'
-import { backends, describeOn, pooled } from '../../support/databases/backends.js'
+import { backends, describeOn, type OpenBackend, pooled } from '../../support/databases/backends.js'
 import { Note, Specimen } from '../../support/entities/specimen.js'
 
 const change = { patch: { title: 'changed', count: 7 }, mask: ['title', 'count'] }
@@ -51,8 +57,79 @@ describeOn('repositoryContract', [...backends, ...pooled], (backend) => {
   })
 })
 
+@Resource()
+@Entity('contract_uuids')
+@TenantScoped()
+@SoftDeletable()
+class OfUuid {
+  @PrimaryColumn('uuid') id!: string
+  accountId!: string
+  @Column({ type: 'int', nullable: true }) stars?: number
+  @ETag() etag!: string
+  deleteTime?: Date
+}
+
+@Resource()
+@Entity('contract_ints')
+@TenantScoped()
+class OfInt {
+  @PrimaryColumn('int') id!: number
+  accountId!: string
+  @Column({ type: 'int', nullable: true }) stars?: number
+}
+
+@Resource()
+@Entity('contract_bigints')
+@TenantScoped()
+@Expirable()
+class OfBigint {
+  @PrimaryColumn('bigint') id!: bigint
+  accountId!: string
+  @Column({ type: 'int', nullable: true }) stars?: number
+  expireTime?: Date
+}
+
+@Resource()
+@Entity('contract_days')
+@TenantScoped()
+class OfDay {
+  @PrimaryColumn('date') id!: string
+  accountId!: string
+  @Column({ type: 'int', nullable: true }) stars?: number
+}
+
+const OF_KEYS = [OfUuid, OfInt, OfBigint, OfDay]
+
+describeOn('repositoryContract of keys', backends, (backend) => {
+  let opened: OpenBackend
+  before(async () => {
+    opened = await backend.open(OF_KEYS)
+    const { dataSource, database } = opened
+    if (dataSource !== undefined && database !== undefined)
+      await createTables(collated(dataSource, backend), OF_KEYS, database.dialect.name)
+  })
+  after(() => opened?.close())
+
+  const describeContract = <E extends { stars?: number }>(entity: new () => E) =>
+    describe(entity.name, () =>
+      repositoryContract<E>(async () => {
+        const { dataSource } = opened
+        await dataSource?.query(`DELETE FROM ${resourceModel(entity).table}`)
+        const repository = (dataSource === undefined
+          ? new (memoryRepositoryOf(entity))()
+          : new (repositoryOf(entity))(dataSource)) as unknown as ContractSubject<E>['repository']
+        const patch = { stars: 5 } as Partial<E>
+        return { repository, make: () => ({}) as NewEntity<E>, change: { patch, mask: ['stars'] } }
+      }),
+    )
+  describeContract(OfUuid)
+  describeContract(OfInt)
+  describeContract(OfBigint)
+  describeContract(OfDay)
+})
+
 /** Runs the contract in a framework that keeps count; answers the names of the cases that failed. */
-async function failuresOf(factory: () => ContractSubject<Specimen>): Promise<string[]> {
+async function failuresOf<E extends object>(factory: () => ContractSubject<E>): Promise<string[]> {
   const failed: string[] = []
   const cases: [string, () => void | Promise<void>][] = []
   let prepare = () => Promise.resolve()
@@ -172,6 +249,19 @@ describe('repositoryContract', () => {
     const Specimens = memoryRepositoryOf(Specimen)
     const factory = () => ({ repository: new Specimens(subjectOptions), make, change })
     expect(await failuresOf(factory)).to.deep.equal([])
+  })
+
+  it('takes repositories whose keys are numbers', async () => {
+    const change = { patch: { stars: 5 }, mask: ['stars'] }
+    const ints = (): ContractSubject<OfInt> => {
+      const repository = new (memoryRepositoryOf(OfInt))()
+      return { repository, make: () => ({}), change }
+    }
+    const bigints = (): ContractSubject<OfBigint> => {
+      const repository = new (memoryRepositoryOf(OfBigint))()
+      return { repository, make: () => ({}), change }
+    }
+    expect([await failuresOf(ints), await failuresOf(bigints)]).to.deep.equal([[], []])
   })
 })
 

@@ -1,0 +1,36 @@
+/** How keys of a type are written. */
+export interface Form {
+  /** The key that a case calls so, in the order of the names. */
+  readonly textOf: (name: string) => string
+  /** What an entity holds that has no key yet. */
+  readonly none: '' | undefined
+  /** Whether every repository makes keys of the type. */
+  readonly isMinted: boolean
+}
+
+/** Where the names are no keys: `a`, `b` … are the first numbers, and `k0`, `k1` … come after them. */
+const numberOf = (name: string): number => {
+  if (name === 'nobody') return 30_000
+  return name.length === 1 ? name.charCodeAt(0) - 96 : 100 + Number(name.slice(1))
+}
+
+const TEXT: Form = { textOf: (name) => name, none: '', isMinted: true }
+
+const FORMS: readonly Form[] = [
+  TEXT,
+  { textOf: (name) => String(numberOf(name)), none: undefined, isMinted: false },
+  {
+    textOf: (name) => `00000000-0000-7000-8000-${numberOf(name).toString(16).padStart(12, '0')}`,
+    none: '',
+    isMinted: true,
+  },
+  {
+    textOf: (name) => new Date(Date.UTC(2000, 0, numberOf(name))).toISOString().slice(0, 10),
+    none: undefined,
+    isMinted: false,
+  },
+]
+
+/** The form of which the resource takes keys. */
+export const formOf = (isKey: (text: string) => boolean): Form =>
+  FORMS.find(({ textOf }) => isKey(textOf('a'))) ?? TEXT
