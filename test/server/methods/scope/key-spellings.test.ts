@@ -36,6 +36,8 @@ interface Spelled {
   /** The row that a policy keeps back, and one that it does not. */
   readonly denied: string
   readonly open: string
+  /** What is no row's. */
+  readonly free: string
   readonly wrong: readonly string[]
 }
 
@@ -43,11 +45,13 @@ const UUID = '0189f7ea-ae2c-7809-8aeb-b819cf5e9e7f'
 const UUIDS = {
   denied: UUID,
   open: 'ffffffff-ffff-ffff-ffff-ffffffffffff',
+  free: '0189f7ea-ae2c-7809-8aeb-000000000000',
   wrong: [UUID.toUpperCase(), UUID.replaceAll('-', ''), `{${UUID}}`, `urn:uuid:${UUID}`, `${UUID} `],
 } as const
 const NUMBERS = {
   denied: '10',
   open: '7',
+  free: '-10',
   wrong: ['010', '+10', ' 10', '10 ', '10.0', '1e1', '0xa', '10abc', '\uff11\uff10'],
 } as const
 /** What is nobody's key, of any type. */
@@ -71,13 +75,13 @@ const TYPES: readonly Spelled[] = [
   { name: 'bigint', column: { type: 'bigint' }, design: BigInt, wire: Type.INT64, ...NUMBERS },
   {
     ...{ name: 'date', column: { type: 'date' }, design: String, wire: Type.STRING },
-    ...{ denied: '2024-02-29', open: '2024-03-02' },
+    ...{ denied: '2024-02-29', open: '2024-03-02', free: '2023-01-01' },
     wrong: ['2024-2-29', '20240229', '2024-02-29T00:00:00Z', '2024-02-30', '+2024-02-29', ' 2024-02-29'],
   },
 ]
 
 /** Codes of gRPC, by the names and numbers that the other protocols give them. */
-const [OK, INVALID, NOT_FOUND, DENIED] = [0, 3, 5, 7] as const
+const [OK, INVALID, NOT_FOUND, EXISTS, DENIED] = [0, 3, 5, 6, 7] as const
 const BY_NAME: Readonly<Record<string, number>> = {
   ok: OK,
   invalid_argument: INVALID,
@@ -89,6 +93,7 @@ const BY_STATUS: Readonly<Record<number, number>> = {
   400: INVALID,
   403: DENIED,
   404: NOT_FOUND,
+  409: EXISTS,
 }
 
 /** What a call came to: a code, or the status, name or number of something unexpected. */
@@ -105,7 +110,9 @@ const isAskedOn =
 const asked = drilling ? backends : backends.filter(({ name }) => name === 'memory' || name === 'sqlite')
 
 describeOn('spellings of a key', asked, (backend) => {
-  for (const { name, column, design, wire, denied, open, wrong } of TYPES.filter(isAskedOn(backend.name)))
+  for (const { name, column, design, wire, denied, open, free, wrong } of TYPES.filter(
+    isAskedOn(backend.name),
+  ))
     describe(`that is ${name}`, () => {
       const service = altered(TaskService, (proto) => {
         for (const owner of ['Task', 'GetTaskRequest', 'DeleteTaskRequest', 'UndeleteTaskRequest'])
@@ -301,6 +308,20 @@ describeOn('spellings of a key', asked, (backend) => {
             ),
             text,
           )
+        }
+      })
+
+      it('are checked by a dry run as by a call', async () => {
+        const dry = (id: string) => json('POST', '/v1/tasks?validate_only=true', { id, title: 'dry' })
+        const path = (id: string) =>
+          `/v1/tasks/${encodeURIComponent(id)}?update_mask=title&validate_only=true`
+        expect(await dry(free)).to.equal(OK)
+        expect(await dry(denied)).to.equal(EXISTS)
+        expect(await json('PATCH', path(denied), { title: 'dry' })).to.equal(OK)
+        expect(await json('PATCH', path(free), { title: 'dry' })).to.equal(NOT_FOUND)
+        for (const text of isText ? texts : NEVER) {
+          expect(await dry(text), text).to.equal(INVALID)
+          expect(await json('PATCH', path(text), { title: 'dry' }), text).to.be.oneOf([INVALID, NOT_FOUND])
         }
       })
 
