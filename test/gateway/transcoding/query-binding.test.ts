@@ -156,7 +156,7 @@ describe('queryBinder', () => {
     ['repeated_string[0]=1', 'repeated_string', 'only maps have brackets'],
     ['optional_string[a]=1', 'optional_string', 'only maps have brackets'],
     ['map_string_string=1', 'map_string_string', 'map entries as name[key]'],
-    ['map_string_string[a]=1&map_string_string[a]=2', 'map_string_string[a]', 'a key is given once'],
+    ['map_string_string[a]=1&map_string_string[a]=2', 'map_string_string["a"]', 'a key is given once'],
     ['map_int32_int32[x]=1', 'map_int32_int32[x]', 'the key is of its type'],
     ['map_int32_int32[1]=x', 'map_int32_int32[1]', 'the value is of its type'],
     ['map_string_nested_message[a]=1', 'map_string_nested_message', 'google.api.http: no repeated messages'],
