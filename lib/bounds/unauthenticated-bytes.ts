@@ -17,9 +17,6 @@ export abstract class HeldRequest {
   held = 0
   /** Whose it is; undefined while it holds nothing. */
   holder: Holder | undefined = undefined
-  /** Its neighbours among those of its holder that may be refused, by the time since when. */
-  older: HeldRequest | undefined = undefined
-  newer: HeldRequest | undefined = undefined
 
   /**
    * @param unauthenticated - where it counts.
@@ -39,8 +36,8 @@ interface Holder {
   readonly network: string
   held: number
   requests: number
-  oldest: HeldRequest | undefined
-  newest: HeldRequest | undefined
+  /** Its requests that may be refused, by the time since when. */
+  readonly refusable: Set<HeldRequest>
 }
 
 /**
@@ -92,7 +89,7 @@ export class UnauthenticatedBytes {
   /** Its call is authenticated and authorized from now on, without waiting for its client. */
   deciding(request: HeldRequest): void {
     if (request.isBeingDecided) return
-    if (request.holder !== undefined) unlink(request, request.holder)
+    request.holder?.refusable.delete(request)
     request.isBeingDecided = true
   }
 
@@ -100,19 +97,19 @@ export class UnauthenticatedBytes {
   decided(request: HeldRequest): void {
     if (!request.isBeingDecided) return
     request.isBeingDecided = false
-    if (request.holder !== undefined) link(request, request.holder)
+    request.holder?.refusable.add(request)
   }
 
   #enter(request: HeldRequest): Holder {
     const network = networkOf(`${request.address}:0`)
     let holder = this.#holders.get(network)
     if (holder === undefined) {
-      holder = { network, held: 0, requests: 0, oldest: undefined, newest: undefined }
+      holder = { network, held: 0, requests: 0, refusable: new Set() }
       this.#holders.set(network, holder)
     }
     holder.requests++
     request.holder = holder
-    if (!request.isBeingDecided) link(request, holder)
+    if (!request.isBeingDecided) holder.refusable.add(request)
     return holder
   }
 
@@ -123,15 +120,15 @@ export class UnauthenticatedBytes {
     holder.held -= request.held
     request.held = 0
     request.holder = undefined
-    if (!request.isBeingDecided) unlink(request, holder)
+    holder.refusable.delete(request)
     if (--holder.requests === 0) this.#holders.delete(holder.network)
   }
 
   #oldestOfMost(): HeldRequest | undefined {
     let most: Holder | undefined
     for (const holder of this.#holders.values())
-      if (holder.oldest !== undefined && holder.held > (most?.held ?? 0)) most = holder
-    return most?.oldest
+      if (holder.refusable.size > 0 && holder.held > (most?.held ?? 0)) most = holder
+    return most?.refusable.values().next().value
   }
 
   #refuse(request: HeldRequest): void {
@@ -144,20 +141,4 @@ export class UnauthenticatedBytes {
       ),
     )
   }
-}
-
-const link = (request: HeldRequest, holder: Holder): void => {
-  request.older = holder.newest
-  if (holder.newest === undefined) holder.oldest = request
-  else holder.newest.newer = request
-  holder.newest = request
-}
-
-const unlink = (request: HeldRequest, holder: Holder): void => {
-  const { older, newer } = request
-  if (older === undefined) holder.oldest = newer
-  else older.newer = newer
-  if (newer === undefined) holder.newest = older
-  else newer.older = older
-  request.older = request.newer = undefined
 }

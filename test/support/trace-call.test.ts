@@ -5,11 +5,12 @@ import { compiled } from './root.js'
 
 /**
  * What a warm call may cost. A feature that is not configured costs no function: decide it when the chain is
- * composed.
+ * composed. The bounds grew by
+ * 22 and 17 functions for what decides about bytes of strangers, and for keys of other types than text.
  */
 const MOST = {
-  'gRPC Get': { functions: 160, calls: 230 },
-  'HTTP PATCH': { functions: 270, calls: 410 },
+  'gRPC Get': { functions: 180, calls: 256 },
+  'HTTP PATCH': { functions: 287, calls: 422 },
 } as const
 
 describe('the trace of a warm call', function () {
