@@ -47,9 +47,12 @@ const BESIDE: readonly Check[] = [
   { name: 'unused', command: [bin('knip'), '--no-progress'] },
   {
     name: 'package: make',
+    command: [process.execPath, join(root, 'dist', 'test', 'support', 'projects', 'pack.js'), folder],
+  },
+  {
+    name: 'package: make idp',
     command: [
-      ...['npm', 'pack', '--ignore-scripts', '--workspaces', '--include-workspace-root'],
-      ...['--pack-destination', folder],
+      ...['npm', 'pack', '--ignore-scripts', '--workspace', 'packages/idp', '--pack-destination', folder],
     ],
   },
   { name: 'package: publint', command: [bin('publint'), 'run', tarball, '--strict'] },
