@@ -1,7 +1,7 @@
 import { Failure } from '../errors/failure.js'
 import { moduleFailure } from '../errors/problems-text.js'
 import { foreignModule } from './foreign-module.js'
-import { pathFlag } from './path-flag.js'
+import { defaultedPathFlag, pathFlag } from './path-flag.js'
 import { projectOption } from './project-option.js'
 
 const SUMMARY = 'The compiled module that exports the entities.'
@@ -14,7 +14,7 @@ const ofProject = {
   description: 'Default: entities in the key ashlar of package.json.',
   default: () => Promise.resolve(projectOption('entities')),
 }
-export const entitiesFlag = pathFlag(ofProject)
+export const entitiesFlag = defaultedPathFlag(ofProject)
 export const requiredEntitiesFlag = pathFlag({ ...ofProject, required: true })
 
 /**

@@ -59,7 +59,7 @@ export class CertificateFiles {
   #read(): void {
     const { field, tls, listening } = this
     const files = tlsFiles(tls)
-    const problems = tlsProblems(field, tls)
+    const problems = tlsProblems(field, tls).map(({ text }) => text)
     const isNews = problems.join('\n') !== this.#problems
     this.#problems = problems.join('\n')
     if (problems.length > 0) {

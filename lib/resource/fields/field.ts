@@ -18,7 +18,7 @@ export interface Column {
   readonly inside?: Inside
   /** Of an embedded message: its fields. */
   readonly members?: Members
-  /** Of a part of a key: see {@link Facets}. */
+  /** Of a part of a key: see `Facets`. */
   readonly hasDigits?: true
   readonly takesText?: true
   readonly stored?: StoredAs

@@ -67,8 +67,9 @@ describe('why a service does not start', () => {
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
     const messages: unknown[] = []
     child.on('message', (message) => messages.push(message))
-    const [[status], stderr] = await Promise.all([once(child, 'close'), text(child.stderr as never)])
-    return { status: status as number, messages, stderr }
+    const ended = once(child, 'close') as Promise<[number]>
+    const [[status], stderr] = await Promise.all([ended, text(child.stderr as never)])
+    return { status, messages, stderr }
   }
 
   it('is sent by the process that ends, which prints other errors as Node does', async () => {
