@@ -67,7 +67,7 @@ describe('README.md and docs', () => {
     }
     const written = packageJson({
       name: 'shop',
-      database: 'sqlite',
+      database: 'postgres',
       authentication: 'dev-login',
       nest: false,
     })
@@ -78,9 +78,9 @@ describe('README.md and docs', () => {
         name: run ?? test ?? '',
       })),
     )
-    // Of a project of `ashlar new`. README and the page about signing in have those of this repository, too.
+    // Of a project of `ashlar new`. All pages but the first guide have those of this repository, too.
     const isThere = ({ page, name }: { page: string; name: string }) =>
-      (/(^README|guides\/(getting-started|sign-in))\.md$/.test(page) && name in ofProject) ||
+      (/(^README|guides\/(getting-started|migrations|sign-in))\.md$/.test(page) && name in ofProject) ||
       (!page.endsWith('guides/getting-started.md') && name in scripts)
     expect(named.filter((one) => !isThere(one))).to.deep.equal([])
   })
