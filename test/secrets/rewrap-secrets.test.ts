@@ -1,4 +1,7 @@
+import 'reflect-metadata'
 import { expect } from 'chai'
+import { Column, Entity, PrimaryColumn } from 'typeorm'
+import { Resource, Secret, TenantScoped } from '../../decorators/index.js'
 import { RequestContext } from '../../lib/context.js'
 import { Unavailable } from '../../lib/errors.js'
 import { memoryRepositoryOf, repositoryOf } from '../../lib/persistence/repository-of.js'
@@ -14,6 +17,16 @@ import { Specimen } from '../support/entities/specimen.js'
 import { rejection } from '../support/rejection.js'
 import { TransitServer } from '../support/servers/transit-server.js'
 import { INDEX_KEY } from './transit-rejections.js'
+
+@Entity('counters')
+@Resource({})
+@TenantScoped()
+class Counter {
+  @PrimaryColumn('bigint') id!: bigint
+  accountId!: string
+  @Column() title!: string
+  @Secret() token?: Secret
+}
 
 const ROWS = drill(60, 1_000)
 const TENANTS = ['acme', 'zeta']
@@ -187,5 +200,42 @@ describeOn('rewrapSecrets', backends, (backend) => {
     expect(progress).to.deep.include({ rows: ROWS + 1, rewrapped: ROWS + 1, unreadable: 0 })
     const context = contextOf('acme')
     expect(await open(fresh).revealWebhookSecret('local', { context })).to.equal(secretOf('local'))
+  })
+})
+
+describeOn('rewrapSecrets of rows whose keys are numbers', backends, (backend) => {
+  let opened: OpenBackend
+  let server: TransitServer
+  let transit: VaultTransit
+
+  before(async () => {
+    opened = await backend.open([Counter])
+    const { dataSource, database } = opened
+    if (dataSource !== undefined && database !== undefined)
+      await createTables(dataSource, [Counter], backend.name === 'mysql8' ? 'mariadb' : database.dialect.name)
+    server = await TransitServer.start('secrets')
+    transit = newVaultTransit(server.addr, server.token, 'secrets', { indexKey: INDEX_KEY })
+  })
+  after(async () => {
+    await transit?.close()
+    await server?.close()
+    await opened?.close()
+  })
+
+  it('reads the pages in their order', async () => {
+    const options = { encryptor: transit, minter: new CredentialMinter() }
+    const { dataSource } = opened
+    const counters =
+      dataSource === undefined
+        ? new (memoryRepositoryOf(Counter))(options)
+        : new (repositoryOf(Counter))(dataSource, options)
+    const all = Array.from({ length: 30 }, (_, index) =>
+      Object.assign(counters.model.create(), { id: BigInt(index + 1), title: 'x', token: `t${index}` }),
+    )
+    await Promise.all(all.map((one) => counters.create(one, { context: contextOf('acme') })))
+    server.rotate('secrets')
+    const progress = await system(() => counters.rewrapSecrets({ batch: 7 }))
+    expect(progress).to.deep.include({ rows: 30, rewrapped: 30, isDone: true })
+    expect(await system(() => counters.secretVersions())).to.deep.equal({ 'vault:v2': 30 })
   })
 })

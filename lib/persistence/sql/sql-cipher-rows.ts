@@ -43,7 +43,9 @@ export class SqlCipherRows implements CipherRows<SqlCall> {
       )
     } else if (after !== undefined) conditions.push(`${name(key)} > ${bind(key, after.key)}`)
     const read = owner === undefined ? [key, ...ciphers] : [key, ...ciphers, owner]
-    const order = first === undefined ? name(key) : `${name(first)}, ${name(key)}`
+    // A bare name would mean a column of the select list, which can hold a number as text.
+    const term = (field: Field) => `${this.#table}.${name(field)}`
+    const order = first === undefined ? term(key) : `${term(first)}, ${term(key)}`
     const statement = this.statements.written(
       `SELECT ${this.statements.columns(read)} FROM ${this.#table} WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT ${size}`,
     )

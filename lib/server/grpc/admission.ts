@@ -90,6 +90,7 @@ const backstopOf = (ms: number): string | undefined => {
 }
 
 const refuse = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, error: unknown): void => {
+  if (stream.destroyed) return
   const { code, details } = statusOf(error, new GrpcMetadata())
   stream.respond(
     {
