@@ -1,14 +1,13 @@
 import { expect } from 'chai'
 import { RequestContext } from '../../lib/context.js'
 import { Cancelled, InvalidArgument, TransitError } from '../../lib/errors.js'
-import { createTables } from '../../lib/persistence/schema/create-tables.js'
 import { memoryRepositoryOf, repositoryOf } from '../../lib/persistence/repository-of.js'
 import { newDev } from '../../lib/secrets/dev-encryptor.js'
 import type { Encryptor } from '../../lib/secrets/encryptor.js'
 import { CredentialMinter } from '../../lib/secrets/credential-minter.js'
 import { MergedRequests, mergedRequests } from '../../lib/secrets/merged-requests.js'
 import { newVaultTransit, type VaultTransit } from '../../lib/secrets/vault-transit.js'
-import { backends, describeOn, type OpenBackend } from '../support/databases/backends.js'
+import { backends, describeOn, type OpenBackend, openWithTables } from '../support/databases/backends.js'
 import { Specimen } from '../support/entities/specimen.js'
 import { rejection } from '../support/rejection.js'
 import { TransitServer } from '../support/servers/transit-server.js'
@@ -36,14 +35,7 @@ describeOn('secrets of many rows', backends, (backend) => {
     Object.assign(specimens.model.create(), { id, code: id, title: 'x', webhookSecret })
 
   before(async () => {
-    opened = await backend.open([Specimen])
-    const { dataSource, database } = opened
-    if (dataSource !== undefined && database !== undefined)
-      await createTables(
-        dataSource,
-        [Specimen],
-        backend.name === 'mysql8' ? 'mariadb' : database.dialect.name,
-      )
+    opened = await openWithTables(backend, [Specimen])
     server = await TransitServer.start('secrets')
     transit = newVaultTransit(server.addr, server.token, 'secrets', { indexKey: INDEX_KEY })
     specimens = open(transit)

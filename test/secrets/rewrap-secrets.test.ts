@@ -6,12 +6,11 @@ import { RequestContext } from '../../lib/context.js'
 import { Unavailable } from '../../lib/errors.js'
 import { memoryRepositoryOf, repositoryOf } from '../../lib/persistence/repository-of.js'
 import type { RewrapProgress } from '../../lib/persistence/repository/rewrap-secrets.js'
-import { createTables } from '../../lib/persistence/schema/create-tables.js'
 import { CredentialMinter } from '../../lib/secrets/credential-minter.js'
 import { newDev } from '../../lib/secrets/dev-encryptor.js'
 import type { Encryptor } from '../../lib/secrets/encryptor.js'
 import { newVaultTransit, type VaultTransit } from '../../lib/secrets/vault-transit.js'
-import { backends, describeOn, type OpenBackend } from '../support/databases/backends.js'
+import { backends, describeOn, type OpenBackend, openWithTables } from '../support/databases/backends.js'
 import { drill } from '../support/drill.js'
 import { Specimen } from '../support/entities/specimen.js'
 import { rejection } from '../support/rejection.js'
@@ -52,14 +51,7 @@ describeOn('rewrapSecrets', backends, (backend) => {
     Object.assign(specimens.model.create(), { id, code: id, title: 'x', webhookSecret })
 
   beforeEach(async () => {
-    opened = await backend.open([Specimen])
-    const { dataSource, database } = opened
-    if (dataSource !== undefined && database !== undefined)
-      await createTables(
-        dataSource,
-        [Specimen],
-        backend.name === 'mysql8' ? 'mariadb' : database.dialect.name,
-      )
+    opened = await openWithTables(backend, [Specimen])
     server = await TransitServer.start('secrets')
     transit = newVaultTransit(server.addr, server.token, 'secrets', { indexKey: INDEX_KEY })
     specimens = open(transit)
@@ -209,10 +201,7 @@ describeOn('rewrapSecrets of rows whose keys are numbers', backends, (backend) =
   let transit: VaultTransit
 
   before(async () => {
-    opened = await backend.open([Counter])
-    const { dataSource, database } = opened
-    if (dataSource !== undefined && database !== undefined)
-      await createTables(dataSource, [Counter], backend.name === 'mysql8' ? 'mariadb' : database.dialect.name)
+    opened = await openWithTables(backend, [Counter])
     server = await TransitServer.start('secrets')
     transit = newVaultTransit(server.addr, server.token, 'secrets', { indexKey: INDEX_KEY })
   })

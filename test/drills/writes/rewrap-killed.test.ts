@@ -4,10 +4,9 @@ import { fileURLToPath } from 'node:url'
 import { RequestContext } from '../../../lib/context.js'
 import { repositoryOf } from '../../../lib/persistence/repository-of.js'
 import type { RewrapProgress } from '../../../lib/persistence/repository/rewrap-secrets.js'
-import { createTables } from '../../../lib/persistence/schema/create-tables.js'
 import { CredentialMinter } from '../../../lib/secrets/credential-minter.js'
 import { newVaultTransit, type VaultTransit } from '../../../lib/secrets/vault-transit.js'
-import { databases, describeOn, type OpenBackend } from '../../support/databases/backends.js'
+import { databases, describeOn, type OpenBackend, openWithTables } from '../../support/databases/backends.js'
 import { drill } from '../../support/drill.js'
 import { Specimen } from '../../support/entities/specimen.js'
 import { TransitServer } from '../../support/servers/transit-server.js'
@@ -31,14 +30,7 @@ describeOn(
     let server: TransitServer
     let transit: VaultTransit
     before(async () => {
-      opened = await backend.open([Specimen])
-      const { dataSource, database } = opened
-      if (dataSource === undefined || database === undefined) throw new TypeError('it has a database')
-      await createTables(
-        dataSource,
-        [Specimen],
-        backend.name === 'mysql8' ? 'mariadb' : database.dialect.name,
-      )
+      opened = await openWithTables(backend, [Specimen])
       server = await TransitServer.start('secrets')
       transit = newVaultTransit(server.addr, server.token, 'secrets', { indexKey: INDEX_KEY })
     })

@@ -4,10 +4,9 @@ import { Resource, SoftDeletable, TenantScoped } from '../../../decorators/index
 import { RequestContext } from '../../../lib/context.js'
 import { ResourceExhausted } from '../../../lib/errors.js'
 import { memoryRepositoryOf, repositoryOf } from '../../../lib/persistence/index.js'
-import { createTables } from '../../../lib/persistence/schema/create-tables.js'
 import { CredentialMinter } from '../../../lib/secrets/credential-minter.js'
 import { newDev } from '../../../lib/secrets/dev-encryptor.js'
-import { backends, describeOn, type OpenBackend } from '../../support/databases/backends.js'
+import { backends, describeOn, type OpenBackend, openWithTables } from '../../support/databases/backends.js'
 import { Specimen } from '../../support/entities/specimen.js'
 import { SpecimenSchema, SpecimenService } from '../../support/gen/specimens_pb.js'
 import { ForeignClient } from '../../support/grpc/clients.js'
@@ -35,15 +34,9 @@ describeOn('hooks in a call', backends, (backend) => {
   let client: ForeignClient
 
   before(async () => {
-    opened = await backend.open([Watched])
-    const { dataSource, database } = opened
+    opened = await openWithTables(backend, [Watched])
+    const { dataSource } = opened
     const options = { minter: new CredentialMinter(), encryptor: newDev(Buffer.alloc(32, 7)) }
-    if (dataSource !== undefined)
-      await createTables(
-        dataSource,
-        [Watched],
-        backend.name === 'mysql8' ? 'mariadb' : database!.dialect.name,
-      )
     const specimens =
       dataSource === undefined
         ? new (memoryRepositoryOf(Watched))(options)

@@ -5,11 +5,9 @@ import { Resource } from '../../../decorators/resource.js'
 import { SoftDeletable } from '../../../decorators/soft-deletable.js'
 import { TenantScoped } from '../../../decorators/tenant-scoped.js'
 import { RequestContext } from '../../../lib/context.js'
-import type { Database } from '../../../lib/persistence/engines/executor/executor.js'
-import { createTables } from '../../../lib/persistence/schema/create-tables.js'
 import { TypeormRepository } from '../../../lib/persistence/sql/typeorm-repository.js'
 import { logSlowLists } from '../../../lib/server/observability/slow-lists.js'
-import { databases, describeOn } from '../../support/databases/backends.js'
+import { databases, describeOn, openWithTables } from '../../support/databases/backends.js'
 import { EchoService } from '../../support/gen/specimens_pb.js'
 import { echoService } from '../../support/grpc/echo.js'
 import { recordingLogger, startServer } from '../../support/servers/server.js'
@@ -43,18 +41,16 @@ class Errand {
 
 const SERVED = "@Index(['displayTitle', 'id']) on Errand"
 
-describeOn('lists that are slow', databases, ({ name, open }) => {
-  const isMysql = name === 'mariadb' || name === 'mysql8'
+describeOn('lists that are slow', databases, (backend) => {
+  const isMysql = ['mariadb', 'mysql8'].includes(backend.name)
   let errands: TypeormRepository<Errand>
   let close: () => Promise<void>
   const principal = { tenant: 't', subject: '', groups: [], scopes: [] }
   const context = new RequestContext({ principal })
   before(async () => {
-    const opened = await open([Route, Errand])
+    const opened = await openWithTables(backend, [Route, Errand])
     close = opened.close
     const dataSource = opened.dataSource as DataSource
-    const { dialect } = opened.database as Database
-    await createTables(dataSource, [Route, Errand], name === 'mysql8' ? 'mariadb' : dialect.name)
     errands = new TypeormRepository(dataSource, Errand)
   })
   after(() => close?.())
@@ -119,9 +115,8 @@ describe('the log of slow lists', () => {
   it('has each order once a minute, and no faster list', async () => {
     const [backend] = databases
     if (backend === undefined) return
-    const opened = await backend.open([Route])
+    const opened = await openWithTables(backend, [Route])
     const dataSource = opened.dataSource as DataSource
-    await createTables(dataSource, [Route], (opened.database as Database).dialect.name)
     const routes = new TypeormRepository(dataSource, Route)
     const context = new RequestContext({
       principal: { tenant: 't', subject: '', groups: [], scopes: [] },

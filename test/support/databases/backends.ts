@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { DataSource, type EntitySchema, type NamingStrategyInterface } from 'typeorm'
 import { executorOf } from '../../../lib/persistence/engines/executor-of.js'
 import type { Database } from '../../../lib/persistence/engines/executor/executor.js'
+import { createTables } from '../../../lib/persistence/schema/create-tables.js'
 import { SqliteDataSource } from '../../../lib/persistence/sqlite-data-source.js'
+import type { EntityClass } from '../../../lib/resource/resource-model.js'
 import { askedBackends, inCi } from '../running/asked.js'
 import { betterSqlite3 } from './better-sqlite3.js'
 import { type Form, isAskedIn, isAskedOn } from './forms.js'
@@ -228,4 +230,16 @@ async function opened(
       await drop()
     },
   }
+}
+
+/** A place with the tables of entities; memory has none. The server behind `mysql8` is MariaDB. */
+export async function openWithTables(
+  backend: Pick<Backend, 'name' | 'open'>,
+  entities: readonly EntityClass<object>[],
+): Promise<OpenBackend> {
+  const opened = await backend.open(entities)
+  const { dataSource, database } = opened
+  if (dataSource !== undefined && database !== undefined)
+    await createTables(dataSource, entities, backend.name === 'mysql8' ? 'mariadb' : database.dialect.name)
+  return opened
 }

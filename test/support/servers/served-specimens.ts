@@ -2,7 +2,6 @@ import { create } from '@bufbuild/protobuf'
 import type { DataSource } from 'typeorm'
 import type { Repository } from '../../../lib/persistence/contract/repository.js'
 import type { EntityClass } from '../../../lib/resource/resource-model.js'
-import { createTables } from '../../../lib/persistence/schema/create-tables.js'
 import { MemoryRepository } from '../../../lib/persistence/memory/memory-repository.js'
 import { TypeormRepository } from '../../../lib/persistence/sql/typeorm-repository.js'
 import { CredentialMinter } from '../../../lib/secrets/credential-minter.js'
@@ -10,7 +9,7 @@ import { newDev } from '../../../lib/secrets/dev-encryptor.js'
 import type { Encryptor } from '../../../lib/secrets/encryptor.js'
 import type { Config } from '../../../lib/server/config/config.js'
 import type { Implementation } from '../../../lib/server/chain/handler.js'
-import type { Backend } from '../databases/backends.js'
+import { type Backend, openWithTables } from '../databases/backends.js'
 import { Specimen } from '../entities/specimen.js'
 import { SpecimenSchema, SpecimenService } from '../gen/specimens_pb.js'
 import { ForeignClient } from '../grpc/clients.js'
@@ -42,11 +41,9 @@ export async function serveSpecimens(
   entity: EntityClass<Specimen> = Specimen,
   encryptor: Encryptor = newDev(Buffer.alloc(32, 7)),
 ): Promise<ServedSpecimens> {
-  const opened = await backend.open([entity])
-  const { dataSource, database } = opened
+  const opened = await openWithTables(backend, [entity])
+  const { dataSource } = opened
   const secrets = { minter: new CredentialMinter(), encryptor }
-  if (dataSource !== undefined && database !== undefined)
-    await createTables(dataSource, [entity], backend.name === 'mysql8' ? 'mariadb' : database.dialect.name)
   const specimens =
     dataSource === undefined
       ? new MemoryRepository(entity, secrets)
