@@ -19,7 +19,7 @@ import { runFiles } from './running/test-process.js'
  * what was not run. It has two processes more than there are cores, because tests wait for servers, and for
  * time to pass. Arguments name test files (`persistence/query`) and narrow the run; `BACKENDS=memory,sqlite`
  * narrows the databases, `JOBS=1` the processes, and `--times` names every file with its time. A drill
- * measures, so it has one process.
+ * measures, so it has one process, and prints each test when it ends.
  */
 const asked = process.argv.slice(2)
 const filters = asked.filter((argument) => !argument.startsWith('--'))
@@ -126,8 +126,9 @@ async function runAll(): Promise<FileResult> {
   }
   const jobs = isDrill ? 1 : Number(process.env.JOBS ?? availableParallelism() + 2)
   const queue = mixed(files, jobs)
+  const processes = Math.min(jobs, files.length)
   const results = await Promise.all(
-    Array.from({ length: Math.min(jobs, files.length) }, () => runFiles(() => queue.shift(), environment)),
+    Array.from({ length: processes }, () => runFiles(() => queue.shift(), environment, processes === 1)),
   )
   const result = results.reduce(together)
   const isEmpty = result.passed + result.failed + result.skipped === 0

@@ -10,30 +10,33 @@ const LINGERING_MS = 20_000
 
 /**
  * Runs the files that `next` hands out, one after another, in a process of its own, and prints what each of
- * them says when it is over. A process that ends in the middle of a file fails that file; the next file gets
- * a new process.
+ * them says: when it is over, or at once where no other process prints beside it. A process that ends in the
+ * middle of a file fails that file; the next file gets a new process.
  */
 export async function runFiles(
   next: () => string | undefined,
   environment: Readonly<NodeJS.ProcessEnv>,
+  isAlone: boolean,
 ): Promise<FileResult> {
   let sum = NOTHING_RUN
-  for (let process = new TestProcess(environment); ;) {
+  for (let process = new TestProcess(environment, isAlone); ;) {
     const file = next()
     if (file === undefined) return together(sum, await process.end())
     const { result, lives } = await process.run(file)
     sum = together(sum, result)
-    if (!lives) process = new TestProcess(environment)
+    if (!lives) process = new TestProcess(environment, isAlone)
   }
 }
 
 class TestProcess {
   readonly #child: ChildProcess
   readonly #ended: Promise<string>
+  readonly #isAlone: boolean
   #printed: string[] = []
   #fileEnds: (result: FileResult) => void = () => {}
 
-  constructor(env: Readonly<NodeJS.ProcessEnv>) {
+  constructor(env: Readonly<NodeJS.ProcessEnv>, isAlone: boolean) {
+    this.#isAlone = isAlone
     this.#child = fork(join(compiled, 'test', 'support', 'running', 'mocha.js'), {
       cwd: root,
       execArgv: ['--enable-source-maps'],
@@ -52,11 +55,13 @@ class TestProcess {
 
   async run(file: string): Promise<{ readonly result: FileResult; readonly lives: boolean }> {
     const result = new Promise<FileResult>((resolve) => (this.#fileEnds = resolve))
+    const title = relative(compiled, file)
+    if (this.#isAlone) console.log(title)
     this.#child.send(file)
     const ending = await Promise.race([result, this.#ended])
-    this.#print(relative(compiled, file))
+    this.#print(this.#isAlone ? '' : title)
     if (typeof ending !== 'string') return { result: ending, lives: true }
-    const failure = `${relative(compiled, file)}: the test process ended early (${ending})`
+    const failure = `${title}: the test process ended early (${ending})`
     return { result: { ...NOTHING_RUN, failed: 1, failures: [failure] }, lives: false }
   }
 
@@ -73,9 +78,14 @@ class TestProcess {
 
   #line(line: string): void {
     const end = line.indexOf(FILE_ENDS)
-    if (end < 0) return void this.#printed.push(line)
-    if (end > 0) this.#printed.push(line.slice(0, end))
+    if (end !== 0) this.#says(end < 0 ? line : line.slice(0, end))
+    if (end < 0) return
     this.#fileEnds(JSON.parse(line.slice(end + FILE_ENDS.length)) as FileResult)
+  }
+
+  #says(line: string): void {
+    if (this.#isAlone) console.log(line)
+    else this.#printed.push(line)
   }
 
   #print(title: string): void {
