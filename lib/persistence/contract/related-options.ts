@@ -46,9 +46,9 @@ export interface ReferredRow {
   readonly by?: ResourceModel
   /**
    * What the write says of it, by property: its key, and the parts of its name that the resource has in
-   * common with it.
+   * common with it, undefined where the write leaves them as they are.
    */
-  readonly values: Readonly<Record<string, string>>
+  readonly values: Readonly<Record<string, string | undefined>>
 }
 
 /** What the caller of a write may refer to. */

@@ -6,7 +6,7 @@ import { type ResourceModel, resourceModel } from '../../resource/resource-model
 import type { Values } from '../contract/new-entity.js'
 import type { ReferenceAccess, ReferredRow } from '../contract/related-options.js'
 import { isWritten, type SharedPart, sharedParts } from '../../resource/relations/parts-of-name.js'
-import { isKnown, Referable } from '../rows/referable.js'
+import { isKnown, Referable, textIfWritten } from '../rows/referable.js'
 import { toTest } from './filter-test.js'
 import type { MemoryDatabase } from './memory-database.js'
 
@@ -82,9 +82,10 @@ export class MemoryReferences {
       const parts = sharedParts(this.model, relation, target)
       const key: unknown = values[relation.reference.property] ?? undefined
       if (!isWritten(relation, parts, written) || key === undefined) continue
-      const named = { [target.key.property]: keyPartOf(relation.reference).textOf(key) }
-      for (const { own, target: other } of parts)
-        named[other.property] = keyPartOf(own).textOf(values[own.property])
+      const named: Record<string, string | undefined> = {
+        [target.key.property]: keyPartOf(relation.reference).textOf(key),
+      }
+      for (const { own, target: other } of parts) named[other.property] = textIfWritten(own, values)
       yield { relation, parts, row: { target, field: relation.reference.proto, values: named } }
     }
   }

@@ -8,13 +8,13 @@ import { isWritten, type SharedPart, sharedParts } from '../../resource/relation
 import { type ResourceModel, resourceModel } from '../../resource/resource-model.js'
 import type { Values } from '../contract/new-entity.js'
 import { MissingParent, type Parent } from '../rows/parents.js'
-import { isKnown, type Limit, Referable } from '../rows/referable.js'
+import { isKnown, type Limit, Referable, textIfWritten } from '../rows/referable.js'
 import type { SqlCall } from '../rows/row-call.js'
 import type { Rows, RowWrite } from '../rows/rows.js'
 import type { ReferenceAccess } from '../contract/related-options.js'
 import type { LockClause } from '../contract/row-lock.js'
 import type { Dialect } from '../dialects/dialect.js'
-import { encoderOf } from '../dialects/values/kind-sql.js'
+import { keyEncoderOf } from '../dialects/values/kind-sql.js'
 import { quoteTable } from '../dialects/quote-table.js'
 import { toPredicate } from '../dialects/to-predicate.js'
 import type { Statement } from '../engines/executor/executor.js'
@@ -232,10 +232,10 @@ export class References {
       const key = keyPartOf(relation.reference).textOf(value)
       const told: unknown[] = isOwned ? [tenant as string] : []
       told.push(this.#stored(target.key, key))
-      const named = { [target.key.property]: key }
+      const named: Record<string, string | undefined> = { [target.key.property]: key }
       for (const { own, target: other } of parts) {
-        const text = keyPartOf(own).textOf(values[own.property])
-        told.push(this.#stored(other, text))
+        const text = textIfWritten(own, values)
+        told.push(text === undefined ? null : this.#stored(other, text))
         named[other.property] = text
       }
       const row = { target, field: relation.reference.proto, values: named }
@@ -247,7 +247,7 @@ export class References {
   /** A part of a key as its column stores it; NULL, which no row has, for a text that is not canonical. */
   #stored(field: Field, text: string): unknown {
     const value = keyPartOf(field).valueOf(text)
-    return value === undefined ? null : (encoderOf(field, this.dialect)?.(value) ?? value)
+    return value === undefined ? null : (keyEncoderOf(field, this.dialect)?.(value) ?? value)
   }
 
   async #firstMissing(call: SqlCall, { parents, missing }: Secured) {

@@ -6,7 +6,7 @@ import type { Dialect } from '../dialects/dialect.js'
 import { quoteTable } from '../dialects/quote-table.js'
 import { toOrderBy } from '../dialects/to-order-by.js'
 import type { GatheredSql } from '../dialects/values/gathered.js'
-import { encoderOf } from '../dialects/values/kind-sql.js'
+import { keyEncoderOf } from '../dialects/values/kind-sql.js'
 import { padToPowerOfTwo } from '../dialects/values/pad-to-power-of-two.js'
 import type { BoundStatement, Row, Statement } from '../engines/executor/executor.js'
 import { named, plannedByValue } from '../engines/executor/named.js'
@@ -109,7 +109,7 @@ export class SearchedRows {
     isGathered = this.dialect.gathered !== undefined,
   ): Searching {
     const { valueOf } = keyPartOf(relation.by)
-    const encode = encoderOf(relation.by, this.dialect)
+    const encode = keyEncoderOf(relation.by, this.dialect)
     const stored = values.map((text) => {
       const value = valueOf(text)
       return encode === undefined ? value : encode(value)

@@ -1,3 +1,5 @@
+import type { Field } from '../../resource/fields/field.js'
+import { keyPartOf } from '../../resource/keys/key-part.js'
 import type { OwningRelation } from '../../resource/relations/relation.js'
 import type { ReferenceAccess, ReferredRow, RowLimits } from '../contract/related-options.js'
 import { predicateOf } from '../query/predicate.js'
@@ -43,4 +45,10 @@ const identityOf = ({ values }: ReferredRow): string => JSON.stringify(values)
 
 /** Whether all of its values are known: a write may leave a part of the name as it is. */
 export const isKnown = ({ values }: ReferredRow): boolean =>
-  Object.values(values as Readonly<Record<string, unknown>>).every((value) => value !== undefined)
+  Object.values(values).every((value) => value !== undefined)
+
+/** The text of a part of a name; undefined where the values do not have it. */
+export function textIfWritten(part: Field, values: Readonly<Record<string, unknown>>): string | undefined {
+  const value = values[part.property] ?? undefined
+  return value === undefined ? undefined : keyPartOf(part).textOf(value)
+}

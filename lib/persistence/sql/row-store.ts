@@ -27,7 +27,7 @@ import { toPredicate } from '../dialects/to-predicate.js'
 import { RowLists } from './row-lists.js'
 import type { RowPredicate } from './statements/row-predicate.js'
 import { Statements } from './statements/statements.js'
-import { type Encode, encoderOf } from '../dialects/values/kind-sql.js'
+import { type Encode, encoderOf, keyEncoderOf } from '../dialects/values/kind-sql.js'
 import { credentialRowOf, hydratorOf, type Hydrate } from './row-codec.js'
 import type { TableName } from '../dialects/catalog/table-definition.js'
 import type { TableOf } from '../dialects/joined-rows.js'
@@ -38,6 +38,7 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, SeenRows
   readonly statements: Statements
   readonly lists: RowLists<E>
   readonly #encoders: ReadonlyMap<Field, Encode | undefined>
+  readonly #keyEncoder: Encode | undefined
   readonly #hydrate: Hydrate<E>
   /** What reads a live row: by its key, and by its key and tenant. */
   readonly #gets: Statement[] = []
@@ -54,6 +55,7 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, SeenRows
   ) {
     this.statements = new Statements(model, dialect, table)
     this.#encoders = new Map(model.fields.map((field) => [field, encoderOf(field, dialect)]))
+    this.#keyEncoder = keyEncoderOf(model.key, dialect)
     this.#hydrate = hydratorOf(model, model.entityFields, dialect)
     this.hydrateBehind = hydratorOf(model, model.entityFields, dialect, 1)
     this.lists = new RowLists(model, dialect, this.statements, tableOf)
@@ -242,7 +244,9 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, SeenRows
 
   /** A key as its column stores it. @param key - canonical. */
   encodeKey(key: string): unknown {
-    return this.encode(this.model.key, this.model.keys.keyOf(key))
+    const value = this.model.keys.keyOf(key)
+    if (value === undefined) return null
+    return this.#keyEncoder === undefined ? value : this.#keyEncoder(value)
   }
 
   #bound(fields: readonly Field[], patch: Readonly<Values>, found?: FieldIncrement[]): unknown[] {

@@ -101,14 +101,15 @@ const RESPONDERS: Responders = {
     const messageOf = requiredIn<Message>(resource)
     const shape = keyShape(desc.parent, model)
     return async (request, facts) => {
-      const entity = model.fromMessage(messageOf(request))
+      const message = messageOf(request)
+      const entity = model.fromMessage(message)
       model.leaveToDefaults(entity)
       if (id !== undefined) {
         const given = String(valueOf(request, id) as string | number | bigint)
         if (model.name !== undefined && kindOf(model.key).isText) checkId(given, id.name)
         putKey(model, entity, given, id)
       }
-      if (scope.length > 0) putScope(model, scope, request, entity, facts.context.tenant)
+      if (scope.length > 0) putScope(model, scope, request, { message, entity }, facts.context.tenant)
       const write: ReferringWrite = { operation: 'create', named: () => [entity] }
       const create = (context: RequestContext) =>
         referring(unrestricted, facts, write, { context }, (options) => repository.create(entity, options))

@@ -62,7 +62,7 @@ describeOn('keys', [...backends, ...merged], (backend) => {
     expect(await schemaComparison(entities)(live)).to.deep.equal([])
   })
 
-  for (const { name, keys, wrong, Lot, Part } of asked)
+  for (const { name, keys, wrong, beyond, Lot, Part } of asked)
     describe(`of the type ${name}`, () => {
       const [first, second, third] = keys as readonly [PartValue, PartValue, PartValue]
       const { keys: texts } = resourceModel(Lot)
@@ -191,6 +191,39 @@ describeOn('keys', [...backends, ...merged], (backend) => {
             await rejection(parts.create({ id: first, lotId: key } as Part), InvalidArgument, 'lot_id')
           }
           expect((await lots.list()).items).to.have.length(keys.length)
+        }))
+
+      it("that the kind has and an engine cannot store are nobody's there", () =>
+        asAcme(async () => {
+          for (const [at, key] of beyond.entries()) {
+            const text = String(key)
+            if (backend.name.includes('sqlite')) {
+              await rejection(lots.create(made(key)), InvalidArgument, 'id')
+              expect((await lots.list({ filter: `id = ${text}` })).items).to.deep.equal([])
+            } else {
+              await lots.create(made(key))
+              await parts.create({ id: keys[at], lotId: key } as Part)
+              expect((await lots.list({ filter: `id = ${text}` })).items).to.have.length(1)
+              expect(await lots.get(key, { with: ['parts'] }))
+                .to.have.property('parts')
+                .with.length(1)
+              await lots.delete(key)
+            }
+            await rejection(lots.get(key), ErrNotFound)
+            await rejection(lots.update(key, { title: 'x' }, ['title']), ErrNotFound)
+            await rejection(lots.delete(key), ErrNotFound)
+            await rejection(lots.batchGet([first, key]), ErrNotFound)
+            await rejection(lots.batchDelete([first, key]), ErrNotFound)
+            const all = await Promise.allSettled([first, key, second, key, third].map((one) => lots.get(one)))
+            expect(all.map((one) => (one.status === 'fulfilled' ? one.value.id : 'none'))).to.deep.equal([
+              first,
+              'none',
+              second,
+              'none',
+              third,
+            ])
+            await rejection(parts.create({ id: keys[3], lotId: key } as Part), InvalidArgument, 'lot_id')
+          }
         }))
 
       it('are told by their text', () =>

@@ -44,11 +44,13 @@ export interface Keyed {
   readonly keys: readonly PartValue[]
   /** Spellings of the second key, and keys that the column cannot hold. None of them is a key. */
   readonly wrong: readonly string[]
+  /** Keys that not every engine can store. */
+  readonly beyond: readonly PartValue[]
   readonly Lot: EntityClass<Lot>
   readonly Part: EntityClass<Part>
 }
 
-interface KeyType extends Pick<Keyed, 'name' | 'keys' | 'wrong' | 'isOf'> {
+interface KeyType extends Pick<Keyed, 'name' | 'keys' | 'wrong' | 'isOf'>, Partial<Pick<Keyed, 'beyond'>> {
   readonly column: ColumnOptions
   readonly design: unknown
 }
@@ -128,6 +130,7 @@ const TYPES: readonly KeyType[] = [
     design: BigInt,
     keys: [0n, 2n, 10n, 9_007_199_254_740_993n, 2n ** 63n - 1n],
     wrong: [...TWOS, '-1', '18446744073709551616'],
+    beyond: [2n ** 63n, 2n ** 64n - 1n],
   },
   {
     name: 'char',
@@ -166,7 +169,10 @@ const TYPES: readonly KeyType[] = [
 ]
 
 /** Declares both resources. TypeScript cannot say the type of a property that differs from class to class. */
-function keyed({ name, column, design, keys, wrong, isOf = () => true }: KeyType, at: number): Keyed {
+function keyed(
+  { name, column, design, keys, wrong, beyond = [], isOf = () => true }: KeyType,
+  at: number,
+): Keyed {
   @Entity(`lots_${at}`)
   @TenantScoped()
   @SoftDeletable()
@@ -209,7 +215,7 @@ function keyed({ name, column, design, keys, wrong, isOf = () => true }: KeyType
     [AnyPart, `part_${at}`],
   ] as const)
     Resource({ type })(entity)
-  return { name, keys, wrong, isOf, Lot: AnyLot, Part: AnyPart }
+  return { name, keys, wrong, beyond, isOf, Lot: AnyLot, Part: AnyPart }
 }
 
 /** Every type of keys that somebody chooses. */

@@ -2,6 +2,7 @@ import { status } from '@grpc/grpc-js'
 import { expect } from 'chai'
 import { RequestContext } from '../../../lib/context.js'
 import { ErrNotFound, InvalidArgument } from '../../../lib/errors.js'
+import type { ReferenceAccess } from '../../../lib/persistence/contract/related-options.js'
 import type { Repository } from '../../../lib/persistence/contract/repository.js'
 import { MemoryDatabase } from '../../../lib/persistence/memory/memory-database.js'
 import { memoryRepositoryOf, repositoryOf } from '../../../lib/persistence/repository-of.js'
@@ -130,6 +131,25 @@ describeOn('the parent in a name', [...backends, ...merged], (backend) => {
       expect(answer?.['bills'], parent).to.deep.equal([])
     }
   })
+
+  it('is asked about with all of its name, in every write', () =>
+    asAcme(async () => {
+      const asked: unknown[] = []
+      const references: ReferenceAccess = {
+        refer({ target, values }) {
+          if (target.entity === Stay) asked.push(values)
+          return { isNone: false }
+        },
+      }
+      const whole = { id: 'one', guestId: 'ada' }
+      const options = { references, outputOnly: true }
+      await at.bills.create(bill('ada', 'one'), { references })
+      expect(asked.splice(0)).to.deep.equal([whole])
+      await at.bills.update('new', { stayId: 'one' }, ['stay_id'], options)
+      expect(asked.splice(0)).to.deep.equal([whole])
+      await at.bills.modify('new', () => ({ stayId: 'one' }), options)
+      expect(asked.splice(0)).to.deep.equal([whole])
+    }))
 
   it('has to be the name of a resource, where the repository creates', () =>
     asAcme(async () => {

@@ -95,6 +95,7 @@ export const sqliteKinds: Readonly<Record<keyof KindsSql, SqliteKind>> = {
           throw new InvalidArgument(proto, 'is above 2^63-1, the most SQLite can store')
         return bound(value as PlanValue)
       },
+    keyEncoder: (value) => bound(value as PlanValue),
   }),
   duration: entry('INTEGER', wide('INTEGER')),
   float: entry('REAL', {

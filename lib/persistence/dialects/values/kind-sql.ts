@@ -54,6 +54,11 @@ export interface KindSql {
   readonly value: (value: PlanValue, column: Pick<PlanColumn, 'inside' | 'stored'>) => BoundValue
   /** Undefined where values are bound as they are. */
   readonly encoder: (field: StoredField) => Encode | undefined
+  /**
+   * The same for a key that rows are looked for by, where the column cannot hold each: then no row has it.
+   * Undefined where it is bound as it is written.
+   */
+  readonly keyEncoder?: Encode
 
   /** How the column is selected, so that its decoder gets what it expects. */
   readonly selected: (column: string, alias: string) => string
@@ -103,6 +108,12 @@ export const encoderOf = (
   field: StoredField & { readonly kind: KindName },
   { kinds }: { readonly kinds: KindsSql },
 ): Encode | undefined => kinds[field.kind].encoder(field)
+
+/** How a key is bound by which rows are looked for. */
+export const keyEncoderOf = (
+  field: StoredField & { readonly kind: KindName },
+  { kinds }: { readonly kinds: KindsSql },
+): Encode | undefined => kinds[field.kind].keyEncoder ?? kinds[field.kind].encoder(field)
 
 /** Parts of entries that are the same on several engines. */
 export const OF_TEXT = {

@@ -1,4 +1,10 @@
-import type { DescField, DescMessage, DescMethod, Message } from '@bufbuild/protobuf'
+import {
+  type DescField,
+  type DescMessage,
+  type DescMethod,
+  isFieldSet,
+  type Message,
+} from '@bufbuild/protobuf'
 import { ErrNotFound, InvalidArgument } from '../../../errors.js'
 import type { ListScope } from '../../../persistence/contract/repository.js'
 import { type Filter, hasValue, type FilterValue } from '../../../persistence/query/filter-template.js'
@@ -126,6 +132,12 @@ export const checkHeld = (model: ResourceModel, held: readonly Held[], entity: o
   }
 }
 
+/** A resource that a request carries, and the entity that was made of it. */
+export interface Sent {
+  readonly message: Message
+  readonly entity: object
+}
+
 /**
  * Creates a new entity in the scope of the request.
  * @param tenant - of the call; undefined reaches every tenant.
@@ -135,7 +147,7 @@ export const putScope = (
   model: ResourceModel,
   scope: readonly ScopeField[],
   request: Message,
-  entity: object,
+  { message, entity }: Sent,
   tenant: string | undefined,
 ): void => {
   const values = entity as Record<string, unknown>
@@ -145,12 +157,18 @@ export const putScope = (
     // What is not canonical is left as it is, and refused by name.
     const value = heldValue(model, name, wire) ?? wire
     const inside = values[property]
-    if (inside !== undefined && inside !== '' && inside !== 0 && inside !== 0n && inside !== value) {
+    if (inside !== undefined && inside !== '' && inside !== value && isSetIn(message, model, name)) {
       throw new InvalidArgument(name, 'differs from that of the resource')
     }
     if (field?.role === 'tenant' && tenant !== undefined && tenant !== value) throw new ErrNotFound()
     values[property] = value
   }
+}
+
+/** Whether the client has set the field: one without presence is not set where it has its zero value. */
+const isSetIn = (message: Message, model: ResourceModel, name: string): boolean => {
+  const field = model.message && fieldNamed(model.message, name)
+  return field === undefined || isFieldSet(message, field)
 }
 
 /**

@@ -1,9 +1,15 @@
 import { expect } from 'chai'
+import type { DescMessage } from '@bufbuild/protobuf'
+import { FieldDescriptorProto_Type as Type } from '@bufbuild/protobuf/wkt'
+import { Column, type ColumnOptions, Entity, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm'
+import { Resource } from '../../../../decorators/index.js'
+import { MemoryDatabase } from '../../../../lib/persistence/memory/memory-database.js'
+import { memoryRepositoryOf } from '../../../../lib/persistence/repository-of.js'
 import { MemoryRepository } from '../../../../lib/persistence/memory/memory-repository.js'
 import { altered } from '../../../support/grpc/altered.js'
 import { ForeignClient } from '../../../support/grpc/clients.js'
 import { NoteService } from '../../../support/gen/specimens_pb.js'
-import { ALICE, type RunningServer, startServer } from '../../../support/servers/server.js'
+import { ALICE, post, type RunningServer, startServer } from '../../../support/servers/server.js'
 import { Note } from '../../../support/entities/specimen.js'
 
 /** Notes on shelves: the path binds `text`, which a note has too. */
@@ -71,4 +77,85 @@ describe('a method whose path binds a field of the resource', () => {
     expect(await names(`x" OR text = "lower`)).to.deep.equal([])
     expect(await names('')).to.deep.equal([])
   })
+})
+
+/** Notes on a shelf that the path names, by the type of its key. */
+const SHELVES: readonly (readonly [
+  name: string,
+  column: ColumnOptions,
+  design: unknown,
+  wire: Type,
+  shelves: readonly [unknown, unknown, unknown?],
+])[] = [
+  ['a text', { type: 'varchar', length: 9 }, String, Type.STRING, ['a', 'b']],
+  [
+    'a uuid',
+    { type: 'uuid' },
+    String,
+    Type.STRING,
+    ['0189f7ea-ae2c-7809-8aeb-b819cf5e9e7f', 'ffffffff-ffff-ffff-ffff-ffffffffffff'],
+  ],
+  ['an int', { type: 'int' }, Number, Type.INT32, [5, 7]],
+  ['an int as a string', { type: 'int' }, Number, Type.STRING, ['5', '7', '0']],
+  ['an int of 64 bits', { type: 'int' }, Number, Type.INT64, ['5', '7']],
+  ['digits of an int', { type: 'int' }, String, Type.INT32, [5, 7]],
+  ['a bigint', { type: 'bigint' }, BigInt, Type.INT64, ['5', '7']],
+  ['a bigint as a string', { type: 'bigint' }, BigInt, Type.STRING, ['5', '7', '0']],
+  ['digits of a bigint', { type: 'bigint' }, String, Type.INT64, ['5', '7']],
+  ['digits of a bigint as a string', { type: 'bigint' }, String, Type.STRING, ['5', '7', '0']],
+  ['a day', { type: 'date' }, String, Type.STRING, ['2024-02-29', '2024-03-01']],
+]
+
+describe('a method whose path binds a reference to', () => {
+  for (const [name, column, design, wire, [shelf, other, zero]] of SHELVES)
+    it(`${name} takes it from there, and none beside it`, async () => {
+      const service = altered(NoteService, (proto) => {
+        for (const owner of ['Note', 'CreateNoteRequest', 'ListNotesRequest'])
+          proto.addField(owner, 'shelf_id', wire)
+        for (const method of ['CreateNote', 'ListNotes'] as const)
+          proto.bindPath(method, {
+            pattern: {
+              case: method === 'CreateNote' ? 'post' : 'get',
+              value: '/v1/shelves/{shelf_id}/notes',
+            },
+            body: method === 'CreateNote' ? 'note' : '',
+          })
+      })
+      @Resource({ shared: true })
+      @Entity('note_shelves')
+      class Shelf {
+        id!: never
+      }
+      @Entity('notes_on_shelves')
+      class ShelvedNote {
+        @PrimaryColumn() name!: string
+        @Column() text!: string
+        @Column() stars!: number
+        shelfId!: never
+        @ManyToOne(() => Shelf, { nullable: false }) @JoinColumn({ name: 'shelf_id' }) shelf?: Shelf
+      }
+      for (const [entity, property, decorate] of [
+        [Shelf, 'id', PrimaryColumn(column as never)],
+        [ShelvedNote, 'shelfId', Column(column as never)],
+      ] as const) {
+        Reflect.defineMetadata('design:type', design, entity.prototype, property)
+        decorate(entity.prototype, property)
+      }
+      Resource({ shared: true, message: service.method.getNote.output as DescMessage })(ShelvedNote)
+      const database = new MemoryDatabase()
+      const shelves = new (memoryRepositoryOf(Shelf))({ database })
+      const notes = new (memoryRepositoryOf(ShelvedNote))({ database })
+      for (const key of [shelf, other])
+        await shelves.create({ id: (design as (value: unknown) => never)(key) })
+      const running = await startServer((builder) => builder.register(service, notes as never))
+      const on = `${running.http}/v1/shelves/${String(shelf)}/notes`
+      const created = async (note: object) => (await fetch(on, post(ALICE, note))).status
+      expect(await created({ name: 'notes/1' })).to.equal(200)
+      expect(await created({ name: 'notes/2', shelf_id: shelf })).to.equal(200)
+      expect(await created({ name: 'notes/3', shelf_id: other })).to.equal(400)
+      if (zero !== undefined) expect(await created({ name: 'notes/4', shelf_id: zero })).to.equal(400)
+      const { notes: listed } = (await (await fetch(on, { headers: ALICE })).json()) as { notes: object[] }
+      expect(listed.map((note) => (note as { shelf_id: unknown }).shelf_id)).to.deep.equal([shelf, shelf])
+      await running.stop()
+    })
 })
