@@ -25,6 +25,13 @@ export async function checkHeading({ files, scratch }: Compared): Promise<Headin
     `Checks the files of ${files} for ${database.dialect} in ${place(database)}. ${unchanged(database)}`
 }
 
+/** Of `migrate lint`, where a database is named. */
+export async function emptyCopyHeading({ files, scratch }: Compared): Promise<Heading> {
+  const place = await scratchPlace(scratch)
+  return (database) =>
+    `Applies the files of ${files} to an empty copy in ${place(database)}. ${unchanged(database)}`
+}
+
 /** Of `migrate diff`, which says what is compared with what. */
 export async function diffHeading({
   files,

@@ -7,6 +7,23 @@ import { attempt, type Reporter } from './attempt.js'
 /** A finding. The file's name has the folder of its engine, where there are such folders. */
 export type FolderFinding = Finding & { readonly dialect: Dialect }
 
+/** The engines whose files are looked at, and their folders. */
+export function lintedFolders(
+  folder: string,
+  dialect: Dialect | undefined,
+): readonly { readonly dialect: Dialect; readonly folder: string }[] {
+  const there = DIALECTS.filter((one) => existsSync(join(folder, one)))
+  const asked = dialect === undefined ? (there.length > 0 ? there : [DEFAULT_DIALECT]) : [dialect]
+  return asked.map((one) => ({ dialect: one, folder: join(folder, ...(there.includes(one) ? [one] : [])) }))
+}
+
+/** A finding in the file of a folder. */
+export const inFolder = (finding: Finding, dialect: Dialect, folder: string): FolderFinding => ({
+  ...finding,
+  dialect,
+  file: join(folder, finding.file),
+})
+
 /** The findings in the files of a folder, for one engine or for every engine that has files. */
 export function lintFolder(
   folder: string,
@@ -15,15 +32,9 @@ export function lintFolder(
 ): Promise<readonly FolderFinding[]> {
   return attempt(async () => {
     const { lintFiles } = await import('../../lib/migrations/index.js')
-    const there = DIALECTS.filter((one) => existsSync(join(folder, one)))
-    const asked = dialect === undefined ? (there.length > 0 ? there : [DEFAULT_DIALECT]) : [dialect]
     const found = await Promise.all(
-      asked.map(async (one) =>
-        (await lintFiles(folder, one)).map((finding) => ({
-          ...finding,
-          dialect: one,
-          file: join(folder, ...(there.includes(one) ? [one] : []), finding.file),
-        })),
+      lintedFolders(folder, dialect).map(async (one) =>
+        (await lintFiles(folder, one.dialect)).map((finding) => inFolder(finding, one.dialect, one.folder)),
       ),
     )
     return found.flat()

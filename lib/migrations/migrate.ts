@@ -30,7 +30,7 @@ import type { MigrateOptions, ResolvedOptions } from './session/migrate-options.
 import { addressOf } from './session/session.js'
 import { down, type DownResult, type RollBack, rollBacks } from './roll-back.js'
 import { checkRedo, redo, up, type UpResult } from './runner.js'
-import { tryDowns } from './try-downs.js'
+import { tryDowns, tryUps, type TriedUps } from './try-versions.js'
 import type { OtherHistory } from './messages/history.js'
 import {
   otherHistoryOf,
@@ -133,6 +133,12 @@ export interface Migrator {
    * @throws {MigrationError} `denied` where the user may make no database.
    */
   tryDowns(scratch?: string): Promise<readonly TriedDown[]>
+  /**
+   * The first statement of the files that fails in an empty scratch database, as a finding of the rule
+   * `fails-on-empty`; or why there is no such database.
+   * @param scratch - an empty database; default: one is made on the same server, and dropped.
+   */
+  tryUps(scratch?: string): Promise<TriedUps>
   /** The findings of lint. Opens no connection. */
   lint(): Promise<readonly Finding[]>
   /**
@@ -181,6 +187,7 @@ export function migrate(options: MigrateOptions): Migrator {
     status: () => status(resolved),
     verify: (compare) => verify(resolved, compare),
     tryDowns: (scratch) => tryDowns(resolved, scratch),
+    tryUps: (scratch) => tryUps(resolved, scratch),
     diff: (model, how) => diff(resolved, model, how),
     lint: async () => (await readSet(resolved.files, resolved.engine, resolved.statementTimeoutMs)).findings,
   }

@@ -1,21 +1,29 @@
 import { Flags } from '@oclif/core'
 import { DIALECTS } from '../../../lib/migrations/files/dialect-name.js'
-import { filesFlag } from '../../migrate/database-flags.js'
+import { optionalUrlFlag } from '../../loading/database-url-flag.js'
+import { databaseFlags, scratchFlag } from '../../migrate/database-flags.js'
+import type { NotApplied } from '../../migrate/on-empty-copy.js'
 import type { FolderFinding } from '../../migrate/lint-folder.js'
 import { Verb } from '../../verb/verb.js'
 
 export default class Lint extends Verb {
   static override summary = 'Report statements that block or break running clients of the database.'
-  static override description = `No database is needed. Statements that the engine cannot run are refused. Statements that lock a table for long, break running code or cannot be recovered are dangerous. Advice is about statements that work today and cause trouble later. A comment "-- ashlar:allow RULE" in a file accepts a danger or advice.
+  static override description = `No database is needed. With --url or --scratch the files are also applied to an empty copy of the schema: the first statement that fails there is refused. The copy is a scratch database on the server of --url, which is dropped afterwards, or the one of --scratch; the database of --url itself is not changed. A note says where no copy may be made.
+
+Statements that the engine cannot run are refused. Statements that lock a table for long, break running code or cannot be recovered are dangerous. Advice is about statements that work today and cause trouble later. A comment "-- ashlar:allow RULE" in a file accepts a danger or advice.
 
 Exits with 1 when a statement is refused or dangerous.`
-  static override differs = 'A statement is refused or dangerous; with --strict, any finding.'
+  static override differs =
+    'A statement is refused or dangerous; with --strict, any finding, or a copy that could not be made.'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --files ./migrations/mysql --dialect mysql --strict',
+    '<%= config.bin %> <%= command.id %> --url postgres://localhost/shop',
   ]
   static override flags = {
-    files: filesFlag,
+    ...databaseFlags,
+    url: optionalUrlFlag,
+    scratch: scratchFlag,
     dialect: Flags.option({
       summary: 'The engine. Default: every engine with a folder, else PostgreSQL.',
       options: DIALECTS,
@@ -25,23 +33,32 @@ Exits with 1 when a statement is refused or dangerous.`
     }),
   }
 
-  override async run(): Promise<readonly FolderFinding[]> {
+  override async run(): Promise<readonly (FolderFinding | NotApplied)[]> {
     const { flags } = await this.parse(Lint)
-    const [{ lintFolder }, { emptyFolder, emptyText }, { runCommandLine }, { isOfGenerated, lintLines }] =
-      await Promise.all([
-        import('../../migrate/lint-folder.js'),
-        import('../../migrate/next-files.js'),
-        import('../../migrate/run-command-line.js'),
-        import('../../migrate/views/lint-view.js'),
-      ])
-    const findings = await lintFolder(flags.files, flags.dialect, { command: runCommandLine(flags) })
+    const [
+      { onEmptyCopy },
+      { lintFolder },
+      { emptyFolder, emptyText },
+      { runCommandLine },
+      { isOfGenerated, lintLines },
+    ] = await Promise.all([
+      import('../../migrate/on-empty-copy.js'),
+      import('../../migrate/lint-folder.js'),
+      import('../../migrate/next-files.js'),
+      import('../../migrate/run-command-line.js'),
+      import('../../migrate/views/lint-view.js'),
+    ])
+    const linted = await lintFolder(flags.files, flags.dialect, { command: runCommandLine(flags) })
     const dialects = flags.dialect === undefined ? DIALECTS : [flags.dialect]
     const empty = new Set(dialects.flatMap((one) => emptyFolder(flags.files, one) ?? []))
-    this.note([...empty].map(emptyText))
+    const { failing, notApplied } = await onEmptyCopy(this, flags, linted)
+    const findings = [...linted, ...failing]
+    this.note([...[...empty].map(emptyText), ...notApplied.map(({ file, text }) => `${file}: ${text}`)])
     this.say(lintLines(findings, this))
     const isFault = (finding: FolderFinding) =>
       finding.level !== 'advice' || (flags.strict && !isOfGenerated(finding))
-    if (findings.some(isFault)) this.endWith('differs')
-    return findings
+    const isUnknown = flags.strict && notApplied.some(({ why }) => why.kind === 'noDatabase')
+    if (findings.some(isFault) || isUnknown) this.endWith('differs')
+    return [...findings, ...notApplied]
   }
 }

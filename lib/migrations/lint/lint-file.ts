@@ -9,6 +9,7 @@ import { REWRITE_RULES } from './rules/rewrites.js'
 import { SECRET_RULES } from './rules/secrets.js'
 import { LINTS, type LintRule } from '../messages/lint-messages.js'
 import { writtenBy } from '../messages/messages.js'
+import type { MigrationProblem } from '../messages/problem.js'
 import { commandLine } from '../../text/command-line.js'
 import { backfillOf } from '../sql/backfill.js'
 import type { Script, Statement } from '../sql/split-statements.js'
@@ -33,6 +34,8 @@ export interface Finding {
   readonly level: Level
   /** What is wrong and what to do instead. */
   readonly text: string
+  /** What the server said, for `fails-on-empty`. */
+  readonly problem?: MigrationProblem
 }
 
 export interface LintedFile {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { migrate } from '../../../lib/migrations/index.js'
 import { file, onEachEngine, saidOf, tables } from '../../migrations/each-engine.js'
+import { limitedUser } from '../../migrations/limited-user.js'
 import { hold, untilRow, waitingForLock } from '../../migrations/fresh-database.js'
 import { operatorFolder } from '../../support/projects/operator-folder.js'
 import { versionState } from '../../support/projects/version-state.js'
@@ -555,6 +556,40 @@ onEachEngine('the commands of an operator', (database, dialect) => {
     expect(twice.stdout)
       .to.match(/0003_c\.down\.sql leaves column .*c/)
       .and.match(/\n0003_c goes up and down, but not up a second time: 0003_c\.up\.sql, statement 1 of 1 /)
+  })
+
+  it('lint what fails on an empty copy, and say where no copy may be made', async () => {
+    ship({ ...tables(2), ...file('0003_c', 'SELECT 1;\nSELECT nonsense', '-- nothing') })
+    const folder = `migrations/${dialect}`
+    const failed = await run('lint')
+    expect(failed.exit).to.equal(1)
+    expect(failed.stdout).to.match(
+      new RegExp(`^${folder}/0003_c\\.up\\.sql:2: refuse: .*nonsense.* \\[fails-on-empty\\]\n`),
+    )
+    type Found = Partial<{ rule: string; level: string; problem: { kind: string }; why: { kind: string } }>
+    const found = (text: string) => JSON.parse(text) as readonly Found[]
+    const [one] = found((await run('lint', '--json')).stdout)
+    expect([one?.rule, one?.problem?.kind]).to.deep.equal(['fails-on-empty', 'statementFailed'])
+    ship(file('0003_c', 'SELECT 1', '-- nothing'))
+    const good = await run('lint', '--strict')
+    expect([good.exit, good.stdout]).to.deep.equal([0, 'lint: nothing found\n'])
+    expect(await database().tables()).to.not.include('t2')
+    const user = await limitedUser(database(), dialect === 'postgres' ? [] : ['GRANT SELECT ON * TO USER'])
+    const limited = { cwd: place.path, env: { ASHLAR_DATABASE_URL: user.url } }
+    try {
+      const denied = await runCommand(['migrate', 'lint'], limited)
+      expect([denied.exit, denied.stdout]).to.deep.equal([0, 'lint: nothing found\n'])
+      expect(denied.stderr).to.include(`note: ${folder}: not applied to an empty copy: `)
+      const told = found((await runCommand(['migrate', 'lint', '--json'], limited)).stdout)
+      expect(told.map(({ level, why }) => [level, why?.kind])).to.deep.equal([['note', 'noDatabase']])
+      expect((await runCommand(['migrate', 'lint', '--strict'], limited)).exit).to.equal(1)
+    } finally {
+      await user.drop()
+    }
+    const other = dialect === 'postgres' ? 'mysql' : 'postgres'
+    const elsewhere = { cwd: place.path, env: { ASHLAR_DATABASE_URL: `${other}://nobody@localhost/none` } }
+    const [told] = found((await runCommand(['migrate', 'lint', '--json'], elsewhere)).stdout)
+    expect(told?.why?.kind).to.equal('otherEngine')
   })
 
   it('say that there is no version to check, and try none that lint refuses', async () => {

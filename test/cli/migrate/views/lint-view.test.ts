@@ -1,9 +1,27 @@
 import { lintLines } from '../../../../cli/migrate/views/lint-view.js'
+import { type EmptyCopy, emptyCopyText, type MigrationProblem } from '../../../../lib/migrations/index.js'
 import { expectView, STYLE } from './expect-view.js'
 
 const finding = (level: 'refuse' | 'danger' | 'advice', rule: string, file = 'migrations/0002_a.up.sql') => ({
   ...{ file, line: 3, level, rule, text: `is what ${rule} finds` },
 })
+
+const statement: Extract<MigrationProblem, { readonly kind: 'statementFailed' }> = {
+  kind: 'statementFailed',
+  ...{ version: '0003_b', file: '0003_b.up.sql', isFramework: false },
+  ...{ place: { statement: 1, of: 1, line: 2 }, message: 'no', sqlState: '42703', advice: '' },
+  direction: 'up',
+  mend: 'file',
+  ...{ remains: undefined, isUnknown: false, isBlocked: false, isThere: false },
+}
+const COPIES: readonly EmptyCopy[] = [
+  { kind: 'fails', problem: statement },
+  { kind: 'fails', problem: { ...statement, sqlState: '', advice: 'A hint' } },
+  { kind: 'fails', problem: { kind: 'invalidIndexThere', version: '0003_b', index: 'i' } },
+  { kind: 'otherEngine', dialect: 'mysql' },
+  { kind: 'refusedFile' },
+  { kind: 'noDatabase', problem: { kind: 'noRightForScratch', right: 'grant it', sqlState: '42501' } },
+]
 
 describe('what ashlar migrate lint prints', () => {
   it('is that of each level', () => {
@@ -19,6 +37,7 @@ describe('what ashlar migrate lint prints', () => {
         ],
         STYLE,
       ),
+      'on an empty copy': COPIES.map((found) => emptyCopyText(found, STYLE.command)),
     })
   })
 })

@@ -1,5 +1,9 @@
-import { MigrationError } from '../errors.js'
+import { MigrationError, type MigrationStop } from '../errors.js'
 import { isOfFramework } from './files/migration-files.js'
+import type { Finding } from './lint/lint-file.js'
+import { emptyCopyText } from './messages/empty-copy.js'
+import type { MigrationProblem } from './messages/problem.js'
+import type { StatementFailed } from './messages/statement-failed.js'
 import type { TriedDown } from './messages/tried-downs.js'
 import { readSet } from './migration-set.js'
 import { withSession } from './session/session.js'
@@ -11,6 +15,41 @@ import { splitStatements } from './sql/split-statements.js'
 
 /** What a database holds: definitions by object, such as `column colour of tasks`. */
 type Contents = ReadonlyMap<string, string>
+
+/** What `tryUps` has found. */
+export interface TriedUps {
+  /** The first statement that fails; the files behind it are not tried. */
+  readonly findings: readonly Finding[]
+  /** Why no version was applied; undefined where they were. */
+  readonly untried: MigrationProblem | undefined
+}
+
+/** Why an empty database can be neither made nor used, which is no fault of a file. */
+const WITHOUT_DATABASE: readonly MigrationStop[] = ['connection', 'denied', 'pooler', 'readOnly']
+
+/** Applies all versions of the module in a scratch database, up to the first that fails. */
+export async function tryUps(options: ResolvedOptions, scratch?: string): Promise<TriedUps> {
+  try {
+    const failed = await scratchOf(options, scratch).use((there) => errorOf(up(there)))
+    return { findings: failed === undefined ? [] : [findingOf(failed)], untried: undefined }
+  } catch (error) {
+    if (!(error instanceof MigrationError) || !WITHOUT_DATABASE.includes(error.stop)) throw error
+    return { findings: [], untried: error.problem as MigrationProblem }
+  }
+}
+
+function findingOf({ problem, version = '' }: MigrationError): Finding {
+  const { file = `${version}.up.sql`, place } = problem as Partial<StatementFailed>
+  const found = problem as MigrationProblem
+  return {
+    file,
+    line: place?.line ?? 1,
+    rule: 'fails-on-empty',
+    level: 'refuse',
+    text: emptyCopyText({ kind: 'fails', problem: found }),
+    problem: found,
+  }
+}
 
 /**
  * Applies each version of the module in a scratch database, rolls it back, and applies it again. Returns
@@ -49,15 +88,18 @@ export async function tryDowns(options: ResolvedOptions, scratch?: string): Prom
 /**
  * Why a file fails; undefined where it does not. @throws {MigrationError} for what is no fault of the file.
  */
-async function faultOf(work: Promise<unknown>): Promise<MigrationError['problem'] | undefined> {
+async function errorOf(work: Promise<unknown>): Promise<MigrationError | undefined> {
   try {
     await work
     return undefined
   } catch (error) {
     if (!(error instanceof MigrationError) || error.stop !== 'failed') throw error
-    return error.problem
+    return error
   }
 }
+
+const faultOf = async (work: Promise<unknown>): Promise<MigrationError['problem'] | undefined> =>
+  (await errorOf(work))?.problem
 
 function contentsOf(options: ResolvedOptions): Promise<Contents> {
   return withSession(options, 'read', async (session) => {

@@ -1,0 +1,30 @@
+import { commandLine, type CommandLine } from '../../text/command-line.js'
+import { type KindsOf, type Messages, writtenBy } from './messages.js'
+import { type MigrationProblem, problemText } from './problem.js'
+
+/** What became of applying the files to an empty copy of the schema. */
+export type EmptyCopy = KindsOf<typeof EMPTY_COPIES>
+
+/** One text for each. */
+export const EMPTY_COPIES = {
+  fails: (v: { problem: MigrationProblem }, command: CommandLine) =>
+    `fails on an empty copy of the schema: ${reasonText(v.problem, command)}`,
+  otherEngine: (v: { dialect: string }) =>
+    `not applied to an empty copy: the connection string names no ${v.dialect} database`,
+  refusedFile: () => 'not applied to an empty copy, because lint refuses a file',
+  /** No database could be made, or it could not be reached. */
+  noDatabase: (v: { problem: MigrationProblem }, command: CommandLine) =>
+    `not applied to an empty copy: ${problemText(v.problem, command)}`,
+} satisfies Messages
+
+/** @param command - writes a command of the advice. */
+export const emptyCopyText = (found: EmptyCopy, command: CommandLine = commandLine): string =>
+  writtenBy(EMPTY_COPIES, found, command)
+
+/** A finding says itself in which file and line. */
+function reasonText(problem: MigrationProblem, command: CommandLine): string {
+  if (problem.kind !== 'statementFailed') return problemText(problem, command)
+  const { message, sqlState, advice } = problem
+  const said = sqlState === '' ? message : `${message} (${sqlState})`
+  return advice === '' ? said : `${said}. ${advice}`
+}
