@@ -83,9 +83,14 @@ export class ErrConflict extends AshlarError {
    */
   readonly fields: readonly string[]
 
-  constructor(cause?: unknown, fields: readonly string[] = []) {
+  /** @param isDeleted - a soft-deleted row has the values, and the caller may know that. */
+  constructor(
+    cause?: unknown,
+    fields: readonly string[] = [],
+    readonly isDeleted = false,
+  ) {
     const shape = sentinel('already exists', 'ALREADY_EXISTS', cause)
-    const details = [...shape.details, ...takenTogether(fields)]
+    const details = [...shape.details, ...takenTogether(fields, isDeleted)]
     super('ALREADY_EXISTS', 'persistence: conflict', { ...shape, details })
     this.fields = fields
   }

@@ -63,12 +63,14 @@ export function boundedViolations(violations: readonly FieldViolation[]): FieldV
 /** What is said of the fields of a unique rule; nothing of one whose fields are not named. */
 export function takenTogether(
   fields: readonly string[],
+  isDeleted: boolean,
 ): readonly { readonly kind: 'badRequest'; readonly violations: readonly FieldViolation[] }[] {
   if (fields.length === 0) return []
   const violations = fields.map((field) => {
     const others = fields.filter((other) => other !== field)
     const together = others.length === 0 ? '' : ` together with ${others.join(', ')}`
-    return { field, description: `is already taken${together}`, reason: 'ALREADY_EXISTS' }
+    const by = isDeleted ? ' by a deleted resource: undelete it, or choose another' : ''
+    return { field, description: `is already taken${together}${by}`, reason: 'ALREADY_EXISTS' }
   })
   return [{ kind: 'badRequest', violations: boundedViolations(violations) }]
 }

@@ -45,10 +45,10 @@ export interface Handler {
    */
   readonly refers?: boolean | undefined
   /**
-   * Whether its filters and orders may name relations, about each of which the authorizer is asked; left out
-   * where none can.
+   * Whether the authorizer may be asked what the caller may list: where filters and orders name relations,
+   * and where a deleted row may have a new key. Left out where nothing asks.
    */
-  readonly namesRelations?: boolean | undefined
+  readonly asksLists?: boolean | undefined
   /** Refuses to repeat a reply to a caller who may not get what is in it; left out where nobody can tell. */
   checkReplay?(reply: Message, call: HandledCall): Promise<void>
   /** Names what a request is about, for errors; left out where nobody can tell. */

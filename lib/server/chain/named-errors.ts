@@ -25,9 +25,13 @@ export const namedErrors = (subject: RequestSubject | undefined): Named | undefi
 
 type Said = (name: string, error: unknown, keys: readonly string[]) => string
 
+/** Whether the fields of a conflict are those of a key. */
+export const isKeyTaken = (fields: readonly string[], keys: readonly string[]): boolean =>
+  keys.length > 0 && fields.every((field) => keys.includes(field))
+
 const taken: Said = (name, error, keys) => {
-  const { fields } = error as ErrConflict
-  if (keys.length > 0 && fields.every((field) => keys.includes(field))) return `${name} already exists`
+  const { fields, isDeleted } = error as ErrConflict
+  if (isKeyTaken(fields, keys)) return `${name} already exists${isDeleted ? ', and is deleted' : ''}`
   const what = fields.length === 0 ? 'a value' : fields.join(' and ')
   return `${name}: ${what} ${fields.length > 1 ? 'are' : 'is'} already taken`
 }

@@ -4,8 +4,9 @@ import type {
   Repository,
   Through,
 } from '../../persistence/contract/repository.js'
-import type { ReferringOptions } from '../../persistence/contract/related-options.js'
+import type { ReferringOptions, RowLimits } from '../../persistence/contract/related-options.js'
 import type { NamedRelation } from '../../persistence/relations/relations-named.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
 
 /** How the rows are restricted that a call reaches; undefined on a call that reaches all of its tenant's. */
 export interface RowAccess {
@@ -28,8 +29,13 @@ export interface RelatedDecisions extends RelatedAccess {
   during(signal: AbortSignal): RelatedAccess
 }
 
-/** Which relations the filters and orders of a call may lead through. */
+/** What a caller may list beside what the call is about. */
 export interface FilterAccess {
+  /**
+   * The deleted rows of a resource that a List would show to this caller; undefined where it shows none.
+   * @throws TypeError where code alone decides.
+   */
+  deleted(model: ResourceModel): Promise<Pick<RowLimits, 'where'> | undefined>
   /** Those whose resources the caller may list, with what is there of them for this caller. */
   through(named: readonly NamedRelation[]): Promise<readonly Through[]>
 }

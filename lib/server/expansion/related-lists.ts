@@ -33,7 +33,13 @@ export class RelatedLists {
   }
 
   of(call: FilteringCall): FilterAccess {
-    return { through: (named) => this.#through(named, call) }
+    return {
+      through: (named) => this.#through(named, call),
+      deleted: async (model) =>
+        this.#lists.get(model)?.input.field['showDeleted'] === undefined
+          ? undefined
+          : this.#decide(model, call),
+    }
   }
 
   /** What is denied, and what nobody lists, is not among them, nor is what is behind it. */

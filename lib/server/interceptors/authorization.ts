@@ -96,7 +96,7 @@ export const authorization =
       restrictsAllowed: authorizer.decidesByRow === true && RESTRICTED.has(handler.rowAccess),
       explain: explainsDenials ? explained : () => {},
     }
-    const { changesRelated, namesRelations, refers } = handler
+    const { changesRelated, asksLists, refers } = handler
     return (call) => {
       if (call.unreadable !== undefined) throw call.unreadable
       const rule = rules.declared(call.path)
@@ -129,8 +129,7 @@ export const authorization =
               message: () => call.request as Message,
             }),
           })
-        if (namesRelations === true)
-          Object.assign(call, { filterAccess: relatedLists.of({ principal, time }) })
+        if (asksLists === true) Object.assign(call, { filterAccess: relatedLists.of({ principal, time }) })
         if (refers === true)
           Object.assign(call, {
             references: references.of({

@@ -1,10 +1,12 @@
 import type { RequestContext } from '../../context.js'
-import { ErrPreconditionFailed } from '../../errors.js'
+import { ErrConflict, ErrPreconditionFailed } from '../../errors.js'
 import { NO_ETAG } from '../../if-match.js'
 import { Precondition } from '../../persistence/contract/precondition.js'
 import type { ListScope, Repository, WriteOptions } from '../../persistence/contract/repository.js'
 import { hasValue } from '../../persistence/query/filter-template.js'
 import type { IfMatch } from '../../call.js'
+import type { Restrictions } from '../chain/call.js'
+import { isKeyTaken } from '../chain/named-errors.js'
 
 /** Preconditions, as repositories take them. */
 interface Conditions {
@@ -40,6 +42,32 @@ export const firstThatHolds = async <R>(
       throw error
     })
   return outcome
+}
+
+/**
+ * The error of a create: where a deleted row has the key, and the caller may list deleted ones, it says so.
+ */
+export const conflictOf = async (
+  error: unknown,
+  repository: Repository<object>,
+  key: string,
+  { context, filterAccess }: Pick<Restrictions, 'filterAccess'> & { readonly context: RequestContext },
+): Promise<unknown> => {
+  const { model } = repository
+  if (!(error instanceof ErrConflict) || error.fields.length === 0 || key === '') return error
+  if (!isKeyTaken(error.fields, [model.key.proto])) return error
+  try {
+    const seen = await filterAccess?.deleted(model)
+    if (seen === undefined) return error
+    const found = await deletedEntity(repository, key, {
+      context,
+      ...(seen.where !== undefined && { where: seen.where }),
+    })
+    return found === undefined ? error : new ErrConflict(error.cause, error.fields, true)
+  } catch {
+    // The transaction of the call may be over: what is known is that the key is taken.
+    return error
+  }
 }
 
 /** The soft-deleted entity of that key, if there is one. */

@@ -39,7 +39,7 @@ export const repositoryHandler = (
     rowAccess: rowAccessOf(method),
     checkReplay: parts.checkReplay,
     changesRelated: verb,
-    namesRelations: namesRelations(method, repository),
+    asksLists: asksLists(method, repository),
     refers: refers(method, repository),
     named,
     ahead,
@@ -47,12 +47,12 @@ export const repositoryHandler = (
       const { respond } = call.rowAccess === undefined ? parts.all : parts.of(call.rowAccess)
       const request = call.request as Message
       if (!call.validateOnly) return startsOperation ? inOperation(call, respond) : respond(request, call)
-      const { ifMatch, ignoredMask, related, references } = call
+      const { ifMatch, ignoredMask, related, references, filterAccess } = call
       return dryRun(
         repository,
         call.context,
         async (context) => {
-          const facts = { context, ifMatch, ignoredMask, related, references }
+          const facts = { context, ifMatch, ignoredMask, related, references, filterAccess }
           if (!startsOperation)
             return concealed(repository.model, messageOfReply(await respond(request, facts)))
           await respond(request, { ...facts, maxRows: MOST_IN_OPERATION })
@@ -129,9 +129,11 @@ export const mayRepeat = async (
 export const rowAccessOf = ({ kind }: StandardMethod): 'reads' | 'writes' =>
   kind === 'get' || kind === 'list' || kind === 'batchGet' ? 'reads' : 'writes'
 
-/** Whether requests of the method can name relations of the resource. */
-export const namesRelations = ({ kind }: StandardMethod, { model }: AnyRepository): boolean =>
-  kind === 'list' && model.relations.length > 0
+/**
+ * Whether requests of the method can name relations of the resource, or a key that a deleted resource has.
+ */
+export const asksLists = ({ kind }: StandardMethod, { model }: AnyRepository): boolean =>
+  kind === 'list' ? model.relations.length > 0 : kind === 'create' && model.deleteTime !== undefined
 
 /** Whether the method writes what may refer to other resources, or brings back what refers to them. */
 export const refers = ({ kind }: StandardMethod, { model }: AnyRepository): boolean =>

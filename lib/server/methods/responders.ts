@@ -19,7 +19,7 @@ import { EntityReply, type SingleReply } from '../chain/entity-reply.js'
 import { methodOf, valueOf } from '../chain/method.js'
 import type { CallReferences, FilterAccess, ReferringWrite } from '../chain/row-access.js'
 import { sparingImmutable } from './immutable-fields.js'
-import { conditional, firstThatHolds } from './etag-conditions.js'
+import { conditional, conflictOf, firstThatHolds } from './etag-conditions.js'
 import { entityForm, listForm } from './reply-forms.js'
 import { listOptions, maskToWrite, putKey, relatedIn, withTokens } from './resource-request.js'
 import { checkId, keyIn, keyInside, type Named, namedIn, namedInside } from './scope/names-in-requests.js'
@@ -34,7 +34,7 @@ export type Facts = Pick<ServerCall, 'context' | 'ifMatch' | 'ignoredMask'> &
     readonly related?: RelatedAccess | undefined
     /** What the caller may refer to; left out where nothing is written that refers to something. */
     readonly references?: CallReferences | undefined
-    /** For a list; left out where no filter can lead through a relation. */
+    /** For a list and a create; left out where nothing asks what else the caller may list. */
     readonly filterAccess?: FilterAccess | undefined
   }
 export type Responder = (request: Message, facts: Facts) => Promise<SingleReply>
@@ -114,10 +114,13 @@ const RESPONDERS: Responders = {
       const create = (context: RequestContext) =>
         referring(unrestricted, facts, write, { context }, (options) => repository.create(entity, options))
       const field = `${resource.name}.${model.key.proto}`
-      const created =
+      const creating =
         shape === undefined
-          ? await create(facts.context)
-          : await createShaped(repository, entity, { create, context: facts.context }, shape, field)
+          ? create(facts.context)
+          : createShaped(repository, entity, { create, context: facts.context }, shape, field)
+      const created = await creating.catch(async (error: unknown) => {
+        throw await conflictOf(error, unrestricted, model.keys.textOf(entity), facts)
+      })
       return hasTokens ? withTokens(model, created) : new EntityReply(form, created)
     }
   },

@@ -14,7 +14,7 @@ import { methodOf } from '../chain/method.js'
 import { dryRun } from './dry-run.js'
 import { checkScope } from './scope/path-scope.js'
 import { deletedEntity } from './etag-conditions.js'
-import { comparesEtags, namesRelations, restrictable, rowAccessOf } from './repository-handler.js'
+import { comparesEtags, asksLists, restrictable, rowAccessOf } from './repository-handler.js'
 import { keyIn, keyInside } from './scope/names-in-requests.js'
 import { concealed } from './resource-request.js'
 import { namedErrors } from '../chain/named-errors.js'
@@ -93,7 +93,7 @@ export const wrappedHandler = (
     rowAccess: rowAccessOf(method),
     checkReplay: parts.checkReplay,
     changesRelated: changesRelated(method),
-    namesRelations: namesRelations(method, repository),
+    asksLists: asksLists(method, repository),
     refers: true,
     ahead,
     run: afterAhead(ahead, (call) => {

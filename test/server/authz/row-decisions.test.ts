@@ -312,6 +312,26 @@ describeOn('a decision by row', backends, (backend) => {
     expect([code, details]).to.deep.equal([EXISTS, 'Specimen "theirs" already exists'])
   })
 
+  it('says of an id that a deleted row has it, where the caller may list that row', async () => {
+    for (const id of ['mine', 'theirs']) await inTenant(() => served.specimens.delete(id))
+    const specimen = { title: 'ann', code: 'new' }
+    const told = async (id: string) => (await call('CreateSpecimen', { specimen_id: id, specimen })).details
+    for (const [list, mine, theirs] of [
+      [{ where: ownedBy('ann') }, true, false],
+      [true, true, true],
+      [false, false, false],
+      [authorizeEntity(() => true), false, false],
+    ] as const) {
+      decide = ({ verb }) => (verb === 'list' ? list : true)
+      const text = (id: string, isTold: boolean) =>
+        `Specimen "${id}" already exists${isTold ? ', and is deleted' : ''}`
+      expect([await told('mine'), await told('theirs')]).to.deep.equal([
+        text('mine', mine),
+        text('theirs', theirs),
+      ])
+    }
+  })
+
   for (const [what, decision] of [
     ['undefined', undefined],
     ['null', null],

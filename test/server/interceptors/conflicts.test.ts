@@ -54,6 +54,19 @@ describeOn('a conflict', backends, (backend) => {
       'Specimen "one" already exists',
     ],
     [
+      'a create with a key that a deleted resource has',
+      'CreateSpecimen',
+      { specimen: { title: 'Marble', code: 'free' }, specimen_id: 'gone' },
+      [
+        {
+          field: 'id',
+          description: 'is already taken by a deleted resource: undelete it, or choose another',
+          reason: 'ALREADY_EXISTS',
+        },
+      ],
+      'Specimen "gone" already exists, and is deleted',
+    ],
+    [
       'an update',
       'UpdateSpecimen',
       { specimen: { id: 'two', code: 'secret-value' }, update_mask: { paths: ['code'] } },
