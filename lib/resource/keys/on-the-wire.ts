@@ -2,6 +2,7 @@ import type { DescField } from '@bufbuild/protobuf'
 import { type Problem, propertyProblem } from '../../errors.js'
 import type { Field } from '../fields/field.js'
 import { kindOfScalar } from '../kinds/declared-kind.js'
+import type { KeyRules } from '../kinds/key-rules.js'
 import type { Range } from '../kinds/kind.js'
 import { kindOf } from '../kinds/kinds.js'
 import { keyPartOf } from './key-part.js'
@@ -37,6 +38,13 @@ export function wirePartOf(field: Field, inMessage: DescField): WirePart | undef
           },
   }
 }
+
+/** How a field of a message, or each element of its list, is a key; undefined where it cannot be one. */
+export const keyRulesOf = ({ scalar }: Pick<DescField, 'scalar'>): KeyRules | undefined =>
+  scalar === undefined ? undefined : kindOf({ kind: kindOfScalar(scalar) }).key
+
+export const canBeKey = (field: DescField): boolean =>
+  field.oneof === undefined && keyRulesOf(field) !== undefined
 
 /** Where a field of a message cannot hold all values of the column. */
 export function* narrowWire(field: Field, inMessage: DescField | undefined): Generator<Problem> {

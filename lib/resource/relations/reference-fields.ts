@@ -1,6 +1,7 @@
-import { type DescField, type DescMessage, getOption, hasOption, ScalarType } from '@bufbuild/protobuf'
+import { type DescField, type DescMessage, getOption, hasOption } from '@bufbuild/protobuf'
 import { resource_reference as resourceReference } from 'ashlar-annotations/google/api/resource_pb.js'
 import { behaves } from '../behavior/field-behavior.js'
+import { canBeKey } from '../keys/on-the-wire.js'
 import { resourceAnnotation } from '../names/resource-annotation.js'
 
 /** A field that holds the name or the key of another resource (`google.api.resource_reference`). */
@@ -49,12 +50,15 @@ export function shownReferences(message: DescMessage): ShownReference[] {
 }
 
 /**
- * Why nobody can tell to which reference a field belongs that would show one; undefined for any other field.
+ * Why nobody can tell what a field shows that would show a reference; undefined for any other field.
  */
 export function unclearReference(field: DescField): string | undefined {
   const type = shownType(field)
   if (type === undefined || referenceBeside(field, type) !== undefined) return undefined
   const several = referencesTo(field.parent, type).map(({ name }) => name)
+  const unfit = field.parent.fields.filter((other) => typeOf(other) === type).map(({ name }) => name)
+  if (several.length === 0 && unfit.length > 0)
+    return `${field.name} of ${field.parent.typeName} shows a ${type}, and ${unfit.join(' and ')} can hold no key of one: make it one string, or one integer, outside of a oneof`
   if (several.length < 2) return undefined
   return `${field.name} of ${field.parent.typeName} shows a ${type}, to which ${several.join(' and ')} refer: name it after one of them, which then is ${field.name}_id`
 }
@@ -75,13 +79,7 @@ function referenceBeside({ name, parent }: DescField, type: string): DescField |
 }
 
 const referencesTo = (message: DescMessage, type: string): DescField[] =>
-  message.fields.filter(
-    (field) =>
-      typeOf(field) === type &&
-      field.fieldKind === 'scalar' &&
-      field.scalar === ScalarType.STRING &&
-      field.oneof === undefined,
-  )
+  message.fields.filter((field) => typeOf(field) === type && field.fieldKind === 'scalar' && canBeKey(field))
 
 function typeOf(field: DescField): string | undefined {
   if (!hasOption(field, resourceReference)) return undefined

@@ -5,8 +5,10 @@ import {
   type DescService,
   ScalarType,
 } from '@bufbuild/protobuf'
+import { canBeKey } from '../../resource/keys/on-the-wire.js'
 import { fieldNamed, maskReader } from '../../resource/messages/field-readers.js'
 import { resourceAnnotation } from '../../resource/names/resource-annotation.js'
+import { keyNamed } from '../methods/scope/wire-keys.js'
 
 /** How resources of a type are read in batches (AIP-231). */
 export interface BatchGet {
@@ -46,8 +48,9 @@ function shapeOf(method: DescMethod, resource: DescMessage): BatchGet | undefine
   const items = output.fields.find(
     (field) => field.fieldKind === 'list' && field.message?.typeName === resource.typeName,
   )
-  const [keys, name] = textList(input, 'ids') ? ['ids', 'id'] : ['names', 'name']
-  const [list, key] = [textList(input, keys), text(resource, name)]
+  const ids = keyNamed(input, 'ids', 'list', resource, 'id')
+  const [list, key] =
+    ids === undefined ? [textList(input, 'names'), text(resource, 'name')] : [ids, keyOf(resource)]
   if (items === undefined || list === undefined || key === undefined) return undefined
   const mask = maskReader(input, 'read_mask') === undefined ? undefined : fieldNamed(input, 'read_mask')
   return { method, keys: list, key, items, mask, parent: anyParent(input, resource) }
@@ -59,6 +62,11 @@ function anyParent(input: DescMessage, resource: DescMessage): BatchGet['parent'
   if (field === undefined) return undefined
   const segments = (resourceAnnotation(resource)?.patterns[0] ?? '').split('/').slice(0, -2)
   return { field, value: segments.map((one) => (one.startsWith('{') ? '-' : one)).join('/') }
+}
+
+const keyOf = (message: DescMessage): DescField | undefined => {
+  const field = fieldNamed(message, 'id')
+  return field?.fieldKind === 'scalar' && canBeKey(field) ? field : undefined
 }
 
 const text = (message: DescMessage, name: string): DescField | undefined => {

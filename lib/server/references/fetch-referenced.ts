@@ -7,6 +7,7 @@ import { ResourceExhausted, Unavailable } from '../../errors.js'
 import { isInstance } from '../../faults/readable.js'
 import type { Logger } from '../observability/logger.js'
 import type { RequestId } from '../interceptors/request-id.js'
+import { wireKey } from '../methods/scope/wire-keys.js'
 import type { BatchGet } from './batch-get.js'
 import type { ExternalTarget } from './external-target.js'
 import { metadataFor, unaryOf } from './target-calls.js'
@@ -80,11 +81,13 @@ export async function fetchReferenced(
       throw new Unavailable(`${target.type} cannot be read at the moment: retry later`, error)
     }
     for (const item of itemsOf(response, source)) {
-      const key = valueOf(item, batchGet.key)
-      if (typeof key === 'string' && some.includes(key) && !found.has(key)) found.set(key, item)
+      const key = String(valueOf(item, batchGet.key) as string | number | bigint)
+      if (some.includes(key) && !found.has(key)) found.set(key, item)
     }
   }
-  await Promise.all(chunksOf([...keys], target.batchSize).map(read))
+  // No row of the target has a key that its request cannot hold.
+  const wanted = [...keys].filter((key) => wireKey(batchGet.keys, key) !== undefined)
+  await Promise.all(chunksOf(wanted, target.batchSize).map(read))
   return found
 }
 
@@ -93,7 +96,7 @@ function requestOf(
   some: readonly string[],
   paths: Wanted['paths'],
 ): Message {
-  const values: Record<string, unknown> = { [keys.localName]: some }
+  const values: Record<string, unknown> = { [keys.localName]: some.map((text) => wireKey(keys, text)) }
   if (parent !== undefined) values[parent.field.localName] = parent.value
   if (mask !== undefined && paths !== undefined) {
     const all = [...new Set([key.name, ...paths])]

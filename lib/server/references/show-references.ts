@@ -8,6 +8,7 @@ import { methodOf, valueOf } from '../chain/method.js'
 import type { ShowReferences } from '../interceptors/read-mask.js'
 import type { Logger } from '../observability/logger.js'
 import type { ReadTree } from '../methods/read-tree.js'
+import { keyTextIn } from '../methods/scope/wire-keys.js'
 import { batchGetOf } from './batch-get.js'
 import type { ExternalTarget } from './external-target.js'
 import { fetchReferenced, type Source } from './fetch-referenced.js'
@@ -118,8 +119,8 @@ const servicesBeside = ({ file }: DescMessage) => file.services
 /** A value that the server's own code has put there stays. */
 function keyIn(message: Message, { field, reference }: ShownReference): readonly string[] {
   if (valueOf(message, field) !== undefined) return []
-  const key = valueOf(message, reference)
-  return typeof key === 'string' && key !== '' ? [key] : []
+  const key = keyTextIn(message, reference)
+  return key === '' ? [] : [key]
 }
 
 /** What all fields of one type ask for; undefined for everything. */

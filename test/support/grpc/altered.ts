@@ -37,7 +37,7 @@ export interface Altered {
 
 /**
  * The service as it would be generated from a changed copy of its .proto.
- * @param imports - files the copy imports beside those of the original.
+ * @param imports - files the copy imports beside those of the original, or in place of one of the same name.
  */
 export function altered<S extends DescService>(
   service: S,
@@ -46,7 +46,7 @@ export function altered<S extends DescService>(
 ): S {
   const file = clone(FileDescriptorProtoSchema, service.file.proto)
   change(handles(file, service.name))
-  for (const { proto } of imports) file.dependency.push(proto.name)
+  for (const { proto } of imports) if (!file.dependency.includes(proto.name)) file.dependency.push(proto.name)
   const dependencies = new Map(
     [...service.file.dependencies, ...imports].map((dependency) => [dependency.proto.name, dependency]),
   )

@@ -1,6 +1,8 @@
-import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf'
+import { type DescField, type DescMessage, isFieldSet, type Message, ScalarType } from '@bufbuild/protobuf'
+import { canBeKey, keyRulesOf } from '../../../resource/keys/on-the-wire.js'
 import { fieldNamed } from '../../../resource/messages/field-readers.js'
 import type { ResourceModel } from '../../../resource/resource-model.js'
+import { valueOf } from '../../chain/method.js'
 
 /**
  * The key that a request names, as the repository takes it. One that is not canonical stays as it is: no row
@@ -12,22 +14,15 @@ export const repositoryKey = ({ keys }: ResourceModel, wire: unknown): string =>
 }
 
 /** A key as a field of a request has it; undefined for a text that the field cannot hold. */
-export const wireKey = ({ scalar }: DescField, text: string): string | number | bigint | undefined => {
-  if (scalar === ScalarType.STRING) return text
-  if (!/^-?\d{1,20}$/.test(text)) return undefined
-  return LONG.has(scalar) ? BigInt(text) : Number(text)
+export const wireKey = (field: DescField, text: string): string | number | bigint | undefined =>
+  field.scalar === ScalarType.STRING
+    ? text
+    : (keyRulesOf(field)?.parse(text, {}) as number | bigint | undefined)
+
+/** The text of a key that a field of a message has; `''` where it has none. */
+export const keyTextIn = (message: Message, field: DescField): string => {
+  return isFieldSet(message, field) ? String(valueOf(message, field) as string | number | bigint) : ''
 }
-
-const LONG: ReadonlySet<unknown> = new Set([
-  ...[ScalarType.INT64, ScalarType.SINT64, ScalarType.SFIXED64],
-  ...[ScalarType.UINT64, ScalarType.FIXED64],
-])
-
-const INTEGERS: ReadonlySet<unknown> = new Set([
-  ...LONG,
-  ...[ScalarType.INT32, ScalarType.SINT32, ScalarType.SFIXED32],
-  ...[ScalarType.UINT32, ScalarType.FIXED32],
-])
 
 /**
  * The field of a request that holds keys: a string, or the integer that the resource has there. Undefined for
@@ -42,7 +37,7 @@ export const keyNamed = (
   twin: string,
 ): DescField | undefined => {
   const field = fieldNamed(input, name)
-  if (field?.fieldKind !== kind || field.scalar === undefined || field.oneof !== undefined) return undefined
-  const isOfKey = INTEGERS.has(field.scalar) && fieldNamed(resource, twin)?.scalar === field.scalar
+  if (field?.fieldKind !== kind || !canBeKey(field)) return undefined
+  const isOfKey = fieldNamed(resource, twin)?.scalar === field.scalar
   return field.scalar === ScalarType.STRING || isOfKey ? field : undefined
 }
