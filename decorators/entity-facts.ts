@@ -24,6 +24,8 @@ export interface PropertyFacts {
   readonly searchable?: boolean
   /** The name that its column had before. */
   readonly renamedFrom?: string
+  /** The field of the message that holds it, where that is not the one of its name. */
+  readonly protoField?: string
 }
 
 /** Which changes of a resource are told, and with what. */

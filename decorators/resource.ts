@@ -4,6 +4,7 @@ import { onClass, wordStandardProperties } from './apply.js'
 import { declare, declareProperty, inheritedFacts, lineage } from './entity-facts.js'
 import { completeJoinColumns } from './relations/join-columns.js'
 import { referenceColumns } from './relations/reference-columns.js'
+import { fieldsByProperty, namedFields } from './columns/fields-by-property.js'
 import { takeGeneratedUuids } from './columns/generated-uuids.js'
 import { manageColumn } from './columns/managed-column.js'
 import { snakeCase } from '../lib/text/snake-case.js'
@@ -46,23 +47,32 @@ export function Resource(options: ResourceOptions = {}): ClassDecorator {
   return onClass('Resource', [options], (entity) => {
     const prototype = entity.prototype as object
     const facts = inheritedFacts(entity)
+    const named = namedFields(facts.properties)
+    /** Of a time that the framework keeps. */
+    const propertyOf = (field: string, property: string) =>
+      [...named].find(([, name]) => name === field)?.[0] ?? property
+    const [deleted, expired] = [
+      propertyOf('delete_time', 'deleteTime'),
+      propertyOf('expire_time', 'expireTime'),
+    ]
     const nullableTime = { type: Date, nullable: true } as const
     if (facts.tenantScoped) {
       const declared = columnsOf(entity).find((column) => column.propertyName === 'accountId')
       if (declared !== undefined) declared.options.primary = true
       else PrimaryColumn({ type: String, name: 'account_id' })(prototype, 'accountId')
     }
-    if (facts.softDeletable && !has(entity, 'deleteTime'))
+    if (facts.softDeletable && !has(entity, deleted))
       Column({ ...nullableTime, name: options.shape === 'ent' ? 'delete_time' : 'deleted_at' })(
         prototype,
-        'deleteTime',
+        deleted,
       )
-    if (facts.expirable !== undefined && !has(entity, 'expireTime'))
-      Column({ ...nullableTime, name: 'expire_time' })(prototype, 'expireTime')
+    if (facts.expirable !== undefined && !has(entity, expired))
+      Column({ ...nullableTime, name: 'expire_time' })(prototype, expired)
     const classes = new Set<unknown>(lineage(entity))
     for (const { owner, property } of takeGeneratedUuids(classes))
       declareProperty(owner, property, { mintsUuid: true })
     const references = referenceColumns(classes)
+    const inMessage = fieldsByProperty(fieldsOf(options.message), named)
     for (const { options: column, propertyName, target } of columnsOf(entity)) {
       column.name ??= snakeCase(propertyName)
       const { prototype: owner } = target as { readonly prototype: object }
@@ -72,7 +82,7 @@ export function Resource(options: ResourceOptions = {}): ClassDecorator {
         isTags: role === 'tags',
         isKeyPart: references.has(column.name) || (column.primary === true && propertyName !== 'accountId'),
         designType: Reflect.getMetadata('design:type', owner, propertyName),
-        inMessage: fieldsOf(options.message).find(({ localName }) => localName === propertyName),
+        inMessage: inMessage.get(propertyName),
         options: { ...column, type: type as ColumnType },
       })
       const isUnknown = typeof type === 'function' && !TYPEORMS_OWN.has(type)

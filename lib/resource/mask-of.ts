@@ -1,6 +1,6 @@
 /**
  * What a mask may name: the properties of the entity in proto spelling. `addressLine2` may be `address_line2`
- * or `address_line_2` in the .proto.
+ * or `address_line_2` in the .proto. A property with `@ProtoField()` has its own name here, too.
  */
 export type MaskOf<E> = SnakeCase<keyof E & string>
 

@@ -20,3 +20,7 @@ export function checkMaskPaths(field: 'read_mask' | 'update_mask', paths: readon
         `has a path of ${length} characters: use at most ${MAX_MASK_PATH_LENGTH}`,
       )
 }
+
+/** A mask names what is no field that it may write. */
+export const noSuchField = (name: string, writable: ReadonlySet<string>): string =>
+  `there is no field ${JSON.stringify(name)}: use ${[...writable].join(', ')}`

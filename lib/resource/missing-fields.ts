@@ -11,17 +11,17 @@ import { isMarkedSecret } from './redaction.js'
 /**
  * The message fields that no property stores, each with what to write.
  * @param fields - the fields of the entity.
- * @param known - properties that store a field, or that are already reported.
+ * @param known - fields that a property stores, or whose property is already reported.
  */
 export function missingFields(
   message: DescMessage,
   fields: readonly Field[],
-  known: ReadonlySet<string>,
+  known: ReadonlySet<DescField>,
 ): Problem[] {
   // Whether a resource has an owner is checked in ownership.ts.
   const shown = new Set<DescField>(shownReferences(message).map(({ field }) => field))
   const missing = message.fields.filter(
-    (field) => !known.has(field.localName) && field.localName !== 'accountId' && !shown.has(field),
+    (field) => !known.has(field) && field.localName !== 'accountId' && !shown.has(field),
   )
   const internal = new Set(fields.filter(({ exposed }) => !exposed).map(({ property }) => property))
   return [
@@ -46,6 +46,9 @@ export function missingFields(
         const kind = kindOfMessageField(field)
         if (typeof kind !== 'string') return wrong(`${field.name} of ${message.typeName} ${kind.problem}`)
         const has = `${message.typeName} has a field ${field.name}, and no property ${field.localName} stores it`
+        const held = heldBy(field, fields)
+        if (held !== undefined)
+          return wrong(has, `write @ProtoField('${field.name}') above the property ${held.property}`)
         const [meant] = nearestNames(field.localName, internal)
         if (meant === undefined) return wrong(has, adviceFor(field))
         internal.delete(meant)
@@ -62,6 +65,12 @@ const DECORATED: Readonly<Record<string, string>> = {
   createTime: 'add @CreateTime() createTime!: Date',
   updateTime: 'add @UpdateTime() updateTime!: Date',
 }
+
+/** The property that is declared as what the field is for, and has no field. */
+const heldBy = ({ localName }: DescField, fields: readonly Field[]): Field | undefined =>
+  Object.hasOwn(DECORATED, localName)
+    ? fields.find(({ role, exposed }) => role === localName && !exposed)
+    : undefined
 
 function adviceFor(field: DescField): string {
   const decorated = Object.hasOwn(DECORATED, field.localName) ? DECORATED[field.localName] : undefined

@@ -1,4 +1,3 @@
-import type { DescMessage } from '@bufbuild/protobuf'
 import { DefaultNamingStrategy, getMetadataArgsStorage } from 'typeorm'
 import { CREDENTIAL_PARTS } from '../../decorators/credential.js'
 import { inheritedFacts, type EntityFacts } from '../../decorators/entity-facts.js'
@@ -17,6 +16,7 @@ import { reservedColumn, SOFT_DELETE_KEY } from './fields/column-names.js'
 import { readFields } from './read-fields.js'
 import { indexGroups } from './index-groups.js'
 import { resourceKeys } from './keys/resource-keys.js'
+import type { FieldNames } from './fields/proto-names.js'
 import { ownershipProblems } from './ownership.js'
 import type { CredentialField, EntityClass, ResourceModel, SecretField } from './resource-model.js'
 import { searchModelOf } from './search/search-model.js'
@@ -47,19 +47,19 @@ function build(entity: EntityClass<object>): ResourceModel {
   const ofDecorators = decoratorProblems(facts.calls)
   if (ofDecorators.length > 0) throw new DeclarationError(entity.name, inEntity(entity, ofDecorators))
   const message = facts.resource.message
-  const { fields, name, relations, problems, refused } = readFields(entity, facts, message)
+  const { fields, name, names, relations, problems, refused } = readFields(entity, facts, message)
   const all = [...problems, ...ownershipProblems(facts, fields, message)]
   if (declaredTable === undefined)
     all.push(problem('entity', 'it is no TypeORM entity', 'write @Entity() below @Resource()'))
   if (tables.length > 1)
     all.push(problem('entity', 'it is declared as an entity twice', 'keep one @Entity()'))
 
-  const secrets = secretsOf(facts, fields)
-  const credentials = credentialsOf(facts, fields)
-  const { computed, problems: ofComputed } = readComputed(entity, facts, message, name?.field.localName)
+  const secrets = secretsOf(facts, fields, names)
+  const credentials = credentialsOf(facts, fields, names)
+  const { computed, problems: ofComputed } = readComputed(entity, facts, message, names, name?.field)
   all.push(...ofComputed)
   const keys = fields.filter((field) => field.role === 'key')
-  all.push(...structuralProblems(fields, keys, message, [...secrets, ...credentials], refused))
+  all.push(...structuralProblems(fields, keys, names, [...secrets, ...credentials], refused))
   const search = searchModelOf(facts, fields, message, table, entity.name)
   all.push(...search.problems)
   const listeners = listenersOf(entity)
@@ -86,6 +86,7 @@ function build(entity: EntityClass<object>): ResourceModel {
       ? withoutMessage(entity)
       : conversionsOf(
           message,
+          names.inMessage,
           create,
           entityFields,
           computed,
@@ -131,6 +132,7 @@ function build(entity: EntityClass<object>): ResourceModel {
     writable: new Set(
       [...entityFields.filter((field) => field.writable), ...secrets].map(({ proto }) => proto),
     ),
+    codeNames: codeNamesOf(facts, names, byProto),
     secrets,
     credentials,
     computed,
@@ -175,16 +177,36 @@ function columnMap(fields: readonly Field[]): Columns {
   )
 }
 
-function secretsOf(facts: EntityFacts, fields: readonly Field[]): SecretField[] {
+/** Undefined where each property is called as its field. */
+function codeNamesOf(
+  { properties }: EntityFacts,
+  { inMessage, protoOf }: FieldNames,
+  byProto: ReadonlyMap<string, Field>,
+): ReadonlyMap<string, string> | undefined {
+  const found = new Map<string, string>()
+  const shown = new Set([...inMessage.values()].map(({ name }) => name))
+  for (const [property, { protoField }] of properties) {
+    const name = snakeCase(property)
+    if (protoField !== undefined && protoOf(property) !== name && !byProto.has(name) && !shown.has(name))
+      found.set(name, protoOf(property))
+  }
+  return found.size === 0 ? undefined : found
+}
+
+function secretsOf(facts: EntityFacts, fields: readonly Field[], { protoOf }: FieldNames): SecretField[] {
   return declaredAs('secret', facts).map((property) => ({
     property,
-    proto: snakeCase(property),
+    proto: protoOf(property),
     hash: part(fields, property, 'hash'),
     cipher: part(fields, property, 'cipher'),
   }))
 }
 
-function credentialsOf(facts: EntityFacts, fields: readonly Field[]): CredentialField[] {
+function credentialsOf(
+  facts: EntityFacts,
+  fields: readonly Field[],
+  { protoOf }: FieldNames,
+): CredentialField[] {
   return declaredAs('credential', facts).map((property) => {
     const [publicId, salt, hash, hashspec] = CREDENTIAL_PARTS.map((name) => part(fields, property, name)) as [
       Field,
@@ -192,7 +214,7 @@ function credentialsOf(facts: EntityFacts, fields: readonly Field[]): Credential
       Field,
       Field,
     ]
-    return { property, proto: snakeCase(property), publicId, salt, hash, hashspec }
+    return { property, proto: protoOf(property), publicId, salt, hash, hashspec }
   })
 }
 
@@ -208,7 +230,7 @@ const KEPT_TIMES = { deleteTime: '@SoftDeletable()', expireTime: '@Expirable()' 
 function structuralProblems(
   fields: readonly Field[],
   keys: readonly Field[],
-  message: DescMessage | undefined,
+  { inMessage: fieldOf }: FieldNames,
   secretive: readonly { property: string; proto: string }[],
   refused: ReadonlySet<string>,
 ): Problem[] {
@@ -247,7 +269,7 @@ function structuralProblems(
     if (fields.filter((field) => field.role === role).length > 1)
       problems.push(problem('entity', `two properties are declared as ${role}`, 'keep one'))
   for (const { property, proto } of secretive) {
-    const inMessage = message?.fields.find((field) => field.localName === property)
+    const inMessage = fieldOf.get(property)
     if (inMessage !== undefined && (inMessage.fieldKind !== 'scalar' || inMessage.scalar !== 9))
       problems.push(
         propertyProblem(

@@ -7,7 +7,6 @@ import { withoutValues } from '../faults/driver-fault.js'
 import { isInstance } from '../faults/readable.js'
 import { isThenable } from '../thenable.js'
 import { misspelt } from '../text/misspelt.js'
-import { snakeCase } from '../text/snake-case.js'
 import { behaves } from './behavior/field-behavior.js'
 import { describeType } from './fields/column-type.js'
 import { expectedType, kindOfColumn, kindOfMessageField } from './kinds/declared-kind.js'
@@ -17,6 +16,7 @@ import { json } from './kinds/json.js'
 import type { KindName } from './kinds/kind.js'
 import type { ComputedField, ValueField } from './fields/field.js'
 import type { EntityClass } from './resource-model.js'
+import type { FieldNames } from './fields/proto-names.js'
 import { checkValue } from './values/check-value.js'
 import { zeroOf } from './values/conversions.js'
 
@@ -32,8 +32,9 @@ export function readComputed(
   entity: EntityClass<object>,
   facts: EntityFacts,
   message: DescMessage | undefined,
+  { inMessage: fieldOf, protoOf }: FieldNames,
   /** The field that has the name of the resource. */
-  nameField: string | undefined,
+  nameField: DescField | undefined,
 ): ComputedReading {
   const declared = [...facts.properties].filter(([, { role }]) => role === 'computed')
   if (declared.length === 0) return NONE
@@ -50,15 +51,15 @@ export function readComputed(
   const problems: Problem[] = []
   for (const [property, { compute }] of declared) {
     const designType: unknown = Reflect.getMetadata('design:type', entity.prototype as object, property)
-    const inMessage = message?.fields.find(({ localName }) => localName === property)
-    const field = valueField(property, inMessage, designType)
+    const inMessage = fieldOf.get(property)
+    const field = valueField(property, protoOf(property), inMessage, designType)
     const problem =
-      (property === nameField
+      (nameField !== undefined && inMessage === nameField
         ? 'is @Computed() and the name of the resource, which its pattern makes: drop @Computed()'
         : undefined) ??
       misplaced(entity, property, stored) ??
       functionProblem(compute) ??
-      messageProblem(property, message, inMessage) ??
+      messageProblem(property, protoOf(property), message, inMessage) ??
       (typeof field === 'string' ? field : undefined)
     if (problem !== undefined || typeof field === 'string')
       problems.push(propertyProblem('computed', property, `${property} ${problem ?? ''}`))
@@ -137,12 +138,13 @@ const SENT = ['INPUT_ONLY', 'IMMUTABLE', 'IDENTIFIER'] as const
 
 function messageProblem(
   property: string,
+  proto: string,
   message: DescMessage | undefined,
   inMessage: DescField | undefined,
 ): string | undefined {
   if (message === undefined) return undefined
   if (inMessage === undefined)
-    return `is @Computed(), and ${message.typeName} has no field ${snakeCase(property)}: ${misspelt(
+    return `is @Computed(), and ${message.typeName} has no field ${proto}: ${misspelt(
       property,
       message.name,
       message.fields.map(({ localName }) => localName),
@@ -158,6 +160,7 @@ function messageProblem(
 /** What the values of the property are, or why they cannot be. */
 function valueField(
   property: string,
+  proto: string,
   inMessage: DescField | undefined,
   designType: unknown,
 ): ValueField | string {
@@ -169,7 +172,7 @@ function valueField(
     return `is ${kind} in the message: declare it as ${expected}, not ${describeType(designType)}`
   return {
     property,
-    proto: inMessage?.name ?? snakeCase(property),
+    proto,
     kind,
     nullable:
       inMessage === undefined || inMessage.proto.proto3Optional === true || inMessage.fieldKind === 'message',

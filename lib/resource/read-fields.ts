@@ -3,6 +3,7 @@ import type { DescField, DescMessage } from '@bufbuild/protobuf'
 import { randomUUID } from 'node:crypto'
 import { type ColumnType, getMetadataArgsStorage } from 'typeorm'
 import { CREDENTIAL_PARTS } from '../../decorators/credential.js'
+import { namedFields } from '../../decorators/columns/fields-by-property.js'
 import { referenceColumns } from '../../decorators/relations/reference-columns.js'
 import { lineage, type EntityFacts } from '../../decorators/entity-facts.js'
 import { snakeCase } from '../text/snake-case.js'
@@ -12,6 +13,7 @@ import type { Field, Role } from './fields/field.js'
 import { describeType, typeProblems, unstorableType } from './fields/column-type.js'
 import { columnNameProblems, fieldNameProblems } from './fields/column-names.js'
 import { formProblems } from './fields/property-form.js'
+import { renameProblems } from './fields/renamed-columns.js'
 import { expectedType, kindOfProperty } from './kinds/declared-kind.js'
 import { type DeclaredPart, facetsOf } from './kinds/facets.js'
 import { kindOf } from './kinds/kinds.js'
@@ -20,10 +22,11 @@ import { fieldMarks } from './behavior/field-marks.js'
 import { secretProblems } from './behavior/secret-problems.js'
 import { insideOf } from './fields/members.js'
 import { narrowWire } from './keys/on-the-wire.js'
+import { type FieldNames, fieldNames, protoFieldProblems } from './fields/proto-names.js'
 import { missingFields } from './missing-fields.js'
 import { type NamePattern, namePatternOf } from './names/name-pattern.js'
 import { resourceAnnotation } from './names/resource-annotation.js'
-import { declaredRelations, relationsOf } from './relations/declared-relations.js'
+import { declaredRelations, hiddenProperty, relationsOf } from './relations/declared-relations.js'
 import type { Relation } from './relations/relation.js'
 import { typeormProblems } from './typeorm/problems.js'
 
@@ -34,6 +37,7 @@ export interface FieldReading {
   readonly fields: readonly Field[]
   /** How entities are named; undefined where no pattern says it. */
   readonly name: NamePattern | undefined
+  readonly names: FieldNames
   readonly relations: readonly Relation[]
   readonly problems: readonly Problem[]
   /** Properties that are already refused as a whole. */
@@ -56,23 +60,29 @@ export function readFields(
   problems.push(...declaredOnes.problems)
   for (const column of declaredOnes.hidden)
     if (!columns.has(column.propertyName)) columns.set(column.propertyName, column)
-  const inMessage = new Map((message?.fields ?? []).map((field) => [field.localName, field]))
+  const names = fieldNames(
+    message,
+    facts.properties,
+    declaredOnes.relations.flatMap((one) =>
+      'isHidden' in one && one.isHidden
+        ? [{ relation: one.property, reference: hiddenProperty(one.property) }]
+        : [],
+    ),
+  )
+  const { inMessage, protoOf } = names
   const hidden = hiddenColumns(facts)
   const references = referenceColumns(classes)
 
   const read: Field[] = []
   for (const [property, column] of columns) {
     if (refused.has(property)) continue
-    const role = hidden.get(property) ?? roleOf(property, column, facts, inMessage.get(property))
+    const ownField = hidden.has(property) ? undefined : inMessage.get(property)
+    const role = hidden.get(property) ?? roleOf(property, column, facts, ownField)
     const designType = designTypeOf(entity, property)
-    const field = toField(
-      property,
-      column,
-      role,
-      facts,
-      hidden.has(property) ? undefined : inMessage.get(property),
-      { designType, isKeyPart: role === 'key' || references.has(column.options.name ?? snakeCase(property)) },
-    )
+    const field = toField(property, column, role, facts, ownField, protoOf(property), {
+      designType,
+      isKeyPart: role === 'key' || references.has(column.options.name ?? snakeCase(property)),
+    })
     if (!('rule' in field)) {
       const { default: make, mintsUuid = false } = facts.properties.get(property) ?? {}
       if (mintsUuid) problems.push(...generatedProblems(field))
@@ -84,7 +94,7 @@ export function readFields(
         initial !== undefined && 'make' in initial ? Object.freeze({ ...field, default: initial }) : field,
       )
     }
-    problems.push(...problemsOf(property, column, field, inMessage.get(property), designType))
+    problems.push(...problemsOf(property, column, field, ownField, designType))
   }
   for (const [property, { role, default: make, mintsUuid }] of facts.properties)
     if (make !== undefined && !columns.has(property)) problems.push(strayDefault(property, role))
@@ -92,8 +102,22 @@ export function readFields(
   problems.push(...renameProblems(facts, columns, read))
   const { name, fields, problems: unnamed } = namePatternOf(message, read)
   problems.push(...unnamed)
-  const { relations, problems: unfit } = relationsOf(declaredOnes.relations, fields)
-  problems.push(...unfit, ...columnNameProblems(read), ...fieldNameProblems(read))
+  const { relations, problems: unfit } = relationsOf(declaredOnes.relations, fields, protoOf)
+  const apart = decoratedOf(facts)
+    .filter((property) => !columns.has(property))
+    .map((property) => ({ property, proto: protoOf(property) }))
+  problems.push(...unfit, ...columnNameProblems(read), ...fieldNameProblems([...read, ...apart]))
+  const stored = new Map(read.map((field) => [field.property, field]))
+  const other = new Set([...columns.keys(), ...decoratedOf(facts), ...refused])
+  problems.push(
+    ...protoFieldProblems(
+      message,
+      facts.properties,
+      (property) => stored.get(property),
+      (property) => other.has(property),
+      new Set(relationsDeclared(classes).map(({ propertyName }) => propertyName)),
+    ),
+  )
   const properties = new Set([
     ...columns.keys(),
     ...secretive(facts),
@@ -104,58 +128,23 @@ export function readFields(
   const readable = relations.flatMap(({ property }) =>
     inMessage.get(property)?.message === undefined ? [] : property,
   )
-  const known = new Set([
+  const held = [
+    ...namedFields(facts.properties).keys(),
     ...columns.keys(),
     ...refused,
     ...decoratedOf(facts),
     ...readable,
+  ]
+  const known = new Set([
+    ...held.flatMap((property) => inMessage.get(property) ?? []),
     ...computedOf(message),
   ])
   if (message !== undefined)
     problems.push(
       ...missingFields(message, fields, known),
-      ...secretProblems(message, { columns, declared: facts.properties }),
+      ...secretProblems(message, { propertyOf: propertyOf(inMessage), columns, declared: facts.properties }),
     )
-  return { fields, name, relations, problems, refused }
-}
-
-/** What is wrong with `@RenamedFrom()`. */
-function renameProblems(
-  { properties }: EntityFacts,
-  columns: ReadonlyMap<string, unknown>,
-  fields: readonly Field[],
-): Problem[] {
-  return [...properties].flatMap(([property, { renamedFrom }]): Problem[] => {
-    if (renamedFrom === undefined) return []
-    if (typeof renamedFrom !== 'string' || renamedFrom === '')
-      return [
-        propertyProblem(
-          'column',
-          property,
-          `${property}: @RenamedFrom() takes the old name of the column, such as @RenamedFrom('title')`,
-        ),
-      ]
-    if (!columns.has(property))
-      return [
-        propertyProblem(
-          'column',
-          property,
-          `${property} has a @RenamedFrom() and no column of its own`,
-          'add @Column()',
-        ),
-      ]
-    const owner = fields.find(({ column }) => column === renamedFrom)
-    return owner === undefined
-      ? []
-      : [
-          propertyProblem(
-            'column',
-            property,
-            `${property}: @RenamedFrom(${JSON.stringify(renamedFrom)}) names the column of ${owner.property}`,
-            'a column that is still declared is not renamed',
-          ),
-        ]
-  })
+  return { fields, name, names, relations, problems, refused }
 }
 
 /** Restores the class of its property when TypeORM was given another type. */
@@ -177,10 +166,19 @@ const decoratedOf = (facts: EntityFacts): string[] =>
   )
 
 /** A name is computed. */
-function computedOf(message: DescMessage | undefined): string[] {
+function computedOf(message: DescMessage | undefined): DescField[] {
   const { field, patterns = [] } = (message && resourceAnnotation(message)) ?? {}
-  return field === undefined || patterns.length === 0 ? [] : [field.localName]
+  return field === undefined || patterns.length === 0 ? [] : [field]
 }
+
+/** The property that holds a field of the message, or would. */
+function propertyOf(inMessage: ReadonlyMap<string, DescField>): (field: DescField) => string {
+  const properties = new Map([...inMessage].map(([property, field]) => [field, property]))
+  return (field) => properties.get(field) ?? field.localName
+}
+
+const relationsDeclared = (classes: ReadonlySet<unknown>) =>
+  getMetadataArgsStorage().relations.filter(({ target }) => classes.has(target))
 
 const designTypeOf = ({ prototype }: EntityClass<object>, property: string): unknown =>
   Reflect.getMetadata('design:type', prototype as object, property)
@@ -202,11 +200,11 @@ function roleOf(
   facts: EntityFacts,
   inMessage: DescField | undefined,
 ): Role {
-  const declared = facts.properties.get(property)?.role
+  const { role: declared, protoField } = facts.properties.get(property) ?? {}
   if (property === 'accountId') return 'tenant'
   if (column.options.primary === true) return 'key'
-  if (property === 'deleteTime') return 'deleteTime'
-  if (property === 'expireTime') return 'expireTime'
+  if (property === 'deleteTime' || protoField === 'delete_time') return 'deleteTime'
+  if (property === 'expireTime' || protoField === 'expire_time') return 'expireTime'
   if (declared === 'tags') return 'plain'
   if (declared !== undefined && declared !== 'computed') return declared
   return inMessage !== undefined && behaves(inMessage, 'OUTPUT_ONLY') ? 'outputOnly' : 'plain'
@@ -218,6 +216,7 @@ function toField(
   role: Role,
   facts: EntityFacts,
   inMessage: DescField | undefined,
+  proto: string,
   part: DeclaredPart,
 ): Field | Problem {
   const isTags = facts.properties.get(property)?.role === 'tags'
@@ -225,7 +224,6 @@ function toField(
   const kind = kindOfProperty({ isTags, type, isUnsigned, inMessage, ...part })
   if (typeof kind !== 'string')
     return propertyProblem('column', property, `${property} ${kind?.problem ?? unstorableType(type)}`)
-  const proto = inMessage?.name ?? snakeCase(property)
   const facet = facts.properties.get(property)
   const exposed =
     inMessage !== undefined ||
@@ -263,7 +261,7 @@ function problemsOf(
   inMessage: DescField | undefined,
   designType: unknown,
 ): Problem[] {
-  const problems = misnamed(property, column)
+  const problems = misnamed(property, column, field)
   if ('rule' in field) return [...problems, field]
   problems.push(...typeProblems(property, column.options, field.kind))
   problems.push(...narrowWire(field, inMessage))
@@ -322,10 +320,11 @@ const RESERVED: Readonly<Record<string, string>> = {
   expire_time: 'expireTime',
 }
 
-function misnamed(property: string, { options }: ColumnArgs): Problem[] {
+function misnamed(property: string, { options }: ColumnArgs, field: Field | Problem): Problem[] {
   const name = options.name ?? snakeCase(property)
   const expected = Object.hasOwn(RESERVED, name) ? RESERVED[name] : undefined
-  return expected === undefined || expected === property
+  const isKnown = expected === property || ('role' in field && field.role === expected)
+  return expected === undefined || isKnown
     ? []
     : [
         propertyProblem(

@@ -94,6 +94,11 @@ export interface ResourceModel<E extends object = object> {
   readonly jsonColumns: Columns
   /** Proto names that a mask may contain (besides `*`). */
   readonly writable: ReadonlySet<string>
+  /**
+   * Names that masks and orders of code use beside those of fields: the properties whose fields are called
+   * otherwise, in snake_case. Undefined where there are none.
+   */
+  readonly codeNames: ReadonlyMap<string, string> | undefined
   /** Retrievable secrets; their two columns are fields of role `secret`. */
   readonly secrets: readonly SecretField[]
   /** Verify-only credentials; their four columns are fields of role `credential`. */

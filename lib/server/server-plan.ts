@@ -220,11 +220,10 @@ const shownBy = (registry: Registry): readonly DescMethod[] =>
 /** Whether the repository of a message reads the field itself. */
 const isRelation = (registry: Registry) => {
   const models = registry.repositories().map(({ model }) => model)
-  return ({ parent, localName }: DescField): boolean =>
+  return ({ parent, name }: DescField): boolean =>
     models.some(
-      ({ message, relations, byProperty }) =>
-        message === parent &&
-        (byProperty.has(localName) || relations.some(({ property }) => property === localName)),
+      ({ message, relations, byProto }) =>
+        message === parent && (byProto.has(name) || relations.some(({ proto }) => proto === name)),
     )
 }
 

@@ -20,6 +20,7 @@ const ON_A_PROPERTY = [
     'Default',
     'ETag',
     'OutputOnly',
+    'ProtoField',
     'RenamedFrom',
     'Searchable',
     'Secret',

@@ -76,7 +76,7 @@ export function planList(
   const { under, behind } = bounds
   const { filter, search, showDeleted } = planFilter(model, list, scope, bounds)
   const filterText = list.filter ?? ''
-  const orderBy = orderText(list.orderBy)
+  const orderBy = orderText(list.orderBy, model.codeNames)
   const terms = totalOrder(model, parseOrderTerms(orderBy, model.columns, model.closed, behind), scope)
   // A token of one parent is refused under another.
   const resource = under === undefined ? model.type : `${model.type} ${under}`

@@ -2,8 +2,7 @@ import { InvalidArgument } from '../../errors.js'
 import { zeroOf } from '../../resource/values/conversions.js'
 import type { Field, Role } from '../../resource/fields/field.js'
 import { isOwning } from '../../resource/relations/relation.js'
-import { snakeCase } from '../../text/snake-case.js'
-import { checkMaskPaths } from '../../resource/mask-paths.js'
+import { checkMaskPaths, noSuchField } from '../../resource/mask-paths.js'
 import type { ResourceModel, SecretField } from '../../resource/resource-model.js'
 import type { UpdateOptions } from './repository.js'
 
@@ -51,7 +50,8 @@ export function resolveMask(
   checkMaskPaths('update_mask', mask)
   const fields = new Set<Field>()
   const secrets = new Set<SecretField>()
-  for (const name of mask) {
+  for (const asked of mask) {
+    const name = model.codeNames?.get(asked) ?? asked
     const secret = model.secrets.find(({ proto }) => proto === name)
     if (secret !== undefined) secrets.add(secret)
     else fields.add(writableField(model, name, options))
@@ -92,7 +92,7 @@ const isNewSecret = (value: unknown): boolean => value !== undefined && value !=
 
 /** A mask may name a relation for its reference, except where a field of the message has that name. */
 function referenceNamed({ relations, message }: ResourceModel, name: string): Field | undefined {
-  const relation = relations.find(({ property }) => snakeCase(property) === name)
+  const relation = relations.find(({ proto }) => proto === name)
   if (relation === undefined || !isOwning(relation)) return undefined
   return message?.fields.some((field) => field.name === name) === true ? undefined : relation.reference
 }
@@ -121,8 +121,5 @@ function writableField(model: ResourceModel, name: string, options: UpdateOption
   if (why !== undefined) throw new InvalidArgument('update_mask', `${name} cannot be written: ${why}`)
   if (name === '*')
     throw new InvalidArgument('update_mask', '* stands for every field, so it has to stand alone')
-  throw new InvalidArgument(
-    'update_mask',
-    `there is no field ${JSON.stringify(name)}: use ${[...model.writable].join(', ')}`,
-  )
+  throw new InvalidArgument('update_mask', noSuchField(name, model.writable))
 }

@@ -104,14 +104,18 @@ export type OrderBy<T> = MaskOf<T> | { readonly [K in MaskOf<T>]: Readonly<Recor
 
 /**
  * An order as AIP-132 text.
+ * @param codeNames - what a list of terms may name beside fields.
  * @throws InvalidArgument for a term that is no field and its direction.
  */
-export const orderText = (order: string | readonly OrderBy<never>[] | undefined): string => {
+export const orderText = (
+  order: string | readonly OrderBy<never>[] | undefined,
+  codeNames?: ReadonlyMap<string, string>,
+): string => {
   if (order === undefined || typeof order === 'string') return order ?? ''
-  return order.map(termText).join(',')
+  return order.map((term) => termText(term, codeNames)).join(',')
 }
 
-const termText = (term: string | object): string => {
+const termText = (term: string | object, codeNames: ReadonlyMap<string, string> | undefined): string => {
   const [entry, other]: readonly (readonly unknown[] | undefined)[] =
     typeof term === 'string' ? [[term, 'asc']] : Object.entries(term)
   const [name, direction]: readonly unknown[] = entry ?? []
@@ -119,7 +123,8 @@ const termText = (term: string | object): string => {
     throw new InvalidArgument('order_by', 'each term names one field: a name, or { name: "desc" }')
   if (direction !== 'asc' && direction !== 'desc')
     throw new InvalidArgument('order_by', `the direction of ${name} is "asc" or "desc"`)
-  return direction === 'asc' ? name : `${name} desc`
+  const field = codeNames?.get(name) ?? name
+  return direction === 'asc' ? field : `${field} desc`
 }
 
 /** No comma and no space, by which a name would be several terms. */

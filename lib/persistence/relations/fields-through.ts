@@ -1,4 +1,3 @@
-import { relationName } from '../../resource/relations/relation-name.js'
 import { isOwning, type Relation } from '../../resource/relations/relation.js'
 import { type ResourceModel, resourceModel } from '../../resource/resource-model.js'
 import type { ListScope, Through } from '../contract/repository.js'
@@ -53,7 +52,7 @@ class FieldsThrough {
   #behind(source: Source): FieldsBehind {
     const known = new Map<string, RelatedFields>()
     return (name) => {
-      const relation = source.model.relations.find((one) => relationName(source.model.message, one) === name)
+      const relation = source.model.relations.find((one) => one.proto === name)
       if (relation === undefined) return undefined
       const path = [...source.path, relation.property]
       const conditions = this.#open.get(path.join('.'))

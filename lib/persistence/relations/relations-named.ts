@@ -1,5 +1,4 @@
 import { InvalidArgument } from '../../errors.js'
-import { relationName } from '../../resource/relations/relation-name.js'
 import { type ResourceModel, resourceModel } from '../../resource/resource-model.js'
 import type { ListOptions } from '../contract/repository.js'
 import { FilterTokens } from '../query/filter-tokens.js'
@@ -21,7 +20,7 @@ export interface NamedRelation {
 export const relationsNamed = (
   model: ResourceModel,
 ): ((list: ListOptions<never>) => readonly NamedRelation[]) => {
-  const names = model.relations.map((relation) => relationName(model.message, relation))
+  const names = model.relations.map((relation) => relation.proto)
   // `project`, and not `project_id`: most filters name no relation, and are not read twice.
   const word = new RegExp(`(?<!\\w)(?:${names.map(escaped).join('|')})(?!\\w)`)
   return ({ filter = '', orderBy }) => {
@@ -41,7 +40,7 @@ function follow(model: ResourceModel, path: string, named: Map<string, NamedRela
   let inside = model
   for (const name of path.split('.', MAX_PATH_DEPTH)) {
     if (Object.hasOwn(inside.columns, name)) return
-    const relation = inside.relations.find((one) => relationName(inside.message, one) === name)
+    const relation = inside.relations.find((one) => one.proto === name)
     if (relation === undefined) return
     inside = resourceModel<object>(relation.target())
     properties.push(relation.property)

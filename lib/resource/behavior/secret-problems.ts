@@ -4,6 +4,8 @@ import { fieldMarks } from './field-marks.js'
 
 /** The properties of an entity. */
 export interface StoredProperties {
+  /** The property that holds a field of the message. */
+  readonly propertyOf: (field: DescField) => string
   /** Those with a column of their own. */
   readonly columns: ReadonlyMap<string, unknown>
   /** What decorators say of each. */
@@ -14,20 +16,24 @@ export interface StoredProperties {
  * Fields that the .proto marks as secrets, and that would be stored in clear and returned, each with what to
  * write.
  */
-export const secretProblems = (message: DescMessage, { columns, declared }: StoredProperties): Problem[] =>
+export const secretProblems = (
+  message: DescMessage,
+  { propertyOf, columns, declared }: StoredProperties,
+): Problem[] =>
   message.fields.flatMap((field) => {
-    const role = declared.get(field.localName)?.role
+    const property = propertyOf(field)
+    const role = declared.get(property)?.role
     if (role === 'secret' || role === 'credential') return []
-    const isStored = columns.has(field.localName)
+    const isStored = columns.has(property)
     if (fieldMarks(field).isSecret)
       return isStored || role === 'computed'
-        ? [propertyProblem('secret', field.localName, `${nameOf(field)} ${MARKED}`, adviceFor(field))]
+        ? [propertyProblem('secret', property, `${nameOf(field)} ${MARKED}`, adviceFor(property))]
         : []
     if (!isStored || field.message === undefined) return []
     return secretsInside(field.message, new Set()).map((secret) =>
       propertyProblem(
         'secret',
-        field.localName,
+        property,
         `${field.name} of ${message.typeName} has ${nameOf(secret)} inside, which ${MARKED}, and what is inside of a message is stored as it is`,
         `move it to a field of ${message.typeName}, with @Secret() or @Credential()${FORMER}`,
       ),
@@ -38,8 +44,8 @@ const MARKED = 'is marked (ashlar.api.v1.field).secret'
 const FORMER =
   '; if its .proto says filterable, generate the code of the .proto anew: the number that filterable had is that of secret now'
 
-const adviceFor = ({ localName }: DescField): string =>
-  `declare @Secret() ${localName}?: Secret, or @Credential() ${localName}?: Credential, which are not returned${FORMER}`
+const adviceFor = (property: string): string =>
+  `declare @Secret() ${property}?: Secret, or @Credential() ${property}?: Credential, which are not returned${FORMER}`
 
 const nameOf = ({ name, parent }: DescField): string => `${name} of ${parent.typeName}`
 

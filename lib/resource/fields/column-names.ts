@@ -41,8 +41,8 @@ export function columnNameProblems(fields: readonly Field[]): Problem[] {
 const NAME_IT = 'write @Column({ name: ... })'
 
 /** Two properties that a mask, a filter or an order could not tell apart. */
-export function fieldNameProblems(fields: readonly Field[]): Problem[] {
-  const known = new Map<string, Field>()
+export function fieldNameProblems(fields: readonly Pick<Field, 'property' | 'proto'>[]): Problem[] {
+  const known = new Map<string, Pick<Field, 'property' | 'proto'>>()
   return fields.flatMap((field) => {
     const { property, proto } = field
     const say = (rule: string) => [propertyProblem('column', property, rule, 'give it another name')]

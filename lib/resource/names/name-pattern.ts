@@ -94,7 +94,7 @@ function variablesOf(
         `${where}: the type ${JSON.stringify(type)} has to be a service and a kind, such as library.example.com/Book`,
       ),
     )
-  const stored = fields.find(({ property }) => property === field.localName)
+  const stored = fields.find(({ exposed, proto }) => exposed && proto === field.name)
   if (stored !== undefined)
     problems.push(
       propertyProblem(

@@ -12,7 +12,8 @@ type JoinColumnArgs = ArgsOf<'joinColumns'>
 type ColumnArgs = ArgsOf<'columns'>
 
 /** A relation before the fields of its entity are known. */
-type DeclaredRelation = (Omit<OwningRelation, 'reference'> & Reference) | InverseRelation
+type DeclaredRelation =
+  (Omit<OwningRelation, 'reference' | 'proto'> & Reference) | Omit<InverseRelation, 'proto'>
 
 interface Reference {
   /** The column that holds the target's key. */
@@ -85,7 +86,7 @@ export function declaredRelations(
 }
 
 /** `project` is referred to by `projectId`, as a property of one's own would be called. */
-const hiddenProperty = (property: string): string => `${property}Id`
+export const hiddenProperty = (property: string): string => `${property}Id`
 
 function relationOf(
   { propertyName: property, relationType, type, options, inverseSideProperty, target: owner }: RelationArgs,
@@ -223,25 +224,30 @@ function* problemsOf(
       )
 }
 
-/** Joins relations with the fields that hold their references. */
+/**
+ * Joins relations with the fields that hold their references.
+ * @param protoOf - the name of a property on the wire.
+ */
 export function relationsOf(
   declared: readonly DeclaredRelation[],
   fields: readonly Field[],
+  protoOf: (property: string) => string,
 ): { readonly relations: readonly Relation[]; readonly problems: readonly Problem[] } {
   const problems: Problem[] = []
   const relations = declared.flatMap((one): Relation[] => {
-    if (!('column' in one)) return [Object.freeze(one)]
+    const proto = protoOf(one.property)
+    if (!('column' in one)) return [Object.freeze({ ...one, proto })]
     const { column, nullable, ...relation } = one
     const reference = fields.find((field) => field.column === column)
     if (reference === undefined) return []
     problems.push(...referenceProblems(relation, reference, nullable))
-    return [Object.freeze({ ...relation, reference })]
+    return [Object.freeze({ ...relation, proto, reference })]
   })
   return { relations: Object.freeze(relations), problems }
 }
 
 function* referenceProblems(
-  { property, kind, onDelete, isHidden }: Omit<OwningRelation, 'reference'>,
+  { property, kind, onDelete, isHidden }: Omit<OwningRelation, 'reference' | 'proto'>,
   reference: Field,
   nullable: boolean | undefined,
 ): Generator<Problem> {

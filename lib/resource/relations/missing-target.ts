@@ -1,9 +1,8 @@
 import { InvalidArgument } from '../../errors.js'
-import { snakeCase } from '../../text/snake-case.js'
 import type { OwningRelation } from './relation.js'
 
 /**
  * The same for a target that never was, one that is deleted, and one of another tenant: nobody learns which.
  */
-export const missingTarget = ({ property, reference }: OwningRelation): InvalidArgument =>
-  new InvalidArgument(reference.proto, `there is no such ${snakeCase(property).replaceAll('_', ' ')}`)
+export const missingTarget = ({ proto, reference }: OwningRelation): InvalidArgument =>
+  new InvalidArgument(reference.proto, `there is no such ${proto.replaceAll('_', ' ')}`)

@@ -9,6 +9,8 @@ export type OnDelete = 'restrict' | 'cascade' | 'set null'
 interface AnyRelation {
   /** In the entity, such as `project`. */
   readonly property: string
+  /** What a filter calls it: the field of the message that shows it, else the property in snake_case. */
+  readonly proto: string
   /**
    * The other class. Classes that refer to one another are loaded one after another, so ask for it once all
    * are loaded.

@@ -86,7 +86,7 @@ function fieldPart(
   const role = facts.properties.get(name)?.role
   if (role === 'secret' || role === 'credential') return `${name} is a ${role}, which is never searched`
   if (role === 'computed') return `${name} is computed, and only what is stored can be searched`
-  const field = fields.find((candidate) => candidate.property === name || candidate.proto === name)
+  const field = fields.find(({ property }) => property === name) ?? fields.find(({ proto }) => proto === name)
   if (field === undefined || field.role === 'secret' || field.role === 'credential')
     return `there is no property ${name}: ${misspelt(
       name,
@@ -95,7 +95,9 @@ function fieldPart(
     )}`
   if (!kindOf(field).isText)
     return `${name} is ${field.kind}: only text is searched; write an expression for the rest`
-  const inMessage = message?.fields.find(({ localName }) => localName === field.property)
+  const inMessage = field.exposed
+    ? message?.fields.find(({ name: shown }) => shown === field.proto)
+    : undefined
   if (inMessage !== undefined && fieldMarks(inMessage).isSecret)
     return `${name} is marked secret, so nobody may find out what is in it`
   if (inMessage !== undefined && behaves(inMessage, 'INPUT_ONLY'))

@@ -15,7 +15,10 @@ type Values = Record<string, unknown>
 
 /** The conversion of one field in one direction. */
 interface Step {
+  /** Of the entity. */
   readonly property: string
+  /** Of the message. */
+  readonly local: string
   readonly inMessage: DescField
   /** Undefined when the value needs no conversion. */
   readonly convert: ((value: unknown) => unknown) | undefined
@@ -45,36 +48,37 @@ export interface Conversions<E> {
  * The two directions between an entity and its message.
  * @param create - makes an entity without values.
  * @param computed - fields that only a response has.
- * @param secretive - properties that a client can send and never receives, with their message fields.
+ * @param inMessage - the fields of the message, by property.
+ * @param secretive - properties that a client can send and never receives.
  * @param name - computes the field that has the name.
  */
 export function conversionsOf<E extends object>(
   desc: DescMessage,
+  inMessage: ReadonlyMap<string, DescField>,
   create: () => E,
   fields: readonly Field[],
   computed: readonly ComputedField[],
   secretive: ReadonlySet<string>,
   name: NamePattern | undefined,
 ): Conversions<E> {
-  const byLocalName = new Map(desc.fields.map((field) => [field.localName, field]))
   const out: Step[] = []
   const back: Step[] = []
   for (const field of fields) {
-    const inMessage = byLocalName.get(field.property)
-    if (inMessage === undefined) continue
-    out.push(behaves(inMessage, 'INPUT_ONLY') ? withheld(inMessage) : outward(field, inMessage, field))
-    if (!isDroppedFromClient(field)) back.push(inward(field.property, inMessage, field))
+    const shown = inMessage.get(field.property)
+    if (shown === undefined) continue
+    out.push(behaves(shown, 'INPUT_ONLY') ? withheld(field.property, shown) : outward(field, shown, field))
+    if (!isDroppedFromClient(field)) back.push(inward(field.property, shown, field))
   }
   for (const property of secretive) {
-    const inMessage = byLocalName.get(property)
-    if (inMessage === undefined) continue
-    out.push(withheld(inMessage))
-    back.push(inward(property, inMessage))
+    const shown = inMessage.get(property)
+    if (shown === undefined) continue
+    out.push(withheld(property, shown))
+    back.push(inward(property, shown))
   }
   const named = name?.field.localName
   const reckoned = computed.flatMap(({ property, valueOf, ...field }) => {
-    const inMessage = byLocalName.get(property)
-    return inMessage === undefined ? [] : [{ ...outward({ property, ...field }, inMessage), valueOf }]
+    const shown = inMessage.get(property)
+    return shown === undefined ? [] : [{ ...outward({ property, ...field }, shown), valueOf }]
   })
   const outputs: Output[] = [
     ...out.map((step) => outputOf(step, step.convert === WITHHELD ? undefined : step.property)),
@@ -93,20 +97,20 @@ export function conversionsOf<E extends object>(
     toMessage<M extends object>(entity: E) {
       const message: Values = { $typeName: desc.typeName }
       if (named !== undefined) message[named] = name?.format(entity)
-      for (const { property, convert, empty } of out) {
+      for (const { property, local, convert, empty } of out) {
         const value = (entity as Values)[property]
         if (value === undefined || value === null || convert === WITHHELD)
-          message[property] = typeof empty === 'function' ? (empty as () => unknown)() : empty
-        else message[property] = convert === undefined ? value : convert(value)
+          message[local] = typeof empty === 'function' ? (empty as () => unknown)() : empty
+        else message[local] = convert === undefined ? value : convert(value)
       }
-      for (const { property, convert, empty, valueOf } of reckoned)
-        message[property] = converted(valueOf(entity), convert, empty)
+      for (const { local, convert, empty, valueOf } of reckoned)
+        message[local] = converted(valueOf(entity), convert, empty)
       return message as M
     },
     fromMessage(message) {
       const entity = create()
-      for (const { property, convert } of back) {
-        const value = (message as Local)[property]
+      for (const { property, local, convert } of back) {
+        const value = (message as Local)[local]
         if (value !== undefined) (entity as Values)[property] = convert === undefined ? value : convert(value)
       }
       return entity
@@ -118,10 +122,11 @@ export function conversionsOf<E extends object>(
 const WITHHELD = (): undefined => undefined
 
 /** Returned as an unset field. */
-function withheld(inMessage: DescField): Step {
+function withheld(property: string, inMessage: DescField): Step {
   const kind = kindOfMessageField(inMessage)
   return {
-    property: inMessage.localName,
+    property,
+    local: inMessage.localName,
     inMessage,
     convert: WITHHELD,
     empty: emptyOf(inMessage, typeof kind === 'string' ? () => kindOf({ kind }).zero({}) : undefined),
@@ -144,6 +149,7 @@ const outputOf = ({ inMessage, convert, empty }: Step, from: Output['from']): Ou
 
 const outward = (field: ValueField, inMessage: DescField, stored?: Field): Step => ({
   property: field.property,
+  local: inMessage.localName,
   inMessage,
   convert:
     (stored && wirePartOf(stored, inMessage))?.toWire ??
@@ -172,6 +178,7 @@ function withoutInputOnly(inMessage: DescField, convert: Step['convert']): Step[
 
 const inward = (property: string, inMessage: DescField, stored?: Field): Step => ({
   property,
+  local: inMessage.localName,
   inMessage,
   convert: (stored && wirePartOf(stored, inMessage))?.fromWire ?? fromMessageField(inMessage),
   empty: undefined,

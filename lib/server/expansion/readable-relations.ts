@@ -39,7 +39,7 @@ export function readableRelations(registry: Registry, rules: RuleSet): ReadableR
   const problems: Problem[] = []
   for (const { model } of registry.repositories())
     for (const relation of model.relations) {
-      const field = model.message?.fields.find(({ localName }) => localName === relation.property)
+      const field = model.message && fieldNamed(model.message, relation.proto)
       if (model.message === undefined || field === undefined) continue
       const found = relationIn(model, relation, field, registry, rules)
       if (typeof found === 'string')

@@ -1,7 +1,6 @@
 import { create, type DescMethod } from '@bufbuild/protobuf'
 import type { Through } from '../../persistence/contract/repository.js'
 import type { NamedRelation } from '../../persistence/relations/relations-named.js'
-import { relationName } from '../../resource/relations/relation-name.js'
 import { isOwning } from '../../resource/relations/relation.js'
 import { type ResourceModel, resourceModel } from '../../resource/resource-model.js'
 import type { AuthorizationRequest, Authorizer } from '../authz/authorizer.js'
@@ -118,10 +117,10 @@ export const filterRelations = (
   rules: RuleSet,
 ): ((model: ResourceModel) => readonly FilterRelation[]) => {
   const lists = listsIn(registry, rules)
-  return ({ message, relations }) =>
+  return ({ relations }) =>
     relations.flatMap((relation) => {
       const list = lists.get(resourceModel<object>(relation.target()))
       if (list === undefined || ruleOfAll(list, rules) === undefined) return []
-      return [{ name: relationName(message, relation), isMany: !isOwning(relation) }]
+      return [{ name: relation.proto, isMany: !isOwning(relation) }]
     })
 }

@@ -10,13 +10,13 @@ import type { ReplyForm } from '../chain/entity-reply.js'
 
 /** A response that is the resource itself. */
 export const entityForm = (model: ResourceModel, desc: DescMessage): ReplyForm<object> => {
-  const etag = desc.fields.find(({ name }) => name === 'etag')?.localName
+  const etag = model.byProto.get('etag')
   return {
     desc,
     toMessage: (entity) => model.toMessage(entity),
     write: model.write,
     writeJson: onceUsed(() => entityWriter(desc, model.outputs)),
-    etag: etag !== undefined && model.byProperty.has(etag) ? etag : undefined,
+    etag: etag?.exposed === true ? etag.property : undefined,
   }
 }
 

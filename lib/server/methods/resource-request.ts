@@ -1,6 +1,7 @@
 import { type DescField, isMessage, type Message, ScalarType } from '@bufbuild/protobuf'
 import { InvalidArgument } from '../../errors.js'
 import type { BatchDeleteOptions, ListOptions, RelatedAccess } from '../../persistence/contract/repository.js'
+import { noSuchField } from '../../resource/mask-paths.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { valueOf } from '../chain/method.js'
 import { repositoryKey } from './scope/wire-keys.js'
@@ -46,6 +47,20 @@ export const listOptions = (request: Message, has: ListFields): ListOptions => {
     ...(has.q && { search: valueOf(request, has.q) as string }),
   }
 }
+
+/**
+ * Refuses names in a client's mask that only code has; undefined where there are none.
+ * @throws InvalidArgument
+ */
+export const maskOfClients = ({
+  codeNames,
+  writable,
+}: ResourceModel): ((paths: readonly string[]) => void) | undefined =>
+  codeNames &&
+  ((paths) => {
+    const wrong = paths.find((path) => codeNames.has(path))
+    if (wrong !== undefined) throw new InvalidArgument('update_mask', noSuchField(wrong, writable))
+  })
 
 /**
  * The paths that an update writes, without the ignored ones. The mask never becomes empty, because that would

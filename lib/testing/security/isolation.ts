@@ -205,13 +205,14 @@ const checkCreate = async (
   const { probe, a, b } = world
   const send = (caller: Caller, request: Message) =>
     probe.send(listener, method.desc, request, caller, { shows: true })
-  const claimed = create(subject.message, { ...draft(world, subject, b), accountId: a.tenant })
+  const held = subject.message.fields.find(({ name }) => name === subject.repository?.model.tenant?.proto)
+  const { localName: tenant = 'accountId' } = held ?? {}
+  const claimed = create(subject.message, { ...draft(world, subject, b), [tenant]: a.tenant })
   const own = async (key: string): Promise<string> =>
     (world.apart.has(subject) ? await keyInNewParent(world, subject, b) : undefined) ?? key
   const key = await own(subject.keyPattern === '*' ? '' : newKey(subject))
   const made = await send(b, requestFor(subject, method, { key, entity: claimed }))
-  const { accountId = '' } = (made?.response ?? {}) as { readonly accountId?: string }
-  if (accountId === a.tenant)
+  if ((made?.response as Readonly<Record<string, unknown>> | undefined)?.[tenant] === a.tenant)
     probe.findings.add('isolation', method.path, 'a caller can create for another tenant', listener.name)
   const again = { key: withIdOf(taken.key, await own(taken.key)), entity: draft(world, subject, b) }
   const refused = await send(b, requestFor(subject, method, again))

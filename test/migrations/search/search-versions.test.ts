@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import 'reflect-metadata'
 import { Column, Entity, PrimaryColumn } from 'typeorm'
-import { RenamedFrom } from '../../../decorators/renamed-from.js'
+import { RenamedFrom } from '../../../decorators/property-mapping.js'
 import { Resource } from '../../../decorators/resource.js'
 import { Searchable } from '../../../decorators/searchable.js'
 import { TenantScoped } from '../../../decorators/tenant-scoped.js'

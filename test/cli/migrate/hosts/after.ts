@@ -1,5 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm'
-import { RenamedFrom } from '../../../../decorators/renamed-from.js'
+import { RenamedFrom } from '../../../../decorators/property-mapping.js'
 import { Resource } from '../../../../decorators/resource.js'
 import { TenantScoped } from '../../../../decorators/tenant-scoped.js'
 

@@ -1,0 +1,31 @@
+import type { DescField } from '@bufbuild/protobuf'
+
+/** The fields that `@ProtoField()` names, by property. */
+export const namedFields = (
+  properties: ReadonlyMap<string, { readonly protoField?: string }>,
+): Map<string, string> =>
+  new Map(
+    [...properties].flatMap(([property, { protoField }]) =>
+      protoField === undefined ? [] : [[property, protoField] as const],
+    ),
+  )
+
+/**
+ * The fields of a message by the properties that hold them: the one that `@ProtoField()` names, else the one
+ * of the same name.
+ */
+export function fieldsByProperty(
+  fields: readonly DescField[],
+  named: ReadonlyMap<string, string>,
+): Map<string, DescField> {
+  const byName = new Map(fields.map((field) => [field.name, field]))
+  const taken = new Set(named.values())
+  const own = fields.filter(({ name, localName }) => !taken.has(name) && !named.has(localName))
+  return new Map([
+    ...own.map((field) => [field.localName, field] as const),
+    ...[...named].flatMap(([property, name]) => {
+      const field = byName.get(name)
+      return field === undefined ? [] : [[property, field] as const]
+    }),
+  ])
+}

@@ -1,0 +1,146 @@
+import type { DescField, DescMessage } from '@bufbuild/protobuf'
+import { fieldsByProperty, namedFields } from '../../../decorators/columns/fields-by-property.js'
+import type { PropertyFacts } from '../../../decorators/entity-facts.js'
+import { type Problem, propertyProblem } from '../../errors.js'
+import { misspelt } from '../../text/misspelt.js'
+import { snakeCase } from '../../text/snake-case.js'
+import type { Field, Role } from './field.js'
+
+/** What the wire calls the properties of an entity. */
+export interface FieldNames {
+  /** By property; without those that no message shows. */
+  readonly inMessage: ReadonlyMap<string, DescField>
+  /** The name of a property on the wire, in snake_case where nothing else says it. */
+  readonly protoOf: (property: string) => string
+}
+
+/** A relation whose reference no property declares. */
+interface HiddenReference {
+  /** Of the relation. */
+  readonly relation: string
+  /** What its reference would be called as a property. */
+  readonly reference: string
+}
+
+/**
+ * @param hidden - `@ProtoField()` of one names the field that shows the relation, or the one that holds its
+ * key.
+ */
+export function fieldNames(
+  message: DescMessage | undefined,
+  properties: ReadonlyMap<string, PropertyFacts>,
+  hidden: readonly HiddenReference[],
+): FieldNames {
+  const named = namedFields(properties)
+  const fieldNamed = (name: string) => message?.fields.find((field) => field.name === name)
+  for (const { relation, reference } of hidden) {
+    const name = named.get(relation)
+    if (name === undefined) continue
+    const field = fieldNamed(name)
+    const isKey = field !== undefined && field.message === undefined
+    if (isKey) named.set(relation, name.replace(/_id$/, ''))
+    if (isKey || message === undefined || fieldNamed(`${name}_id`) !== undefined)
+      named.set(reference, isKey ? name : `${name}_id`)
+  }
+  const inMessage = fieldsByProperty(message?.fields ?? [], named)
+  return {
+    inMessage,
+    protoOf: (property) => inMessage.get(property)?.name ?? named.get(property) ?? snakeCase(property),
+  }
+}
+
+/** The roles of fields with these names, which clients know (AIP-148, AIP-154). */
+const ROLES: ReadonlyMap<string, Role> = new Map<string, Role>([
+  ['account_id', 'tenant'],
+  ['etag', 'etag'],
+  ['create_time', 'createTime'],
+  ['update_time', 'updateTime'],
+  ['delete_time', 'deleteTime'],
+  ['expire_time', 'expireTime'],
+])
+
+/** What makes a property what a field of that role holds. */
+const DECORATED: Readonly<Partial<Record<Role, string>>> = {
+  tenant: 'the tenant is the property accountId',
+  etag: 'write @ETag() instead of @Column()',
+  createTime: 'write @CreateTime() instead of @Column()',
+  updateTime: 'write @UpdateTime() instead of @Column()',
+}
+
+/**
+ * What is wrong with `@ProtoField()`.
+ * @param stored - what a property is stored as; undefined for one that is none.
+ * @param declared - whether a property has no column, and is something else, such as a secret.
+ * @param relations - what filters call them need be no field.
+ */
+export function* protoFieldProblems(
+  message: DescMessage | undefined,
+  properties: ReadonlyMap<string, PropertyFacts>,
+  stored: (property: string) => Field | undefined,
+  declared: (property: string) => boolean,
+  relations: ReadonlySet<string>,
+): Generator<Problem> {
+  const known = new Map<string, string>()
+  for (const [property, { protoField: name, role }] of properties) {
+    if (name === undefined) continue
+    const wrong = (rule: string, advice?: string) => propertyProblem('message', property, rule, advice)
+    const said = `${property}: @ProtoField(${JSON.stringify(name)})`
+    if (typeof name !== 'string' || !FIELD_NAME.test(name)) {
+      yield wrong(
+        `${property}: @ProtoField() takes the name of a field as the .proto spells it`,
+        "such as @ProtoField('create_time')",
+      )
+      continue
+    }
+    const other = known.get(name)
+    known.set(name, property)
+    const held = stored(property)
+    if (other !== undefined && (relations.has(property) || relations.has(other)))
+      yield wrong(`${said}: ${other} is the field ${name} already`, 'keep one of them')
+    else if (
+      message !== undefined &&
+      !relations.has(property) &&
+      !message.fields.some((field) => field.name === name)
+    )
+      yield wrong(
+        `${said}: ${misspelt(
+          name,
+          message.typeName,
+          message.fields.map((one) => one.name),
+        )}`,
+      )
+    else if (held === undefined) {
+      if (!declared(property) && !relations.has(property))
+        yield wrong(`${said} stands beside no column`, 'add @Column()')
+    } else yield* roleProblems(held, name, role === 'outputOnly', wrong)
+  }
+}
+
+const FIELD_NAME = /^[A-Za-z_]\w*$/
+
+function* roleProblems(
+  { property, role }: Field,
+  name: string,
+  isSetByCode: boolean,
+  wrong: (rule: string, advice?: string) => Problem,
+): Generator<Problem> {
+  const wanted = ROLES.get(name)
+  if (wanted === undefined || wanted === role || (isSetByCode && wanted !== 'tenant')) return
+  const isKept = role === 'key' || [...ROLES.values()].includes(role)
+  yield wrong(
+    `${property} is the field ${name}, which holds the ${NAMED[wanted] ?? ''}${isKept ? `, and it is the ${NAMED[role] ?? role}` : ''}`,
+    isKept
+      ? 'name another field'
+      : `${DECORATED[wanted] ?? ''}${wanted === 'tenant' ? '' : ', or add @OutputOnly() where your code sets it'}`,
+  )
+}
+
+const NAMED: Readonly<Partial<Record<Role, string>>> = {
+  key: 'key',
+  tenant: 'tenant',
+  etag: 'etag',
+  createTime: 'time of the create',
+  updateTime: 'time of the last write',
+  deleteTime: 'time of the delete',
+  expireTime: 'time of the expiry',
+}

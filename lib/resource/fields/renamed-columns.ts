@@ -1,0 +1,42 @@
+import type { EntityFacts } from '../../../decorators/entity-facts.js'
+import { type Problem, propertyProblem } from '../../errors.js'
+import type { Field } from './field.js'
+
+/** What is wrong with `@RenamedFrom()`. */
+export function renameProblems(
+  { properties }: EntityFacts,
+  columns: ReadonlyMap<string, unknown>,
+  fields: readonly Field[],
+): Problem[] {
+  return [...properties].flatMap(([property, { renamedFrom }]): Problem[] => {
+    if (renamedFrom === undefined) return []
+    if (typeof renamedFrom !== 'string' || renamedFrom === '')
+      return [
+        propertyProblem(
+          'column',
+          property,
+          `${property}: @RenamedFrom() takes the old name of the column, such as @RenamedFrom('title')`,
+        ),
+      ]
+    if (!columns.has(property))
+      return [
+        propertyProblem(
+          'column',
+          property,
+          `${property} has a @RenamedFrom() and no column of its own`,
+          'add @Column()',
+        ),
+      ]
+    const owner = fields.find(({ column }) => column === renamedFrom)
+    return owner === undefined
+      ? []
+      : [
+          propertyProblem(
+            'column',
+            property,
+            `${property}: @RenamedFrom(${JSON.stringify(renamedFrom)}) names the column of ${owner.property}`,
+            'a column that is still declared is not renamed',
+          ),
+        ]
+  })
+}

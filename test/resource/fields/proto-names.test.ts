@@ -1,0 +1,119 @@
+import { expect } from 'chai'
+import { Column, Entity, PrimaryColumn } from 'typeorm'
+import {
+  Computed,
+  CreateTime,
+  ETag,
+  OutputOnly,
+  ProtoField,
+  Resource,
+  Secret,
+  SoftDeletable,
+  TenantScoped,
+  UpdateTime,
+} from '../../../decorators/index.js'
+import { resourceModel } from '../../../lib/resource/resource-model.js'
+import { NoteSchema, SpecimenSchema, SpecimenService } from '../../support/gen/specimens_pb.js'
+import { altered } from '../../support/grpc/altered.js'
+import { problemsOf } from '../typeorm/declarations.js'
+
+describe('@ProtoField()', () => {
+  it('that cannot be says what to write', () => {
+    @Resource({ message: NoteSchema, shared: true })
+    @Entity('notes')
+    class Noted {
+      @PrimaryColumn() name!: string
+      @ProtoField('text') @Column() body!: string
+      @ProtoField('text') @Column() content!: string
+      @Column() stars!: number
+      @ProtoField('star') @Column() rank!: number
+      @ProtoField('Text') @Column() words!: string
+      @ProtoField('a b') @Column() blank!: string
+      @ProtoField(undefined as never) @Column() none!: string
+      @ProtoField('stars') lonely!: string
+    }
+    expect(problemsOf(Noted)).to.deep.equal([
+      'content: body is the field text already: give it another name',
+      'rank: @ProtoField("star"): `star` is not in specimens.v1.Note; did you mean `stars`?',
+      'words: @ProtoField("Text"): `Text` is not in specimens.v1.Note; did you mean `text`?',
+      "blank: @ProtoField() takes the name of a field as the .proto spells it: such as @ProtoField('create_time')",
+      "none: @ProtoField() takes the name of a field as the .proto spells it: such as @ProtoField('create_time')",
+      'lonely: @ProtoField("stars") stands beside no column: add @Column()',
+    ])
+  })
+
+  it('and a property with the name of its field are told apart', () => {
+    @Resource({ message: NoteSchema, shared: true })
+    @Entity('notes')
+    class Noted {
+      @PrimaryColumn() name!: string
+      @Column() text!: string
+      @ProtoField('text') @Secret() body?: Secret
+      @ProtoField('stars') @Computed(() => 1) rank!: number
+      @Column({ name: 'star_count' }) stars!: number
+    }
+    expect(problemsOf(Noted)).to.deep.equal([
+      'body: text is the field text already: give it another name',
+      'rank: stars is the field stars already: give it another name',
+    ])
+  })
+
+  it('names no field of another role', () => {
+    @Resource({ message: SpecimenSchema })
+    @Entity('specimens')
+    @TenantScoped()
+    @SoftDeletable()
+    class Wrong {
+      @ProtoField('etag') @PrimaryColumn() id!: string
+      accountId!: string
+      @ProtoField('create_time') @UpdateTime() createdAt!: Date
+      @ProtoField('update_time') @Column() updatedAt!: Date
+      @ProtoField('account_id') @Column() owner!: string
+      @ETag() etag!: string
+    }
+    expect(problemsOf(Wrong).filter((one) => one.includes('which holds'))).to.deep.equal([
+      'id is the field etag, which holds the etag, and it is the key: name another field',
+      'createdAt is the field create_time, which holds the time of the create, and it is the time of the last write: name another field',
+      'updatedAt is the field update_time, which holds the time of the last write: write @UpdateTime() instead of @Column(), or add @OutputOnly() where your code sets it',
+      'owner is the field account_id, which holds the tenant: the tenant is the property accountId',
+    ])
+  })
+
+  it('is advised where a property of the role has no field', () => {
+    const service = altered(SpecimenService, (proto) => {
+      for (const { name } of [...proto.message('Specimen').field])
+        if (!['id', 'account_id', 'create_time', 'etag'].includes(name)) proto.removeField('Specimen', name)
+    })
+    @Resource({ message: service.method.getSpecimen.output as never })
+    @Entity('specimens')
+    @TenantScoped()
+    class Advised {
+      @PrimaryColumn() id!: string
+      accountId!: string
+      @CreateTime() createdAt!: Date
+      @ETag() version!: string
+    }
+    expect(problemsOf(Advised)).to.deep.equal([
+      "specimens.v1.Specimen has a field create_time, and no property createTime stores it: write @ProtoField('create_time') above the property createdAt",
+      "specimens.v1.Specimen has a field etag, and no property etag stores it: write @ProtoField('etag') above the property version",
+    ])
+  })
+
+  it('names the property in filters where there is no message', () => {
+    @Resource({ shared: true })
+    @Entity('things')
+    class Thing {
+      @PrimaryColumn() id!: string
+      @ProtoField('title') @Column() heading!: string
+      @ProtoField('create_time') @CreateTime({ filterable: true }) createdAt!: Date
+      @OutputOnly() @ProtoField('update_time') @Column() updatedAt!: Date
+    }
+    const model = resourceModel(Thing)
+    expect(Object.keys(model.columns)).to.deep.equal(['id', 'title', 'create_time'])
+    expect(Object.fromEntries(model.codeNames ?? [])).to.deep.equal({
+      heading: 'title',
+      created_at: 'create_time',
+      updated_at: 'update_time',
+    })
+  })
+})
