@@ -1,6 +1,8 @@
 import type { DescService } from '@bufbuild/protobuf'
 import { status } from '@grpc/grpc-js'
 import { expect } from 'chai'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { Book } from '../../../examples/library/book.js'
 import { BookService, LibraryService } from '../../../examples/library/gen/library_pb.js'
 import { BookRepository } from '../../../examples/library/book-repository.js'
@@ -22,6 +24,7 @@ import { securityCheck } from '../../../lib/testing/index.js'
 import { type BackendName, databases, describeOn } from '../../support/databases/backends.js'
 import { ForeignClient } from '../../support/grpc/clients.js'
 import { rejection } from '../../support/rejection.js'
+import { root } from '../../support/root.js'
 import { post, recordingLogger } from '../../support/servers/server.js'
 
 const WHO = { 'account-id': 'acme', subject: 'ada', groups: 'staff' } as const
@@ -87,6 +90,12 @@ const getBook = (name: string): Sent => ({
   request: { name },
   http: ['GET', `/v1/${name}`],
 })
+const searchBooks = (q: string): Sent => ({
+  service: BookService,
+  method: 'ListBooks',
+  request: { parent: 'shelves/-', q },
+  http: ['GET', `/v1/shelves/-/books?q=${q}`],
+})
 const listBooks = (parent: string, filter = ''): Sent => ({
   service: BookService,
   method: 'ListBooks',
@@ -118,6 +127,12 @@ const moveBook = (name: string, to: string): Sent => ({
   http: ['POST', `/v1/${name}:move`, { otherShelfName: to }],
 })
 
+/** Only migrations make the stored vector of a search. */
+const VECTOR = readFileSync(
+  join(root, 'examples/library/migrations/postgres/9001_books_search_vector.up.sql'),
+  'utf8',
+)
+
 const SERVED = databases.filter(({ name }) =>
   (['sqlite', 'postgres', 'mariadb'] as readonly BackendName[]).includes(name),
 )
@@ -132,6 +147,7 @@ describeOn('the library', SERVED, (backend) => {
         const { dataSource, database, close: end } = await backend.open([Shelf, Book])
         if (dataSource === undefined || database === undefined) throw new TypeError('a database is needed')
         await createTables(dataSource, [Shelf, Book], database.dialect.name)
+        if (database.dialect.name === 'postgres') await dataSource.query(VECTOR)
         const addresses = { grpcAddr: '127.0.0.1:0', httpAddr: '127.0.0.1:0' }
         const server = libraryServer({ dataSource, ...addresses, logger: recordingLogger() })
         const stop = new AbortController()
@@ -217,6 +233,7 @@ describeOn('the library', SERVED, (backend) => {
         await refused(batchGet(shelf('art'), both), 'NOT_FOUND')
         await refused(createBook(shelf('music'), 'b1', 'taken'), 'ALREADY_EXISTS')
         await refused(getBook(book('music', 'b1')), 'NOT_FOUND')
+        expect(namesOf(await ok(searchBooks('one')), 'books')).to.deep.equal([book('art', 'b1')])
         expect((await send(createBook(shelf('none'), 'b9', 'nowhere'))).code).to.be.oneOf([
           'INVALID_ARGUMENT',
           'NOT_FOUND',

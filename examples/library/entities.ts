@@ -1,0 +1,2 @@
+export { Book } from './book.js'
+export { Shelf } from './shelf.js'

@@ -1,0 +1,1 @@
+DROP INDEX CONCURRENTLY IF EXISTS "books_search_vector_gin";
