@@ -6,7 +6,8 @@ import type { SearchableOptions } from './searchable.js'
 
 /** What the decorators declare about one property, in addition to its column. */
 export type PropertyRole =
-  'tags' | 'etag' | 'outputOnly' | 'computed' | 'createTime' | 'updateTime' | 'secret' | 'credential'
+  | ('tags' | 'etag' | 'tenant' | 'outputOnly' | 'computed')
+  | ('createTime' | 'updateTime' | 'secret' | 'credential')
 
 export interface PropertyFacts {
   readonly role?: PropertyRole
@@ -47,6 +48,8 @@ export interface DecoratorCall {
 export interface EntityFacts {
   resource?: ResourceOptions
   tenantScoped?: boolean
+  /** The property of the tenant, where `@TenantScoped()` names it. */
+  tenantColumn?: string
   softDeletable?: boolean
   /** Milliseconds from create to `expire_time`; undefined when only server code sets it. */
   expirable?: { readonly ttlMs: number | undefined }

@@ -1,5 +1,5 @@
 import type { DescMessage } from '@bufbuild/protobuf'
-import { Column, type ColumnType, PrimaryColumn, getMetadataArgsStorage } from 'typeorm'
+import { Column, type ColumnType, getMetadataArgsStorage } from 'typeorm'
 import { onClass, wordStandardProperties } from './apply.js'
 import { declare, declareProperty, inheritedFacts, lineage } from './entity-facts.js'
 import { completeJoinColumns } from './relations/join-columns.js'
@@ -7,6 +7,7 @@ import { referenceColumns } from './relations/reference-columns.js'
 import { fieldsByProperty, namedFields } from './columns/fields-by-property.js'
 import { takeGeneratedUuids } from './columns/generated-uuids.js'
 import { manageColumn } from './columns/managed-column.js'
+import { tenantDeclared } from './tenant-scoped.js'
 import { snakeCase } from '../lib/text/snake-case.js'
 
 /** Options of `@Resource()`. */
@@ -56,11 +57,14 @@ export function Resource(options: ResourceOptions = {}): ClassDecorator {
       propertyOf('expire_time', 'expireTime'),
     ]
     const nullableTime = { type: Date, nullable: true } as const
-    if (facts.tenantScoped) {
-      const declared = columnsOf(entity).find((column) => column.propertyName === 'accountId')
-      if (declared !== undefined) declared.options.primary = true
-      else PrimaryColumn({ type: String, name: 'account_id' })(prototype, 'accountId')
-    }
+    const tenant = tenantDeclared(entity)
+    const held = columnsOf(entity).find((column) => column.propertyName === tenant.property)
+    if (facts.tenantScoped && held !== undefined) held.options.primary = true
+    else if (held === undefined && (tenant.isRelation || (facts.tenantScoped && tenant.named.length === 0)))
+      Column({ type: String, name: tenant.column, primary: facts.tenantScoped === true })(
+        prototype,
+        tenant.property,
+      )
     if (facts.softDeletable && !has(entity, deleted))
       Column({ ...nullableTime, name: options.shape === 'ent' ? 'delete_time' : 'deleted_at' })(
         prototype,
@@ -71,7 +75,7 @@ export function Resource(options: ResourceOptions = {}): ClassDecorator {
     const classes = new Set<unknown>(lineage(entity))
     for (const { owner, property } of takeGeneratedUuids(classes))
       declareProperty(owner, property, { mintsUuid: true })
-    const references = referenceColumns(classes)
+    const references = referenceColumns(classes, tenant)
     const inMessage = fieldsByProperty(fieldsOf(options.message), named)
     for (const { options: column, propertyName, target } of columnsOf(entity)) {
       column.name ??= snakeCase(propertyName)
@@ -80,7 +84,7 @@ export function Resource(options: ResourceOptions = {}): ClassDecorator {
       const told = manageColumn(column, {
         property: propertyName,
         isTags: role === 'tags',
-        isKeyPart: references.has(column.name) || (column.primary === true && propertyName !== 'accountId'),
+        isKeyPart: references.has(column.name) || column.primary === true || propertyName === tenant.property,
         designType: Reflect.getMetadata('design:type', owner, propertyName),
         inMessage: inMessage.get(propertyName),
         options: { ...column, type: type as ColumnType },
@@ -90,7 +94,7 @@ export function Resource(options: ResourceOptions = {}): ClassDecorator {
       declareProperty(owner, propertyName, { type })
       column.type = told ?? 'text'
     }
-    completeJoinColumns(entity, lineage)
+    completeJoinColumns(entity, lineage, tenantDeclared)
     declare(entity, 'Resource', { resource: options })
   })
 }

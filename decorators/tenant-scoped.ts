@@ -1,12 +1,87 @@
-import { onClass } from './apply.js'
-import { declare } from './entity-facts.js'
+import { getMetadataArgsStorage } from 'typeorm'
+import { snakeCase } from '../lib/text/snake-case.js'
+import { onClass, onProperty } from './apply.js'
+import { declare, declareProperty, inheritedFacts, lineage } from './entity-facts.js'
+
+/** Options of `@TenantScoped()`. */
+export interface TenantScopedOptions {
+  /**
+   * The property that holds the tenant: one with a column, or a `@ManyToOne()` to the resource of the
+   * tenants. Default: the property with `@TenantColumn()`, else `accountId`.
+   */
+  readonly column?: string
+}
 
 /**
- * Puts every entity under a tenant. `account_id` becomes part of the primary key, so that creating another
- * tenant's id reveals nothing about it. The tenant is that of the calling principal. It is set at create and
- * never changes.
+ * Puts every entity under a tenant. The tenant's column becomes part of the primary key, so that creating
+ * another tenant's id reveals nothing about it. The tenant is that of the calling principal. It is set at
+ * create and never changes. The column is `account_id`, unless the option `column` or `@TenantColumn()` names
+ * another one.
+ * @example
+ * ```ts
+ * import { Resource, TenantScoped } from 'ashlar'
+ * import { Column, Entity, PrimaryColumn } from 'typeorm'
+ *
+ * @Resource()
+ * @Entity('invoices')
+ * @TenantScoped({ column: 'orgId' })
+ * class Invoice {
+ *   @PrimaryColumn() id!: string
+ *   @Column('uuid') orgId!: string
+ * }
+ * ```
  */
-export const TenantScoped: () => ClassDecorator = (...given: readonly unknown[]) =>
-  onClass('TenantScoped', given, (entity) => {
-    declare(entity, 'TenantScoped', { tenantScoped: true })
+export const TenantScoped = (options: TenantScopedOptions = {}): ClassDecorator =>
+  onClass('TenantScoped', [options], (entity) => {
+    const { column } = Object(options) as TenantScopedOptions
+    declare(entity, 'TenantScoped', {
+      tenantScoped: true,
+      ...(column !== undefined && { tenantColumn: column }),
+    })
   })
+
+/**
+ * The property holds the tenant of the entity: a string, a uuid or an integer with a column, or a
+ * `@ManyToOne()` to the resource of the tenants. With `@TenantScoped()` it becomes part of the primary key.
+ * Without it, the key alone is the primary key, as in many tables that exist.
+ */
+export const TenantColumn: () => PropertyDecorator = (...given: readonly unknown[]) =>
+  onProperty('TenantColumn', given, (prototype, property) => {
+    declareProperty(prototype, property, { role: 'tenant' })
+  })
+
+/** What an entity says of the column of its tenant. */
+export interface TenantDeclaration {
+  /** The properties that its decorators name; none where the tenant is in `accountId`. */
+  readonly named: readonly string[]
+  /** The property that has the column, or would have it. */
+  readonly property: string
+  /** The name of that column. */
+  readonly column: string
+  /** Whether the named property is a relation, which refers to the tenant by that column. */
+  readonly isRelation: boolean
+}
+
+/** The property of the tenant where nothing names one, and its column. */
+const ACCOUNT = { property: 'accountId', column: 'account_id' }
+
+/** Which property of an entity holds its tenant, whether or not the entity has any. */
+export function tenantDeclared(entity: object): TenantDeclaration {
+  const { tenantColumn, properties } = inheritedFacts(entity)
+  const marked = [...properties].flatMap(([property, { role }]) => (role === 'tenant' ? [property] : []))
+  const named = [...new Set([...(tenantColumn === undefined ? [] : [tenantColumn]), ...marked])]
+  const [property = ACCOUNT.property] = named
+  const classes = new Set<unknown>(lineage(entity))
+  const { columns, relations, joinColumns } = getMetadataArgsStorage()
+  const own = columns.filter(({ target }) => classes.has(target))
+  const nameOf = (one: (typeof own)[number]) => one.options.name ?? snakeCase(one.propertyName)
+  const isOwn = (one: { readonly target: unknown; readonly propertyName: string }) =>
+    classes.has(one.target) && one.propertyName === property
+  if (!relations.some(isOwn)) {
+    const held = own.find(({ propertyName }) => propertyName === property)
+    return { named, property, column: held ? nameOf(held) : ACCOUNT.column, isRelation: false }
+  }
+  const column = joinColumns.find(isOwn)?.name ?? snakeCase(`${property}Id`)
+  const held = own.find((one) => nameOf(one) === column)
+  return { named, property: held?.propertyName ?? `${property}Id`, column, isRelation: true }
+}

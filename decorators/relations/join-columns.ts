@@ -1,16 +1,18 @@
 import { getMetadataArgsStorage } from 'typeorm'
 import { snakeCase } from '../../lib/text/snake-case.js'
+import { keyColumns, type TenantColumns } from './key-columns.js'
 
 type Storage = ReturnType<typeof getMetadataArgsStorage>
 type RelationArgs = Storage['relations'][number]
 type Lineage = (entity: object) => readonly object[]
+type TenantOf = (entity: object) => TenantColumns
 
 /**
  * Gives every reference of an entity the two columns that keep it inside of its tenant, for TypeORM: it then
  * joins by the tenant too, and knows the foreign key as it is. The target is known once TypeORM asks for it,
  * which it does before it reads the join columns.
  */
-export function completeJoinColumns(entity: object, lineage: Lineage): void {
+export function completeJoinColumns(entity: object, lineage: Lineage, tenantOf: TenantOf): void {
   const classes = new Set<unknown>(lineage(entity))
   for (const relation of getMetadataArgsStorage().relations) {
     const { type, relationType } = relation
@@ -21,7 +23,7 @@ export function completeJoinColumns(entity: object, lineage: Lineage): void {
     Object.assign(relation, {
       type: () => {
         const target = (type as () => unknown)()
-        if (typeof target === 'function') complete(relation, entity, target, lineage)
+        if (typeof target === 'function') complete(relation, entity, target, lineage, tenantOf)
         return target
       },
     })
@@ -30,26 +32,31 @@ export function completeJoinColumns(entity: object, lineage: Lineage): void {
 
 const completed = new WeakSet<RelationArgs>()
 
-const TENANT = 'accountId'
-
-function complete(relation: RelationArgs, entity: object, target: object, lineage: Lineage): void {
+function complete(
+  relation: RelationArgs,
+  entity: object,
+  target: object,
+  lineage: Lineage,
+  tenantOf: TenantOf,
+): void {
   const { joinColumns } = getMetadataArgsStorage()
   const { target: owner, propertyName, relationType } = relation
   const own = joinColumns.filter((join) => join.target === owner && join.propertyName === propertyName)
   if (relationType === 'one-to-one' && own.length === 0) return
-  const [join, ...others] = own.filter(({ referencedColumnName }) => referencedColumnName !== TENANT)
+  const [ours, theirs] = [tenantOf(entity), tenantOf(target)]
+  const [join, ...others] = keyColumns(ours, own)
   const [key, ...keys] = columnsOf(target, lineage).filter(
-    ({ propertyName: property, options }) => options.primary === true && property !== TENANT,
+    ({ propertyName: property, options }) => options.primary === true && property !== theirs.property,
   )
   // The resource model refuses all of these by name.
   if (others.length > 0 || (own.length > 0 && join === undefined) || key === undefined || keys.length > 0)
     return
-  const tenantOf = (of: object) => columnsOf(of, lineage).find((column) => column.propertyName === TENANT)
-  const tenant = tenantOf(entity)?.options.name
+  const isHeld = (of: object, { property }: TenantColumns) =>
+    columnsOf(of, lineage).some((column) => column.propertyName === property)
   const wanted = [
-    ...(tenant === undefined || tenantOf(target) === undefined
-      ? []
-      : [{ name: tenant, referencedColumnName: TENANT }]),
+    ...(isHeld(entity, ours) && isHeld(target, theirs)
+      ? [{ name: ours.column, referencedColumnName: theirs.property }]
+      : []),
     {
       name: join?.name ?? snakeCase(`${propertyName}Id`),
       referencedColumnName: join?.referencedColumnName ?? key.propertyName,

@@ -6,6 +6,7 @@ import type {
   OutputOnlyOptions,
   ResourceOptions,
   SearchableOptions,
+  TenantScopedOptions,
 } from '../../decorators/index.js'
 import { didYouMean } from '../text/nearest-names.js'
 import { shownValue, wrongValue } from '../text/shown-value.js'
@@ -36,6 +37,9 @@ const SEARCHABLE: RulesOf<SearchableOptions> = {
 }
 const EXPIRABLE: RulesOf<ExpirableOptions> = { ttl: anything }
 const EMITS: RulesOf<EmitsOptions> = { on: anything, include: anything, source: anything }
+const TENANT_SCOPED: RulesOf<TenantScopedOptions> = {
+  column: (value) => (typeof value === 'string' && value !== '' ? undefined : 'the name of a property'),
+}
 const OUTPUT_ONLY: RulesOf<OutputOnlyOptions> = { filterable: YES_OR_NO }
 
 const SOURCES =
@@ -62,6 +66,7 @@ const OPTIONS: Readonly<Record<string, Readonly<Record<string, OptionRule>>>> = 
   Searchable: SEARCHABLE,
   Expirable: EXPIRABLE,
   Emits: EMITS,
+  TenantScoped: TENANT_SCOPED,
   OutputOnly: OUTPUT_ONLY,
   CreateTime: OUTPUT_ONLY,
   UpdateTime: OUTPUT_ONLY,

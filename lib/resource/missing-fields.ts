@@ -18,11 +18,8 @@ export function missingFields(
   fields: readonly Field[],
   known: ReadonlySet<DescField>,
 ): Problem[] {
-  // Whether a resource has an owner is checked in ownership.ts.
   const shown = new Set<DescField>(shownReferences(message).map(({ field }) => field))
-  const missing = message.fields.filter(
-    (field) => !known.has(field) && field.localName !== 'accountId' && !shown.has(field),
-  )
+  const missing = message.fields.filter((field) => !known.has(field) && !shown.has(field))
   const internal = new Set(fields.filter(({ exposed }) => !exposed).map(({ property }) => property))
   return [
     ...message.oneofs.flatMap((oneof) => {

@@ -1,6 +1,7 @@
 import { DefaultNamingStrategy, getMetadataArgsStorage } from 'typeorm'
 import { CREDENTIAL_PARTS } from '../../decorators/credential.js'
 import { inheritedFacts, type EntityFacts } from '../../decorators/entity-facts.js'
+import { tenantDeclared } from '../../decorators/tenant-scoped.js'
 import { snakeCase } from '../text/snake-case.js'
 import { DeclarationError, inEntity, problem, type Problem, propertyProblem } from '../errors.js'
 import { kindOf } from './kinds/kinds.js'
@@ -48,7 +49,7 @@ function build(entity: EntityClass<object>): ResourceModel {
   if (ofDecorators.length > 0) throw new DeclarationError(entity.name, inEntity(entity, ofDecorators))
   const message = facts.resource.message
   const { fields, name, names, relations, problems, refused } = readFields(entity, facts, message)
-  const all = [...problems, ...ownershipProblems(facts, fields, message)]
+  const all = [...problems, ...ownershipProblems(facts, tenantDeclared(entity), fields, message)]
   if (declaredTable === undefined)
     all.push(problem('entity', 'it is no TypeORM entity', 'write @Entity() below @Resource()'))
   if (tables.length > 1)
@@ -241,7 +242,7 @@ function structuralProblems(
     problems.push(
       problem(
         'entity',
-        'it needs exactly one key beside account_id',
+        'it needs exactly one key beside its tenant',
         'declare it with @PrimaryColumn() id!: string (or name)',
       ),
     )

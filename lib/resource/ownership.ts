@@ -1,8 +1,11 @@
 import { problem, type Problem, propertyProblem } from '../errors.js'
 import type { DescMessage } from '@bufbuild/protobuf'
 import type { EntityFacts } from '../../decorators/entity-facts.js'
+import type { TenantDeclaration } from '../../decorators/tenant-scoped.js'
+import { didYouMean } from '../text/nearest-names.js'
 import type { Field } from './fields/field.js'
 import { kindOf } from './kinds/kinds.js'
+import { date } from './kinds/timestamp.js'
 
 const SCOPED = 'write @TenantScoped() below @Resource()'
 const SHARED = '@Resource({ shared: true })'
@@ -13,6 +16,7 @@ const SHARED = '@Resource({ shared: true })'
  */
 export function ownershipProblems(
   { resource, tenantScoped }: EntityFacts,
+  { named, property }: TenantDeclaration,
   fields: readonly Field[],
   message: DescMessage | undefined,
 ): Problem[] {
@@ -30,8 +34,28 @@ export function ownershipProblems(
     return [
       problem(
         'tenancy',
-        'shared: true and the column accountId contradict each other',
+        `shared: true and the column ${tenant.property} contradict each other`,
         `drop the column, or ${SCOPED}`,
+      ),
+    ]
+  if (named.length > 1)
+    return [
+      problem(
+        'tenancy',
+        `its tenant is said to be in ${named.join(' and in ')}`,
+        'keep one @TenantColumn(), or the column of @TenantScoped()',
+      ),
+    ]
+  if (tenant === undefined && named.length > 0)
+    return [
+      propertyProblem(
+        'tenancy',
+        property,
+        `the tenant is said to be in ${property}, and no property ${property} has a column${didYouMean(
+          property,
+          fields.map((field) => field.property),
+        )}`,
+        `add @Column() ${property}!: string, a uuid or an integer, or name another property`,
       ),
     ]
   const isInMessage = message?.fields.some(({ localName }) => localName === 'accountId') === true
@@ -54,21 +78,22 @@ export function ownershipProblems(
       ),
     ]
   return [
-    ...(kindOf(tenant).isText
-      ? []
-      : [
+    ...(kindOf(tenant).key === undefined || tenant.kind === date.name
+      ? [
           propertyProblem(
             'tenancy',
-            'accountId',
-            'accountId has to be a string: it holds the tenant of a principal',
+            tenant.property,
+            `${tenant.property} is ${tenant.kind}, and holds the tenant of a principal`,
+            'make it a string, a uuid or an integer',
           ),
-        ]),
+        ]
+      : []),
     ...(tenant.nullable
       ? [
           propertyProblem(
             'tenancy',
-            'accountId',
-            'accountId must not be nullable: a row without a tenant belongs to nobody',
+            tenant.property,
+            `${tenant.property} must not be nullable: a row without a tenant belongs to nobody`,
           ),
         ]
       : []),

@@ -6,12 +6,13 @@ import { CREDENTIAL_PARTS } from '../../decorators/credential.js'
 import { namedFields } from '../../decorators/columns/fields-by-property.js'
 import { referenceColumns } from '../../decorators/relations/reference-columns.js'
 import { lineage, type EntityFacts } from '../../decorators/entity-facts.js'
+import { tenantDeclared, type TenantDeclaration } from '../../decorators/tenant-scoped.js'
 import { snakeCase } from '../text/snake-case.js'
 import type { EntityClass } from './resource-model.js'
 import { defaultOf, generatedProblems, strayDefault, strayGenerated } from './defaults.js'
 import type { Field, Role } from './fields/field.js'
 import { describeType, typeProblems, unstorableType } from './fields/column-type.js'
-import { columnNameProblems, fieldNameProblems } from './fields/column-names.js'
+import { columnNameProblems, fieldNameProblems, misnamedColumn } from './fields/column-names.js'
 import { formProblems } from './fields/property-form.js'
 import { renameProblems } from './fields/renamed-columns.js'
 import { expectedType, kindOfProperty } from './kinds/declared-kind.js'
@@ -71,17 +72,19 @@ export function readFields(
   )
   const { inMessage, protoOf } = names
   const hidden = hiddenColumns(facts)
-  const references = referenceColumns(classes)
+  const tenant = tenantDeclared(entity)
+  const references = referenceColumns(classes, tenant)
 
   const read: Field[] = []
   for (const [property, column] of columns) {
     if (refused.has(property)) continue
     const ownField = hidden.has(property) ? undefined : inMessage.get(property)
-    const role = hidden.get(property) ?? roleOf(property, column, facts, ownField)
+    const role = hidden.get(property) ?? roleOf(property, column, facts, ownField, tenant)
     const designType = designTypeOf(entity, property)
     const field = toField(property, column, role, facts, ownField, protoOf(property), {
       designType,
-      isKeyPart: role === 'key' || references.has(column.options.name ?? snakeCase(property)),
+      isKeyPart:
+        role === 'key' || role === 'tenant' || references.has(column.options.name ?? snakeCase(property)),
     })
     if (!('rule' in field)) {
       const { default: make, mintsUuid = false } = facts.properties.get(property) ?? {}
@@ -94,7 +97,7 @@ export function readFields(
         initial !== undefined && 'make' in initial ? Object.freeze({ ...field, default: initial }) : field,
       )
     }
-    problems.push(...problemsOf(property, column, field, ownField, designType))
+    problems.push(...problemsOf(property, column, field, ownField, designType, tenant))
   }
   for (const [property, { role, default: make, mintsUuid }] of facts.properties)
     if (make !== undefined && !columns.has(property)) problems.push(strayDefault(property, role))
@@ -129,6 +132,8 @@ export function readFields(
     inMessage.get(property)?.message === undefined ? [] : property,
   )
   const held = [
+    // Whether a resource has an owner is checked in ownership.ts.
+    ...(tenant.named.length === 0 ? [tenant.property] : []),
     ...namedFields(facts.properties).keys(),
     ...columns.keys(),
     ...refused,
@@ -199,9 +204,10 @@ function roleOf(
   column: ColumnArgs,
   facts: EntityFacts,
   inMessage: DescField | undefined,
+  tenant: TenantDeclaration,
 ): Role {
   const { role: declared, protoField } = facts.properties.get(property) ?? {}
-  if (property === 'accountId') return 'tenant'
+  if (property === tenant.property) return 'tenant'
   if (column.options.primary === true) return 'key'
   if (property === 'deleteTime' || protoField === 'delete_time') return 'deleteTime'
   if (property === 'expireTime' || protoField === 'expire_time') return 'expireTime'
@@ -260,8 +266,9 @@ function problemsOf(
   field: Field | Problem,
   inMessage: DescField | undefined,
   designType: unknown,
+  tenant: TenantDeclaration,
 ): Problem[] {
-  const problems = misnamed(property, column, field)
+  const problems = misnamedColumn(property, column.options.name ?? snakeCase(property), field, tenant)
   if ('rule' in field) return [...problems, field]
   problems.push(...typeProblems(property, column.options, field.kind))
   problems.push(...narrowWire(field, inMessage))
@@ -310,27 +317,4 @@ function problemsOf(
       ),
     )
   return problems
-}
-
-/** Columns that identify rows must be properties with these names. */
-const RESERVED: Readonly<Record<string, string>> = {
-  account_id: 'accountId',
-  delete_time: 'deleteTime',
-  deleted_at: 'deleteTime',
-  expire_time: 'expireTime',
-}
-
-function misnamed(property: string, { options }: ColumnArgs, field: Field | Problem): Problem[] {
-  const name = options.name ?? snakeCase(property)
-  const expected = Object.hasOwn(RESERVED, name) ? RESERVED[name] : undefined
-  const isKnown = expected === property || ('role' in field && field.role === expected)
-  return expected === undefined || isKnown
-    ? []
-    : [
-        propertyProblem(
-          'column',
-          property,
-          `${property}: the column ${name} has to be the property ${expected}, or the framework does not see it`,
-        ),
-      ]
 }

@@ -68,7 +68,7 @@ export interface ResourceModel<E extends object = object> {
    * undefined.
    */
   readonly name: NamePattern | undefined
-  /** `account_id`; undefined when the resource belongs to no tenant. */
+  /** Holds the tenant; undefined when the resource belongs to none. */
   readonly tenant: Field | undefined
   /**
    * Whether the tenant is part of the primary key, so that creating another tenant's id reveals nothing about

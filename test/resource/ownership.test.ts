@@ -51,7 +51,7 @@ class SharedWidget {
 @Entity('odd')
 class Odd {
   @PrimaryColumn() id!: string
-  @Column({ nullable: true }) accountId!: number
+  @Column({ nullable: true }) accountId!: boolean
 }
 
 @Resource({ shared: true })
@@ -100,7 +100,7 @@ const refusals: readonly (readonly [
     'whose accountId holds no tenant',
     Odd,
     [
-      'accountId has to be a string: it holds the tenant of a principal',
+      'accountId is bool, and holds the tenant of a principal: make it a string, a uuid or an integer',
       'accountId must not be nullable: a row without a tenant belongs to nobody',
     ],
   ],

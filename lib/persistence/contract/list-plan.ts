@@ -5,8 +5,8 @@ import { parseFilterPlan } from '../query/filter.js'
 import type { Filter } from '../query/filter-template.js'
 import { orderText, parseOrderTerms, type OrderTerm } from '../query/order-by.js'
 import { decodePageToken, encodeKeyset, encodeOffset, type PageCursor } from '../query/page-token.js'
-import { and, equals, type FilterNode, type PlanColumn } from '../query/query-plan.js'
-import { isStorable } from '../query/reachable.js'
+import { and, type FilterNode, type PlanColumn } from '../query/query-plan.js'
+import { hasPart, isStorable } from '../query/reachable.js'
 import { pageSizeOf } from '../query/page-size.js'
 import type { ListFilter, ListOptions } from './repository.js'
 import { rulesOf } from '../query/plan-rules.js'
@@ -158,7 +158,7 @@ function totalOrder(model: ResourceModel, terms: readonly OrderTerm[], scope: Sc
 
 /** The tenant as a plan node, for a backend that evaluates the whole condition as one. */
 export const tenantNode = (model: ResourceModel, scope: Pick<Scope, 'tenant'>): FilterNode | undefined =>
-  model.tenant === undefined || scope.tenant === undefined ? undefined : equals(model.tenant, scope.tenant)
+  model.tenant === undefined || scope.tenant === undefined ? undefined : hasPart(model.tenant, scope.tenant)
 
 const allOf = (...nodes: readonly (FilterNode | undefined)[]): FilterNode | undefined =>
   nodes.every((node) => node === undefined) ? undefined : and(...nodes)

@@ -1,9 +1,9 @@
-import { InvalidArgument } from '../../errors.js'
+import { InvalidArgument, PermissionDenied } from '../../errors.js'
 import { zeroOf } from '../../resource/values/conversions.js'
 import type { Field } from '../../resource/fields/field.js'
 import { withReferredKeys } from '../../resource/relations/referred-keys.js'
 import { type ResourceModel, resourceModel } from '../../resource/resource-model.js'
-import type { PartValue } from '../../resource/keys/key-part.js'
+import { keyPartOf, type PartValue } from '../../resource/keys/key-part.js'
 import { kindOf } from '../../resource/kinds/kinds.js'
 import { newEtag, newKey } from './new-key.js'
 import { refuseIncrement } from '../../resource/values/increment.js'
@@ -72,7 +72,7 @@ function initialValue(
       return given === undefined || given === '' ? (sources.newKey ?? minterOf(field))(now) : given
     case 'tenant':
       // Whatever the caller sent; only a system call over all tenants may say whose it is.
-      return scope.tenant ?? given
+      return scope.tenant === undefined ? given : ownerOf(field, scope.tenant)
     case 'etag':
       return newEtag()
     case 'createTime':
@@ -87,6 +87,17 @@ function initialValue(
         given ?? initial ?? field.default?.make() ?? (model.message === undefined ? undefined : zeroOf(field))
       )
   }
+}
+
+/**
+ * What an entity of a tenant holds of it. @throws PermissionDenied for a tenant that the column cannot hold:
+ * no row is of it.
+ */
+function ownerOf(field: Field, tenant: string): PartValue {
+  const value = keyPartOf(field).valueOf(tenant)
+  if (value === undefined || kindOf(field).problem(value, field) !== undefined)
+    throw new PermissionDenied('the tenant of the call is none that this resource can belong to')
+  return value
 }
 
 /** What mints keys where nobody chooses them. @throws InvalidArgument where nobody can. */

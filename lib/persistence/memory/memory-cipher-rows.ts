@@ -1,7 +1,8 @@
+import { partIn } from '../../resource/keys/key-part.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
-import { byCodePoint } from '../../text/code-point-order.js'
 import type { Values } from '../contract/new-entity.js'
 import type { CipherRow, CipherRows, CipherKey } from '../rows/cipher-rows.js'
+import { byTenant } from '../rows/row-target.js'
 import type { MemoryCall } from './memory-database.js'
 import type { MemoryTable } from './memory-table.js'
 
@@ -46,14 +47,15 @@ export class MemoryCipherRows implements CipherRows<MemoryCall> {
   }
 
   #inOrder(a: CipherKey, b: CipherKey): number {
-    return byCodePoint(a.tenant ?? '', b.tenant ?? '') || this.model.keys.compare(a.key, b.key)
+    const { tenant, keys } = this.model
+    return (tenant && byTenant(tenant, a, b)) || keys.compare(a.key, b.key)
   }
 
   #rowOf(row: Values): CipherRow {
     const { keys, tenant, secrets } = this.model
     return {
       key: keys.textOf(row),
-      tenant: tenant && (row[tenant.property] as string),
+      tenant: tenant && partIn(tenant, row),
       ciphers: secrets.map(({ cipher }) => (row[cipher.property] ?? undefined) as string | undefined),
     }
   }

@@ -1,7 +1,7 @@
-import { Aborted } from '../../errors.js'
-import { keyPartOf } from '../../resource/keys/key-part.js'
+import { Aborted, ErrPreconditionFailed } from '../../errors.js'
+import { keyPartOf, partIn } from '../../resource/keys/key-part.js'
 import { missingTarget } from '../../resource/relations/missing-target.js'
-import { isOwning, type OwningRelation } from '../../resource/relations/relation.js'
+import { isChecked, isOfTenant, isOwning, type OwningRelation } from '../../resource/relations/relation.js'
 import { type ResourceModel, resourceModel } from '../../resource/resource-model.js'
 import type { Values } from '../contract/new-entity.js'
 import type { ReferenceAccess, ReferredRow } from '../contract/related-options.js'
@@ -30,8 +30,8 @@ export class MemoryReferences {
     model: ResourceModel,
     database: Pick<MemoryDatabase, 'resourceOf'>,
   ): MemoryReferences | undefined {
-    const references = model.relations.filter(isOwning)
-    return references.length === 0 ? undefined : new MemoryReferences(model, references, database)
+    if (!model.relations.some(isOwning)) return undefined
+    return new MemoryReferences(model, model.relations.filter(isChecked), database)
   }
 
   /**
@@ -61,18 +61,29 @@ export class MemoryReferences {
    */
   check(stored: Readonly<Values>, written: Readonly<Values>, referable: MemoryReferable | undefined): void {
     const { tenant } = this.model
+    this.#checkTenant(written)
     for (const { relation, parts, row } of this.#named({ ...stored, ...written }, written)) {
       const { target, values } = row
-      const owner = tenant === undefined || target.tenant === undefined ? undefined : stored[tenant.property]
+      const owner = tenant === undefined || target.tenant === undefined ? undefined : partIn(tenant, stored)
       const { table } = this.database.resourceOf(target)
       const isAllowed = referable?.tests(relation, row, table)
-      const found = table.find(values[target.key.property] as string, owner as string | undefined)
+      const found = table.find(values[target.key.property] as string, owner)
       const isNamed = (one: Readonly<Values>) =>
         parts.every(
           ({ target: part }) => keyPartOf(part).textOf(one[part.property]) === values[part.property],
         )
       if (!found.some((one) => table.isLive(one) && isNamed(one) && isAllowed?.(one) !== false))
         throw missingTarget(relation)
+    }
+  }
+
+  /** As a foreign key does. @throws ErrPreconditionFailed where no resource of the tenants is the tenant. */
+  #checkTenant(written: Readonly<Values>): void {
+    for (const relation of this.model.relations.filter(isOwning)) {
+      if (!isOfTenant(relation) || !Object.hasOwn(written, relation.reference.property)) continue
+      const { table } = this.database.resourceOf(resourceModel<object>(relation.target()))
+      if (table.find(partIn(relation.reference, written), undefined).length === 0)
+        throw new ErrPreconditionFailed()
     }
   }
 

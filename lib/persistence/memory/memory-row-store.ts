@@ -1,4 +1,5 @@
 import type { Field } from '../../resource/fields/field.js'
+import { partIn } from '../../resource/keys/key-part.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { CredentialRow } from '../contract/credential-check.js'
 import type { Values } from '../contract/new-entity.js'
@@ -93,8 +94,8 @@ export class MemoryRowStore<E extends object>
 
   /** The tenants that have a row with the key. */
   tenantsOf({ read }: MemoryCall, key: string): Promise<string[]> {
-    const property = this.model.tenant?.property ?? ''
-    return read(() => this.table.find(key, undefined).map((row) => row[property] as string))
+    const { tenant } = this.model
+    return read(() => this.table.find(key, undefined).map((row) => (tenant ? partIn(tenant, row) : '')))
   }
 
   /** Removes a chunk of the expired rows. Returns how many. */

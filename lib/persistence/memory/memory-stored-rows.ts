@@ -1,11 +1,11 @@
 import { ErrNotFound } from '../../errors.js'
-import { keyPartOf } from '../../resource/keys/key-part.js'
-import { byCodePoint } from '../../text/code-point-order.js'
+import { keyPartOf, partIn } from '../../resource/keys/key-part.js'
 import type { Sources, Values } from '../contract/new-entity.js'
 import { deletionOf, restorationOf, serverSetValues } from '../contract/patch.js'
 import { isSoft, type Edge, type Member } from '../deletion/rules/family.js'
 import type { StoredRow, StoredRows, Which } from '../deletion/rules/stored-rows.js'
 import type { FilterNode } from '../query/query-plan.js'
+import { byTenant } from '../rows/row-target.js'
 import type { RowWrite } from '../rows/rows.js'
 import type { MemoryCall, MemoryResource } from './memory-database.js'
 import type { MemoryTable } from './memory-table.js'
@@ -147,7 +147,7 @@ export class MemoryStoredRows implements StoredRows {
     return {
       member,
       key: keys.textOf(row),
-      tenant: tenant && (row[tenant.property] as string),
+      tenant: tenant && partIn(tenant, row),
       isDeleted: !this.resourceOf(member).table.isLive(row),
       deleteId: row[DELETE_ID] as string | undefined,
       references: Object.fromEntries(
@@ -183,4 +183,5 @@ export class MemoryStoredRows implements StoredRows {
 const writeOf = ({ key, tenant }: StoredRow, values: Values): RowWrite => ({ row: { key, tenant }, values })
 
 const byIdentity = (a: StoredRow, b: StoredRow): number =>
-  byCodePoint(a.tenant ?? '', b.tenant ?? '') || a.member.model.keys.compare(a.key, b.key)
+  (a.member.model.tenant && byTenant(a.member.model.tenant, a, b)) ||
+  a.member.model.keys.compare(a.key, b.key)

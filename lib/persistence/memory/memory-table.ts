@@ -4,6 +4,7 @@ import { ErrConflict, ErrPreconditionFailed } from '../../errors.js'
 import type { Field } from '../../resource/fields/field.js'
 import { kindOf } from '../../resource/kinds/kinds.js'
 import { ruleNames } from '../../resource/index-groups.js'
+import { partIn } from '../../resource/keys/key-part.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { FieldIncrement } from '../../resource/values/increment.js'
 import type { Values } from '../contract/new-entity.js'
@@ -63,9 +64,8 @@ export class MemoryTable<E extends object> {
   }
 
   belongsTo(row: Values, tenant: string | undefined): boolean {
-    return (
-      this.model.tenant === undefined || tenant === undefined || row[this.model.tenant.property] === tenant
-    )
+    const { tenant: owner } = this.model
+    return owner === undefined || tenant === undefined || partIn(owner, row) === tenant
   }
 
   /** The rows whose time to expire has come. */
@@ -152,10 +152,7 @@ export class MemoryTable<E extends object> {
 
   #identityOf(row: Readonly<Values>): string {
     const { tenantInKey, tenant, keys } = this.model
-    return identity(
-      tenantInKey && tenant !== undefined ? (row[tenant.property] as string) : undefined,
-      keys.textOf(row),
-    )
+    return identity(tenantInKey && tenant !== undefined ? partIn(tenant, row) : undefined, keys.textOf(row))
   }
 
   #checkConstraints(row: Readonly<Values>, before: Readonly<Values> | undefined): void {

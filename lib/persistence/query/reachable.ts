@@ -1,9 +1,30 @@
+import type { Field } from '../../resource/fields/field.js'
+import { keyPartOf } from '../../resource/keys/key-part.js'
 import { string } from '../../resource/kinds/text.js'
+import { planValueOf } from './compare-values.js'
 import { rulesOf } from './plan-rules.js'
-import { and, compare, type CompareNode, type FilterNode, not, or, type PlanColumn } from './query-plan.js'
+import {
+  and,
+  compare,
+  type CompareNode,
+  equals,
+  type FilterNode,
+  not,
+  or,
+  type PlanColumn,
+} from './query-plan.js'
 
 /** Whether a database can hold the text. Text that it cannot hold is in no row, so it need not be queried. */
 export const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed()
+
+/**
+ * The rows that have this text in a part of a key, a reference or the tenant. None has a text that is not
+ * canonical.
+ */
+export function hasPart(field: Field, text: string): FilterNode {
+  const value = planValueOf(field, keyPartOf(field).valueOf(text))
+  return value === undefined ? or() : equals(field, value)
+}
 
 /**
  * Removes comparisons with text that no column can hold: no row matches, and PostgreSQL would refuse the

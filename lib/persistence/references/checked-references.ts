@@ -3,7 +3,7 @@ import { Aborted } from '../../errors.js'
 import type { Field } from '../../resource/fields/field.js'
 import { keyPartOf } from '../../resource/keys/key-part.js'
 import { missingTarget } from '../../resource/relations/missing-target.js'
-import { isOwning, type OwningRelation } from '../../resource/relations/relation.js'
+import { isChecked, type OwningRelation } from '../../resource/relations/relation.js'
 import { isWritten, type SharedPart, sharedParts } from '../../resource/relations/parts-of-name.js'
 import { type ResourceModel, resourceModel } from '../../resource/resource-model.js'
 import type { Values } from '../contract/new-entity.js'
@@ -14,7 +14,7 @@ import type { Rows, RowWrite } from '../rows/rows.js'
 import type { ReferenceAccess } from '../contract/related-options.js'
 import type { LockClause } from '../contract/row-lock.js'
 import type { Dialect } from '../dialects/dialect.js'
-import { keyEncoderOf } from '../dialects/values/kind-sql.js'
+import { partSql } from '../dialects/values/part-sql.js'
 import { quoteTable } from '../dialects/quote-table.js'
 import { toPredicate } from '../dialects/to-predicate.js'
 import type { Statement } from '../engines/executor/executor.js'
@@ -75,7 +75,7 @@ export class References {
     naming: Naming,
     reading: (target: ResourceModel) => ReadTarget,
   ): References | undefined {
-    return model.relations.some(isOwning) ? new References(model, dialect, naming, reading) : undefined
+    return model.relations.some(isChecked) ? new References(model, dialect, naming, reading) : undefined
   }
 
   /**
@@ -230,7 +230,7 @@ export class References {
       const value = values[relation.reference.property] ?? undefined
       if (value === undefined || !isWritten(relation, parts, written)) continue
       const key = keyPartOf(relation.reference).textOf(value)
-      const told: unknown[] = isOwned ? [tenant as string] : []
+      const told = isOwned ? [this.#stored(target.tenant as Field, tenant ?? '')] : []
       told.push(this.#stored(target.key, key))
       const named: Record<string, string | undefined> = { [target.key.property]: key }
       for (const { own, target: other } of parts) {
@@ -246,8 +246,7 @@ export class References {
 
   /** A part of a key as its column stores it; NULL, which no row has, for a text that is not canonical. */
   #stored(field: Field, text: string): unknown {
-    const value = keyPartOf(field).valueOf(text)
-    return value === undefined ? null : (keyEncoderOf(field, this.dialect)?.(value) ?? value)
+    return partSql(field, this.dialect).bind(text)
   }
 
   async #firstMissing(call: SqlCall, { parents, missing }: Secured) {
@@ -279,7 +278,7 @@ export class References {
 
   #all(): readonly Reference[] {
     return (this.#known ??= this.model.relations
-      .filter(isOwning)
+      .filter(isChecked)
       .map((relation) => this.#referenceOf(relation)))
   }
 

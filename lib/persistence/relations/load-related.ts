@@ -80,7 +80,7 @@ class Link implements Search {
 
   get tenants(): readonly string[] | undefined {
     const owner = this.#owner
-    return owner && this.#first.map((entity) => entity[owner.property] as string)
+    return owner && this.#first.map((entity) => keyPartOf(owner).textOf(entity[owner.property]))
   }
 
   get size(): number | undefined {
@@ -164,4 +164,4 @@ class Link implements Search {
 }
 
 const placeOf = (entity: Values, value: string, owner: Field | undefined): string =>
-  owner === undefined ? value : `${entity[owner.property] as string}\0${value}`
+  owner === undefined ? value : `${keyPartOf(owner).textOf(entity[owner.property])}\0${value}`

@@ -3,7 +3,8 @@ import { keyPartOf } from '../../resource/keys/key-part.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { ListPlan } from '../contract/list-plan.js'
 import { planValueOf } from '../query/compare-values.js'
-import { and, equals, type FilterNode, or, type PlanValue } from '../query/query-plan.js'
+import { and, type FilterNode, or, type PlanValue } from '../query/query-plan.js'
+import { hasPart } from '../query/reachable.js'
 import type { RelationLoad } from './relation-loads.js'
 
 /** What a relation leads to: the live resources that have one of these values in a field. */
@@ -12,7 +13,8 @@ export interface Search {
   /** The canonical text of each, once, and at least one. */
   readonly values: readonly string[]
   /**
-   * Whose resource each value means, where the call spans all tenants. Undefined where all are of the call's.
+   * The text of whose resource each value means, where the call spans all tenants. Undefined where all are of
+   * the call's.
    */
   readonly tenants: readonly string[] | undefined
   /**
@@ -57,5 +59,5 @@ function ofEach(
     else own.push(value)
   }
   const owner = target.tenant as Field
-  return or(...[...byTenant].map(([tenant, own]) => and(equals(owner, tenant), among(by, own))))
+  return or(...[...byTenant].map(([tenant, own]) => and(hasPart(owner, tenant), among(by, own))))
 }

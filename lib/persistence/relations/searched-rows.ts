@@ -1,12 +1,12 @@
 import type { Field } from '../../resource/fields/field.js'
-import { keyPartOf } from '../../resource/keys/key-part.js'
+import { keyPartOf, type PartValue } from '../../resource/keys/key-part.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { TableName } from '../dialects/catalog/table-definition.js'
 import type { Dialect } from '../dialects/dialect.js'
 import { quoteTable } from '../dialects/quote-table.js'
 import { toOrderBy } from '../dialects/to-order-by.js'
 import type { GatheredSql } from '../dialects/values/gathered.js'
-import { keyEncoderOf } from '../dialects/values/kind-sql.js'
+import { partSql } from '../dialects/values/part-sql.js'
 import { padToPowerOfTwo } from '../dialects/values/pad-to-power-of-two.js'
 import type { BoundStatement, Row, Statement } from '../engines/executor/executor.js'
 import { named, plannedByValue } from '../engines/executor/named.js'
@@ -55,12 +55,12 @@ export interface Searching extends BoundStatement {
 export interface KnownHydrators<E> {
   /** In the order in which a statement selects them. */
   readonly selected: readonly Field[]
-  readonly row: (row: Row, tenant: string | undefined) => E
+  readonly row: (row: Row, tenant: PartValue | undefined) => E
   /** @param columns - the values of all rows, by column. @param count - how many of the rows. */
   readonly columns: (
     columns: readonly (readonly unknown[])[],
     count: number,
-    tenant: string | undefined,
+    tenant: PartValue | undefined,
   ) => E[]
 }
 
@@ -108,12 +108,7 @@ export class SearchedRows {
     tenant: string | undefined,
     isGathered = this.dialect.gathered !== undefined,
   ): Searching {
-    const { valueOf } = keyPartOf(relation.by)
-    const encode = keyEncoderOf(relation.by, this.dialect)
-    const stored = values.map((text) => {
-      const value = valueOf(text)
-      return encode === undefined ? value : encode(value)
-    })
+    const stored = values.map(partSql(relation.by, this.dialect).bind)
     const sought: readonly unknown[] = !this.dialect.can.arrays ? padToPowerOfTwo(stored) : [stored]
     return this.#sent(relation.by, { bound: sought.length }, sought, tenant, size, isGathered)
   }
@@ -141,8 +136,9 @@ export class SearchedRows {
     size: number | undefined,
     isGathered: boolean,
   ): Searching {
-    const isOwned = this.#isOwned(tenant)
-    const bound = isOwned ? [tenant, ...sought] : [...sought]
+    const owner = tenant === undefined ? undefined : this.model.tenant
+    const isOwned = owner !== undefined
+    const bound = isOwned ? [partSql(owner, this.dialect).bind(tenant as string), ...sought] : [...sought]
     if (size !== undefined) bound.push(size + 1)
     const { statement, asText } = this.#form({
       by,
@@ -151,14 +147,15 @@ export class SearchedRows {
       isSorted: size !== undefined,
       isGathered,
     })
-    return { statement, values: bound, entitiesIn: (rows) => this.#entitiesIn(rows, asText, isOwned, tenant) }
+    const whose = owner && keyPartOf(owner).valueOf(tenant as string)
+    return { statement, values: bound, entitiesIn: (rows) => this.#entitiesIn(rows, asText, isOwned, whose) }
   }
 
   #entitiesIn(
     rows: readonly Row[],
     asText: boolean,
     isOwned: boolean,
-    tenant: string | undefined,
+    tenant: PartValue | undefined,
   ): object[] | undefined {
     const { selected, row, columns } = this.#reading(isOwned)
     if (!asText) return rows.map((one) => row(one, tenant))

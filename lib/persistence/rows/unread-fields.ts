@@ -1,6 +1,7 @@
 import { RequestContext } from '../../context.js'
 import { ReportLimit } from '../../faults/report-limit.js'
 import type { Field } from '../../resource/fields/field.js'
+import { partIn } from '../../resource/keys/key-part.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { shownValue } from '../../text/shown-value.js'
 import type { Values } from '../contract/new-entity.js'
@@ -63,6 +64,6 @@ export class UnreadFields {
 
   #idOf(entity: object): string {
     const { tenant, keys } = this.model
-    return JSON.stringify([keys.textOf(entity), tenant && (entity as Values)[tenant.property]])
+    return JSON.stringify([keys.textOf(entity), tenant && partIn(tenant, entity)])
   }
 }

@@ -1,3 +1,4 @@
+import { partIn } from '../../resource/keys/key-part.js'
 import type { Field } from '../../resource/fields/field.js'
 import type { CredentialRow } from '../contract/credential-check.js'
 import type { Row } from '../engines/executor/executor.js'
@@ -7,7 +8,7 @@ import { isStorable } from '../query/reachable.js'
 import type { SqlCall } from '../rows/row-call.js'
 import type { Reach } from '../rows/row-target.js'
 import type { Finds } from '../rows/rows.js'
-import { type MergingParts, soughtIn, soughtValues } from './merged-rows.js'
+import type { MergingParts } from './merged-rows.js'
 import { credentialRowOf } from './row-codec.js'
 import type { RowStore } from './row-store.js'
 
@@ -58,14 +59,14 @@ export class MergedFinds<E extends object> implements Finds<E> {
         () => rules.mayRead(tenant === undefined ? [by] : [by, tenant]),
         () => statements.read(shape),
       ),
-      valuesOf: (sought) =>
-        by === model.key
-          ? soughtValues({ ...sought, value: this.store.encodeKey(sought.value) })
-          : soughtValues(sought),
-      soughtIn: ({ columns, entity }) =>
-        by === model.key
-          ? { ...soughtIn(columns, by, tenant), value: model.keys.textOf(entity) }
-          : soughtIn(columns, by, tenant),
+      valuesOf: (sought) => [
+        by === model.key ? this.store.key.bind(sought.value) : sought.value,
+        ...(sought.tenant === undefined ? [] : [this.store.tenant.bind(sought.tenant)]),
+      ],
+      soughtIn: ({ columns, entity }) => ({
+        value: by === model.key ? model.keys.textOf(entity) : (columns[by.property] as string),
+        tenant: tenant && partIn(tenant, entity),
+      }),
       read: (row) => credentialRowOf(model, row.slice(1), hydrate),
     })
     this.#finds.set(name, merged)

@@ -1,8 +1,8 @@
 import { BoundedCache } from '../../bounded-cache.js'
 import type { Field } from '../../resource/fields/field.js'
+import { partIn } from '../../resource/keys/key-part.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { incrementsIn } from '../../resource/values/increment.js'
-import type { Values } from '../contract/new-entity.js'
 import type { MergingSql } from '../dialects/values/merging-sql.js'
 import type { Database, Statement } from '../engines/executor/executor.js'
 import { MergedReads, MergedWrites, type Sought } from '../merging/merged-calls.js'
@@ -115,8 +115,8 @@ export class MergedRows<E extends object> implements Rows<E> {
   }
 
   #soughtKey({ value, tenant }: Sought): unknown[] {
-    const key = this.store.encodeKey(value)
-    return tenant === undefined ? [key] : [key, tenant]
+    const key = this.store.key.bind(value)
+    return tenant === undefined ? [key] : [key, this.store.tenant.bind(tenant)]
   }
 
   get #identity(): readonly Field[] {
@@ -188,8 +188,8 @@ export class MergedRows<E extends object> implements Rows<E> {
   }
 
   #mergedDelete(written: readonly Field[]): MergedWrites<Written, Sought> {
-    const { entity, keys, tenant } = this.store.model
-    const read = this.store.keyReader
+    const { key, tenant, model } = this.store
+    const { entity, keys } = model
     const { database, rules, statements } = this.parts
     return new MergedWrites<Written, Sought>(database, {
       name: `${entity.name}.delete`,
@@ -202,8 +202,8 @@ export class MergedRows<E extends object> implements Rows<E> {
       valuesOf: ({ write }) => this.#changeOf(write, written),
       soughtIn: (sought) => sought,
       read: ([, value, owner]) => ({
-        value: read(value),
-        tenant: tenant === undefined ? undefined : (owner as string),
+        value: key.read(value),
+        tenant: model.tenant === undefined ? undefined : tenant.read(owner),
       }),
     })
   }
@@ -220,18 +220,7 @@ export class MergedRows<E extends object> implements Rows<E> {
   }
 }
 
-export const soughtValues = ({
-  value,
-  tenant,
-}: Omit<Sought, 'value'> & { readonly value: unknown }): readonly unknown[] =>
-  tenant === undefined ? [value] : [value, tenant]
-
-const keySought = (entity: unknown, { keys, tenant }: ResourceModel): Sought => ({
-  value: keys.textOf(entity as object),
-  tenant: tenant && ((entity as Values)[tenant.property] as string),
-})
-
-export const soughtIn = (values: Readonly<Values>, by: Field, tenant: Field | undefined): Sought => ({
-  value: values[by.property] as string,
-  tenant: tenant && (values[tenant.property] as string),
+const keySought = (entity: object, { keys, tenant }: ResourceModel): Sought => ({
+  value: keys.textOf(entity),
+  tenant: tenant && partIn(tenant, entity),
 })

@@ -1,4 +1,5 @@
 import type { Field } from '../../resource/fields/field.js'
+import { keyPartOf, type PartValue } from '../../resource/keys/key-part.js'
 import type { CredentialField, ResourceModel } from '../../resource/resource-model.js'
 import { SpecsInUse } from '../../secrets/specs-in-use.js'
 import type { CountPlan, FilterPlan, ListPlan } from '../contract/list-plan.js'
@@ -16,7 +17,8 @@ import { toJoins, toPredicate } from '../dialects/to-predicate.js'
 import { explainMissingVector } from '../engines/errors/explain-missing-vector.js'
 import type { Executor, Row, Statement } from '../engines/executor/executor.js'
 import { keysetPredicate } from '../query/keyset.js'
-import { equals, type FilterNode, isNull, type PlanColumn } from '../query/query-plan.js'
+import { type FilterNode, isNull, type PlanColumn } from '../query/query-plan.js'
+import { hasPart } from '../query/reachable.js'
 import { columnsIn, type KnownHydrators } from '../relations/searched-rows.js'
 import type { PageOptions } from '../repository/rows-backend.js'
 import type { SqlCall } from '../rows/row-call.js'
@@ -132,8 +134,9 @@ export class RowLists<E extends object> {
     )
     const page = rows.length > size ? rows.slice(0, size) : rows
     const last = page.at(-1) ?? []
+    const owner = this.#ownerOf(tenant)
     return {
-      items: page.map((row) => hydrate(row, tenant)),
+      items: page.map((row) => hydrate(row, owner)),
       read: rows.length,
       stored: (field) => last[selected.indexOf(field)] ?? null,
       joined: last.slice(selected.length),
@@ -181,11 +184,17 @@ export class RowLists<E extends object> {
     const read = values[0]?.length ?? 0
     const count = Math.min(read, size)
     return {
-      items: columns(values, count, tenant),
+      items: columns(values, count, this.#ownerOf(tenant)),
       read,
       stored: (field) => values[selected.indexOf(field)]?.[count - 1] ?? null,
       joined: [],
     }
+  }
+
+  /** What the entities of a tenant hold of it. */
+  #ownerOf(text: string | undefined): PartValue | undefined {
+    const { tenant } = this.model
+    return text === undefined || tenant === undefined ? undefined : keyPartOf(tenant).valueOf(text)
   }
 
   #reading(isLive: boolean, isOwned: boolean): GatheredReading<E> {
@@ -258,7 +267,7 @@ export class RowLists<E extends object> {
     const ask = (node: FilterNode | undefined) => {
       if (node !== undefined) conditions.push(toPredicate(node, dialect, params, names))
     }
-    if (tenant !== undefined && model.tenant !== undefined) ask(equals(model.tenant, tenant))
+    if (tenant !== undefined && model.tenant !== undefined) ask(hasPart(model.tenant, tenant))
     if (model.deleteTime !== undefined && !plan.showDeleted) ask(isNull(model.deleteTime))
     ask(plan.filter)
     const asked = search.condition?.(params)

@@ -1,6 +1,5 @@
 import { Internal } from '../../errors.js'
 import type { Field } from '../../resource/fields/field.js'
-import { keyPartOf } from '../../resource/keys/key-part.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { CredentialRow } from '../contract/credential-check.js'
 import type { Dialect } from '../dialects/dialect.js'
@@ -27,7 +26,8 @@ import { toPredicate } from '../dialects/to-predicate.js'
 import { RowLists } from './row-lists.js'
 import type { RowPredicate } from './statements/row-predicate.js'
 import { Statements } from './statements/statements.js'
-import { type Encode, encoderOf, keyEncoderOf } from '../dialects/values/kind-sql.js'
+import { type Encode, encoderOf } from '../dialects/values/kind-sql.js'
+import { type PartSql, partSql } from '../dialects/values/part-sql.js'
 import { credentialRowOf, hydratorOf, type Hydrate } from './row-codec.js'
 import type { TableName } from '../dialects/catalog/table-definition.js'
 import type { TableOf } from '../dialects/joined-rows.js'
@@ -38,8 +38,11 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, SeenRows
   readonly statements: Statements
   readonly lists: RowLists<E>
   readonly #encoders: ReadonlyMap<Field, Encode | undefined>
-  readonly #keyEncoder: Encode | undefined
   readonly #hydrate: Hydrate<E>
+  /** Binds and reads the texts of keys. */
+  readonly key: PartSql
+  /** Binds and reads the texts of tenants. Only a resource of a tenant is asked about them. */
+  readonly tenant: PartSql
   /** What reads a live row: by its key, and by its key and tenant. */
   readonly #gets: Statement[] = []
   /** For rows with one column before the entity's. */
@@ -55,7 +58,8 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, SeenRows
   ) {
     this.statements = new Statements(model, dialect, table)
     this.#encoders = new Map(model.fields.map((field) => [field, encoderOf(field, dialect)]))
-    this.#keyEncoder = keyEncoderOf(model.key, dialect)
+    this.key = partSql(model.key, dialect)
+    this.tenant = model.tenant === undefined ? this.key : partSql(model.tenant, dialect)
     this.#hydrate = hydratorOf(model, model.entityFields, dialect)
     this.hydrateBehind = hydratorOf(model, model.entityFields, dialect, 1)
     this.lists = new RowLists(model, dialect, this.statements, tableOf)
@@ -91,8 +95,8 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, SeenRows
 
   /** The tenants that have a row with the key, at most two. */
   async tenantsOf(call: SqlCall, key: string): Promise<string[]> {
-    const { rows } = await call.on.run(this.statements.tenantsOf(), [this.encodeKey(key)], call)
-    return rows.map(([tenant]) => tenant as string)
+    const { rows } = await call.on.run(this.statements.tenantsOf(), [this.key.bind(key)], call)
+    return rows.map(([tenant]) => this.tenant.read(tenant))
   }
 
   async insert(call: SqlCall, { row, values, parents, event }: RowWrite): Promise<E> {
@@ -142,9 +146,9 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, SeenRows
   ): Promise<E[]> {
     if (keys.length === 0) return []
     const isArray = this.dialect.can.arrays
-    const bound = keys.map((key) => this.encodeKey(key))
+    const bound = keys.map(this.key.bind)
     const padded = isArray ? [bound] : padToPowerOfTwo(bound)
-    const values = [...tenantValues(tenant), ...padded]
+    const values = [...this.#whose(tenant), ...padded]
     const predicate = this.#predicate({ tenant, where }, values)
     const statement = this.statements.batchGet(isArray ? 1 : padded.length, predicate, lock, showDeleted)
     const { rows } = await call.on.run(statement, values, call)
@@ -163,8 +167,8 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, SeenRows
     const shared = fields.filter(isShared)
     const own = fields.filter((field) => !shared.includes(field))
     const values = [
-      ...tenantValues(reach.tenant),
-      items.map(({ key }) => this.encodeKey(key)),
+      ...this.#whose(reach.tenant),
+      items.map(({ key }) => this.key.bind(key)),
       ...own.map((field) => items.map(({ patch }) => this.encode(field, patch[field.property]))),
       ...shared.map((field) => this.encode(field, first[field.property])),
     ]
@@ -182,8 +186,8 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, SeenRows
     patch: Readonly<Values>,
   ): Promise<number> {
     const fields = this.fieldsOf(patch)
-    const sorted = [...keys].sort(this.model.keys.compare).map((key) => this.encodeKey(key))
-    const values = [...tenantValues(reach.tenant), sorted, ...this.#bound(fields, patch)]
+    const sorted = [...keys].sort(this.model.keys.compare).map(this.key.bind)
+    const values = [...this.#whose(reach.tenant), sorted, ...this.#bound(fields, patch)]
     const statement = this.statements.batchDelete(fields, this.#predicate(reach, values))
     return (await call.on.run(statement, values, call)).affected
   }
@@ -198,8 +202,8 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, SeenRows
     value: string,
     { tenant, where }: Reach,
   ): Promise<CredentialRow<E>[]> {
-    const values = [field === this.model.key ? this.encodeKey(value) : this.encode(field, value)]
-    if (tenant !== undefined) values.push(this.encode(this.model.tenant as Field, tenant))
+    const values = [field === this.model.key ? this.key.bind(value) : this.encode(field, value)]
+    if (tenant !== undefined) values.push(this.tenant.bind(tenant))
     const statement = this.statements.find(field, this.#predicate({ tenant, where }, values))
     const { rows } = await call.on.run(statement, values, call)
     return rows.map((row) => credentialRowOf(this.model, row, this.#hydrate))
@@ -207,8 +211,7 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, SeenRows
 
   /** Removes a chunk of the expired rows. Returns how many. */
   async purge(call: SqlCall, before: Date, tenant: string | undefined, chunk: number): Promise<number> {
-    const values = [this.encode(this.model.expireTime as Field, before)]
-    if (tenant !== undefined) values.push(this.encode(this.model.tenant as Field, tenant))
+    const values = [this.encode(this.model.expireTime as Field, before), ...this.#whose(tenant)]
     return (await call.on.run(this.statements.purge(tenant !== undefined), [...values, chunk], call)).affected
   }
 
@@ -235,18 +238,8 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, SeenRows
     return encode === undefined ? value : encode(value)
   }
 
-  /** Reads the text of a key that a statement has selected. */
-  get keyReader(): (stored: unknown) => string {
-    const { key } = this.model
-    const decode = this.dialect.kinds[key.kind].decoder(key)
-    return (stored) => keyPartOf(key).textOf(decode(stored))
-  }
-
-  /** A key as its column stores it. @param key - canonical. */
-  encodeKey(key: string): unknown {
-    const value = this.model.keys.keyOf(key)
-    if (value === undefined) return null
-    return this.#keyEncoder === undefined ? value : this.#keyEncoder(value)
+  #whose(tenant: string | undefined): unknown[] {
+    return tenant === undefined ? [] : [this.tenant.bind(tenant)]
   }
 
   #bound(fields: readonly Field[], patch: Readonly<Values>, found?: FieldIncrement[]): unknown[] {
@@ -260,8 +253,8 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, SeenRows
   }
 
   #identity({ key, tenant, precondition }: Target): unknown[] {
-    const values = [this.encodeKey(key)]
-    if (tenant !== undefined) values.push(this.encode(this.model.tenant as Field, tenant))
+    const values = [this.key.bind(key)]
+    if (tenant !== undefined) values.push(this.tenant.bind(tenant))
     if (precondition !== undefined) values.push(this.encode(this.model.etag as Field, precondition.etag))
     return values
   }
@@ -284,5 +277,3 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, SeenRows
     return fields
   }
 }
-
-const tenantValues = (tenant: string | undefined): string[] => (tenant === undefined ? [] : [tenant])

@@ -2,6 +2,7 @@ import type { Field } from '../../resource/fields/field.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { quoteTable } from '../dialects/quote-table.js'
 import { encoderOf } from '../dialects/values/kind-sql.js'
+import { partSql } from '../dialects/values/part-sql.js'
 import { Placeholders } from '../engines/executor/placeholders.js'
 import type { CipherRow, CipherRows, CipherKey } from '../rows/cipher-rows.js'
 import type { SqlCall } from '../rows/row-call.js'
@@ -23,7 +24,7 @@ export class SqlCipherRows implements CipherRows<SqlCall> {
     after: CipherKey | undefined,
     size: number,
   ): Promise<readonly CipherRow[]> {
-    const { key, keys, tenant: owner, tenantInKey } = this.#model
+    const { key, tenant: owner, tenantInKey } = this.#model
     const ciphers = this.#model.secrets.map(({ cipher }) => cipher)
     const text = new Placeholders(this.statements.dialect)
     const values: unknown[] = []
@@ -51,9 +52,9 @@ export class SqlCipherRows implements CipherRows<SqlCall> {
     )
     const { rows } = await call.on.run(statement, values, call)
     return rows.map((row) => {
-      const [id, ...others] = row.map((value, index) => this.#decode(read[index] as Field, value))
+      const [id, ...others] = row.map((value, index) => this.#text(read[index] as Field, value))
       return {
-        key: keys.textOf({ [key.property]: id }),
+        key: id ?? '',
         tenant: owner === undefined ? undefined : others[ciphers.length],
         ciphers: others.slice(0, ciphers.length),
       }
@@ -90,12 +91,14 @@ export class SqlCipherRows implements CipherRows<SqlCall> {
   }
 
   #encode(field: Field, text: string): unknown {
-    const value = field === this.#model.key ? this.#model.keys.keyOf(text) : text
-    return encoderOf(field, this.statements.dialect)?.(value) ?? value
+    const { dialect } = this.statements
+    const { key, tenant } = this.#model
+    if (field === key || field === tenant) return partSql(field, dialect).bind(text)
+    return encoderOf(field, dialect)?.(text) ?? text
   }
 
-  #decode(field: Field, value: unknown): string | undefined {
+  #text(field: Field, value: unknown): string | undefined {
     if (value === null || value === undefined) return undefined
-    return this.statements.dialect.kinds[field.kind].decoder(field)(value) as string
+    return partSql(field, this.statements.dialect).read(value)
   }
 }

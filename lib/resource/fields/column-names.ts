@@ -1,4 +1,5 @@
 import { type Problem, propertyProblem } from '../../errors.js'
+import type { TenantDeclaration } from '../../../decorators/tenant-scoped.js'
 import type { Field } from './field.js'
 import { shownProperty } from './property-form.js'
 
@@ -51,6 +52,35 @@ export function fieldNameProblems(fields: readonly Pick<Field, 'property' | 'pro
     if (other === undefined) known.set(proto, field)
     return other === undefined ? [] : say(`${property}: ${other.property} is the field ${proto} already`)
   })
+}
+
+/** Columns that identify rows must be properties with these names. */
+const RESERVED: Readonly<Record<string, string>> = {
+  account_id: 'accountId',
+  delete_time: 'deleteTime',
+  deleted_at: 'deleteTime',
+  expire_time: 'expireTime',
+}
+
+/** A column that the framework would be meant to see, and does not. @param tenant - of the entity. */
+export function misnamedColumn(
+  property: string,
+  name: string,
+  field: Field | Problem,
+  tenant: TenantDeclaration,
+): Problem[] {
+  const isTheirs = name === 'account_id' && tenant.named.length > 0
+  const expected = Object.hasOwn(RESERVED, name) && !isTheirs ? RESERVED[name] : undefined
+  const isKnown = expected === property || ('role' in field && field.role === expected)
+  return expected === undefined || isKnown
+    ? []
+    : [
+        propertyProblem(
+          'column',
+          property,
+          `${property}: the column ${name} has to be the property ${expected}, or the framework does not see it`,
+        ),
+      ]
 }
 
 /** Why no field may have a column of the name. @param holds - what the framework keeps there. */

@@ -61,7 +61,7 @@ const ROLES: ReadonlyMap<string, Role> = new Map<string, Role>([
 
 /** What makes a property what a field of that role holds. */
 const DECORATED: Readonly<Partial<Record<Role, string>>> = {
-  tenant: 'the tenant is the property accountId',
+  tenant: 'write @TenantColumn() beside it',
   etag: 'write @ETag() instead of @Column()',
   createTime: 'write @CreateTime() instead of @Column()',
   updateTime: 'write @UpdateTime() instead of @Column()',

@@ -26,8 +26,12 @@ export function keyPartOf(field: Field): KeyPart {
   return part
 }
 
+/** The canonical text of a part of a key, or of the tenant, in an entity. */
+export const partIn = (field: Field, entity: object): string =>
+  keyPartOf(field).textOf((entity as Readonly<Record<string, unknown>>)[field.property])
+
 function partOf(field: Field): KeyPart {
-  const { key } = kindOf(field)
+  const { key, isText } = kindOf(field)
   if (key === undefined) throw new TypeError(`${field.property} is ${field.kind}, and can be no key`)
   const { parse, meant, compare } = key
   return Object.freeze({
@@ -36,7 +40,9 @@ function partOf(field: Field): KeyPart {
     valueOf:
       field.hasDigits === true
         ? (text) => (parse(text, field) === undefined ? undefined : text)
-        : (text) => parse(text, field) as PartValue | undefined,
+        : isText
+          ? (parse as KeyPart['valueOf'])
+          : (text) => parse(text, field) as PartValue | undefined,
     meant: (text) => meant(text, field),
     compare,
   } satisfies KeyPart)

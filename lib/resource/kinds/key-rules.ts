@@ -17,13 +17,13 @@ export interface KeyRules {
   readonly compare: (a: string, b: string) => number
 }
 
-/** Any text that a column can hold is a key. @param isStored - whether a column can hold it. */
-export const textKey = (isStored: (text: string) => boolean): KeyRules => ({
-  parse: (text) => (isStored(text) ? text : undefined),
+/** Any text that a column can hold is a key. */
+export const TEXT_KEY: KeyRules = {
+  parse: (text) => (text.includes('\0') || !text.isWellFormed() ? undefined : text),
   meant: () => undefined,
   takesUuid: true,
   compare: byCodePoint,
-})
+}
 
 /** Integers are keys in decimal. @param most - the range of the kind; a field may have a smaller one. */
 export const integerKey = (most: Range): KeyRules => {

@@ -2,7 +2,7 @@ import { ScalarType } from '@bufbuild/protobuf'
 import type { ColumnOptions } from 'typeorm'
 import type { Kind, PlanValue } from './kind.js'
 import { isClass, managedAs } from './managed.js'
-import { textKey } from './key-rules.js'
+import { TEXT_KEY } from './key-rules.js'
 import { INTEGER, type Literal, Misfit } from './literal.js'
 
 const UNBOUNDED = new Set<unknown>(['text', 'mediumtext', 'longtext'])
@@ -54,7 +54,7 @@ export const string: Kind = {
     (max !== undefined && isLonger(value as string, max) ? `is longer than ${max} characters` : undefined),
   zero: () => '',
   filler: () => '',
-  key: textKey((text) => !text.includes('\0') && text.isWellFormed()),
+  key: TEXT_KEY,
   increments: noNumber('string'),
   managed: managedAs(String),
   isNested: false,

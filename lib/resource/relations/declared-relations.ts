@@ -1,11 +1,20 @@
 import { getMetadataArgsStorage } from 'typeorm'
 import { lineage } from '../../../decorators/entity-facts.js'
+import { keyColumns } from '../../../decorators/relations/key-columns.js'
+import { tenantDeclared, type TenantDeclaration } from '../../../decorators/tenant-scoped.js'
 import { DeclarationError, inEntity, type Problem, propertyProblem } from '../../errors.js'
 import { snakeCase } from '../../text/snake-case.js'
 import type { Field } from '../fields/field.js'
 import { kindOf } from '../kinds/kinds.js'
 import type { ArgsOf } from '../typeorm/declaration-rules.js'
-import type { InverseRelation, OnDelete, OwningRelation, RelatedClass, Relation } from './relation.js'
+import {
+  type InverseRelation,
+  isOfTenant,
+  type OnDelete,
+  type OwningRelation,
+  type RelatedClass,
+  type Relation,
+} from './relation.js'
 
 type RelationArgs = ArgsOf<'relations'>
 type JoinColumnArgs = ArgsOf<'joinColumns'>
@@ -42,6 +51,7 @@ export function declaredRelations(
   const storage = getMetadataArgsStorage()
   const columns = storage.columns.filter(({ target }) => classes.has(target))
   const joins = storage.joinColumns.filter(({ target }) => classes.has(target))
+  const tenant = tenantDeclared(entity)
   const relations: DeclaredRelation[] = []
   const hidden: ColumnArgs[] = []
   const problems: Problem[] = []
@@ -60,8 +70,8 @@ export function declaredRelations(
       )
   for (const [property, args] of found) {
     const own = joins.filter(({ propertyName }) => propertyName === property)
-    const relation = relationOf(args, own, columns)
-    problems.push(...problemsOf(args, own, columns))
+    const relation = relationOf(args, own, columns, tenant)
+    problems.push(...problemsOf(args, own, columns, tenant))
     if ('rule' in relation) problems.push(relation)
     else relations.push(relation)
     if (!('column' in relation) || !relation.isHidden) continue
@@ -92,6 +102,7 @@ function relationOf(
   { propertyName: property, relationType, type, options, inverseSideProperty, target: owner }: RelationArgs,
   joins: readonly JoinColumnArgs[],
   columns: readonly ColumnArgs[],
+  tenant: TenantDeclaration,
 ): DeclaredRelation | Problem {
   const target = targetOf(type, property, (owner as { readonly name: string }).name)
   if ('rule' in target) return target
@@ -110,7 +121,7 @@ function relationOf(
           target,
           inverse,
         }
-  const join = joins.find(({ referencedColumnName }) => referencedColumnName !== TENANT)
+  const [join] = keyColumns(tenant, joins)
   const column = join?.name ?? snakeCase(hiddenProperty(property))
   return {
     property,
@@ -124,8 +135,6 @@ function relationOf(
     isHidden: !columns.some(({ options: { name } }) => name === column),
   }
 }
-
-const TENANT = 'accountId'
 
 const ON_DELETE: Readonly<Record<string, OnDelete>> = {
   RESTRICT: 'restrict',
@@ -172,6 +181,7 @@ function* problemsOf(
   { propertyName: property, relationType, options }: RelationArgs,
   joins: readonly JoinColumnArgs[],
   columns: readonly ColumnArgs[],
+  tenant: TenantDeclaration,
 ): Generator<Problem> {
   const isInverse = relationType === 'one-to-many' || (relationType === 'one-to-one' && joins.length === 0)
   if (columns.some(({ propertyName }) => propertyName === property))
@@ -197,8 +207,7 @@ function* problemsOf(
       `${property}: @JoinColumn() belongs to the side that holds the reference`,
       'write it there',
     )
-  const tenant = columns.find(({ propertyName }) => propertyName === TENANT)?.options.name
-  const [first, ...others] = joins.filter(({ referencedColumnName }) => referencedColumnName !== TENANT)
+  const [first, ...others] = keyColumns(tenant, joins)
   if (others.length > 0 || (joins.length > 0 && first === undefined))
     yield propertyProblem(
       'relation',
@@ -207,20 +216,12 @@ function* problemsOf(
       'the framework adds the tenant',
     )
   for (const join of joins)
-    if (join.referencedColumnName === TENANT && join.name !== tenant)
+    if (join.referencedColumnName === tenant.property && join.name !== tenant.column)
       yield propertyProblem(
         'relation',
         property,
         `${property}: @JoinColumn() takes the tenant from ${join.name ?? 'nowhere'}`,
         'drop that pair, the framework adds the tenant',
-      )
-  for (const { name } of joins)
-    if (first !== undefined && name !== undefined && name === tenant && first.name === name)
-      yield propertyProblem(
-        'relation',
-        property,
-        `${property}: @JoinColumn() keeps the key of the other resource in ${name}, which holds the tenant`,
-        'name another column',
       )
 }
 
@@ -267,7 +268,14 @@ function* referenceProblems(
       `${property}: ${name} is the key, so that one entity at most has a reference`,
       'write @OneToOne()',
     )
-  if (!isKey && reference.role !== 'plain' && reference.role !== 'outputOnly')
+  if (isOfTenant({ reference }) && kind === 'one-to-one')
+    yield propertyProblem(
+      'relation',
+      property,
+      `${property}: ${name} is the tenant, which many entities have`,
+      'write @ManyToOne()',
+    )
+  if (!isKey && !isOfTenant({ reference }) && reference.role !== 'plain' && reference.role !== 'outputOnly')
     yield propertyProblem(
       'relation',
       property,

@@ -1,6 +1,6 @@
 import { type Problem, propertyProblem } from '../../errors.js'
 import type { Field } from '../fields/field.js'
-import { isOwning, type OwningRelation, type RelatedClass, type Relation } from './relation.js'
+import { isOfTenant, isOwning, type OwningRelation, type RelatedClass, type Relation } from './relation.js'
 
 /** What the graph needs to know of a resource: a resource model. */
 export interface RelatedModel {
@@ -161,6 +161,23 @@ function* problemsOf(
       `${property}: all tenants share ${model.entity.name}, and each ${name} belongs to one`,
       `a shared resource cannot refer to a resource of a tenant; make ${model.entity.name} @TenantScoped(), or ${name} shared`,
     )
+  if (isOfTenant(relation) && target.tenant !== undefined)
+    yield propertyProblem(
+      'relation',
+      property,
+      `${property}: @JoinColumn() keeps the key of the other resource in ${reference.column}, which holds the tenant`,
+      `name another column; the tenant itself can only refer to a resource with shared: true`,
+    )
+  else if (model.tenant !== undefined && target.tenant !== undefined) {
+    const [own, other] = [model.tenant, target.tenant].map(({ kind, stored }) => stored ?? kind)
+    if (own !== other)
+      yield propertyProblem(
+        'relation',
+        property,
+        `${property}: ${model.tenant.property} of ${model.entity.name} is ${own}, and ${target.tenant.property} of ${name} is ${other}`,
+        'give both tenants one type: the reference holds the tenant too',
+      )
+  }
   if (referenced !== undefined && referenced !== target.key.property)
     yield propertyProblem(
       'relation',

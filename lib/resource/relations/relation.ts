@@ -45,3 +45,11 @@ export type Relation = OwningRelation | InverseRelation
 
 export const isOwning = (relation: Relation): relation is OwningRelation =>
   relation.kind === 'many-to-one' || relation.kind === 'one-to-one'
+
+/** Whether it refers to the tenant itself. Its foreign key alone holds it. */
+export const isOfTenant = ({ reference }: Pick<OwningRelation, 'reference'>): boolean =>
+  reference.role === 'tenant'
+
+/** Whether a write of the reference makes sure of the target, and of what its caller may refer to. */
+export const isChecked = (relation: Relation): relation is OwningRelation =>
+  isOwning(relation) && !isOfTenant(relation)

@@ -2,7 +2,7 @@ import { create, type DescMethod, type Message } from '@bufbuild/protobuf'
 import { RequestContext } from '../../context.js'
 import { OperationSchema } from 'ashlar-annotations/google/longrunning/operations_pb.js'
 import type { Repository } from '../../persistence/contract/repository.js'
-import { isOwning } from '../../resource/relations/relation.js'
+import { isChecked } from '../../resource/relations/relation.js'
 import { messageOfReply } from '../chain/entity-reply.js'
 import type { HandledCall, Handler } from '../chain/handler.js'
 import type { RowAccess, RowAccessKind } from '../chain/row-access.js'
@@ -137,7 +137,7 @@ export const asksLists = ({ kind }: StandardMethod, { model }: AnyRepository): b
 
 /** Whether the method writes what may refer to other resources, or brings back what refers to them. */
 export const refers = ({ kind }: StandardMethod, { model }: AnyRepository): boolean =>
-  REFERRING.has(kind) && model.relations.some(isOwning)
+  REFERRING.has(kind) && model.relations.some(isChecked)
 
 const REFERRING: ReadonlySet<StandardMethod['kind']> = new Set([
   'create',

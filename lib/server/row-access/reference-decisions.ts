@@ -2,7 +2,7 @@ import { create, type DescField, type DescMethod, type Message } from '@bufbuild
 import type { Principal } from '../../context.js'
 import type { ReferenceAccess, ReferredRow, RowLimits } from '../../persistence/contract/related-options.js'
 import type { Repository } from '../../persistence/contract/repository.js'
-import { isOwning } from '../../resource/relations/relation.js'
+import { isChecked } from '../../resource/relations/relation.js'
 import { type ResourceModel, resourceModel } from '../../resource/resource-model.js'
 import type { AuthorizationRequest, Authorizer } from '../authz/authorizer.js'
 import { wireKey } from '../methods/scope/wire-keys.js'
@@ -65,7 +65,7 @@ export class ReferenceDecisions {
   /** For the writes of one call. */
   of(call: ReferringCall): CallReferences {
     const referring = (repository: Repository<object>): Referring | undefined =>
-      repository.model.relations.some(isOwning)
+      repository.model.relations.some(isChecked)
         ? new Referring(repository, this.#accessOf(repository.model, call))
         : undefined
     return {
@@ -80,7 +80,7 @@ export class ReferenceDecisions {
   /** What the authorizer is asked about references of the resources that are served. */
   permissions(): readonly NeededPermission[] {
     return this.registry.repositories().flatMap(({ model }) =>
-      model.relations.filter(isOwning).flatMap(({ target, reference }): NeededPermission[] => {
+      model.relations.filter(isChecked).flatMap(({ target, reference }): NeededPermission[] => {
         const other = resourceModel<object>(target())
         const rule = this.#getOf(other)?.rule
         const verb = this.#verbOf(model, reference.proto)

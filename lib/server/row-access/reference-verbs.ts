@@ -1,7 +1,7 @@
 import { problem, type Problem } from '../../errors.js'
 import type { DescField, DescMessage } from '@bufbuild/protobuf'
 import { fieldMarks } from '../../resource/behavior/field-marks.js'
-import { isOwning } from '../../resource/relations/relation.js'
+import { isChecked } from '../../resource/relations/relation.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Registry } from '../methods/registry.js'
 
@@ -11,7 +11,7 @@ import type { Registry } from '../methods/registry.js'
  */
 export function referenceVerbs({ message, name, relations }: ResourceModel): ReadonlyMap<string, string> {
   const verbs = new Map<string, string>()
-  for (const { reference } of relations.filter(isOwning)) {
+  for (const { reference } of relations.filter(isChecked)) {
     const field = message?.fields.find((one) => one.name === reference.proto) ?? name?.field
     if (field !== undefined && (field !== name?.field || isInName(name, reference.proto)))
       verbs.set(reference.proto, fieldMarks(field).referenceVerb)

@@ -7,7 +7,7 @@ import type {
 import type { OperationOptions, Repository } from '../../persistence/contract/repository.js'
 import { joinOptions } from '../../persistence/contract/scope.js'
 import { keyPartOf } from '../../resource/keys/key-part.js'
-import { isOwning } from '../../resource/relations/relation.js'
+import { isChecked } from '../../resource/relations/relation.js'
 import { resourceModel } from '../../resource/resource-model.js'
 import type { ReferringWrite, WritesReferences } from '../chain/row-access.js'
 import { isOverridden } from '../methods/overrides.js'
@@ -74,7 +74,7 @@ export class Referring implements WritesReferences {
   }
 
   *#rowsOf(entity: Values): Generator<ReferredRow> {
-    for (const { property, reference, ...relation } of this.repository.model.relations.filter(isOwning)) {
+    for (const { property, reference, ...relation } of this.repository.model.relations.filter(isChecked)) {
       const target = resourceModel<object>(relation.target())
       const key =
         entity[reference.property] ?? (entity[property] as Values | undefined)?.[target.key.property]

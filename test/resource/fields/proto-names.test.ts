@@ -75,7 +75,7 @@ describe('@ProtoField()', () => {
       'id is the field etag, which holds the etag, and it is the key: name another field',
       'createdAt is the field create_time, which holds the time of the create, and it is the time of the last write: name another field',
       'updatedAt is the field update_time, which holds the time of the last write: write @UpdateTime() instead of @Column(), or add @OutputOnly() where your code sets it',
-      'owner is the field account_id, which holds the tenant: the tenant is the property accountId',
+      'owner is the field account_id, which holds the tenant: write @TenantColumn() beside it',
     ])
   })
 

@@ -178,14 +178,6 @@ describe('the relations of a resource', () => {
       'venture: id is the key, so that one entity at most has a reference: write @OneToOne()',
     ],
     [
-      'the tenant as the reference',
-      (prototype) => {
-        ManyToOne(() => Venture)(prototype, 'venture')
-        JoinColumn({ name: 'account_id' })(prototype, 'venture')
-      },
-      'venture: @JoinColumn() keeps the key of the other resource in account_id, which holds the tenant: name another column',
-    ],
-    [
       'two columns',
       (prototype) => {
         ManyToOne(() => Venture)(prototype, 'venture')

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { Entity, JoinColumn, ManyToOne, OneToMany, OneToOne, PrimaryColumn } from 'typeorm'
+import { Column, Entity, JoinColumn, ManyToOne, OneToMany, OneToOne, PrimaryColumn } from 'typeorm'
 import { Resource, TenantScoped } from '../../../decorators/index.js'
 import { relationGraph } from '../../../lib/resource/relations/graph.js'
 import { type EntityClass, type ResourceModel, resourceModel } from '../../../lib/resource/resource-model.js'
@@ -118,6 +118,28 @@ describe('the graph of relations', () => {
       }),
     ).to.deep.equal([
       'owner: @JoinColumn() refers to title, and the key of Owner is id: drop referencedColumnName',
+    ])
+  })
+
+  it('lets the tenant refer to what all tenants share alone', () => {
+    const toTenant = (made: ReturnType<typeof classes>) => {
+      toOwner(made)
+      JoinColumn({ name: 'account_id' })(proto(made, 'Pet'), 'owner')
+      Column({ type: String, length: 5 })(proto(made, 'Pet'), 'accountId')
+    }
+    expect(problems(toTenant)).to.deep.equal([
+      'owner: @JoinColumn() keeps the key of the other resource in account_id, which holds the tenant: name another column; the tenant itself can only refer to a resource with shared: true',
+    ])
+    expect(problems(toTenant, { shared: ['Owner'] })).to.deep.equal([])
+  })
+
+  it('refuses a reference to a resource whose tenant has another type', () => {
+    const typed = (made: ReturnType<typeof classes>) => {
+      toOwner(made)
+      Column('bigint')(proto(made, 'Pet'), 'accountId')
+    }
+    expect(problems(typed)).to.deep.equal([
+      'owner: accountId of Pet is int64, and accountId of Owner is string: give both tenants one type: the reference holds the tenant too',
     ])
   })
 

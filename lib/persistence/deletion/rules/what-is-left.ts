@@ -1,6 +1,7 @@
 import type { ReferenceAccess, RowLimits } from '../../contract/related-options.js'
 import { predicateOf } from '../../query/predicate.js'
 import { keyPartOf } from '../../../resource/keys/key-part.js'
+import { isOfTenant } from '../../../resource/relations/relation.js'
 import { sharedParts } from '../../../resource/relations/parts-of-name.js'
 import { type Edge, isSoft } from './family.js'
 import { parentIsDeleted, stillReferredTo } from './refused-deletion.js'
@@ -69,6 +70,7 @@ export async function checkParents(
 ): Promise<void> {
   for (const edge of row.member.parents) {
     const of = row.references[edge.relation.property]
+    if (isOfTenant(edge.relation)) continue
     if (of === undefined || !isSoft(edge.parent) || together.parentOf(row, edge) !== undefined) continue
     const limits = references && (await limitsOf(stored, references, row, edge, of))
     const where = limits?.where && predicateOf(edge.parent.model, limits.where)

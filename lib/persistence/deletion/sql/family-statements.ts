@@ -6,6 +6,7 @@ import type { TableName } from '../../dialects/catalog/table-definition.js'
 import type { Dialect } from '../../dialects/dialect.js'
 import { quoteTable } from '../../dialects/quote-table.js'
 import { keyTextSql } from '../../dialects/column-sql.js'
+import { partSql } from '../../dialects/values/part-sql.js'
 import { toPredicate } from '../../dialects/to-predicate.js'
 import { named, plannedByValue } from '../../engines/executor/named.js'
 import type { Row, Statement } from '../../engines/executor/executor.js'
@@ -44,6 +45,7 @@ export class FamilyStatements {
   readonly #columns: string
   /** The texts of what is selected of the key and the references. */
   readonly #read: readonly ((stored: unknown) => string)[]
+  readonly #tenant: ((stored: unknown) => string) | undefined
 
   constructor(
     private readonly member: Member,
@@ -54,14 +56,12 @@ export class FamilyStatements {
   ) {
     this.#table = quoteTable(table, dialect)
     const { key, tenant, deleteTime } = member.model
-    this.#read = [key, ...member.parents.map(({ relation }) => relation.reference)].map((field) => {
-      const part = keyPartOf(field)
-      const decode = dialect.kinds[field.kind].decoder(field)
-      return (stored) => part.textOf(decode(stored))
-    })
+    const reader = (field: Field) => partSql(field, dialect).read
+    this.#read = [key, ...member.parents.map(({ relation }) => relation.reference)].map(reader)
+    this.#tenant = tenant && reader(tenant)
     const columns = [
       key,
-      tenant === undefined ? 'NULL' : this.#name(tenant),
+      tenant ?? 'NULL',
       deleteTime === undefined ? '0' : `CASE WHEN ${this.#name(deleteTime)} IS NULL THEN 0 ELSE 1 END`,
       member.hasDeleteId ? dialect.quote(DELETE_ID) : 'NULL',
       ...member.parents.map(({ relation }) => relation.reference),
@@ -74,7 +74,7 @@ export class FamilyStatements {
     return {
       member: this.member,
       key: this.#read[0]?.(key) ?? '',
-      tenant: (tenant as string | null) ?? undefined,
+      tenant: this.#tenant?.(tenant),
       isDeleted: Number(isDeleted) === 1,
       deleteId: (deleteId as string | null) ?? undefined,
       references: Object.fromEntries(
@@ -143,7 +143,7 @@ export class FamilyStatements {
     const { model } = this.member
     const conditions: string[] = []
     if (tenant !== undefined && model.tenant !== undefined)
-      conditions.push(`${this.#name(model.tenant)} = ${this.#bind(model.tenant, tenant, values)}`)
+      conditions.push(`${this.#name(model.tenant)} = ${this.#bindPart(model.tenant, tenant, values)}`)
     if (keys !== undefined) conditions.push(this.#isAmong(model.key, keys, values))
     if (among !== undefined) conditions.push(this.#isAmong(among.field, among.keys, values))
     if (typeof state === 'object')
@@ -162,13 +162,11 @@ export class FamilyStatements {
     if (expireTime === undefined) return ['1 = 0']
     const conditions = [`${this.#name(expireTime)} <= ${this.#bind(expireTime, before, values)}`]
     if (after === undefined) return conditions
-    const behind = () => `${this.#name(key)} > ${this.#bindKey(key, after.key, values)}`
+    const behind = () => `${this.#name(key)} > ${this.#bindPart(key, after.key, values)}`
     if (tenant === undefined) return [...conditions, behind()]
-    const same = `${this.#name(tenant)} > ${this.#bind(tenant, after.tenant, values)}`
-    return [
-      ...conditions,
-      `(${same} OR (${this.#name(tenant)} = ${this.#bind(tenant, after.tenant, values)} AND ${behind()}))`,
-    ]
+    const whose = () => this.#bindPart(tenant, after.tenant ?? '', values)
+    const same = `${this.#name(tenant)} > ${whose()}`
+    return [...conditions, `(${same} OR (${this.#name(tenant)} = ${whose()} AND ${behind()}))`]
   }
 
   #isAmong(field: Field, keys: readonly string[], values: unknown[]): string {
@@ -178,7 +176,7 @@ export class FamilyStatements {
       return `${this.#name(field)} = ANY(${this.#count(values, bound)}::${array})`
     }
     return `${this.#name(field)} IN (${padded(keys)
-      .map((key) => this.#bindKey(field, key, values))
+      .map((key) => this.#bindPart(field, key, values))
       .join(', ')})`
   }
 
@@ -190,8 +188,8 @@ export class FamilyStatements {
     return value === undefined ? null : this.dialect.kinds[column.kind].value(value as PlanValue, column)
   }
 
-  #bindKey(field: Field, key: string, values: unknown[]): string {
-    return this.#bind(field, keyPartOf(field).valueOf(key), values)
+  #bindPart(field: Field, text: string, values: unknown[]): string {
+    return this.#bind(field, keyPartOf(field).valueOf(text), values)
   }
 
   /** So that what is read of it is exact. */

@@ -1,5 +1,6 @@
 import type { ChangeKind } from '../../../../decorators/emits.js'
 import type { EventsModel } from '../../../resource/events-model.js'
+import { partIn } from '../../../resource/keys/key-part.js'
 import type { ResourceModel } from '../../../resource/resource-model.js'
 import { isSame } from '../../../resource/values/same-value.js'
 import { cloudEvent, type EventCall } from './cloud-event.js'
@@ -74,7 +75,7 @@ export class ChangeEvents<E extends object> {
         verb: kind,
         key: model.keys.textOf(about),
         subject: model.name?.format(about),
-        tenant: model.tenant === undefined ? '' : (values[model.tenant.property] as string),
+        tenant: model.tenant === undefined ? '' : partIn(model.tenant, values),
         data,
       },
       call,

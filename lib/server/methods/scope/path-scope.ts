@@ -160,7 +160,8 @@ export const putScope = (
     if (inside !== undefined && inside !== '' && inside !== value && isSetIn(message, model, name)) {
       throw new InvalidArgument(name, 'differs from that of the resource')
     }
-    if (field?.role === 'tenant' && tenant !== undefined && tenant !== value) throw new ErrNotFound()
+    if (field?.role === 'tenant' && tenant !== undefined && tenant !== keyPartOf(field).textOf(value))
+      throw new ErrNotFound()
     values[property] = value
   }
 }

@@ -1,0 +1,26 @@
+/** The property and the column that hold the tenant of an entity. */
+export interface TenantColumns {
+  readonly property: string
+  readonly column: string
+}
+
+/** A column of a reference, as `@JoinColumn()` declares it. */
+interface JoinColumn {
+  readonly name?: string
+  readonly referencedColumnName?: string
+}
+
+/**
+ * The columns of a reference that hold the key of the other resource. Beside it a reference may hold the
+ * tenant.
+ */
+export const keyColumns = <J extends JoinColumn>(
+  { property, column }: TenantColumns,
+  joins: readonly J[],
+): readonly J[] => joins.filter((join) => !holdsTenant({ property, column }, join, joins))
+
+const holdsTenant = (
+  { property, column }: TenantColumns,
+  { name, referencedColumnName }: JoinColumn,
+  joins: readonly JoinColumn[],
+): boolean => referencedColumnName === property || (joins.length > 1 && name === column)
