@@ -1,4 +1,4 @@
-import { isOwning } from '../../resource/relations/relation.js'
+import { isChecked, isOwning } from '../../resource/relations/relation.js'
 import { type ResourceModel, resourceModel } from '../../resource/resource-model.js'
 import type { ForeignKeyDefinition } from '../dialects/catalog/table-definition.js'
 import type { Dialect } from '../dialects/dialect.js'
@@ -42,7 +42,8 @@ export function referencesOf(
           targetColumns: [...other, target.key.column],
         }
       }),
-      referenceIndexes: references.map((relation) => {
+      // What begins with the tenant serves a reference to it.
+      referenceIndexes: references.filter(isChecked).map((relation) => {
         const [own] = tenantsOf(model, resourceModel<object>(relation.target()))
         const rest = model.tenant === undefined || own.length > 0 ? [] : [model.tenant.column]
         return [...own, relation.reference.column, ...rest]

@@ -30,6 +30,9 @@ export const FORMS: Readonly<Record<Form, Readonly<Record<string, string>>>> = {
     'deletes of resources that others refer to: refusals': 'a resource that others refer to shares no delete',
     'deletes of resources that others refer to: removals': 'a row that nobody refers to shares its delete',
     'the parent in a name': 'a read of several is refused for the parent of one',
+    'tenants of any type: spellings': 'a tenant that is not canonical travels with the calls of others',
+    'tenants of any type: crowds':
+      'tenants are bound as lists of a column’s type, and compared again as text',
     'unique rules': 'a create of several that conflicts is sent again call by call',
     defaults: 'the values of a create of several come back',
     'a reference': 'a write that refers to a row shares no statement',

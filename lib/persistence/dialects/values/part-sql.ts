@@ -1,6 +1,5 @@
 import type { Field } from '../../../resource/fields/field.js'
 import { keyPartOf } from '../../../resource/keys/key-part.js'
-import { kindOf } from '../../../resource/kinds/kinds.js'
 import { keyEncoderOf, type KindsSql } from './kind-sql.js'
 
 /** A part of a key, a reference or a tenant, which is text in the process, in the rows of an engine. */
@@ -15,14 +14,12 @@ export function partSql(field: Field, dialect: { readonly kinds: KindsSql }): Pa
   const { valueOf, textOf } = keyPartOf(field)
   const encode = keyEncoderOf(field, dialect)
   const decode = dialect.kinds[field.kind].decoder(field)
-  const isAsItIs = kindOf(field).isText && encode === undefined
   return {
-    bind: isAsItIs
-      ? (text) => valueOf(text) ?? null
-      : (text) => {
-          const value = valueOf(text)
-          return value === undefined || encode === undefined ? (value ?? null) : encode(value)
-        },
+    bind: (text) => {
+      const value = valueOf(text)
+      if (value === undefined) return null
+      return encode === undefined ? value : encode(value)
+    },
     read: (stored) => textOf(decode(stored)),
   }
 }

@@ -66,7 +66,7 @@ export class Statements {
   tenantsOf(): Statement {
     return this.#shape('tenantsOf', () => {
       const text = new Placeholders(this.dialect)
-      const tenant = this.#name(this.model.tenant as Field)
+      const tenant = this.#select([this.model.tenant as Field])
       return `SELECT ${tenant} FROM ${this.#table} WHERE ${this.#name(this.model.key)} = ${text.bind(this.model.key)} LIMIT 2`
     })
   }
@@ -227,8 +227,10 @@ export class Statements {
     const { kinds } = this.dialect
     const arrays = [this.model.key, ...fields].map((f, i) => `$${i + first}::${kinds[f.kind].arrayType?.(f)}`)
     const names = ['key', ...fields.map((_, i) => `v${i}`), 'o']
-    const owner = tenant ? this.#name(this.model.tenant as Field) : '1'
-    const mine = tenant ? ` AND ${owner} = (SELECT $1::text)` : ''
+    const { tenant: tenantField } = this.model
+    const owner = tenant ? this.#name(tenantField as Field) : '1'
+    const type = tenant ? kinds[(tenantField as Field).kind].arrayType?.(tenantField as Field) : undefined
+    const mine = tenant ? ` AND ${owner} = (SELECT $1::${type?.replace(/\[\]$/, '')})` : ''
     return (
       `WITH l AS MATERIALIZED (SELECT k.*, r.tenant FROM unnest(${arrays.join(', ')}) WITH ORDINALITY AS k(${names.join(', ')}) ` +
       `CROSS JOIN LATERAL (SELECT ${owner} AS tenant FROM ${this.#table} WHERE ${this.#name(this.model.key)} = k.key${mine}${this.#live()}${also(where)} FOR UPDATE) r) `
