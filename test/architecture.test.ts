@@ -93,6 +93,7 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
     from: 'lib/migrations',
     own: [
       'lib/migrations',
+      'lib/files/imported-module.ts',
       'lib/files/package-file.ts',
       'lib/text',
       'lib/errors.ts',
@@ -186,6 +187,7 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
       'lib/text/table-difference.ts',
       'lib/migrations/files/dialect-name.ts',
       'lib/migrations/files/search-migrations.ts',
+      'lib/files/imported-module.ts',
       'lib/files/package-file.ts',
       'lib/gateway/routing/path-template.ts',
       'lib/resource/messages/http-paths.ts',

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { type Exports, importedModule } from '../../lib/files/imported-module.js'
 import { Failure } from '../errors/failure.js'
 
 let loaded = false
@@ -12,7 +12,7 @@ export const foreignModuleLoaded = (): boolean => loaded
  * The exports of a compiled module that the command line names.
  * @throws Failure when there is no such file, or when loading it fails.
  */
-export async function foreignModule(module: string): Promise<Readonly<Record<string, unknown>>> {
+export async function foreignModule(module: string): Promise<Exports> {
   const path = resolve(module)
   const file = statSync(path, { throwIfNoEntry: false })
   const unfit = (reason: string, cause?: unknown) =>
@@ -26,7 +26,7 @@ export async function foreignModule(module: string): Promise<Readonly<Record<str
     throw unfit(`it is a folder; name a compiled file in it, such as ${module}/index.js`)
   loaded = true
   try {
-    return (await import(pathToFileURL(path).href)) as Readonly<Record<string, unknown>>
+    return await importedModule(path)
   } catch (error) {
     throw unfit(`${textOf(error)}${isSource ? '; name the compiled file' : ''}`, error)
   }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { pathToFileURL } from 'node:url'
+import { type Exports, importedModule } from '../../files/imported-module.js'
 import type { FileProblem } from '../messages/file-problems.js'
 import { declarationError } from '../messages/problem.js'
 import { RowBackfill } from './row-backfill.js'
@@ -17,14 +17,15 @@ export interface LoadedBackfill {
 export async function loadBackfill(path: string, name: string, source: string): Promise<LoadedBackfill> {
   // A process that reads an edited file again must not get what it was before.
   const edition = createHash('sha256').update(source).digest('hex').slice(0, 16)
-  let module: { readonly default?: unknown }
+  let module: Exports
   try {
-    module = (await import(`${pathToFileURL(path).href}?${edition}`)) as { readonly default?: unknown }
+    module = await importedModule(path, edition)
   } catch (error) {
     throw declarationError('migrations', [loadingProblem(name, error)])
   }
-  if (module.default instanceof RowBackfill) return { backfill: module.default, source }
-  const hasDefault = module.default !== undefined
+  const { default: made } = module
+  if (made instanceof RowBackfill) return { backfill: made, source }
+  const hasDefault = made !== undefined
   throw declarationError('migrations', [{ kind: 'noBackfill', file: name, hasDefault }])
 }
 
