@@ -163,6 +163,7 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
       ...['lib/client', 'lib/errors.ts', 'lib/error-details.ts', 'lib/call.ts'],
       ...['lib/gateway/json/type-registry.ts', 'lib/server/grpc/metadata.ts'],
       ...['lib/resource/messages/local-field.ts', 'lib/resource/messages/http-paths.ts'],
+      'lib/resource/messages/descriptor.ts',
     ],
   },
   { from: 'lib/nest', own: ['lib/nest', 'ENTRIES', 'lib/errors.ts', 'lib/context.ts'] },

@@ -2,6 +2,7 @@ import { create, type DescMethod, type DescService, type Message } from '@bufbui
 import { type Operation, OperationSchema } from 'ashlar-annotations/google/longrunning/operations_pb.js'
 import { attemptOf, type Calling, callingOf, callUnary, timeoutOf } from './calling/call-unary.js'
 import type { CallOptions, ClientOptions } from './calling/call-options.js'
+import { requireService } from '../resource/messages/descriptor.js'
 import type { Client } from './client-types.js'
 import { OperationHandle } from './operations/operation-handle.js'
 import { listCall, listShapeOf } from './pages/list-call.js'
@@ -11,7 +12,8 @@ import { listCall, listShapeOf } from './pages/list-call.js'
  *
  * Calls have a deadline. Those that read, and writes with a `request_id` (AIP-155), are repeated when the
  * server is unavailable; the client makes the id. Failures are AshlarErrors with their details.
- * @throws RangeError for an option that makes no sense.
+ * @throws RangeError for an option that makes no sense. @throws DeclarationError for a service that another
+ * generator wrote, which has no descriptor.
  * @example
  * ```ts
  * import { createClient, grpcTransport } from 'ashlar/client'
@@ -26,6 +28,7 @@ import { listCall, listShapeOf } from './pages/list-call.js'
  * ```
  */
 export function createClient<S extends DescService>(service: S, options: ClientOptions): Client<S> {
+  requireService('client', 'createClient', service)
   const calling = callingOf(options)
   return Object.fromEntries(
     service.methods.map((method) => [method.localName, functionOf(calling, method)]),

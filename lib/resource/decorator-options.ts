@@ -9,6 +9,7 @@ import type {
   TenantScopedOptions,
 } from '../../decorators/index.js'
 import { didYouMean } from '../text/nearest-names.js'
+import { descriptorName, isDescriptor, shownGenerated } from './messages/descriptor.js'
 import { shownValue, wrongValue } from '../text/shown-value.js'
 
 /** The values that an option can have; or what it has to be where a value is none of it. */
@@ -21,10 +22,7 @@ const text: OptionRule = (value) => (typeof value === 'string' ? undefined : 'a 
 const anything: OptionRule = () => undefined
 
 const RESOURCE: RulesOf<ResourceOptions> = {
-  message: (value) =>
-    (value as { readonly kind?: unknown } | null)?.kind === 'message'
-      ? undefined
-      : 'the schema of a message, such as TaskSchema of what @bufbuild/protoc-gen-es 2 generates',
+  message: (value) => (isDescriptor('message', value) ? undefined : descriptorName('message')),
   type: (value) =>
     typeof value === 'string' && value !== '' ? undefined : 'a name, such as "task" or "archived_task"',
   shared: YES_OR_NO,
@@ -121,7 +119,9 @@ const hintFor = (decorator: string, name: string): string | undefined =>
 function valueProblem(rule: OptionRule, name: string, value: unknown): string | undefined {
   if (typeof rule === 'function') {
     const expected = rule(value)
-    return expected === undefined ? undefined : `${name} is ${shownValue(value)}, and has to be ${expected}`
+    return expected === undefined
+      ? undefined
+      : `${name} is ${shownGenerated(value)}, and has to be ${expected}`
   }
   return rule.includes(value) ? undefined : `${name} is ${wrongValue(value, rule)}`
 }

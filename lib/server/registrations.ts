@@ -1,14 +1,11 @@
 import type { DescService } from '@bufbuild/protobuf'
-import { DeclarationError } from '../errors.js'
-import { shownValue } from '../text/shown-value.js'
+import { requireService } from '../resource/messages/descriptor.js'
 import { GatewayMux } from '../gateway/routing/mux.js'
 import { type Rule, RuleSet, rulesOf } from './authz/rules.js'
 import type { ResolvedConfig } from './config/config.js'
 import { References } from './references/declared-references.js'
 import type { ServiceParts } from './methods/handler-of.js'
 import { Registry } from './methods/registry.js'
-
-const SERVICE = 'the descriptor of a service, such as TaskService of what @bufbuild/protoc-gen-es 2 generates'
 
 /** Mounts handlers beside the gateway. */
 export type GatewayRegistration = (mux: GatewayMux) => void | Promise<void>
@@ -52,8 +49,7 @@ export class Registrations {
    * @throws DeclarationError for what other generators write, which has no descriptor.
    */
   add(service: DescService, parts: ServiceParts): void {
-    if ((service as Partial<DescService> | undefined)?.kind !== 'service')
-      throw new DeclarationError('server', [`register takes ${SERVICE}, and not ${shownValue(service)}`])
+    requireService('server', 'register', service)
     this.rules.add(...rulesOf(service))
     this.registry.add(service, parts)
     this.references.recordService(service, parts)

@@ -9,6 +9,7 @@ import {
   toBinary,
 } from '@bufbuild/protobuf'
 import type { MethodDefinition } from 'nice-grpc'
+import { requireService } from '../../resource/messages/descriptor.js'
 import { pathOf } from '../chain/method.js'
 
 /** A service as nice-grpc describes it, for its clients and servers alike. */
@@ -35,12 +36,14 @@ export type Definition<S extends DescService> = {
  * const { displayName } = await widgets.getWidget({ id: 'anvil' })
  * ```
  */
-export const definitionOf = <S extends DescService>(service: S): Definition<S> =>
+export function definitionOf<S extends DescService>(service: S): Definition<S> {
+  requireService('gRPC', 'definitionOf', service)
   // The descriptor knows the types of its methods when it runs, and the type of the service when it is
   // compiled.
-  Object.fromEntries(
+  return Object.fromEntries(
     service.methods.map((method) => [method.localName, methodDefinition(method)]),
   ) as unknown as Definition<S>
+}
 
 /** One method as nice-grpc describes it. */
 export const methodDefinition = (method: DescMethod) => ({
