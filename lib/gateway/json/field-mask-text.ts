@@ -26,10 +26,17 @@ export const masked = (mask: DescField): readonly DescMessage[] =>
  * The messages whose fields a mask in a response may name: a message that has nothing beside the mask means
  * one of its file.
  */
-export const nameable = (mask: DescField): readonly DescMessage[] => [
-  ...masked(mask),
-  ...[...nestedTypes(mask.parent.file)].filter((type) => type.kind === 'message'),
-]
+export const nameable = (mask: DescField): readonly DescMessage[] => [...masked(mask), ...inFileOf(mask)]
+
+const inFileOf = (mask: DescField): readonly DescMessage[] =>
+  [...nestedTypes(mask.parent.file)].filter((type) => type.kind === 'message')
+
+/**
+ * What a mask that is read may name beside what the response has: as it would be written, for one that has no
+ * message beside it.
+ */
+export const otherwiseNamed = (mask: DescField): readonly DescMessage[] =>
+  masked(mask).length > 0 ? [] : inFileOf(mask)
 
 const pathIn = (messages: readonly DescMessage[], path: string) => {
   for (const message of messages) {
@@ -55,14 +62,16 @@ export function protoPaths(
 /**
  * Reads the paths of a FieldMask in JSON: comma-separated and lowerCamelCase.
  * @param answer - the response of the method, whose fields a read mask names.
+ * @param otherwise - further messages that it may name.
  */
 export function readMaskPaths(
   text: string,
   messages: readonly DescMessage[],
   answer: DescMessage | undefined,
+  otherwise: readonly DescMessage[] = [],
 ): string[] {
   if (text === '') return []
-  const all = withAnswer(messages, answer)
+  const all = [...withAnswer(messages, answer), ...otherwise]
   return text.split(',').map((path) => {
     const known = pathIn(all, path)
     if (known !== undefined) return known.proto

@@ -9,7 +9,7 @@ import {
   ScalarType,
 } from '@bufbuild/protobuf'
 import { FieldMaskSchema, isWrapperDesc, NullValue } from '@bufbuild/protobuf/wkt'
-import { masked, readMaskPaths } from './field-mask-text.js'
+import { masked, otherwiseNamed, readMaskPaths } from './field-mask-text.js'
 import { readAny } from './any.js'
 import { readListValue, readPlainObject, readStruct, readValue } from './dynamic.js'
 import { JsonFault } from './fault.js'
@@ -176,7 +176,8 @@ function itemReader(field: DescField): ItemReader {
   if (field.enum !== undefined) return enumReader(field.enum)
   if (field.message === undefined)
     return scalarReader(field.scalar, 'longAsString' in field && field.longAsString)
-  if (field.message.typeName === FieldMaskSchema.typeName) return maskReader(masked(field))
+  if (field.message.typeName === FieldMaskSchema.typeName)
+    return maskReader(masked(field), otherwiseNamed(field))
   if (isPlainObject(field)) return readPlainObject
   if (isUnwrapped(field)) return wrappedReader(field.message)
   const { message } = field
@@ -185,9 +186,9 @@ function itemReader(field: DescField): ItemReader {
 }
 
 const maskReader =
-  (messages: readonly DescMessage[]): MessageReader =>
+  (messages: readonly DescMessage[], otherwise: readonly DescMessage[] = []): MessageReader =>
   (json, { answer }) => {
-    const paths = readMaskPaths(text(json, 'a string of paths'), messages, answer)
+    const paths = readMaskPaths(text(json, 'a string of paths'), messages, answer, otherwise)
     return Object.assign(create(FieldMaskSchema), { paths })
   }
 
