@@ -194,7 +194,7 @@ export class CredentialMinter {
       await takeWork(secret, dearest - work)
       return false
     }
-    const { hash } = stored
+    const hash = `${stored.spec.algo} ${stored.salt} ${stored.hash}`
     return (
       (await slowChecks.run({ publicId, secret, hash }, check, options.signal)) ||
       this.#fail(publicId, secret, dearest, options)

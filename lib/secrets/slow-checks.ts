@@ -1,3 +1,4 @@
+import { createHmac, randomBytes } from 'node:crypto'
 import { abortError } from '../bounds/abort-error.js'
 import { Unavailable } from '../errors.js'
 import { derivations, TOO_MANY_CHECKS } from './hash-spec.js'
@@ -10,18 +11,33 @@ const LONGEST_QUEUE = 100
 /** How many of them may be of one public id, so that nobody fills the queue with one. */
 const MOST_OF_ONE = 4
 
+/**
+ * How long a right check is known, from the last time that it was asked for: whoever knows a public id can
+ * fill its places with wrong secrets, and must not keep out whose key is in use.
+ */
+const KNOWN_MS = 30_000
+const MOST_KNOWN = 10_000
+
 /** Which check it is. The same one is done once for all who ask at the same time. */
 export interface SlowCheck {
   readonly publicId: string
   readonly secret: string
-  /** What the secret is compared with; `''` where it can only fail. */
+  /** All that the secret is compared with; `''` where it can only fail. */
   readonly hash: string
 }
 
-/** The checks that derive keys: one queue per process, as there is one thread pool. */
-class SlowChecks {
+/**
+ * The checks that derive keys: one queue per process, as there is one thread pool. A check that was right a
+ * moment ago is not done again. What it was compared with is a part of it, so that it is another check once
+ * the stored credential has changed.
+ */
+export class SlowChecks {
+  readonly #known = new KnownChecks()
   readonly #running = new Map<string, Running>()
   readonly #ofOne = new Map<string, number>()
+
+  /** @param now - a clock that does not jump, in milliseconds. */
+  constructor(private readonly now: () => number = () => performance.now()) {}
 
   /**
    * @param check - derives keys; called in its turn, or not at all.
@@ -35,10 +51,13 @@ class SlowChecks {
   ): Promise<boolean> {
     if (signal?.aborted === true) throw abortError(signal)
     const key = `${publicId}_${secret}_${hash}`
+    if (this.#known.has(key, this.now())) return true
     const running = this.#running.get(key) ?? this.#begin(key, publicId, check)
     running.callers++
     try {
-      return await endedBy(signal, running.result)
+      const isRight = await endedBy(signal, running.result)
+      if (isRight) this.#known.add(key, this.now())
+      return isRight
     } finally {
       running.callers--
       if (running.callers === 0) {
@@ -61,6 +80,38 @@ class SlowChecks {
     const running: Running = { result, given, callers: 0 }
     this.#running.set(key, running)
     return running
+  }
+}
+
+/** Right checks of the last seconds, as digests: neither secrets nor what proves them stays in memory. */
+class KnownChecks {
+  readonly #key = randomBytes(32)
+  /** When each was asked for last; the one that was not asked for the longest is first. */
+  readonly #askedAt = new Map<string, number>()
+
+  has(check: string, now: number): boolean {
+    if (this.#askedAt.size === 0) return false
+    const digest = this.#digest(check)
+    const at = this.#askedAt.get(digest)
+    if (at === undefined) return false
+    this.#askedAt.delete(digest)
+    if (now - at >= KNOWN_MS) return false
+    this.#askedAt.set(digest, now)
+    return true
+  }
+
+  add(check: string, now: number): void {
+    const digest = this.#digest(check)
+    this.#askedAt.delete(digest)
+    this.#askedAt.set(digest, now)
+    for (const [oldest, at] of this.#askedAt) {
+      if (this.#askedAt.size <= MOST_KNOWN && now - at < KNOWN_MS) return
+      this.#askedAt.delete(oldest)
+    }
+  }
+
+  #digest(check: string): string {
+    return createHmac('sha256', this.#key).update(check).digest('base64')
   }
 }
 

@@ -3,6 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { Cancelled, Unavailable } from '../../lib/errors.js'
 import { CredentialMinter } from '../../lib/secrets/credential-minter.js'
 import { derivations } from '../../lib/secrets/hash-spec.js'
+import { SlowChecks } from '../../lib/secrets/slow-checks.js'
 import { hashWork } from './hash-work.js'
 
 const ITERATIONS = 100
@@ -65,6 +66,48 @@ describe('checks that wait for slow hashes', () => {
     expect(told.filter((one) => one === false)).to.have.length(8)
     expect(told.filter((one) => one === Unavailable.name)).to.have.length(392)
     expect(await minter.verify(known.secret, known.stored)).to.equal(true)
+  })
+
+  it('do not keep out whose secret was right a moment ago, and hold for what is stored now alone', async () => {
+    const known = await mint()
+    const wrong = (n: number) => outcome(minter.verify(`wrong-${n}`, known.stored))
+    const right = (stored = known.stored) => outcome(minter.verify(known.secret, stored))
+    const flood = () => [wrong(1), wrong(2), wrong(3), wrong(4), wrong(5)]
+    const first = await whileBusy(() => Promise.resolve([...flood(), right()]))
+    expect(first).to.deep.equal([false, false, false, false, Unavailable.name, Unavailable.name])
+    expect(await right()).to.equal(true)
+    const rotated = { ...(await mint()).stored, publicId: known.stored.publicId }
+    const told = await whileBusy(() => Promise.resolve([...flood(), right(), right(rotated)]))
+    expect(told.slice(4)).to.deep.equal([Unavailable.name, true, Unavailable.name])
+    expect(await right(rotated)).to.equal(false)
+    const { iterations } = await hashWork(() => right())
+    expect(iterations).to.equal(0)
+  })
+
+  it('are known for 30 seconds from their last use, when they were right, and at most 10,000 of them', async () => {
+    let now = 0
+    let done = 0
+    const checks = new SlowChecks(() => now)
+    const run = (publicId: string, isRight = true) =>
+      checks.run({ publicId, secret: 's', hash: 'h' }, () => Promise.resolve((done++, isRight)), undefined)
+    const isKnown = async (publicId: string, isRight = true) => {
+      const before = done
+      await run(publicId, isRight)
+      return done === before
+    }
+    await run('one')
+    for (const [at, expected] of [
+      [29_999, true],
+      [59_998, true],
+      [89_998, false],
+      [89_999, true],
+    ] as const) {
+      now = at
+      expect(await isKnown('one'), String(at)).to.equal(expected)
+    }
+    expect([await isKnown('two', false), await isKnown('two', false)]).to.deep.equal([false, false])
+    for (let n = 0; n < 10_000; n++) await run(`other-${n}`)
+    expect([await isKnown('other-0'), await isKnown('one')]).to.deep.equal([true, false])
   })
 
   it('are done once for all who ask for the same one meanwhile', async () => {

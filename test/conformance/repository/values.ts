@@ -292,6 +292,30 @@ export const values = (holder: Holder): void => {
         expect((await specimens.verifyApiKey(expired.apiKey ?? '')).ok).to.equal(false)
       }))
 
+    it('verify knows a right slow check for a while, and refuses what is deleted, expired or replaced at once', () =>
+      inAcme(async () => {
+        const minter = new CredentialMinter({ spec: { algo: 'pbkdf2-sha256:500:33' } })
+        const { specimens } = holder.subject.withOptions({ ...subjectOptions, minter })
+        const { id, apiKey = '' } = await specimens.create(draft())
+        const isRight = async (token = apiKey) => (await specimens.verifyApiKey(token)).ok
+        expect(await isRight()).to.equal(true)
+        const { iterations } = await hashWork(async () => expect(await isRight()).to.equal(true))
+        expect(iterations).to.equal(0)
+        await specimens.delete(id)
+        expect(await isRight()).to.equal(false)
+        await specimens.undelete(id)
+        expect(await isRight()).to.equal(true)
+        const fresh = await specimens.remintApiKey(id)
+        expect([await isRight(), await isRight(fresh)]).to.deep.equal([false, true])
+        const started = clock.now
+        const expireTime = new Date(started.getTime() + 1)
+        const { apiKey: short = '' } = await specimens.create(draft({ expireTime }))
+        expect(await isRight(short)).to.equal(true)
+        clock.now = expireTime
+        expect(await isRight(short)).to.equal(false)
+        clock.now = started
+      }))
+
     it('an unknown credential takes the work of the dearest spec that is stored, as a wrong one does', async function () {
       const old = {
         ...subjectOptions,
