@@ -1,7 +1,7 @@
 import { Column } from 'typeorm'
 import { onProperty } from './apply.js'
 import { declareProperty } from './entity-facts.js'
-import { snakeCase } from '../lib/text/snake-case.js'
+import { CREDENTIAL_PARTS } from './columns/secret-columns.js'
 
 declare const kind: unique symbol
 
@@ -10,9 +10,6 @@ export type Credential = string & { readonly [kind]?: 'credential' }
 
 /** Whether a property was typed {@link Credential}; a plain string is not. */
 export type IsCredential<T> = 0 extends 1 & T ? false : typeof kind extends keyof T ? true : false
-
-/** The columns of a credential: enough to verify a token, nothing to recover it. */
-export const CREDENTIAL_PARTS = ['public_id', 'salt', 'hash', 'hashspec'] as const
 
 /**
  * A verify-only token, such as an API key. Create mints it and returns it once; then only its salted hash is
@@ -41,8 +38,5 @@ export const Credential: () => PropertyDecorator = (...given: readonly unknown[]
   onProperty('Credential', given, (prototype, name) => {
     declareProperty(prototype, name, { role: 'credential' })
     for (const part of CREDENTIAL_PARTS)
-      Column({ type: String, nullable: true, name: `${snakeCase(name)}_${part}` })(
-        prototype,
-        `${name}_${part}`,
-      )
+      Column({ type: String, nullable: true })(prototype, `${name}_${part}`)
   })

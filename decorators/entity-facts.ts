@@ -15,6 +15,8 @@ export interface PropertyFacts {
   readonly filterable?: boolean
   /** The type of the column, where TypeORM was told another. */
   readonly type?: unknown
+  /** Whether a resource that names columns in snake_case has changed what TypeORM knows of its column. */
+  readonly isManaged?: true
   /** Makes the value of an entity that comes without one. */
   readonly default?: () => unknown
   /** Whether it is declared as a generated UUID, which the repository mints. */

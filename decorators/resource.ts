@@ -5,10 +5,11 @@ import { declare, declareProperty, inheritedFacts, lineage } from './entity-fact
 import { completeJoinColumns } from './relations/join-columns.js'
 import { referenceColumns } from './relations/reference-columns.js'
 import { fieldsByProperty, namedFields } from './columns/fields-by-property.js'
+import { ColumnNames, type ResourceNaming, strategyOf } from './columns/column-naming.js'
 import { takeGeneratedUuids } from './columns/generated-uuids.js'
+import { secretColumns } from './columns/secret-columns.js'
 import { manageColumn } from './columns/managed-column.js'
 import { tenantDeclared } from './tenant-scoped.js'
-import { snakeCase } from '../lib/text/snake-case.js'
 
 /** Options of `@Resource()`. */
 export interface ResourceOptions {
@@ -23,11 +24,30 @@ export interface ResourceOptions {
   readonly shared?: boolean
   /** Column naming of an existing database: `deleted_at` (gorm, the default) or `delete_time` (ent). */
   readonly shape?: 'gorm' | 'ent'
+  /**
+   * How columns without a name of their own are named. By default, `snake`: `displayName` is stored in
+   * `display_name`, and `@Resource()` completes what TypeORM knows of the entity. `typeorm` is for an entity
+   * that TypeORM has a table of: nothing in TypeORM's metadata is changed, so that `displayName` stays in
+   * `displayName`. Where the DataSource has a `namingStrategy`, give its strategy here instead.
+   * @example
+   * ```ts
+   * import { Resource } from 'ashlar'
+   * import { Column, Entity, PrimaryColumn } from 'typeorm'
+   *
+   * @Resource({ shared: true, naming: 'typeorm' })
+   * @Entity()
+   * class Country {
+   *   @PrimaryColumn() code!: string
+   *   @Column() displayName!: string
+   * }
+   * ```
+   */
+  readonly naming?: ResourceNaming
 }
 
 /**
  * Makes a TypeORM entity a resource. It adds the columns that the other decorators ask for, and names every
- * unnamed column in snake_case. Write it topmost.
+ * unnamed column in snake_case, unless the option `naming` says otherwise. Write it topmost.
  * @example
  * ```ts
  * import { Resource, TenantScoped } from 'ashlar'
@@ -56,45 +76,59 @@ export function Resource(options: ResourceOptions = {}): ClassDecorator {
       propertyOf('delete_time', 'deleteTime'),
       propertyOf('expire_time', 'expireTime'),
     ]
+    const strategy = strategyOf(options.naming)
+    const names = new ColumnNames(strategy)
     const nullableTime = { type: Date, nullable: true } as const
-    const tenant = tenantDeclared(entity)
+    const tenant = tenantDeclared(entity, strategy)
     const held = columnsOf(entity).find((column) => column.propertyName === tenant.property)
-    if (facts.tenantScoped && held !== undefined) held.options.primary = true
+    if (strategy !== undefined) {
+      if (held === undefined && !tenant.isRelation && facts.tenantScoped && tenant.named.length === 0)
+        Column({ type: String })(prototype, tenant.property)
+    } else if (facts.tenantScoped && held !== undefined) held.options.primary = true
     else if (held === undefined && (tenant.isRelation || (facts.tenantScoped && tenant.named.length === 0)))
       Column({ type: String, name: tenant.column, primary: facts.tenantScoped === true })(
         prototype,
         tenant.property,
       )
-    if (facts.softDeletable && !has(entity, deleted))
-      Column({ ...nullableTime, name: options.shape === 'ent' ? 'delete_time' : 'deleted_at' })(
-        prototype,
-        deleted,
-      )
+    if (facts.softDeletable && !has(entity, deleted)) {
+      const name = options.shape === 'ent' ? 'delete_time' : 'deleted_at'
+      Column({ ...nullableTime, ...(strategy === undefined && { name }) })(prototype, deleted)
+    }
     if (facts.expirable !== undefined && !has(entity, expired))
-      Column({ ...nullableTime, name: 'expire_time' })(prototype, expired)
+      Column({ ...nullableTime, ...(strategy === undefined && { name: 'expire_time' }) })(prototype, expired)
     const classes = new Set<unknown>(lineage(entity))
-    for (const { owner, property } of takeGeneratedUuids(classes))
+    for (const { owner, property } of takeGeneratedUuids(classes, strategy !== undefined))
       declareProperty(owner, property, { mintsUuid: true })
-    const references = referenceColumns(classes, tenant)
+    const secrets = secretColumns(facts.properties)
+    const references =
+      strategy === undefined
+        ? referenceColumns(classes, tenant, names, { lineage, tenantOf: tenantDeclared })
+        : new Set<string>()
     const inMessage = fieldsByProperty(fieldsOf(options.message), named)
     for (const { options: column, propertyName, target } of columnsOf(entity)) {
-      column.name ??= snakeCase(propertyName)
       const { prototype: owner } = target as { readonly prototype: object }
       const { role, type = column.type } = inheritedFacts(entity).properties.get(propertyName) ?? {}
+      const isUnknown = typeof type === 'function' && !TYPEORMS_OWN.has(type)
+      if (strategy === undefined) {
+        column.name ??= names.of({ propertyName, options: column })
+        declareProperty(owner, propertyName, { isManaged: true })
+      } else if (secrets.has(propertyName))
+        column.name ??= strategy.columnName(secrets.get(propertyName)?.name ?? '', undefined, [])
+      if (strategy !== undefined && role !== 'tags' && !isUnknown) continue
       const told = manageColumn(column, {
         property: propertyName,
         isTags: role === 'tags',
-        isKeyPart: references.has(column.name) || column.primary === true || propertyName === tenant.property,
+        isKeyPart:
+          references.has(column.name ?? '') || column.primary === true || propertyName === tenant.property,
         designType: Reflect.getMetadata('design:type', owner, propertyName),
         inMessage: inMessage.get(propertyName),
         options: { ...column, type: type as ColumnType },
       })
-      const isUnknown = typeof type === 'function' && !TYPEORMS_OWN.has(type)
       if (told === undefined && !isUnknown) continue
       declareProperty(owner, propertyName, { type })
       column.type = told ?? 'text'
     }
-    completeJoinColumns(entity, lineage, tenantDeclared)
+    if (strategy === undefined) completeJoinColumns(entity, lineage, tenantDeclared)
     declare(entity, 'Resource', { resource: options })
   })
 }

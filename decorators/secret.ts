@@ -1,7 +1,6 @@
 import { Column } from 'typeorm'
 import { onProperty } from './apply.js'
 import { declareProperty } from './entity-facts.js'
-import { snakeCase } from '../lib/text/snake-case.js'
 
 declare const kind: unique symbol
 
@@ -31,7 +30,6 @@ export type IsSecret<T> = 0 extends 1 & T ? false : typeof kind extends keyof T 
 export const Secret: () => PropertyDecorator = (...given: readonly unknown[]) =>
   onProperty('Secret', given, (prototype, name) => {
     declareProperty(prototype, name, { role: 'secret' })
-    const column = (part: string) => ({ nullable: true, name: `${snakeCase(name)}_${part}` })
-    Column({ type: String, ...column('hash') })(prototype, `${name}_hash`)
-    Column({ type: 'text', ...column('cipher') })(prototype, `${name}_cipher`)
+    Column({ type: String, nullable: true })(prototype, `${name}_hash`)
+    Column({ type: 'text', nullable: true })(prototype, `${name}_cipher`)
   })

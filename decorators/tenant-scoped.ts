@@ -1,6 +1,7 @@
 import { getMetadataArgsStorage } from 'typeorm'
-import { snakeCase } from '../lib/text/snake-case.js'
 import { onClass, onProperty } from './apply.js'
+import { declaredReference } from './relations/reference-columns.js'
+import { ColumnNames, hiddenProperty, strategyOf } from './columns/column-naming.js'
 import { declare, declareProperty, inheritedFacts, lineage } from './entity-facts.js'
 
 /** Options of `@TenantScoped()`. */
@@ -62,26 +63,39 @@ export interface TenantDeclaration {
   readonly isRelation: boolean
 }
 
-/** The property of the tenant where nothing names one, and its column. */
-const ACCOUNT = { property: 'accountId', column: 'account_id' }
+/** The property of the tenant where nothing names one, and its column, unless a strategy names it. */
+const ACCOUNT = { propertyName: 'accountId', column: 'account_id' }
 
-/** Which property of an entity holds its tenant, whether or not the entity has any. */
-export function tenantDeclared(entity: object): TenantDeclaration {
+/**
+ * Which property of an entity holds its tenant, whether or not the entity has any.
+ * @param strategy - that names its columns.
+ */
+export function tenantDeclared(
+  entity: object,
+  strategy = strategyOf(inheritedFacts(entity).resource?.naming),
+): TenantDeclaration {
   const { tenantColumn, properties } = inheritedFacts(entity)
+  const names = new ColumnNames(strategy)
   const marked = [...properties].flatMap(([property, { role }]) => (role === 'tenant' ? [property] : []))
   const named = [...new Set([...(tenantColumn === undefined ? [] : [tenantColumn]), ...marked])]
-  const [property = ACCOUNT.property] = named
+  const [property = ACCOUNT.propertyName] = named
   const classes = new Set<unknown>(lineage(entity))
   const { columns, relations, joinColumns } = getMetadataArgsStorage()
   const own = columns.filter(({ target }) => classes.has(target))
-  const nameOf = (one: (typeof own)[number]) => one.options.name ?? snakeCase(one.propertyName)
   const isOwn = (one: { readonly target: unknown; readonly propertyName: string }) =>
     classes.has(one.target) && one.propertyName === property
-  if (!relations.some(isOwn)) {
+  const relation = relations.find(isOwn)
+  if (relation === undefined) {
     const held = own.find(({ propertyName }) => propertyName === property)
-    return { named, property, column: held ? nameOf(held) : ACCOUNT.column, isRelation: false }
+    const unheld = strategy === undefined ? ACCOUNT.column : names.of({ ...ACCOUNT, options: {} })
+    const column = held === undefined ? unheld : names.of(held)
+    return { named, property, column, isRelation: false }
   }
-  const column = joinColumns.find(isOwn)?.name ?? snakeCase(`${property}Id`)
-  const held = own.find((one) => nameOf(one) === column)
-  return { named, property: held?.propertyName ?? `${property}Id`, column, isRelation: true }
+  const reference = declaredReference(relation, joinColumns.find(isOwn), { lineage, tenantOf: () => TENANTS })
+  const column = names.ofReference(reference, own) ?? hiddenProperty(property)
+  const held = own.find((one) => names.of(one) === column)
+  return { named, property: held?.propertyName ?? hiddenProperty(property), column, isRelation: true }
 }
+
+/** The table of tenants has no tenant. */
+const TENANTS = { property: '' }

@@ -1,4 +1,5 @@
 import { distinctProblems, problem, type Problem } from '../errors.js'
+import { strategyOf } from '../../decorators/columns/column-naming.js'
 import type { DecoratorCall } from '../../decorators/entity-facts.js'
 import type {
   EmitsOptions,
@@ -27,6 +28,10 @@ const RESOURCE: RulesOf<ResourceOptions> = {
     typeof value === 'string' && value !== '' ? undefined : 'a name, such as "task" or "archived_task"',
   shared: YES_OR_NO,
   shape: ['gorm', 'ent'],
+  naming: (value) =>
+    value === 'snake' || strategyOf(value) !== undefined
+      ? undefined
+      : `'snake', 'typeorm' or a naming strategy of TypeORM, such as new MyNamingStrategy()`,
 }
 const SEARCHABLE: RulesOf<SearchableOptions> = {
   sources: (value) => (Array.isArray(value) && value.every(isSource) ? undefined : SOURCES),

@@ -1,6 +1,7 @@
 import { DefaultNamingStrategy, getMetadataArgsStorage } from 'typeorm'
-import { CREDENTIAL_PARTS } from '../../decorators/credential.js'
-import { inheritedFacts, type EntityFacts } from '../../decorators/entity-facts.js'
+import { strategyOf } from '../../decorators/columns/column-naming.js'
+import { CREDENTIAL_PARTS } from '../../decorators/columns/secret-columns.js'
+import { inheritedFacts, lineage, type EntityFacts } from '../../decorators/entity-facts.js'
 import { tenantDeclared } from '../../decorators/tenant-scoped.js'
 import { snakeCase } from '../text/snake-case.js'
 import { DeclarationError, inEntity, problem, type Problem, propertyProblem } from '../errors.js'
@@ -39,7 +40,8 @@ function build(entity: EntityClass<object>): ResourceModel {
   const facts = inheritedFacts(entity)
   const tables = getMetadataArgsStorage().tables.filter(({ target }) => target === entity)
   const [declaredTable] = tables
-  const table = new DefaultNamingStrategy().tableName(entity.name, declaredTable?.name)
+  const strategy = strategyOf(facts.resource?.naming)
+  const table = (strategy ?? new DefaultNamingStrategy()).tableName(entity.name, declaredTable?.name)
   if (facts.resource === undefined)
     throw new DeclarationError(
       entity.name,
@@ -105,6 +107,7 @@ function build(entity: EntityClass<object>): ResourceModel {
       database: declaredTable?.database || undefined,
     },
     shape: facts.resource.shape ?? 'gorm',
+    strategy,
     message,
     fields,
     entityFields,
@@ -114,7 +117,7 @@ function build(entity: EntityClass<object>): ResourceModel {
     keys: resourceKeys([key]),
     name,
     tenant,
-    tenantInKey: tenant !== undefined && facts.tenantScoped === true,
+    tenantInKey: tenant !== undefined && facts.tenantScoped === true && isPrimary(entity, tenant),
     etag: withRole('etag'),
     createTime: withRole('createTime'),
     updateTime: withRole('updateTime'),
@@ -166,6 +169,15 @@ function withoutMessage<E extends object>(entity: EntityClass<E>): Conversions<E
     throw new TypeError(`${entity.name} has no message: write @Resource({ message: ... }) to serve it`)
   }
   return { toMessage: refuse, write: refuse, outputs: [], fromMessage: refuse }
+}
+
+/** Under a naming of TypeORM's, the primary key is the one that the class declares. */
+const isPrimary = (entity: object, { property }: Field): boolean => {
+  const classes = new Set<unknown>(lineage(entity))
+  return getMetadataArgsStorage().columns.some(
+    ({ target, propertyName, options }) =>
+      classes.has(target) && propertyName === property && options.primary === true,
+  )
 }
 
 /** Without a prototype, so that `constructor` and `__proto__` are not columns. */

@@ -2,17 +2,18 @@ import { type Problem, propertyProblem } from '../errors.js'
 import type { DescField, DescMessage } from '@bufbuild/protobuf'
 import { randomUUID } from 'node:crypto'
 import { type ColumnType, getMetadataArgsStorage } from 'typeorm'
-import { CREDENTIAL_PARTS } from '../../decorators/credential.js'
+import { ColumnNames, hiddenProperty, strategyOf } from '../../decorators/columns/column-naming.js'
 import { namedFields } from '../../decorators/columns/fields-by-property.js'
+import { secretColumns } from '../../decorators/columns/secret-columns.js'
 import { referenceColumns } from '../../decorators/relations/reference-columns.js'
 import { lineage, type EntityFacts } from '../../decorators/entity-facts.js'
 import { tenantDeclared, type TenantDeclaration } from '../../decorators/tenant-scoped.js'
-import { snakeCase } from '../text/snake-case.js'
 import type { EntityClass } from './resource-model.js'
 import { defaultOf, generatedProblems, strayDefault, strayGenerated } from './defaults.js'
 import type { Field, Role } from './fields/field.js'
 import { describeType, typeProblems, unstorableType } from './fields/column-type.js'
 import { columnNameProblems, fieldNameProblems, misnamedColumn } from './fields/column-names.js'
+import { namingProblems } from './fields/naming-problems.js'
 import { formProblems } from './fields/property-form.js'
 import { renameProblems } from './fields/renamed-columns.js'
 import { expectedType, kindOfProperty } from './kinds/declared-kind.js'
@@ -27,7 +28,7 @@ import { type FieldNames, fieldNames, protoFieldProblems } from './fields/proto-
 import { missingFields } from './missing-fields.js'
 import { type NamePattern, namePatternOf } from './names/name-pattern.js'
 import { resourceAnnotation } from './names/resource-annotation.js'
-import { declaredRelations, hiddenProperty, relationsOf } from './relations/declared-relations.js'
+import { declaredRelations, relationsOf } from './relations/declared-relations.js'
 import type { Relation } from './relations/relation.js'
 import { typeormProblems } from './typeorm/problems.js'
 
@@ -57,10 +58,12 @@ export function readFields(
   const columns = new Map<string, ColumnArgs>()
   for (const column of getMetadataArgsStorage().columns)
     if (classes.has(column.target)) columns.set(column.propertyName, asDeclared(column, facts))
-  const declaredOnes = declaredRelations(entity, refused)
+  const strategy = strategyOf(facts.resource?.naming)
+  const columnNames = new ColumnNames(strategy)
+  const declaredOnes = declaredRelations(entity, refused, columnNames, strategy !== undefined)
   problems.push(...declaredOnes.problems)
-  for (const column of declaredOnes.hidden)
-    if (!columns.has(column.propertyName)) columns.set(column.propertyName, column)
+  const made = new Map(declaredOnes.hidden.map((one) => [one.args.propertyName, one]))
+  for (const [property, { args }] of made) if (!columns.has(property)) columns.set(property, args)
   const names = fieldNames(
     message,
     facts.properties,
@@ -71,20 +74,22 @@ export function readFields(
     ),
   )
   const { inMessage, protoOf } = names
-  const hidden = hiddenColumns(facts)
+  const hidden = secretColumns(facts.properties)
   const tenant = tenantDeclared(entity)
-  const references = referenceColumns(classes, tenant)
+  const references = referenceColumns(classes, tenant, columnNames, { lineage, tenantOf: tenantDeclared })
 
   const read: Field[] = []
   for (const [property, column] of columns) {
     if (refused.has(property)) continue
     const ownField = hidden.has(property) ? undefined : inMessage.get(property)
-    const role = hidden.get(property) ?? roleOf(property, column, facts, ownField, tenant)
-    const designType = designTypeOf(entity, property)
+    const role = hidden.get(property)?.role ?? roleOf(property, column, facts, ownField, tenant)
+    const ofRelation = made.get(property)?.args === column ? made.get(property) : undefined
+    const name = ofRelation?.name ?? columnNames.of(column)
+    const designType = ofRelation?.designType ?? designTypeOf(entity, property)
     const field = toField(property, column, role, facts, ownField, protoOf(property), {
       designType,
-      isKeyPart:
-        role === 'key' || role === 'tenant' || references.has(column.options.name ?? snakeCase(property)),
+      isKeyPart: role === 'key' || role === 'tenant' || references.has(name),
+      name,
     })
     if (!('rule' in field)) {
       const { default: make, mintsUuid = false } = facts.properties.get(property) ?? {}
@@ -94,15 +99,20 @@ export function readFields(
       const initial = defaultOf(field, column.options.default, make ?? minted)
       if (initial !== undefined && 'rule' in initial) problems.push(initial)
       read.push(
-        initial !== undefined && 'make' in initial ? Object.freeze({ ...field, default: initial }) : field,
+        Object.freeze({
+          ...field,
+          ...(initial !== undefined && 'make' in initial && { default: initial }),
+          ...(mintsUuid && strategy !== undefined && { isMintedByDatabase: true as const }),
+        }),
       )
     }
-    problems.push(...problemsOf(property, column, field, ownField, designType, tenant))
+    problems.push(...problemsOf(property, column, field, ownField, designType))
+    problems.push(...misnamedColumn(property, name, field, tenant))
   }
   for (const [property, { role, default: make, mintsUuid }] of facts.properties)
     if (make !== undefined && !columns.has(property)) problems.push(strayDefault(property, role))
     else if (mintsUuid === true && !columns.has(property)) problems.push(strayGenerated(property))
-  problems.push(...renameProblems(facts, columns, read))
+  problems.push(...renameProblems(facts, columns, read), ...namingProblems(facts, columns, read))
   const { name, fields, problems: unnamed } = namePatternOf(message, read)
   problems.push(...unnamed)
   const { relations, problems: unfit } = relationsOf(declaredOnes.relations, fields, protoOf)
@@ -188,17 +198,6 @@ const relationsDeclared = (classes: ReadonlySet<unknown>) =>
 const designTypeOf = ({ prototype }: EntityClass<object>, property: string): unknown =>
   Reflect.getMetadata('design:type', prototype as object, property)
 
-/** The generated properties behind secrets and credentials. */
-function hiddenColumns(facts: EntityFacts): Map<string, Role> {
-  const hidden = new Map<string, Role>()
-  for (const [property, { role }] of facts.properties) {
-    if (role === 'secret') for (const part of ['hash', 'cipher']) hidden.set(`${property}_${part}`, 'secret')
-    if (role === 'credential')
-      for (const part of CREDENTIAL_PARTS) hidden.set(`${property}_${part}`, 'credential')
-  }
-  return hidden
-}
-
 function roleOf(
   property: string,
   column: ColumnArgs,
@@ -223,7 +222,7 @@ function toField(
   facts: EntityFacts,
   inMessage: DescField | undefined,
   proto: string,
-  part: DeclaredPart,
+  { name, ...part }: DeclaredPart & { readonly name: string },
 ): Field | Problem {
   const isTags = facts.properties.get(property)?.role === 'tags'
   const { type, unsigned: isUnsigned = false } = column.options
@@ -238,7 +237,6 @@ function toField(
   const inputOnly = inMessage !== undefined && behaves(inMessage, 'INPUT_ONLY')
   const hidden = inputOnly || marks?.isSecret === true || role === 'secret' || role === 'credential'
   const optedIn = facet?.filterable === true || marks?.isFilterable === true
-  const name = column.options.name ?? snakeCase(property)
   const { isNested } = kindOf({ kind })
   const inside = isNested && inMessage !== undefined ? insideOf(inMessage, name) : undefined
   const comparable = exposed && !hidden && (!isNested || inside !== undefined)
@@ -266,11 +264,9 @@ function problemsOf(
   field: Field | Problem,
   inMessage: DescField | undefined,
   designType: unknown,
-  tenant: TenantDeclaration,
 ): Problem[] {
-  const problems = misnamedColumn(property, column.options.name ?? snakeCase(property), field, tenant)
-  if ('rule' in field) return [...problems, field]
-  problems.push(...typeProblems(property, column.options, field.kind))
+  if ('rule' in field) return [field]
+  const problems = [...typeProblems(property, column.options, field.kind)]
   problems.push(...narrowWire(field, inMessage))
   const expected = field.hasDigits === true ? undefined : expectedType(field.kind, designType, field.repeated)
   if (expected !== undefined)

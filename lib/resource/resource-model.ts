@@ -1,4 +1,5 @@
 import type { DescMessage, Message } from '@bufbuild/protobuf'
+import type { NamingStrategyInterface } from 'typeorm'
 import type { Columns, ComputedField, Field } from './fields/field.js'
 import type { IndexGroup } from './index-groups.js'
 import type { ResourceKeys } from './keys/resource-keys.js'
@@ -54,6 +55,11 @@ export interface ResourceModel<E extends object = object> {
   readonly declaredTable: DeclaredTable
   /** Decides column names only: `deleted_at` (gorm) or `delete_time` (ent). */
   readonly shape: 'gorm' | 'ent'
+  /**
+   * TypeORM's naming strategy of its columns. Undefined where they have names in snake_case, which TypeORM is
+   * told.
+   */
+  readonly strategy: NamingStrategyInterface | undefined
   /** The proto message, where one is linked. */
   readonly message: DescMessage | undefined
   /** Every stored field, in column order. */

@@ -155,6 +155,8 @@ export interface Dialect {
    * theirs.
    */
   readonly tableCollation: string
+  /** The default of a column whose UUID TypeORM leaves to the database; undefined where TypeORM mints it. */
+  readonly mintedUuid?: string
   /** Where tables are; undefined where the connection says it alone. */
   readonly namespace: Namespace | undefined
   /** How those of a table are found; undefined where a table has them from the start or never. */

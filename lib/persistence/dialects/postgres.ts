@@ -38,6 +38,7 @@ export const postgres: Dialect = {
     infinities: false,
   },
 
+  mintedUuid: 'gen_random_uuid()',
   quote,
   literal: textLiteral,
   concat: (parts) => `(${parts.join(' || ')})`,

@@ -16,7 +16,7 @@ export function referenceProblems(dataSource: DataSource, model: ResourceModel):
 
 /**
  * TypeORM has to join by the tenant as well, or what it reads and the keys that it makes could leave the
- * tenant.
+ * tenant. Where it names the columns, it joins as it did before the entity was a resource.
  */
 function joinProblem(dataSource: DataSource, model: ResourceModel, relation: OwningRelation): Problem[] {
   const target = resourceModel<object>(relation.target())
@@ -34,7 +34,9 @@ function joinProblem(dataSource: DataSource, model: ResourceModel, relation: Own
   const found = (joins ?? []).map(
     ({ databaseName, referencedColumn }) => `${databaseName} → ${referencedColumn?.propertyName ?? ''}`,
   )
-  if (found.length === wanted.length && wanted.every((pair) => found.includes(pair))) return []
+  const isWhole = found.length === wanted.length && wanted.every((pair) => found.includes(pair))
+  const isOfKey = model.strategy !== undefined && found.length === 1 && found[0] === wanted.at(-1)
+  if (isWhole || isOfKey) return []
   const written = pairs.map(
     ([own, other]) => `{ name: '${own.column}', referencedColumnName: '${other.property}' }`,
   )

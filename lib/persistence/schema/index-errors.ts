@@ -2,12 +2,13 @@ import { ErrConflict, InvalidArgument } from '../../errors.js'
 import { refusedColumnOf } from '../../faults/refused-column.js'
 import { type ViolatedIndex, violatedIndexOf } from '../../faults/violated-index.js'
 import { DriverFault, withoutValues } from '../../faults/driver-fault.js'
+import { SOFT_DELETE_KEY } from '../../resource/fields/column-names.js'
 import type { Field } from '../../resource/fields/field.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { kindOf } from '../../resource/kinds/kinds.js'
 import { ruleNames } from '../../resource/index-groups.js'
 import type { Dialect } from '../dialects/dialect.js'
-import type { TableDefinition, TableName } from '../dialects/catalog/table-definition.js'
+import type { IndexDefinition, TableDefinition, TableName } from '../dialects/catalog/table-definition.js'
 import { driverErrors } from '../engines/errors/driver-errors.js'
 import { tableOf } from './table-of.js'
 
@@ -87,9 +88,13 @@ export class IndexErrors {
   #columnsOf({ table, name, columns }: ViolatedIndex): readonly string[] | undefined {
     const { name: own, indexes, primaryKey } = this.#table
     if (table !== undefined && table !== own) return undefined
-    const known = [...indexes, ...PRIMARY_KEYS(own).map((key) => ({ name: key, columns: primaryKey }))]
+    const known = [
+      ...indexes,
+      ...PRIMARY_KEYS(own).map((key) => ({ name: key, columns: primaryKey })),
+      ...typeormsNames(this.model, own, indexes),
+    ]
     const isSame = (one: readonly string[]) =>
-      columns !== undefined && one.length === columns.length && one.every((text, at) => text === columns[at])
+      columns !== undefined && one.length === columns.length && one.every((text) => columns.includes(text))
     const found =
       known.find((one) => isSame(one.columns)) ??
       known.find((one) => name === one.name || name === `${own}.${one.name}`)
@@ -112,6 +117,22 @@ function violatedIn(error: unknown): ViolatedIndex | undefined {
   }
   return undefined
 }
+
+/** What TypeORM calls a unique index that it has made, of an entity whose columns it names. */
+const typeormsNames = (
+  { strategy }: ResourceModel,
+  table: string,
+  indexes: TableDefinition['indexes'],
+): readonly Pick<IndexDefinition, 'name' | 'columns'>[] =>
+  indexes.flatMap(({ columns, unique }) => {
+    if (strategy === undefined || !unique) return []
+    const declared = columns.filter((column) => column !== SOFT_DELETE_KEY)
+    return [
+      strategy.uniqueConstraintName(table, declared),
+      strategy.indexName(table, declared),
+      strategy.relationConstraintName(table, declared),
+    ].map((name) => ({ name, columns }))
+  })
 
 /** What engines call the primary key of a table. */
 const PRIMARY_KEYS = (table: string): readonly string[] => ['PRIMARY', `${table}_pkey`]

@@ -1,6 +1,8 @@
 import { DefaultNamingStrategy, type DataSource } from 'typeorm'
+import { namedBy } from '../../resource/named-by.js'
 import { DeclarationError, inEntity, problem, type Problem, propertyProblem } from '../../errors.js'
 import { rawSqlProblem } from '../../resource/search/raw-sql.js'
+import { isOwning } from '../../resource/relations/relation.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Dialect } from '../dialects/dialect.js'
 import type { TableName } from '../dialects/catalog/table-definition.js'
@@ -25,7 +27,11 @@ export const tableText = ({ schema, name }: TableName): string =>
  */
 export function tableNameOf(model: ResourceModel, dialect: Dialect, naming: Naming = {}): TableName {
   const meant = meantBy(model, naming)
-  const problems = [...databaseProblems(meant, dialect, naming), ...metadataProblems(model, dialect, naming)]
+  const problems = [
+    ...databaseProblems(meant, dialect, naming),
+    ...columnProblems(model, naming),
+    ...metadataProblems(model, dialect, naming),
+  ]
   const name = placed(meant, dialect)
   if (name === undefined)
     problems.push(
@@ -60,11 +66,11 @@ interface Meant {
 const DEFAULTS = new DefaultNamingStrategy()
 
 /** As TypeORM's EntityMetadata has it, which an initialized DataSource is asked for. */
-function meantBy({ entity, declaredTable }: ResourceModel, naming: Naming): Meant {
+function meantBy({ entity, declaredTable, strategy }: ResourceModel, naming: Naming): Meant {
   const metadata = metadataOf(entity, naming)
   if (metadata !== undefined)
     return { name: metadata.tableName, schema: metadata.schema, database: metadata.database }
-  const { options, namingStrategy = DEFAULTS } = naming
+  const { options, namingStrategy = strategy ?? DEFAULTS } = naming
   const plain = namingStrategy.tableName(entity.name, declaredTable.name)
   const prefix = options?.entityPrefix
   return {
@@ -104,37 +110,63 @@ function databaseProblems({ database }: Meant, dialect: Dialect, { driver }: Nam
   ]
 }
 
+/** Where TypeORM's manager would not find what repositories write. */
+function columnProblems(model: ResourceModel, naming: Naming): Problem[] {
+  const theirs = theirColumns(model, naming)
+  if (theirs === undefined) return []
+  const { strategy, fields, relations } = model
+  const isDefault = naming.namingStrategy?.constructor.name === DefaultNamingStrategy.name
+  return fields.flatMap(({ property, column }) => {
+    const name = theirs.get(property)
+    if (name === undefined || name === column) return []
+    const relation = relations.find(
+      (one) => isOwning(one) && one.isHidden && one.reference.property === property,
+    )
+    const how = relation === undefined ? '@Column' : '@JoinColumn'
+    return [
+      propertyProblem(
+        'table',
+        relation?.property ?? property,
+        `${relation?.property ?? property} is stored in ${column}${strategy === undefined ? '' : ' by the naming of @Resource()'}, and the naming strategy of the DataSource calls it ${name}`,
+        `give both one strategy: write @Resource({ naming: ${isDefault ? "'typeorm'" : `new ${naming.namingStrategy?.constructor.name ?? ''}()`} })${strategy === undefined ? ', or use a strategy that keeps given names' : ', or change the namingStrategy of the DataSource'}; or name this column alone with ${how}({ name: ${JSON.stringify(name)} })`,
+      ),
+    ]
+  })
+}
+
+/** The columns of properties as TypeORM has them, or will have them once the DataSource is initialized. */
+function theirColumns(model: ResourceModel, naming: Naming): ReadonlyMap<string, string> | undefined {
+  const metadata = metadataOf(model.entity, naming)
+  if (metadata === undefined) return naming.namingStrategy && namedBy(model, naming.namingStrategy)
+  const columns = new Map(metadata.columns.map((one) => [one.propertyName, one.databaseName]))
+  for (const relation of model.relations) {
+    if (!isOwning(relation) || !relation.isHidden) continue
+    const joined = metadata.findRelationWithPropertyPath(relation.property)?.joinColumns ?? []
+    const tenant = model.tenant?.property
+    const own = joined.filter(({ referencedColumn }) => referencedColumn?.propertyName !== tenant)
+    if (own[0] !== undefined) columns.set(relation.reference.property, own[0].databaseName)
+  }
+  return columns
+}
+
 function metadataProblems(model: ResourceModel, dialect: Dialect, naming: Naming): Problem[] {
   const metadata = metadataOf(model.entity, naming)
   if (metadata === undefined) return []
-  const problems: Problem[] = []
-  for (const { property, column } of model.fields) {
-    const theirs = metadata.findColumnWithPropertyName(property)?.databaseName
-    if (theirs !== undefined && theirs !== column)
-      problems.push(
-        propertyProblem(
-          'table',
-          property,
-          `${property} is stored in ${column}, and the naming strategy of the DataSource calls it ${theirs}`,
-          `name it with @Column({ name: ${JSON.stringify(theirs)} }), or use a strategy that keeps given names`,
-        ),
-      )
-  }
   const twin = naming.entityMetadatas?.find(
     (other) =>
       other !== metadata &&
       other.tablePath === metadata.tablePath &&
       (other.schema !== metadata.schema || other.database !== metadata.database),
   )
-  if (twin !== undefined)
-    problems.push(
-      problem(
-        'table',
-        `it shares the table ${metadata.tablePath} with ${twin.name}, because TypeORM ignores ${dialect.namespace?.kind === 'schema' ? 'the database' : 'the schema'} of an entity on this engine`,
-        'give one of them another name',
-      ),
-    )
-  return problems
+  return twin === undefined
+    ? []
+    : [
+        problem(
+          'table',
+          `it shares the table ${metadata.tablePath} with ${twin.name}, because TypeORM ignores ${dialect.namespace?.kind === 'schema' ? 'the database' : 'the schema'} of an entity on this engine`,
+          'give one of them another name',
+        ),
+      ]
 }
 
 /** Raw SQL was held to the name that the entity gives its table. */

@@ -27,6 +27,7 @@ const DELETE_ID_LENGTH = 36
  * parentheses for a long text.
  */
 function initialOf(field: Field, dialect: Dialect): string | undefined {
+  if (field.isMintedByDatabase === true && field.stored === undefined) return dialect.mintedUuid
   const constant = field.default?.constant
   if (constant === undefined || field.json !== undefined) return undefined
   const { planValue, isText } = kindOf(field)

@@ -86,6 +86,8 @@ export interface Field extends Column {
   readonly default?: FieldDefault
   /** For `json`: whether the message field is repeated. */
   readonly repeated: boolean
+  /** Whether TypeORM's manager leaves it to the database to mint the UUID, where the database can. */
+  readonly isMintedByDatabase?: true
   /** The name that the column had before, for migrations. */
   readonly renamedFrom?: string
 }

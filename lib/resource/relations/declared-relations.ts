@@ -1,9 +1,10 @@
-import { getMetadataArgsStorage } from 'typeorm'
-import { lineage } from '../../../decorators/entity-facts.js'
+import { type ColumnType, getMetadataArgsStorage } from 'typeorm'
+import { type ColumnNames, hiddenProperty } from '../../../decorators/columns/column-naming.js'
+import { inheritedFacts, lineage } from '../../../decorators/entity-facts.js'
 import { keyColumns } from '../../../decorators/relations/key-columns.js'
+import { declaredReference, keyOfTarget } from '../../../decorators/relations/reference-columns.js'
 import { tenantDeclared, type TenantDeclaration } from '../../../decorators/tenant-scoped.js'
 import { DeclarationError, inEntity, type Problem, propertyProblem } from '../../errors.js'
-import { snakeCase } from '../../text/snake-case.js'
 import type { Field } from '../fields/field.js'
 import { kindOf } from '../kinds/kinds.js'
 import type { ArgsOf } from '../typeorm/declaration-rules.js'
@@ -31,21 +32,32 @@ interface Reference {
   readonly nullable: boolean | undefined
 }
 
+/** A column that only a relation makes. */
+export interface HiddenColumn {
+  readonly args: ColumnArgs
+  readonly name: string
+  /** The class that TypeScript reports of the key that it holds. */
+  readonly designType: unknown
+}
+
 /** The relations of an entity and its ancestors. */
 export interface DeclaredRelations {
   readonly relations: readonly DeclaredRelation[]
   /** The columns of references that no property declares. */
-  readonly hidden: readonly ColumnArgs[]
+  readonly hidden: readonly HiddenColumn[]
   readonly problems: readonly Problem[]
 }
 
 /**
  * Reads the relations of an entity.
  * @param refused - properties that are already reported.
+ * @param isOfTypeorm - whether a column that a relation makes is the one that TypeORM has.
  */
 export function declaredRelations(
   entity: { readonly name: string },
   refused: ReadonlySet<string>,
+  names: ColumnNames,
+  isOfTypeorm: boolean,
 ): DeclaredRelations {
   const classes = new Set<unknown>(lineage(entity))
   const storage = getMetadataArgsStorage()
@@ -53,7 +65,7 @@ export function declaredRelations(
   const joins = storage.joinColumns.filter(({ target }) => classes.has(target))
   const tenant = tenantDeclared(entity)
   const relations: DeclaredRelation[] = []
-  const hidden: ColumnArgs[] = []
+  const hidden: HiddenColumn[] = []
   const problems: Problem[] = []
   const found = new Map<string, RelationArgs>()
   for (const args of storage.relations)
@@ -70,7 +82,7 @@ export function declaredRelations(
       )
   for (const [property, args] of found) {
     const own = joins.filter(({ propertyName }) => propertyName === property)
-    const relation = relationOf(args, own, columns, tenant)
+    const relation = relationOf(args, own, columns, tenant, names)
     problems.push(...problemsOf(args, own, columns, tenant))
     if ('rule' in relation) problems.push(relation)
     else relations.push(relation)
@@ -81,29 +93,61 @@ export function declaredRelations(
         propertyProblem(
           'relation',
           property,
-          `${property}: its reference would be ${relation.column}, and ${taken.propertyName} is stored in ${String(taken.options.name)}`,
-          `write @JoinColumn({ name: ${JSON.stringify(taken.options.name)} })`,
+          `${property}: its reference would be ${relation.column}, and ${taken.propertyName} is stored in ${names.of(taken)}`,
+          `write @JoinColumn({ name: ${JSON.stringify(names.of(taken))} })`,
         ),
       )
-    hidden.push({
-      target: args.target,
-      mode: 'regular',
-      propertyName: hiddenProperty(property),
-      options: { type: String, name: relation.column, nullable: relation.nullable !== false },
-    })
+    hidden.push(hiddenColumn(args, relation, isOfTypeorm))
   }
   return { relations, hidden, problems }
 }
 
-/** `project` is referred to by `projectId`, as a property of one's own would be called. */
-export const hiddenProperty = (property: string): string => `${property}Id`
+const OF_CLASSES = { lineage, tenantOf: tenantDeclared }
+
+/** TypeORM gives the column that a relation makes the type of the key that it holds. */
+function hiddenColumn(
+  { target, propertyName, type }: RelationArgs,
+  { column: name, nullable }: Pick<Reference, 'column' | 'nullable'>,
+  isOfTypeorm: boolean,
+): HiddenColumn {
+  const key = isOfTypeorm ? keyOfTarget(type, OF_CLASSES) : undefined
+  const owner = key?.target as { readonly prototype: object } | undefined
+  const {
+    type: ofKey = key?.options.type,
+    length,
+    unsigned,
+  } = key === undefined ? {} : { ...key.options, ...typeOf(key) }
+  const options = { type: ofKey ?? String, name, nullable: nullable !== false }
+  return {
+    args: {
+      target,
+      mode: 'regular',
+      propertyName: hiddenProperty(propertyName),
+      options: {
+        ...options,
+        ...(length !== undefined && { length }),
+        ...(unsigned !== undefined && { unsigned }),
+      },
+    },
+    name,
+    designType: key && owner && Reflect.getMetadata('design:type', owner.prototype, key.propertyName),
+  }
+}
+
+/** The type that a column is declared with, where TypeORM was told another. */
+function typeOf({ target, propertyName }: ColumnArgs): { readonly type?: ColumnType } {
+  const { type } = inheritedFacts(target as object).properties.get(propertyName) ?? {}
+  return type === undefined ? {} : { type: type as ColumnType }
+}
 
 function relationOf(
-  { propertyName: property, relationType, type, options, inverseSideProperty, target: owner }: RelationArgs,
+  args: RelationArgs,
   joins: readonly JoinColumnArgs[],
   columns: readonly ColumnArgs[],
   tenant: TenantDeclaration,
+  names: ColumnNames,
 ): DeclaredRelation | Problem {
+  const { propertyName: property, relationType, type, options, inverseSideProperty, target: owner } = args
   const target = targetOf(type, property, (owner as { readonly name: string }).name)
   if ('rule' in target) return target
   const inverse = inverseOf(inverseSideProperty)
@@ -122,7 +166,14 @@ function relationOf(
           inverse,
         }
   const [join] = keyColumns(tenant, joins)
-  const column = join?.name ?? snakeCase(hiddenProperty(property))
+  const column = names.ofReference(declaredReference(args, join, OF_CLASSES), columns)
+  if (column === undefined)
+    return propertyProblem(
+      'relation',
+      property,
+      `${property}: TypeORM names its column by the key of the target, and the target is not loaded yet or has no key of one column`,
+      `write @JoinColumn({ name: ${JSON.stringify(hiddenProperty(property))} }), or the name that its column has`,
+    )
   return {
     property,
     kind: relationType === 'one-to-one' ? relationType : 'many-to-one',
@@ -132,7 +183,7 @@ function relationOf(
     referenced: join?.referencedColumnName,
     column,
     nullable: options.nullable,
-    isHidden: !columns.some(({ options: { name } }) => name === column),
+    isHidden: !columns.some((one) => names.of(one) === column),
   }
 }
 

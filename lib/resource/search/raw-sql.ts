@@ -24,7 +24,8 @@ export function rawSqlProblem(sql: string, fields: readonly Field[], table: stri
   if (/;|--|\/\*|\$|'|"/.test(rest))
     return 'has to be one expression without comments, parameters or dollar quotes'
   if (!isBalanced(rest)) return 'has unbalanced parentheses'
-  words.push(...(rest.toLowerCase().match(/[a-z_][a-z0-9_]*/g) ?? []))
+  const bare: readonly string[] = rest.toLowerCase().match(/[a-z_][a-z0-9_]*/g) ?? []
+  words.push(...bare)
   const statement = words.find((word) => STATEMENTS.has(word))
   if (statement !== undefined)
     return `contains ${statement.toUpperCase()}: a source is an expression over the columns of one row`
@@ -32,6 +33,12 @@ export function rawSqlProblem(sql: string, fields: readonly Field[], table: stri
   if (unstable !== undefined)
     return `uses ${unstable}, which is not immutable: a stored vector could not be kept right`
   if (words.includes(table)) return `names ${table} itself, which stands for every column of the row`
+  const unquoted = fields.find(
+    ({ column }) =>
+      bare.includes(column.toLowerCase()) && !fields.some((one) => one.column === column.toLowerCase()),
+  )
+  if (unquoted !== undefined)
+    return `names ${unquoted.column} without quotes, which PostgreSQL reads in lower case: write "${unquoted.column}"`
   const secret = fields.find(
     (field) => (field.role === 'secret' || field.role === 'credential') && words.includes(field.column),
   )

@@ -57,8 +57,11 @@ export const DECLARATIONS: { readonly [K in Declared]: Rule<DeclarationRule<K>> 
   discriminatorValues: CARRIED_OUT, // Only @ChildEntity() has one, and that is refused.
   trees: () => '@Tree() is not supported: keep the key of the parent in a column, such as parentId',
   columns: ({ mode, propertyName, options }) => columnMode(mode, propertyName, options),
+  // A UUID that TypeORM keeps to mint is minted by the repository as well.
   generations: ({ propertyName, strategy }) =>
-    `${propertyName}: a number that the database mints (@PrimaryGeneratedColumn(), @Generated() or generated: ${JSON.stringify(strategy)}) is not supported: write @PrimaryGeneratedColumn('uuid') ${propertyName}!: string, which the repository mints, or @PrimaryColumn('bigint'), which whoever creates the resource chooses, or the option newKey mints`,
+    strategy === 'uuid'
+      ? undefined
+      : `${propertyName}: a number that the database mints (@PrimaryGeneratedColumn(), @Generated() or generated: ${JSON.stringify(strategy)}) is not supported: write @PrimaryGeneratedColumn('uuid') ${propertyName}!: string, which the repository mints, or @PrimaryColumn('bigint'), which whoever creates the resource chooses, or the option newKey mints`,
   embeddeds: ({ propertyName }) =>
     `${propertyName}: an embedded class, @Column(() => Class), is not supported: keep the object in one column with @Column('simple-json'), or its parts in columns of their own`,
   relations: ({ propertyName, relationType, isTreeParent, isTreeChildren }) =>

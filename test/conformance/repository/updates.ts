@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { ErrNotFound, ErrPreconditionFailed, InvalidArgument } from '../../../lib/errors.js'
 import { Specimen_Phase } from '../../support/gen/specimens_pb.js'
-import { Specimen } from '../../support/entities/specimen.js'
+import type { Specimen } from '../../support/entities/specimen.js'
 import { clock, draft, encryptor, type Holder, inAcme, rejection } from './subject.js'
 
 const FULL: Partial<Specimen> = {
@@ -226,7 +226,7 @@ export const updates = (holder: Holder): void => {
     it('of an instance without a mask takes what it does not set for zero', () =>
       inAcme(async () => {
         const { id } = await one(FULL)
-        const entity = Object.assign(new Specimen(), { title: 'New', code: 'c' })
+        const entity = Object.assign(new holder.subject.specimens.model.entity(), { title: 'New', code: 'c' })
         const updated = await holder.subject.specimens.update(id, entity)
         expect(updated).to.deep.include({ ...ZERO, title: 'New', code: 'c' })
       }))

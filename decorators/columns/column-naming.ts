@@ -1,0 +1,91 @@
+import { DefaultNamingStrategy, type NamingStrategyInterface } from 'typeorm'
+import { snakeCase } from '../../lib/text/snake-case.js'
+
+/** How the columns of a resource are named. */
+export type ResourceNaming = 'snake' | 'typeorm' | NamingStrategyInterface
+
+/** A property with a column, as TypeORM keeps it. */
+interface NamedColumn {
+  readonly propertyName: string
+  readonly options: { readonly name?: string | undefined }
+}
+
+/** The reference of a relation, as it is declared. */
+export interface DeclaredReference {
+  /** The property of the relation. */
+  readonly property: string
+  /** What `@JoinColumn()` says, where it says anything. */
+  readonly join: { readonly name?: string; readonly referencedColumnName?: string } | undefined
+  /** The property that is the key of the target; undefined where that is not known. */
+  readonly targetKey: () => string | undefined
+}
+
+const TYPEORMS = new DefaultNamingStrategy()
+
+/** The methods of a strategy that name what a resource has. */
+const METHODS = [
+  ...['columnName', 'joinColumnName', 'tableName', 'prefixTableName'],
+  ...['indexName', 'uniqueConstraintName', 'relationConstraintName'],
+] as const
+
+export const isNamingStrategy = (value: unknown): value is NamingStrategyInterface =>
+  typeof value === 'object' &&
+  value !== null &&
+  METHODS.every((method) => typeof Reflect.get(value, method) === 'function')
+
+/**
+ * TypeORM's naming strategy of a resource, under which nothing in TypeORM's metadata is changed. Undefined
+ * where `@Resource()` names the columns in snake_case; also for what is no naming, which the resource model
+ * refuses.
+ */
+export function strategyOf(naming: unknown): NamingStrategyInterface | undefined {
+  if (naming === 'typeorm') return TYPEORMS
+  return isNamingStrategy(naming) ? naming : undefined
+}
+
+/**
+ * Names the columns of one resource.
+ * @param own - the strategy of the resource.
+ * @param by - the strategy that is asked; that of a DataSource may be another one.
+ */
+export class ColumnNames {
+  constructor(
+    private readonly own: NamingStrategyInterface | undefined,
+    private readonly by = own,
+  ) {}
+
+  of({ propertyName, options: { name } }: NamedColumn): string {
+    const told = name ?? (this.own === undefined ? snakeCase(propertyName) : undefined)
+    return this.by?.columnName(propertyName, told, []) ?? told ?? propertyName
+  }
+
+  /**
+   * The column of a reference, found as TypeORM does. Undefined where it depends on a target that is not
+   * known.
+   * @param columns - those that the entity declares.
+   */
+  ofReference(
+    { property, join, targetKey }: DeclaredReference,
+    columns: readonly NamedColumn[],
+  ): string | undefined {
+    if (this.own === undefined) {
+      const told = join?.name ?? snakeCase(hiddenProperty(property))
+      return this.#joined(property, told, columns)
+    }
+    const told = join?.name ?? this.#joinName(property, join?.referencedColumnName ?? targetKey())
+    return told === undefined ? undefined : this.#joined(property, told, columns)
+  }
+
+  #joinName(property: string, referred: string | undefined): string | undefined {
+    return referred === undefined ? undefined : this.by?.joinColumnName(property, referred)
+  }
+
+  /** A declared column of the name is the reference; else TypeORM makes one. */
+  #joined(property: string, name: string, columns: readonly NamedColumn[]): string {
+    if (this.by === undefined || columns.some((column) => this.of(column) === name)) return name
+    return this.by.columnName(property, name, [])
+  }
+}
+
+/** `project` is referred to by `projectId`, as a property of one's own would be called. */
+export const hiddenProperty = (property: string): string => `${property}Id`

@@ -1,0 +1,52 @@
+import type { ColumnOptions } from 'typeorm'
+import { problem, type Problem, propertyProblem } from '../../errors.js'
+import type { EntityFacts } from '../../../decorators/entity-facts.js'
+import { strategyOf } from '../../../decorators/columns/column-naming.js'
+import { kindOf } from '../kinds/kinds.js'
+import { describeType } from './column-type.js'
+import type { Field } from './field.js'
+
+type DeclaredColumns = ReadonlyMap<string, { readonly options: ColumnOptions }>
+
+/**
+ * What contradicts a naming under which nothing in TypeORM's metadata is changed: TypeORM has to name a
+ * column, and to type it, as the model does.
+ */
+export function* namingProblems(
+  { resource, properties }: EntityFacts,
+  columns: DeclaredColumns,
+  fields: readonly Field[],
+): Generator<Problem> {
+  if (strategyOf(resource?.naming) === undefined) return
+  if (resource?.shape !== undefined)
+    yield problem('column', 'shape and naming both name the column of deleteTime', 'drop shape')
+  for (const { property, proto, kind } of fields) {
+    if (properties.get(property)?.isManaged === true)
+      yield propertyProblem(
+        'column',
+        property,
+        `${property} is inherited by a resource that names its columns in snake_case as well, which changes what TypeORM knows of it`,
+        `give both resources the same naming, or declare ${property} in each of them`,
+      )
+    const type = columns.get(property)?.options.type
+    const { managed, declared } = kindOf({ kind })
+    const needed = KNOWN.has(type) && declared.isToldAsText !== true ? managed.type(type) : undefined
+    if (needed !== undefined)
+      yield propertyProblem(
+        'column',
+        property,
+        `${property}: TypeORM makes the column of a ${describeType(type)} without a type, and ${proto} is ${kind}`,
+        `write the type that the column has, as in @Column(${JSON.stringify(COLUMN_TYPES.get(needed) ?? needed)})`,
+      )
+  }
+}
+
+const COLUMN_TYPES = new Map<unknown, string>([
+  [String, 'varchar'],
+  [Number, 'int'],
+  [Boolean, 'boolean'],
+  [Date, 'timestamp'],
+])
+
+/** The classes that TypeORM itself has a column type for. */
+const KNOWN = new Set<unknown>(COLUMN_TYPES.keys())
