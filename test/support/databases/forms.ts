@@ -36,6 +36,7 @@ export const FORMS: Readonly<Record<Form, Readonly<Record<string, string>>>> = {
     'unique rules': 'a create of several that conflicts is sent again call by call',
     defaults: 'the values of a create of several come back',
     'a reference': 'a write that refers to a row shares no statement',
+    keys: 'keys of every type are bound as one list, and compared again in their rows',
     'merged reads': 'its subject',
     'a backend that merges': 'its subject',
     'the SQL of a call that nobody waits for any more':
@@ -61,6 +62,9 @@ export const FORMS: Readonly<Record<Form, Readonly<Record<string, string>>>> = {
     'metrics of a pool': 'its subject',
     'a repository behind a transaction pooler': 'its subject',
     LISTEN: 'its subject',
+    keys: 'a key is bound with the type of its column, in statements that are not prepared by name',
+    'features of keys':
+      'a key is bound with the type of its column, in statements that are not prepared by name',
   },
   mysql8: {
     'repository: locks':
@@ -76,6 +80,8 @@ export const FORMS: Readonly<Record<Form, Readonly<Record<string, string>>>> = {
     'a column that has to be compared exactly': 'each server refuses the collation of the other',
     'a column without a type, of a list, a map or a message':
       'JSON is a type in MySQL, and a text with a check in MariaDB',
+    keys: 'the type of a column has another name in the catalogue',
+    'features of keys': 'the type of a column has another name in the catalogue',
     'a repository':
       'its start reads the catalogue, where JSON is a type in MySQL, and a text with a check in MariaDB',
   },
