@@ -14,6 +14,9 @@ const load = (name: string, server: string): URL =>
 /** A side that works on SQLite otherwise. */
 const onPostgres = (name: string): URL => new URL(`./sides/${name}.js?engine=postgres`, import.meta.url)
 
+/** Rows whose keys are of a type. */
+const keyed = (type: string): URL => new URL(`./sides/keys.js?type=${type}`, import.meta.url)
+
 /** Peers that `bench/package.json` brings are no part of the build: they stay where they are written. */
 const peer = (name: string): URL => new URL(`../../bench/peers/${name}.mjs`, import.meta.url)
 
@@ -92,6 +95,19 @@ export const SUBJECTS: readonly Subject[] = [
     sides: {
       ashlar: new URL('./sides/far-gets.js?merge=all', import.meta.url),
       'each call alone': new URL('./sides/far-gets.js?merge=off', import.meta.url),
+    },
+  },
+  {
+    // Here `cpu` is what a key of another type costs, with a text as 1.
+    name: 'postgres-keys',
+    operations: ['get', 'list', 'create', 'create, chosen', 'update'],
+    concurrency: [1, 64],
+    pace: { rounds: 40, ms: 150, warmUpMs: 2000 },
+    sides: {
+      ashlar: keyed('text'),
+      uuid: keyed('uuid'),
+      int: keyed('int'),
+      bigint: keyed('bigint'),
     },
   },
   {
