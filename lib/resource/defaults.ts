@@ -94,8 +94,18 @@ export const isZero = (value: unknown): boolean => {
 }
 
 /** Why a field cannot have the value of `@Generated('uuid')`. */
-export function* generatedProblems({ property, kind }: Field): Generator<Problem> {
-  if (kindOf({ kind }).key?.takesUuid !== true)
+export function* generatedProblems(field: Field): Generator<Problem> {
+  const { property, kind, maxLength } = field
+  const { key } = kindOf(field)
+  if (key?.takesUuid(field) === true) return
+  if (key !== undefined && maxLength !== undefined)
+    yield propertyProblem(
+      'column',
+      property,
+      `${property} has at most ${maxLength} characters, and a UUID has 36`,
+      'make the column longer',
+    )
+  else
     yield propertyProblem(
       'column',
       property,

@@ -102,6 +102,6 @@ function ownerOf(field: Field, tenant: string): PartValue {
 
 /** What mints keys where nobody chooses them. @throws InvalidArgument where nobody can. */
 function minterOf(field: Field): (now: Date) => PartValue {
-  if (kindOf(field).key?.takesUuid === true) return newKey
+  if (kindOf(field).key?.takesUuid(field) === true) return newKey
   throw new InvalidArgument(field.proto, 'is required: whoever creates the resource chooses it')
 }

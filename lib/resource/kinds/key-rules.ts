@@ -12,16 +12,18 @@ export interface KeyRules {
   /** The canonical text of what somebody has spelled otherwise. Undefined where nothing is meant. */
   readonly meant: (text: string, field: Facets) => string | undefined
   /** Whether a UUID can be one, so that a repository can mint it. */
-  readonly takesUuid: boolean
+  readonly takesUuid: (field: Facets) => boolean
   /** Negative, zero or positive, as ORDER BY of each engine has the two. Both are canonical. */
   readonly compare: (a: string, b: string) => number
 }
+
+const UUID_LENGTH = 36
 
 /** Any text that a column can hold is a key. */
 export const TEXT_KEY: KeyRules = {
   parse: (text) => (text.includes('\0') || !text.isWellFormed() ? undefined : text),
   meant: () => undefined,
-  takesUuid: true,
+  takesUuid: ({ maxLength = UUID_LENGTH }) => maxLength >= UUID_LENGTH,
   compare: byCodePoint,
 }
 
@@ -35,7 +37,7 @@ export const integerKey = (most: Range): KeyRules => {
   }
   return {
     parse,
-    takesUuid: false,
+    takesUuid: () => false,
     meant(text, field) {
       const [, sign, digits] = text.length > MOST_SPELLED ? [] : (SPELLED.exec(text) ?? [])
       if (digits === undefined) return undefined

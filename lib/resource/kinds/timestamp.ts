@@ -80,7 +80,7 @@ export const date: Kind = {
   key: {
     parse: (text) => (isDay(text) ? text : undefined),
     meant: dayMeant,
-    takesUuid: false,
+    takesUuid: () => false,
     // Of four digits a year, two a month and a day.
     compare: byCodePoint,
   },

@@ -31,7 +31,7 @@ export const uuid: Kind = {
   key: {
     parse: (text) => (UUID.test(text) ? text : undefined),
     meant: canonical,
-    takesUuid: true,
+    takesUuid: () => true,
     // The digits of one are where those of another are.
     compare: byCodePoint,
   },

@@ -288,7 +288,7 @@ describeOn('keys', [...backends, ...pooled, ...merged], (backend) => {
  */
 function isAskedOn({ name, condition, form }: Backend): (_: Keyed, index: number) => boolean {
   const at = SHARED.indexOf(name) + (condition?.includes('crowds') === true ? 3 : 0)
-  const every = form === undefined ? 2 : form === 'merging' ? 6 : 4
+  const every = form === undefined ? 2 : form === 'merging' ? 11 : 4
   return ({ isOf }, index) =>
     isOf?.(name) !== false &&
     (drilling || (at < 0 && form === undefined) || (index + at + every) % every === 0)

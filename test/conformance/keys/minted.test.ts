@@ -27,7 +27,13 @@ class Counter {
   @PrimaryColumn('bigint') id!: bigint
 }
 
-const ENTITIES = [Order, Parcel, Counter]
+@Resource({ shared: true })
+@Entity('chosen_codes')
+class Code {
+  @PrimaryColumn({ type: 'varchar', length: 35 }) id!: string
+}
+
+const ENTITIES = [Order, Parcel, Counter, Code]
 const [V7, V4] = [
   /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab]/,
   /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab]/,
@@ -64,6 +70,11 @@ describeOn('a minted key', backends, (backend) => {
     const id = '0189f7ea-ae2c-7809-8aeb-b819cf5e9e7f'
     expect(await on(Order).create({ id })).to.include({ id })
     await rejection(on(Order).create({ id: id.toUpperCase() }), InvalidArgument, id)
+  })
+
+  it('is none where the column is too short for one', async () => {
+    await rejection(on(Code).create({}), InvalidArgument, 'id: is required')
+    expect(await on(Code).create({ id: 'EUR' })).to.include({ id: 'EUR' })
   })
 
   it('of a number is chosen, or made by newKey', async () => {

@@ -151,6 +151,15 @@ const decorators: readonly Row[] = [
     problems: ['serial is int32, and a generated UUID is a string: declare it as one'],
   },
   {
+    decorator: 'Generated',
+    what: 'of a UUID in a short text',
+    declare: (prototype) => {
+      Column({ type: 'varchar', length: 20 })(prototype, 'serial')
+      typeorm.Generated('uuid')(prototype, 'serial')
+    },
+    problems: ['serial has at most 20 characters, and a UUID has 36: make the column longer'],
+  },
+  {
     decorator: 'PrimaryGeneratedColumn',
     declare: (prototype) => typeorm.PrimaryGeneratedColumn()(prototype, 'id'),
     problems: [generated('id', 'increment')],
