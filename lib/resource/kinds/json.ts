@@ -112,7 +112,7 @@ export const tags: Kind = {
     if (entries.length > MAX_TAGS) return `has ${entries.length} entries: use at most ${MAX_TAGS}`
     for (const [key, entry] of entries) {
       const problem = textProblem(key) ?? textProblem(entry)
-      if (problem !== undefined) return `${JSON.stringify(key)} ${problem}`
+      if (problem !== undefined) return { at: `[${JSON.stringify(key)}]`, text: problem }
     }
     return undefined
   },

@@ -165,6 +165,13 @@ export interface Increments {
   readonly amount: (given: Amount) => Amount | string
 }
 
+/** What is wrong with a part of a value. */
+export interface InsideProblem {
+  /** Behind the field's name, such as `["a"]`. */
+  readonly at: string
+  readonly text: string
+}
+
 /** What can be compared of a field that is inside of the JSON of a message. */
 export interface InsideJson {
   /** What JSON holds, as plans compare it; undefined for a value of another type. */
@@ -182,7 +189,7 @@ export interface Kind extends PlanRules {
    * What is wrong with a value, as text that follows the field's name; undefined when every column of the
    * kind can hold it.
    */
-  readonly problem: (value: unknown, field: Facets) => string | undefined
+  readonly problem: (value: unknown, field: Facets) => string | InsideProblem | undefined
   /** The proto3 value of an unset field; undefined where unset is no value. */
   readonly zero: (field: Facets) => unknown
   /**

@@ -12,5 +12,7 @@ export function checkValue(field: ValueField, value: unknown): void {
   const problem =
     kindOf(field).problem(value, field) ??
     (field.inName === true ? ownPartProblem(String(value as string | number | bigint)) : undefined)
-  if (problem !== undefined) throw new InvalidArgument(field.proto, problem)
+  if (problem === undefined) return
+  const { at, text } = typeof problem === 'string' ? { at: '', text: problem } : problem
+  throw new InvalidArgument(`${field.proto}${at}`, text)
 }
