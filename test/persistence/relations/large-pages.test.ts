@@ -1,42 +1,11 @@
 import { expect } from 'chai'
-import {
-  Column,
-  type DataSource,
-  Entity,
-  JoinColumn,
-  ManyToOne,
-  OneToMany,
-  PrimaryColumn,
-  type Relation,
-} from 'typeorm'
-import { Resource, TenantScoped } from '../../../decorators/index.js'
+import type { DataSource } from 'typeorm'
 import { watchStatements } from '../../../lib/persistence/engines/watch-statements.js'
 import { createTables } from '../../../lib/persistence/schema/create-tables.js'
 import { TypeormRepository } from '../../../lib/persistence/sql/typeorm-repository.js'
 import { inAcme } from '../../conformance/repository/subject.js'
 import { databases, describeOn, type OpenBackend } from '../../support/databases/backends.js'
-
-@Resource()
-@Entity('binders')
-@TenantScoped()
-class Binder {
-  @PrimaryColumn() id!: string
-  @OneToMany(() => Sheet, (sheet) => sheet.binder) sheets?: Relation<Sheet>[]
-  accountId!: string
-}
-
-@Resource()
-@Entity('sheets')
-@TenantScoped()
-class Sheet {
-  @PrimaryColumn() id!: string
-  @Column('text') text!: string
-  @Column() binderId!: string
-  @ManyToOne(() => Binder, (binder) => binder.sheets)
-  @JoinColumn({ name: 'binder_id' })
-  binder?: Relation<Binder>
-  accountId!: string
-}
+import { Bee, Hive } from './hives.js'
 
 /** More together than comes as one text. */
 const IDS = ['a', 'b', 'c'] as const
@@ -46,41 +15,41 @@ const engines = databases.filter(({ name }) => name === 'sqlite' || name === 'po
 
 describeOn('a page of rows that are too large for one text', engines, (backend) => {
   let opened: OpenBackend
-  let sheets: TypeormRepository<Sheet>
-  let binders: TypeormRepository<Binder>
+  let bees: TypeormRepository<Bee>
+  let hives: TypeormRepository<Hive>
   before(async () => {
-    opened = await backend.open([Binder, Sheet])
+    opened = await backend.open([Hive, Bee])
     const dataSource = opened.dataSource as DataSource
-    await createTables(dataSource, [Binder, Sheet], opened.database?.dialect.name ?? 'sqlite')
-    binders = new TypeormRepository(dataSource, Binder)
-    sheets = new TypeormRepository(dataSource, Sheet)
+    await createTables(dataSource, [Hive, Bee], opened.database?.dialect.name ?? 'sqlite')
+    hives = new TypeormRepository(dataSource, Hive)
+    bees = new TypeormRepository(dataSource, Bee)
     await inAcme(async () => {
-      await binders.create({ id: 'binder' })
-      for (const id of IDS) await sheets.create({ id, text: textOf(id), binderId: 'binder' })
+      await hives.create({ id: 'hive' })
+      for (const id of IDS) await bees.create({ id, note: textOf(id), hiveId: 'hive' })
     })
   })
   after(() => opened?.close())
 
-  const whole = (read: readonly Sheet[] | undefined) => {
+  const whole = (read: readonly Bee[] | undefined) => {
     expect(read?.map(({ id, accountId }) => [id, accountId])).to.deep.equal(IDS.map((id) => [id, 'acme']))
-    for (const { id, text } of read ?? []) expect(text === textOf(id), id).to.equal(true)
+    for (const { id, note } of read ?? []) expect(note === textOf(id), id).to.equal(true)
   }
 
   it('comes row by row, with its relations', () =>
     inAcme(async () => {
-      whole((await sheets.list()).items)
-      const { items } = await sheets.list({ with: ['binder'] })
+      whole((await bees.list()).items)
+      const { items } = await bees.list({ with: ['hive'] })
       whole(items)
-      expect(items.map(({ binder }) => binder?.id)).to.deep.equal(IDS.map(() => 'binder'))
+      expect(items.map(({ hive }) => hive?.id)).to.deep.equal(IDS.map(() => 'hive'))
     }))
 
   it('comes row by row, where it is that of a relation', () =>
     inAcme(async () => {
       const sent: string[] = []
       const stop = watchStatements(opened.dataSource as DataSource, ({ text }) => sent.push(text))
-      const { items } = await binders.list({ with: ['sheets'] })
+      const { items } = await hives.list({ with: ['bees'] })
       stop()
-      whole(items[0]?.sheets)
-      expect(sent, 'the page, its sheets as one text, and row by row').to.have.length(3)
+      whole(items[0]?.bees)
+      expect(sent, 'the page, its bees as one text, and row by row').to.have.length(3)
     }))
 })

@@ -1,42 +1,12 @@
 import { expect } from 'chai'
-import {
-  Column,
-  DataSource,
-  Entity,
-  JoinColumn,
-  ManyToOne,
-  OneToMany,
-  PrimaryColumn,
-  type Relation,
-} from 'typeorm'
-import { Resource, TenantScoped } from '../../../decorators/index.js'
+import { DataSource } from 'typeorm'
 import { type SentStatement, watchStatements } from '../../../lib/persistence/engines/watch-statements.js'
 import { createTables } from '../../../lib/persistence/schema/create-tables.js'
 import { TypeormRepository } from '../../../lib/persistence/sql/typeorm-repository.js'
 import { asTenant } from '../../conformance/repository/subject.js'
 import { databases, describeOn } from '../../support/databases/backends.js'
 import { testDatabase } from '../../support/databases/test-database.js'
-
-@Resource()
-@Entity('baskets')
-@TenantScoped()
-class Basket {
-  @PrimaryColumn() id!: string
-  @OneToMany(() => Egg, (egg) => egg.basket) eggs?: Relation<Egg>[]
-  accountId!: string
-}
-
-@Resource()
-@Entity('eggs')
-@TenantScoped()
-class Egg {
-  @PrimaryColumn() id!: string
-  @Column() basketId!: string
-  @ManyToOne(() => Basket, (basket) => basket.eggs)
-  @JoinColumn({ name: 'basket_id' })
-  basket?: Relation<Basket>
-  accountId!: string
-}
+import { Bee, Hive } from '../relations/hives.js'
 
 const TENANTS = ['acme', 'globex', 'initech', 'umbrella']
 
@@ -67,8 +37,8 @@ const citus = (url: string): Server => ({
   spread: async (dataSource) => {
     await dataSource.query(
       `SET citus.enable_local_reference_table_foreign_keys TO off;
-      SELECT create_distributed_table('baskets', 'account_id');
-      SELECT create_distributed_table('eggs', 'account_id', colocate_with => 'baskets')`,
+      SELECT create_distributed_table('hives', 'account_id');
+      SELECT create_distributed_table('bees', 'account_id', colocate_with => 'hives')`,
     )
   },
   end: async () => {},
@@ -77,29 +47,29 @@ const citus = (url: string): Server => ({
 const behaves = (open: () => Promise<Server>) => {
   let server: Server
   let dataSource: DataSource
-  let baskets: TypeormRepository<Basket>
+  let hives: TypeormRepository<Hive>
   const sent: SentStatement[] = []
 
   before(async () => {
     server = await open()
     dataSource = await new DataSource({
-      ...{ type: 'postgres', url: server.url, entities: [Basket, Egg], poolSize: 3 },
+      ...{ type: 'postgres', url: server.url, entities: [Hive, Bee], poolSize: 3 },
     }).initialize()
-    await createTables(dataSource, [Basket, Egg], 'postgres')
+    await createTables(dataSource, [Hive, Bee], 'postgres')
     await server.spread(dataSource)
-    baskets = new TypeormRepository(dataSource, Basket)
-    const eggs = new TypeormRepository(dataSource, Egg)
+    hives = new TypeormRepository(dataSource, Hive)
+    const bees = new TypeormRepository(dataSource, Bee)
     for (const tenant of TENANTS)
       await asTenant(tenant, async () => {
-        for (const id of ['b1', 'b2']) await baskets.create({ id })
-        await eggs.create({ id: `egg of ${tenant}`, basketId: 'b1' })
+        for (const id of ['b1', 'b2']) await hives.create({ id })
+        await bees.create({ id: `bee of ${tenant}`, hiveId: 'b1' })
       })
     watchStatements(dataSource, (statement) => sent.push(statement))
   })
   beforeEach(() => sent.splice(0))
   after(async () => {
     if (dataSource?.isInitialized) {
-      await dataSource.query('DROP TABLE IF EXISTS eggs, baskets')
+      await dataSource.query('DROP TABLE IF EXISTS bees, hives')
       await dataSource.destroy()
     }
     await server?.end(dataSource)
@@ -108,9 +78,9 @@ const behaves = (open: () => Promise<Server>) => {
   it('lists relations by values, and not by what a setting keeps', async () => {
     for (const tenant of TENANTS)
       await asTenant(tenant, async () => {
-        const { items } = await baskets.list({ with: ['eggs'] })
-        expect(items.map(({ id, eggs }) => [id, eggs?.map((egg) => egg.id)])).to.deep.equal([
-          ['b1', [`egg of ${tenant}`]],
+        const { items } = await hives.list({ with: ['bees'] })
+        expect(items.map(({ id, bees }) => [id, bees?.map((bee) => bee.id)])).to.deep.equal([
+          ['b1', [`bee of ${tenant}`]],
           ['b2', []],
         ])
       })
@@ -120,9 +90,9 @@ const behaves = (open: () => Promise<Server>) => {
 
   it('sends each call alone', async () => {
     const gets = () =>
-      TENANTS.flatMap((tenant) => Array.from({ length: 20 }, () => asTenant(tenant, () => baskets.get('b1'))))
+      TENANTS.flatMap((tenant) => Array.from({ length: 20 }, () => asTenant(tenant, () => hives.get('b1'))))
     for (let round = 0; round < 3; round++) await Promise.all(gets())
-    const calls = sent.filter(({ text }) => text.includes('"baskets"'))
+    const calls = sent.filter(({ text }) => text.includes('"hives"'))
     expect(calls.map(({ calls: carried }) => carried).filter((carried) => carried !== 1)).to.deep.equal([])
     expect(calls).to.have.length(3 * 20 * TENANTS.length)
     for (const { values } of calls)

@@ -1,43 +1,11 @@
 import { expect } from 'chai'
-import {
-  Column,
-  DataSource,
-  Entity,
-  JoinColumn,
-  ManyToOne,
-  OneToMany,
-  PrimaryColumn,
-  type Relation,
-} from 'typeorm'
-import { Resource, Searchable, TenantScoped } from '../../../../decorators/index.js'
+import { DataSource } from 'typeorm'
 import { createTables } from '../../../../lib/persistence/schema/create-tables.js'
 import { TypeormRepository } from '../../../../lib/persistence/sql/typeorm-repository.js'
 import { inAcme } from '../../../conformance/repository/subject.js'
 import { databases, describeOn } from '../../../support/databases/backends.js'
 import { testDatabase } from '../../../support/databases/test-database.js'
-
-@Resource()
-@Searchable({ strategy: 'JIT' })
-@Entity('hives')
-@TenantScoped()
-class Hive {
-  @PrimaryColumn() id!: string
-  @Searchable() @Column('text') title!: string
-  @OneToMany(() => Bee, (bee) => bee.hive) bees?: Relation<Bee>[]
-  accountId!: string
-}
-
-@Resource()
-@Entity('bees')
-@TenantScoped()
-class Bee {
-  @PrimaryColumn() id!: string
-  @Column() hiveId!: string
-  @ManyToOne(() => Hive, (hive) => hive.bees)
-  @JoinColumn({ name: 'hive_id' })
-  hive?: Relation<Hive>
-  accountId!: string
-}
+import { Bee, Hive } from '../../relations/hives.js'
 
 const postgres = databases.filter(({ name }) => name === 'postgres')
 
