@@ -192,6 +192,25 @@ const BLOCKS: Readonly<Record<string, () => string>> = {
     return `${told(run)}\n\n${table(['operation', 'ratio', 'cpu'], rows)}`
   },
 
+  keys() {
+    const run = recordedRun('keys')
+    const all = run.comparisons ?? []
+    const types = [...new Set(all.map(({ against }) => against))]
+    const same = (one: RecordedComparison, row: RecordedComparison) =>
+      one.operation === row.operation && one.concurrency === row.concurrency
+    const rows = all
+      .filter(({ against }) => against === types[0])
+      .map((row) => [
+        ...[row.operation, `${row.concurrency}`],
+        ...types.flatMap((type) => {
+          const found = all.find((one) => one.against === type && same(one, row))
+          return [spread(found?.cpuRatio), two(found?.leastCpuRatio)]
+        }),
+      ])
+    const head = ['operation', 'callers', ...types.flatMap((type) => [type, 'least'])]
+    return `${told(run)}\n\n${table(head, rows)}`
+  },
+
   libraries() {
     const run = recordedRun('libraries')
     const all = run.comparisons ?? []

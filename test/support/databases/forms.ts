@@ -62,6 +62,7 @@ export const FORMS: Readonly<Record<Form, Readonly<Record<string, string>>>> = {
     'metrics of a pool': 'its subject',
     'a repository behind a transaction pooler': 'its subject',
     LISTEN: 'its subject',
+    'spellings of a key': 'a key is bound with the type of its column on any session',
     'repositoryContract of keys': 'a key is bound with the type of its column on any session',
     keys: 'a key is bound with the type of its column, in statements that are not prepared by name',
     'features of keys':
@@ -83,6 +84,7 @@ export const FORMS: Readonly<Record<Form, Readonly<Record<string, string>>>> = {
       'JSON is a type in MySQL, and a text with a check in MariaDB',
     keys: 'the type of a column has another name in the catalogue',
     'features of keys': 'the type of a column has another name in the catalogue',
+    'spellings of a key': 'the type of a column has another name in the catalogue',
     'repositoryContract of keys': 'the type of a column has another name in the catalogue',
     'a repository':
       'its start reads the catalogue, where JSON is a type in MySQL, and a text with a check in MariaDB',
