@@ -98,7 +98,7 @@ onEachEngine('a recipe of docs/guides/migrations.md', (database, dialect) => {
             '-- it goes with the column',
           ),
         }),
-      /0003_add_size to 0004_add_size\n.*0004_fill_size to 0005_fill_size\n(?:note: [^\n]*\n){2}Next: ashlar migrate lint\nlint: nothing found\n$/s,
+      /0003_add_size to 0004_add_size\n.*0004_fill_size to 0005_fill_size\n(?:note: [^\n]*\n){2}Next: ashlar migrate lint\n.*lint: nothing found\n$/s,
     ],
     'A database that has the tables already': [
       async () => {
