@@ -13,6 +13,8 @@ export interface PropertyFacts {
   readonly role?: PropertyRole
   /** Filter and order_by may name it although it is output-only. */
   readonly filterable?: boolean
+  /** The table sets it by itself. */
+  readonly generated?: boolean
   /** The type of the column, where TypeORM was told another. */
   readonly type?: unknown
   /** Whether a resource that names columns in snake_case has changed what TypeORM knows of its column. */

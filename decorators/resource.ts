@@ -43,6 +43,27 @@ export interface ResourceOptions {
    * ```
    */
   readonly naming?: ResourceNaming
+  /**
+   * The table is another application's, and stays as it is: the primary key may lack the tenant, texts other
+   * than key and tenant may be compared loosely, and NULL in a column behind a field without presence is read
+   * as the zero value. `ashlar migrate verify` fails on what isolation and values need, and notes the rest.
+   * @example
+   * ```ts
+   * import { OutputOnly, Resource, TenantScoped } from 'ashlar'
+   * import { Column, Entity, PrimaryColumn } from 'typeorm'
+   *
+   * @Resource({ existing: true })
+   * @Entity('orders')
+   * @TenantScoped()
+   * class Order {
+   *   @PrimaryColumn('uuid') id!: string
+   *   @Column({ type: 'varchar', length: 40 }) accountId!: string
+   *   @Column({ type: 'varchar', length: 80, nullable: true }) note?: string
+   *   @Column() @OutputOnly({ generated: true }) updatedAt!: Date
+   * }
+   * ```
+   */
+  readonly existing?: boolean
 }
 
 /**
@@ -81,15 +102,14 @@ export function Resource(options: ResourceOptions = {}): ClassDecorator {
     const nullableTime = { type: Date, nullable: true } as const
     const tenant = tenantDeclared(entity, strategy)
     const held = columnsOf(entity).find((column) => column.propertyName === tenant.property)
+    // The primary key of a table that is there stays what it is.
+    const joinsKey = facts.tenantScoped === true && options.existing !== true
     if (strategy !== undefined) {
       if (held === undefined && !tenant.isRelation && facts.tenantScoped && tenant.named.length === 0)
         Column({ type: String })(prototype, tenant.property)
-    } else if (facts.tenantScoped && held !== undefined) held.options.primary = true
+    } else if (joinsKey && held !== undefined) held.options.primary = true
     else if (held === undefined && (tenant.isRelation || (facts.tenantScoped && tenant.named.length === 0)))
-      Column({ type: String, name: tenant.column, primary: facts.tenantScoped === true })(
-        prototype,
-        tenant.property,
-      )
+      Column({ type: String, name: tenant.column, primary: joinsKey })(prototype, tenant.property)
     if (facts.softDeletable && !has(entity, deleted)) {
       const name = options.shape === 'ent' ? 'delete_time' : 'deleted_at'
       Column({ ...nullableTime, ...(strategy === undefined && { name }) })(prototype, deleted)

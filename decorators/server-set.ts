@@ -10,14 +10,24 @@ export const ETag: () => PropertyDecorator = (...given: readonly unknown[]) =>
     Column({ type: String, length: 64 })(prototype, property)
   })
 
-/** Set once, at create (AIP-148). `filterable` lets filter and order_by name it. */
+/**
+ * Set once, at create (AIP-148). `filterable` lets filter and order_by name it. With `generated` the table
+ * sets it, and not the repository.
+ */
 export const CreateTime = (options: OutputOnlyOptions = {}): PropertyDecorator => time('createTime', options)
 
-/** Set at every write (AIP-148). `filterable` lets filter and order_by name it. */
+/**
+ * Set at every write (AIP-148). `filterable` lets filter and order_by name it. With `generated` the table
+ * sets it, and not the repository.
+ */
 export const UpdateTime = (options: OutputOnlyOptions = {}): PropertyDecorator => time('updateTime', options)
 
 const time = (role: 'createTime' | 'updateTime', options: OutputOnlyOptions): PropertyDecorator =>
   onProperty(role === 'createTime' ? 'CreateTime' : 'UpdateTime', [options], (prototype, property) => {
-    declareProperty(prototype, property, { role, filterable: options.filterable === true })
+    declareProperty(prototype, property, {
+      role,
+      filterable: options.filterable === true,
+      generated: options.generated === true,
+    })
     Column({ type: Date })(prototype, property)
   })

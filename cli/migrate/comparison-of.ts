@@ -1,14 +1,20 @@
-import type { SchemaComparison } from '../../lib/migrations/index.js'
+import type { SchemaComparison, TableNote } from '../../lib/migrations/index.js'
 import { fromEntities, noEntities } from '../loading/entities.js'
 
 /**
- * The comparison of a database with the entities of a module. @throws {Failure} when the module cannot be
+ * The comparison of a database with the entities of a module. @param note - is told what tables of other
+ * applications may have otherwise. @throws {Failure} when the module cannot be
  * used.
  */
-export async function comparisonOf(module: string): Promise<SchemaComparison> {
+export async function comparisonOf(
+  module: string,
+  note: (note: TableNote) => void,
+): Promise<SchemaComparison> {
   const { schemaComparison, tableMigrations } = await import('../../lib/persistence/index.js')
   return fromEntities(module, (exports) => {
-    if (tableMigrations(exports).length === 0) throw noEntities(module)
-    return schemaComparison(exports)
+    tableMigrations(exports) // It refuses what no table can be made of.
+    const comparison = schemaComparison(exports, { note })
+    if (comparison.resources.length === 0) throw noEntities(module)
+    return comparison
   })
 }

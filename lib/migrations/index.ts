@@ -26,7 +26,7 @@ export { type Recovery, recoveryText } from './messages/recoveries.js'
 export { type TriedDown, triedDownText } from './messages/tried-downs.js'
 export { onDownText, type Unfinished, unfinishedText } from './messages/unfinished.js'
 export type { CommandLine, CommandOptions, NextStep } from '../text/command-line.js'
-export type { TableDifference } from '../text/table-difference.js'
+export type { TableDifference, TableNote } from '../text/table-difference.js'
 export type { DatabaseAddress } from './session/engine.js'
 export type { Effect, LockWait, Loss, TableSize } from './session/effect.js'
 export type {

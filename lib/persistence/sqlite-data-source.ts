@@ -62,8 +62,8 @@ export class SqliteDataSource extends DataSource {
 
   /**
    * Creates the tables of resources that are missing, and columns that they lack; other entities are left to
-   * TypeORM, and those with `synchronize: false` to others. `initialize()` calls it unless `synchronize` is
-   * false.
+   * TypeORM, and those with `synchronize: false` or `existing: true` to others. `initialize()` calls it
+   * unless `synchronize` is false.
    */
   override async synchronize(dropBeforeSync = false): Promise<void> {
     const isResource = ({ target }: EntityMetadata) =>
@@ -75,6 +75,7 @@ export class SqliteDataSource extends DataSource {
     const entities = resources
       .filter(({ tableMetadataArgs }) => tableMetadataArgs.synchronize !== false)
       .map(({ target }) => target as EntityClass<object>)
+      .filter((entity) => inheritedFacts(entity).resource?.existing !== true)
     await createTables(this, entities, 'sqlite')
   }
 

@@ -32,6 +32,7 @@ const RESOURCE: RulesOf<ResourceOptions> = {
     value === 'snake' || strategyOf(value) !== undefined
       ? undefined
       : `'snake', 'typeorm' or a naming strategy of TypeORM, such as new MyNamingStrategy()`,
+  existing: YES_OR_NO,
 }
 const SEARCHABLE: RulesOf<SearchableOptions> = {
   sources: (value) => (Array.isArray(value) && value.every(isSource) ? undefined : SOURCES),
@@ -43,7 +44,7 @@ const EMITS: RulesOf<EmitsOptions> = { on: anything, include: anything, source: 
 const TENANT_SCOPED: RulesOf<TenantScopedOptions> = {
   column: (value) => (typeof value === 'string' && value !== '' ? undefined : 'the name of a property'),
 }
-const OUTPUT_ONLY: RulesOf<OutputOnlyOptions> = { filterable: YES_OR_NO }
+const OUTPUT_ONLY: RulesOf<OutputOnlyOptions> = { filterable: YES_OR_NO, generated: YES_OR_NO }
 
 const SOURCES =
   'a list of sources: each is the name of a property, { sql: { postgres: "…" } } with or without cel, or { cel: "…" }'

@@ -114,6 +114,19 @@ export function* generatedProblems(field: Field): Generator<Problem> {
     )
 }
 
+const SET_BY_TABLE: ReadonlySet<Role> = new Set(['outputOnly', 'createTime', 'updateTime'])
+
+/** Why a table cannot set a field by itself. */
+export function* tableSetProblems({ property, role, generated }: Field): Generator<Problem> {
+  if (generated === true && !SET_BY_TABLE.has(role))
+    yield propertyProblem(
+      'decorator',
+      property,
+      `${property} is declared as generated, and it is ${role === 'key' ? 'the key' : `the ${role}`}`,
+      'drop generated',
+    )
+}
+
 /** `@Generated('uuid')` where no column takes it. */
 export const strayGenerated = (property: string): Problem =>
   propertyProblem(

@@ -117,7 +117,12 @@ function build(entity: EntityClass<object>): ResourceModel {
     keys: resourceKeys([key]),
     name,
     tenant,
-    tenantInKey: tenant !== undefined && facts.tenantScoped === true && isPrimary(entity, tenant),
+    tenantInKey:
+      tenant !== undefined &&
+      (facts.tenantScoped === true || facts.resource.existing === true) &&
+      isPrimary(entity, tenant),
+    existing: facts.resource.existing === true,
+    isChangedByTable: fields.some(({ generated }) => generated === true),
     etag: withRole('etag'),
     createTime: withRole('createTime'),
     updateTime: withRole('updateTime'),

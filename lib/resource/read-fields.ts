@@ -9,13 +9,14 @@ import { referenceColumns } from '../../decorators/relations/reference-columns.j
 import { lineage, type EntityFacts } from '../../decorators/entity-facts.js'
 import { tenantDeclared, type TenantDeclaration } from '../../decorators/tenant-scoped.js'
 import type { EntityClass } from './resource-model.js'
-import { defaultOf, generatedProblems, strayDefault, strayGenerated } from './defaults.js'
+import { defaultOf, generatedProblems, strayDefault, strayGenerated, tableSetProblems } from './defaults.js'
 import type { Field, Role } from './fields/field.js'
 import { describeType, typeProblems, unstorableType } from './fields/column-type.js'
 import { columnNameProblems, fieldNameProblems, misnamedColumn } from './fields/column-names.js'
 import { namingProblems } from './fields/naming-problems.js'
 import { formProblems } from './fields/property-form.js'
 import { renameProblems } from './fields/renamed-columns.js'
+import { hasStorableZero } from './fields/storable-zero.js'
 import { expectedType, kindOfProperty } from './kinds/declared-kind.js'
 import { type DeclaredPart, facetsOf } from './kinds/facets.js'
 import { kindOf } from './kinds/kinds.js'
@@ -52,7 +53,7 @@ export function readFields(
   facts: EntityFacts,
   message: DescMessage | undefined,
 ): FieldReading {
-  const { problems: declared, properties: refused } = typeormProblems(entity)
+  const { problems: declared, properties: refused } = typeormProblems(entity, facts)
   const problems = [...declared]
   const classes = new Set<unknown>(lineage(entity))
   const columns = new Map<string, ColumnArgs>()
@@ -94,9 +95,11 @@ export function readFields(
     if (!('rule' in field)) {
       const { default: make, mintsUuid = false } = facts.properties.get(property) ?? {}
       if (mintsUuid) problems.push(...generatedProblems(field))
+      problems.push(...tableSetProblems(field))
       // The repository mints keys anyway.
       const minted = mintsUuid && role !== 'key' ? randomUUID : undefined
-      const initial = defaultOf(field, column.options.default, make ?? minted)
+      const initial =
+        field.generated === true ? undefined : defaultOf(field, column.options.default, make ?? minted)
       if (initial !== undefined && 'rule' in initial) problems.push(initial)
       read.push(
         Object.freeze({
@@ -106,7 +109,9 @@ export function readFields(
         }),
       )
     }
-    problems.push(...problemsOf(property, column, field, ownField, designType))
+    problems.push(
+      ...problemsOf(property, column, field, ownField, designType, facts.resource?.existing === true),
+    )
     problems.push(...misnamedColumn(property, name, field, tenant))
   }
   for (const [property, { role, default: make, mintsUuid }] of facts.properties)
@@ -241,7 +246,12 @@ function toField(
   const inside = isNested && inMessage !== undefined ? insideOf(inMessage, name) : undefined
   const comparable = exposed && !hidden && (!isNested || inside !== undefined)
   const filterable = comparable && (role === 'plain' || role === 'key' || optedIn)
-  const nullable = column.options.nullable === true
+  const isNullable = column.options.nullable === true
+  const isExisting = facts.resource?.existing === true
+  const nullIsZero = isExisting && isNullable && !part.isKeyPart && hasStorableZero(kind, role, inMessage)
+  // A row of an existing table without a tenant is reached by nobody.
+  const nullable = isNullable && !nullIsZero && !(isExisting && role === 'tenant')
+  const { asExpression, generatedType } = column.options
   return Object.freeze({
     property,
     proto,
@@ -254,6 +264,11 @@ function toField(
     exposed,
     ...facetsOf(kind, inMessage, column.options, part),
     ...(facet?.renamedFrom === undefined ? {} : { renamedFrom: facet.renamedFrom }),
+    ...(nullIsZero && { nullIsZero }),
+    ...(facet?.generated === true && { generated: true as const }),
+    ...(asExpression !== undefined && {
+      expression: { sql: asExpression, isStored: generatedType === 'STORED' },
+    }),
     ...inside,
   })
 }
@@ -264,6 +279,7 @@ function problemsOf(
   field: Field | Problem,
   inMessage: DescField | undefined,
   designType: unknown,
+  isExisting: boolean,
 ): Problem[] {
   if ('rule' in field) return [field]
   const problems = [...typeProblems(property, column.options, field.kind)]
@@ -309,7 +325,7 @@ function problemsOf(
         'column',
         property,
         `${property} is not optional in the message, so it cannot tell absent from empty`,
-        'drop nullable, or write optional in the .proto',
+        isExisting ? 'write optional in the .proto' : 'drop nullable, or write optional in the .proto',
       ),
     )
   return problems

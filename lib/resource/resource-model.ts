@@ -81,6 +81,10 @@ export interface ResourceModel<E extends object = object> {
    * it.
    */
   readonly tenantInKey: boolean
+  /** Whether the table is another application's, and stays as it is. */
+  readonly existing: boolean
+  /** Whether the table sets columns by itself, so that each write reads the row back. */
+  readonly isChangedByTable: boolean
   readonly etag: Field | undefined
   readonly createTime: Field | undefined
   readonly updateTime: Field | undefined

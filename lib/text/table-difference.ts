@@ -18,6 +18,17 @@ export interface TableDifference {
   readonly next?: TableStep
 }
 
+/** What a table of another application has otherwise than a table of the framework, and may have. */
+export interface TableNote extends Pick<TableDifference, 'kind' | 'table' | 'column' | 'text'> {
+  /** What follows. */
+  readonly detail: string
+  /** How many rows are meant, as far as they were counted. */
+  readonly rows?: number
+}
+
+/** A note in one line. */
+export const tableNoteText = ({ text, detail }: TableNote): string => `${text}: ${detail}`
+
 /**
  * What brings it in line. `expand`: a file that `migrate diff` writes. `contract` and `drop`: one that
  * `migrate diff --contract` writes, which changes or drops it. `both`: one of each. `backfill`: one that a

@@ -91,7 +91,11 @@ describe('options of decorators', () => {
       { filtrable: true },
       'glow: @OutputOnly: there is no option filtrable; did you mean filterable?',
     ],
-    ['OutputOnly', { role: 'plain' }, 'glow: @OutputOnly: there is no option role; valid: filterable'],
+    [
+      'OutputOnly',
+      { role: 'plain' },
+      'glow: @OutputOnly: there is no option role; valid: filterable, generated',
+    ],
     ['UpdateTime', { filterable: 1 }, 'glow: @UpdateTime: filterable is 1; valid: true, false'],
   ]
   for (const [name, options, problem] of refused)
@@ -128,7 +132,7 @@ describe('options of decorators', () => {
     Entity('widgets')(Widget)
     decorators.Resource({ shared: true })(Widget)
     expect(problemsOf(Widget as EntityClass<object>)).to.deep.equal([
-      'glow: @OutputOnly: there is no option shiny; valid: filterable',
+      'glow: @OutputOnly: there is no option shiny; valid: filterable, generated',
     ])
   })
 })

@@ -1,4 +1,4 @@
-import type { Difference, TableDifference, VersionStatus } from '../../../lib/migrations/index.js'
+import type { Difference, TableDifference, TableNote, VersionStatus } from '../../../lib/migrations/index.js'
 import { entitiesFlag } from '../../loading/entities.js'
 import { databaseFlags } from '../../migrate/database-flags.js'
 import type { DatabaseRun, OnDatabase } from '../../migrate/database-run.js'
@@ -11,12 +11,16 @@ interface VerifyResult extends OnDatabase {
   readonly left: readonly string[]
   /** The differences as values. */
   readonly details: readonly (Difference | TableDifference)[]
+  /** What tables of other applications have otherwise, and may have. */
+  readonly notes: readonly TableNote[]
 }
 
 export default class Verify extends Verb {
   static override summary =
     'Compare what is applied with the files, and tables with entities; exit with 1 on a difference.'
   static override description = `Reports versions that are missing, dirty, edited or not in these files, and INVALID indexes. --entities also compares the tables with the entities: columns, types, collations, NULLs, keys, unique and other indexes, stored search vectors. Each line says what to do. Changes nothing.
+
+A table of @Resource({ existing: true }) only has to have what isolation and values need. Everything else is a note, which is no difference; in --json it is in notes. How many rows have no tenant is one of them.
 
 A version that another tool applied is accepted: the content of its file at that time is unknown. A note names it; it is no difference.`
   static override differs = 'A difference was found.'
@@ -37,7 +41,9 @@ A version that another tool applied is accepted: the content of its file at that
         import('../../migrate/views/verify-view.js'),
       ])
     const { entities } = flags
-    const compare = entities === undefined ? undefined : await comparisonOf(entities)
+    const notes: TableNote[] = []
+    const compare =
+      entities === undefined ? undefined : await comparisonOf(entities, (note) => notes.push(note))
     const run = new DatabaseRun(this, flags)
     await run.noteEmpty()
     const differences = await run.read((migrator) => migrator.verify(compare))
@@ -45,13 +51,13 @@ A version that another tool applied is accepted: the content of its file at that
     const elsewhere = await noteElsewhere(this, run, versions)
     const other = await run.read((migrator) => migrator.otherHistory())
     if (other?.isRefused === false) this.note([historyText(other, run.command)])
-    this.note(view.verifyNotes({ versions }))
+    this.note(view.verifyNotes({ versions, notes }))
     const removed = await removedIn(run, differences, versions)
     this.say(view.verifyLines({ differences, versions, removed, entities, elsewhere }, run.style))
     if (differences.length > 0) this.endWith('differs')
     const lines = (some: readonly (Difference | TableDifference)[]) => some.map((one) => differenceText(one))
     const left = view.leftIn({ differences, removed })
-    return run.onDatabase({ differences: lines(differences), left: lines(left), details: differences })
+    return run.onDatabase({ differences: lines(differences), left: lines(left), details: differences, notes })
   }
 }
 

@@ -2,9 +2,10 @@ import {
   type Difference,
   differenceText,
   type TableDifference,
+  type TableNote,
   type VersionStatus,
 } from '../../../lib/migrations/index.js'
-import { isContract } from '../../../lib/text/table-difference.js'
+import { isContract, tableNoteText } from '../../../lib/text/table-difference.js'
 import { missingAmong } from '../lines/missing-versions.js'
 import { namesText } from '../lines/names-text.js'
 import { nextLine, type Style } from '../lines/line-style.js'
@@ -19,6 +20,8 @@ export interface Verified {
   /** The module of the entities; undefined where the tables were not compared. */
   readonly entities: string | undefined
   readonly elsewhere: Elsewhere | undefined
+  /** What tables of other applications have otherwise, and may have. */
+  readonly notes: readonly TableNote[]
 }
 
 export interface Removed {
@@ -31,7 +34,7 @@ export interface Removed {
 const isOfTable = (difference: Difference | TableDifference): difference is TableDifference =>
   'text' in difference
 
-export function verifyLines(verified: Verified, style: Style): readonly string[] {
+export function verifyLines(verified: Omit<Verified, 'notes'>, style: Style): readonly string[] {
   const { differences, removed, entities, elsewhere } = verified
   const left = leftIn(verified)
   const others = differences.filter((one) => !left.some((other) => other === one))
@@ -66,12 +69,14 @@ export const leftIn = ({ differences, removed }: Pick<Verified, 'differences' | 
       isOfTable(one) && isContract(one) && !removed.some(({ difference }) => difference === one),
   )
 
-/** What is said of versions whose content at that time is unknown. */
-export function verifyNotes({ versions }: Pick<Verified, 'versions'>): readonly string[] {
+/** What is said of versions whose content at that time is unknown, and of tables of other applications. */
+export function verifyNotes({ versions, notes }: Pick<Verified, 'versions' | 'notes'>): readonly string[] {
   const unchecked = versions.filter(({ isChecked }) => !isChecked).map(({ name }) => name)
-  return unchecked.length === 0
-    ? []
-    : [`another tool applied ${unchecked.join(', ')}: an edit of a file since then would not be seen`]
+  const unseen =
+    unchecked.length === 0
+      ? []
+      : [`another tool applied ${unchecked.join(', ')}: an edit of a file since then would not be seen`]
+  return [...unseen, ...notes.map(tableNoteText)]
 }
 
 const ONLY_LEFT = 'nothing differs but what is left for the contract:'
@@ -86,7 +91,7 @@ function removedText({ difference, version, isRecorded }: Removed, { command }: 
 
 /** What to do about tables that differ: a version that is missing may be the reason. */
 function nextLines(
-  { differences, versions, removed, entities = 'MODULE' }: Verified,
+  { differences, versions, removed, entities = 'MODULE' }: Omit<Verified, 'notes'>,
   style: Style,
 ): readonly string[] {
   const ofTables = differences.filter(isOfTable)

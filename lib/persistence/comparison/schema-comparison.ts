@@ -1,19 +1,35 @@
-import type { TableDifference } from '../../text/table-difference.js'
+import type { TableDifference, TableNote } from '../../text/table-difference.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
-import type { LiveSchema } from '../dialects/catalog/live-table.js'
+import type { CatalogRow, LiveSchema } from '../dialects/catalog/live-table.js'
+import type { Query } from '../dialects/catalog/table-definition.js'
 import { dialectNamed } from '../dialects/dialect-named.js'
 import { SEARCH_VECTOR, vectorOf } from '../dialects/search-predicate.js'
 import { shownDifference } from './shown-difference.js'
+import { existingTable } from './existing-table.js'
+import { rowsWithoutTenant } from './rows-without-tenant.js'
 import { type ComparedDialect, expectedTable } from './expected-table.js'
 import { tableDifferences } from './table-differences.js'
 import { storedVector, vectorDifferences } from './vector-differences.js'
+import { identifyingColumns } from '../schema/identifying-columns.js'
 import { referencesOf, type TableReferences } from '../schema/foreign-keys.js'
 import { resourcesIn } from '../schema/resources-in.js'
 import { type Naming, tableNameOf } from '../schema/table-name-of.js'
 import { tableOf } from '../schema/table-of.js'
 
 /** The differences between the tables of a live database and the resources. Empty when there are none. */
-export type SchemaComparison = (live: LiveSchema) => Promise<readonly TableDifference[]>
+export interface SchemaComparison {
+  (live: LiveSchema): Promise<readonly TableDifference[]>
+  /** The names of the resources that are compared. */
+  readonly resources: readonly string[]
+}
+
+interface ComparisonOptions {
+  /**
+   * Called with what a table of `@Resource({ existing: true })` has otherwise, and may have. Default: such
+   * notes are dropped.
+   */
+  readonly note?: (note: TableNote) => void
+}
 
 /**
  * Compares the tables of resources with a database: columns, their types, collations and NULLs, the primary
@@ -27,9 +43,10 @@ export type SchemaComparison = (live: LiveSchema) => Promise<readonly TableDiffe
  */
 export function schemaComparison(
   entities: Readonly<Record<string, unknown>> | readonly unknown[],
+  { note = () => undefined }: ComparisonOptions = {},
 ): SchemaComparison {
   const { models, naming, schema } = resourcesIn(entities)
-  return async (live) => {
+  const compare = async (live: LiveSchema) => {
     const differences: TableDifference[] = []
     const dialect = await dialectNamed(live.dialect).identify(live)
     const { catalog, namespace } = dialect
@@ -43,9 +60,12 @@ export function schemaComparison(
       })
     const links = referencesOf(models, dialect, naming)
     for (const model of models)
-      differences.push(...(await compareModel(model, live, { ...dialect, catalog }, naming, links(model))))
+      differences.push(
+        ...(await compareModel(model, live, { ...dialect, catalog }, naming, links(model), note)),
+      )
     return differences
   }
+  return Object.assign(compare, { resources: models.map(({ entity }) => entity.name) })
 }
 
 async function compareModel(
@@ -54,6 +74,7 @@ async function compareModel(
   dialect: ComparedDialect,
   naming: Naming,
   links: TableReferences,
+  note: (note: TableNote) => void,
 ): Promise<readonly TableDifference[]> {
   const { search } = model
   const table = tableNameOf(model, dialect, naming)
@@ -67,7 +88,22 @@ async function compareModel(
     dialect,
     isIndexed ? [SEARCH_VECTOR] : [],
   )
+  if (model.existing && there !== undefined && there.faults.length === 0) {
+    const query: Query = async (text, values) =>
+      rowsOf(await live.rows(text.replaceAll(/\$\d+/g, '?'), values))
+    const inexact = (await dialect.inexactColumns(query, table, identifyingColumns(model, dialect))) ?? []
+    const found = existingTable(model, wanted, there, differences, inexact, dialect)
+    for (const one of [...found.notes, ...(await rowsWithoutTenant(model, wanted, there, live, dialect))])
+      note(one)
+    return found.differences
+  }
   const shown = differences.flatMap((difference) => shownDifference(difference, wanted, dialect) ?? [])
   if (!isIndexed || there === undefined || there.faults.length > 0) return shown
   return [...shown, ...vectorDifferences(table, there, await storedVector(table, vectorOf(search), live))]
 }
+
+/** By position, in the order in which they are selected, and as the texts that an executor reads. */
+const rowsOf = (rows: readonly CatalogRow[]) =>
+  rows.map((row) =>
+    Object.values(row).map((value) => (typeof value === 'boolean' ? (value ? 't' : 'f') : value)),
+  )

@@ -73,7 +73,9 @@ export interface SchemaModel {
  * @throws DeclarationError for a resource whose declarations do not fit together, and without a resource.
  */
 export function schemaModel(entities: Readonly<Record<string, unknown>> | readonly unknown[]): SchemaModel {
-  const { models: unsorted, naming } = resourcesIn(entities)
+  const { models: all, naming } = resourcesIn(entities)
+  // The table of another application is not changed.
+  const unsorted = all.filter(({ existing }) => !existing)
   tableMigrations(Object.fromEntries(Object.entries(entities))) // It refuses what no table can be made of.
   if (unsorted.length === 0)
     throw new DeclarationError('entities', [problem('entity', 'there is no resource among them')])

@@ -37,7 +37,9 @@ export function newEntity<E extends object>(
   const from = (model.relations.length === 0 ? input : withKeys(model, input)) as Readonly<Values>
   const now = nowOf(sources)
   for (const field of model.entityFields)
-    to[field.property] = initialValue(field, from, to[field.property], model, scope, sources, now)
+    // What the table sets is read back.
+    if (field.generated === true) to[field.property] = undefined
+    else to[field.property] = initialValue(field, from, to[field.property], model, scope, sources, now)
   model.checkValues(entity)
   if (model.tenant !== undefined && (to[model.tenant.property] ?? '') === '')
     throw new InvalidArgument(model.tenant.proto, 'a system call has to say whose resource it creates')

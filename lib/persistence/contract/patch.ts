@@ -74,7 +74,8 @@ const NO_SECRETS: SecretWrite = { secrets: [], input: {} }
 export function serverSetValues(model: ResourceModel, sources: Sources): Values {
   const values: Values = {}
   if (model.etag !== undefined) values[model.etag.property] = newEtag()
-  if (model.updateTime !== undefined) values[model.updateTime.property] = nowOf(sources)
+  if (model.updateTime !== undefined && model.updateTime.generated !== true)
+    values[model.updateTime.property] = nowOf(sources)
   return values
 }
 

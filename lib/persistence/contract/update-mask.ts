@@ -25,6 +25,7 @@ const WHY: Readonly<Partial<Record<Role, string>>> = {
   outputOnly: 'it is output-only',
   credential: 'a credential is minted by the server',
 }
+const WHY_GENERATED = 'its table sets it'
 const WHY_NAME = 'the name of a resource never changes'
 
 /**
@@ -99,6 +100,8 @@ function referenceNamed({ relations, message }: ResourceModel, name: string): Fi
 
 function writableField(model: ResourceModel, name: string, options: UpdateOptions | undefined): Field {
   const field = model.byProto.get(name) ?? referenceNamed(model, name)
+  if (field?.generated === true)
+    throw new InvalidArgument('update_mask', `${name} cannot be written: ${WHY_GENERATED}`)
   const internal = field !== undefined && !field.exposed
   const credential = model.credentials.some(({ proto }) => proto === name)
   if (

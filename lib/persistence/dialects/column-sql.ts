@@ -1,5 +1,8 @@
 import type { Field, Inside } from '../../resource/fields/field.js'
+import { kindOf } from '../../resource/kinds/kinds.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Dialect } from './dialect.js'
+import { constantText } from './values/constant-text.js'
 import { rulesOf } from '../query/plan-rules.js'
 import type { PlanColumn } from '../query/query-plan.js'
 
@@ -12,8 +15,40 @@ export const columnSql = (column: PlanColumn, dialect: Dialect, table?: string):
   const bare = dialect.quote(column.column)
   const name = table === undefined ? bare : `${dialect.quote(table)}.${bare}`
   if (column.inside !== undefined) return insideSql(name, column, column.inside, dialect)
-  return column.first === undefined ? name : dialect.kinds[column.kind].beginning(name, column.first)
+  const value = column.nullIsZero === true ? zeroForNull(name, column, dialect, table) : name
+  return column.first === undefined ? value : dialect.kinds[column.kind].beginning(value, column.first)
 }
+
+/** NULL is compared and ordered as the zero value that it is read as. No row is no zero. */
+const zeroForNull = (name: string, column: PlanColumn, dialect: Dialect, table?: string): string => {
+  const zero =
+    column.kind === 'any' || column.json !== undefined ? undefined : kindOf(column as Field).filler(column)
+  const text = dialect.kinds[column.kind].zero ?? constantText(zero, dialect)
+  if (text === undefined) return name
+  const read = `COALESCE(${name}, ${text})`
+  if (column.of === undefined || table === undefined) return read
+  const key = `${dialect.quote(table)}.${dialect.quote(column.of.target.key.column)}`
+  return `(CASE WHEN ${key} IS NOT NULL THEN ${read} END)`
+}
+
+/**
+ * Leaves out the rows of an existing table that belong to no tenant, for behind another condition: nobody
+ * reaches them. @param of - what the columns are qualified with.
+ */
+export const ofSomeTenant = (
+  { existing, tenant }: Pick<ResourceModel, 'existing' | 'tenant'>,
+  { quote }: Pick<Dialect, 'quote'>,
+  of = '',
+): string => (existing && tenant !== undefined ? ` AND ${of}${quote(tenant.column)} IS NOT NULL` : '')
+
+/**
+ * Whether `soft_delete_key` stands for the condition of partial indexes. The unique indexes of an existing
+ * table are what they are.
+ */
+export const hasDeleteKey = (
+  { deleteTime, uniques, existing }: Pick<ResourceModel, 'deleteTime' | 'uniques' | 'existing'>,
+  { can }: Pick<Dialect, 'can'>,
+): boolean => !can.partialIndexes && deleteTime !== undefined && uniques.length > 0 && !existing
 
 /** A key as text, where a statement keeps that beside it. */
 export const keyTextSql = (key: Field, { kinds, quote }: Dialect): string => {

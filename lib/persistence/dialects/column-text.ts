@@ -1,4 +1,5 @@
 import type { ColumnDefinition } from './catalog/table-definition.js'
+import { valueText } from './catalog/value-text.js'
 import type { Dialect } from './dialect.js'
 
 /**
@@ -11,7 +12,5 @@ export function columnText(
   collation: string = dialect.collation,
 ): string {
   const collated = column.isText && collation !== '' ? ` ${collation}` : ''
-  const value = column.fallback ?? column.initial
-  const fallback = value === undefined ? '' : ` DEFAULT ${value}`
-  return `${dialect.quote(column.name)} ${column.type}${collated}${column.nullable ? '' : ' NOT NULL'}${fallback}`
+  return `${dialect.quote(column.name)} ${column.type}${collated}${valueText(column)}`
 }

@@ -110,11 +110,19 @@ const comparison = (node: CompareNode, writer: Writer): string => {
   if (key === undefined) {
     const text = columnText(column, writer)
     const compared = isTextInside(column, writer) ? writer.dialect.tags.compared(text) : text
+    if (column.nullIsZero === true && op === '=' && column.of === undefined) {
+      // Redundant, but an index serves the column alone.
+      const alone = columnText(bare(column), writer)
+      const found = `(${alone} = ${bound(column, value, writer)} OR ${alone} IS NULL)`
+      return `(${found} AND ${compared} = ${bound(column, value, writer)})`
+    }
     return `${compared} ${SQL_OPS[op]} ${bound(column, value, writer)}`
   }
   const tag = writer.dialect.tags.compared(tagText(column, key, writer))
   return `${tag} ${SQL_OPS[op]} ${bound(TEXT, value, writer)}`
 }
+
+const bare = ({ nullIsZero: _, ...column }: PlanColumn): PlanColumn => column
 
 /** An index serves it: the column stands alone. */
 const readComparison = (
@@ -159,7 +167,7 @@ const presence = ({ column, key }: HasNode, writer: Writer): string =>
     columnText(column, writer),
     key,
     (value) => bound(TEXT, value, writer),
-    column.nullable,
+    column.nullable || column.nullIsZero === true,
   )
 
 /** Values inside of JSON do not have the column's collation. */

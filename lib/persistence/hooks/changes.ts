@@ -58,6 +58,7 @@ const refusal = (hook: string, property: string, why: string): TypeError =>
 /** Why server code cannot write a field, either. */
 const refused = (field: Field): string | undefined => {
   if (field.writable) return undefined
+  if (field.generated === true) return 'its table sets it'
   switch (field.role) {
     case 'key':
       return 'a key never changes; to mint others, give the repository the option newKey'

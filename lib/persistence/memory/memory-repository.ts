@@ -1,5 +1,6 @@
 import type { RequestContext } from '../../context.js'
-import { type EntityClass, resourceModel } from '../../resource/resource-model.js'
+import { DeclarationError, inEntity, propertyProblem } from '../../errors.js'
+import { type EntityClass, type ResourceModel, resourceModel } from '../../resource/resource-model.js'
 import { type StandardOptions, StandardRepository } from '../repository/standard-repository.js'
 import { type MemoryCall, MemoryDatabase } from './memory-database.js'
 import { MemoryBackend } from './memory-backend.js'
@@ -22,6 +23,22 @@ export class MemoryRepository<E extends object, K = string> extends StandardRepo
 > {
   constructor(entity: EntityClass<E>, options: MemoryOptions = {}) {
     const model = resourceModel(entity)
+    refuseGenerated(model)
     super(model, options, new MemoryBackend(model, options.database ?? new MemoryDatabase()))
   }
+}
+
+/** Nothing in memory does what a table does by itself. */
+function refuseGenerated({ entity, fields }: ResourceModel): void {
+  const problems = fields
+    .filter(({ generated }) => generated === true)
+    .map(({ property }) =>
+      propertyProblem(
+        'table',
+        property,
+        `${property} is declared as generated, and memory has no table that sets it`,
+        'test with SQLite, which has triggers and generated columns',
+      ),
+    )
+  if (problems.length > 0) throw new DeclarationError(entity.name, inEntity(entity, problems))
 }

@@ -2,6 +2,7 @@ import type { Field } from '../../resource/fields/field.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { Precondition } from '../contract/precondition.js'
 import type { TableName } from '../dialects/catalog/table-definition.js'
+import { ofSomeTenant } from '../dialects/column-sql.js'
 import type { Dialect } from '../dialects/dialect.js'
 import { quoteTable } from '../dialects/quote-table.js'
 import type { MergingSql } from '../dialects/values/merging-sql.js'
@@ -46,7 +47,8 @@ export class MergedStatements {
     const columns = this.#selected(selected, 't')
     const sought = tenant === undefined ? [by] : [by, tenant]
     const calls = this.#calls(sought)
-    const condition = `${this.#matching(sought)}${this.#live()}`
+    const owned = tenant === undefined ? ofSomeTenant(this.model, this.dialect, 't.') : ''
+    const condition = `${this.#matching(sought)}${owned}${this.#live()}`
     const number = `k.o AS ${this.dialect.quote(NUMBER)}`
     if (!isFirst)
       return named(`SELECT ${number}, ${columns} FROM ${calls} JOIN ${this.#table} t ON ${condition}`)

@@ -2,7 +2,7 @@ import { isOwning, type Relation } from '../../resource/relations/relation.js'
 import { type ResourceModel, resourceModel } from '../../resource/resource-model.js'
 import type { ListScope, Through } from '../contract/repository.js'
 import { type Scope, scopeOf } from '../contract/scope.js'
-import { and, type FilterNode, isNull, type RelatedRow } from '../query/query-plan.js'
+import { and, type FilterNode, isNotNull, isNull, type RelatedRow } from '../query/query-plan.js'
 import { hasPart } from '../query/reachable.js'
 import { predicateOf } from '../query/predicate.js'
 import type { FieldsBehind, RelatedFields } from '../query/related-fields.js'
@@ -104,7 +104,8 @@ class FieldsThrough {
     if (target.tenant === undefined) return none
     if (source.tenant !== undefined) return { ...none, pairs: [{ from: source.tenant, to: target.tenant }] }
     if (tenant !== undefined) return { ...none, conditions: [hasPart(target.tenant, tenant)] }
-    if (this.model.tenant === undefined) return none
+    if (this.model.tenant === undefined)
+      return target.existing ? { ...none, conditions: [isNotNull(target.tenant)] } : none
     throw acrossTenants(source, target)
   }
 }

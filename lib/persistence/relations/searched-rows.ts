@@ -3,6 +3,7 @@ import { keyPartOf, type PartValue } from '../../resource/keys/key-part.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { TableName } from '../dialects/catalog/table-definition.js'
 import type { Dialect } from '../dialects/dialect.js'
+import { ofSomeTenant } from '../dialects/column-sql.js'
 import { quoteTable } from '../dialects/quote-table.js'
 import { toOrderBy } from '../dialects/to-order-by.js'
 import type { GatheredSql } from '../dialects/values/gathered.js'
@@ -201,7 +202,8 @@ export class SearchedRows {
     else
       conditions.push(`${column(by)} IN (${Array.from({ length: values.bound }, () => bind(by)).join(', ')})`)
     if (deleteTime !== undefined) conditions.push(`${column(deleteTime)} IS NULL`)
-    const found = `${quoteTable(table, dialect)} WHERE ${conditions.join(' AND ')}`
+    const owned = isOwned ? '' : ofSomeTenant(model, dialect)
+    const found = `${quoteTable(table, dialect)} WHERE ${conditions.join(' AND ')}${owned}`
     const from = `FROM ${isSorted ? this.#sorted(found, dialect.countPlaceholder(++bound)) : found}`
     // How many rows refer to others depends on the tenant.
     const made = by === this.model.key ? named : plannedByValue

@@ -1,10 +1,10 @@
 import { DeclarationError, inEntity, problem } from '../../errors.js'
-import type { Field } from '../../resource/fields/field.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { TableName } from '../dialects/catalog/table-definition.js'
 import type { Database, Executor, RunOptions } from '../engines/executor/executor.js'
 import { named } from '../engines/executor/named.js'
 import { unlessAborted } from '../engines/executor/unless-aborted.js'
+import { identifyingColumns } from './identifying-columns.js'
 
 /** A check that takes longer is shared with no further call: its connection may be dead. */
 const SLOW_MS = 1000
@@ -44,25 +44,16 @@ export class CollationCheck {
   }
 
   async #check(on: Executor, options?: RunOptions): Promise<void> {
-    const fields = columnsOf(this.model)
     const inexact = await on.dialect.inexactColumns(
       async (text, values) => (await on.run(named(text), values, options)).rows,
       this.table,
-      fields.map((field) => {
-        const kind = on.dialect.kinds[field.kind]
-        const { exactAs } = kind
-        return {
-          column: field.column,
-          type: kind.type(field),
-          isExactAs: exactAs && ((type: string) => exactAs(field, type)),
-        }
-      }),
+      identifyingColumns(this.model, on.dialect),
     )
     if (inexact === undefined) return
     const problems = inexact.map(({ column, what, advice }) =>
       problem(
         'collation',
-        `${fields.find((field) => field.column === column)?.proto} has the ${what}, which takes different texts for the same`,
+        `${this.model.fields.find((field) => field.column === column)?.proto} has the ${what}, which takes different texts for the same`,
         advice,
       ),
     )
@@ -71,9 +62,3 @@ export class CollationCheck {
     this.isPending = false
   }
 }
-
-/** The columns that identify a row or its owner. */
-const columnsOf = ({ key, tenant, secrets, credentials }: ResourceModel): Field[] =>
-  [key, tenant, ...secrets.map(({ hash }) => hash), ...credentials.map(({ publicId }) => publicId)].filter(
-    (field) => field !== undefined,
-  )

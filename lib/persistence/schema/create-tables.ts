@@ -1,11 +1,12 @@
 import type { DataSource } from 'typeorm'
 import { DeclarationError } from '../../errors.js'
-import { resourceModel, type EntityClass } from '../../resource/resource-model.js'
+import { resourceModel, type EntityClass, type ResourceModel } from '../../resource/resource-model.js'
 import type { Dialect, DialectName } from '../dialects/dialect.js'
 import { dialectNamed } from '../dialects/dialect-named.js'
-import type { TableDefinition } from '../dialects/catalog/table-definition.js'
+import type { TableDefinition, TableName } from '../dialects/catalog/table-definition.js'
 import { addForeignKey, createIndex, createTable } from './create-table.js'
 import { referencesOf, tenantTargets } from './foreign-keys.js'
+import { identifyingColumns } from './identifying-columns.js'
 import { type Naming, tableNameOf } from './table-name-of.js'
 import { refusedKeys, sharedIndexNames } from './index-problems.js'
 import { tableOf, tenantKeyIndex } from './table-of.js'
@@ -15,8 +16,8 @@ type Queries = Pick<DataSource, 'query'>
 /**
  * Creates the missing tables of resources, with every index and foreign key that isolation and order need,
  * and their schemas (MySQL: databases). On SQLite it also adds missing columns and makes changed indexes
- * anew, and adds no foreign key to a table that is there. For development and tests: production schemas
- * change by migrations.
+ * anew, and adds no foreign key to a table that is there. A table of `existing: true` that is there stays as
+ * it is. For development and tests: production schemas change by migrations.
  * @param dataSource - determines, with the entities, the names of tables and where they are.
  */
 export async function createTables(
@@ -36,7 +37,12 @@ export async function createTables(
   )
   const problems = [...tables.flatMap((table) => refusedKeys(table, dialect)), ...sharedIndexNames(tables)]
   if (problems.length > 0) throw new DeclarationError('entities', problems)
-  for (const table of tables) {
+  const isThere = async (model: ResourceModel, table: TableName) =>
+    (await dialect.inexactColumns(query, table, identifyingColumns(model, dialect))) !== undefined
+  for (const [at, table] of tables.entries()) {
+    const model = models[at] as ResourceModel
+    // It is another application's.
+    if (model.existing && (await isThere(model, table))) continue
     const [create = '', ...indexes] = createTable(table, dialect)
     if (table.schema !== undefined) await createSchema(dataSource, table.schema, dialect)
     await dataSource.query(create)

@@ -1,6 +1,6 @@
 import type { Field } from '../../resource/fields/field.js'
 import { kindOf } from '../../resource/kinds/kinds.js'
-import { constantText } from './constant-text.js'
+import { constantText } from '../dialects/values/constant-text.js'
 import type { Dialect } from '../dialects/dialect.js'
 
 /**

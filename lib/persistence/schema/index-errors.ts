@@ -95,10 +95,10 @@ export class IndexErrors {
     ]
     const isSame = (one: readonly string[]) =>
       columns !== undefined && one.length === columns.length && one.every((text) => columns.includes(text))
-    const found =
-      known.find((one) => isSame(one.columns)) ??
-      known.find((one) => name === one.name || name === `${own}.${one.name}`)
-    return found?.columns
+    const same = known.find((one) => isSame(one.columns))
+    // An index that has the declared name may be without the tenant in a table of another application.
+    if (same !== undefined || this.model.existing) return same?.columns
+    return known.find((one) => name === one.name || name === `${own}.${one.name}`)?.columns
   }
 
   /** None for a rule that spans tenants: its field would tell one tenant what another has. */

@@ -40,7 +40,8 @@ export interface TableMigration {
  * one table.
  */
 export function tableMigrations(exports: Readonly<Record<string, unknown>>): readonly TableMigration[] {
-  const { models, naming } = resourcesIn(exports)
+  const { models: all, naming } = resourcesIn(exports)
+  const models = all.filter(({ existing }) => !existing)
   const { postgres, mysql } = MIGRATED_DIALECTS
   const outside = targetsOutside(models)
   const graph = relationGraph([...outside, ...models])

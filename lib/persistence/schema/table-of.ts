@@ -4,8 +4,9 @@ import type { Facets } from '../../resource/kinds/kind.js'
 import { kindOf } from '../../resource/kinds/kinds.js'
 import { string } from '../../resource/kinds/text.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
+import { hasDeleteKey } from '../dialects/column-sql.js'
 import type { Dialect } from '../dialects/dialect.js'
-import { constantText } from './constant-text.js'
+import { constantText } from '../dialects/values/constant-text.js'
 import type { KindSql } from '../dialects/values/kind-sql.js'
 import type {
   ColumnDefinition,
@@ -35,6 +36,10 @@ function initialOf(field: Field, dialect: Dialect): string | undefined {
   return value !== undefined && isText && field.maxLength === undefined ? `(${value})` : value
 }
 
+/** PostgreSQL knows only stored ones, and TypeORM then says STORED. */
+const generatedBy = ({ expression }: Field): string | undefined =>
+  expression && `AS (${expression.sql}) ${expression.isStored ? 'STORED' : 'VIRTUAL'}`
+
 /**
  * The table of a resource in one dialect.
  * @param links - to the tables of other resources; none by default.
@@ -45,14 +50,14 @@ export function tableOf(
   table: TableName = tableNameOf(model, dialect),
   links: TableReferences = UNLINKED,
 ): TableDefinition {
-  const hasDiscriminator =
-    !dialect.can.partialIndexes && model.deleteTime !== undefined && model.uniques.length > 0
+  const hasDiscriminator = hasDeleteKey(model, dialect)
   const columns: ColumnDefinition[] = model.fields.map((field) => ({
     name: field.column,
     ...typedBy(dialect.kinds[field.kind], field),
-    nullable: field.nullable,
+    nullable: field.nullable || field.nullIsZero === true,
     fallback: undefined,
     initial: initialOf(field, dialect),
+    generated: generatedBy(field),
     filler: fillerOf(field, dialect),
     renamedFrom: field.renamedFrom,
   }))
@@ -117,7 +122,7 @@ function uniqueIndexes(
     model.deleteTime === undefined ? undefined : `${dialect.quote(model.deleteTime.column)} IS NULL`
   const declared = model.uniques.map(({ name, fields }) => {
     const scoped = scopedColumns(fields, scope)
-    const columns = [...scoped, ...(!partialIndexes && live !== undefined ? [SOFT_DELETE_KEY] : [])]
+    const columns = [...scoped, ...(hasDeleteKey(model, dialect) ? [SOFT_DELETE_KEY] : [])]
     return {
       name: name ?? indexName(table, scoped, 'key'),
       columns,

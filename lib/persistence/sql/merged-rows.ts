@@ -35,7 +35,8 @@ interface Written extends Sought {
 /**
  * Reads and writes of single rows that share a statement with others, while many are in flight. It is beside
  * the RowStore, which it needs; all else of merging is in `merging/`. These calls go to the store directly:
- * - in a transaction, undeletes and batches; writes where the dialect has no `setWrites`;
+ * - in a transaction, undeletes and batches; writes where the dialect has no `setWrites`, or where the table
+ *   changes what is written;
  * - a get with a lock, a precondition or `showDeleted`;
  * - a get, update or delete with `where` or `seen`, or without the tenant that its rows have;
  * - an insert with `parents`, or with a key that the repository has not made;
@@ -106,7 +107,8 @@ export class MergedRows<E extends object> implements Rows<E> {
   }
 
   #mergesWrites({ on }: SqlCall): boolean {
-    return on === this.parts.database && this.store.dialect.can.setWrites
+    const { dialect, model } = this.store
+    return on === this.parts.database && dialect.can.setWrites && !model.isChangedByTable
   }
 
   #isPlain({ where, seen, tenant }: Target): boolean {

@@ -66,6 +66,7 @@ function linesOf(
     const property = `e[${JSON.stringify(field.property)}]`
     const value = known(field)
     if (value !== undefined) return `${property} = ${value};`
+    if (field.nullIsZero === true) return `${property} = d[${i}](${read(field)}, e);`
     return `v = ${read(field)}; ${property} = v === null ? undefined : ${expression(field, dialect, 'v', i)};`
   })
   return `const e = create(); let v; ${lines.join(' ')}`
@@ -87,11 +88,19 @@ function compiled<E extends object, F>(
 /** @param entity - what was read of the row before. */
 type RowDecode = (value: unknown, entity: object) => unknown
 
+/** Of NULL too, where that is read as the zero value. */
+function decoderOf(model: ResourceModel, field: Field, dialect: Dialect): RowDecode {
+  const decode = storedDecoderOf(model, field, dialect)
+  if (field.nullIsZero !== true) return decode
+  const { zero } = kindOf(field)
+  return (value, entity) => (value === null ? zero(field) : decode(value, entity))
+}
+
 /**
  * JSON that another program or a newer image has stored counts as not set where it cannot be read: it must
  * not fail the rows beside it.
  */
-function decoderOf(model: ResourceModel, field: Field, dialect: Dialect): RowDecode {
+function storedDecoderOf(model: ResourceModel, field: Field, dialect: Dialect): RowDecode {
   const decode = dialect.kinds[field.kind].decoder(field)
   if (field.json === undefined) return decode
   const unread = UnreadFields.of(model)
@@ -162,7 +171,9 @@ export function sortValuesOf(
     const value = field && (last as Values)[field.property]
     if (field === undefined) return value
     const { exact } = dialect.kinds[field.kind]
-    return exact === undefined ? value : exact(stored(field), value)
+    if (exact === undefined) return value
+    const held = stored(field)
+    return held === null && field.nullIsZero === true ? value : exact(held, value)
   })
 }
 

@@ -17,7 +17,7 @@ import { toJoins, toPredicate } from '../dialects/to-predicate.js'
 import { explainMissingVector } from '../engines/errors/explain-missing-vector.js'
 import type { Executor, Row, Statement } from '../engines/executor/executor.js'
 import { keysetPredicate } from '../query/keyset.js'
-import { type FilterNode, isNull, type PlanColumn } from '../query/query-plan.js'
+import { type FilterNode, isNotNull, isNull, type PlanColumn } from '../query/query-plan.js'
 import { hasPart } from '../query/reachable.js'
 import { columnsIn, type KnownHydrators } from '../relations/searched-rows.js'
 import type { PageOptions } from '../repository/rows-backend.js'
@@ -267,7 +267,9 @@ export class RowLists<E extends object> {
     const ask = (node: FilterNode | undefined) => {
       if (node !== undefined) conditions.push(toPredicate(node, dialect, params, names))
     }
-    if (tenant !== undefined && model.tenant !== undefined) ask(hasPart(model.tenant, tenant))
+    if (model.tenant !== undefined)
+      if (tenant !== undefined) ask(hasPart(model.tenant, tenant))
+      else if (model.existing) ask(isNotNull(model.tenant))
     if (model.deleteTime !== undefined && !plan.showDeleted) ask(isNull(model.deleteTime))
     ask(plan.filter)
     const asked = search.condition?.(params)

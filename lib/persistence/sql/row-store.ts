@@ -69,9 +69,11 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, SeenRows
     return this.statements.canReturn
   }
 
-  /** Not where a key may be of several tenants. */
+  /** Not where a key may be of several tenants, or where what a table changes is read back. */
   batches(tenant: string | undefined): Batches<E> | undefined {
-    return this.dialect.can.setWrites && (tenant !== undefined || !this.model.tenantInKey) ? this : undefined
+    const { tenantInKey, isChangedByTable } = this.model
+    const isOne = tenant !== undefined || !tenantInKey
+    return this.dialect.can.setWrites && isOne && !isChangedByTable ? this : undefined
   }
 
   async get(call: SqlCall, row: Target, how?: GetOptions): Promise<E | undefined> {
@@ -100,7 +102,9 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, SeenRows
   }
 
   async insert(call: SqlCall, { row, values, parents, event }: RowWrite): Promise<E> {
-    const bound = this.model.fields.map((field) => this.encode(field, values[field.property]))
+    const bound: unknown[] = []
+    for (const field of this.model.fields)
+      if (field.generated !== true) bound.push(this.encode(field, values[field.property]))
     const first = parents && takenFirst(parents, this.dialect)
     if (first !== undefined) bound.unshift(...first.values)
     if (event !== undefined) bound.push(...outboxValues(event))
@@ -273,7 +277,8 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, SeenRows
   /** What is written. */
   fieldsOf(patch: Readonly<Values>): Field[] {
     const fields: Field[] = []
-    for (const field of this.model.fields) if (Object.hasOwn(patch, field.property)) fields.push(field)
+    for (const field of this.model.fields)
+      if (field.generated !== true && Object.hasOwn(patch, field.property)) fields.push(field)
     return fields
   }
 }

@@ -63,7 +63,7 @@ export function rowsOf<E extends object>(
     const written = { isKept, entityOf: writtenEntityOf(model) }
     rows = events = new EmittingRows(rows, model, told, outbox, written)
   }
-  const writesAlone = references === undefined && told === undefined
+  const writesAlone = references === undefined && told === undefined && !model.isChangedByTable
   if (!hooks.isSilent) rows = new HookedRows(rows, store, hooks, writesAlone)
   return { rows, store, finds, references, events, hooks }
 }

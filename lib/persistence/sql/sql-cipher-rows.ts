@@ -1,5 +1,6 @@
 import type { Field } from '../../resource/fields/field.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
+import { ofSomeTenant } from '../dialects/column-sql.js'
 import { quoteTable } from '../dialects/quote-table.js'
 import { encoderOf } from '../dialects/values/kind-sql.js'
 import { partSql } from '../dialects/values/part-sql.js'
@@ -33,7 +34,8 @@ export class SqlCipherRows implements CipherRows<SqlCall> {
       return text.bind(field)
     }
     const name = (field: Field) => this.#name(field)
-    const conditions = [`(${ciphers.map((field) => `${name(field)} IS NOT NULL`).join(' OR ')})`]
+    const held = ciphers.map((field) => `${name(field)} IS NOT NULL`).join(' OR ')
+    const conditions = [`(${held})${ofSomeTenant(this.#model, this.statements.dialect)}`]
     if (owner !== undefined && tenant !== undefined)
       conditions.push(`${name(owner)} = ${bind(owner, tenant)}`)
     const first = tenantInKey && tenant === undefined ? owner : undefined

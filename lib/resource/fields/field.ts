@@ -9,6 +9,8 @@ export interface Column {
   readonly column: string
   readonly kind: FieldKind
   readonly nullable: boolean
+  /** Its rows may hold NULL, which is read as the zero value. `nullable` is false then. */
+  readonly nullIsZero?: true
   readonly enumNames?: EnumNames
   /** The most characters, for strings with a bounded column. */
   readonly maxLength?: number | undefined
@@ -90,6 +92,10 @@ export interface Field extends Column {
   readonly isMintedByDatabase?: true
   /** The name that the column had before, for migrations. */
   readonly renamedFrom?: string
+  /** The table sets it by itself: no statement writes it, and a write reads it back. */
+  readonly generated?: true
+  /** Of a generated column that TypeORM is told of, in SQL. */
+  readonly expression?: { readonly sql: string; readonly isStored: boolean }
 }
 
 /** What the values of a field are. */

@@ -122,6 +122,22 @@ const SPATIAL = 'drop it: places are kept as numbers or in "simple-json"'
 const NO_SQL_DEFAULT =
   'a function here is SQL, which differs between databases: give the value itself, or write @Default(() => value)'
 
+const COMPUTED =
+  'drop it, and write the value; or declare the property @OutputOnly({ generated: true }) where the table computes it'
+
+/** What a table does to a column that is declared as generated. */
+export const OPTIONS_OF_GENERATED: ReadonlySet<string> = new Set<keyof ColumnOptions>([
+  'asExpression',
+  'generatedType',
+  'onUpdate',
+  'insert',
+  'update',
+  'default',
+])
+
+/** What an existing table may have otherwise. */
+export const OPTIONS_OF_EXISTING: ReadonlySet<string> = new Set<keyof ColumnOptions>(['collation'])
+
 /** For @Column() and @PrimaryColumn(), in addition to the checks of the field's type. */
 export const COLUMN_OPTIONS: Readonly<Record<keyof ColumnOptions | 'generated', AnyOptionRule>> = {
   type: CARRIED_OUT, // By the field's kind.
@@ -146,7 +162,10 @@ export const COLUMN_OPTIONS: Readonly<Record<keyof ColumnOptions | 'generated', 
     instead: 'drop it, and declare the property @OutputOnly() if clients must not write it',
   },
   default: { asks: (value) => typeof value === 'function', instead: NO_SQL_DEFAULT },
-  onUpdate: { instead: 'drop it: @UpdateTime() is stamped at every write' },
+  onUpdate: {
+    instead:
+      'drop it: @UpdateTime() is stamped at every write; or write @UpdateTime({ generated: true }) where the table sets it',
+  },
   transformer: {
     asks: (value) => value !== undefined && value !== null && !(value instanceof ManagedValues),
     instead: 'drop it, and change the value before it is written',
@@ -159,11 +178,13 @@ export const COLUMN_OPTIONS: Readonly<Record<keyof ColumnOptions | 'generated', 
   comment: { instead: 'drop it, or comment on the column in a migration' },
   scale: { instead: 'drop it: keep an exact amount as a bigint of its smallest unit' },
   charset: { instead: TEXT_ORDER },
-  collation: { instead: TEXT_ORDER },
+  collation: {
+    instead: `${TEXT_ORDER}; or declare @Resource({ existing: true }), where the table has another`,
+  },
   primaryKeyConstraintName: { instead: CONSTRAINT_NAMES },
   foreignKeyConstraintName: { instead: CONSTRAINT_NAMES },
-  asExpression: { instead: 'drop it, and write the value' },
-  generatedType: { instead: 'drop it, and write the value' },
+  asExpression: { instead: COMPUTED },
+  generatedType: { instead: COMPUTED },
   generatedIdentity: { instead: 'drop it, and write the value' },
   hstoreType: { instead: 'use @Tags()' },
   spatialFeatureType: { instead: SPATIAL },

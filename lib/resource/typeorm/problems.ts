@@ -1,6 +1,6 @@
 import { distinctProblems, problem, type Problem, propertyProblem } from '../../errors.js'
 import { getMetadataArgsStorage } from 'typeorm'
-import { lineage } from '../../../decorators/entity-facts.js'
+import { type EntityFacts, lineage } from '../../../decorators/entity-facts.js'
 import { ManagedValues } from '../kinds/managed.js'
 import { nearestNames } from '../../text/nearest-names.js'
 import { wrongValue } from '../../text/shown-value.js'
@@ -15,6 +15,8 @@ import {
   INDEX_OPTIONS,
   JOIN_COLUMN_OPTIONS,
   type OptionRule,
+  OPTIONS_OF_EXISTING,
+  OPTIONS_OF_GENERATED,
   RELATION_OPTIONS,
   type Rule,
   UNIQUE_OPTIONS,
@@ -30,7 +32,7 @@ export interface TypeormProblems {
 type Args = Readonly<Record<string, unknown>>
 
 /** Checks all TypeORM declarations of an entity and its ancestors against the rules. */
-export function typeormProblems(entity: { readonly name: string }): TypeormProblems {
+export function typeormProblems(entity: { readonly name: string }, facts: EntityFacts): TypeormProblems {
   const classes = new Set<unknown>(lineage(entity))
   const problems: Problem[] = []
   const properties = new Set<string>()
@@ -50,7 +52,10 @@ export function typeormProblems(entity: { readonly name: string }): TypeormProbl
       if (property !== undefined) properties.add(String(property))
     }
   }
-  return { problems: distinctProblems([...problems, ...optionProblems(classes, properties)]), properties }
+  return {
+    problems: distinctProblems([...problems, ...optionProblems(classes, properties, facts)]),
+    properties,
+  }
 }
 
 function ruleOf(list: string): DeclarationRule<Declared> | undefined {
@@ -61,7 +66,11 @@ function ruleOf(list: string): DeclarationRule<Declared> | undefined {
   return typeof rule === 'function' ? rule : undefined
 }
 
-function* optionProblems(classes: ReadonlySet<unknown>, refused: ReadonlySet<string>): Generator<Problem> {
+function* optionProblems(
+  classes: ReadonlySet<unknown>,
+  refused: ReadonlySet<string>,
+  facts: EntityFacts,
+): Generator<Problem> {
   const { tables, columns, indices, uniques, relations, joinColumns } = getMetadataArgsStorage()
   const of = <K extends Declared>(list: readonly ArgsOf<K>[]) =>
     list.filter(({ target }) => classes.has(target))
@@ -69,7 +78,13 @@ function* optionProblems(classes: ReadonlySet<unknown>, refused: ReadonlySet<str
     if (type === 'regular') yield* refusedOptions(options, ENTITY_OPTIONS, '@Entity()', 'option')
   for (const { propertyName, options } of of<'columns'>(columns))
     if (!refused.has(propertyName))
-      yield* refusedOptions(options, COLUMN_OPTIONS, propertyName, 'column option', propertyName)
+      yield* refusedOptions(
+        optionsLeft(options, propertyName, facts),
+        COLUMN_OPTIONS,
+        propertyName,
+        'column option',
+        propertyName,
+      )
   for (const { propertyName, options, isLazy } of of<'relations'>(relations))
     if (!refused.has(propertyName))
       yield* refusedOptions(
@@ -93,6 +108,19 @@ function* optionProblems(classes: ReadonlySet<unknown>, refused: ReadonlySet<str
     yield* refusedOptions(options, INDEX_OPTIONS, `@Index() of ${namesOf(on)}`, 'option')
   for (const { target: _, columns: on, ...options } of of<'uniques'>(uniques))
     yield* refusedOptions(options, UNIQUE_OPTIONS, `@Unique() of ${namesOf(on)}`, 'option')
+}
+
+/** The options of a column without those that its table carries out. */
+function optionsLeft(options: object, property: string, { properties, resource }: EntityFacts): object {
+  const isGenerated = properties.get(property)?.generated === true
+  const isExisting = resource?.existing === true
+  if (!isGenerated && !isExisting) return options
+  return Object.fromEntries(
+    Object.entries(options).filter(
+      ([name]) =>
+        !(isGenerated && OPTIONS_OF_GENERATED.has(name)) && !(isExisting && OPTIONS_OF_EXISTING.has(name)),
+    ),
+  )
 }
 
 /** An option, unless we gave it. */

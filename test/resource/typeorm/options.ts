@@ -24,6 +24,7 @@ const OUTPUT_ONLY = 'drop it, and declare the property @OutputOnly() if clients 
 const SQL_DEFAULT =
   'a function here is SQL, which differs between databases: give the value itself, or write @Default(() => value)'
 const TO_WRITE = 'drop it, and write the value'
+const COMPUTED = `${TO_WRITE}; or declare the property @OutputOnly({ generated: true }) where the table computes it`
 const IN_MIGRATION = 'drop it, or make the index in a migration instead of here'
 
 const COLUMN: Options = [
@@ -36,7 +37,11 @@ const COLUMN: Options = [
   ['insert', false, OUTPUT_ONLY, 'insert: false'],
   ['update', false, OUTPUT_ONLY, 'update: false'],
   ['default', () => 'now()', SQL_DEFAULT],
-  ['onUpdate', 'CURRENT_TIMESTAMP', 'drop it: @UpdateTime() is stamped at every write'],
+  [
+    'onUpdate',
+    'CURRENT_TIMESTAMP',
+    'drop it: @UpdateTime() is stamped at every write; or write @UpdateTime({ generated: true }) where the table sets it',
+  ],
   [
     'transformer',
     { to: (value: string) => value, from: (value: string) => value },
@@ -52,11 +57,15 @@ const COLUMN: Options = [
   ['comment', 'of people', 'drop it, or comment on the column in a migration'],
   ['scale', 2, 'drop it: keep an exact amount as a bigint of its smallest unit'],
   ['charset', 'latin1', CODE_POINTS],
-  ['collation', 'utf8mb4_general_ci', CODE_POINTS],
+  [
+    'collation',
+    'utf8mb4_general_ci',
+    `${CODE_POINTS}; or declare @Resource({ existing: true }), where the table has another`,
+  ],
   ['primaryKeyConstraintName', 'pk_widgets', DROP_NAME],
   ['foreignKeyConstraintName', 'fk_widgets', DROP_NAME],
-  ['asExpression', 'lower(title)', TO_WRITE],
-  ['generatedType', 'STORED', TO_WRITE],
+  ['asExpression', 'lower(title)', COMPUTED],
+  ['generatedType', 'STORED', COMPUTED],
   ['generatedIdentity', 'ALWAYS', TO_WRITE],
   ['hstoreType', 'object', 'use @Tags()'],
   ['spatialFeatureType', 'Point', PLACES],

@@ -35,6 +35,8 @@ export const FORMS: Readonly<Record<Form, Readonly<Record<string, string>>>> = {
       'tenants are bound as lists of a column’s type, and compared again as text',
     'unique rules': 'a create of several that conflicts is sent again call by call',
     defaults: 'the values of a create of several come back',
+    'NULL in existing tables': 'a read of several reads NULL as the zero value',
+    'what a table changes by itself': 'its writes share no statement',
     'a reference': 'a write that refers to a row shares no statement',
     keys: 'keys of every type are bound as one list, and compared again in their rows',
     'merged reads': 'its subject',

@@ -142,8 +142,10 @@ export class FamilyStatements {
   #where({ tenant, keys, among, state = 'all', where, expired }: RowsAsked, values: unknown[]): string {
     const { model } = this.member
     const conditions: string[] = []
-    if (tenant !== undefined && model.tenant !== undefined)
-      conditions.push(`${this.#name(model.tenant)} = ${this.#bindPart(model.tenant, tenant, values)}`)
+    if (model.tenant !== undefined)
+      if (tenant !== undefined)
+        conditions.push(`${this.#name(model.tenant)} = ${this.#bindPart(model.tenant, tenant, values)}`)
+      else if (model.existing) conditions.push(`${this.#name(model.tenant)} IS NOT NULL`)
     if (keys !== undefined) conditions.push(this.#isAmong(model.key, keys, values))
     if (among !== undefined) conditions.push(this.#isAmong(among.field, among.keys, values))
     if (typeof state === 'object')

@@ -1,6 +1,7 @@
 import type { Sources, Values } from '../../contract/new-entity.js'
 import { deletionOf, restorationOf, serverSetValues } from '../../contract/patch.js'
 import type { TableName } from '../../dialects/catalog/table-definition.js'
+import { hasDeleteKey } from '../../dialects/column-sql.js'
 import type { Dialect } from '../../dialects/dialect.js'
 import { named } from '../../engines/executor/named.js'
 import type { EmittingRows } from '../../outbox/sql/emitting-rows.js'
@@ -39,8 +40,7 @@ export class SqlFamily implements FamilyRows<SqlCall> {
     const known = this.#members.get(member)
     if (known !== undefined) return known
     const { dialect, tableOf, rowsOf } = this.source
-    const { model } = member
-    const isDiscriminated = !dialect.can.partialIndexes && isSoft(member) && model.uniques.length > 0
+    const isDiscriminated = hasDeleteKey(member.model, dialect)
     const made: SqlMember = {
       ...rowsOf(member),
       statements: new FamilyStatements(

@@ -16,6 +16,8 @@ export interface ColumnDefinition {
   readonly isText: boolean
   readonly nullable: boolean
   readonly fallback: string | undefined
+  /** How the database computes it, as it follows GENERATED ALWAYS; undefined for a column that is written. */
+  readonly generated?: string | undefined
   /** What a row of another writer gets that leaves the column out; the repository writes its own. */
   readonly initial?: string | undefined
   /**

@@ -1,3 +1,4 @@
+import { valueText } from '../catalog/value-text.js'
 import type { ChangeFile, ChangeSql, ColumnChange, Renamed } from '../catalog/change-sql.js'
 import type { LiveColumn } from '../catalog/live-table.js'
 import type {
@@ -34,9 +35,9 @@ const defaultOf = (type: string, value: string): string => {
   return (isCall || HAS_NO_LITERAL.test(type)) && !value.startsWith('(') ? `(${value})` : value
 }
 
-const columnText = ({ name, type, isText, nullable, fallback, initial }: ColumnDefinition): string => {
-  const value = fallback ?? initial
-  return `${quote(name)} ${type}${isText ? COLLATED : ''}${nullable ? '' : ' NOT NULL'}${value === undefined ? '' : ` DEFAULT ${defaultOf(type, value)}`}`
+const columnText = (column: ColumnDefinition): string => {
+  const { name, type, isText } = column
+  return `${quote(name)} ${type}${isText ? COLLATED : ''}${valueText(column, (value) => defaultOf(type, value))}`
 }
 
 const liveText = ({ name, type, collation, nullable, fallback }: LiveColumn): string => {

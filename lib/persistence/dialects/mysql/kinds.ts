@@ -134,7 +134,7 @@ export const mysqlKinds: KindsSql = {
     millisecond: (time) => [bound(time), datetime(lastMicrosecond(time))],
     holds: (value) => typeof value === 'string' && isMysqlTime(value),
   }),
-  bytes: entry('longblob', { decoder: () => (value) => new Uint8Array(value as Buffer) }),
+  bytes: entry('longblob', { zero: `x''`, decoder: () => (value) => new Uint8Array(value as Buffer) }),
   json: entry('json', OF_JSON),
   tags: entry('json', OF_JSON),
   any: entry('longtext'),

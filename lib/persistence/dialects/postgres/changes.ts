@@ -1,3 +1,4 @@
+import { valueText } from '../catalog/value-text.js'
 import type { ChangeFile, ChangeSql, ColumnChange, Reader, Renamed } from '../catalog/change-sql.js'
 import type { LiveColumn } from '../catalog/live-table.js'
 import type {
@@ -17,10 +18,8 @@ const inSchema = ({ schema }: TableName, name: string): string =>
 const alterTable = (table: TableName, ...actions: readonly string[]): string =>
   `ALTER TABLE ${inSchema(table, table.name)}\n  ${actions.join(',\n  ')}`
 
-const columnText = ({ name, type, isText, nullable, fallback, initial }: ColumnDefinition): string => {
-  const value = fallback ?? initial
-  return `${quote(name)} ${type}${isText ? ' COLLATE "C"' : ''}${nullable ? '' : ' NOT NULL'}${value === undefined ? '' : ` DEFAULT ${value}`}`
-}
+const columnText = (column: ColumnDefinition): string =>
+  `${quote(column.name)} ${column.type}${column.isText ? ' COLLATE "C"' : ''}${valueText(column)}`
 
 const typeText = ({ type, collation }: LiveColumn): string =>
   collation === undefined || collation === 'default' ? type : `${type} COLLATE ${quote(collation)}`

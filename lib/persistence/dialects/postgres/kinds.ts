@@ -173,6 +173,7 @@ export const postgresKinds: KindsSql = {
     'timestamp(6) with time zone',
   ),
   bytes: entry('bytea', {
+    zero: `''::bytea`,
     selected: (column) => `encode(${column}, 'hex') AS ${HEX}`,
     gathered: (column) => `encode(${column}, 'hex')`,
     decoder: () => bytesOfHex,

@@ -132,7 +132,7 @@ export const sqliteKinds: Readonly<Record<keyof KindsSql, SqliteKind>> = {
     millisecond: (time) => [time.toISOString().slice(0, -1), time.toISOString()],
     holds: () => true,
   }),
-  bytes: entry('BLOB', { decoder: () => (value) => new Uint8Array(value as Buffer) }),
+  bytes: entry('BLOB', { zero: `x''`, decoder: () => (value) => new Uint8Array(value as Buffer) }),
   json: entry('TEXT', { ...OF_JSON, gathered: asText }),
   tags: entry('TEXT', { ...OF_JSON, gathered: asText }),
   any: entry('TEXT', { holds: isInfinity }),

@@ -81,6 +81,9 @@ export interface KindSql {
    */
   readonly managed?: (options: Readonly<Record<string, unknown>>) => string | undefined
 
+  /** The zero value as a constant, where it is no number, boolean or text. */
+  readonly zero?: string
+
   /** The first characters or bytes of a column. */
   readonly beginning: (column: string, length: number) => string
   /**

@@ -82,7 +82,7 @@ export class EmittingRows<E extends object> implements Rows<E> {
     if (write.isRemovedNext === true || !this.events.hears('deleted')) return this.next.delete(call, write)
     const before = await this.#locked(call, write)
     const isDeleted = before !== undefined && (await this.next.delete(call, write))
-    if (isDeleted) await this.#tell(call, [this.#deleted(before, write.values)])
+    if (isDeleted) await this.#tell(call, [await this.#deletedNow(call, write, before)])
     return isDeleted
   }
 
@@ -142,6 +142,15 @@ export class EmittingRows<E extends object> implements Rows<E> {
     await remove()
     const changes = gone.map((before): Change<E> => ({ kind: 'purged', before }))
     await this.#tell(call, changes)
+  }
+
+  /** Of what the table has changed in the row, too. */
+  async #deletedNow(call: SqlCall, { row, values }: RowWrite, before: E): Promise<Change<E>> {
+    const { deleteTime, isChangedByTable } = this.model
+    if (deleteTime === undefined || !isChangedByTable) return this.#deleted(before, values)
+    const { key, tenant } = row
+    const after = await this.next.get(call, { key, tenant }, { showDeleted: true })
+    return { ...this.#deleted(before, values), ...(after !== undefined && { after }) }
   }
 
   #deleted(before: E, values: Readonly<Values>): Change<E> {

@@ -1,6 +1,7 @@
 import type { Field } from '../../../resource/fields/field.js'
 import type { ResourceModel } from '../../../resource/resource-model.js'
 import { Precondition } from '../../contract/precondition.js'
+import { ofSomeTenant } from '../../dialects/column-sql.js'
 import type { Dialect } from '../../dialects/dialect.js'
 import type { Placeholders } from '../../engines/executor/placeholders.js'
 import type { Taken } from '../../rows/parents.js'
@@ -20,11 +21,12 @@ export interface RowPredicate {
 
 /** The condition of a row. Values: key, [tenant], [etag], [where], [the columns that are unchanged]. */
 export function conditionOf(
-  { key, tenant: tenantField, etag: etagField, entityFields }: ResourceModel,
+  model: ResourceModel,
   dialect: Dialect,
   text: Placeholders,
   { tenant, etag, where, isUnchanged }: RowPredicate,
 ): string {
+  const { key, tenant: tenantField, etag: etagField, entityFields } = model
   const name = ({ column }: Field) => dialect.quote(column)
   const parts = [`${name(key)} = ${text.bind(key)}`]
   if (tenant) parts.push(`${name(tenantField as Field)} = ${text.bind(tenantField as Field)}`)
@@ -32,7 +34,7 @@ export function conditionOf(
   if (where !== undefined) parts.push(where)
   if (isUnchanged === true)
     for (const field of entityFields) parts.push(`${name(field)} IS NOT DISTINCT FROM ${text.count()}`)
-  return parts.join(' AND ')
+  return `${parts.join(' AND ')}${tenant ? '' : ofSomeTenant(model, dialect)}`
 }
 
 export const also = (where: string | undefined): string => (where === undefined ? '' : ` AND ${where}`)

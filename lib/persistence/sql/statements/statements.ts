@@ -12,7 +12,7 @@ import { OUTBOX_TYPES, type OutboxWriter } from '../../outbox/sql/outbox-writer.
 import type { Taken } from '../../rows/parents.js'
 import { FOR_WRITE, type GetOptions } from '../../rows/rows.js'
 import type { TableName } from '../../dialects/catalog/table-definition.js'
-import { keyTextSql } from '../../dialects/column-sql.js'
+import { hasDeleteKey, keyTextSql, ofSomeTenant } from '../../dialects/column-sql.js'
 import { quoteTable } from '../../dialects/quote-table.js'
 import { tableNameOf } from '../../schema/table-name-of.js'
 import {
@@ -33,7 +33,7 @@ const CACHED_SHAPES = 1000
  */
 export class Statements {
   readonly #shapes = new BoundedCache<string, Statement>(CACHED_SHAPES, 'statements')
-  /** Whether a write returns the row it wrote. */
+  /** Whether a write returns the row it wrote. What a trigger changes afterwards is in no RETURNING. */
   readonly canReturn: boolean
   readonly #table: string
   readonly #columns: string
@@ -46,11 +46,10 @@ export class Statements {
     readonly table: TableName = tableNameOf(model, dialect),
   ) {
     this.#table = quoteTable(table, dialect)
-    this.canReturn = dialect.can.returning
-    this.#columns = this.#select(model.entityFields)
+    this.canReturn = dialect.can.returning && !model.isChangedByTable
+    this.#columns = this.columns(model.entityFields)
     this.#returning = this.canReturn ? ` RETURNING ${this.#columns}` : ''
-    this.#discriminated =
-      !dialect.can.partialIndexes && model.deleteTime !== undefined && model.uniques.length > 0
+    this.#discriminated = hasDeleteKey(model, dialect)
   }
 
   /** Values: key, [tenant], [etag], [where]. */
@@ -66,13 +65,13 @@ export class Statements {
   tenantsOf(): Statement {
     return this.#shape('tenantsOf', () => {
       const text = new Placeholders(this.dialect)
-      const tenant = this.#select([this.model.tenant as Field])
-      return `SELECT ${tenant} FROM ${this.#table} WHERE ${this.#name(this.model.key)} = ${text.bind(this.model.key)} LIMIT 2`
+      const tenant = this.columns([this.model.tenant as Field])
+      return `SELECT ${tenant} FROM ${this.#table} WHERE ${this.#name(this.model.key)} = ${text.bind(this.model.key)}${this.#owned(false)} LIMIT 2`
     })
   }
 
   /**
-   * Values: those of what it takes first, then one per field of the model, in its order, then those of the
+   * Values: those of what it takes first, then one per field that the table does not set, then those of the
    * event. Writes nothing where a parent is missing.
    * @param along - inserts the event of the row.
    */
@@ -80,17 +79,19 @@ export class Statements {
     const shape = along === undefined ? 'insert' : 'insert along'
     return this.#shape(parents.length === 0 ? shape : shapeBelow(shape, parents), () => {
       const text = new Placeholders(this.dialect)
-      const { fields } = this.model
+      const fields = this.model.fields.filter(({ generated }) => generated !== true)
       const [begin, from] = takenFrom(text, parents)
       const names = fields.map((field) => this.#name(field)).join(', ')
       const values = fields.map((field) => text.bind(field)).join(', ')
       const source = from === '' ? `VALUES (${values})` : `SELECT ${values} FROM ${from}`
       const insert = `INSERT INTO ${this.#table} (${names}) ${source}`
-      if (along === undefined) return `${begin}${insert}${this.#returning}`
+      // Whether a parent is missing is told by it, too.
+      const returning = this.dialect.can.returning ? ` RETURNING ${this.#columns}` : ''
+      if (along === undefined) return `${begin}${insert}${returning}`
       const { entityFields } = this.model
       const event = OUTBOX_TYPES.map((type) => `${text.count()}::${type}`)
       const row = `i AS (${insert} RETURNING ${entityFields.map((field) => this.#name(field)).join(', ')})`
-      return `${begin === '' ? 'WITH ' : `${begin.trimEnd()}, `}${row}, e AS (${along(event, 'i')}) SELECT ${this.#select(entityFields, 'i.')} FROM i`
+      return `${begin === '' ? 'WITH ' : `${begin.trimEnd()}, `}${row}, e AS (${along(event, 'i')}) SELECT ${this.columns(entityFields, 'i.')} FROM i`
     })
   }
 
@@ -164,7 +165,7 @@ export class Statements {
           ? `= ANY(${text.count()}::${array})`
           : `IN (${Array.from({ length: count }, () => text.bind(key)).join(', ')})`
       const order = lock === undefined ? '' : ` ORDER BY ${this.#name(key)}${this.#lock(lock)}`
-      return `SELECT ${this.#columns} FROM ${this.#table} WHERE ${condition}${this.#name(key)} ${among}${all ? '' : this.#live()}${also(where)}${order}`
+      return `SELECT ${this.#columns} FROM ${this.#table} WHERE ${condition}${this.#name(key)} ${among}${this.#owned(tenant)}${all ? '' : this.#live()}${also(where)}${order}`
     })
   }
 
@@ -189,7 +190,7 @@ export class Statements {
       ]
       return (
         `${this.#locked({ tenant, where }, fields)}UPDATE ${this.#table} t SET ${sets.join(', ')} FROM l ` +
-        `WHERE ${this.#sameRow(tenant)} RETURNING l.o, ${this.#select(this.model.entityFields, 't.')}`
+        `WHERE ${this.#sameRow(tenant)} RETURNING l.o, ${this.columns(this.model.entityFields, 't.')}`
       )
     })
   }
@@ -230,7 +231,7 @@ export class Statements {
     const { tenant: tenantField } = this.model
     const owner = tenant ? this.#name(tenantField as Field) : '1'
     const type = tenant ? kinds[(tenantField as Field).kind].arrayType?.(tenantField as Field) : undefined
-    const mine = tenant ? ` AND ${owner} = (SELECT $1::${type?.replace(/\[\]$/, '')})` : ''
+    const mine = tenant ? ` AND ${owner} = (SELECT $1::${type?.replace(/\[\]$/, '')})` : this.#owned(tenant)
     return (
       `WITH l AS MATERIALIZED (SELECT k.*, r.tenant FROM unnest(${arrays.join(', ')}) WITH ORDINALITY AS k(${names.join(', ')}) ` +
       `CROSS JOIN LATERAL (SELECT ${owner} AS tenant FROM ${this.#table} WHERE ${this.#name(this.model.key)} = k.key${mine}${this.#live()}${also(where)} FOR UPDATE) r) `
@@ -250,7 +251,7 @@ export class Statements {
     return this.#shape(`find ${field.column} ${tenant} ${where}`, () => {
       const text = new Placeholders(this.dialect)
       const condition = `${this.#name(field)} = ${text.bind(field)}${tenant ? ` AND ${this.#name(this.model.tenant as Field)} = ${text.bind(this.model.tenant as Field)}` : ''}`
-      return `SELECT ${this.#select(this.model.fields)} FROM ${this.#table} WHERE ${condition}${this.#live()}${also(where)} ORDER BY ${this.#name(this.model.key)} LIMIT 2`
+      return `SELECT ${this.columns(this.model.fields)} FROM ${this.#table} WHERE ${condition}${this.#owned(tenant)}${this.#live()}${also(where)} ORDER BY ${this.#name(this.model.key)} LIMIT 2`
     })
   }
 
@@ -274,7 +275,7 @@ export class Statements {
       )
         .map((field) => this.#name(field))
         .join(', ')
-      const condition = `${this.#name(expire)} <= ${text.bind(expire)}${tenant ? ` AND ${this.#name(this.model.tenant as Field)} = ${text.bind(this.model.tenant as Field)}` : ''}`
+      const condition = `${this.#name(expire)} <= ${text.bind(expire)}${tenant ? ` AND ${this.#name(this.model.tenant as Field)} = ${text.bind(this.model.tenant as Field)}` : this.#owned(tenant)}`
       if (this.dialect.can.limitedDelete)
         return `DELETE FROM ${this.#table} WHERE ${condition} LIMIT ${text.count()}`
       return `DELETE FROM ${this.#table} WHERE (${identity}) IN (SELECT ${identity} FROM ${this.#table} WHERE ${condition} LIMIT ${text.count()}${this.#lock(FOR_WRITE)})`
@@ -284,7 +285,9 @@ export class Statements {
 
   /** What a SELECT of entities begins with. @param own - what qualifies the columns. */
   columns(selected: readonly Field[], own = ''): string {
-    return this.#select(selected, own)
+    return selected
+      .map((field) => this.dialect.kinds[field.kind].selected(own + this.#name(field), this.#name(field)))
+      .join(', ')
   }
 
   /** A statement whose text is made elsewhere, and its placeholders numbered. */
@@ -314,6 +317,10 @@ export class Statements {
     return conditionOf(this.model, this.dialect, text, predicate)
   }
 
+  #owned(isTenantNamed: boolean): string {
+    return isTenantNamed ? '' : ofSomeTenant(this.model, this.dialect)
+  }
+
   #lock(lock: LockClause | undefined): string {
     return lock === undefined ? '' : this.dialect.rowLock(lock)
   }
@@ -324,13 +331,6 @@ export class Statements {
 
   #name(field: Field): string {
     return this.dialect.quote(field.column)
-  }
-
-  /** @param of - what the columns are qualified with. */
-  #select(fields: readonly Field[], of = ''): string {
-    return fields
-      .map((field) => this.dialect.kinds[field.kind].selected(of + this.#name(field), this.#name(field)))
-      .join(', ')
   }
 
   #shape(key: string, build: () => string, made: (text: string) => Statement = named): Statement {

@@ -80,7 +80,10 @@ describe('what ashlar migrate verify prints', () => {
           { difference: left, version: '0003_more', isRecorded: true },
         ],
       }),
-      'another tool applied one': verifyNotes({ versions: [version(2, 'old', { isChecked: false })] }),
+      'another tool applied one': verifyNotes({
+        versions: [version(2, 'old', { isChecked: false })],
+        notes: [],
+      }),
     })
   })
 })

@@ -1,10 +1,16 @@
-import type { Dialect } from '../dialects/dialect.js'
+import type { JsonSql } from './json-sql.js'
+
+/** How an engine writes constants. */
+interface Literals {
+  readonly literal: (text: string) => string
+  readonly json: Pick<JsonSql, 'literal'>
+}
 
 /**
  * A constant of a declaration as SQL. Undefined where no column has one as its default: for a time, bytes and
  * objects.
  */
-export function constantText(value: unknown, dialect: Dialect): string | undefined {
+export function constantText(value: unknown, dialect: Literals): string | undefined {
   switch (typeof value) {
     case 'string':
       return dialect.literal(value)

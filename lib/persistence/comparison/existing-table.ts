@@ -1,0 +1,209 @@
+import type { TableDifference, TableNote } from '../../text/table-difference.js'
+import { kindOf } from '../../resource/kinds/kinds.js'
+import type { Field } from '../../resource/fields/field.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
+import type { InexactColumn } from '../dialects/catalog/inexact-columns.js'
+import { foreignKeyShape, type LiveColumn, type LiveTable, shapeOf } from '../dialects/catalog/live-table.js'
+import type { ColumnDefinition, TableDefinition } from '../dialects/catalog/table-definition.js'
+import { tableText } from '../schema/table-name-of.js'
+import type { ComparedDialect } from './expected-table.js'
+import { shownDifference } from './shown-difference.js'
+import type { Difference } from './table-differences.js'
+
+/** What is found in a table that is another application's. */
+export interface ExistingTable {
+  /** What isolation and values need. */
+  readonly differences: readonly TableDifference[]
+  /** What it may have otherwise. */
+  readonly notes: readonly TableNote[]
+}
+
+/**
+ * Judges the differences of an existing table from the model.
+ * @param inexact - the columns that identify a row or its owner, and take different texts for the same.
+ */
+export function existingTable(
+  model: ResourceModel,
+  definition: TableDefinition,
+  live: LiveTable,
+  found: readonly Difference[],
+  inexact: readonly InexactColumn[],
+  dialect: ComparedDialect,
+): ExistingTable {
+  const table = tableText(definition)
+  const differences: TableDifference[] = [
+    ...inexact.map(({ column, what, advice }) => ({
+      kind: 'collation',
+      table,
+      column,
+      text: `${table}.${column} has the ${what}, which takes different texts for the same`,
+      detail: advice,
+    })),
+    ...uniqueness(definition, live, table),
+  ]
+  const notes: TableNote[] = keyNotes(model, live, table)
+  const fieldOf = (name: string) => model.fields.find(({ column }) => column === name)
+  const wrong = new Set(inexact.map(({ column }) => column))
+  for (const one of found) {
+    const note = noteOf(one, model, fieldOf, definition)
+    if (note !== undefined) notes.push({ kind: one.kind, table, ...note })
+    else if (needsNothing(one, fieldOf, wrong, dialect)) continue
+    else differences.push(...[shown(one, table, definition, dialect) ?? []].flat())
+  }
+  return { differences, notes }
+}
+
+/** A row is found by its key within its tenant, or by its key alone. */
+function uniqueness({ primaryKey }: TableDefinition, live: LiveTable, table: string): TableDifference[] {
+  const unique = [
+    live.primaryKey,
+    ...live.indexes
+      .filter((index) => index.unique && index.where === undefined && index.isInvalid !== true)
+      .map(({ columns }) => columns),
+  ]
+  const isHeld = unique.some(
+    (columns) => columns.length > 0 && columns.every((column) => primaryKey.includes(column)),
+  )
+  const text = `${table} has no unique index on (${primaryKey.join(', ')}), or on a part of it`
+  return isHeld ? [] : [{ kind: 'primaryKey', table, text, detail: 'two rows may have one key' }]
+}
+
+function keyNotes({ tenant }: ResourceModel, { primaryKey }: LiveTable, table: string): TableNote[] {
+  if (tenant === undefined || primaryKey.length === 0 || primaryKey.includes(tenant.column)) return []
+  const text = `the primary key of ${table} is (${primaryKey.join(', ')}), without the tenant`
+  return [
+    { kind: 'primaryKey', table, text, detail: 'a create tells that a key is taken, of another tenant too' },
+  ]
+}
+
+/** What an existing table may have otherwise, and what follows. */
+function noteOf(
+  one: Difference,
+  { tenant }: ResourceModel,
+  fieldOf: (name: string) => Field | undefined,
+  definition: TableDefinition,
+): Pick<TableNote, 'column' | 'text' | 'detail'> | undefined {
+  const table = tableText(definition)
+  switch (one.kind) {
+    case 'collation': {
+      const { name } = one.column
+      if (isIdentifying(fieldOf(name))) return undefined
+      const text = `${table}.${name} has the collation ${one.live.collation ?? 'of its type'}`
+      return { column: name, text, detail: 'filters and orders of it compare by that one' }
+    }
+    case 'type': {
+      const { column, live } = one
+      if (!isShorterText(one, fieldOf(column.name))) return undefined
+      const text = `${table}.${column.name} is ${live.type}, and the model allows ${column.catalogType}`
+      return { column: column.name, text, detail: 'longer values are refused' }
+    }
+    case 'nullable': {
+      const { name } = one.column
+      if (name !== tenant?.column) return undefined
+      return { column: name, text: `${table}.${name} takes NULL`, detail: REACHED_BY_NOBODY }
+    }
+    case 'extraIndex': {
+      const { index } = one
+      if (!index.unique || tenant === undefined || index.columns.includes(tenant.column)) return undefined
+      const text = `the index ${index.name} of ${table} is ${shapeOf(index)}, without the tenant`
+      return {
+        text,
+        detail: 'a conflict tells that a value is taken, of another tenant too, and names no field',
+      }
+    }
+    case 'addIndex': {
+      const { index } = one
+      const text = `${table} lacks the index ${index.name} ${shapeOf(index)}`
+      return { text, detail: index.unique ? 'nothing keeps its values unique' : 'a list may read more rows' }
+    }
+    case 'addForeignKey': {
+      const shape = foreignKeyShape({ ...one.key, target: tableText(one.key.target) })
+      const text = `${table} lacks the foreign key ${one.key.name} ${shape}`
+      return { text, detail: 'only repositories keep the reference inside of its tenant' }
+    }
+    default:
+      return undefined
+  }
+}
+
+export const REACHED_BY_NOBODY = 'a row without a tenant is reached by nobody'
+
+/** What no row and no call depends on. */
+function needsNothing(
+  one: Difference,
+  fieldOf: (name: string) => Field | undefined,
+  wrong: ReadonlySet<string>,
+  { kinds }: ComparedDialect,
+): boolean {
+  switch (one.kind) {
+    case 'noTable':
+    case 'fault':
+    case 'addColumn':
+      return false
+    case 'generated':
+      return fieldOf(one.column.name)?.generated === true
+    case 'type': {
+      const field = fieldOf(one.column.name)
+      if (field === undefined || wrong.has(field.column)) return true
+      return kinds[field.kind].keeps(field, one.live.type)
+    }
+    case 'collation':
+      // The exact comparison is judged by itself.
+      return true
+    case 'nullable': {
+      const field = fieldOf(one.column.name)
+      return field?.nullIsZero === true || field?.generated === true
+    }
+    case 'extraColumn': {
+      const { nullable, fallback, generated } = one.live
+      return nullable || fallback !== undefined || generated !== undefined
+    }
+    default:
+      return true
+  }
+}
+
+/** As for a table of the model, but for what another application's table is not changed for. */
+function shown(
+  one: Difference,
+  table: string,
+  definition: TableDefinition,
+  dialect: ComparedDialect,
+): TableDifference | undefined {
+  const difference = shownDifference(one, definition, dialect)
+  if (difference === undefined) return undefined
+  const { next: _, statement: _s, fill: _f, detail: _d, ...rest } = difference
+  switch (one.kind) {
+    case 'noTable':
+      return { ...rest, detail: 'the application that it belongs to makes it' }
+    case 'nullable':
+      return { ...rest, detail: `declare @Column({ nullable: ${String(one.live.nullable)} })` }
+    case 'type':
+      return { ...rest, detail: 'declare the type that it has' }
+    case 'generated':
+      return { ...rest, detail: 'declare @OutputOnly({ generated: true })' }
+    case 'extraColumn':
+      return {
+        ...rest,
+        text: `${table}.${one.live.name} is required and not in the model`,
+        detail: 'every create is refused, until it has a default or is declared',
+      }
+    case 'addColumn':
+      return { ...rest, detail: 'drop its property, or add it in a file of your own' }
+    default:
+      return rest
+  }
+}
+
+const isIdentifying = (field: Field | undefined): boolean => field?.role === 'key' || field?.role === 'tenant'
+
+/** A text in a column of texts, which has room for fewer characters. */
+const isShorterText = (
+  { column, live }: { readonly column: ColumnDefinition; readonly live: LiveColumn },
+  field: Field | undefined,
+): boolean =>
+  field !== undefined &&
+  column.isText &&
+  (kindOf(field).isText || kindOf(field).isStoredAsText) &&
+  !isIdentifying(field) &&
+  /^(?:character varying|varchar|text|(?:tiny|medium|long)text)\b/i.test(live.type)

@@ -1,0 +1,185 @@
+import 'reflect-metadata'
+import { expect } from 'chai'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Column, type DataSource, Entity, PrimaryColumn, Unique } from 'typeorm'
+import { OutputOnly, Resource, TenantScoped } from '../../../decorators/index.js'
+import { RequestContext } from '../../../lib/context.js'
+import { schemaComparison } from '../../../lib/persistence/comparison/schema-comparison.js'
+import type { LiveSchema } from '../../../lib/persistence/dialects/catalog/live-table.js'
+import { repositoryOf } from '../../../lib/persistence/repository-of.js'
+import type { TableNote } from '../../../lib/text/table-difference.js'
+import { backends, describeOn } from '../../support/databases/backends.js'
+import { root } from '../../support/root.js'
+
+@Resource({ existing: true })
+@Entity('orders')
+@TenantScoped()
+@Unique('orders_code', ['code'])
+class Order {
+  @PrimaryColumn({ type: 'int' }) id!: number
+  @Column({ length: 40 }) accountId!: string
+  @Column({ length: 80 }) title!: string
+  @Column({ type: 'varchar', length: 40, nullable: true }) code?: string
+  @Column({ type: 'varchar', length: 40, nullable: true }) customerId?: string
+  @Column({ type: 'int' }) @OutputOnly({ generated: true }) revision!: number
+}
+
+const COMPARED = backends.filter(({ name }) => name === 'postgres' || name === 'mariadb')
+
+describeOn('a table of another application', COMPARED, (backend) => {
+  const isPostgres = backend.name === 'postgres'
+  const [text, exact, loose] = isPostgres
+    ? ['varchar', '', '']
+    : ['varchar', ' COLLATE utf8mb4_nopad_bin', ' COLLATE utf8mb4_general_ci']
+  let dataSource: DataSource
+  let close: () => Promise<void>
+
+  before(async () => {
+    const opened = await backend.open([Order])
+    close = opened.close
+    dataSource = opened.dataSource as DataSource
+  })
+  after(() => close())
+  beforeEach(() => dataSource.query('DROP TABLE IF EXISTS orders'))
+
+  const live: LiveSchema = {
+    dialect: isPostgres ? 'postgres' : 'mysql',
+    schema: isPostgres ? 'public' : '',
+    rows: (statement, values = []) => {
+      let at = 0
+      const numbered = isPostgres ? statement.replaceAll('?', () => `$${++at}`) : statement
+      return dataSource.query(numbered, [...values])
+    },
+  }
+  const verified = async () => {
+    const notes: TableNote[] = []
+    const found = await schemaComparison([Order], { note: (note) => notes.push(note) })(live)
+    const of = ({ kind, column = '' }: { readonly kind: string; readonly column?: string }) =>
+      `${kind} ${column}`.trim()
+    return { found: found.map(of), noted: notes.map(of), notes }
+  }
+  const COLUMNS = {
+    id: 'integer PRIMARY KEY',
+    account_id: `${text}(40)${exact} NOT NULL`,
+    title: `${text}(80)${exact} NOT NULL`,
+    code: `${text}(40)${exact}`,
+    customer_id: `${text}(40)${exact}`,
+    revision: `integer NOT NULL DEFAULT 1`,
+  }
+  const make = (columns: Readonly<Record<string, string | undefined>> = {}, more = '') => {
+    const all = Object.entries({ ...COLUMNS, ...columns }).filter(([, type]) => type !== undefined)
+    return dataSource.query(`CREATE TABLE orders (${all.map((one) => one.join(' ')).join(', ')}${more})`)
+  }
+
+  it('has notes alone where isolation and values need nothing', async () => {
+    await make({ extra: `${text}(10)`, code: `${text}(40)${exact} UNIQUE` })
+    const { found, noted } = await verified()
+    expect(found).to.deep.equal([])
+    expect(noted).to.have.members([
+      ...['primaryKey', 'extraIndex', 'addIndex', 'addIndex'],
+      ...(isPostgres
+        ? ['collation account_id', 'collation title', 'collation code', 'collation customer_id'].slice(1)
+        : []),
+    ])
+  })
+
+  for (const [name, columns, wrong] of [
+    ['lacks a column', { title: undefined }, ['addColumn title']],
+    ['has a column of another type', { title: 'integer NOT NULL' }, ['type title']],
+    [
+      'has a column that takes NULL, against the entity',
+      { title: `${text}(80)${exact}` },
+      ['nullable title'],
+    ],
+    [
+      'has a column that takes no NULL, against the entity',
+      { code: `${text}(40)${exact} NOT NULL` },
+      ['nullable code'],
+    ],
+    ['has a key that is not unique', { id: 'integer NOT NULL' }, ['primaryKey']],
+    ['requires a column that is not in the model', { extra: 'integer NOT NULL' }, ['extraColumn extra']],
+    [
+      'computes a column that the model writes',
+      { title: `${text}(80) GENERATED ALWAYS AS ('x') STORED` },
+      ['generated title'],
+    ],
+  ] as const)
+    it(`differs where it ${name}`, async () => {
+      await make(columns)
+      expect((await verified()).found).to.deep.equal(wrong)
+    })
+
+  it('differs where the tenant is compared loosely', async () => {
+    if (isPostgres)
+      await dataSource.query(
+        `CREATE COLLATION loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false)`,
+      )
+    await make({ account_id: `${text}(40) ${isPostgres ? 'COLLATE loose' : loose} NOT NULL` })
+    expect((await verified()).found).to.deep.equal(['collation account_id'])
+  })
+
+  it('may be missing, which is a difference', async () => {
+    expect((await verified()).found).to.deep.equal(['noTable'])
+  })
+
+  it('has a computed column where that is declared', async () => {
+    await make({ revision: 'integer GENERATED ALWAYS AS (id + 1) STORED' })
+    expect((await verified()).found).to.deep.equal([])
+  })
+
+  it('tells how many rows have no tenant', async () => {
+    await make({ account_id: `${text}(40)${exact}` })
+    await dataSource.query(
+      "INSERT INTO orders (id, account_id, title) VALUES (1, 'acme', 'a'), (2, NULL, 'b'), (3, NULL, 'c')",
+    )
+    const { found, notes } = await verified()
+    expect(found).to.deep.equal([])
+    const [rows] = notes.filter(({ kind }) => kind === 'rowsWithoutTenant')
+    expect(rows).to.include({ table: 'orders', column: 'account_id', rows: 2 })
+    expect(rows?.text).to.equal('orders has 2 rows without a tenant among the 100,000 with the last keys')
+    await dataSource.query('CREATE INDEX orders_account ON orders (account_id)')
+    expect((await verified()).notes.map((one) => one.text)).to.include('orders has 2 rows without a tenant')
+    expect(notes.map(({ kind, column }) => `${kind} ${column}`)).to.include('nullable account_id')
+  })
+
+  it('gets the tenant of its rows by the trigger of the guide', async () => {
+    await make({ account_id: `${text}(40)${exact}` })
+    await dataSource.query('DROP TABLE IF EXISTS customers')
+    await dataSource.query(
+      `CREATE TABLE customers (id ${text}(40)${exact} PRIMARY KEY, account_id ${text}(40)${exact} NOT NULL)`,
+    )
+    await dataSource.query("INSERT INTO customers VALUES ('c1', 'acme'), ('c2', 'other')")
+    await dataSource.query("INSERT INTO orders (id, title, customer_id) VALUES (1, 'before', 'c1')")
+    const guide = readFileSync(join(root, 'docs/guides/existing-tables.md'), 'utf8')
+    const [postgres = '', mysql = ''] = [...guide.matchAll(/```sql\n(.*?)```/gs)].map(([, block]) => block)
+    if (isPostgres) await dataSource.query(postgres)
+    else
+      for (const statement of mysql.split(/;\n/))
+        if (statement.trim() !== '') await dataSource.query(statement)
+    await dataSource.query(
+      "INSERT INTO orders (id, title, customer_id) VALUES (2, 'after', 'c1'), (3, 'of other', 'c2'), (4, 'of nobody', NULL)",
+    )
+    const orders = new (repositoryOf(Order))(dataSource)
+    await RequestContext.as({ tenant: 'acme', subject: 'ada' }, async () => {
+      const made = await orders.create({ id: 5, title: 'ours', customerId: 'c2' })
+      expect(made).to.include({ accountId: 'acme', revision: 1 })
+      expect((await orders.list({})).items.map(({ id }) => id)).to.deep.equal([1, 2, 5])
+    })
+    expect((await verified()).notes.find(({ kind }) => kind === 'rowsWithoutTenant')).to.include({ rows: 1 })
+    await dataSource.query("UPDATE orders SET customer_id = 'c1' WHERE id = 4")
+    await RequestContext.as({ tenant: 'acme', subject: 'ada' }, async () => {
+      expect((await orders.get(4)).title).to.equal('of nobody')
+    })
+  })
+
+  it('leaves the names of fields out of conflicts, whatever its indexes are called', async () => {
+    await make({}, isPostgres ? ', CONSTRAINT orders_code UNIQUE (code)' : ', UNIQUE orders_code (code)')
+    const orders = new (repositoryOf(Order))(dataSource)
+    const make1 = (tenant: string, id: number) =>
+      RequestContext.as({ tenant, subject: 'ada' }, () => orders.create({ id, title: 'x', code: 'same' }))
+    await make1('acme', 1)
+    const refused = await make1('other', 2).catch((error: unknown) => error)
+    expect(refused).to.deep.include({ code: 'ALREADY_EXISTS', fields: [] })
+  })
+})
