@@ -93,6 +93,9 @@ function noteOf(
     }
     case 'type': {
       const { column, live } = one
+      const ofTime = timeNote(fieldOf(column.name), live.type)
+      if (ofTime !== undefined)
+        return { column: column.name, text: `${table}.${column.name} is ${live.type}`, detail: ofTime }
       if (!isShorterText(one, fieldOf(column.name))) return undefined
       const text = `${table}.${column.name} is ${live.type}, and the model allows ${column.catalogType}`
       return { column: column.name, text, detail: 'longer values are refused' }
@@ -193,6 +196,15 @@ function shown(
     default:
       return rest
   }
+}
+
+/** What follows of a type that holds times, and is not the one of a table of ours. */
+function timeNote(field: Field | undefined, type: string): string | undefined {
+  if (field?.kind !== 'timestamp') return undefined
+  if (/^timestamp(?:\(\d\))? without time zone$/.test(type))
+    return "its times are UTC, and TypeORM's own manager writes those of its process"
+  if (/^datetime(?:\([0-5]\))?$/.test(type)) return 'a time keeps so many digits of its second'
+  return /^timestamp(?:\(\d\))?$/.test(type) ? 'it holds no time after 2038' : undefined
 }
 
 const isIdentifying = (field: Field | undefined): boolean => field?.role === 'key' || field?.role === 'tenant'

@@ -22,6 +22,7 @@ class Order {
   @Column({ length: 80 }) title!: string
   @Column({ type: 'varchar', length: 40, nullable: true }) code?: string
   @Column({ type: 'varchar', length: 40, nullable: true }) customerId?: string
+  @Column({ type: Date, nullable: true }) dueTime?: Date
   @Column({ type: 'int' }) @OutputOnly({ generated: true }) revision!: number
 }
 
@@ -65,6 +66,7 @@ describeOn('a table of another application', COMPARED, (backend) => {
     title: `${text}(80)${exact} NOT NULL`,
     code: `${text}(40)${exact}`,
     customer_id: `${text}(40)${exact}`,
+    due_time: isPostgres ? 'timestamp' : 'datetime',
     revision: `integer NOT NULL DEFAULT 1`,
   }
   const make = (columns: Readonly<Record<string, string | undefined>> = {}, more = '') => {
@@ -77,7 +79,7 @@ describeOn('a table of another application', COMPARED, (backend) => {
     const { found, noted } = await verified()
     expect(found).to.deep.equal([])
     expect(noted).to.have.members([
-      ...['primaryKey', 'extraIndex', 'addIndex', 'addIndex'],
+      ...['primaryKey', 'extraIndex', 'addIndex', 'addIndex', 'type due_time'],
       ...(isPostgres
         ? ['collation account_id', 'collation title', 'collation code', 'collation customer_id'].slice(1)
         : []),
@@ -117,6 +119,21 @@ describeOn('a table of another application', COMPARED, (backend) => {
       )
     await make({ account_id: `${text}(40) ${isPostgres ? 'COLLATE loose' : loose} NOT NULL` })
     expect((await verified()).found).to.deep.equal(['collation account_id'])
+  })
+
+  it('holds times of UTC where the column has no zone', async () => {
+    await make()
+    const orders = new (repositoryOf(Order))(dataSource)
+    const dueTime = new Date('2026-07-01T12:30:00Z')
+    await RequestContext.as({ tenant: 'acme', subject: 'ada' }, async () => {
+      expect((await orders.create({ id: 1, title: 'a', dueTime })).dueTime).to.deep.equal(dueTime)
+      expect((await orders.list({ filter: 'due_time = "2026-07-01T12:30:00Z"' })).items).to.have.length(1)
+      expect((await orders.list({ orderBy: 'due_time' })).items[0]?.dueTime).to.deep.equal(dueTime)
+    })
+    const [row] = await dataSource.query<{ t: string }[]>(
+      `SELECT ${isPostgres ? 'due_time::text' : 'CAST(due_time AS CHAR)'} AS t FROM orders`,
+    )
+    expect(row?.t).to.equal('2026-07-01 12:30:00')
   })
 
   it('may be missing, which is a difference', async () => {
