@@ -7,6 +7,7 @@ import { increments } from '../repository/concurrency/increments.js'
 import { locks } from '../repository/concurrency/locks.js'
 import { type OpenSubject, openSubject } from '../repository/open-subject.js'
 import { REPOSITORY_PARTS } from '../repository.js'
+import { repositoryContract } from '../../../lib/testing/index.js'
 
 describeOn('a repository of columns that TypeORM names', databases, ({ name, ...backend }) => {
   const holder = { subject: undefined as never as OpenSubject }
@@ -24,4 +25,15 @@ describeOn('a repository of columns that TypeORM names', databases, ({ name, ...
   ]
   const at = Math.max(0, ['sqlite', 'postgres', 'mariadb'].indexOf(name))
   for (const [index, part] of parts.entries()) if (drilling || (index + at) % 3 === 0) part()
+
+  if (drilling || name === 'postgres')
+    describe('repositoryContract', () => {
+      repositoryContract(() =>
+        Promise.resolve({
+          repository: holder.subject.specimens,
+          make: (n: number) => ({ title: `title ${n}`, code: `code-${n}` }),
+          change: { patch: { title: 'changed', count: 7 }, mask: ['title', 'count'] },
+        }),
+      )
+    })
 })
