@@ -1,6 +1,6 @@
 import { create, type Message, toBinary } from '@bufbuild/protobuf'
 import { CODES } from '../../errors.js'
-import type { Local } from '../../resource/messages/local-field.js'
+import { getField, type Local } from '../../resource/messages/local-field.js'
 import { nameOf } from './denial.js'
 import type { ListenerClient, Outcome } from './wire/listener-clients.js'
 import type { Caller } from './world/probe.js'
@@ -191,6 +191,33 @@ const checkList = async (
     if (keys.some((one) => theirs.includes(one)))
       probe.findings.add('isolation', method.path, "it lists another tenant's resources", listener.name)
   }
+  for (const caller of [a, b]) {
+    const all = await probe.send(listener, method.desc, ask({ page_size: 1000 }), caller)
+    const { nextPageToken: more = '' } = (all?.response ?? {}) as { readonly nextPageToken?: string }
+    if (method.standard.total === undefined || more !== '') continue
+    // What is on one page need not be counted apart.
+    const one = await probe.send(listener, method.desc, ask({ page_size: 1 }), caller)
+    const { length } = itemsOf(method.standard.items, all?.response)
+    for (const outcome of [all, one]) checkTotal(world, method, listener, outcome?.response, length)
+  }
+}
+
+/** What a list counts are the rows that it shows: more would tell of deleted ones, and of those of others. */
+export const checkTotal = (
+  { probe }: World,
+  { path, standard }: Standard<'list'>,
+  listener: ListenerClient,
+  response: Message | undefined,
+  shown: number,
+): void => {
+  const said = standard.total && response && getField(response, standard.total)
+  if (said !== undefined && Number(said) > shown)
+    probe.findings.add(
+      'isolation',
+      path,
+      'its total counts rows that it does not show to the caller',
+      listener.name,
+    )
 }
 
 /** A resource that claims another tenant belongs to its creator, and an id of another tenant is free. */

@@ -16,6 +16,7 @@ import {
   rowsFor,
   withIds,
 } from './naming-request.js'
+import { requestFor } from './world/requests.js'
 import type { Subject } from './world/subjects.js'
 import { newKey, type Row, type World } from './world/world.js'
 
@@ -51,7 +52,11 @@ export const ownRequestsOf = (
     const { path, desc, standard } = method
     const given = requests[path]
     if (given !== undefined) return [{ method, factories: [given], isGiven: true, isPlain: false }]
-    if (standard !== undefined || desc.methodKind !== 'unary' || isLeftOut(path)) return []
+    if (desc.methodKind !== 'unary' || isLeftOut(path)) return []
+    if (standard !== undefined) {
+      const read = readRequest(method, subjects)
+      return read === undefined ? [] : [{ method, factories: [read], isGiven: false, isPlain: true }]
+    }
     if (/^\/(grpc|google)\./.test(path)) return []
     const factories = madeUpRequests(method, subjects, 'check')
     const isPlain = factories.length === 0
@@ -59,6 +64,26 @@ export const ownRequestsOf = (
       { method, factories: isPlain ? [plainRequest(method, 'check')] : factories, isGiven: false, isPlain },
     ]
   })
+
+/**
+ * The request of a standard method that returns more than the rows that it names: a function of the
+ * application is in its place, or it counts.
+ */
+const readRequest = (method: ServedMethod, subjects: readonly Subject[]): RequestFactory | undefined => {
+  const { standard, isOwn } = method
+  const subject = subjects.find(({ methods }) => methods.some(({ path }) => path === method.path))
+  if (subject === undefined || standard === undefined) return undefined
+  const counts = standard.kind === 'list' && standard.total !== undefined
+  if (!(isOwn && READS.has(standard.kind)) && !counts) return undefined
+  return (key) =>
+    requestFor(
+      subject,
+      { ...method, standard },
+      standard.kind === 'list' ? {} : { key: key(subject.message.typeName) },
+    )
+}
+
+const READS: ReadonlySet<string> = new Set(['get', 'batchGet', 'list'])
 
 /**
  * What a caller sees of a call does not depend on another tenant's resources that its request names, and

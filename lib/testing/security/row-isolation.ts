@@ -1,7 +1,7 @@
 import { CODES } from '../../errors.js'
 import { type Filter, filter } from '../../persistence/index.js'
 import { nameOf } from './denial.js'
-import { type Reach, reaches, without } from './isolation.js'
+import { checkTotal, type Reach, reaches, without } from './isolation.js'
 import type { ListenerClient, Outcome } from './wire/listener-clients.js'
 import type { Caller } from './world/probe.js'
 import { itemsOf, keyOf, requestFor } from './world/requests.js'
@@ -102,16 +102,18 @@ export const notJudged = (
 
 /** Pages of one row each: each is full, and none has the row that is excluded. */
 const checkPages = async (
-  { probe }: World,
+  world: World,
   subject: Subject,
   listener: ListenerClient,
   { caller, shown }: { readonly caller: Caller; readonly shown: string },
 ) => {
   const method = subject.of('list')
   if (method === undefined) return
+  const { probe } = world
+  const pages: Outcome[] = []
   const found: string[] = []
   let token = ''
-  for (let pages = 0; pages < MOST_PAGES; pages++) {
+  for (let page = 0; page < MOST_PAGES; page++) {
     const fields = { page_size: 1, page_token: token }
     const outcome = await probe.send(
       listener,
@@ -121,10 +123,12 @@ const checkPages = async (
     )
     if (outcome === undefined) return
     if (outcome.code !== CODES.OK) return notJudged(probe, method, outcome, listener)
+    pages.push(outcome)
     found.push(...itemsOf(method.standard.items, outcome.response).map((item) => keyOf(subject, item)))
     token = (outcome.response as { readonly nextPageToken?: string } | undefined)?.nextPageToken ?? ''
     if (token === '') break
   }
+  for (const { response } of pages) checkTotal(world, method, listener, response, found.length)
   if (found.length !== 1 || found[0] !== shown)
     probe.findings.add(
       'isolation',

@@ -19,6 +19,7 @@ import { checkHostileInput } from './hostile-input.js'
 import { checkIsolation, leaveUnchecked } from './isolation.js'
 import { checkRowIsolation, type RowReach } from './row-isolation.js'
 import { checkRowRequests } from './row-requests.js'
+import { checkOperations, isOfOperations } from './own-operations.js'
 import { captureOutput } from './leaks/output.js'
 import { checkSecrecy } from './own-calls.js'
 import { Probe } from './world/probe.js'
@@ -246,6 +247,7 @@ const checkServing = async (
     await makeParents(world)
     for (const one of subjects) await checkSubject(world, one, strangers)
     const { requests = {}, leaveOut = {} } = options
+    leaveOutShared(methods, findings, options)
     const own = ownRequestsOf(methods, subjects, requests, (path) => Object.hasOwn(leaveOut, path))
     const done = await checkOwnRequests(world, own)
     if (run.reach.isOn) {
@@ -256,6 +258,10 @@ const checkServing = async (
     }
     const known = own.filter(({ isPlain, method }) => !isPlain || !mayName(method.desc.input))
     const asked = known.map(({ method }) => method.path)
+    await checkOperations(
+      world,
+      methods.filter(({ path }) => !Object.hasOwn(leaveOut, path)),
+    )
     leaveOutOthers(methods, subjects, findings, [...asked, ...Object.keys(leaveOut)])
     return probe.calls
   } finally {
@@ -269,11 +275,7 @@ const checkSubject = async (
   subject: Subject,
   strangers: readonly Stranger[],
 ): Promise<void> => {
-  const { findings } = world.probe
   if (subject.isTenants) await checkIsolation(world, subject)
-  else
-    for (const { path } of subject.methods)
-      findings.leaveOut(path, 'isolation: the resource belongs to no tenant, so that everyone shares it')
   const row = await makeRow(world, subject, world.a)
   if (typeof row === 'string') return leaveUnchecked(world, subject, row)
   await checkSilence(world, subject, row, strangers)
@@ -299,6 +301,23 @@ const leaveOutNamed = (
   }
 }
 
+/**
+ * Rows that all tenants share are nobody's to isolate: what remains is who writes them, which only the
+ * options can say.
+ */
+const leaveOutShared = (
+  methods: ReturnType<typeof servedMethods>,
+  findings: Findings,
+  { as, sharedWrites = [] }: SecurityOptions,
+): void => {
+  for (const { path, writesShared } of methods)
+    if (writesShared && as === undefined && !sharedWrites.includes(path))
+      findings.leaveOut(
+        path,
+        'whether callers of any tenant write what all tenants share: give `as`, or name the method in `sharedWrites`',
+      )
+}
+
 /** Reports methods for which no request could be generated. */
 const leaveOutOthers = (
   methods: ReturnType<typeof servedMethods>,
@@ -312,10 +331,14 @@ const leaveOutOthers = (
       .flatMap((subject) => subject.methods.filter(({ standard }) => standard !== undefined))
       .map(({ path }) => path),
   ])
-  for (const { path, rule, differs, resource } of methods)
-    if (!made.has(path) && !/^\/grpc\./.test(path))
-      findings.leaveOut(
-        path,
-        `no request can be made up, because ${differs === '' ? `${resource?.name ?? 'its resource'} has no field id or name` : differs}: give \`requests\` of ${path}; ${rule?.public === true ? 'it is public' : 'only its denial was checked'}`,
-      )
+  for (const method of methods) {
+    const { path, rule, differs, resource, desc } = method
+    if (made.has(path) || /^\/grpc\./.test(path) || isOfOperations(method)) continue
+    const checked = rule?.public === true ? 'it is public' : 'only its denial was checked'
+    const why =
+      desc.methodKind === 'unary'
+        ? `no request can be made up, because ${differs === '' ? `${resource?.name ?? 'its resource'} has no field id or name` : differs}: give \`requests\` of ${path}`
+        : 'it is a stream, and the check reads none'
+    findings.leaveOut(path, `${why}; ${checked}`)
+  }
 }

@@ -5,6 +5,8 @@ import { type ListenerClient, type Headers, type Outcome, WITHIN_MS } from '../w
 import type { Findings } from './report.js'
 import type { Subject } from './subjects.js'
 
+const OPERATION = 'google.longrunning.Operation'
+
 /** A caller of the check. */
 export interface Caller {
   readonly headers: Headers
@@ -15,6 +17,8 @@ export interface Caller {
 /** Makes calls, and searches everything that their callers receive. */
 export class Probe {
   calls = 0
+  /** Names of the operations that calls have started. */
+  readonly #operations = new Map<Headers, string[]>()
 
   constructor(
     readonly listeners: readonly ListenerClient[],
@@ -35,6 +39,7 @@ export class Probe {
     const outcome = await listener.send(desc, request, { ...headers, ...extra })
     if (outcome === undefined) return undefined
     this.calls++
+    this.#note(outcome, headers)
     const path = `/${desc.parent.typeName}/${desc.name}`
     if (!outcome.isDone)
       this.findings.add(
@@ -60,6 +65,19 @@ export class Probe {
         listener.name,
       )
     return outcome
+  }
+
+  /** The operations that calls of this caller have started. */
+  operationsOf({ headers }: Caller): readonly string[] {
+    return this.#operations.get(headers) ?? []
+  }
+
+  #note({ response }: Outcome, headers: Headers): void {
+    if (response?.$typeName !== OPERATION) return
+    const { name } = response as Message & { readonly name: string }
+    const known = this.#operations.get(headers)
+    if (known === undefined) this.#operations.set(headers, [name])
+    else if (!known.includes(name)) known.push(name)
   }
 
   /** Sends it to every listener that can express it. */
