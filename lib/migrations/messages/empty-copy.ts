@@ -1,4 +1,5 @@
 import { commandLine, type CommandLine } from '../../text/command-line.js'
+import { adviceText } from './advices.js'
 import { type KindsOf, type Messages, writtenBy } from './messages.js'
 import { type MigrationProblem, problemText } from './problem.js'
 
@@ -26,5 +27,5 @@ function reasonText(problem: MigrationProblem, command: CommandLine): string {
   if (problem.kind !== 'statementFailed') return problemText(problem, command)
   const { message, sqlState, advice } = problem
   const said = sqlState === '' ? message : `${message} (${sqlState})`
-  return advice === '' ? said : `${said}. ${advice}`
+  return advice === undefined ? said : `${said}. ${adviceText(advice, command)}`
 }

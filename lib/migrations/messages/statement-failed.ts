@@ -1,4 +1,5 @@
 import type { CommandLine } from '../../text/command-line.js'
+import { type Advice, adviceText } from './advices.js'
 import { type Remains, remainsText } from './remains.js'
 
 /** A statement of a file that failed, or its COMMIT. */
@@ -13,8 +14,8 @@ export interface StatementFailed {
   /** What the server said, without values of rows. */
   readonly message: string
   readonly sqlState: string
-  /** What to do by the error's code; empty for most. */
-  readonly advice: string
+  /** What to do by the error's code; undefined for most. */
+  readonly advice: Advice | undefined
   /** Undefined in a database that is dropped afterwards. */
   readonly remains: Remains | undefined
   /** Whether only the next run finds out how far it came. */
@@ -34,11 +35,12 @@ export interface StatementFailed {
 /** What failed and where, what the file left behind, and what to do. */
 export function statementText(problem: StatementFailed, command: CommandLine): string {
   const { file, isFramework, place, message, sqlState, advice, remains, isUnknown, mend, isBlocked } = problem
+  const what = adviceText(advice, command)
   const line = place === undefined || isFramework ? '' : ` (line ${place.line})`
   const where = place === undefined ? 'at its COMMIT' : `statement ${place.statement} of ${place.of}${line}`
   const parts = [
     `${file}${isFramework ? ' (of the framework)' : ''}, ${where}: ${message}${sqlState === '' ? '' : ` (${sqlState})`}`,
-    ...(advice === '' ? [] : [advice]),
+    ...(what === '' ? [] : [what]),
   ]
   if (remains === undefined) return parts.join('. ')
   const stays = isUnknown ? 'The next run finds out how far it came' : remainsText(remains).stays

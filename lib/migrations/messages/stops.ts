@@ -1,4 +1,5 @@
 import type { CommandLine } from '../../text/command-line.js'
+import { type Advice, adviceText } from './advices.js'
 import { toFileNumber, toFileNumbers } from './numbers.js'
 import { type KindsOf, type Messages, writtenBy } from './messages.js'
 import { type Remains, remainsText, statements, writtenText } from './remains.js'
@@ -24,21 +25,29 @@ interface Caused {
 /** One sentence for each reason, with what to do. */
 export const STOPS = {
   // The connection and the lock.
-  noConnection: (v: {
-    server: string
-    address?: { readonly server: string; readonly name: string } | undefined
-    reason: string
-    advice?: string | undefined
-    sqlState: string
-  }) => {
+  noConnection: (
+    v: {
+      server: string
+      address?: { readonly server: string; readonly name: string } | undefined
+      reason: string
+      advice?: Advice | undefined
+      sqlState: string
+    },
+    command: CommandLine,
+  ) => {
+    const todo = v.advice === undefined ? '' : `; ${adviceText(v.advice, command)}`
     const place = v.address === undefined ? '' : ` at ${v.address.server}, database ${v.address.name}`
-    return `no connection to ${v.server}${place}: ${v.reason}${v.advice === undefined ? '' : `; ${v.advice}`}`
+    return `no connection to ${v.server}${place}: ${v.reason}${todo}`
   },
-  serverRefused: (v: Said & { advice: string; isUndone: boolean; mayBeFile: boolean }) => {
+  serverRefused: (
+    v: Said & { advice: Advice | undefined; isUndone: boolean; mayBeFile: boolean },
+    command: CommandLine,
+  ) => {
+    const todo = adviceText(v.advice, command)
     const said = v.sqlState === '' ? v.message : `${v.message} (${v.sqlState})`
-    if (v.mayBeFile) return `${said}. ${v.advice === '' ? 'Put that right and run again' : v.advice}`
+    if (v.mayBeFile) return `${said}. ${todo === '' ? 'Put that right and run again' : todo}`
     const undone = v.isUndone ? '. Nothing has taken effect but what this run has reported as done' : ''
-    return `${said}. ${v.advice}${undone}. Then run again`
+    return `${said}. ${todo}${undone}. Then run again`
   },
   cancelledConnecting: () => 'cancelled while it connected',
   cancelledWaiting: (v: { holder: string }) => `cancelled while it waited for ${v.holder || 'another host'}`,

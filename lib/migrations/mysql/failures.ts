@@ -1,4 +1,3 @@
-import { VERSION_TABLE } from '../files/framework-tables.js'
 import type { EngineFailures } from '../session/engine-failures.js'
 
 export const mysqlFailures: EngineFailures = {
@@ -23,24 +22,14 @@ export const mysqlFailures: EngineFailures = {
     // A check of MySQL and of MariaDB; what is no value of the type.
     ...{ 3819: 'check', 4025: 'check', 1264: 'other', 1292: 'other', 1366: 'other', 1411: 'other' },
   },
-  hint: () => '',
-  writable:
-    'The server takes no writes: hand over the address of the primary, or turn read_only and transaction_read_only off',
-  rights: (purpose) =>
-    purpose === 'read'
-      ? `grant it SELECT on ${VERSION_TABLE}`
-      : 'grant it ALL PRIVILEGES on the database, or connect as a user that has them; a right of the whole server, such as SUPER, is granted apart, ' +
-        'and triggers and functions with a binary log need SUPER or log_bin_trust_function_creators = 1',
+  hint: () => undefined,
   connection: [
-    [
-      /^(1045|1698)$/,
-      'check user and password of the connection string, and that the server lets them in from here',
-    ],
-    [/^1044$/, 'let the owner of the database grant the user the right to connect to it'],
-    [/^1049$/, 'create the database first, or name another'],
-    [/^(1040|1203)$/, 'run again when connections are free'],
-    [/^HANDSHAKE_NO_SSL_SUPPORT$/, 'turn TLS on there, or take ssl out of the connection string'],
-    [/^PROTOCOL_/, 'check host and port, and that MySQL runs there'],
+    [/^(1045|1698)$/, { kind: 'login' }],
+    [/^1044$/, { kind: 'mayNotConnect' }],
+    [/^1049$/, { kind: 'noSuchDatabase' }],
+    [/^(1040|1203)$/, { kind: 'noFreeConnection' }],
+    [/^HANDSHAKE_NO_SSL_SUPPORT$/, { kind: 'noTls', server: 'MySQL' }],
+    [/^PROTOCOL_/, { kind: 'notReached', server: 'MySQL' }],
   ],
 }
 

@@ -1,4 +1,3 @@
-import { VERSION_TABLE } from '../files/framework-tables.js'
 import type { EngineFailures } from '../session/engine-failures.js'
 
 export const postgresFailures: EngineFailures = {
@@ -25,36 +24,21 @@ export const postgresFailures: EngineFailures = {
     ...{ '23P01': 'other', '22P02': 'other', 22003: 'other', 22007: 'other', 22008: 'other' },
   },
   hint: (code, schema) => {
-    if (/^(42P01|3F000)$/.test(code))
-      return `A name without a schema is looked for in the schema ${schema} of the module, and among extensions: --module or --schema names another schema`
-    return code === NOT_SUPPORTED ? SEARCHED : ''
+    if (/^(42P01|3F000)$/.test(code)) return { kind: 'otherSchema', schema }
+    return code === NOT_SUPPORTED ? { kind: 'readBySearch' } : undefined
   },
-  writable:
-    'The database takes no writes: hand over the address of the primary, or turn default_transaction_read_only off for this database and user',
-  rights: (purpose, schema) =>
-    purpose === 'read'
-      ? `grant it USAGE on schema ${schema} and SELECT on ${schema}.${VERSION_TABLE}`
-      : `connect as the owner of schema ${schema} and of its tables, because only their owner alters or drops tables; ` +
-        `a user who owns none needs USAGE and CREATE on the schema (CREATE on the database while it is not there), SELECT, ` +
-        `INSERT, UPDATE and DELETE on ${schema}.${VERSION_TABLE} where it is there, and what the files need: grant it these`,
   connection: [
-    [
-      /^(28000|28P01)$/,
-      'check user and password of the connection string, and that the server lets them in from here',
-    ],
-    [/^42501$/, 'let the owner of the database grant the user the right to connect to it'],
-    [/^3D000$/, 'create the database first, or name another'],
-    [/^53300$/, 'run again when connections are free'],
-    [/^57P0[123]$/, 'run again when the server has started'],
+    [/^(28000|28P01)$/, { kind: 'login' }],
+    [/^42501$/, { kind: 'mayNotConnect' }],
+    [/^3D000$/, { kind: 'noSuchDatabase' }],
+    [/^53300$/, { kind: 'noFreeConnection' }],
+    [/^57P0[123]$/, { kind: 'starting' }],
   ],
 }
 
 const QUOTED = /["'`\u00ab\u00bb\u201e\u201c\u2018].*["'`\u00ab\u00bb\u201c\u201d\u2019]/s
 const BYTES = /0x[\da-f]+(?: 0x[\da-f]+)*/gi
 const NOT_SUPPORTED = '0A000'
-/** The most usual cause in a migration: another type of a column that the stored vector of a search reads. */
-const SEARCHED =
-  'Where search_vector reads the column, roll the versions of search back first (migrate down --to and the last version before them), and run up again: it makes the vector anew'
 const INSUFFICIENT_PRIVILEGE = '42501'
 const READ_ONLY_TRANSACTION = '25006'
 /**

@@ -1,10 +1,9 @@
+import { VERSION_TABLE } from '../files/framework-tables.js'
 import type { ResolvedOptions } from './migrate-options.js'
 import type { SessionFailure } from './engine-failures.js'
+import type { Advice } from '../messages/advices.js'
 
-const CANCELLED = 'The run was cancelled, and the server has stopped the statement'
-const NOT_SENT = 'The run was cancelled before it'
-
-/** What to do about a failed statement; empty when it depends on the file. */
+/** What to do about a failed statement; undefined when it depends on the file. */
 export function adviceFor(
   failure: SessionFailure,
   code: string,
@@ -12,21 +11,20 @@ export function adviceFor(
   purpose: 'read' | 'change' = 'change',
   blockers?: string,
   isConcurrent = false,
-): string {
+): Advice | undefined {
   const { lockTimeoutMs, statementTimeoutMs, concurrentTimeoutMs } = options
   const { failures } = options.engine
+  const { server } = failures
   if (failure === 'denied')
-    return `The user of the connection string lacks a right: ${failures.rights(purpose, options.schema)}`
-  if (failure === 'readOnly') return failures.writable
-  if (failure === 'connection')
-    return 'The connection to the server is lost: somebody ended the session, or the server or the network went away'
+    return { kind: 'lacksRight', server, purpose, schema: options.schema, table: VERSION_TABLE }
+  if (failure === 'readOnly') return { kind: 'readOnly', server }
+  if (failure === 'connection') return { kind: 'connectionLost' }
   // What was not sent has no code of the server.
-  if (failure === 'cancelled') return code === '' ? NOT_SENT : CANCELLED
-  if (failures.lockTimeouts.includes(code))
-    return `Another session held a lock for longer than the lock timeout of ${lockTimeoutMs} ms: ${blockers === undefined ? 'run' : `${blockers}. Run`} again when it has ended`
+  if (failure === 'cancelled') return { kind: code === '' ? 'notSent' : 'cancelled' }
+  if (failures.lockTimeouts.includes(code)) return { kind: 'lockTimeout', ms: lockTimeoutMs, blockers }
   if (failures.stopped.includes(code))
     return isConcurrent
-      ? `It was ended by the timeout of ${concurrentTimeoutMs} ms for such statements, or by somebody: raise it with --concurrent-timeout`
-      : `It was ended by the statement timeout of ${statementTimeoutMs} ms, or by somebody: raise it with --statement-timeout, or do it in smaller steps`
+      ? { kind: 'concurrentTimeout', ms: concurrentTimeoutMs }
+      : { kind: 'statementTimeout', ms: statementTimeoutMs }
   return failures.hint(code, options.schema)
 }

@@ -1,4 +1,5 @@
 import type { MigrationStop } from '../../errors.js'
+import type { Advice } from '../messages/advices.js'
 import type { Broken } from '../sql/breaking-rows.js'
 
 /** Why a statement of a session failed. `failed` is any error that the statement itself may have caused. */
@@ -19,7 +20,7 @@ export interface DriverError {
 /** The meaning of an engine's error codes. */
 export interface EngineFailures {
   /** The server's name in messages. */
-  readonly server: string
+  readonly server: 'PostgreSQL' | 'MySQL'
   readonly failureOf: (error: DriverError, code: string) => SessionFailure
   /** The message of a code without the values of rows that it quotes. */
   readonly withoutValues: (message: string, code: string) => string
@@ -35,12 +36,8 @@ export interface EngineFailures {
   readonly missing: readonly string[]
   /** What rows break that a statement does not fit, by code. */
   readonly rows: Readonly<Record<string, Broken>>
-  /** What is often meant by a code, and what to do; empty for most. */
-  readonly hint: (code: string, schema: string) => string
-  /** What to do about a read-only database. */
-  readonly writable: string
-  /** What to do about a missing right to read or to change. */
-  readonly rights: (purpose: 'read' | 'change', schema: string) => string
+  /** What is often meant by a code, and what to do; undefined for most. */
+  readonly hint: (code: string, schema: string) => Advice | undefined
   /** What to do about a refused connection, by code. */
-  readonly connection: readonly (readonly [codes: RegExp, advice: string])[]
+  readonly connection: readonly (readonly [codes: RegExp, advice: Advice])[]
 }

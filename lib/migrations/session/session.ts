@@ -1,4 +1,5 @@
 import type { MigrationError } from '../../errors.js'
+import type { Advice } from '../messages/advices.js'
 import { stopped } from '../messages/problem.js'
 import { adviceFor } from './advice.js'
 import type { Dialect } from '../files/dialect-name.js'
@@ -124,8 +125,8 @@ export function connectionFailed(error: unknown, options: ResolvedOptions): Migr
   const failure = error instanceof SessionError ? error : sessionError(error, engine.failures, url)
   const { message, code: sqlState } = failure
   const { server, connection } = engine.failures
-  const advice = NO_TLS.test(message)
-    ? 'turn TLS on there, or change sslmode in the connection string'
+  const advice: Advice | undefined = NO_TLS.test(message)
+    ? { kind: 'noTls', server }
     : [...connection, ...network(server)].find(([codes]) => codes.test(sqlState))?.[1]
   return stopped('connection', {
     kind: 'noConnection',
@@ -177,10 +178,7 @@ export async function connected<T>(
 }
 
 /** What to do about Node's network error codes. A server of another kind sends nothing that has a code. */
-const network = (server: string): EngineFailures['connection'] => [
-  [/^(E(CONNREFUSED|TIMEDOUT|HOSTUNREACH))?$/, `check host and port, and that ${server} runs there`],
-  [
-    /^E(NOTFOUND|AI_AGAIN)$/,
-    'check the host, and write @, :, / and # of a password as %40, %3A, %2F and %23',
-  ],
+const network = (server: EngineFailures['server']): EngineFailures['connection'] => [
+  [/^(E(CONNREFUSED|TIMEDOUT|HOSTUNREACH))?$/, { kind: 'notReached', server }],
+  [/^E(NOTFOUND|AI_AGAIN)$/, { kind: 'unknownHost' }],
 ]

@@ -7,7 +7,7 @@ import { versionState } from '../../support/projects/version-state.js'
 
 onEachEngine('the commands of ashlar migrate in the wrong place', (database, dialect) => {
   const place = operatorFolder(database)
-  const { run } = place
+  const { run, failure } = place
   const stateOf = (name: string, ...args: readonly string[]) => versionState(run, name, ...args)
   const ship = (files: Readonly<Record<string, string>>, under = 'migrations') => place.ship(files, under)
 
@@ -28,11 +28,10 @@ onEachEngine('the commands of ashlar migrate in the wrong place', (database, dia
     await run('up')
     mkdirSync(join(place.path, 'empty'))
     for (const verb of ['up', 'plan']) {
-      const { exit, stdout, stderr } = await run(verb, '--files', 'empty')
-      expect([exit, stdout], verb).to.deep.equal([2, ''])
-      expect(stderr).to.match(
-        /empty: there is no version, and the database has 0002_t2, 0003_t3: name the folder that has them with --files/,
-      )
+      const { exit, problems } = await failure(verb, '--files', 'empty')
+      const empty = { kind: 'emptyFolder', applied: ['0002_t2', '0003_t3'], more: 0 }
+      expect(exit, verb).to.equal(2)
+      expect(problems[0], verb).to.deep.include(empty)
     }
   })
 
@@ -41,11 +40,10 @@ onEachEngine('the commands of ashlar migrate in the wrong place', (database, dia
     await run('up')
     ship(file('0002_books', 'CREATE TABLE books (id bigint PRIMARY KEY)', 'DROP TABLE books'), 'other')
     for (const verb of ['down', 'redo']) {
-      const { exit, stdout, stderr } = await run(verb, '--files', 'other', '--yes')
-      expect([exit, stdout], verb).to.deep.equal([6, ''])
-      expect(stderr)
-        .to.include('0002_books is not 0002_t2, which the database has under this number')
-        .and.match(/Nothing is changed\n$/)
+      const failed = await failure(verb, '--files', 'other', '--yes')
+      const problems = [{ kind: 'otherName', version: '0002_t2', name: '0002_books' }]
+      expect(failed, verb).to.deep.include({ exit: 6, problems })
+      expect(failed.hasChanged, verb).to.not.equal(true)
     }
     await database().rows('SELECT id FROM t2')
   })
@@ -73,11 +71,15 @@ onEachEngine('the commands of ashlar migrate in the wrong place', (database, dia
     ship(tables(2, 3, 4))
     await run('up')
     await database().rows('DROP TABLE t3')
-    const { exit, stderr } = await run('down', '--to', '1', '--yes')
+    const { exit, problems } = await failure('down', '--to', '1', '--yes')
     expect(exit).to.equal(6)
-    expect(stderr).to.match(
-      /Rolled back: 0004_t4; not rolled back: 0003_t3, 0002_t2: ashlar migrate down --to 1 goes on with them\n$/,
-    )
+    expect(problems).to.have.length(1)
+    expect(problems[0]).to.deep.include({
+      kind: 'rollBackStopped',
+      rolledBack: ['0004_t4'],
+      left: ['0003_t3', '0002_t2'],
+      to: 1,
+    })
     await database().rows('CREATE TABLE t3 (id bigint)')
     expect((await run('down', '--to', '1', '--yes')).stdout).to.match(
       /^rolled back 0003_t3\nrolled back 0002_t2\n/,
@@ -108,11 +110,9 @@ onEachEngine('the commands of ashlar migrate in the wrong place', (database, dia
     expect((await run('verify', '--files', 'other')).stdout)
       .to.include('0002_t2 is applied, and these files have 0002_books: ')
       .and.not.include('repair')
-    const repair = await run('repair', '--files', 'other', '--yes')
-    expect([repair.exit, repair.stdout]).to.deep.equal([6, ''])
-    expect(repair.stderr)
-      .to.include('0002_books is not 0002_t2, which the database has under this number')
-      .and.match(/Nothing is changed\n$/)
+    const repair = await failure('repair', '--files', 'other', '--yes')
+    const problems = [{ kind: 'otherName', version: '0002_t2', name: '0002_books' }]
+    expect(repair).to.deep.include({ exit: 6, problems })
     expect((await run('up')).stdout).to.equal('nothing to do: the schema is current\n')
   })
 

@@ -233,7 +233,9 @@ onEachEngine(
       const { message } = await failureOf(on(database(), files).up())
       expect(message)
         .to.include('(0A000)')
-        .and.include('roll the versions of search back first (migrate down --to and the last version')
+        .and.include(
+          'roll the versions of search back first (ashlar migrate down with --to and the last version',
+        )
       const { rolledBack } = await on(database(), files).down(2)
       expect(rolledBack).to.include('9001_notes_search_vector').and.not.include('8001_outbox_log')
       const fresh = await another()

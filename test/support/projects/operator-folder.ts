@@ -3,6 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type RanHere, runCommand } from '../run-command.js'
 
+/** What a command that fails prints as JSON, with its exit status. */
+export interface FailedRun {
+  readonly exit: number | null
+  readonly problems: readonly Readonly<Record<string, unknown>>[]
+  readonly hasChanged: boolean | undefined
+}
+
 /** Where an operator works. */
 export interface OperatorFolder {
   readonly path: string
@@ -10,6 +17,8 @@ export interface OperatorFolder {
   readonly cwd: string
   /** Runs `ashlar migrate` there, on the database. */
   run(...args: readonly string[]): Promise<RanHere>
+  /** The same with `--json`, of a command that fails: why, as values. */
+  failure(...args: readonly string[]): Promise<FailedRun>
   /**
    * Another state of the project, with the same migrations: a folder with `dist/entities.js`, which leads to
    * that module. A process loads a module once.
@@ -28,6 +37,8 @@ export function operatorFolder(database: () => { readonly url: string }): Operat
     checkout = path
   })
   afterEach(() => rmSync(path, { recursive: true }))
+  const run = (...args: readonly string[]) =>
+    runCommand(['migrate', ...args], { cwd: checkout, env: { ASHLAR_DATABASE_URL: database().url } })
   return {
     get path() {
       return path
@@ -35,8 +46,12 @@ export function operatorFolder(database: () => { readonly url: string }): Operat
     get cwd() {
       return checkout
     },
-    run: (...args) =>
-      runCommand(['migrate', ...args], { cwd: checkout, env: { ASHLAR_DATABASE_URL: database().url } }),
+    run,
+    failure: async (...args) => {
+      const { exit, stdout } = await run(...args, '--json')
+      const { error } = JSON.parse(stdout) as { readonly error?: Partial<FailedRun> }
+      return { exit, problems: error?.problems ?? [], hasChanged: error?.hasChanged }
+    },
     checkOut: (entities) => {
       checkout = mkdtempSync(join(path, 'checkout-'))
       mkdirSync(join(checkout, 'dist'))

@@ -9,14 +9,14 @@ const finding = (level: 'refuse' | 'danger' | 'advice', rule: string, file = 'mi
 const statement: Extract<MigrationProblem, { readonly kind: 'statementFailed' }> = {
   kind: 'statementFailed',
   ...{ version: '0003_b', file: '0003_b.up.sql', isFramework: false },
-  ...{ place: { statement: 1, of: 1, line: 2 }, message: 'no', sqlState: '42703', advice: '' },
+  ...{ place: { statement: 1, of: 1, line: 2 }, message: 'no', sqlState: '42703', advice: undefined },
   direction: 'up',
   mend: 'file',
   ...{ remains: undefined, isUnknown: false, isBlocked: false, isThere: false },
 }
 const COPIES: readonly EmptyCopy[] = [
   { kind: 'fails', problem: statement },
-  { kind: 'fails', problem: { ...statement, sqlState: '', advice: 'A hint' } },
+  { kind: 'fails', problem: { ...statement, sqlState: '', advice: { kind: 'readBySearch' } } },
   { kind: 'fails', problem: { kind: 'invalidIndexThere', version: '0003_b', index: 'i' } },
   { kind: 'otherEngine', dialect: 'mysql' },
   { kind: 'refusedFile' },

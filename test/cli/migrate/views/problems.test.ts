@@ -1,4 +1,5 @@
 import { onDownText, problemText, type MigrationProblem } from '../../../../lib/migrations/index.js'
+import { type Advice, adviceText } from '../../../../lib/migrations/messages/advices.js'
 import type { OnDown } from '../../../../lib/migrations/messages/unfinished.js'
 import { type Recovery, recoveryText } from '../../../../lib/migrations/messages/recoveries.js'
 import { progressLines } from '../../../../cli/migrate/lines/progress-lines.js'
@@ -17,7 +18,7 @@ const apart = 'a schema of its own'
 const edited = { version, file, isRenamed: false, applied: 'abc', now: 'def' }
 const statement: Samples<MigrationProblem>['statementFailed'][number] = {
   ...{ ...said, version, file, isFramework: false, direction: 'up' as const, isUnknown: false },
-  ...{ place: { statement: 2, of: 3, line: 4 }, advice: '', isBlocked: false, isThere: false },
+  ...{ place: { statement: 2, of: 3, line: 4 }, advice: undefined, isBlocked: false, isThere: false },
   remains: { kind: 'nothing' },
   mend: 'file',
 }
@@ -29,13 +30,24 @@ const PROBLEMS: Samples<MigrationProblem> = {
       server: 'MySQL',
       address: { server: 'db:3306', name: 'shop' },
       reason: 'no',
-      advice: 'check host',
+      advice: { kind: 'notReached', server: 'MySQL' },
       sqlState: '',
     },
   ],
   serverRefused: [
-    { ...said, advice: '', isUndone: false, mayBeFile: true },
-    { ...said, advice: 'Grant it', isUndone: true, mayBeFile: false },
+    { ...said, advice: undefined, isUndone: false, mayBeFile: true },
+    {
+      ...said,
+      advice: {
+        kind: 'lacksRight',
+        server: 'MySQL',
+        purpose: 'read',
+        schema: '',
+        table: 'ashlar_migrations',
+      },
+      isUndone: true,
+      mayBeFile: false,
+    },
   ],
   cancelledConnecting: [{}],
   cancelledWaiting: [{ holder: '' }, { holder: 'pid 7' }],
@@ -94,7 +106,7 @@ const PROBLEMS: Samples<MigrationProblem> = {
   namesakes: [{ tables: [{ table: 'operations', lacks: ['done', 'error'] }], apart }],
   statementFailed: [
     statement,
-    { ...statement, isThere: true, advice: 'A hint' },
+    { ...statement, isThere: true, advice: { kind: 'readBySearch' } },
     { ...statement, remains: { kind: 'statements', done: 1 } },
     { ...statement, remains: { kind: 'statements', done: 2 }, direction: 'down' },
     { ...statement, remains: { kind: 'mayBeDone', statement: 2 } },
@@ -211,6 +223,31 @@ const DOWN: Samples<OnDown> = {
   refuses: [{ problem: cause }],
 }
 
+const SERVERS = [{ server: 'PostgreSQL' }, { server: 'MySQL' }] as const
+const ADVICES: Samples<Advice> = {
+  lacksRight: SERVERS.flatMap((one) => [
+    { ...one, purpose: 'read', schema: 'shop', table: 'ashlar_migrations' },
+    { ...one, purpose: 'change', schema: 'shop', table: 'ashlar_migrations' },
+  ]),
+  readOnly: SERVERS,
+  connectionLost: [{}],
+  notSent: [{}],
+  cancelled: [{}],
+  lockTimeout: [{ ms: 2000 }, { ms: 2000, blockers: 'pid 7' }],
+  statementTimeout: [{ ms: 60_000 }],
+  concurrentTimeout: [{ ms: 900_000 }],
+  otherSchema: [{ schema: 'shop' }],
+  readBySearch: [{}],
+  login: [{}],
+  mayNotConnect: [{}],
+  noSuchDatabase: [{}],
+  noFreeConnection: [{}],
+  starting: [{}],
+  noTls: SERVERS,
+  notReached: SERVERS,
+  unknownHost: [{}],
+}
+
 function linesOf<Value extends { readonly kind: string }>(
   samples: Samples<Value>,
   textOf: (value: Value) => string,
@@ -229,6 +266,13 @@ describe('why ashlar migrate fails, and what it does about what was left', () =>
     expectView(
       'problems',
       linesOf(PROBLEMS, (problem) => problemText(problem, STYLE.command)),
+    )
+  })
+
+  it('says what to do about each kind of error of a server', () => {
+    expectView(
+      'advices',
+      linesOf(ADVICES, (advice) => adviceText(advice, STYLE.command)),
     )
   })
 
