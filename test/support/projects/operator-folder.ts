@@ -1,3 +1,4 @@
+import { expect } from 'chai'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,6 +20,8 @@ export interface OperatorFolder {
   run(...args: readonly string[]): Promise<RanHere>
   /** The same with `--json`, of a command that fails: why, as values. */
   failure(...args: readonly string[]): Promise<FailedRun>
+  /** The only problem of such a command, beside its exit status. */
+  refusal(...args: readonly string[]): Promise<Readonly<Record<string, unknown>>>
   /**
    * Another state of the project, with the same migrations: a folder with `dist/entities.js`, which leads to
    * that module. A process loads a module once.
@@ -39,6 +42,11 @@ export function operatorFolder(database: () => { readonly url: string }): Operat
   afterEach(() => rmSync(path, { recursive: true }))
   const run = (...args: readonly string[]) =>
     runCommand(['migrate', ...args], { cwd: checkout, env: { ASHLAR_DATABASE_URL: database().url } })
+  const failure = async (...args: readonly string[]): Promise<FailedRun> => {
+    const { exit, stdout } = await run(...args, '--json')
+    const { error } = JSON.parse(stdout) as { readonly error?: Partial<FailedRun> }
+    return { exit, problems: error?.problems ?? [], hasChanged: error?.hasChanged }
+  }
   return {
     get path() {
       return path
@@ -47,10 +55,11 @@ export function operatorFolder(database: () => { readonly url: string }): Operat
       return checkout
     },
     run,
-    failure: async (...args) => {
-      const { exit, stdout } = await run(...args, '--json')
-      const { error } = JSON.parse(stdout) as { readonly error?: Partial<FailedRun> }
-      return { exit, problems: error?.problems ?? [], hasChanged: error?.hasChanged }
+    failure,
+    refusal: async (...args) => {
+      const { exit, problems, hasChanged } = await failure(...args)
+      expect(problems, String(exit)).to.have.length(1)
+      return { exit, hasChanged, ...problems[0] }
     },
     checkOut: (entities) => {
       checkout = mkdtempSync(join(path, 'checkout-'))
