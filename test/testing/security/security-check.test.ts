@@ -54,7 +54,8 @@ describeOn('securityCheck', backends, (backend) => {
       const leftOut = new Set(report.notChecked.map(({ method }) => method.split('/').at(-1)))
       expect([...leftOut]).to.have.members([
         ...EchoService.methods.map(({ name }) => name).filter((name) => name !== 'Ping'),
-        ...NoteService.methods.map(({ name }) => name),
+        // Everybody reads notes; who writes them, `as` would say.
+        ...NoteService.methods.map(({ name }) => name).filter((name) => !/^(Get|List|BatchGet)/.test(name)),
       ])
     } finally {
       await close()
