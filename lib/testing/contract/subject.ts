@@ -113,15 +113,16 @@ export class Contract<E extends object> {
   }
 
   /**
-   * What an update with this mask must not change: all of `stored` but the masked fields, the etag and the
-   * time.
+   * What an update with this mask must not change: all of `stored` but the masked fields, the etag, the time
+   * and what the table sets.
    */
   untouched(entity: E | undefined, mask: readonly string[] = []): Readonly<Record<string, unknown>> {
-    const { etag, updateTime, byProto } = this.model
+    const { etag, updateTime, byProto, fields } = this.model
     const written = new Set<string | undefined>([
       ...mask.map((proto) => byProto.get(proto)?.property),
       etag?.property,
       updateTime?.property,
+      ...fields.filter(({ generated }) => generated === true).map(({ property }) => property),
     ])
     return Object.fromEntries(
       Object.entries(this.stored(entity)).filter(([property]) => !written.has(property)),
