@@ -31,6 +31,8 @@ export interface PropertyFacts {
   readonly renamedFrom?: string
   /** The field of the message that holds it, where that is not the one of its name. */
   readonly protoField?: string
+  /** Whether it is left to TypeORM. */
+  readonly isInternal?: true
 }
 
 /** Which changes of a resource are told, and with what. */

@@ -42,3 +42,30 @@ export const ProtoField = (name: string): PropertyDecorator =>
   onProperty('ProtoField', [], (prototype, property) => {
     declareProperty(prototype, property, { protoField: (name as string | undefined) ?? '' })
   })
+
+/**
+ * Leaves the property to TypeORM: nothing here reads or writes it, and no field, filter, mask, event or log
+ * has it. A new row gets the default of its column, and an update leaves what is there. It stands beside
+ * columns and relations of every kind, also to entities that are no resource.
+ * @example
+ * ```ts
+ * import { Internal } from 'ashlar/decorators'
+ * import { Column, JoinTable, ManyToMany } from 'typeorm'
+ * import { Widget } from './widget.js'
+ *
+ * class Task {
+ *   @Internal() @Column('decimal', { precision: 10, scale: 2, default: 0 }) cost!: string
+ *   @Internal() @ManyToMany(() => Widget, { cascade: true }) @JoinTable() widgets?: Widget[]
+ * }
+ * ```
+ */
+export const Internal: () => PropertyDecorator = (...given: readonly unknown[]) =>
+  onProperty('Internal', given, (prototype, property) => {
+    declareProperty(prototype, property, { isInternal: true })
+  })
+
+/** The properties that are left to TypeORM. */
+export const internalOf = (
+  properties: ReadonlyMap<string, { readonly isInternal?: true }>,
+): ReadonlySet<string> =>
+  new Set([...properties].flatMap(([property, { isInternal }]) => (isInternal === true ? [property] : [])))

@@ -3,6 +3,7 @@ import { Column, type ColumnType, getMetadataArgsStorage } from 'typeorm'
 import { onClass, wordStandardProperties } from './apply.js'
 import { declare, declareProperty, inheritedFacts, lineage } from './entity-facts.js'
 import { completeJoinColumns } from './relations/join-columns.js'
+import { internalOf } from './property-mapping.js'
 import { referenceColumns } from './relations/reference-columns.js'
 import { fieldsByProperty, namedFields } from './columns/fields-by-property.js'
 import { ColumnNames, type ResourceNaming, strategyOf } from './columns/column-naming.js'
@@ -90,6 +91,7 @@ export function Resource(options: ResourceOptions = {}): ClassDecorator {
     const prototype = entity.prototype as object
     const facts = inheritedFacts(entity)
     const named = namedFields(facts.properties)
+    const internal = internalOf(facts.properties)
     /** Of a time that the framework keeps. */
     const propertyOf = (field: string, property: string) =>
       [...named].find(([, name]) => name === field)?.[0] ?? property
@@ -110,6 +112,7 @@ export function Resource(options: ResourceOptions = {}): ClassDecorator {
     } else if (joinsKey && held !== undefined) held.options.primary = true
     else if (held === undefined && (tenant.isRelation || (facts.tenantScoped && tenant.named.length === 0)))
       Column({ type: String, name: tenant.column, primary: joinsKey })(prototype, tenant.property)
+    if (strategy === undefined) nameOnce(columnsOf(entity))
     if (facts.softDeletable && !has(entity, deleted)) {
       const name = options.shape === 'ent' ? 'delete_time' : 'deleted_at'
       Column({ ...nullableTime, ...(strategy === undefined && { name }) })(prototype, deleted)
@@ -117,7 +120,7 @@ export function Resource(options: ResourceOptions = {}): ClassDecorator {
     if (facts.expirable !== undefined && !has(entity, expired))
       Column({ ...nullableTime, ...(strategy === undefined && { name: 'expire_time' }) })(prototype, expired)
     const classes = new Set<unknown>(lineage(entity))
-    for (const { owner, property } of takeGeneratedUuids(classes, strategy !== undefined))
+    for (const { owner, property } of takeGeneratedUuids(classes, strategy !== undefined, internal))
       declareProperty(owner, property, { mintsUuid: true })
     const secrets = secretColumns(facts.properties)
     const references =
@@ -126,6 +129,10 @@ export function Resource(options: ResourceOptions = {}): ClassDecorator {
         : new Set<string>()
     const inMessage = fieldsByProperty(fieldsOf(options.message), named)
     for (const { options: column, propertyName, target } of columnsOf(entity)) {
+      if (internal.has(propertyName)) {
+        if (strategy === undefined) column.name ??= names.of({ propertyName, options: column })
+        continue
+      }
       const { prototype: owner } = target as { readonly prototype: object }
       const { role, type = column.type } = inheritedFacts(entity).properties.get(propertyName) ?? {}
       const isUnknown = typeof type === 'function' && !TYPEORMS_OWN.has(type)
@@ -148,7 +155,7 @@ export function Resource(options: ResourceOptions = {}): ClassDecorator {
       declareProperty(owner, propertyName, { type })
       column.type = told ?? 'text'
     }
-    if (strategy === undefined) completeJoinColumns(entity, lineage, tenantDeclared)
+    if (strategy === undefined) completeJoinColumns(entity, lineage, tenantDeclared, internal)
     declare(entity, 'Resource', { resource: options })
   })
 }
@@ -162,6 +169,14 @@ const TYPEORMS_OWN = new Set<unknown>([String, Number, Boolean, Date])
 function columnsOf(entity: object) {
   const classes = new Set<unknown>(lineage(entity))
   return getMetadataArgsStorage().columns.filter((column) => classes.has(column.target))
+}
+
+/** TypeORM asks for one name of the primary key, on each of its columns. */
+function nameOnce(columns: ReturnType<typeof columnsOf>): void {
+  const primary = columns.filter(({ options }) => options.primary === true)
+  const named = primary.find(({ options }) => options.primaryKeyConstraintName !== undefined)?.options
+  if (named?.primaryKeyConstraintName === undefined) return
+  for (const { options } of primary) options.primaryKeyConstraintName ??= named.primaryKeyConstraintName
 }
 
 /** Anything can be given as the message. The resource model refuses what is none. */

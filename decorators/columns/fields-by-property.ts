@@ -1,9 +1,12 @@
 import type { DescField } from '@bufbuild/protobuf'
 
+interface Mapped {
+  readonly protoField?: string
+  readonly isInternal?: true
+}
+
 /** The fields that `@ProtoField()` names, by property. */
-export const namedFields = (
-  properties: ReadonlyMap<string, { readonly protoField?: string }>,
-): Map<string, string> =>
+export const namedFields = (properties: ReadonlyMap<string, Mapped>): Map<string, string> =>
   new Map(
     [...properties].flatMap(([property, { protoField }]) =>
       protoField === undefined ? [] : [[property, protoField] as const],

@@ -11,8 +11,14 @@ type TenantOf = (entity: object) => TenantColumns
  * Gives every reference of an entity the two columns that keep it inside of its tenant, for TypeORM: it then
  * joins by the tenant too, and knows the foreign key as it is. The target is known once TypeORM asks for it,
  * which it does before it reads the join columns.
+ * @param internal - relations that are left to TypeORM: their columns are named as all others are.
  */
-export function completeJoinColumns(entity: object, lineage: Lineage, tenantOf: TenantOf): void {
+export function completeJoinColumns(
+  entity: object,
+  lineage: Lineage,
+  tenantOf: TenantOf,
+  internal: ReadonlySet<string>,
+): void {
   const classes = new Set<unknown>(lineage(entity))
   for (const relation of getMetadataArgsStorage().relations) {
     const { type, relationType } = relation
@@ -23,7 +29,9 @@ export function completeJoinColumns(entity: object, lineage: Lineage, tenantOf: 
     Object.assign(relation, {
       type: () => {
         const target = (type as () => unknown)()
-        if (typeof target === 'function') complete(relation, entity, target, lineage, tenantOf)
+        if (typeof target !== 'function') return target
+        if (internal.has(relation.propertyName)) nameJoins(relation, target, lineage)
+        else complete(relation, entity, target, lineage, tenantOf)
         return target
       },
     })
@@ -69,6 +77,52 @@ function complete(
     ...rest,
     ...wanted.map((pair) => ({ ...join, target: owner, propertyName, ...pair })),
   )
+}
+
+/** Names the columns of a relation that is left to TypeORM, as far as nobody has. */
+function nameJoins(
+  { target: owner, propertyName, relationType }: RelationArgs,
+  target: object,
+  lineage: Lineage,
+): void {
+  const { joinColumns } = getMetadataArgsStorage()
+  const own = joinColumns.filter((join) => join.target === owner && join.propertyName === propertyName)
+  if (relationType === 'one-to-one' && own.length === 0) return
+  for (const { name, referencedColumnName } of internalJoins(propertyName, own, target, lineage)) {
+    const join = own.find((one) => one.referencedColumnName === referencedColumnName) ?? own[0]
+    if (join === undefined) joinColumns.push({ target: owner, propertyName, name, referencedColumnName })
+    else Object.assign(join, { name })
+  }
+}
+
+/** A column of a relation that is left to TypeORM. */
+export interface InternalJoin {
+  readonly name: string
+  /** The property of the target. */
+  readonly referencedColumnName: string
+}
+
+/** The columns that hold what an internal relation refers to: one for each of the key of its target. */
+export function internalJoins(
+  property: string,
+  own: readonly Pick<Storage['joinColumns'][number], 'name' | 'referencedColumnName'>[],
+  target: object,
+  lineage: Lineage,
+  nameOf = (referenced: string): string => snakeCase(`${property}_${referenced}`),
+): readonly InternalJoin[] {
+  const [only] = own
+  const named = own.flatMap(({ referencedColumnName }) => referencedColumnName ?? [])
+  const referenced =
+    named.length > 0
+      ? named
+      : columnsOf(target, lineage).flatMap(({ propertyName, options }) =>
+          options.primary === true ? [propertyName] : [],
+        )
+  return referenced.map((referencedColumnName) => {
+    const join = own.find((one) => one.referencedColumnName === referencedColumnName)
+    const name = join?.name ?? (own.length === 1 ? only?.name : undefined)
+    return { referencedColumnName, name: name ?? nameOf(referencedColumnName) }
+  })
 }
 
 function columnsOf(entity: object, lineage: Lineage): Storage['columns'] {

@@ -2,6 +2,7 @@ import { isInstance, propertyOf, readable } from './readable.js'
 import { redactError } from './redact-error.js'
 import { refusedColumnOf } from './refused-column.js'
 import { type ViolatedIndex, violatedIndexOf } from './violated-index.js'
+import { type ViolatedReference, violatedReferenceOf } from './violated-reference.js'
 
 /**
  * A database driver's error without the values, statements and rows that drivers attach. It keeps the codes,
@@ -14,6 +15,7 @@ export class DriverFault extends Error {
   /** The connection is gone. */
   readonly fatal?: true
   readonly violatedIndex?: ViolatedIndex
+  readonly violatedReference?: ViolatedReference
   /** The column that cannot hold a written value. */
   readonly refusedColumn?: string
 
@@ -25,6 +27,8 @@ export class DriverFault extends Error {
     if (propertyOf(error, 'fatal') === true) this.fatal = true
     const violated = violatedIndexOf(error)
     if (violated !== undefined) this.violatedIndex = violated
+    const reference = violatedReferenceOf(error)
+    if (reference !== undefined) this.violatedReference = reference
     const refused = refusedColumnOf(error)
     if (refused !== undefined) this.refusedColumn = refused
   }

@@ -38,7 +38,7 @@ export function violatedIndexOf(error: unknown): ViolatedIndex | undefined {
   const [code, message] = [of('code'), of('message')]
   const isOfIndex = code === UNIQUE_VIOLATION || (code === TOO_LONG && isTooLong(of))
   if (of('severity') !== undefined && isOfIndex) {
-    const [table, name, columns] = [of('table'), of('constraint'), columnsIn(of('detail'))]
+    const [table, name, columns] = [of('table'), of('constraint'), postgresColumns(of('detail'))]
     return { ...(table && { table }), ...(name && { name }), ...(columns && { columns }) }
   }
   if (message === undefined) return undefined
@@ -54,7 +54,8 @@ export function violatedIndexOf(error: unknown): ViolatedIndex | undefined {
 const isTooLong = (of: (name: string) => string | undefined): boolean =>
   of('constraint') !== undefined || of('routine')?.startsWith('index_form_tuple') === true
 
-const columnsIn = (detail: string | undefined): readonly string[] | undefined =>
+/** The columns that the detail of an error of PostgreSQL names. */
+export const postgresColumns = (detail: string | undefined): readonly string[] | undefined =>
   POSTGRES_COLUMNS.exec(detail ?? '')?.[1]
     ?.match(/"(?:[^"]|"")+"|[^()", ]+/g)
     ?.map((name) => (name.startsWith('"') ? name.slice(1, -1).replaceAll('""', '"') : name))

@@ -6,6 +6,7 @@ import { kindOf } from './kinds/kinds.js'
 import { isOwning, type Relation } from './relations/relation.js'
 import { misspelt } from '../text/misspelt.js'
 import type { ArgsOf } from './typeorm/declaration-rules.js'
+import type { InternalIndex } from './typeorm/internal-columns.js'
 
 /** The fields of one unique rule or index, in the order in which they were declared. */
 export interface IndexGroup {
@@ -18,6 +19,8 @@ export interface IndexGroup {
 export interface IndexGroups {
   readonly uniques: readonly IndexGroup[]
   readonly indexes: readonly IndexGroup[]
+  /** Those that hold for the rows of TypeORM, because they name what is left to it. */
+  readonly internal: readonly InternalIndex[]
   readonly problems: readonly Problem[]
 }
 
@@ -30,6 +33,7 @@ export function indexGroups(
   relations: readonly Relation[],
   /** Properties that are already reported. */
   refused: ReadonlySet<string>,
+  internal: ReadonlySet<string>,
 ): IndexGroups {
   const classes = new Set<unknown>(lineage(entity))
   const owning = relations.filter(isOwning)
@@ -38,7 +42,11 @@ export function indexGroups(
     ...owning.map(({ property, reference }) => [property, reference] as const),
     ...fields.map((field) => [field.property, field] as const),
   ])
-  const { uniques, indices } = getMetadataArgsStorage()
+  const isInternal = ({ columns }: Args) => propertiesOf(columns).some((property) => internal.has(property))
+  const storage = getMetadataArgsStorage()
+  const isMadeElsewhere = (args: Args) => 'synchronize' in args && args.synchronize === false
+  const isOurs = (args: Args) => classes.has(args.target) && !isInternal(args) && !isMadeElsewhere(args)
+  const [uniques, indices] = [storage.uniques.filter(isOurs), storage.indices.filter(isOurs)]
   const problems: Problem[] = []
   const fieldsOf = (columns: Args['columns'], decorator: string): Field[] => {
     const named = propertiesOf(columns)
@@ -69,9 +77,7 @@ export function indexGroups(
     })
   }
   const groups = (found: readonly Args[], decorator: string): IndexGroup[] =>
-    found
-      .filter(({ target }) => classes.has(target))
-      .map(({ columns, name }) => ({ fields: fieldsOf(columns, decorator), name }))
+    found.map(({ columns, name }) => ({ fields: fieldsOf(columns, decorator), name }))
   const all = {
     uniques: [
       ...groups(uniques, '@Unique()'),
@@ -89,7 +95,24 @@ export function indexGroups(
     ),
   }
   problems.push(...nameProblems([...all.uniques, ...all.indexes]))
-  return { uniques: once(all.uniques), indexes: once(all.indexes), problems }
+  const left = (found: readonly Args[], isUnique: (args: Args) => boolean): InternalIndex[] =>
+    found
+      .filter((args) => classes.has(args.target) && (isInternal(args) || isMadeElsewhere(args)))
+      .map((args) => ({
+        properties: propertiesOf(args.columns),
+        unique: isUnique(args),
+        name: args.name,
+        isMade: !isMadeElsewhere(args),
+      }))
+  return {
+    uniques: once(all.uniques),
+    indexes: once(all.indexes),
+    internal: [
+      ...left(storage.uniques, () => true),
+      ...left(storage.indices, (args) => 'unique' in args && args.unique === true),
+    ],
+    problems,
+  }
 }
 
 /** Why a field can be in no index. */

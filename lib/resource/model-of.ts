@@ -2,6 +2,7 @@ import { DefaultNamingStrategy, getMetadataArgsStorage } from 'typeorm'
 import { strategyOf } from '../../decorators/columns/column-naming.js'
 import { CREDENTIAL_PARTS } from '../../decorators/columns/secret-columns.js'
 import { inheritedFacts, lineage, type EntityFacts } from '../../decorators/entity-facts.js'
+import { internalOf } from '../../decorators/property-mapping.js'
 import { tenantDeclared } from '../../decorators/tenant-scoped.js'
 import { snakeCase } from '../text/snake-case.js'
 import { DeclarationError, inEntity, problem, type Problem, propertyProblem } from '../errors.js'
@@ -23,6 +24,7 @@ import { ownershipProblems } from './ownership.js'
 import type { CredentialField, EntityClass, ResourceModel, SecretField } from './resource-model.js'
 import { searchModelOf } from './search/search-model.js'
 import { listenerProblems, listenersOf } from './typeorm/declared-hooks.js'
+import { internalProblems, internalTable } from './typeorm/internal-columns.js'
 
 const models = new WeakMap<object, ResourceModel>()
 
@@ -37,7 +39,12 @@ export function resourceModel<E extends object>(entity: EntityClass<E>): Resourc
 }
 
 function build(entity: EntityClass<object>): ResourceModel {
-  const facts = inheritedFacts(entity)
+  const declared = inheritedFacts(entity)
+  const internal = internalOf(declared.properties)
+  const facts =
+    internal.size === 0
+      ? declared
+      : { ...declared, properties: new Map([...declared.properties].filter(([name]) => !internal.has(name))) }
   const tables = getMetadataArgsStorage().tables.filter(({ target }) => target === entity)
   const [declaredTable] = tables
   const strategy = strategyOf(facts.resource?.naming)
@@ -50,8 +57,12 @@ function build(entity: EntityClass<object>): ResourceModel {
   const ofDecorators = decoratorProblems(facts.calls)
   if (ofDecorators.length > 0) throw new DeclarationError(entity.name, inEntity(entity, ofDecorators))
   const message = facts.resource.message
-  const { fields, name, names, relations, problems, refused } = readFields(entity, facts, message)
-  const all = [...problems, ...ownershipProblems(facts, tenantDeclared(entity), fields, message)]
+  const { fields, name, names, relations, problems, refused } = readFields(entity, facts, message, internal)
+  const all = [
+    ...problems,
+    ...internalProblems(entity, declared),
+    ...ownershipProblems(facts, tenantDeclared(entity), fields, message),
+  ]
   if (declaredTable === undefined)
     all.push(problem('entity', 'it is no TypeORM entity', 'write @Entity() below @Resource()'))
   if (tables.length > 1)
@@ -67,7 +78,7 @@ function build(entity: EntityClass<object>): ResourceModel {
   all.push(...search.problems)
   const listeners = listenersOf(entity)
   all.push(...listenerProblems(listeners, { softDeletable: facts.softDeletable === true }))
-  const groups = indexGroups(entity, fields, relations, refused)
+  const groups = indexGroups(entity, fields, relations, refused, internal)
   if (facts.softDeletable === true && groups.uniques.length > 0)
     all.push(...reservedColumn(fields, SOFT_DELETE_KEY, 'what makes deleted rows unlike live ones'))
   if (search.model?.strategy === 'INDEXED')
@@ -149,6 +160,9 @@ function build(entity: EntityClass<object>): ResourceModel {
     relations,
     uniques: groups.uniques,
     indexes: groups.indexes,
+    internal: onceCalled(() =>
+      internalTable(entity, internal, fields, groups.internal, strategyOf(facts.resource?.naming)),
+    ),
     events: facts.emits && eventsModel(facts.emits, { type, message, entityFields, toMessage }),
     listeners,
     create,
@@ -166,6 +180,11 @@ function build(entity: EntityClass<object>): ResourceModel {
           checkValue(field, (values as Record<string, unknown>)[field.property])
     },
   } satisfies ResourceModel)
+}
+
+const onceCalled = <T>(make: () => T): (() => T) => {
+  let made: T | undefined
+  return () => (made ??= make())
 }
 
 /** The conversions of a resource that nothing but code of the application reads. */

@@ -47,21 +47,32 @@ export interface FieldReading {
   readonly refused: ReadonlySet<string>
 }
 
-/** Joins TypeORM's columns, our decorators and the message into fields. */
+/**
+ * Joins TypeORM's columns, our decorators and the message into fields.
+ * @param facts - of what is not internal.
+ * @param internal - properties that are left to TypeORM.
+ */
 export function readFields(
   entity: EntityClass<object>,
   facts: EntityFacts,
   message: DescMessage | undefined,
+  internal: ReadonlySet<string>,
 ): FieldReading {
-  const { problems: declared, properties: refused } = typeormProblems(entity, facts)
+  const { problems: declared, properties: refused } = typeormProblems(entity, facts, internal)
   const problems = [...declared]
   const classes = new Set<unknown>(lineage(entity))
   const columns = new Map<string, ColumnArgs>()
   for (const column of getMetadataArgsStorage().columns)
-    if (classes.has(column.target)) columns.set(column.propertyName, asDeclared(column, facts))
+    if (classes.has(column.target) && !internal.has(column.propertyName))
+      columns.set(column.propertyName, asDeclared(column, facts))
   const strategy = strategyOf(facts.resource?.naming)
   const columnNames = new ColumnNames(strategy)
-  const declaredOnes = declaredRelations(entity, refused, columnNames, strategy !== undefined)
+  const declaredOnes = declaredRelations(
+    entity,
+    new Set([...refused, ...internal]),
+    columnNames,
+    strategy !== undefined,
+  )
   problems.push(...declaredOnes.problems)
   const made = new Map(declaredOnes.hidden.map((one) => [one.args.propertyName, one]))
   for (const [property, { args }] of made) if (!columns.has(property)) columns.set(property, args)
@@ -73,6 +84,7 @@ export function readFields(
         ? [{ relation: one.property, reference: hiddenProperty(one.property) }]
         : [],
     ),
+    internal,
   )
   const { inMessage, protoOf } = names
   const hidden = secretColumns(facts.properties)

@@ -8,6 +8,7 @@ import type { EventsModel } from './events-model.js'
 import type { Relation } from './relations/relation.js'
 import type { SearchModel } from './search/search-model.js'
 import type { EntityListener } from './typeorm/declared-hooks.js'
+import type { InternalTable } from './typeorm/internal-columns.js'
 import type { Output, WriteEntity } from './wire/write-entity.js'
 
 /** A class whose instances are entities. */
@@ -127,6 +128,8 @@ export interface ResourceModel<E extends object = object> {
   readonly uniques: readonly IndexGroup[]
   /** Fields that are looked up together. */
   readonly indexes: readonly IndexGroup[]
+  /** What of its table only TypeORM knows. Call it once all classes are loaded. */
+  readonly internal: () => InternalTable
   /** What is told of changes; undefined where nothing is. */
   readonly events: EventsModel | undefined
   /** The methods of the entity that TypeORM's decorators name, such as `@BeforeInsert()`. */

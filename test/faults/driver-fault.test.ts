@@ -65,8 +65,13 @@ describe('DriverFault', () => {
       const fault = new DriverFault(error)
       expect(fault.message).to.equal(message)
       expect(Object.keys(fault)).to.have.members(
-        ['name', 'code', 'errno', 'sqlState', 'violatedIndex'].filter(
-          (key) => key === 'name' || key in Object(error) || (key === 'violatedIndex' && what in VIOLATED),
+        ['name', 'code', 'errno', 'sqlState', 'violatedIndex', 'violatedReference'].filter(
+          (key) =>
+            key === 'name' ||
+            key in Object(error) ||
+            (key === 'violatedIndex' && what in VIOLATED) ||
+            (key === 'violatedReference' &&
+              /^a foreign key of (?:MySQL|MariaDB|SQLite|PostgreSQL)/.test(what)),
         ),
       )
       expect(fault.violatedIndex).to.deep.equal(VIOLATED[what])

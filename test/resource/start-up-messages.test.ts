@@ -196,7 +196,7 @@ describe('what is said of a field that does not fit', () => {
         'price is double: the column type int holds integers; leave it out, or use one for fractions',
         'state is enum: the column type int holds integers; leave it out, or use one for text',
         'description: the column option length is not supported: text has none; use varchar',
-        'size: the column option length is not supported: drop it, int32 has none',
+        'size: the column option length is not supported: int32 has none',
       ])
     })
 

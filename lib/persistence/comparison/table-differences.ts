@@ -117,6 +117,7 @@ function columnDifference(
   wanted: LiveColumn,
   { catalog }: ComparedDialect,
 ): readonly Difference[] {
+  if (column.isInternal === true) return []
   if (live.generated !== undefined) return [{ kind: 'generated', column, live }]
   const differences: Difference[] = []
   if (live.type !== wanted.type) differences.push({ kind: 'type', column, live })
@@ -156,6 +157,7 @@ function indexDifferences(
     ...live.indexes
       .filter(
         (index) =>
+          !isLeft(definition, index) &&
           !shapes.has(shapeOf(index)) &&
           (replaced.has(index.name) ||
             (index.isInvalid !== true && (index.unique || isOurs(definition, index)))),
@@ -163,6 +165,11 @@ function indexDifferences(
       .map((index): Difference => ({ kind: 'extraIndex', index, isReplaced: replaced.has(index.name) })),
   ]
 }
+
+const isLeft = ({ leftIndexes = [] }: TableDefinition, index: LiveIndex): boolean =>
+  leftIndexes.some(({ name, columns }) =>
+    name === undefined ? columns.join() === index.columns.join() : name === index.name,
+  )
 
 /**
  * Whether the framework gave the index its name; an index of somebody else's is left alone unless it refuses

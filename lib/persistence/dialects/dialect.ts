@@ -89,6 +89,13 @@ export interface Dialect {
   /** At least two texts as one. */
   readonly concat: (parts: readonly string[]) => string
 
+  /** Columns that only TypeORM knows. */
+  readonly typeormColumns: {
+    /** How the engine keeps a computed one; undefined for as it is declared. */
+    readonly computed: string | undefined
+    /** Behind the type of one whose numbers the database mints; empty where it can be no such column. */
+    readonly minted: string
+  }
   /** What it does with each kind of column. */
   readonly kinds: KindsSql
   /** Stands for a number of rows, which every driver takes as it is. */

@@ -71,6 +71,7 @@ const dialect = ({
   literal: mysqlLiteral,
   concat: (parts) => `CONCAT(${parts.join(', ')})`,
 
+  typeormColumns: { computed: undefined, minted: '' },
   kinds: mysqlKinds,
   countPlaceholder: () => '?',
   maxValues: 65535,

@@ -48,6 +48,7 @@ export const sqlite: Dialect = {
   literal: textLiteral,
   concat: (parts) => `(${parts.join(' || ')})`,
 
+  typeormColumns: { computed: undefined, minted: '' },
   kinds: sqliteKinds,
   countPlaceholder: () => '?',
   maxValues: 32766,
@@ -130,7 +131,7 @@ async function dropChangedIndexes(
 }
 
 async function addMissingColumns(query: Query, table: TableDefinition): Promise<void> {
-  const rows = await query('SELECT name FROM pragma_table_info(?)', [table.name])
+  const rows = await query('SELECT name FROM pragma_table_xinfo(?)', [table.name])
   const present = new Set(rows.map(([name]) => name))
   for (const column of table.columns.filter(({ name }) => !present.has(name))) {
     const { renamedFrom } = column

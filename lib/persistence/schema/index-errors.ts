@@ -1,6 +1,7 @@
 import { ErrConflict, InvalidArgument } from '../../errors.js'
 import { refusedColumnOf } from '../../faults/refused-column.js'
 import { type ViolatedIndex, violatedIndexOf } from '../../faults/violated-index.js'
+import { violatedReferenceOf } from '../../faults/violated-reference.js'
 import { DriverFault, withoutValues } from '../../faults/driver-fault.js'
 import { SOFT_DELETE_KEY } from '../../resource/fields/column-names.js'
 import type { Field } from '../../resource/fields/field.js'
@@ -64,6 +65,25 @@ export class IndexErrors {
     return undefined
   }
 
+  /**
+   * A key of what is no resource, which the database alone holds; undefined for any other error. SQLite does
+   * not say which foreign key it is.
+   */
+  missing(error: unknown): InvalidArgument | undefined {
+    const { references } = this.model.internal()
+    for (const { thrown } of driverErrors(error)) {
+      const violated = thrown instanceof DriverFault ? thrown.violatedReference : violatedReferenceOf(thrown)
+      if (violated === undefined || (violated.table ?? this.table.name) !== this.table.name) continue
+      const { columns } = violated
+      const found =
+        columns === undefined ? references : references.filter(({ column }) => columns.includes(column))
+      const [field, another] = found
+      if (field !== undefined && another === undefined)
+        return new InvalidArgument(field.proto, `there is no such ${named(field)}`, withoutValues(error))
+    }
+    return undefined
+  }
+
   #fieldsOf(error: unknown): readonly string[] {
     const violated = violatedIn(error)
     const columns = violated && this.#columnsOf(violated)
@@ -109,6 +129,9 @@ export class IndexErrors {
     return ruleNames(columns.flatMap((column): Field | readonly Field[] => byColumn.get(column) ?? []))
   }
 }
+
+/** `owner_id` is the key of an owner. */
+const named = ({ proto }: Field): string => proto.replace(/_id$/, '').replaceAll('_', ' ')
 
 function violatedIn(error: unknown): ViolatedIndex | undefined {
   for (const { thrown } of driverErrors(error)) {

@@ -18,6 +18,7 @@ import { DELETE_ID } from '../deletion/rules/family.js'
 import type { TableReferences } from './foreign-keys.js'
 import { fillerOf } from './filler-of.js'
 import { indexName } from './index-name.js'
+import { internalDefinitions, internalIndexes } from './typeorm-columns.js'
 import { tableNameOf } from './table-name-of.js'
 
 /** A UUID. */
@@ -61,6 +62,8 @@ export function tableOf(
     filler: fillerOf(field, dialect),
     renamedFrom: field.renamedFrom,
   }))
+  const internal = model.internal()
+  columns.push(...internalDefinitions(internal, dialect))
   if (hasDiscriminator)
     columns.push({
       name: SOFT_DELETE_KEY,
@@ -84,7 +87,9 @@ export function tableOf(
     indexes: distinct([
       ...uniqueIndexes(model, dialect, scope, table.name),
       ...lookupIndexes(model, scope, table.name, links),
+      ...internalIndexes(internal, table.name),
     ]),
+    leftIndexes: internal.indexes.filter(({ isMade }) => !isMade),
     foreignKeys: links.foreignKeys.map((link) => ({
       ...link,
       name: indexName(table.name, link.columns, 'fkey'),

@@ -94,6 +94,7 @@ export class DataSourceCheck {
       warnings: [
         ...this.#synchronize(),
         ...this.#managed(),
+        ...this.#required(),
         ...subscribers.flatMap(({ warnings }) => warnings),
       ],
     }
@@ -200,6 +201,17 @@ export class DataSourceCheck {
     return [
       `synchronize makes the table of ${entity.name} by TypeORM's rules, in which unique values are not per tenant and texts are compared loosely: leave it out, and use createTables() or a migration`,
     ]
+  }
+
+  #required(): string[] {
+    const { columns } = this.model.internal()
+    const { name } = this.model.entity
+    return columns
+      .filter(({ nullable, hasDefault }) => !nullable && !hasDefault)
+      .map(
+        ({ property }) =>
+          `${property} of ${name} is @Internal(), and its column takes no NULL and has no default: each create of the repository would fail; give the column a default, or make it nullable`,
+      )
   }
 
   #managed(): string[] {

@@ -167,7 +167,7 @@ export class SqlOperations implements Operations<SqlCall> {
         ? on.perform(this.#named(name), checked ?? (() => work(call)))
         : (checked?.() ?? work(call)))
     } catch (error) {
-      throw toCaller(error, indexes)
+      throw toCaller(error, indexes, REFERRING.has(name))
     }
   }
 
@@ -175,6 +175,9 @@ export class SqlOperations implements Operations<SqlCall> {
     return `${this.parts.model.entity.name}.${name}`
   }
 }
+
+/** Operations that write what may refer to other rows. */
+const REFERRING: ReadonlySet<string> = new Set(['create', 'update', 'modify', 'batchUpdate'])
 
 /** A write that an operation prepares. */
 class SqlWrite implements WriteOperation<SqlCall> {

@@ -30,7 +30,7 @@ const UUID_BYTES = 16
 /** Where the type options of a column contradict its field. */
 export function* typeProblems(
   property: string,
-  { type, length, unsigned, precision }: ColumnOptions,
+  { type, length, precision }: ColumnOptions,
   kind: KindName,
 ): Generator<Problem> {
   const { declared } = kindOf({ kind })
@@ -49,7 +49,7 @@ export function* typeProblems(
       'column',
       property,
       `${property}: the column option length is not supported`,
-      `${declared.takesLength === undefined ? `drop it, ${kind} has none` : `${describeType(type)} has none; use varchar`}`,
+      `${declared.takesLength === undefined ? `${kind} has none` : `${describeType(type)} has none; use varchar`}`,
     )
   if (isSaid(length) && hasLength && !/^[1-9]\d*$/.test(String(length)))
     yield propertyProblem(
@@ -65,19 +65,12 @@ export function* typeProblems(
       `${property}: a binary column holds a UUID`,
       `write length: ${UUID_BYTES}`,
     )
-  if (unsigned === true && declared.isUnsigned !== true)
-    yield propertyProblem(
-      'column',
-      property,
-      `${property}: the column option unsigned is not supported`,
-      'drop it, or make the field uint32 or uint64 in the message',
-    )
   const [digits, why] = declared.precision ?? []
   if (isSaid(precision) && precision !== digits)
     yield propertyProblem(
       'column',
       property,
       `${property}: the column option precision is not supported`,
-      `drop it${why === undefined ? '' : `, ${why}`}`,
+      why ?? `${kind} has none`,
     )
 }

@@ -25,11 +25,13 @@ interface HiddenReference {
 /**
  * @param hidden - `@ProtoField()` of one names the field that shows the relation, or the one that holds its
  * key.
+ * @param internal - properties that hold no field.
  */
 export function fieldNames(
   message: DescMessage | undefined,
   properties: ReadonlyMap<string, PropertyFacts>,
   hidden: readonly HiddenReference[],
+  internal: ReadonlySet<string>,
 ): FieldNames {
   const named = namedFields(properties)
   const fieldNamed = (name: string) => message?.fields.find((field) => field.name === name)
@@ -43,6 +45,7 @@ export function fieldNames(
       named.set(reference, isKey ? name : `${name}_id`)
   }
   const inMessage = fieldsByProperty(message?.fields ?? [], named)
+  for (const property of internal) inMessage.delete(property)
   return {
     inMessage,
     protoOf: (property) => inMessage.get(property)?.name ?? named.get(property) ?? snakeCase(property),

@@ -272,7 +272,7 @@ function* problemsOf(
         'relation',
         property,
         `${property}: @JoinColumn() takes the tenant from ${join.name ?? 'nowhere'}`,
-        'drop that pair, the framework adds the tenant',
+        `write name: '${tenant.column}' there`,
       )
 }
 

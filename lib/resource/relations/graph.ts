@@ -129,7 +129,7 @@ function* problemsOf(
       'relation',
       property,
       `${property}: ${name} is no resource of the same database`,
-      'add it to the entities, with @Resource()',
+      `add it to the entities, with @Resource(); or add @Internal(), which leaves ${property} to TypeORM: a property with @Column() for its key stays a field`,
     )
     return
   }
@@ -152,7 +152,7 @@ function* problemsOf(
       'relation',
       property,
       `${property}: ${name} has no ${inverseKind === 'one-to-many' ? '@OneToMany()' : '@OneToOne() without @JoinColumn()'} ${relation.inverse} to ${model.entity.name}`,
-      'add it there, or drop the second argument',
+      'add it there',
     )
   if (model.tenant === undefined && target.tenant !== undefined)
     yield propertyProblem(
@@ -183,7 +183,7 @@ function* problemsOf(
       'relation',
       property,
       `${property}: @JoinColumn() refers to ${referenced}, and the key of ${name} is ${target.key.property}`,
-      'drop referencedColumnName',
+      `write referencedColumnName: '${target.key.property}'`,
     )
   const [held, wanted] = [reference, target.key].map(({ kind, stored }) => stored ?? kind)
   const retyped = `give ${relation.isHidden ? `a property @Column() ${reference.property}` : reference.property} the type of that key`

@@ -28,9 +28,13 @@ export interface OptionRule {
   /** Whether the value has an effect. By default every value has one except undefined, null and false. */
   readonly asks?: (value: unknown) => boolean
   readonly instead: string
+  /** Whether another option was meant. */
+  readonly isMisspelt?: boolean
 }
 
 const CARRIED_OUT = 'carried out'
+/** TypeORM's own manager has it, and a repository is the same with it and without it. */
+const CHANGES_NOTHING: typeof CARRIED_OUT = CARRIED_OUT
 export type Rule<R> = typeof CARRIED_OUT | R
 
 /** The values with which an option is carried out. */
@@ -42,7 +46,7 @@ export type AnyOptionRule = Rule<OptionRule | OptionValues>
 const YES_OR_NO: OptionValues = { values: [true, false] }
 
 const OWN_KEY = "keep the other resource's key in a column of its own, such as @Column() ownerId!: string"
-const BY_MIGRATION = 'drop it, and add the constraint in a migration'
+const BY_MIGRATION = 'add the constraint in a migration'
 
 /** By the TypeORM list that a decorator writes to. Lists that do not belong to an entity are not listed. */
 export const DECLARATIONS: { readonly [K in Declared]: Rule<DeclarationRule<K>> } = {
@@ -116,14 +120,13 @@ function columnMode(mode: Mode, property: string, { type }: ColumnOptions): stri
 }
 
 const no = (value: unknown): boolean => value === false
-const CONSTRAINT_NAMES = 'drop it: constraints are named by the framework'
-const TEXT_ORDER = 'drop it: texts are compared and ordered by code point on every database'
-const SPATIAL = 'drop it: places are kept as numbers or in "simple-json"'
+const TEXT_ORDER = 'texts are compared and ordered by code point on every database'
+const SPATIAL = 'places are kept as numbers or in "simple-json"'
+const WRITE_IT = 'compute the value where it is written, or declare it with @Computed()'
 const NO_SQL_DEFAULT =
   'a function here is SQL, which differs between databases: give the value itself, or write @Default(() => value)'
 
-const COMPUTED =
-  'drop it, and write the value; or declare the property @OutputOnly({ generated: true }) where the table computes it'
+const COMPUTED = `${WRITE_IT}; or declare the property @OutputOnly({ generated: true }) where the table computes it`
 
 /** What a table does to a column that is declared as generated. */
 export const OPTIONS_OF_GENERATED: ReadonlySet<string> = new Set<keyof ColumnOptions>([
@@ -139,7 +142,7 @@ export const OPTIONS_OF_GENERATED: ReadonlySet<string> = new Set<keyof ColumnOpt
 export const OPTIONS_OF_EXISTING: ReadonlySet<string> = new Set<keyof ColumnOptions>(['collation'])
 
 /** For @Column() and @PrimaryColumn(), in addition to the checks of the field's type. */
-export const COLUMN_OPTIONS: Readonly<Record<keyof ColumnOptions | 'generated', AnyOptionRule>> = {
+export const COLUMN_OPTIONS: Readonly<Record<keyof ColumnOptions | 'generated' | 'width', AnyOptionRule>> = {
   type: CARRIED_OUT, // By the field's kind.
   name: CARRIED_OUT,
   length: CARRIED_OUT, // By the field's kind.
@@ -147,50 +150,51 @@ export const COLUMN_OPTIONS: Readonly<Record<keyof ColumnOptions | 'generated', 
   primary: YES_OR_NO,
   unique: YES_OR_NO,
   generated: CARRIED_OUT, // By `generations`.
-  unsigned: CARRIED_OUT, // By the field's kind.
+  unsigned: CHANGES_NOTHING, // A message says whether a number has a sign.
+  width: CHANGES_NOTHING, // MySQL shows numbers with it.
   precision: CARRIED_OUT, // By the field's kind.
   select: {
     asks: no,
-    instead: 'drop it, and keep the field out of the message, so that no response contains it',
+    instead: 'keep the field out of the message, so that no response contains it',
   },
   insert: {
     asks: no,
-    instead: 'drop it, and declare the property @OutputOnly() if clients must not write it',
+    instead: 'declare the property @OutputOnly() if clients must not write it',
   },
   update: {
     asks: no,
-    instead: 'drop it, and declare the property @OutputOnly() if clients must not write it',
+    instead: 'declare the property @OutputOnly() if clients must not write it',
   },
   default: { asks: (value) => typeof value === 'function', instead: NO_SQL_DEFAULT },
   onUpdate: {
     instead:
-      'drop it: @UpdateTime() is stamped at every write; or write @UpdateTime({ generated: true }) where the table sets it',
+      '@UpdateTime() is stamped at every write; or write @UpdateTime({ generated: true }) where the table sets it',
   },
   transformer: {
     asks: (value) => value !== undefined && value !== null && !(value instanceof ManagedValues),
-    instead: 'drop it, and change the value before it is written',
+    instead: 'change the value before it is written',
   },
   array: { instead: 'use @Column("simple-json")' },
   enum: {
-    instead: 'drop it: link a message with @Resource({ message }), whose enum is stored by its proto names',
+    instead: 'link a message with @Resource({ message }), whose enum is stored by its proto names',
   },
-  enumName: { instead: 'drop it: an enum of the message is stored by its proto names' },
-  comment: { instead: 'drop it, or comment on the column in a migration' },
-  scale: { instead: 'drop it: keep an exact amount as a bigint of its smallest unit' },
+  enumName: { instead: 'an enum of the message is stored by its proto names' },
+  comment: CHANGES_NOTHING,
+  scale: { instead: 'keep an exact amount as a bigint of its smallest unit' },
   charset: { instead: TEXT_ORDER },
   collation: {
     instead: `${TEXT_ORDER}; or declare @Resource({ existing: true }), where the table has another`,
   },
-  primaryKeyConstraintName: { instead: CONSTRAINT_NAMES },
-  foreignKeyConstraintName: { instead: CONSTRAINT_NAMES },
+  primaryKeyConstraintName: CHANGES_NOTHING,
+  foreignKeyConstraintName: CHANGES_NOTHING,
   asExpression: { instead: COMPUTED },
   generatedType: { instead: COMPUTED },
-  generatedIdentity: { instead: 'drop it, and write the value' },
+  generatedIdentity: { instead: WRITE_IT },
   hstoreType: { instead: 'use @Tags()' },
   spatialFeatureType: { instead: SPATIAL },
   srid: { instead: SPATIAL },
-  query: { instead: 'drop it: a column is stored, not computed' },
-  utc: { instead: 'drop it: every time is UTC' },
+  query: { instead: 'a column is stored, not computed' },
+  utc: { instead: 'every time is UTC' },
 }
 
 /** For @Entity(), as TypeORM stores them. */
@@ -199,62 +203,57 @@ export const ENTITY_OPTIONS: Readonly<Record<keyof EntityOptions, AnyOptionRule>
   schema: CARRIED_OUT,
   synchronize: YES_OR_NO,
   database: CARRIED_OUT,
-  orderBy: { instead: 'drop it: a list is ordered by order_by, and by its key' },
+  orderBy: CHANGES_NOTHING, // A list is ordered by order_by, and by its key,
   engine: {
     asks: (value) => typeof value === 'string' && value.toLowerCase() !== 'innodb',
-    instead: 'drop it: transactions need InnoDB',
+    instead: "write engine: 'InnoDB', which transactions need",
   },
-  withoutRowid: { instead: 'drop it' },
-  comment: { instead: 'drop it, or comment on the table in a migration' },
+  withoutRowid: CHANGES_NOTHING,
+  comment: CHANGES_NOTHING,
 }
-
-const ASK_WHERE_READ = 'drop it, and name the relation where you read'
 
 /** For @ManyToOne(), @OneToMany() and @OneToOne(). */
 export const RELATION_OPTIONS: Readonly<Record<keyof RelationOptions, AnyOptionRule>> = {
   nullable: YES_OR_NO,
   onDelete: { values: ['RESTRICT', 'CASCADE', 'SET NULL', 'NO ACTION'] },
-  cascade: {
-    asks: (value) => value === true || (Array.isArray(value) && value.length > 0),
-    instead: 'drop it, and write each resource by its own repository',
-  },
-  onUpdate: { instead: 'drop it: a key never changes' },
-  deferrable: { instead: 'drop it: references are checked at every write' },
+  cascade: CHANGES_NOTHING, // Each resource is written by its own repository.
+  onUpdate: { instead: 'a key never changes' },
+  deferrable: { instead: 'references are checked at every write' },
   createForeignKeyConstraints: {
     asks: no,
-    instead: 'drop it: the constraint keeps a reference inside of its tenant',
+    instead: 'the constraint keeps a reference inside of its tenant',
   },
-  lazy: { instead: ASK_WHERE_READ },
-  eager: { instead: ASK_WHERE_READ },
-  persistence: { asks: no, instead: 'drop it: a repository writes one resource' },
-  orphanedRowAction: { instead: "drop it, and write onDelete: 'CASCADE' or 'SET NULL' on the other side" },
+  lazy: CHANGES_NOTHING, // A repository reads the relations that `with` names,
+  eager: CHANGES_NOTHING,
+  persistence: CHANGES_NOTHING,
+  orphanedRowAction: { instead: "write onDelete: 'CASCADE' or 'SET NULL' on the other side" },
 }
 
 /** For @JoinColumn(). */
 export const JOIN_COLUMN_OPTIONS: Readonly<Record<keyof JoinColumnOptions, AnyOptionRule>> = {
   name: CARRIED_OUT,
   referencedColumnName: CARRIED_OUT, // By declaredRelations and relationGraph.
-  foreignKeyConstraintName: { instead: CONSTRAINT_NAMES },
+  foreignKeyConstraintName: CHANGES_NOTHING,
 }
 
 type OptionsOf<K extends Declared> = Exclude<keyof ArgsOf<K>, 'target' | 'columns'>
 
-const PLAIN_INDEX = 'drop it, or make the index in a migration instead of here'
+const PLAIN_INDEX = 'write synchronize: false, which leaves the index to TypeORM, and make it in a migration'
 
 /** For @Index(), as TypeORM stores them; `name` is the first argument. */
 export const INDEX_OPTIONS: Readonly<Record<OptionsOf<'indices'>, AnyOptionRule>> = {
   unique: YES_OR_NO,
   name: CARRIED_OUT,
-  where: { instead: 'the index would hold for all rows; make it in a migration instead of here' },
-  synchronize: { asks: no, instead: 'drop the decorator: the index is made elsewhere' },
+  where: { instead: `the index would hold for all rows: ${PLAIN_INDEX}` },
+  synchronize: YES_OR_NO, // Without it the index is made elsewhere, and left alone,
   spatial: { instead: PLAIN_INDEX },
-  fulltext: { instead: 'drop it, and use @Searchable()' },
+  fulltext: { instead: `use @Searchable(), or ${PLAIN_INDEX}` },
   nullFiltered: { instead: PLAIN_INDEX },
   parser: { instead: PLAIN_INDEX },
   sparse: { instead: PLAIN_INDEX },
   background: { instead: PLAIN_INDEX },
-  concurrent: { instead: 'drop it: a migration says how an index is made' },
-  expireAfterSeconds: { instead: 'drop it, and use @Expirable()' },
+  concurrent: CHANGES_NOTHING, // A migration says how an index is made,
+  expireAfterSeconds: { instead: 'use @Expirable()' },
   type: {
     asks: (value) => value !== undefined && value !== 'btree',
     instead: PLAIN_INDEX,
@@ -264,5 +263,5 @@ export const INDEX_OPTIONS: Readonly<Record<OptionsOf<'indices'>, AnyOptionRule>
 /** For @Unique(), as TypeORM stores them; `name` is the first argument. */
 export const UNIQUE_OPTIONS: Readonly<Record<OptionsOf<'uniques'>, AnyOptionRule>> = {
   name: CARRIED_OUT,
-  deferrable: { instead: 'drop it: uniqueness is checked at every write' },
+  deferrable: { instead: 'uniqueness is checked at every write' },
 }

@@ -29,31 +29,58 @@ export interface TypeormProblems {
   readonly properties: ReadonlySet<string>
 }
 
+/** What a declaration can always be, where no field needs it. */
+const OR_INTERNAL = '; or add @Internal(), which leaves it to TypeORM'
+
+const primaryOf = (classes: ReadonlySet<unknown>): ReadonlySet<string | symbol> =>
+  new Set(
+    getMetadataArgsStorage()
+      .columns.filter(({ target, options }) => classes.has(target) && options.primary === true)
+      .map(({ propertyName }) => propertyName),
+  )
+
 type Args = Readonly<Record<string, unknown>>
 
-/** Checks all TypeORM declarations of an entity and its ancestors against the rules. */
-export function typeormProblems(entity: { readonly name: string }, facts: EntityFacts): TypeormProblems {
+/**
+ * Checks all TypeORM declarations of an entity and its ancestors against the rules.
+ * @param internal - properties that are left to TypeORM.
+ */
+export function typeormProblems(
+  entity: { readonly name: string },
+  facts: EntityFacts,
+  internal: ReadonlySet<string>,
+): TypeormProblems {
   const classes = new Set<unknown>(lineage(entity))
   const problems: Problem[] = []
   const properties = new Set<string>()
+  const primary = primaryOf(classes)
   for (const [list, entries] of Object.entries(getMetadataArgsStorage()) as [string, unknown][]) {
     if (!Array.isArray(entries)) continue
     const rule = ruleOf(list)
     for (const args of entries as Args[]) {
       if (!classes.has(args['target'])) continue
       const property = args['propertyName'] as string | symbol | undefined
+      if (property !== undefined && internal.has(String(property))) continue
       // Symbols do not convert to text implicitly.
       const named = property === undefined ? args : { ...args, propertyName: String(property) }
       // Each rule takes the arguments of its own decorator, and the list it was found by says that these are
       // such.
       const wrong = rule?.(named as never, entity.name)
       if (wrong === undefined) continue
-      problems.push(ofProperty(property === undefined ? undefined : String(property), wrong))
+      problems.push(
+        ofProperty(
+          property === undefined ? undefined : String(property),
+          `${wrong}${property === undefined || primary.has(property) ? '' : OR_INTERNAL}`,
+        ),
+      )
       if (property !== undefined) properties.add(String(property))
     }
   }
   return {
-    problems: distinctProblems([...problems, ...optionProblems(classes, properties, facts)]),
+    problems: distinctProblems([
+      ...problems,
+      ...optionProblems(classes, new Set([...properties, ...internal]), facts),
+    ]),
     properties,
   }
 }
@@ -61,7 +88,7 @@ export function typeormProblems(entity: { readonly name: string }, facts: Entity
 function ruleOf(list: string): DeclarationRule<Declared> | undefined {
   if (!Object.hasOwn(DECLARATIONS, list))
     return (args) =>
-      `${(args as { propertyName?: string }).propertyName ?? 'it'}: what TypeORM keeps as ${list} is not known to this version: drop the decorator`
+      `${(args as { propertyName?: string }).propertyName ?? 'it'}: what TypeORM keeps as ${list} is not known to this version`
   const rule = DECLARATIONS[list as Declared] as Rule<DeclarationRule<Declared>>
   return typeof rule === 'function' ? rule : undefined
 }
@@ -103,9 +130,10 @@ function* optionProblems(
         'option of @JoinColumn()',
         propertyName,
       )
-  yield* doubledColumns(of<'columns'>(columns))
+  yield* doubledColumns(of<'columns'>(columns).filter(({ propertyName }) => !refused.has(propertyName)))
   for (const { target: _, columns: on, ...options } of of<'indices'>(indices))
-    yield* refusedOptions(options, INDEX_OPTIONS, `@Index() of ${namesOf(on)}`, 'option')
+    if (options.synchronize !== false)
+      yield* refusedOptions(options, INDEX_OPTIONS, `@Index() of ${namesOf(on)}`, 'option')
   for (const { target: _, columns: on, ...options } of of<'uniques'>(uniques))
     yield* refusedOptions(options, UNIQUE_OPTIONS, `@Unique() of ${namesOf(on)}`, 'option')
 }
@@ -173,7 +201,9 @@ function* refusedOptions(
         yield ofProperty(property, `${subject}: the ${kind} ${name} is ${wrongValue(value, rule.values)}`)
     } else if ((rule.asks ?? isSaid)(value)) {
       const said = value === false ? `${name}: false` : name
-      yield ofProperty(property, `${subject}: the ${kind} ${said} is not supported`, rule.instead)
+      const isAdvised = property !== undefined && rule.isMisspelt !== true
+      const instead = isAdvised ? `${rule.instead}${OR_INTERNAL}` : rule.instead
+      yield ofProperty(property, `${subject}: the ${kind} ${said} is not supported`, instead)
     }
   }
 }
@@ -185,6 +215,7 @@ function unknownOption(name: string, known: readonly string[]): OptionRule {
   const [near] = nearestNames(name, known)
   return {
     asks: (value) => value !== undefined,
-    instead: near === undefined ? 'drop it: this version does not know it' : `did you mean ${near}?`,
+    isMisspelt: near !== undefined,
+    instead: near === undefined ? 'this version does not know it' : `did you mean ${near}?`,
   }
 }

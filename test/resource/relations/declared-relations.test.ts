@@ -198,7 +198,7 @@ describe('the relations of a resource', () => {
           { name: 'venture_id', referencedColumnName: 'id' },
         ])(prototype, 'venture')
       },
-      'venture: @JoinColumn() takes the tenant from other_account: drop that pair, the framework adds the tenant',
+      "venture: @JoinColumn() takes the tenant from other_account: write name: 'account_id' there",
     ],
     [
       'a relation that is a column',

@@ -92,13 +92,13 @@ describe('the graph of relations', () => {
 
   it('refuses a target of elsewhere', () => {
     expect(problems((made) => toOwner(made), { without: 'Owner' })).to.deep.equal([
-      'owner: Owner is no resource of the same database: add it to the entities, with @Resource()',
+      'owner: Owner is no resource of the same database: add it to the entities, with @Resource(); or add @Internal(), which leaves owner to TypeORM: a property with @Column() for its key stays a field',
     ])
   })
 
   it('refuses another side that is not there', () => {
     expect(problems((made) => toOwner(made, 'pets'))).to.deep.equal([
-      'owner: Owner has no @OneToMany() pets to Pet: add it there, or drop the second argument',
+      'owner: Owner has no @OneToMany() pets to Pet: add it there',
     ])
     expect(
       problems((made) => OneToMany(() => made['Pet'] as never, 'owner')(proto(made, 'Owner'), 'pets')),
@@ -117,7 +117,7 @@ describe('the graph of relations', () => {
         JoinColumn({ name: 'owner_id', referencedColumnName: 'title' })(proto(made, 'Pet'), 'owner')
       }),
     ).to.deep.equal([
-      'owner: @JoinColumn() refers to title, and the key of Owner is id: drop referencedColumnName',
+      "owner: @JoinColumn() refers to title, and the key of Owner is id: write referencedColumnName: 'id'",
     ])
   })
 

@@ -3,7 +3,7 @@ import { Column, Entity, Index, PrimaryColumn, Unique } from 'typeorm'
 import { ETag, Resource, Secret, SoftDeletable, Tags } from '../../../decorators/index.js'
 import { DeclarationError } from '../../../lib/errors.js'
 import { type EntityClass, resourceModel } from '../../../lib/resource/resource-model.js'
-import { DECLARED_OPTIONS, type Declare, type Row } from './options.js'
+import { DECLARED_OPTIONS, type Declare, OR_INTERNAL, type Row } from './options.js'
 
 export type { Row } from './options.js'
 
@@ -41,7 +41,7 @@ const OWN_KEY = "keep the other resource's key in a column of its own, such as @
 const KINDS = 'give each kind an @Entity() of its own, or one entity a column that tells them apart'
 const PARENT = 'keep the key of the parent in a column, such as parentId'
 const LINK = 'write the link as an entity of its own'
-const BY_MIGRATION = 'drop it, and add the constraint in a migration'
+const BY_MIGRATION = 'add the constraint in a migration'
 const NEVER_CALLED = [
   ['BeforeSoftRemove', 'use @BeforeRemove()'],
   ['AfterSoftRemove', 'use @AfterRemove()'],
@@ -81,7 +81,9 @@ const decorators: readonly Row[] = [
   {
     decorator: 'ManyToMany',
     declare: (prototype) => typeorm.ManyToMany(other)(prototype, 'labels'),
-    problems: [`labels: @ManyToMany() is not supported: ${LINK}, with a @ManyToOne() to each side`],
+    problems: [
+      `labels: @ManyToMany() is not supported: ${LINK}, with a @ManyToOne() to each side${OR_INTERNAL}`,
+    ],
   },
   {
     decorator: 'JoinColumn',
@@ -92,17 +94,17 @@ const decorators: readonly Row[] = [
   {
     decorator: 'JoinTable',
     declare: (prototype) => typeorm.JoinTable()(prototype, 'labels'),
-    problems: [`labels: @JoinTable() is not supported: ${LINK}`],
+    problems: [`labels: @JoinTable() is not supported: ${LINK}${OR_INTERNAL}`],
   },
   {
     decorator: 'RelationId',
     declare: (prototype) => typeorm.RelationId('owner')(prototype, 'ownerId'),
-    problems: [`ownerId: @RelationId() is not supported: ${OWN_KEY}`],
+    problems: [`ownerId: @RelationId() is not supported: ${OWN_KEY}${OR_INTERNAL}`],
   },
   {
     decorator: 'ForeignKey',
     declare: (prototype) => typeorm.ForeignKey(other)(prototype, 'title'),
-    problems: [`title: @ForeignKey() is not supported: ${BY_MIGRATION}`],
+    problems: [`title: @ForeignKey() is not supported: ${BY_MIGRATION}${OR_INTERNAL}`],
   },
   {
     decorator: 'ForeignKey',
@@ -133,7 +135,7 @@ const decorators: readonly Row[] = [
   {
     decorator: 'Generated',
     declare: (prototype) => typeorm.Generated('increment')(prototype, 'serial'),
-    problems: [generated('serial', 'increment')],
+    problems: [generated('serial', 'increment') + OR_INTERNAL],
   },
   {
     decorator: 'Generated',
@@ -167,22 +169,22 @@ const decorators: readonly Row[] = [
   {
     decorator: 'CreateDateColumn',
     declare: (prototype) => typeorm.CreateDateColumn()(prototype, 'madeAt'),
-    problems: ['madeAt: use @CreateTime() instead of @CreateDateColumn()'],
+    problems: [`madeAt: use @CreateTime() instead of @CreateDateColumn()${OR_INTERNAL}`],
   },
   {
     decorator: 'UpdateDateColumn',
     declare: (prototype) => typeorm.UpdateDateColumn()(prototype, 'changedAt'),
-    problems: ['changedAt: use @UpdateTime() instead of @UpdateDateColumn()'],
+    problems: [`changedAt: use @UpdateTime() instead of @UpdateDateColumn()${OR_INTERNAL}`],
   },
   {
     decorator: 'DeleteDateColumn',
     declare: (prototype) => typeorm.DeleteDateColumn()(prototype, 'goneAt'),
-    problems: ['goneAt: use @SoftDeletable() on the class instead of @DeleteDateColumn()'],
+    problems: [`goneAt: use @SoftDeletable() on the class instead of @DeleteDateColumn()${OR_INTERNAL}`],
   },
   {
     decorator: 'VersionColumn',
     declare: (prototype) => typeorm.VersionColumn()(prototype, 'version'),
-    problems: ['version: use @ETag() instead of @VersionColumn()'],
+    problems: [`version: use @ETag() instead of @VersionColumn()${OR_INTERNAL}`],
   },
   {
     decorator: 'ObjectIdColumn',
@@ -192,20 +194,22 @@ const decorators: readonly Row[] = [
   {
     decorator: 'ViewColumn',
     declare: (prototype) => typeorm.ViewColumn()(prototype, 'total'),
-    problems: ['total: use @Column() instead of @ViewColumn()'],
+    problems: [`total: use @Column() instead of @ViewColumn()${OR_INTERNAL}`],
   },
   {
     decorator: 'VirtualColumn',
     declare: (prototype) =>
       typeorm.VirtualColumn({ type: 'int', query: () => 'SELECT 1' })(prototype, 'total'),
     problems: [
-      'total: @VirtualColumn() is never computed: compute the value in a class that extends repositoryOf(), or keep it in a @Column()',
+      `total: @VirtualColumn() is never computed: compute the value in a class that extends repositoryOf(), or keep it in a @Column()${OR_INTERNAL}`,
     ],
   },
   {
     decorator: 'TreeLevelColumn',
     declare: (prototype) => typeorm.TreeLevelColumn()(prototype, 'level'),
-    problems: ['level: @TreeLevelColumn() is not supported: keep the level in a column that you write'],
+    problems: [
+      `level: @TreeLevelColumn() is not supported: keep the level in a column that you write${OR_INTERNAL}`,
+    ],
   },
   {
     decorator: 'Tree',
@@ -215,12 +219,12 @@ const decorators: readonly Row[] = [
   {
     decorator: 'TreeParent',
     declare: (prototype) => typeorm.TreeParent()(prototype, 'parent'),
-    problems: [`parent: @TreeParent() is not supported: ${PARENT}`],
+    problems: [`parent: @TreeParent() is not supported: ${PARENT}${OR_INTERNAL}`],
   },
   {
     decorator: 'TreeChildren',
     declare: (prototype) => typeorm.TreeChildren()(prototype, 'children'),
-    problems: [`children: @TreeChildren() is not supported: ${PARENT}`],
+    problems: [`children: @TreeChildren() is not supported: ${PARENT}${OR_INTERNAL}`],
   },
   {
     decorator: 'TableInheritance',
@@ -250,7 +254,7 @@ const decorators: readonly Row[] = [
     what: 'with an embedded class',
     declare: (prototype) => Column(other)(prototype, 'place'),
     problems: [
-      "place: an embedded class, @Column(() => Class), is not supported: keep the object in one column with @Column('simple-json'), or its parts in columns of their own",
+      `place: an embedded class, @Column(() => Class), is not supported: keep the object in one column with @Column('simple-json'), or its parts in columns of their own${OR_INTERNAL}`,
     ],
   },
   {
@@ -258,7 +262,7 @@ const decorators: readonly Row[] = [
     what: 'with a generated value',
     replaces: 'title',
     declare: (prototype) => Column({ type: String, generated: 'increment' })(prototype, 'title'),
-    problems: [generated('title', 'increment')],
+    problems: [generated('title', 'increment') + OR_INTERNAL],
   },
   {
     decorator: 'Column',

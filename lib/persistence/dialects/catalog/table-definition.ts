@@ -27,6 +27,8 @@ export interface ColumnDefinition {
   readonly filler?: string | undefined
   /** The name that the column had before. */
   readonly renamedFrom?: string | undefined
+  /** Whether only TypeORM knows what it is: a comparison asks whether it is there. */
+  readonly isInternal?: true
 }
 
 export interface IndexDefinition {
@@ -52,6 +54,8 @@ export interface TableDefinition extends TableName {
   readonly columns: readonly ColumnDefinition[]
   readonly primaryKey: readonly string[]
   readonly indexes: readonly IndexDefinition[]
+  /** Indexes that somebody else makes: they are left as they are. */
+  readonly leftIndexes?: readonly { readonly name: string | undefined; readonly columns: readonly string[] }[]
   readonly foreignKeys: readonly ForeignKeyDefinition[]
 }
 

@@ -15,17 +15,22 @@ interface TableIndexes {
   conflict(error: unknown): ErrConflict
   tooLong(error: unknown): InvalidArgument | undefined
   unfit(error: unknown): InvalidArgument | undefined
+  missing(error: unknown): InvalidArgument | undefined
 }
 
 /**
  * What a caller is told of a failure: never a driver's error as it is, which carries SQL and values.
  * @param indexes - those of the table that was written, where it is known.
+ * @param isReferring - whether values were written that may refer to other rows.
  */
-export function toCaller(error: unknown, indexes?: TableIndexes): unknown {
+export function toCaller(error: unknown, indexes?: TableIndexes, isReferring = false): unknown {
   if (isInstance(error, AshlarError) || isInstance(error, TypeError)) return readable(error)
   const violated = constraintError(error)
-  if (violated !== undefined)
-    return indexes !== undefined && isInstance(violated, ErrConflict) ? indexes.conflict(error) : violated
+  if (violated !== undefined) {
+    if (indexes === undefined) return violated
+    if (isInstance(violated, ErrConflict)) return indexes.conflict(error)
+    return (isReferring ? indexes.missing(error) : undefined) ?? violated
+  }
   if (retryable(error)) return abortedBy(error)
   const tooLong = indexes?.tooLong(error)
   if (tooLong !== undefined) return tooLong

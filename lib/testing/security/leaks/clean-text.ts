@@ -36,11 +36,21 @@ export const unfitIn = (
   const found = UNFIT.find(([pattern]) => pattern.test(said))
   if (found !== undefined) return found[1]
   const own = message.replaceAll(GENERIC, '')
-  return repositories.flatMap(namesOf).find((name) => !asked.includes(name) && wordIn(own, name)) ===
-    undefined
+  const isSaid = ({ name, isWord }: TableOrColumn) =>
+    !asked.includes(name) && (isWord ? quotedIn(own, name) : wordIn(own, name))
+  return repositories.flatMap(namesOf).find(isSaid) === undefined
     ? undefined
     : 'the name of a table or column'
 }
+
+interface TableOrColumn {
+  readonly name: string
+  /** Whether a sentence may have it that means something else. */
+  readonly isWord: boolean
+}
+
+/** A column that is called as an ordinary word is: `state`, `key`. */
+const ORDINARY = /^[a-z]+$/
 
 /** Words that the framework uses for every resource. */
 const GENERIC =
@@ -49,19 +59,27 @@ const GENERIC =
 /**
  * Tables as drivers write them, with or without schema and prefix, and columns with a different proto name.
  */
-const namesOf = ({ model, table }: Pick<Repository<object>, 'model' | 'table'>): readonly string[] => {
+const namesOf = ({ model, table }: Pick<Repository<object>, 'model' | 'table'>): readonly TableOrColumn[] => {
   const onTheWire = new Set([
     ...(model.message?.fields.map(({ name }) => name) ?? []),
     ...model.entityFields.map(({ proto }) => proto),
     ...[...model.secrets, ...model.credentials].map(({ proto }) => proto),
   ])
   const tables = [model.table, ...(table === undefined ? [] : [table.name, ...inSchema(table)])]
-  return [...tables, ...model.fields.map(({ column }) => column)].filter((name) => !onTheWire.has(name))
+  const columns = [...model.fields, ...model.internal().columns].map(({ column }) => column)
+  return [
+    ...tables.map((name) => ({ name, isWord: false })),
+    ...columns.map((name) => ({ name, isWord: ORDINARY.test(name) })),
+  ].filter(({ name }) => !onTheWire.has(name))
 }
 
 /** The schema by itself may be an ordinary word. */
 const inSchema = ({ schema, name }: NonNullable<Repository<object>['table']>): readonly string[] =>
   schema === undefined ? [] : [`${schema}.${name}`]
+
+/** As the texts of databases have names; behind a table, that one is found. */
+const quotedIn = (text: string, name: string): boolean =>
+  ['"', "'", '`'].some((mark) => text.includes(`${mark}${name}${mark}`))
 
 /** A whole word. `.v1` after it means the package of a proto file, a slash means a path. */
 const wordIn = (text: string, name: string): boolean =>

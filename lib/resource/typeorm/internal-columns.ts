@@ -1,0 +1,241 @@
+import {
+  type ColumnOptions,
+  DefaultNamingStrategy,
+  getMetadataArgsStorage,
+  type NamingStrategyInterface,
+} from 'typeorm'
+import { type EntityFacts, lineage } from '../../../decorators/entity-facts.js'
+import { internalOf } from '../../../decorators/property-mapping.js'
+import { tenantDeclared } from '../../../decorators/tenant-scoped.js'
+import { internalJoins } from '../../../decorators/relations/join-columns.js'
+import { type Problem, propertyProblem } from '../../errors.js'
+import type { Field } from '../fields/field.js'
+import type { ArgsOf } from './declaration-rules.js'
+
+/** A column of the table that only TypeORM reads and writes. */
+export interface InternalColumn {
+  readonly property: string
+  /** Name in the database. */
+  readonly column: string
+  readonly nullable: boolean
+  /** Whether a row that leaves it out has a value. */
+  readonly hasDefault: boolean
+  /** Whether it holds what a relation refers to. */
+  readonly isOfRelation?: true
+  /** As TypeORM was told; of a relation that of the key of its target, which is loaded later. */
+  readonly declared: () => ColumnOptions
+}
+
+/** An index as TypeORM has it: of properties, and of the rows of all tenants. */
+export interface InternalIndex {
+  readonly properties: readonly string[]
+  readonly unique: boolean
+  readonly name: string | undefined
+  /** False for one that somebody else makes: it is left as it is. */
+  readonly isMade: boolean
+}
+
+/** What of a table only TypeORM knows. */
+export interface InternalTable {
+  readonly columns: readonly InternalColumn[]
+  readonly indexes: readonly (Omit<InternalIndex, 'properties'> & { readonly columns: readonly string[] })[]
+  /** Fields that hold keys of what is no resource, as an internal relation of their columns says. */
+  readonly references: readonly Field[]
+}
+
+type ColumnArgs = ArgsOf<'columns'>
+
+/** Modes of columns that are in no table. */
+const UNSTORED: ReadonlySet<string> = new Set(['virtual', 'virtual-property'])
+/** What TypeORM makes of its own columns where they say nothing else. */
+const OF_MODE: Readonly<Partial<Record<ColumnArgs['mode'], ColumnOptions>>> = {
+  createDate: { type: Date, default: () => 'CURRENT_TIMESTAMP' },
+  updateDate: { type: Date, default: () => 'CURRENT_TIMESTAMP' },
+  deleteDate: { type: Date, nullable: true },
+  version: { type: Number },
+}
+
+/** @param indexes - that name what is left to TypeORM, by property. */
+export function internalTable(
+  entity: object,
+  internal: ReadonlySet<string>,
+  fields: readonly Field[],
+  indexes: readonly InternalIndex[],
+  strategy: NamingStrategyInterface | undefined,
+): InternalTable {
+  const all = [...internalColumns(entity, internal, strategy)]
+  const byColumn = new Map(fields.map((field) => [field.column, field]))
+  const columns = all.filter(
+    ({ column }, at) => !byColumn.has(column) && all.findIndex((one) => one.column === column) === at,
+  )
+  const columnsOf = (property: string): readonly string[] => {
+    const field = fields.find((one) => one.property === property)
+    if (field !== undefined) return [field.column]
+    return columns.filter((one) => one.property === property).map(({ column }) => column)
+  }
+  return {
+    columns,
+    references: all.flatMap(({ column, isOfRelation }) => {
+      const field = byColumn.get(column)
+      return isOfRelation !== true || field === undefined || field.role === 'tenant' ? [] : [field]
+    }),
+    indexes: indexes.map(({ properties, ...index }) => ({
+      ...index,
+      columns: properties.flatMap(columnsOf),
+    })),
+  }
+}
+
+/** The columns of what `@Internal()` leaves to TypeORM. A field may have one as well. */
+function* internalColumns(
+  entity: object,
+  internal: ReadonlySet<string>,
+  strategy: NamingStrategyInterface | undefined,
+): Generator<InternalColumn> {
+  if (internal.size === 0) return
+  const storage = getMetadataArgsStorage()
+  const classes = new Set<unknown>(lineage(entity))
+  const isOurs = <A extends { readonly target: unknown; readonly propertyName: string }>(args: A) =>
+    classes.has(args.target) && internal.has(args.propertyName)
+  const generated = new Set(storage.generations.filter(isOurs).map(({ propertyName }) => propertyName))
+  for (const args of storage.columns.filter(isOurs))
+    if (!UNSTORED.has(args.mode))
+      yield columnOf(
+        args,
+        args.options.name ?? strategy?.columnName(args.propertyName, undefined, []) ?? args.propertyName,
+        generated.has(args.propertyName),
+      )
+  for (const args of storage.embeddeds.filter(isOurs))
+    yield* embedded(args, args.propertyName, [prefixOf(args)])
+  for (const args of storage.relations.filter(isOurs)) {
+    const joins = storage.joinColumns.filter(
+      ({ target, propertyName }) => target === args.target && propertyName === args.propertyName,
+    )
+    const isOwning =
+      args.relationType === 'many-to-one' || (args.relationType === 'one-to-one' && joins.length > 0)
+    const target: unknown =
+      isOwning && typeof args.type === 'function' ? (args.type as () => unknown)() : undefined
+    if (typeof target !== 'function') continue
+    yield* internalJoins(
+      args.propertyName,
+      joins,
+      target,
+      lineage,
+      strategy && ((referenced) => strategy.joinColumnName(args.propertyName, referenced)),
+    ).map(({ name, referencedColumnName }) => ({
+      property: args.propertyName,
+      column: name,
+      nullable: args.options.nullable !== false,
+      hasDefault: false,
+      isOfRelation: true as const,
+      declared: () => keyOptions(target, referencedColumnName),
+    }))
+  }
+}
+
+function columnOf(
+  { mode, propertyName, options }: ColumnArgs,
+  column: string,
+  isGenerated: boolean,
+): InternalColumn {
+  const declared = { ...OF_MODE[mode], ...options, ...(isGenerated && { generated: true as const }) }
+  return {
+    property: propertyName,
+    column,
+    nullable: declared.nullable === true,
+    hasDefault:
+      (declared.default ?? undefined) !== undefined || declared.asExpression !== undefined || isGenerated,
+    declared: () => declared,
+  }
+}
+
+/** A key is not generated where something refers to it. */
+function keyOptions(target: object, property: string): ColumnOptions {
+  const classes = new Set<unknown>(lineage(target))
+  const found = getMetadataArgsStorage().columns.find(
+    (column) => classes.has(column.target) && column.propertyName === property,
+  )
+  const { type = Number, length, precision, scale, unsigned } = found?.options ?? {}
+  return {
+    type,
+    ...(length !== undefined && { length }),
+    ...(precision !== undefined && { precision }),
+    ...(scale !== undefined && { scale }),
+    ...(unsigned !== undefined && { unsigned }),
+  }
+}
+
+const naming = new DefaultNamingStrategy()
+
+const prefixOf = ({ prefix, propertyName }: ArgsOf<'embeddeds'>): string =>
+  prefix === undefined || prefix === true ? propertyName : prefix === false ? '' : prefix
+
+function embedded(
+  { type }: ArgsOf<'embeddeds'>,
+  property: string,
+  prefixes: readonly string[],
+): readonly InternalColumn[] {
+  const classes = new Set<unknown>(lineage((type as () => object)()))
+  const storage = getMetadataArgsStorage()
+  return [
+    ...storage.columns
+      .filter(({ target, mode }) => classes.has(target) && !UNSTORED.has(mode))
+      .map((args) => {
+        const name = naming.columnName(args.propertyName, args.options.name ?? '', prefixes.filter(Boolean))
+        return { ...columnOf(args, name, false), property }
+      }),
+    ...storage.embeddeds
+      .filter(({ target }) => classes.has(target))
+      .flatMap((args) => embedded(args, property, [...prefixes, prefixOf(args)])),
+  ]
+}
+
+/** What cannot be left to TypeORM, and what contradicts it. */
+export function* internalProblems(
+  entity: object,
+  { properties, softDeletable, expirable, tenantScoped }: EntityFacts,
+): Generator<Problem> {
+  const internal = internalOf(properties)
+  if (internal.size === 0) return
+  const storage = getMetadataArgsStorage()
+  const classes = new Set<unknown>(lineage(entity))
+  const lists = [storage.columns, storage.relations, storage.embeddeds, storage.relationIds]
+  const declared = new Set(
+    lists.flatMap((list) =>
+      (list as readonly { readonly target: unknown; readonly propertyName: string }[])
+        .filter(({ target }) => classes.has(target))
+        .map(({ propertyName }) => propertyName),
+    ),
+  )
+  const primary = new Set(
+    storage.columns
+      .filter(({ target, options }) => classes.has(target) && options.primary === true)
+      .map(({ propertyName }) => propertyName),
+  )
+  const kept = new Set([
+    ...(tenantScoped === true ? [tenantDeclared(entity).property] : []),
+    ...(softDeletable === true ? ['deleteTime'] : []),
+    ...(expirable === undefined ? [] : ['expireTime']),
+  ])
+  for (const property of internal) {
+    const { role, default: make, searchable, renamedFrom, protoField } = properties.get(property) ?? {}
+    const wrong = (rule: string, advice: string) =>
+      propertyProblem('typeorm', property, `${property} is @Internal()${rule}`, advice)
+    const also = [
+      ...(role === undefined ? [] : [`declared as ${role}`]),
+      ...(make === undefined ? [] : ['has a @Default()']),
+      ...(searchable === true ? ['@Searchable()'] : []),
+      ...(renamedFrom === undefined ? [] : ['has a @RenamedFrom()']),
+      ...(protoField === undefined ? [] : ['has a @ProtoField()']),
+    ]
+    if (also.length > 0)
+      yield wrong(` and ${also.join(', ')}`, 'keep @Internal() where only TypeORM knows it, else the others')
+    else if (primary.has(property) || kept.has(property))
+      yield wrong(
+        `, and ${primary.has(property) ? 'a part of the primary key' : 'what the framework writes'}`,
+        'leave @Internal() out: a repository has to know it',
+      )
+    else if (!declared.has(property))
+      yield wrong(' and nothing of TypeORM', 'a property without a column or a relation is left alone anyway')
+  }
+}

@@ -1,0 +1,92 @@
+import { expect } from 'chai'
+import { Column, Entity, Index, PrimaryColumn, VersionColumn } from 'typeorm'
+import {
+  Default,
+  ETag,
+  Internal,
+  ProtoField,
+  Resource,
+  SoftDeletable,
+  TenantScoped,
+} from '../../../decorators/index.js'
+import { repositoryOf } from '../../../lib/persistence/repository-of.js'
+import { SqliteDataSource } from '../../../lib/persistence/sqlite-data-source.js'
+import { resourceModel } from '../../../lib/resource/resource-model.js'
+import { NoteSchema } from '../../support/gen/specimens_pb.js'
+import { problemsOf } from './declarations.js'
+
+class Place {
+  @Column('int') row!: number
+}
+
+describe('@Internal()', () => {
+  it('is refused where a repository has to know the property, and beside what contradicts it', () => {
+    @Resource()
+    @Entity('things')
+    @TenantScoped()
+    @SoftDeletable()
+    class Thing {
+      @Internal() @PrimaryColumn() id!: string
+      @PrimaryColumn() key!: string
+      accountId!: string
+      @Internal() deleteTime?: Date
+      @Internal() @ETag() etag!: string
+      @Internal() @ProtoField('size') @Column() width!: number
+      @Internal() @Default(() => 1) @Column() height!: number
+      @Internal() nothing?: string
+    }
+    expect(problemsOf(Thing)).to.deep.equal([
+      'id is @Internal(), and a part of the primary key: leave @Internal() out: a repository has to know it',
+      'deleteTime is @Internal(), and what the framework writes: leave @Internal() out: a repository has to know it',
+      'etag is @Internal() and declared as etag: keep @Internal() where only TypeORM knows it, else the others',
+      'width is @Internal() and has a @ProtoField(): keep @Internal() where only TypeORM knows it, else the others',
+      'height is @Internal() and has a @Default(): keep @Internal() where only TypeORM knows it, else the others',
+      'nothing is @Internal() and nothing of TypeORM: a property without a column or a relation is left alone anyway',
+    ])
+  })
+
+  it('holds no field of the message', () => {
+    @Resource({ message: NoteSchema, shared: true })
+    @Entity('notes')
+    class Noted {
+      @PrimaryColumn() name!: string
+      @Column() text!: string
+      @Internal() @Column() stars!: number
+    }
+    expect(problemsOf(Noted)).to.deep.equal([
+      'specimens.v1.Note has a field stars, and no property stars stores it: add one with @Column()',
+    ])
+  })
+
+  it('takes every column that TypeORM has, and warns of creates that would fail', async () => {
+    @Resource({ shared: true })
+    @Entity('things')
+    @Index(['kind'])
+    class Thing {
+      @PrimaryColumn() id!: string
+      @Internal() @Column('text') kind!: string
+      @Internal() @VersionColumn() version!: number
+      @Internal() @Column(() => Place) place!: Place
+      @Internal() @Column('varchar', { nullable: true, unique: true }) code?: string
+    }
+    const { columns, indexes } = resourceModel(Thing).internal()
+    expect(columns.map(({ column }) => column)).to.deep.equal(['kind', 'version', 'code', 'placeRow'])
+    expect(indexes.map(({ columns: of, unique }) => [of, unique])).to.deep.equal([
+      [['code'], true],
+      [['kind'], false],
+    ])
+    const dataSource = new SqliteDataSource({ database: ':memory:', entities: [Thing] })
+    await dataSource.initialize()
+    try {
+      const { warnings = [] } = (await new (repositoryOf(Thing))(dataSource).startUpCheck()) ?? {}
+      expect(warnings).to.deep.equal(
+        ['kind', 'version', 'place'].map(
+          (property) =>
+            `${property} of Thing is @Internal(), and its column takes no NULL and has no default: each create of the repository would fail; give the column a default, or make it nullable`,
+        ),
+      )
+    } finally {
+      await dataSource.destroy()
+    }
+  })
+})
