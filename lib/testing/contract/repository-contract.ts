@@ -5,7 +5,6 @@ import { TENANCY } from './tenancy.js'
 import { TRANSACTIONS } from './transactions.js'
 import { WRITES } from './writes.js'
 import { globalFramework, type TestFramework } from '../harness/test-framework.js'
-import { withTenant } from '../harness/with-tenant.js'
 
 /**
  * Describes what every repository must do, for a repository of your own. Each case gets a fresh, empty
@@ -37,7 +36,10 @@ export function repositoryContract<E extends object>(
     for (const [part, cases] of Object.entries(parts))
       describe(part, () => {
         for (const [name, check] of cases)
-          it(name, () => withTenant('tenant', () => check(new Contract(subject as ContractSubject<E>))))
+          it(name, () => {
+            const on = new Contract(subject as ContractSubject<E>)
+            return on.as('tenant', () => check(on))
+          })
       })
   })
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { NewEntity, Repository, ResourceModel } from '../../persistence/index.js'
+import { keyPartOf } from '../../resource/keys/key-part.js'
 import { type Form, formOf } from './key-forms.js'
 import { withTenant } from '../harness/with-tenant.js'
 
@@ -72,6 +73,15 @@ export class Contract<E extends object> {
     const text = this.#form.textOf(name)
     this.#names.set(text, name)
     return this.model.keys.keyOf(text) as string
+  }
+
+  /** Runs as a tenant that the resource can belong to. @param name - `tenant` for that of the case. */
+  as<T>(name: 'tenant' | 'stranger', fn: () => Promise<T>): Promise<T> {
+    const { tenant } = this.model
+    const isTenant = (text: string) => tenant === undefined || keyPartOf(tenant).valueOf(text) !== undefined
+    const isShort = (tenant?.maxLength ?? Infinity) < 'stranger'.length
+    const text = isTenant(name) && !isShort ? name : formOf(isTenant).textOf(name === 'tenant' ? 'a' : 'b')
+    return withTenant(text, fn)
   }
 
   /** What a case calls the entity's key; the text of one that was minted. */
@@ -151,9 +161,6 @@ export class Contract<E extends object> {
 
 /** One case of the contract. It runs as a principal of a tenant, on an empty repository. */
 export type Case = readonly [name: string, check: <E extends object>(on: Contract<E>) => Promise<void>]
-
-/** Runs as another tenant than the case. */
-export const asStranger = <T>(fn: () => Promise<T>): Promise<T> => withTenant('stranger', fn)
 
 /** Asserts that a promise rejects with an error of a class. */
 export async function rejects(

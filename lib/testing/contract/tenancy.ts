@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { RequestContext } from '../../context.js'
 import { ErrNotFound, PermissionDenied } from '../../errors.js'
-import { asStranger, type Case, rejects } from './subject.js'
+import { type Case, rejects } from './subject.js'
 
 /** One tenant reaches nothing of another, unless the resource belongs to none. */
 export const TENANCY: readonly Case[] = [
@@ -10,7 +10,7 @@ export const TENANCY: readonly Case[] = [
     async (on) => {
       await on.store('a')
       const isShared = on.model.tenant === undefined
-      await asStranger(async () => {
+      await on.as('stranger', async () => {
         assert.deepEqual(await on.names(true), isShared ? ['a'] : [])
         if (isShared) return assert.ok(await on.repository.get(on.key('a')))
         await rejects(on.repository.get(on.key('a')), ErrNotFound)
@@ -23,7 +23,7 @@ export const TENANCY: readonly Case[] = [
     async (on) => {
       const [created] = await on.store('a')
       if (on.model.tenant !== undefined)
-        await asStranger(async () => {
+        await on.as('stranger', async () => {
           const item = { key: on.key('a'), entity: on.patch, fieldMask: on.mask }
           assert.equal(await on.repository.count(), 0)
           assert.equal(await on.repository.exists(), false)

@@ -1,5 +1,7 @@
 import { create, type Message, toBinary } from '@bufbuild/protobuf'
 import { CODES } from '../../errors.js'
+import { keyPartOf } from '../../resource/keys/key-part.js'
+import { wirePartOf } from '../../resource/keys/on-the-wire.js'
 import { getField, type Local } from '../../resource/messages/local-field.js'
 import { nameOf } from './denial.js'
 import type { ListenerClient, Outcome } from './wire/listener-clients.js'
@@ -7,7 +9,7 @@ import type { Caller } from './world/probe.js'
 import { itemsOf, keyOf, requestFor } from './world/requests.js'
 import { maskableFields } from './world/samples.js'
 import type { Kind, Standard, Subject } from './world/subjects.js'
-import { draft, keyInNewParent, makeRow, newKey, type Row, type World } from './world/world.js'
+import { draft, keyInNewParent, makeRow, newKey, type Row, type Side, type World } from './world/world.js'
 
 /** The two tenants' resources of one type. */
 interface Rows {
@@ -232,14 +234,13 @@ const checkCreate = async (
   const { probe, a, b } = world
   const send = (caller: Caller, request: Message) =>
     probe.send(listener, method.desc, request, caller, { shows: true })
-  const held = subject.message.fields.find(({ name }) => name === subject.repository?.model.tenant?.proto)
-  const { localName: tenant = 'accountId' } = held ?? {}
-  const claimed = create(subject.message, { ...draft(world, subject, b), [tenant]: a.tenant })
+  const [tenant, theirs] = tenantIn(subject, a)
+  const claimed = create(subject.message, { ...draft(world, subject, b), [tenant]: theirs })
   const own = async (key: string): Promise<string> =>
     (world.apart.has(subject) ? await keyInNewParent(world, subject, b) : undefined) ?? key
   const key = await own(subject.keyPattern === '*' ? '' : newKey(subject))
   const made = await send(b, requestFor(subject, method, { key, entity: claimed }))
-  if ((made?.response as Readonly<Record<string, unknown>> | undefined)?.[tenant] === a.tenant)
+  if ((made?.response as Readonly<Record<string, unknown>> | undefined)?.[tenant] === theirs)
     probe.findings.add('isolation', method.path, 'a caller can create for another tenant', listener.name)
   const again = { key: withIdOf(taken.key, await own(taken.key)), entity: draft(world, subject, b) }
   const refused = await send(b, requestFor(subject, method, again))
@@ -255,6 +256,15 @@ const checkCreate = async (
     'an id that another tenant has is refused as taken',
     listener.name,
   )
+}
+
+/** The field of a message that has the tenant, and what it has for this one. */
+function tenantIn({ message, repository }: Subject, { tenant }: Side): readonly [string, unknown] {
+  const field = repository?.model.tenant
+  const held = message.fields.find(({ name }) => name === field?.proto)
+  if (field === undefined || held === undefined) return ['accountId', tenant]
+  const value = keyPartOf(field).valueOf(tenant) ?? tenant
+  return [held.localName, wirePartOf(field, held)?.toWire?.(value) ?? value]
 }
 
 /** The name of another resource, with the last part of a name that is taken. */

@@ -12,6 +12,7 @@ import { captureLogs, type CapturedLogs } from '../harness/captured-logs.js'
 import { inProcess, serving } from '../harness/test-server.js'
 import { type TestPrincipal, principalHeaders } from '../harness/principal-headers.js'
 import { Canaries, newCanary } from './leaks/canary.js'
+import { type NewTenant, newTenantOf } from './world/tenants.js'
 import { checkDeclarations } from './declarations.js'
 import { checkDenial, checkSharedWrites, checkSilence, type Stranger } from './denial.js'
 import { grpcListenerClient, type Headers, httpListenerClient } from './wire/listener-clients.js'
@@ -69,6 +70,11 @@ export interface SecurityOptions {
    */
   readonly as?: Pick<TestPrincipal, 'subject' | 'groups'>
   /**
+   * The two tenants, where a foreign key leads to the resource of the tenants and their rows are there.
+   * Default: two that are made up, of the type of the tenant's column.
+   */
+  readonly tenants?: readonly [string, string]
+  /**
    * The headers that identify a principal, for a server that does not read `account-id`, `subject` and
    * `groups`.
    */
@@ -105,6 +111,8 @@ export async function securityCheck(
   const methods = servedMethods(server)
   const { publicMethods = [], plainFields = [], requests = {}, leaveOut = {} } = options
   const subjects = subjectsOf(methods, (path) => Object.hasOwn(leaveOut, path))
+  run.newTenant = newTenantOf(subjects.flatMap(({ repository }) => repository?.model ?? []))
+  run.tenants = options.tenants ?? [run.newTenant('tenant-a-'), run.newTenant('tenant-b-')]
   checkRequests(methods, requests)
   checkSamples(subjects, options.samples ?? {})
   leaveOutNamed(methods, findings, leaveOut, requests)
@@ -128,7 +136,9 @@ interface Run {
   /** Somebody of the first tenant who reaches some rows, where the authorizer decides by row. */
   readonly limited: string
   readonly reach: RowReach & { isOn: boolean }
-  readonly tenants: readonly [string, string]
+  /** Known once the resources are. */
+  tenants: readonly [string, string]
+  newTenant: NewTenant
   readonly subject: string
   readonly secrets: Canaries
   readonly options: SecurityOptions
@@ -137,7 +147,8 @@ interface Run {
 const newRun = (options: SecurityOptions): Run => ({
   limited: newCanary('limited-'),
   reach: { isOn: false, where: undefined },
-  tenants: [newCanary('tenant-a-'), newCanary('tenant-b-')],
+  tenants: ['', ''],
+  newTenant: newCanary,
   subject: options.as?.subject ?? newCanary('security-check-'),
   secrets: new Canaries(),
   options,
@@ -189,7 +200,7 @@ const checkServing = async (
   logs: CapturedLogs,
   { run, options, findings, subjects }: Serving,
 ): Promise<number> => {
-  const { subject, tenants, secrets } = run
+  const { subject, tenants, newTenant, secrets } = run
   const headersOf = (principal: TestPrincipal): Headers | Promise<Headers> =>
     options.headersOf === undefined
       ? principalHeaders(principal).headers
@@ -228,7 +239,7 @@ const checkServing = async (
     const strangers: readonly Stranger[] = [
       { who: 'nobody', headers: {}, isNobody: true },
       ...(await Promise.all(
-        [newCanary('nowhere-'), tenants[0]].map(async (tenant) => ({
+        [newTenant('nowhere-'), tenants[0]].map(async (tenant) => ({
           who: 'somebody whom no grant knows',
           headers: await headersOf({ subject: unknown, tenant }),
           isNobody: false,
@@ -238,7 +249,7 @@ const checkServing = async (
     const methods = servedMethods(server)
     await checkDenial(world, methods, strangers, options.openMethods ?? [])
     if (options.as !== undefined) {
-      const tenant = newCanary('nowhere-')
+      const tenant = newTenant('nowhere-')
       const headers = await headersOf({ subject: options.as.subject ?? unknown, groups, tenant })
       const meant = options.sharedWrites ?? []
       const asked = methods.filter(({ path, writesShared }) => writesShared && !meant.includes(path))

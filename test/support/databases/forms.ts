@@ -33,6 +33,7 @@ export const FORMS: Readonly<Record<Form, Readonly<Record<string, string>>>> = {
     'tenants of any type: spellings': 'a tenant that is not canonical travels with the calls of others',
     'tenants of any type: crowds':
       'tenants are bound as lists of a column’s type, and compared again as text',
+    'spellings of a tenant': 'a tenant that is not canonical travels with the calls of others',
     'unique rules': 'a create of several that conflicts is sent again call by call',
     defaults: 'the values of a create of several come back',
     'NULL in existing tables': 'a read of several reads NULL as the zero value',

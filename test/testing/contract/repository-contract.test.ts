@@ -63,6 +63,13 @@ describeOn('repositoryContract', [...backends, ...pooled], (backend) => {
   })
 })
 
+const TENANTS = [
+  [String, { type: String }],
+  [String, { type: 'uuid' }],
+  [BigInt, { type: 'bigint' }],
+  [Number, { type: 'int' }],
+] as const
+
 /** With an etag and soft deletion, or expiry, or nothing: by the place of the type. */
 function ofKey({ name, column, design, isOf = () => true }: KeyType, at: number) {
   class OfKey {
@@ -74,6 +81,8 @@ function ofKey({ name, column, design, isOf = () => true }: KeyType, at: number)
     expireTime?: Date
   }
   declareKey(OfKey, 'id', design, PrimaryColumn(column as never))
+  const [tenant, type] = TENANTS[at % TENANTS.length] as (typeof TENANTS)[number]
+  declareKey(OfKey, 'accountId', tenant, Column(type as never))
   declareKey(OfKey, 'stars', Number, Column({ type: 'int', nullable: true }))
   if (at % 3 === 0) declareKey(OfKey, 'etag', String, ETag())
   const decorators = [
