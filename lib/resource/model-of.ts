@@ -18,6 +18,7 @@ import { eventProblems, eventsModel } from './events-model.js'
 import { reservedColumn, SOFT_DELETE_KEY } from './fields/column-names.js'
 import { readFields } from './read-fields.js'
 import { indexGroups } from './index-groups.js'
+import { keyPartOf } from './keys/key-part.js'
 import { resourceKeys } from './keys/resource-keys.js'
 import type { FieldNames } from './fields/proto-names.js'
 import { ownershipProblems } from './ownership.js'
@@ -128,6 +129,7 @@ function build(entity: EntityClass<object>): ResourceModel {
     keys: resourceKeys([key]),
     name,
     tenant,
+    tenantPart: tenant && keyPartOf(tenant),
     tenantInKey:
       tenant !== undefined &&
       (facts.tenantScoped === true || facts.resource.existing === true) &&

@@ -2,6 +2,7 @@ import type { DescMessage, Message } from '@bufbuild/protobuf'
 import type { NamingStrategyInterface } from 'typeorm'
 import type { Columns, ComputedField, Field } from './fields/field.js'
 import type { IndexGroup } from './index-groups.js'
+import type { KeyPart } from './keys/key-part.js'
 import type { ResourceKeys } from './keys/resource-keys.js'
 import type { NamePattern } from './names/name-pattern.js'
 import type { EventsModel } from './events-model.js'
@@ -77,6 +78,8 @@ export interface ResourceModel<E extends object = object> {
   readonly name: NamePattern | undefined
   /** Holds the tenant; undefined when the resource belongs to none. */
   readonly tenant: Field | undefined
+  /** The text of a tenant, and what an entity holds of it; undefined where there is no tenant. */
+  readonly tenantPart: KeyPart | undefined
   /**
    * Whether the tenant is part of the primary key, so that creating another tenant's id reveals nothing about
    * it.

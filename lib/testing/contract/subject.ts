@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import type { NewEntity, Repository, ResourceModel } from '../../persistence/index.js'
-import { keyPartOf } from '../../resource/keys/key-part.js'
 import { type Form, formOf } from './key-forms.js'
 import { withTenant } from '../harness/with-tenant.js'
 
@@ -77,8 +76,8 @@ export class Contract<E extends object> {
 
   /** Runs as a tenant that the resource can belong to. @param name - `tenant` for that of the case. */
   as<T>(name: 'tenant' | 'stranger', fn: () => Promise<T>): Promise<T> {
-    const { tenant } = this.model
-    const isTenant = (text: string) => tenant === undefined || keyPartOf(tenant).valueOf(text) !== undefined
+    const { tenant, tenantPart } = this.model
+    const isTenant = (text: string) => tenantPart === undefined || tenantPart.valueOf(text) !== undefined
     const isShort = (tenant?.maxLength ?? Infinity) < 'stranger'.length
     const text = isTenant(name) && !isShort ? name : formOf(isTenant).textOf(name === 'tenant' ? 'a' : 'b')
     return withTenant(text, fn)

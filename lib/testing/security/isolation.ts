@@ -1,7 +1,5 @@
 import { create, type Message, toBinary } from '@bufbuild/protobuf'
 import { CODES } from '../../errors.js'
-import { keyPartOf } from '../../resource/keys/key-part.js'
-import { wirePartOf } from '../../resource/keys/on-the-wire.js'
 import { getField, type Local } from '../../resource/messages/local-field.js'
 import { nameOf } from './denial.js'
 import type { ListenerClient, Outcome } from './wire/listener-clients.js'
@@ -260,11 +258,11 @@ const checkCreate = async (
 
 /** The field of a message that has the tenant, and what it has for this one. */
 function tenantIn({ message, repository }: Subject, { tenant }: Side): readonly [string, unknown] {
-  const field = repository?.model.tenant
-  const held = message.fields.find(({ name }) => name === field?.proto)
-  if (field === undefined || held === undefined) return ['accountId', tenant]
-  const value = keyPartOf(field).valueOf(tenant) ?? tenant
-  return [held.localName, wirePartOf(field, held)?.toWire?.(value) ?? value]
+  const proto = repository?.model.tenant?.proto
+  const { localName = 'accountId' } = message.fields.find(({ name }) => name === proto) ?? {}
+  const unset = (create(message) as Local)[localName]
+  if (typeof unset === 'bigint') return [localName, BigInt(tenant)]
+  return [localName, typeof unset === 'number' ? Number(tenant) : tenant]
 }
 
 /** The name of another resource, with the last part of a name that is taken. */

@@ -82,7 +82,7 @@ function ofKey({ name, column, design, isOf = () => true }: KeyType, at: number)
   }
   declareKey(OfKey, 'id', design, PrimaryColumn(column as never))
   const [tenant, type] = TENANTS[at % TENANTS.length] as (typeof TENANTS)[number]
-  declareKey(OfKey, 'accountId', tenant, Column(type as never))
+  declareKey(OfKey, 'accountId', tenant, Column({ ...type } as never))
   declareKey(OfKey, 'stars', Number, Column({ type: 'int', nullable: true }))
   if (at % 3 === 0) declareKey(OfKey, 'etag', String, ETag())
   const decorators = [

@@ -1,7 +1,5 @@
 import { randomInt, randomUUID } from 'node:crypto'
-import { keyPartOf } from '../../../resource/keys/key-part.js'
-import { kindOf } from '../../../resource/kinds/kinds.js'
-import type { ResourceModel } from '../../../resource/resource-model.js'
+import type { ResourceModel } from '../../../persistence/index.js'
 import { newCanary } from '../leaks/canary.js'
 
 /** A name, where a tenant is any text. */
@@ -17,11 +15,11 @@ const FORMS: readonly NewTenant[] = [
 
 /** Makes tenants that all of the resources can belong to. */
 export function newTenantOf(models: readonly ResourceModel[]): NewTenant {
-  const fields = models.flatMap(({ tenant }) => tenant ?? [])
   const fits = (text: string) =>
-    fields.every((field) => {
-      const value = keyPartOf(field).valueOf(text)
-      return value !== undefined && kindOf(field).problem(value, field) === undefined
-    })
+    models.every(
+      ({ tenant, tenantPart }) =>
+        tenantPart === undefined ||
+        (tenantPart.valueOf(text) !== undefined && text.length <= (tenant?.maxLength ?? Infinity)),
+    )
   return FORMS.find((make) => fits(make('tenant-a-'))) ?? newCanary
 }
