@@ -69,10 +69,7 @@ export interface SecurityOptions {
    * a server must grant them everything.
    */
   readonly as?: Pick<TestPrincipal, 'subject' | 'groups'>
-  /**
-   * The two tenants, where a foreign key leads to the resource of the tenants and their rows are there.
-   * Default: two that are made up, of the type of the tenant's column.
-   */
+  /** The two tenants, where a foreign key needs their rows. Default: two that are made up. */
   readonly tenants?: readonly [string, string]
   /**
    * The headers that identify a principal, for a server that does not read `account-id`, `subject` and
@@ -136,7 +133,6 @@ interface Run {
   /** Somebody of the first tenant who reaches some rows, where the authorizer decides by row. */
   readonly limited: string
   readonly reach: RowReach & { isOn: boolean }
-  /** Known once the resources are. */
   tenants: readonly [string, string]
   newTenant: NewTenant
   readonly subject: string
@@ -147,8 +143,7 @@ interface Run {
 const newRun = (options: SecurityOptions): Run => ({
   limited: newCanary('limited-'),
   reach: { isOn: false, where: undefined },
-  tenants: ['', ''],
-  newTenant: newCanary,
+  ...{ tenants: ['', ''] as const, newTenant: newCanary },
   subject: options.as?.subject ?? newCanary('security-check-'),
   secrets: new Canaries(),
   options,
