@@ -23,6 +23,8 @@ export interface PropertyFacts {
   readonly default?: () => unknown
   /** Whether it is declared as a generated UUID, which the repository mints. */
   readonly mintsUuid?: true
+  /** Whether it is declared as a generated number, which the database mints. */
+  readonly mintsNumber?: true
   /** Computes the value from the entity. */
   readonly compute?: (entity: object) => unknown
   /** Is a source of search. */

@@ -1,5 +1,5 @@
 import type { DescMessage } from '@bufbuild/protobuf'
-import { Column, type ColumnType, getMetadataArgsStorage } from 'typeorm'
+import { Column, type ColumnOptions, type ColumnType, getMetadataArgsStorage } from 'typeorm'
 import { onClass, wordStandardProperties } from './apply.js'
 import { declare, declareProperty, inheritedFacts, lineage } from './entity-facts.js'
 import { completeJoinColumns } from './relations/join-columns.js'
@@ -7,7 +7,7 @@ import { internalOf } from './property-mapping.js'
 import { referenceColumns } from './relations/reference-columns.js'
 import { fieldsByProperty, namedFields } from './columns/fields-by-property.js'
 import { ColumnNames, type ResourceNaming, strategyOf } from './columns/column-naming.js'
-import { takeGeneratedUuids } from './columns/generated-uuids.js'
+import { generatedNumbers, takeGeneratedUuids } from './columns/generated-values.js'
 import { secretColumns } from './columns/secret-columns.js'
 import { manageColumn } from './columns/managed-column.js'
 import { tenantDeclared } from './tenant-scoped.js'
@@ -102,14 +102,20 @@ export function Resource(options: ResourceOptions = {}): ClassDecorator {
     const strategy = strategyOf(options.naming)
     const names = new ColumnNames(strategy)
     const nullableTime = { type: Date, nullable: true } as const
+    const classes = new Set<unknown>(lineage(entity))
+    for (const { owner, property } of takeGeneratedUuids(classes, strategy !== undefined, internal))
+      declareProperty(owner, property, { mintsUuid: true })
+    for (const { owner, property } of generatedNumbers(classes, internal))
+      declareProperty(owner, property, { mintsNumber: true })
     const tenant = tenantDeclared(entity, strategy)
     const held = columnsOf(entity).find((column) => column.propertyName === tenant.property)
     // The primary key of a table that is there stays what it is.
-    const joinsKey = facts.tenantScoped === true && options.existing !== true
+    const joinsKey = facts.tenantScoped === true && options.existing !== true && !mintsKey(entity)
     if (strategy !== undefined) {
       if (held === undefined && !tenant.isRelation && facts.tenantScoped && tenant.named.length === 0)
         Column({ type: String })(prototype, tenant.property)
-    } else if (joinsKey && held !== undefined) held.options.primary = true
+    } else if (facts.tenantScoped && held !== undefined && options.existing !== true)
+      keyTenant(entity, held, joinsKey)
     else if (held === undefined && (tenant.isRelation || (facts.tenantScoped && tenant.named.length === 0)))
       Column({ type: String, name: tenant.column, primary: joinsKey })(prototype, tenant.property)
     if (strategy === undefined) nameOnce(columnsOf(entity))
@@ -119,9 +125,6 @@ export function Resource(options: ResourceOptions = {}): ClassDecorator {
     }
     if (facts.expirable !== undefined && !has(entity, expired))
       Column({ ...nullableTime, ...(strategy === undefined && { name: 'expire_time' }) })(prototype, expired)
-    const classes = new Set<unknown>(lineage(entity))
-    for (const { owner, property } of takeGeneratedUuids(classes, strategy !== undefined, internal))
-      declareProperty(owner, property, { mintsUuid: true })
     const secrets = secretColumns(facts.properties)
     const references =
       strategy === undefined
@@ -134,7 +137,15 @@ export function Resource(options: ResourceOptions = {}): ClassDecorator {
         continue
       }
       const { prototype: owner } = target as { readonly prototype: object }
-      const { role, type = column.type } = inheritedFacts(entity).properties.get(propertyName) ?? {}
+      const {
+        role,
+        mintsNumber,
+        type: held = column.type,
+      } = inheritedFacts(entity).properties.get(propertyName) ?? {}
+      const designType: unknown = Reflect.getMetadata('design:type', owner, propertyName)
+      // TypeORM says Number of every number that it generates, whatever the property is.
+      const isWide = mintsNumber === true && held === Number && designType === BigInt
+      const type = isWide ? BigInt : held
       const isUnknown = typeof type === 'function' && !TYPEORMS_OWN.has(type)
       if (strategy === undefined) {
         column.name ??= names.of({ propertyName, options: column })
@@ -147,7 +158,7 @@ export function Resource(options: ResourceOptions = {}): ClassDecorator {
         isTags: role === 'tags',
         isKeyPart:
           references.has(column.name ?? '') || column.primary === true || propertyName === tenant.property,
-        designType: Reflect.getMetadata('design:type', owner, propertyName),
+        designType,
         inMessage: inMessage.get(propertyName),
         options: { ...column, type: type as ColumnType },
       })
@@ -158,6 +169,34 @@ export function Resource(options: ResourceOptions = {}): ClassDecorator {
     if (strategy === undefined) completeJoinColumns(entity, lineage, tenantDeclared, internal)
     declare(entity, 'Resource', { resource: options })
   })
+}
+
+/** Whether the database mints the key of the entity. */
+function mintsKey(entity: object): boolean {
+  const { properties } = inheritedFacts(entity)
+  return columnsOf(entity).some(
+    ({ propertyName, options }) =>
+      options.primary === true && properties.get(propertyName)?.mintsNumber === true,
+  )
+}
+
+/**
+ * The column of the tenant belongs to the primary key unless the database mints the key: SQLite counts in no
+ * key of several columns, and MySQL asks for an index that begins with the number.
+ */
+function keyTenant(
+  entity: object & { readonly prototype: unknown },
+  held: ReturnType<typeof columnsOf>[number],
+  isInKey: boolean,
+): void {
+  if (isInKey) held.options.primary = true
+  else if (held.target === entity) held.options.primary = false
+  // A class that others extend may have the column in their keys.
+  else
+    Column({ ...held.options, primary: false } as ColumnOptions)(
+      entity.prototype as object,
+      held.propertyName,
+    )
 }
 
 /**

@@ -127,11 +127,30 @@ export function* tableSetProblems({ property, role, generated }: Field): Generat
     )
 }
 
-/** `@Generated('uuid')` where no column takes it. */
-export const strayGenerated = (property: string): Problem =>
+/** Why a field cannot be a number that the database mints. */
+export function* mintedProblems({ property, kind, role }: Field): Generator<Problem> {
+  const { declared, key } = kindOf({ kind })
+  if (role !== 'key')
+    yield propertyProblem(
+      'column',
+      property,
+      `${property} is a number that the database mints, and no key`,
+      'add @Internal(), which leaves it to TypeORM; a number that the database mints for a field is the key of its row',
+    )
+  else if (key === undefined || declared.family !== 'integers')
+    yield propertyProblem(
+      'column',
+      property,
+      `${property} is ${kind}, and a number that the database mints is an integer`,
+      `write @PrimaryGeneratedColumn() ${property}!: number, or @PrimaryGeneratedColumn('uuid') ${property}!: string`,
+    )
+}
+
+/** `@Generated()` where no column takes it. */
+export const strayGenerated = (property: string, isNumber = false): Problem =>
   propertyProblem(
     'column',
     property,
     `${property}: @Generated() stands beside no column`,
-    "add @Column('uuid')",
+    isNumber ? 'write @PrimaryGeneratedColumn() in its place' : "add @Column('uuid')",
   )

@@ -133,6 +133,7 @@ function build(entity: EntityClass<object>): ResourceModel {
     tenantInKey:
       tenant !== undefined &&
       (facts.tenantScoped === true || facts.resource.existing === true) &&
+      key.isMinted !== true &&
       isPrimary(entity, tenant),
     existing: facts.resource.existing === true,
     isChangedByTable: fields.some(({ generated }) => generated === true),

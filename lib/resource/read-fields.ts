@@ -9,7 +9,14 @@ import { referenceColumns } from '../../decorators/relations/reference-columns.j
 import { lineage, type EntityFacts } from '../../decorators/entity-facts.js'
 import { tenantDeclared, type TenantDeclaration } from '../../decorators/tenant-scoped.js'
 import type { EntityClass } from './resource-model.js'
-import { defaultOf, generatedProblems, strayDefault, strayGenerated, tableSetProblems } from './defaults.js'
+import {
+  defaultOf,
+  generatedProblems,
+  mintedProblems,
+  strayDefault,
+  strayGenerated,
+  tableSetProblems,
+} from './defaults.js'
 import type { Field, Role } from './fields/field.js'
 import { describeType, typeProblems, unstorableType } from './fields/column-type.js'
 import { columnNameProblems, fieldNameProblems, misnamedColumn } from './fields/column-names.js'
@@ -105,9 +112,10 @@ export function readFields(
       name,
     })
     if (!('rule' in field)) {
-      const { default: make, mintsUuid = false } = facts.properties.get(property) ?? {}
+      const { default: make, mintsUuid = false, mintsNumber } = facts.properties.get(property) ?? {}
       if (mintsUuid) problems.push(...generatedProblems(field))
       problems.push(...tableSetProblems(field))
+      if (mintsNumber === true) problems.push(...mintedProblems(field))
       // The repository mints keys anyway.
       const minted = mintsUuid && role !== 'key' ? randomUUID : undefined
       const initial =
@@ -126,9 +134,10 @@ export function readFields(
     )
     problems.push(...misnamedColumn(property, name, field, tenant))
   }
-  for (const [property, { role, default: make, mintsUuid }] of facts.properties)
+  for (const [property, { role, default: make, mintsUuid, mintsNumber }] of facts.properties)
     if (make !== undefined && !columns.has(property)) problems.push(strayDefault(property, role))
-    else if (mintsUuid === true && !columns.has(property)) problems.push(strayGenerated(property))
+    else if ((mintsUuid ?? mintsNumber) === true && !columns.has(property))
+      problems.push(strayGenerated(property, mintsNumber))
   problems.push(...renameProblems(facts, columns, read), ...namingProblems(facts, columns, read))
   const { name, fields, problems: unnamed } = namePatternOf(message, read)
   problems.push(...unnamed)
@@ -281,6 +290,7 @@ function toField(
     ...(asExpression !== undefined && {
       expression: { sql: asExpression, isStored: generatedType === 'STORED' },
     }),
+    ...(role === 'key' && facet?.mintsNumber === true ? { isMinted: true as const } : {}),
     ...inside,
   })
 }

@@ -57,6 +57,7 @@ class TablePlanner {
       case 'noTable':
       case 'fault':
       case 'generated':
+      case 'unminted':
       case 'primaryKey':
       case 'uncheckedCheck':
         if (shown !== undefined) plan.byHand.push(shown)

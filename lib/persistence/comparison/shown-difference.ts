@@ -41,6 +41,13 @@ export function shownDifference(
         detail: 'drop the column in a file of your own, and diff adds it again',
       })
     }
+    case 'unminted': {
+      const { name: column } = difference.column
+      return of(`${table}.${column} has to be a number that the database mints, and is not`, {
+        column,
+        detail: `in a file of your own: ${dialect.minting.added(definition, difference.column)}`,
+      })
+    }
     case 'type': {
       const { column, live } = difference
       const isExact = !column.isText || catalog.exactCollations.includes(live.collation ?? '')

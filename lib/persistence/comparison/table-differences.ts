@@ -23,7 +23,7 @@ export type Difference =
   | { readonly kind: 'fault'; readonly text: string }
   | { readonly kind: 'addColumn'; readonly column: ColumnDefinition }
   | {
-      readonly kind: 'generated' | 'type' | 'collation' | 'nullable'
+      readonly kind: 'generated' | 'unminted' | 'type' | 'collation' | 'nullable'
       readonly column: ColumnDefinition
       readonly live: LiveColumn
     }
@@ -118,8 +118,10 @@ function columnDifference(
   { catalog }: ComparedDialect,
 ): readonly Difference[] {
   if (column.isInternal === true) return []
-  if (live.generated !== undefined) return [{ kind: 'generated', column, live }]
+  const isMinted = column.isMinted === true && live.isMinted === true
+  if (live.generated !== undefined && !isMinted) return [{ kind: 'generated', column, live }]
   const differences: Difference[] = []
+  if (column.isMinted === true && !isMinted) differences.push({ kind: 'unminted', column, live })
   if (live.type !== wanted.type) differences.push({ kind: 'type', column, live })
   else if (column.isText && !catalog.exactCollations.includes(live.collation ?? ''))
     differences.push({ kind: 'collation', column, live })

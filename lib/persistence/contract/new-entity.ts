@@ -5,6 +5,7 @@ import { withReferredKeys } from '../../resource/relations/referred-keys.js'
 import { type ResourceModel, resourceModel } from '../../resource/resource-model.js'
 import { keyPartOf, type PartValue } from '../../resource/keys/key-part.js'
 import { kindOf } from '../../resource/kinds/kinds.js'
+import { choosesMinted } from '../../resource/keys/minted.js'
 import { newEtag, newKey } from './new-key.js'
 import { refuseIncrement } from '../../resource/values/increment.js'
 import type { Scope } from './scope.js'
@@ -47,11 +48,21 @@ export function newEntity<E extends object>(
 }
 
 /**
- * Whether the key of a new entity is not one that nobody else makes: the caller chose it, or a function of
- * the application.
+ * Whether the key of a new entity is not one that the repository makes and nobody else: the caller chose it,
+ * or a function of the application, or the database will.
  */
 export const hasOwnKey = <E extends object>({ key }: ResourceModel<E>, input: Partial<E>, sources: Sources) =>
-  sources.newKey !== undefined || ((input as Readonly<Values>)[key.property] ?? '') !== ''
+  sources.newKey !== undefined ||
+  key.isMinted === true ||
+  ((input as Readonly<Values>)[key.property] ?? '') !== ''
+
+/** @throws TypeError for an option that would make the keys that the database mints. */
+export function checkNewKey({ entity, key }: ResourceModel, { newKey: made }: Sources): void {
+  if (key.isMinted === true && made !== undefined)
+    throw new TypeError(
+      `${entity.name}: the database mints ${key.property}: drop the option newKey, or declare @PrimaryColumn() ${key.property}`,
+    )
+}
 
 /** The values of an entity, in which `project: { id: 'p1' }` is `projectId: 'p1'`. */
 export const withKeys = <E extends object>({ relations }: ResourceModel, entity: E): E =>
@@ -71,6 +82,7 @@ function initialValue(
   if (typeof given === 'object') refuseIncrement(model, field, given)
   switch (field.role) {
     case 'key':
+      if (field.isMinted === true) return mintedLater(field, given)
       return given === undefined || given === '' ? (sources.newKey ?? minterOf(field))(now) : given
     case 'tenant':
       // Whatever the caller sent; only a system call over all tenants may say whose it is.
@@ -100,6 +112,11 @@ function ownerOf(field: Field, tenant: string): PartValue {
   if (value === undefined || kindOf(field).problem(value, field) !== undefined)
     throw new PermissionDenied('the tenant of the call is none that this resource can belong to')
   return value
+}
+
+/** The key is known when the row is there. @throws InvalidArgument for one that somebody has chosen. */
+function mintedLater({ proto }: Field, given: unknown): undefined {
+  if (given !== undefined && given !== '') throw choosesMinted(proto)
 }
 
 /** What mints keys where nobody chooses them. @throws InvalidArgument where nobody can. */

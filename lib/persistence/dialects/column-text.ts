@@ -12,5 +12,6 @@ export function columnText(
   collation: string = dialect.collation,
 ): string {
   const collated = column.isText && collation !== '' ? ` ${collation}` : ''
-  return `${dialect.quote(column.name)} ${column.type}${collated}${valueText(column)}`
+  const minted = column.isMinted === true ? dialect.minting.column : ''
+  return `${dialect.quote(column.name)} ${column.type}${collated}${valueText(column)}${minted}`
 }

@@ -5,7 +5,7 @@ import type { Direction } from '../query/order-by.js'
 import type { Catalog, LiveSchema, Namespace } from './catalog/live-table.js'
 import type { InexactColumns } from './catalog/inexact-columns.js'
 import type { MigrationSql } from './catalog/migration-sql.js'
-import type { Query, TableDefinition, TableName } from './catalog/table-definition.js'
+import type { ColumnDefinition, Query, TableDefinition, TableName } from './catalog/table-definition.js'
 import type { Gathered } from './values/gathered.js'
 import type { HandOver } from './values/hand-over.js'
 import type { JsonSql } from './values/json-sql.js'
@@ -64,6 +64,22 @@ export interface DriverCodes {
   readonly code?: unknown
   readonly errno?: unknown
   readonly fatal?: unknown
+}
+
+/** How the database mints the integers of a key. */
+export interface MintingSql {
+  /** What a column has behind its type, in CREATE TABLE. */
+  readonly column: string
+  /** Whether that makes the column the primary key, so that the table says so nowhere else. */
+  readonly isPrimaryKey: boolean
+  /** What follows the table where a new row has no other column. */
+  readonly alone: string
+  /** What a statement needs that inserts a chosen number all the same. */
+  readonly overriding: string
+  /** The statements that make a column mint that is there, from the numbers of its rows on. */
+  readonly added: (table: TableName, column: ColumnDefinition) => string
+  /** The number that the connection has minted last; undefined where an INSERT returns the row. */
+  readonly last: string | undefined
 }
 
 /** How a transaction begins. */
@@ -155,6 +171,7 @@ export interface Dialect {
 
   /** Of text: order and equality by code point, trailing spaces counting. */
   readonly collation: string
+  readonly minting: MintingSql
   /** What follows the parentheses of CREATE TABLE. */
   readonly tableOptions: string
   /**

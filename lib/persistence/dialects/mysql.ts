@@ -9,6 +9,7 @@ import { longKeys } from './mysql/long-keys.js'
 import { mysqlMerging } from './mysql/merging.js'
 import { mysqlMigration } from './mysql/migration.js'
 import { mysqlTags } from './mysql/tags.js'
+import { quoteTable } from './quote-table.js'
 import { quoted } from './values/quoted.js'
 import type { LockWait } from '../contract/row-lock.js'
 import { LOCK_WAITS } from './values/lock-waits.js'
@@ -19,6 +20,8 @@ import { LOCK_WAITS } from './values/lock-waits.js'
  */
 const COMMITS_BY_ITSELF =
   '|XA|(?:CREATE(?: OR REPLACE)?|DROP) (?!TEMPORARY|OR)\\w+|ALTER|RENAME|TRUNCATE|GRANT|REVOKE|(?:UN)?LOCK|ANALYZE|CHECK|OPTIMIZE|REPAIR|FLUSH|RESET|CACHE INDEX|LOAD INDEX|(?:UN)?INSTALL|START|STOP|CHANGE|SET (?:.* )?autocommit'
+
+const quote = (text: string): string => quoted(text, '`')
 
 /** InnoDB rolls the whole transaction back on a deadlock, and on a lock timeout where it is configured to. */
 const ENDS_TRANSACTION = new Set<unknown>([1205, 1213])
@@ -67,7 +70,7 @@ const dialect = ({
     infinities: false,
   },
 
-  quote: (text) => quoted(text, '`'),
+  quote,
   literal: mysqlLiteral,
   concat: (parts) => `CONCAT(${parts.join(', ')})`,
 
@@ -109,6 +112,15 @@ const dialect = ({
   mayRollBack: () => false,
 
   collation: `CHARACTER SET utf8mb4 COLLATE ${collation}`,
+  minting: {
+    column: ' AUTO_INCREMENT',
+    isPrimaryKey: false,
+    alone: '() VALUES ()',
+    overriding: '',
+    added: (table, { name, type }) =>
+      `ALTER TABLE ${quoteTable(table, { quote })} MODIFY ${quote(name)} ${type} NOT NULL AUTO_INCREMENT`,
+    last: 'LAST_INSERT_ID()',
+  },
   tableOptions: ' ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4',
   /** One migration is for both servers: MariaDB reads the first comment, MySQL 8 the second. */
   tableCollation: ' COLLATE /*M! utf8mb4_nopad_bin */ /*!80000 utf8mb4_0900_bin */',

@@ -80,6 +80,15 @@ export const sqlite: Dialect = {
   mayRollBack: ({ code }) => typeof code === 'string' && code.startsWith('SQLITE_CONSTRAINT'),
 
   collation: 'COLLATE BINARY',
+  // A number of a row that is gone comes back without AUTOINCREMENT.
+  minting: {
+    column: ' PRIMARY KEY AUTOINCREMENT',
+    isPrimaryKey: true,
+    alone: 'DEFAULT VALUES',
+    overriding: '',
+    added: ({ name }) => `make ${quote(name)} anew`,
+    last: undefined,
+  },
   tableOptions: '',
   tableCollation: '',
   namespace: undefined,

@@ -61,7 +61,9 @@ const refused = (field: Field): string | undefined => {
   if (field.generated === true) return 'its table sets it'
   switch (field.role) {
     case 'key':
-      return 'a key never changes; to mint others, give the repository the option newKey'
+      return field.isMinted === true
+        ? 'the database mints it'
+        : 'a key never changes; to mint others, give the repository the option newKey'
     case 'tenant':
       return 'the tenant comes from the principal of the call'
     case 'expireTime':

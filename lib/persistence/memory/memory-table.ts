@@ -1,7 +1,9 @@
 import type { ChangeKind } from '../../../decorators/emits.js'
 import type { RequestContext } from '../../context.js'
-import { ErrConflict, ErrPreconditionFailed } from '../../errors.js'
+import { ErrConflict, ErrPreconditionFailed, Internal } from '../../errors.js'
 import type { Field } from '../../resource/fields/field.js'
+import { keyPartOf, type PartValue } from '../../resource/keys/key-part.js'
+import { trialKey } from '../../resource/keys/minted.js'
 import { kindOf } from '../../resource/kinds/kinds.js'
 import { ruleNames } from '../../resource/index-groups.js'
 import { partIn } from '../../resource/keys/key-part.js'
@@ -27,6 +29,8 @@ export class MemoryTable<E extends object> {
   readonly #byColumn: ReadonlyMap<string, Field>
 
   readonly #events: ChangeEvents<E> | undefined
+  /** The last number that the table has minted. A rollback takes none back. */
+  #minted = 0n
 
   constructor(
     private readonly model: ResourceModel<E>,
@@ -98,6 +102,8 @@ export class MemoryTable<E extends object> {
 
   /** @throws ErrConflict, ErrPreconditionFailed as a database would. */
   insert(row: Values, log: Log): void {
+    const { key } = this.model
+    if (key.isMinted === true) row[key.property] = this.#nextKey(log)
     const id = this.#identityOf(row)
     this.#checkConstraints(row, undefined)
     if (this.#rows.has(id)) throw keyConflict(this.model)
@@ -141,6 +147,16 @@ export class MemoryTable<E extends object> {
     this.#rows.delete(id)
     log(() => this.#rows.set(id, row))
     this.#tell({ kind, before }, log)
+  }
+
+  #nextKey({ context }: Log): PartValue {
+    const { key } = this.model
+    const trial = context.validateOnly ? trialKey(key) : undefined
+    if (trial !== undefined) return trial
+    const next = keyPartOf(key).valueOf(String(this.#minted + 1n))
+    if (next === undefined) throw new Internal(new RangeError(`${key.column} has no number left`))
+    this.#minted++
+    return next
   }
 
   #tell({ before, after, ...change }: Change<Values>, log: Log): void {

@@ -5,7 +5,7 @@ import type { Patch } from '../../resource/values/increment.js'
 import { checkBatch, textOf } from '../contract/batch.js'
 import { checkCredential, type Verification, withFreshMint } from '../contract/credential-check.js'
 import type { PagingOptions } from '../contract/list-plan.js'
-import { hasOwnKey, newEntity, type Sources, type Values } from '../contract/new-entity.js'
+import { checkNewKey, hasOwnKey, newEntity, type Sources, type Values } from '../contract/new-entity.js'
 import { deletionOf, patchesOf, patchOf, restorationOf, serverSetValues } from '../contract/patch.js'
 import { type ReferringOptions, withMaxRows } from '../contract/related-options.js'
 import type {
@@ -82,6 +82,7 @@ export abstract class StandardRepository<
   ) {
     watchOverrides(this)
     checkMinter(model, options)
+    checkNewKey(model, options)
     this.isForDevelopment = options.encryptor?.development === true
     this.#options = options
     this.#backend = backend

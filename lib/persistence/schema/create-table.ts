@@ -62,12 +62,14 @@ const keyText = ({ name, columns, unique }: IndexDefinition, dialect: Dialect): 
   `${unique ? 'UNIQUE ' : ''}KEY ${dialect.quote(name)} (${namesText(columns, dialect)})`
 
 function body(
-  { primaryKey }: TableDefinition,
+  { primaryKey, columns: defined }: TableDefinition,
   columns: readonly string[],
   keys: readonly string[],
   dialect: Dialect,
 ): string {
-  const lines = [...columns, `PRIMARY KEY (${namesText(primaryKey, dialect)})`, ...keys]
+  const isSaid = dialect.minting.isPrimaryKey && defined.some(({ isMinted }) => isMinted === true)
+  const primary = isSaid ? [] : [`PRIMARY KEY (${namesText(primaryKey, dialect)})`]
+  const lines = [...columns, ...primary, ...keys]
   return `(\n${lines.map((line) => `  ${line}`).join(',\n')}\n)`
 }
 

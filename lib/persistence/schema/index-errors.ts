@@ -1,4 +1,4 @@
-import { ErrConflict, InvalidArgument } from '../../errors.js'
+import { ErrConflict, Internal, InvalidArgument } from '../../errors.js'
 import { refusedColumnOf } from '../../faults/refused-column.js'
 import { type ViolatedIndex, violatedIndexOf } from '../../faults/violated-index.js'
 import { violatedReferenceOf } from '../../faults/violated-reference.js'
@@ -26,9 +26,23 @@ export class IndexErrors {
     private readonly table: TableName,
   ) {}
 
-  /** @param error - of a violated unique rule. */
-  conflict(error: unknown): ErrConflict {
-    return new ErrConflict(withoutValues(error), this.#fieldsOf(error))
+  /**
+   * @param error - of a violated unique rule. Of a key that the database mints, no caller is to blame: the
+   * number comes from a sequence that is behind the rows.
+   */
+  conflict(error: unknown): ErrConflict | Internal {
+    const violated = violatedIn(error)
+    const columns = (violated && this.#columnsOf(violated)) ?? []
+    const { key, tenant } = this.model
+    const isKey = columns.every((column) => column === key.column || column === tenant?.column)
+    if (key.isMinted === true && columns.includes(key.column) && isKey)
+      return new Internal(
+        new RangeError(
+          `${this.table.name}.${key.column}: the database has minted a number that a row has, so its sequence is behind the rows`,
+          { cause: withoutValues(error) },
+        ),
+      )
+    return new ErrConflict(withoutValues(error), this.#names(columns))
   }
 
   /**
@@ -54,7 +68,7 @@ export class IndexErrors {
   unfit(error: unknown): InvalidArgument | undefined {
     for (const { thrown } of driverErrors(error)) {
       const column = thrown instanceof DriverFault ? thrown.refusedColumn : refusedColumnOf(thrown)
-      const field = this.model.fields.find((one) => one.column === column)
+      const field = this.model.fields.find((one) => one.column === column && one.isMinted !== true)
       if (field !== undefined)
         return new InvalidArgument(
           field.proto,
@@ -82,12 +96,6 @@ export class IndexErrors {
         return new InvalidArgument(field.proto, `there is no such ${named(field)}`, withoutValues(error))
     }
     return undefined
-  }
-
-  #fieldsOf(error: unknown): readonly string[] {
-    const violated = violatedIn(error)
-    const columns = violated && this.#columnsOf(violated)
-    return columns === undefined ? [] : this.#names(columns)
   }
 
   /** The index that has to be meant, where only one has a column that takes a text of any length. */

@@ -61,6 +61,7 @@ export function tableOf(
     generated: generatedBy(field),
     filler: fillerOf(field, dialect),
     renamedFrom: field.renamedFrom,
+    ...(field.isMinted === true && { isMinted: true }),
   }))
   const internal = model.internal()
   columns.push(...internalDefinitions(internal, dialect))
@@ -150,8 +151,9 @@ function lookupIndexes(
   table: string,
   { isReferenced, referenceIndexes }: TableReferences,
 ): IndexDefinition[] {
+  const isUnique = isReferenced || model.key.isMinted === true
   const lookups: { readonly columns: readonly string[]; readonly name?: string | undefined }[] = []
-  if (!model.tenantInKey && scope.length > 0 && !isReferenced)
+  if (!model.tenantInKey && scope.length > 0 && !isUnique)
     lookups.push({ columns: [...scope, model.key.column] })
   for (const time of [model.createTime, model.updateTime])
     if (time?.filterable) lookups.push({ columns: [...scope, time.column, model.key.column] })
@@ -167,7 +169,7 @@ function lookupIndexes(
     unique: false,
     where: undefined,
   }))
-  return isReferenced ? [...indexes, tenantKeyIndex(model, table)] : indexes
+  return isUnique && scope.length > 0 ? [...indexes, tenantKeyIndex(model, table)] : indexes
 }
 
 /** What a reference from the same tenant points to, where the key alone is the primary key. */

@@ -1,5 +1,6 @@
 import { Internal } from '../../errors.js'
 import type { Field } from '../../resource/fields/field.js'
+import { trialKey } from '../../resource/keys/minted.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { CredentialRow } from '../contract/credential-check.js'
 import type { Dialect } from '../dialects/dialect.js'
@@ -25,6 +26,7 @@ import { padToPowerOfTwo } from '../dialects/values/pad-to-power-of-two.js'
 import { toPredicate } from '../dialects/to-predicate.js'
 import { RowLists } from './row-lists.js'
 import type { RowPredicate } from './statements/row-predicate.js'
+import { inserted, unminted } from './statements/insert-text.js'
 import { Statements } from './statements/statements.js'
 import { type Encode, encoderOf } from '../dialects/values/kind-sql.js'
 import { type PartSql, partSql } from '../dialects/values/part-sql.js'
@@ -45,6 +47,8 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, SeenRows
   readonly tenant: PartSql
   /** What reads a live row: by its key, and by its key and tenant. */
   readonly #gets: Statement[] = []
+  readonly #inserted: readonly Field[]
+  readonly #unminted: readonly Field[]
   /** For rows with one column before the entity's. */
   readonly hydrateBehind: Hydrate<E>
 
@@ -60,6 +64,8 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, SeenRows
     this.#encoders = new Map(model.fields.map((field) => [field, encoderOf(field, dialect)]))
     this.key = partSql(model.key, dialect)
     this.tenant = model.tenant === undefined ? this.key : partSql(model.tenant, dialect)
+    this.#inserted = inserted(model)
+    this.#unminted = unminted(model)
     this.#hydrate = hydratorOf(model, model.entityFields, dialect)
     this.hydrateBehind = hydratorOf(model, model.entityFields, dialect, 1)
     this.lists = new RowLists(model, dialect, this.statements, tableOf)
@@ -101,18 +107,37 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, SeenRows
     return rows.map(([tenant]) => this.tenant.read(tenant))
   }
 
-  async insert(call: SqlCall, { row, values, parents, event }: RowWrite): Promise<E> {
-    const bound: unknown[] = []
-    for (const field of this.model.fields)
-      if (field.generated !== true) bound.push(this.encode(field, values[field.property]))
+  async insert(call: SqlCall, { row, values: given, parents, event }: RowWrite): Promise<E> {
+    const values = this.#mints && call.context.validateOnly ? this.#onTrial(given) : given
+    const isMinted = this.#mints && values === given
+    const fields = isMinted ? this.#unminted : this.#inserted
+    const bound = fields.map((field) => this.encode(field, values[field.property]))
     const first = parents && takenFirst(parents, this.dialect)
     if (first !== undefined) bound.unshift(...first.values)
     if (event !== undefined) bound.push(...outboxValues(event))
-    const statement = this.statements.insert(first?.taken, event && this.outbox?.along)
+    const statement = this.statements.insert(fields, first?.taken, event && this.outbox?.along)
     const { rows } = await call.on.run(statement, bound, call)
     if (rows[0] === undefined && parents !== undefined && parents.length > 0) throw new MissingParent()
     if (this.statements.canReturn) return this.#first(rows)
-    return (await this.get(call, row)) ?? this.#first([])
+    if (isMinted && !this.dialect.can.returning) return this.#first(await this.#minted(call, row))
+    const key = this.model.keys.textOf(isMinted ? this.#first(rows) : values)
+    return (await this.get(call, { ...row, key })) ?? this.#first([])
+  }
+
+  get #mints(): boolean {
+    return this.model.key.isMinted === true
+  }
+
+  /** The values of a row that is rolled back, so that the database mints no number for it. */
+  #onTrial(values: Readonly<Values>): Readonly<Values> {
+    const key = trialKey(this.model.key)
+    return key === undefined ? values : { ...values, [this.model.key.property]: key }
+  }
+
+  /** The row for which the connection has minted a key last. */
+  async #minted(call: SqlCall, { tenant }: Target): Promise<readonly Row[]> {
+    const statement = this.statements.minted(tenant !== undefined)
+    return (await call.on.run(statement, tenant === undefined ? [] : [this.tenant.bind(tenant)], call)).rows
   }
 
   async update(call: SqlCall, { row, values, parents }: RowWrite): Promise<E | undefined> {

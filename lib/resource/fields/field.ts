@@ -96,6 +96,8 @@ export interface Field extends Column {
   readonly generated?: true
   /** Of a generated column that TypeORM is told of, in SQL. */
   readonly expression?: { readonly sql: string; readonly isStored: boolean }
+  /** Of a key: the database mints it, a number that nobody chooses. */
+  readonly isMinted?: true
 }
 
 /** What the values of a field are. */

@@ -63,9 +63,9 @@ export const DECLARATIONS: { readonly [K in Declared]: Rule<DeclarationRule<K>> 
   columns: ({ mode, propertyName, options }) => columnMode(mode, propertyName, options),
   // A UUID that TypeORM keeps to mint is minted by the repository as well.
   generations: ({ propertyName, strategy }) =>
-    strategy === 'uuid'
-      ? undefined
-      : `${propertyName}: a number that the database mints (@PrimaryGeneratedColumn(), @Generated() or generated: ${JSON.stringify(strategy)}) is not supported: write @PrimaryGeneratedColumn('uuid') ${propertyName}!: string, which the repository mints, or @PrimaryColumn('bigint'), which whoever creates the resource chooses, or the option newKey mints`,
+    ['uuid', 'increment', 'identity'].includes(strategy)
+      ? undefined // By generatedProblems and mintedProblems.
+      : `${propertyName}: @Generated(${JSON.stringify(strategy)}) is not supported: write @PrimaryGeneratedColumn() ${propertyName}!: number, which the database mints, or @PrimaryGeneratedColumn('uuid') ${propertyName}!: string, which the repository mints`,
   embeddeds: ({ propertyName }) =>
     `${propertyName}: an embedded class, @Column(() => Class), is not supported: keep the object in one column with @Column('simple-json'), or its parts in columns of their own`,
   relations: ({ propertyName, relationType, isTreeParent, isTreeChildren }) =>

@@ -54,7 +54,7 @@ export const repositoryHandler = (
         async (context) => {
           const facts = { context, ifMatch, ignoredMask, related, references, filterAccess }
           if (!startsOperation)
-            return concealed(repository.model, messageOfReply(await respond(request, facts)))
+            return concealed(repository.model, messageOfReply(await respond(request, facts)), method)
           await respond(request, { ...facts, maxRows: MOST_IN_OPERATION })
           return create(OperationSchema, { done: true })
         },

@@ -1,11 +1,12 @@
-import { type DescField, isMessage, type Message, ScalarType } from '@bufbuild/protobuf'
+import { clearField, type DescField, isMessage, type Message, ScalarType } from '@bufbuild/protobuf'
 import { InvalidArgument } from '../../errors.js'
 import type { BatchDeleteOptions, ListOptions, RelatedAccess } from '../../persistence/contract/repository.js'
+import { choosesMinted } from '../../resource/keys/minted.js'
 import { noSuchField } from '../../resource/mask-paths.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { valueOf } from '../chain/method.js'
 import { repositoryKey } from './scope/wire-keys.js'
-import type { ListFields } from './standard-method.js'
+import type { ListFields, StandardMethod } from './standard-method.js'
 
 /** `<resource>_id` names the new entity (AIP-133); a key inside the resource may only repeat it. */
 export const putKey = (
@@ -16,6 +17,7 @@ export const putKey = (
 ): void => {
   // A number without presence that nobody has set.
   if (id === '' || (id === '0' && scalar !== ScalarType.STRING)) return
+  if (key.isMinted === true) throw choosesMinted(name)
   const inside = keys.textOf(entity)
   if (inside !== '' && inside !== id)
     throw new InvalidArgument(name, 'differs from the key inside of the resource')
@@ -77,10 +79,17 @@ export const maskToWrite = (
   return { paths: touchOnly ? ignored : rest, touchOnly }
 }
 
-/** The response without the tokens that were minted for it. */
-export const concealed = (model: ResourceModel, message: Message): Message => {
+/**
+ * The response of a dry run: without the tokens that were minted for it, and without the number of a new row,
+ * which the database has not minted.
+ */
+export const concealed = (model: ResourceModel, message: Message, { kind }: StandardMethod): Message => {
+  const { key, name, credentials } = model
   if (message.$typeName !== model.message?.typeName) return message
-  for (const { proto } of model.credentials) putToken(model, message, proto, '')
+  for (const { proto } of credentials) putToken(model, message, proto, '')
+  if (kind === 'create' && key.isMinted === true)
+    for (const field of model.message.fields)
+      if (field.name === key.proto || field === name?.field) clearField(message, field)
   return message
 }
 

@@ -100,7 +100,7 @@ export const wrappedHandler = (
       const { context } = call
       if (call.validateOnly)
         return dryRun(repository, context, async (within) =>
-          concealed(repository.model, await inside(call, within)),
+          concealed(repository.model, await inside(call, within), method),
         )
       if (options.transaction === true)
         return repository.transaction((within) => inside(call, within), { context })

@@ -133,7 +133,7 @@ function statementsOf(entity: EntityClass<object>, dialect: DialectName): Record
     'get, locked for share': statements.get(predicate, { lock: { lock: 'share', wait: 'block' } }),
     ...(hasTenant && { 'get, by the system': statements.get({ tenant: false }) }),
     ...(hasTenant && { tenantsOf: statements.tenantsOf() }),
-    insert: statements.insert(),
+    insert: statements.insert(model.fields),
     update: statements.update(patched, predicate),
     ...(etag !== undefined && {
       'update, if it matches': statements.update(patched, { ...predicate, etag: true }),

@@ -20,6 +20,7 @@ import { problemsOf, REFUSED, type Row, widgetWith } from './declarations.js'
 
 /** Decorators that are carried out; what is refused is refused by their options. */
 const CARRIED_OUT = [
+  'PrimaryGeneratedColumn',
   ...['Column', 'Entity', 'Index', 'PrimaryColumn', 'Unique'],
   ...['AfterLoad', 'AfterInsert', 'BeforeUpdate', 'AfterUpdate', 'AfterRemove'],
 ]

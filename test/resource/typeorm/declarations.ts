@@ -57,8 +57,8 @@ const listeners: readonly Row[] = NEVER_CALLED.map(([decorator, instead]) => ({
   ],
 }))
 
-const generated = (property: string, strategy: string) =>
-  `${property}: a number that the database mints (@PrimaryGeneratedColumn(), @Generated() or generated: "${strategy}") is not supported: write @PrimaryGeneratedColumn('uuid') ${property}!: string, which the repository mints, or @PrimaryColumn('bigint'), which whoever creates the resource chooses, or the option newKey mints`
+const generated = (property: string) =>
+  `${property} is a number that the database mints, and no key: add @Internal(), which leaves it to TypeORM; a number that the database mints for a field is the key of its row`
 
 const decorators: readonly Row[] = [
   {
@@ -135,7 +135,32 @@ const decorators: readonly Row[] = [
   {
     decorator: 'Generated',
     declare: (prototype) => typeorm.Generated('increment')(prototype, 'serial'),
-    problems: [generated('serial', 'increment') + OR_INTERNAL],
+    problems: ['serial: @Generated() stands beside no column: write @PrimaryGeneratedColumn() in its place'],
+  },
+  {
+    decorator: 'Generated',
+    what: 'of a number that is no key',
+    declare: (prototype) => {
+      Column({ type: 'int' })(prototype, 'serial')
+      typeorm.Generated('increment')(prototype, 'serial')
+    },
+    problems: [generated('serial')],
+  },
+  {
+    decorator: 'Generated',
+    what: 'of a number whose key is a text',
+    declare: (prototype) => typeorm.Generated('increment')(prototype, 'id'),
+    problems: [
+      "id is string, and a number that the database mints is an integer: write @PrimaryGeneratedColumn() id!: number, or @PrimaryGeneratedColumn('uuid') id!: string",
+    ],
+  },
+  {
+    decorator: 'Generated',
+    what: 'by CockroachDB',
+    declare: (prototype) => typeorm.Generated('rowid')(prototype, 'id'),
+    problems: [
+      'id: @Generated("rowid") is not supported: write @PrimaryGeneratedColumn() id!: number, which the database mints, or @PrimaryGeneratedColumn(\'uuid\') id!: string, which the repository mints',
+    ],
   },
   {
     decorator: 'Generated',
@@ -160,11 +185,6 @@ const decorators: readonly Row[] = [
       typeorm.Generated('uuid')(prototype, 'serial')
     },
     problems: ['serial has at most 20 characters, and a UUID has 36: make the column longer'],
-  },
-  {
-    decorator: 'PrimaryGeneratedColumn',
-    declare: (prototype) => typeorm.PrimaryGeneratedColumn()(prototype, 'id'),
-    problems: [generated('id', 'increment')],
   },
   {
     decorator: 'CreateDateColumn',
@@ -262,7 +282,7 @@ const decorators: readonly Row[] = [
     what: 'with a generated value',
     replaces: 'title',
     declare: (prototype) => Column({ type: String, generated: 'increment' })(prototype, 'title'),
-    problems: [generated('title', 'increment') + OR_INTERNAL],
+    problems: [generated('title')],
   },
   {
     decorator: 'Column',

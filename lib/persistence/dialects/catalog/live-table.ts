@@ -27,6 +27,8 @@ export interface LiveColumn {
   readonly isFallbackCut?: boolean
   /** How the database generates its values, and refuses others; empty where that is no expression. */
   readonly generated: string | undefined
+  /** Whether the database mints the number of a row that has none: identity, sequence, AUTO_INCREMENT. */
+  readonly isMinted?: boolean
 }
 
 export interface LiveIndex extends IndexShape {

@@ -29,6 +29,8 @@ export interface ColumnDefinition {
   readonly renamedFrom?: string | undefined
   /** Whether only TypeORM knows what it is: a comparison asks whether it is there. */
   readonly isInternal?: true
+  /** Whether the database mints its values, integers that count up; it is the primary key. */
+  readonly isMinted?: true
 }
 
 export interface IndexDefinition {

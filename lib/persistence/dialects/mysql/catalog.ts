@@ -146,6 +146,7 @@ function columnOf(
     fallback: exact === undefined ? fallbackOf(row, type, isMariadb) : mysqlConstant(exact, type),
     isFallbackCut: exact === undefined && isCut(row),
     generated: typeof row.made === 'string' && row.made !== '' ? row.made : undefined,
+    isMinted: /\bauto_increment\b/i.test(String(row.extra)),
   }
 }
 

@@ -36,7 +36,8 @@ async function readTable(live: LiveSchema, table: TableName): Promise<LiveTable 
 const COLUMNS = `
   SELECT attname AS name, format_type(atttypid, atttypmod) AS type, NOT attnotnull AS nullable,
          collname AS collation, pg_get_expr(adbin, adrelid) AS fallback,
-         attgenerated <> '' AS is_generated, attidentity = 'a' AS is_identity
+         attgenerated <> '' AS is_generated, attidentity = 'a' AS is_identity,
+         attidentity <> '' OR pg_get_expr(adbin, adrelid) ~ '^nextval\\(' AS is_minted
   FROM pg_attribute
   LEFT JOIN pg_collation c ON c.oid = attcollation
   LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
@@ -106,6 +107,7 @@ function columnOf(row: CatalogRow): LiveColumn {
     nullable: row.nullable === true,
     fallback: isGenerated || written === undefined ? undefined : postgresDefault(written, String(row.type)),
     generated: isGenerated ? (written ?? '') : row.is_identity === true ? '' : undefined,
+    isMinted: row.is_minted === true,
   }
 }
 

@@ -1,7 +1,17 @@
 import type { MigrationSql } from '../catalog/migration-sql.js'
+import type { TableDefinition } from '../catalog/table-definition.js'
 import { quoted } from '../values/quoted.js'
 
 const text = (value: string): string => `'${value.replaceAll("'", "''")}'`
+
+/** PostgreSQL counts in columns of these types. */
+const COUNTED: ReadonlySet<string> = new Set(['smallint', 'integer', 'bigint'])
+
+/** The keys that the database mints, and whose columns it cannot count in. */
+export const uncountedKeys = ({ columns }: TableDefinition): readonly string[] =>
+  columns
+    .filter(({ isMinted, type }) => isMinted === true && !COUNTED.has(type))
+    .map(({ name, type }) => `${name} is ${type}, in which nothing is counted: drop unsigned`)
 
 export const postgresMigration: MigrationSql = {
   /** A proto int32 ends where the column does. */
@@ -20,5 +30,5 @@ export const postgresMigration: MigrationSql = {
 END`
     return [`DO LANGUAGE plpgsql ${body.includes('$$') ? text(body) : `$$\n${body}\n$$`}`]
   },
-  notes: () => [],
+  notes: (table) => uncountedKeys(table).map((problem) => `on PostgreSQL ${problem}`),
 }

@@ -12,7 +12,7 @@ import { driverErrors } from './driver-errors.js'
 
 /** What is known of the indexes of a table. */
 interface TableIndexes {
-  conflict(error: unknown): ErrConflict
+  conflict(error: unknown): ErrConflict | Internal
   tooLong(error: unknown): InvalidArgument | undefined
   unfit(error: unknown): InvalidArgument | undefined
   missing(error: unknown): InvalidArgument | undefined

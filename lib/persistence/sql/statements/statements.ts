@@ -8,13 +8,14 @@ import type { ListedRows, Statement } from '../../engines/executor/executor.js'
 import { Placeholders } from '../../engines/executor/placeholders.js'
 import { named, plannedByValue } from '../../engines/executor/named.js'
 import { BoundedCache } from '../../../bounded-cache.js'
-import { OUTBOX_TYPES, type OutboxWriter } from '../../outbox/sql/outbox-writer.js'
+import type { OutboxWriter } from '../../outbox/sql/outbox-writer.js'
 import type { Taken } from '../../rows/parents.js'
 import { FOR_WRITE, type GetOptions } from '../../rows/rows.js'
 import type { TableName } from '../../dialects/catalog/table-definition.js'
 import { hasDeleteKey, keyTextSql, ofSomeTenant } from '../../dialects/column-sql.js'
 import { quoteTable } from '../../dialects/quote-table.js'
 import { tableNameOf } from '../../schema/table-name-of.js'
+import { type InsertedTable, insertText } from './insert-text.js'
 import {
   also,
   conditionOf,
@@ -38,6 +39,7 @@ export class Statements {
   readonly #table: string
   readonly #columns: string
   readonly #returning: string
+  readonly #into: InsertedTable
   readonly #discriminated: boolean
 
   constructor(
@@ -49,6 +51,7 @@ export class Statements {
     this.canReturn = dialect.can.returning && !model.isChangedByTable
     this.#columns = this.columns(model.entityFields)
     this.#returning = this.canReturn ? ` RETURNING ${this.#columns}` : ''
+    this.#into = { model, dialect, table: this.#table, select: (...operands) => this.columns(...operands) }
     this.#discriminated = hasDeleteKey(model, dialect)
   }
 
@@ -71,27 +74,27 @@ export class Statements {
   }
 
   /**
-   * Values: those of what it takes first, then one per field that the table does not set, then those of the
-   * event. Writes nothing where a parent is missing.
+   * Values and effect: see {@link insertText}.
+   * @param fields - those of the model, or {@link unminted}.
    * @param along - inserts the event of the row.
    */
-  insert(parents: readonly Taken[] = NOTHING_TAKEN, along?: OutboxWriter['along']): Statement {
-    const shape = along === undefined ? 'insert' : 'insert along'
-    return this.#shape(parents.length === 0 ? shape : shapeBelow(shape, parents), () => {
+  insert(
+    fields: readonly Field[],
+    parents: readonly Taken[] = NOTHING_TAKEN,
+    along?: OutboxWriter['along'],
+  ): Statement {
+    const shape = `insert${fields.includes(this.model.key) ? '' : ' minted'}${along === undefined ? '' : ' along'}`
+    const key = parents.length === 0 ? shape : shapeBelow(shape, parents)
+    return this.#shape(key, () => insertText(this.#into, fields, parents, along))
+  }
+
+  /** The row for which the connection has minted a key last. Values: [tenant]. */
+  minted(tenant: boolean): Statement {
+    return this.#shape(`minted ${tenant}`, () => {
       const text = new Placeholders(this.dialect)
-      const fields = this.model.fields.filter(({ generated }) => generated !== true)
-      const [begin, from] = takenFrom(text, parents)
-      const names = fields.map((field) => this.#name(field)).join(', ')
-      const values = fields.map((field) => text.bind(field)).join(', ')
-      const source = from === '' ? `VALUES (${values})` : `SELECT ${values} FROM ${from}`
-      const insert = `INSERT INTO ${this.#table} (${names}) ${source}`
-      // Whether a parent is missing is told by it, too.
-      const returning = this.dialect.can.returning ? ` RETURNING ${this.#columns}` : ''
-      if (along === undefined) return `${begin}${insert}${returning}`
-      const { entityFields } = this.model
-      const event = OUTBOX_TYPES.map((type) => `${text.count()}::${type}`)
-      const row = `i AS (${insert} RETURNING ${entityFields.map((field) => this.#name(field)).join(', ')})`
-      return `${begin === '' ? 'WITH ' : `${begin.trimEnd()}, `}${row}, e AS (${along(event, 'i')}) SELECT ${this.columns(entityFields, 'i.')} FROM i`
+      const owner = this.model.tenant as Field
+      const mine = tenant ? ` AND ${this.#name(owner)} = ${text.bind(owner)}` : ''
+      return `SELECT ${this.#columns} FROM ${this.#table} WHERE ${this.#name(this.model.key)} = ${this.dialect.minting.last ?? ''}${mine}`
     })
   }
 

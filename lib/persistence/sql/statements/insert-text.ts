@@ -1,0 +1,51 @@
+import type { Field } from '../../../resource/fields/field.js'
+import type { ResourceModel } from '../../../resource/resource-model.js'
+import type { Dialect } from '../../dialects/dialect.js'
+import { Placeholders } from '../../engines/executor/placeholders.js'
+import { OUTBOX_TYPES, type OutboxWriter } from '../../outbox/sql/outbox-writer.js'
+import type { Taken } from '../../rows/parents.js'
+import { takenFrom } from './row-predicate.js'
+
+/** The table of a statement, and how it writes columns. */
+export interface InsertedTable {
+  readonly model: ResourceModel
+  readonly dialect: Dialect
+  /** Quoted. */
+  readonly table: string
+  readonly select: (fields: readonly Field[], of?: string) => string
+}
+
+/** The fields of a new row that the table does not set by itself. */
+export const inserted = ({ fields }: ResourceModel): readonly Field[] =>
+  fields.filter(({ generated }) => generated !== true)
+
+/** The same of a row whose key the database mints: all but the key. */
+export const unminted = (model: ResourceModel): readonly Field[] =>
+  inserted(model).filter(({ isMinted }) => isMinted !== true)
+
+/**
+ * Inserts a row. Writes nothing where a parent is missing. Values: those of what it takes first, then one per
+ * field, then those of the event.
+ */
+export function insertText(
+  { model, dialect, table, select }: InsertedTable,
+  fields: readonly Field[],
+  parents: readonly Taken[],
+  along: OutboxWriter['along'] | undefined,
+): string {
+  const text = new Placeholders(dialect)
+  const [begin, from] = takenFrom(text, parents)
+  const { entityFields, key } = model
+  const names = fields.map((field) => dialect.quote(field.column)).join(', ')
+  const values = fields.map((field) => text.bind(field)).join(', ')
+  const how = key.isMinted === true && fields.includes(key) ? dialect.minting.overriding : ''
+  const source = from === '' ? `VALUES (${values})` : `SELECT ${values} FROM ${from}`
+  const row = fields.length === 0 ? dialect.minting.alone : `(${names}) ${how}${source}`
+  const insert = `INSERT INTO ${table} ${row}`
+  // Whether a parent is missing is told by what it returns, too.
+  if (along === undefined)
+    return `${begin}${insert}${dialect.can.returning ? ` RETURNING ${select(entityFields)}` : ''}`
+  const event = OUTBOX_TYPES.map((type) => `${text.count()}::${type}`)
+  const inserted = `i AS (${insert} RETURNING ${entityFields.map((field) => dialect.quote(field.column)).join(', ')})`
+  return `${begin === '' ? 'WITH ' : `${begin.trimEnd()}, `}${inserted}, e AS (${along(event, 'i')}) SELECT ${select(entityFields, 'i.')} FROM i`
+}
