@@ -10,7 +10,7 @@ export const LISTS: readonly Case[] = [
     'list orders by key when it is not told otherwise',
     async (on) => {
       await on.store('c', 'a', 'b')
-      assert.deepEqual(await on.names(), ['a', 'b', 'c'])
+      assert.deepEqual(await on.names(), on.inOrder('a', 'b', 'c'))
     },
   ],
   [
@@ -46,7 +46,8 @@ export const LISTS: readonly Case[] = [
       const second = await on.repository.list({ pageSize: 2, pageToken: first.nextPageToken })
       assert.deepEqual(
         [...first.items, ...second.items].map((entity) => on.nameOf(entity)),
-        ['b', 'c', 'd'],
+        // A number that the database has minted comes last.
+        on.isCounted ? ['b', 'c', 'd', 'a'] : ['b', 'c', 'd'],
       )
     },
   ],

@@ -41,6 +41,8 @@ export class Contract<E extends object> {
   readonly mask: readonly string[]
   readonly #form: Form
   readonly #names = new Map<string, string>()
+  /** The keys that the database has minted, by the names that cases have for them. */
+  readonly #counted = new Map<string, string>()
 
   constructor(private readonly subject: ContractSubject<E>) {
     // Narrower parameters than the contract's: it writes what they take, by names that only run time knows.
@@ -54,23 +56,31 @@ export class Contract<E extends object> {
   /** Stores entities under the keys of these names. */
   async store(...names: readonly string[]): Promise<E[]> {
     const stored: E[] = []
-    for (const name of names) stored.push(await this.repository.create(this.draft(name)))
+    for (const name of names) stored.push(await this.create(name))
     return stored
   }
 
-  /** A new entity with the key of a name; without one, the repository mints it. */
+  /** Stores an entity under the key of a name. @param more - values beside those of its draft. */
+  async create(name: string, more: object = {}): Promise<E> {
+    const created = await this.repository.create({ ...this.draft(name), ...more })
+    if (this.isCounted && name !== '') this.#named(name, this.model.keys.textOf(created))
+    return created
+  }
+
+  /** A new entity with the key of a name; without one, the repository mints it, or the database. */
   draft(name = ''): NewEntity<E> {
-    const key = name === '' ? this.#form.none : this.key(name)
+    const key = this.isCounted ? undefined : name === '' ? this.#form.none : this.key(name)
     return { ...this.subject.make(this.#made++), [this.model.key.property]: key }
   }
 
   /**
    * The key that a case calls `a`, `b`, `nobody`: of the type of the resource, in the order of the names.
-   * For a text it is the name.
+   * For a text it is the name. A number that the database mints is in the order of creation.
    */
   key(name: string): string {
-    const text = this.#form.textOf(name)
-    this.#names.set(text, name)
+    const text = this.isCounted
+      ? (this.#counted.get(name) ?? this.#named(name, this.#uncounted()))
+      : this.#named(name, this.#form.textOf(name))
     return this.model.keys.keyOf(text) as string
   }
 
@@ -102,9 +112,22 @@ export class Contract<E extends object> {
     return `${this.model.key.proto} = ${typeof key === 'string' ? JSON.stringify(key) : String(key)}`
   }
 
-  /** Whether every repository mints keys of the type. */
+  /** Whether every repository mints keys of the type, or the database does. */
   get mintsByItself(): boolean {
-    return this.#form.isMinted && (this.model.key.maxLength ?? UUID_LENGTH) >= UUID_LENGTH
+    const isFit = (this.model.key.maxLength ?? UUID_LENGTH) >= UUID_LENGTH
+    return (this.#form.isMinted && isFit) || this.isCounted
+  }
+
+  /** Whether the database mints the keys, and nobody chooses one. */
+  get isCounted(): boolean {
+    return this.model.key.isMinted === true
+  }
+
+  /** Names of stored entities in the order of their keys. */
+  inOrder(...names: readonly string[]): readonly string[] {
+    const { keys } = this.model
+    const textOf = (name: string) => keys.given(this.key(name)) ?? ''
+    return [...names].sort((a, b) => keys.compare(textOf(a), textOf(b)))
   }
 
   /** `{ ifMatch }` with the entity's etag; empty when the resource has none. */
@@ -149,6 +172,18 @@ export class Contract<E extends object> {
         return false
       }
     })
+  }
+
+  #named(name: string, text: string): string {
+    this.#names.set(text, name)
+    if (this.isCounted) this.#counted.set(name, text)
+    return text
+  }
+
+  /** A number that the database has not minted yet. */
+  #uncounted(): string {
+    const most = [2_000_000_000, 32_000].find((one) => this.model.keys.isKey(String(one)))
+    return String((most ?? 0) - this.#counted.size)
   }
 
   #made = 0
