@@ -31,9 +31,15 @@ export function createNewTable(table: TableDefinition, dialect: Dialect): string
   const columns = table.columns.map((column) => columnText(column, dialect, collation))
   const keys = can.transactionalDdl ? [] : table.indexes.map((index) => keyText(index, dialect))
   const indexes = can.transactionalDdl ? table.indexes.map((index) => createIndex(table, index, dialect)) : []
-  const links = keysOf(table, dialect)
+  // What refers to rows of the same table by an index needs the index, which is a statement of its own.
+  const needsIndex = (key: ForeignKeyDefinition): boolean =>
+    can.transactionalDdl &&
+    quoteTable(key.target, dialect) === quoteTable(table, dialect) &&
+    key.targetColumns.join() !== table.primaryKey.join()
+  const links = table.foreignKeys.filter((key) => !needsIndex(key)).map((key) => foreignKeyText(key, dialect))
+  const later = table.foreignKeys.filter(needsIndex).map((key) => addForeignKey(table, key, dialect))
   const create = `CREATE TABLE ${quoteTable(table, dialect)} ${body(table, columns, [...keys, ...links], dialect)}`
-  return [`${create}${tableOptions}${tableCollation}`, ...indexes]
+  return [`${create}${tableOptions}${tableCollation}`, ...indexes, ...later]
 }
 
 const keysOf = ({ foreignKeys }: TableDefinition, dialect: Dialect): readonly string[] =>
