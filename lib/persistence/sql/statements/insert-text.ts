@@ -49,3 +49,11 @@ export function insertText(
   const inserted = `i AS (${insert} RETURNING ${entityFields.map((field) => dialect.quote(field.column)).join(', ')})`
   return `${begin === '' ? 'WITH ' : `${begin.trimEnd()}, `}${inserted}, e AS (${along(event, 'i')}) SELECT ${select(entityFields, 'i.')} FROM i`
 }
+
+/** Selects the row for which the connection has minted a key last. Values: [tenant]. */
+export function mintedText({ model, dialect, table, select }: InsertedTable, isOfTenant: boolean): string {
+  const text = new Placeholders(dialect)
+  const { entityFields, key, tenant } = model
+  const mine = isOfTenant && tenant ? ` AND ${dialect.quote(tenant.column)} = ${text.bind(tenant)}` : ''
+  return `SELECT ${select(entityFields)} FROM ${table} WHERE ${dialect.quote(key.column)} = ${dialect.minting.last ?? ''}${mine}`
+}

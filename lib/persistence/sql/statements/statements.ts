@@ -15,7 +15,7 @@ import type { TableName } from '../../dialects/catalog/table-definition.js'
 import { hasDeleteKey, keyTextSql, ofSomeTenant } from '../../dialects/column-sql.js'
 import { quoteTable } from '../../dialects/quote-table.js'
 import { tableNameOf } from '../../schema/table-name-of.js'
-import { type InsertedTable, insertText } from './insert-text.js'
+import { type InsertedTable, insertText, mintedText } from './insert-text.js'
 import {
   also,
   conditionOf,
@@ -90,12 +90,7 @@ export class Statements {
 
   /** The row for which the connection has minted a key last. Values: [tenant]. */
   minted(tenant: boolean): Statement {
-    return this.#shape(`minted ${tenant}`, () => {
-      const text = new Placeholders(this.dialect)
-      const owner = this.model.tenant as Field
-      const mine = tenant ? ` AND ${this.#name(owner)} = ${text.bind(owner)}` : ''
-      return `SELECT ${this.#columns} FROM ${this.#table} WHERE ${this.#name(this.model.key)} = ${this.dialect.minting.last ?? ''}${mine}`
-    })
+    return this.#shape(`minted ${tenant}`, () => mintedText(this.#into, tenant))
   }
 
   /**
