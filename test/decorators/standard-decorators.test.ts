@@ -26,6 +26,7 @@ const ON_A_PROPERTY = [
     'Searchable',
     'Secret',
     'Tags',
+    'TenantColumn',
     'UpdateTime',
   ],
 ]

@@ -200,7 +200,7 @@ function shown(
 
 /** What follows of a type that holds times, and is not the one of a table of ours. */
 function timeNote(field: Field | undefined, type: string): string | undefined {
-  if (field?.kind !== 'timestamp') return undefined
+  if (field === undefined || !kindOf(field).declared.fits(Date, false)) return undefined
   if (/^timestamp(?:\(\d\))? without time zone$/.test(type))
     return "its times are UTC, and TypeORM's own manager writes those of its process"
   if (/^datetime(?:\([0-5]\))?$/.test(type)) return 'a time keeps so many digits of its second'
