@@ -18,13 +18,14 @@ import {
   tableSetProblems,
 } from './defaults.js'
 import type { Field, Role } from './fields/field.js'
-import { describeType, typeProblems, unstorableType } from './fields/column-type.js'
+import { unstorableType } from './fields/column-type.js'
 import { columnNameProblems, fieldNameProblems, misnamedColumn } from './fields/column-names.js'
+import { fieldProblems } from './fields/field-problems.js'
 import { namingProblems } from './fields/naming-problems.js'
 import { formProblems } from './fields/property-form.js'
 import { renameProblems } from './fields/renamed-columns.js'
 import { hasStorableZero } from './fields/storable-zero.js'
-import { expectedType, kindOfProperty } from './kinds/declared-kind.js'
+import { kindOfProperty } from './kinds/declared-kind.js'
 import { type DeclaredPart, facetsOf } from './kinds/facets.js'
 import { kindOf } from './kinds/kinds.js'
 import { behaves } from './behavior/field-behavior.js'
@@ -129,9 +130,12 @@ export function readFields(
         }),
       )
     }
-    problems.push(
-      ...problemsOf(property, column, field, ownField, designType, facts.resource?.existing === true),
-    )
+    if ('rule' in field) problems.push(field)
+    else {
+      const isExisting = facts.resource?.existing === true
+      problems.push(...narrowWire(field, ownField))
+      problems.push(...fieldProblems(field, column.options, ownField, designType, isExisting))
+    }
     problems.push(...misnamedColumn(property, name, field, tenant))
   }
   for (const [property, { role, default: make, mintsUuid, mintsNumber }] of facts.properties)
@@ -293,62 +297,4 @@ function toField(
     ...(role === 'key' && facet?.mintsNumber === true ? { isMinted: true as const } : {}),
     ...inside,
   })
-}
-
-function problemsOf(
-  property: string,
-  column: ColumnArgs,
-  field: Field | Problem,
-  inMessage: DescField | undefined,
-  designType: unknown,
-  isExisting: boolean,
-): Problem[] {
-  if ('rule' in field) return [field]
-  const problems = [...typeProblems(property, column.options, field.kind)]
-  problems.push(...narrowWire(field, inMessage))
-  const expected = field.hasDigits === true ? undefined : expectedType(field.kind, designType, field.repeated)
-  if (expected !== undefined)
-    problems.push(
-      propertyProblem(
-        'column',
-        property,
-        `${property} is ${field.kind}${inMessage === undefined ? '' : ' in the message'}`,
-        `declare it as ${expected}, not ${describeType(designType)}`,
-      ),
-    )
-  const tooLong = [...(field.enumNames?.numberOf.keys() ?? [])].find(
-    (name) => name.length > (field.maxLength ?? Infinity),
-  )
-  if (tooLong !== undefined)
-    problems.push(
-      propertyProblem(
-        'column',
-        property,
-        `${property}: ${tooLong} is longer than the ${field.maxLength ?? 0} characters of its column`,
-      ),
-    )
-  if (inMessage?.presence === 1 && inMessage.fieldKind !== 'message' && !field.nullable)
-    problems.push(
-      propertyProblem(
-        'column',
-        property,
-        `${property} is optional in the message`,
-        'its column has to be nullable, as in @Column({ nullable: true })',
-      ),
-    )
-  if (
-    inMessage !== undefined &&
-    inMessage.proto.proto3Optional !== true &&
-    inMessage.fieldKind !== 'message' &&
-    field.nullable
-  )
-    problems.push(
-      propertyProblem(
-        'column',
-        property,
-        `${property} is not optional in the message, so it cannot tell absent from empty`,
-        isExisting ? 'write optional in the .proto' : 'drop nullable, or write optional in the .proto',
-      ),
-    )
-  return problems
 }

@@ -1,0 +1,63 @@
+import type { DescField } from '@bufbuild/protobuf'
+import type { ColumnOptions } from 'typeorm'
+import { type Problem, propertyProblem } from '../../errors.js'
+import { expectedType } from '../kinds/declared-kind.js'
+import { describeType, typeProblems } from './column-type.js'
+import type { Field } from './field.js'
+
+/** What is wrong with a field beside its column, its property and the field of the message. */
+export function fieldProblems(
+  field: Field,
+  column: ColumnOptions,
+  inMessage: DescField | undefined,
+  designType: unknown,
+  isExisting: boolean,
+): Problem[] {
+  const { property } = field
+  const problems = [...typeProblems(property, column, field.kind)]
+  const expected = field.hasDigits === true ? undefined : expectedType(field.kind, designType, field.repeated)
+  if (expected !== undefined)
+    problems.push(
+      propertyProblem(
+        'column',
+        property,
+        `${property} is ${field.kind}${inMessage === undefined ? '' : ' in the message'}`,
+        `declare it as ${expected}, not ${describeType(designType)}`,
+      ),
+    )
+  const tooLong = [...(field.enumNames?.numberOf.keys() ?? [])].find(
+    (name) => name.length > (field.maxLength ?? Infinity),
+  )
+  if (tooLong !== undefined)
+    problems.push(
+      propertyProblem(
+        'column',
+        property,
+        `${property}: ${tooLong} is longer than the ${field.maxLength ?? 0} characters of its column`,
+      ),
+    )
+  if (inMessage?.presence === 1 && inMessage.fieldKind !== 'message' && !field.nullable)
+    problems.push(
+      propertyProblem(
+        'column',
+        property,
+        `${property} is optional in the message`,
+        'its column has to be nullable, as in @Column({ nullable: true })',
+      ),
+    )
+  if (
+    inMessage !== undefined &&
+    inMessage.proto.proto3Optional !== true &&
+    inMessage.fieldKind !== 'message' &&
+    field.nullable
+  )
+    problems.push(
+      propertyProblem(
+        'column',
+        property,
+        `${property} is not optional in the message, so it cannot tell absent from empty`,
+        isExisting ? 'write optional in the .proto' : 'drop nullable, or write optional in the .proto',
+      ),
+    )
+  return problems
+}
