@@ -1,12 +1,15 @@
-import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { expect } from 'chai'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { root } from '../root.js'
-import { readmeSources } from '../sources/readme-project.js'
-import { packedInto } from './packed-package.js'
+import { canPack, packedInto } from './packed-package.js'
 import { unpackedInto } from './packed-project.js'
 
 const TOOLS = join(root, 'test/support/applications')
+/** A folder of tools below that of all: what a `package.json` lists that only some applications need. */
+export type Tools = 'builders' | 'nest-12'
 /** Packages of an application, as they are installed here. */
 const PEERS = [
   ...['typeorm', 'sqlite3', '@bufbuild/protobuf', '@connectrpc/connect', '@types/node', 'esbuild'],
@@ -17,124 +20,123 @@ const NAMED: Readonly<Record<string, string>> = {
   'typescript-6': 'typescript',
   'typescript-7': 'native-typescript',
 }
+/** What an application lists, for builders that leave these out of a bundle. */
+const DEPENDENCIES = [
+  ...['ashlar', 'ashlar-annotations', 'typeorm', 'sqlite3', '@bufbuild/protobuf', 'reflect-metadata'],
+  ...['@nestjs/common', '@nestjs/core', '@nestjs/platform-express', 'rxjs'],
+]
 
-/** A folder in which applications have the packed package, the compilers and the test frameworks. */
-export function applicationsIn(folder: string): void {
-  if (!existsSync(join(TOOLS, 'node_modules/jest')))
-    execFileSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], {
-      cwd: TOOLS,
-      stdio: ['ignore', 'ignore', 'inherit'],
-    })
-  const packed = join(folder, 'packed')
-  mkdirSync(packed, { recursive: true })
-  unpackedInto(folder, packed, Object.values(packedInto(packed)), [])
-  for (const name of PEERS) link(folder, name, join(root, 'node_modules', NAMED[name] ?? name))
-  for (const name of packagesIn(join(TOOLS, 'node_modules')))
-    link(folder, name, join(TOOLS, 'node_modules', name))
-}
+/** Applications that have the packed package, compilers and test frameworks. */
+export class Applications {
+  readonly #folder = mkdtempSync(join(tmpdir(), 'ashlar-applications-'))
 
-/**
- * Writes an application of CommonJS: the example of widgets in a Nest application, without extensions in its
- * imports. `main.ts` starts it, creates a widget over HTTP, prints the status, and ends.
- */
-export function writeApplication(folder: string, settings: Readonly<Record<string, unknown>>): void {
-  for (const [file, text] of readmeSources())
-    if (!/tour|main|schema/.test(file))
-      write(join(folder, 'src', file), text.replaceAll(/((?:from |import )["'][^"']+)\.js(["'])/g, '$1$2'))
-  write(join(folder, 'src/main.ts'), MAIN)
-  write(join(folder, 'src/widgets.test.ts'), TEST)
-  write(join(folder, 'package.json'), '{ "private": true }')
-  for (const [file, value] of Object.entries(settings))
-    write(join(folder, file), typeof value === 'string' ? value : JSON.stringify(value))
-}
-
-const MAIN = `
-import 'reflect-metadata'
-import { NestFactory } from '@nestjs/core'
-import type { Server } from 'ashlar'
-import { serverToken } from 'ashlar/nest'
-import { widgetsApp } from './nest'
-
-async function main(): Promise<void> {
-  const addresses = { grpcAddr: '127.0.0.1:0', httpAddr: '127.0.0.1:0' }
-  const app = await NestFactory.create(widgetsApp(addresses, ':memory:'), { logger: false })
-  await app.listen(0, '127.0.0.1')
-  const headers = { 'account-id': 'acme', subject: 'ann', groups: 'staff', 'content-type': 'application/json' }
-  const url = 'http://' + app.get<Server>(serverToken()).httpAddr() + '/v1/widgets'
-  const { status } = await fetch(url, { method: 'POST', headers, body: '{"displayName":"Anvil"}' })
-  await app.close()
-  console.log('created: ' + status)
-}
-main().catch((error) => {
-  console.log(error)
-  process.exit(1)
-})
-`
-
-const TEST = `
-import { generateKeyPairSync, sign } from 'node:crypto'
-import { memoryRepositoryOf, oidc, ServerBuilder } from 'ashlar'
-import { expectDenied, repositoryContract, testServer } from 'ashlar/testing'
-import { widgetsDataSource } from './data-source'
-import { WidgetService } from './gen/widgets_pb'
-import { Widget } from './widget'
-import { WidgetRepository } from './widget-repository'
-
-repositoryContract(async () => {
-  const dataSource = await widgetsDataSource(':memory:').initialize()
-  return {
-    repository: new WidgetRepository(dataSource),
-    make: (n: number) => ({ displayName: 'widget ' + n }),
-    change: { patch: { displayName: 'changed', size: 7 }, mask: ['display_name', 'size'] },
-    close: () => dataSource.destroy(),
+  /** @param tools - take precedence over the packages that are installed here. */
+  constructor(tools?: Tools) {
+    const packed = join(this.#folder, 'packed')
+    mkdirSync(packed, { recursive: true })
+    unpackedInto(this.#folder, packed, Object.values(packedInto(packed)), [])
+    if (tools !== undefined) this.#linkAll(join(TOOLS, tools))
+    for (const name of PEERS) this.link(name, join(root, 'node_modules', NAMED[name] ?? name))
+    this.#linkAll(TOOLS)
   }
-})
 
-const builder = () =>
-  new ServerBuilder()
-    .authorizer({ authorize: ({ principal }) => principal.groups.includes('staff') })
-    .register(WidgetService, new (memoryRepositoryOf(Widget))(), { retireWidget: () => ({}) })
+  /**
+   * Writes an application: its files, and those that it has in common with others, `package.json` among them.
+   */
+  written(name: string, files: Files, type: 'commonjs' | 'module' = 'commonjs'): Application {
+    const folder = join(this.#folder, name)
+    mkdirSync(folder)
+    // Builders look for packages where the application is.
+    symlinkSync(join(this.#folder, 'node_modules'), join(folder, 'node_modules'))
+    const dependencies = Object.fromEntries(DEPENDENCIES.map((one) => [one, '*']))
+    const application = new Application(folder)
+    application.write({ 'package.json': { name, private: true, type, dependencies }, ...files })
+    return application
+  }
 
-it('serves and denies', async () => {
-  const server = await testServer(builder())
-  const ada = server.as({ tenant: 'acme', subject: 'ada', groups: ['staff'] })
-  const { id } = await ada.client(WidgetService).createWidget({ widget: { displayName: 'Anvil' } })
-  expect((await ada.fetch('/v1/widgets/' + id)).status).toBe(200)
-  await expectDenied(server.fetch('/v1/widgets/' + id), server.fetch('/v1/widgets/none'))
-  await server.stop()
-})
+  /** Makes a package one that the applications have, unless they have it. */
+  link(name: string, target: string): void {
+    const path = join(this.#folder, 'node_modules', name)
+    if (existsSync(path)) return
+    mkdirSync(dirname(path), { recursive: true })
+    symlinkSync(target, path)
+  }
 
-it('verifies tokens', async () => {
-  const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
-  const jwks = { keys: [{ kty: 'RSA', ...publicKey.export({ format: 'jwk' }), kid: 'test', alg: 'RS256' }] }
-  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
-  const now = Math.floor(Date.now() / 1000)
-  const claims = { iss: 'https://login.example.com', aud: 'widgets', sub: 'ada', org_id: 'acme', groups: ['staff'] }
-  const text = part({ alg: 'RS256', kid: 'test' }) + '.' + part({ ...claims, iat: now, exp: now + 300 })
-  const token = text + '.' + sign('sha256', Buffer.from(text), privateKey).toString('base64url')
-  const authenticator = oidc({ issuer: claims.iss, audience: 'widgets', jwks, claims: { tenant: 'org_id' } })
-  const server = await testServer(builder(), { authenticator })
-  const statusWith = async (bearer: string) =>
-    (await server.fetch('/v1/widgets', { headers: { authorization: 'Bearer ' + bearer } })).status
-  const statuses = [await statusWith(token), await statusWith('other')]
-  await server.stop()
-  expect(statuses).toEqual([200, 401])
-})
-`
+  remove(): void {
+    rmSync(this.#folder, { recursive: true, force: true })
+  }
 
-function packagesIn(folder: string): readonly string[] {
-  return readdirSync(folder)
-    .filter((name) => !name.startsWith('.'))
-    .flatMap((name) =>
-      name.startsWith('@') ? readdirSync(join(folder, name)).map((inner) => `${name}/${inner}`) : [name],
-    )
+  #linkAll(tools: string): void {
+    if (!existsSync(join(tools, 'node_modules/typescript')))
+      execFileSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], {
+        cwd: tools,
+        stdio: ['ignore', 'ignore', 'inherit'],
+      })
+    const { devDependencies } = JSON.parse(readFileSync(join(tools, 'package.json'), 'utf8')) as {
+      readonly devDependencies: object
+    }
+    for (const name of Object.keys(devDependencies)) this.link(name, join(tools, 'node_modules', name))
+  }
 }
 
-function link(folder: string, name: string, target: string): void {
-  const path = join(folder, 'node_modules', name)
-  if (existsSync(path)) return
-  mkdirSync(dirname(path), { recursive: true })
-  symlinkSync(target, path)
+/** Texts, and what is written as JSON, by their paths in an application. */
+type Files = Readonly<Record<string, unknown>>
+
+/** One application. */
+export class Application {
+  constructor(readonly folder: string) {}
+
+  write(files: Files): void {
+    for (const [file, value] of Object.entries(files))
+      write(join(this.folder, file), typeof value === 'string' ? value : JSON.stringify(value))
+  }
+
+  read(path: string): string {
+    return readFileSync(join(this.folder, path), 'utf8')
+  }
+
+  /** Runs a program of a package, or of the application, to its end. @returns all that it printed. */
+  run(path: string, args: readonly string[] = [], node = process.execPath): string {
+    const { printed, status } = this.#ran(path, args, node)
+    expect(status, `${path} ${args.join(' ')}\n${printed}`).to.equal(0)
+    return printed
+  }
+
+  /** Runs a program that has to fail. @returns all that it printed. */
+  failed(path: string, args: readonly string[] = [], node = process.execPath): string {
+    const { printed, status } = this.#ran(path, args, node)
+    expect(status, `${path} ${args.join(' ')}\n${printed}`).to.not.equal(0)
+    return printed
+  }
+
+  #ran(path: string, args: readonly string[], node: string): { printed: string; status: number | null } {
+    const { NODE_OPTIONS: _, ...env } = process.env
+    const [program = '', ...options] = path.split(' ').reverse()
+    const { status, stdout, stderr } = spawnSync(node, [...options.reverse(), program, ...args], {
+      cwd: this.folder,
+      encoding: 'utf8',
+      env: { ...env, CI: 'true', NO_COLOR: '1', NODE_ENV: 'development' },
+    })
+    return { printed: `${stdout}${stderr}`, status }
+  }
+}
+
+/** A suite of applications, which are made before it. */
+export function describeApplications(
+  name: string,
+  tools: Tools | undefined,
+  suite: (applications: () => Applications) => void,
+): void {
+  describe(name, function () {
+    this.timeout(600_000)
+    let applications: Applications | undefined
+    before(function () {
+      if (!canPack) this.skip()
+      applications = new Applications(tools)
+    })
+    after(() => applications?.remove())
+    suite(() => applications!)
+  })
 }
 
 function write(path: string, text: string): void {

@@ -1,0 +1,107 @@
+import { readmeSources } from '../sources/readme-project.js'
+
+/**
+ * The sources of an application: the example of widgets in a Nest application, and its tests. `main.ts`
+ * starts it, creates a widget over HTTP, prints the status, and ends.
+ * @param extension - what imports of its own files and of generated code end with.
+ */
+export function sourcesOf(extension: '' | '.js'): Readonly<Record<string, string>> {
+  const sources = Object.fromEntries(
+    [...readmeSources()]
+      .filter(([file]) => !/tour|main|schema/.test(file))
+      .map(([file, text]) => [`src/${file}`, text]),
+  )
+  const all = { ...sources, 'src/main.ts': MAIN, 'src/widgets.test.ts': TEST, 'src/nest.test.ts': NEST_TEST }
+  return Object.fromEntries(
+    Object.entries(all).map(([file, text]) => [
+      file,
+      text.replaceAll(
+        /((?:from |import )["'](?:\.|ashlar-annotations)[^"']*)\.js(["'])/g,
+        `$1${extension}$2`,
+      ),
+    ]),
+  )
+}
+
+const STARTED = `
+  const addresses = { grpcAddr: '127.0.0.1:0', httpAddr: '127.0.0.1:0' }
+  const app = await NestFactory.create(widgetsApp(addresses, ':memory:'), { logger: false })
+  await app.listen(0, '127.0.0.1')
+  const headers = { 'account-id': 'acme', subject: 'ann', groups: 'staff', 'content-type': 'application/json' }
+  const url = 'http://' + app.get<Server>(serverToken()).httpAddr() + '/v1/widgets'
+  const { status } = await fetch(url, { method: 'POST', headers, body: '{"displayName":"Anvil"}' })
+  await app.close()`
+const NEST_IMPORTS = `
+import 'reflect-metadata'
+import { NestFactory } from '@nestjs/core'
+import type { Server } from 'ashlar'
+import { serverToken } from 'ashlar/nest'
+import { widgetsApp } from './nest.js'
+`
+
+const MAIN = `${NEST_IMPORTS}
+async function main(): Promise<void> {${STARTED}
+  console.log('created: ' + status)
+}
+main().catch((error) => {
+  console.log(error)
+  process.exit(1)
+})
+`
+
+const NEST_TEST = `${NEST_IMPORTS}
+it('is served by Nest', async () => {${STARTED}
+  expect(status).toBe(200)
+})
+`
+
+const TEST = `
+import { generateKeyPairSync, sign } from 'node:crypto'
+import { memoryRepositoryOf, oidc, ServerBuilder } from 'ashlar'
+import { expectDenied, repositoryContract, testServer } from 'ashlar/testing'
+import { widgetsDataSource } from './data-source.js'
+import { WidgetService } from './gen/widgets_pb.js'
+import { Widget } from './widget.js'
+import { WidgetRepository } from './widget-repository.js'
+
+repositoryContract(async () => {
+  const dataSource = await widgetsDataSource(':memory:').initialize()
+  return {
+    repository: new WidgetRepository(dataSource),
+    make: (n: number) => ({ displayName: 'widget ' + n }),
+    change: { patch: { displayName: 'changed', size: 7 }, mask: ['display_name', 'size'] },
+    close: () => dataSource.destroy(),
+  }
+})
+
+const builder = () =>
+  new ServerBuilder()
+    .authorizer({ authorize: ({ principal }) => principal.groups.includes('staff') })
+    .register(WidgetService, new (memoryRepositoryOf(Widget))(), { retireWidget: () => ({}) })
+
+it('serves and denies', async () => {
+  const server = await testServer(builder())
+  const ada = server.as({ tenant: 'acme', subject: 'ada', groups: ['staff'] })
+  const { id } = await ada.client(WidgetService).createWidget({ widget: { displayName: 'Anvil' } })
+  expect((await ada.fetch('/v1/widgets/' + id)).status).toBe(200)
+  await expectDenied(server.fetch('/v1/widgets/' + id), server.fetch('/v1/widgets/none'))
+  await server.stop()
+})
+
+it('verifies tokens', async () => {
+  const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const jwks = { keys: [{ kty: 'RSA', ...publicKey.export({ format: 'jwk' }), kid: 'test', alg: 'RS256' }] }
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const now = Math.floor(Date.now() / 1000)
+  const claims = { iss: 'https://login.example.com', aud: 'widgets', sub: 'ada', org_id: 'acme', groups: ['staff'] }
+  const text = part({ alg: 'RS256', kid: 'test' }) + '.' + part({ ...claims, iat: now, exp: now + 300 })
+  const token = text + '.' + sign('sha256', Buffer.from(text), privateKey).toString('base64url')
+  const authenticator = oidc({ issuer: claims.iss, audience: 'widgets', jwks, claims: { tenant: 'org_id' } })
+  const server = await testServer(builder(), { authenticator })
+  const statusWith = async (bearer: string) =>
+    (await server.fetch('/v1/widgets', { headers: { authorization: 'Bearer ' + bearer } })).status
+  const statuses = [await statusWith(token), await statusWith('other')]
+  await server.stop()
+  expect(statuses).toEqual([200, 401])
+})
+`
