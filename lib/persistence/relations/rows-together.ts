@@ -51,6 +51,8 @@ export class RowsTogether extends RelatedRows<SqlCall, SearchedTable> {
     if (database.isDistributed !== false) return alone
     const trees = this.trees(paths, scope)
     if (trees.length === 0 || trees.some((tree) => spans(tree, scope.tenant))) return alone
+    // The tenant of the call is known, so that no page selects it.
+    if (scope.tenant !== undefined && trees.some(({ from, source }) => from === source.tenant)) return alone
     const asked = trees.map((relation) => ({ relation, ...this.reached(relation, scope) }))
     const text =
       asked.length < MOST_TEXTS && asked.every(({ table, tenant }) => table.rows.areGathered(tenant))

@@ -272,6 +272,19 @@ describeOn(SUBJECT, [...backends, ...merged], (backend) => {
             id: values[0],
             title: `org ${ours}`,
           })
+          const pages = [
+            () => bills.list({ pageSize: 2, with: ['org'] }),
+            () => bills.list({ pageSize: 2, with: ['lines', 'org'] }),
+          ]
+          for (const page of pages) {
+            const told = async () => (await page()).items.map(({ id, org }) => [id, org?.title])
+            const [own, all] = [await as(ours, told), await asSystem(told)]
+            for (const found of [own, all])
+              expect(found).to.deep.equal([
+                ['a', `org ${ours}`],
+                ['b', `org ${ours}`],
+              ])
+          }
           for (const id of ['a', 'b', 'c'])
             await asSystem(async () => {
               await bills.delete(id)

@@ -229,9 +229,12 @@ function tenanted(type: TenantType, form: Form, at: number): Tenanted {
 
 const FORMS: readonly Form[] = ['column', 'relation', 'alone', 'marked']
 
-/** Every type of tenants in every form. Each type and each form are in the first rows. */
+/**
+ * Every type of tenants in every form. Each type is in the first rows. Each form is in every other of them,
+ * which are those that one server is asked.
+ */
 export const TENANTED: readonly Tenanted[] = FORMS.flatMap((_, shift) =>
-  TYPES.map((type, at) => [type, FORMS[(at + shift) % FORMS.length] as Form] as const),
+  TYPES.map((type, at) => [type, FORMS[(Math.ceil(at / 2) + shift) % FORMS.length] as Form] as const),
 ).map(([type, form], at) => tenanted(type, form, at))
 
 /** How many of them are asked where not all are. */
