@@ -8,6 +8,7 @@ import { referenceColumns } from './relations/reference-columns.js'
 import { fieldsByProperty, namedFields } from './columns/fields-by-property.js'
 import { ColumnNames, type ResourceNaming, strategyOf } from './columns/column-naming.js'
 import { generatedNumbers, takeGeneratedUuids } from './columns/generated-values.js'
+import { keepTimes } from './columns/kept-times.js'
 import { secretColumns } from './columns/secret-columns.js'
 import { manageColumn } from './columns/managed-column.js'
 import { tenantDeclared } from './tenant-scoped.js'
@@ -101,6 +102,7 @@ export function Resource(options: ResourceOptions = {}): ClassDecorator {
     ]
     const strategy = strategyOf(options.naming)
     const names = new ColumnNames(strategy)
+    if (options.existing === true) keepTimes(new Set<unknown>(lineage(entity)), facts.properties)
     const nullableTime = { type: Date, nullable: true } as const
     const classes = new Set<unknown>(lineage(entity))
     for (const { owner, property } of takeGeneratedUuids(classes, strategy !== undefined, internal))

@@ -1,5 +1,6 @@
 import { distinctProblems, problem, type Problem, propertyProblem } from '../../errors.js'
 import { getMetadataArgsStorage } from 'typeorm'
+import { isKeptTime } from '../../../decorators/columns/kept-times.js'
 import { type EntityFacts, lineage } from '../../../decorators/entity-facts.js'
 import { ManagedValues } from '../kinds/managed.js'
 import { nearestNames } from '../../text/nearest-names.js'
@@ -61,6 +62,7 @@ export function typeormProblems(
       if (!classes.has(args['target'])) continue
       const property = args['propertyName'] as string | symbol | undefined
       if (property !== undefined && internal.has(String(property))) continue
+      if (list === 'columns' && isLeftToBoth(args as unknown as ArgsOf<'columns'>, facts)) continue
       // Symbols do not convert to text implicitly.
       const named = property === undefined ? args : { ...args, propertyName: String(property) }
       // Each rule takes the arguments of its own decorator, and the list it was found by says that these are
@@ -84,6 +86,10 @@ export function typeormProblems(
     properties,
   }
 }
+
+/** A table that is there has the default that TypeORM's manager relies on. */
+const isLeftToBoth = ({ mode, propertyName }: ArgsOf<'columns'>, { resource, properties }: EntityFacts) =>
+  resource?.existing === true && isKeptTime(mode, properties.get(propertyName))
 
 function ruleOf(list: string): DeclarationRule<Declared> | undefined {
   if (!Object.hasOwn(DECLARATIONS, list))
