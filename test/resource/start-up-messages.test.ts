@@ -143,7 +143,7 @@ describe('what is said of a field that does not fit', () => {
         expect(others).to.deep.equal([])
         expect(problem).to.match(SUPPORTED)
         expect(problem.split('; supported')[0]).to.equal(
-          `value has the column type ${type}, which cannot be stored: ${advice}`,
+          `value has the column type ${type}, which cannot be stored: ${advice}, or add @Internal(), which leaves it to TypeORM`,
         )
       })
 
@@ -157,7 +157,7 @@ describe('what is said of a field that does not fit', () => {
       }
       const [text, stars] = problemsOf(Note)
       expect(text).to.match(
-        /^text has the column type citext, which cannot be stored: use another; supported are/,
+        /^text has the column type citext, which cannot be stored: use another, or add @Internal\(\), which leaves it to TypeORM; supported are/,
       )
       expect(stars).to.match(
         /^stars has the column type decimal, which cannot be stored: keep an exact amount/,

@@ -7,7 +7,7 @@ import { isSaid } from '../kinds/text.js'
 
 /** The refusal of a column whose type cannot be stored, whatever the message says about the field. */
 export const unstorableType = (type: unknown): string =>
-  `has the column type ${describeType(type)}, which cannot be stored: ${adviceFor(type)}; supported are ${storableTypes()}`
+  `has the column type ${describeType(type)}, which cannot be stored: ${adviceFor(type)}, or add @Internal(), which leaves it to TypeORM; supported are ${storableTypes()}`
 
 export const describeType = (type: unknown): string => (typeof type === 'function' ? type.name : String(type))
 

@@ -98,8 +98,10 @@ type Mode = ArgsOf<'columns'>['mode']
 /** By the decorator that made a column. */
 const MODES: Readonly<Record<Mode, Rule<string>>> = {
   regular: CARRIED_OUT,
-  createDate: 'use @CreateTime() instead of @CreateDateColumn()',
-  updateDate: 'use @UpdateTime() instead of @UpdateDateColumn()',
+  createDate:
+    'use @CreateTime() instead of @CreateDateColumn(), or beside it with @Resource({ existing: true })',
+  updateDate:
+    'use @UpdateTime() instead of @UpdateDateColumn(), or beside it with @Resource({ existing: true })',
   deleteDate: 'use @SoftDeletable() on the class instead of @DeleteDateColumn()',
   version: 'use @ETag() instead of @VersionColumn()',
   objectId: 'use @PrimaryColumn() instead of @ObjectIdColumn(), which is for MongoDB',

@@ -189,12 +189,16 @@ const decorators: readonly Row[] = [
   {
     decorator: 'CreateDateColumn',
     declare: (prototype) => typeorm.CreateDateColumn()(prototype, 'madeAt'),
-    problems: [`madeAt: use @CreateTime() instead of @CreateDateColumn()${OR_INTERNAL}`],
+    problems: [
+      `madeAt: use @CreateTime() instead of @CreateDateColumn(), or beside it with @Resource({ existing: true })${OR_INTERNAL}`,
+    ],
   },
   {
     decorator: 'UpdateDateColumn',
     declare: (prototype) => typeorm.UpdateDateColumn()(prototype, 'changedAt'),
-    problems: [`changedAt: use @UpdateTime() instead of @UpdateDateColumn()${OR_INTERNAL}`],
+    problems: [
+      `changedAt: use @UpdateTime() instead of @UpdateDateColumn(), or beside it with @Resource({ existing: true })${OR_INTERNAL}`,
+    ],
   },
   {
     decorator: 'DeleteDateColumn',
