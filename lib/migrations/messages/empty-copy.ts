@@ -18,7 +18,10 @@ export const EMPTY_COPIES = {
     `not applied to an empty copy: ${problemText(v.problem, command)}`,
 } satisfies Messages
 
-/** @param command - writes a command of the advice. */
+/**
+ * The text of one, as `migrate lint` prints it.
+ * @param command - writes a command of the advice.
+ */
 export const emptyCopyText = (found: EmptyCopy, command: CommandLine = commandLine): string =>
   writtenBy(EMPTY_COPIES, found, command)
 
