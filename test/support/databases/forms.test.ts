@@ -1,6 +1,8 @@
 import { expect } from 'chai'
+import { MergedCalls } from '../../../lib/persistence/merging/merged-calls.js'
 import { sourceFiles } from '../sources/source-files.js'
 import { type Form, FORMS, isAskedIn, isAskedOn, ON_FEW } from './forms.js'
+import { mergeEach, mergeInCrowds } from './merged-calls.js'
 
 describe('the forms of backends', () => {
   const run = { backends: process.env.BACKENDS }
@@ -34,4 +36,18 @@ describe('the forms of backends', () => {
     process.env.BACKENDS = 'sqlite,mariadb'
     expect(isAskedOn('mariadb', 'securityCheck')).to.equal(true)
   })
+
+  for (const merge of [mergeEach, mergeInCrowds])
+    it(`change a process once, whichever of several backends is closed first: ${merge === mergeEach ? 'each' : 'crowds'}`, () => {
+      const methods = () => [MergedCalls.prototype.run, MergedCalls.prototype.isSole]
+      const own = methods()
+      const [first, second] = [merge(), merge()]
+      const changed = methods()
+      expect(changed).to.not.deep.equal(own)
+      first()
+      first()
+      expect(methods()).to.deep.equal(changed)
+      second()
+      expect(methods()).to.deep.equal(own)
+    })
 })

@@ -10,10 +10,27 @@ type Run = Parameters<MergedCalls<Sought, unknown>['run']>[1]
 const CROWD = 20
 
 /**
+ * What is changed for the whole process is changed once, however many have begun it, until the last of them
+ * ends it.
+ */
+function once(begin: () => () => void): () => () => void {
+  const users = new Set<object>()
+  let end: () => void
+  return () => {
+    const user = {}
+    if (users.size === 0) end = begin()
+    users.add(user)
+    return () => {
+      if (users.delete(user) && users.size === 0) end()
+    }
+  }
+}
+
+/**
  * Sends each call that can share a statement through the statement of several, alone in it.
  * @returns a function that ends this.
  */
-export function mergeEach(): () => void {
+export const mergeEach = once(() => {
   const { enter, passes } = CallQueue.prototype
   const { isSole } = MergedCalls.prototype
   CallQueue.prototype.enter = () => undefined
@@ -23,15 +40,15 @@ export function mergeEach(): () => void {
     Object.assign(CallQueue.prototype, { enter, passes })
     MergedCalls.prototype.isSole = isSole
   }
-}
+})
 
 /**
  * Starts each call that can share a statement together with 20 others, of other tenants and of other keys,
  * and has only one statement in flight. Each of the others has to return its own row or none; those of a
  * write find none. A create is beside none. When a call is cancelled, so are those beside it.
- * @returns a function that ends this. It throws what the others have found.
+ * @returns a function that ends this. The last one throws what the others have found.
  */
-export function mergeInCrowds(): () => void {
+export const mergeInCrowds = once(() => {
   const { run, isSole } = MergedCalls.prototype as MergedCalls<Sought, unknown>
   const { hasRoom } = RoundTrip.prototype
   const wrong: unknown[] = []
@@ -63,7 +80,7 @@ export function mergeInCrowds(): () => void {
     RoundTrip.prototype.hasRoom = hasRoom
     if (wrong.length > 0) throw wrong[0]
   }
-}
+})
 
 const crowdOf = (sought: Sought & { readonly write?: RowWrite }): readonly Sought[] => {
   const { value, tenant, write } = sought
