@@ -3,7 +3,6 @@ import { RequestContext } from '../../../lib/context.js'
 import { ErrConflict, ErrNotFound, ErrPreconditionFailed, InvalidArgument } from '../../../lib/errors.js'
 import type { Repository } from '../../../lib/persistence/contract/repository.js'
 import { schemaComparison } from '../../../lib/persistence/comparison/schema-comparison.js'
-import type { LiveSchema } from '../../../lib/persistence/dialects/catalog/live-table.js'
 import { MemoryDatabase } from '../../../lib/persistence/memory/memory-database.js'
 import { memoryRepositoryOf, repositoryOf } from '../../../lib/persistence/repository-of.js'
 import { createTables } from '../../../lib/persistence/schema/create-tables.js'
@@ -23,6 +22,7 @@ import { applyBaseline } from '../../support/databases/baseline.js'
 import { rejection } from '../../support/rejection.js'
 import { type Keyed, KEYED, type Lot, type Part } from './keyed.js'
 import { collated } from '../repository/open-subject.js'
+import { liveSchemaOf } from '../../persistence/comparison/live-schema.js'
 
 type Lots = Repository<Lot, PartValue>
 type Parts = Repository<Part, PartValue>
@@ -53,17 +53,7 @@ describeOn('keys', [...backends, ...pooled, ...merged], (backend) => {
   it('have tables that a comparison finds to be as declared', async () => {
     const { dataSource } = opened
     if (dataSource === undefined || !['postgres', 'mariadb'].includes(backend.name)) return
-    const isPostgres = backend.name === 'postgres'
-    const live: LiveSchema = {
-      dialect: isPostgres ? 'postgres' : 'mysql',
-      schema: isPostgres ? 'public' : '',
-      rows: (text, values = []) => {
-        let at = 0
-        const numbered = isPostgres ? text.replaceAll('?', () => `$${++at}`) : text
-        return dataSource.query(numbered, [...values])
-      },
-    }
-    expect(await schemaComparison(entities)(live)).to.deep.equal([])
+    expect(await schemaComparison(entities)(liveSchemaOf(dataSource))).to.deep.equal([])
   })
 
   for (const { name, keys, missing, wrong, beyond = [], Lot, Part } of asked)

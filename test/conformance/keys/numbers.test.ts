@@ -3,7 +3,6 @@ import { RequestContext } from '../../../lib/context.js'
 import { ErrConflict, ErrNotFound, Internal, InvalidArgument } from '../../../lib/errors.js'
 import type { Repository } from '../../../lib/persistence/contract/repository.js'
 import { schemaComparison } from '../../../lib/persistence/comparison/schema-comparison.js'
-import type { LiveSchema } from '../../../lib/persistence/dialects/catalog/live-table.js'
 import { MemoryDatabase } from '../../../lib/persistence/memory/memory-database.js'
 import { SQLITE_OUTBOX } from '../../../lib/persistence/outbox/sql/outbox-tables.js'
 import { memoryRepositoryOf, repositoryOf } from '../../../lib/persistence/repository-of.js'
@@ -17,6 +16,7 @@ import { drilling } from '../../support/drill.js'
 import { rejection } from '../../support/rejection.js'
 import { collated } from '../repository/open-subject.js'
 import { type Mark as MarkOf, NUMBERED, seen, type Step, type Ticket } from './numbered.js'
+import { liveSchemaOf } from '../../persistence/comparison/live-schema.js'
 
 type Tickets = Repository<Ticket, PartValue> & {
   revealPin(key: PartValue): Promise<string | undefined>
@@ -52,21 +52,12 @@ describeOn('numbers that the database mints', [...backends, ...merged, ...pooled
   it('have tables that a comparison finds to be as declared', async () => {
     const { dataSource } = opened
     if (dataSource === undefined || !['postgres', 'mariadb'].includes(backend.name)) return
-    const isPostgres = backend.name === 'postgres'
-    const live: LiveSchema = {
-      dialect: isPostgres ? 'postgres' : 'mysql',
-      schema: isPostgres ? 'public' : '',
-      rows: (text, values = []) => {
-        let at = 0
-        const numbered = isPostgres ? text.replaceAll('?', () => `$${++at}`) : text
-        return dataSource.query(numbered, [...values])
-      },
-    }
+    const live = liveSchemaOf(dataSource)
     const compared = schemaComparison(entities)
     expect(await compared(live)).to.deep.equal([])
     const { table } = resourceModel(entities[0] as new () => object)
     const change = (text: string) => dataSource.query(text)
-    if (!isPostgres) return
+    if (backend.name !== 'postgres') return
     await change(`ALTER TABLE ${table} ALTER id DROP IDENTITY`)
     const [found, ...others] = await compared(live)
     expect(others).to.deep.equal([])

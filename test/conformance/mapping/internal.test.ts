@@ -26,7 +26,6 @@ import {
 import { RequestContext } from '../../../lib/context.js'
 import { InvalidArgument } from '../../../lib/errors.js'
 import { schemaComparison } from '../../../lib/persistence/comparison/schema-comparison.js'
-import type { LiveSchema } from '../../../lib/persistence/dialects/catalog/live-table.js'
 import type { Repository } from '../../../lib/persistence/contract/repository.js'
 import { MemoryDatabase } from '../../../lib/persistence/memory/memory-database.js'
 import { memoryRepositoryOf, repositoryOf } from '../../../lib/persistence/repository-of.js'
@@ -35,6 +34,7 @@ import { resourceModel } from '../../../lib/resource/resource-model.js'
 import { backends, describeOn, merged, type OpenBackend } from '../../support/databases/backends.js'
 import { applyBaseline } from '../../support/databases/baseline.js'
 import { rejection } from '../../support/rejection.js'
+import { liveSchemaOf } from '../../persistence/comparison/live-schema.js'
 
 /** No resource: TypeORM alone knows it. */
 @Entity('owners')
@@ -211,15 +211,7 @@ describeOn('what is left to TypeORM', [...backends, ...merged], (backend) => {
   it('is in the table that a comparison finds as declared', async () => {
     const { dataSource } = opened
     if (dataSource === undefined || !['postgres', 'mariadb'].includes(backend.name)) return
-    const isPostgres = backend.name === 'postgres'
-    const live: LiveSchema = {
-      dialect: isPostgres ? 'postgres' : 'mysql',
-      schema: isPostgres ? 'public' : '',
-      rows: (text, values = []) => {
-        let at = 0
-        return dataSource.query(isPostgres ? text.replaceAll('?', () => `$${++at}`) : text, [...values])
-      },
-    }
+    const live = liveSchemaOf(dataSource)
     expect(await schemaComparison([Boat])(live)).to.deep.equal([])
     await dataSource.query('ALTER TABLE boats DROP COLUMN note')
     expect((await schemaComparison([Boat])(live)).map(({ text }) => text)).to.have.length(1)

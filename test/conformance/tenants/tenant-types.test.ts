@@ -2,7 +2,6 @@ import { expect } from 'chai'
 import { RequestContext } from '../../../lib/context.js'
 import { ErrNotFound, ErrPreconditionFailed, InvalidArgument, PermissionDenied } from '../../../lib/errors.js'
 import { schemaComparison } from '../../../lib/persistence/comparison/schema-comparison.js'
-import type { LiveSchema } from '../../../lib/persistence/dialects/catalog/live-table.js'
 import { MemoryDatabase } from '../../../lib/persistence/memory/memory-database.js'
 import { memoryRepositoryOf, repositoryOf } from '../../../lib/persistence/repository-of.js'
 import { createTables } from '../../../lib/persistence/schema/create-tables.js'
@@ -22,6 +21,7 @@ import { drilling } from '../../support/drill.js'
 import { rejection } from '../../support/rejection.js'
 import { collated } from '../repository/open-subject.js'
 import { type Bill, FEW, type Line, type Org, TENANTED, type Tenanted } from './tenanted.js'
+import { liveSchemaOf } from '../../persistence/comparison/live-schema.js'
 
 const encryptor = newDev('exactly 32 bytes of development!')
 
@@ -68,17 +68,7 @@ describeOn(SUBJECT, [...backends, ...merged], (backend) => {
   it('have tables that a comparison finds to be as declared', async () => {
     const { dataSource } = opened
     if (dataSource === undefined || !['postgres', 'mariadb'].includes(backend.name)) return
-    const isPostgres = backend.name === 'postgres'
-    const live: LiveSchema = {
-      dialect: isPostgres ? 'postgres' : 'mysql',
-      schema: isPostgres ? 'public' : '',
-      rows: (text, values = []) => {
-        let at = 0
-        const numbered = isPostgres ? text.replaceAll('?', () => `$${++at}`) : text
-        return dataSource.query(numbered, [...values])
-      },
-    }
-    expect(await schemaComparison(entities)(live)).to.deep.equal([])
+    expect(await schemaComparison(entities)(liveSchemaOf(dataSource))).to.deep.equal([])
   })
 
   for (const tenants of asked)

@@ -22,6 +22,7 @@ import {
 import { drill } from '../../support/drill.js'
 import { asMysql8 } from './as-mysql8.js'
 import { type Defaults, defaults, entityOf, held, KNOWN, propertyOf, rotated } from './random-defaults.js'
+import { liveSchemaOf } from './live-schema.js'
 
 const RUNS = drill(2, 200)
 /** More do not fit into a row of MySQL. */
@@ -54,14 +55,7 @@ describeOn('the default of a column', databases, (backend) => {
   const dialect = isMysql ? 'mysql' : 'postgres'
 
   const live = (dataSource: DataSource): LiveSchema => {
-    const known: LiveSchema = {
-      dialect,
-      schema: isMysql ? '' : 'public',
-      rows: (text, values = []) => {
-        let at = 0
-        return dataSource.query(isMysql ? text : text.replaceAll('?', () => `$${++at}`), [...values])
-      },
-    }
+    const known = liveSchemaOf(dataSource)
     return backend.name === 'mysql8' ? asMysql8(known) : known
   }
   const run = async (dataSource: DataSource, sql: string) => {

@@ -6,11 +6,11 @@ import { Column, type DataSource, Entity, PrimaryColumn, Unique } from 'typeorm'
 import { OutputOnly, Resource, TenantScoped } from '../../../decorators/index.js'
 import { RequestContext } from '../../../lib/context.js'
 import { schemaComparison } from '../../../lib/persistence/comparison/schema-comparison.js'
-import type { LiveSchema } from '../../../lib/persistence/dialects/catalog/live-table.js'
 import { repositoryOf } from '../../../lib/persistence/repository-of.js'
 import type { TableNote } from '../../../lib/text/table-difference.js'
 import { backends, describeOn } from '../../support/databases/backends.js'
 import { root } from '../../support/root.js'
+import { liveSchemaOf } from './live-schema.js'
 
 @Resource({ existing: true })
 @Entity('orders')
@@ -44,18 +44,11 @@ describeOn('a table of another application', COMPARED, (backend) => {
   after(() => close())
   beforeEach(() => dataSource.query('DROP TABLE IF EXISTS orders'))
 
-  const live: LiveSchema = {
-    dialect: isPostgres ? 'postgres' : 'mysql',
-    schema: isPostgres ? 'public' : '',
-    rows: (statement, values = []) => {
-      let at = 0
-      const numbered = isPostgres ? statement.replaceAll('?', () => `$${++at}`) : statement
-      return dataSource.query(numbered, [...values])
-    },
-  }
   const verified = async () => {
     const notes: TableNote[] = []
-    const found = await schemaComparison([Order], { note: (note) => notes.push(note) })(live)
+    const found = await schemaComparison([Order], { note: (note) => notes.push(note) })(
+      liveSchemaOf(dataSource),
+    )
     const of = ({ kind, column = '' }: { readonly kind: string; readonly column?: string }) =>
       `${kind} ${column}`.trim()
     return { found: found.map(of), noted: notes.map(of), notes }
