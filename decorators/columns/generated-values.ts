@@ -21,10 +21,7 @@ export function takeGeneratedUuids(
   internal: ReadonlySet<string>,
 ): readonly GeneratedProperty[] {
   const { generations } = getMetadataArgsStorage()
-  const taken = generations.filter(
-    ({ target, strategy, propertyName }) =>
-      classes.has(target) && strategy === 'uuid' && !internal.has(propertyName),
-  )
+  const taken = generationsOf(classes, internal, UUIDS)
   if (!isKept) for (const one of taken) generations.splice(generations.indexOf(one), 1)
   return taken.map(propertyOf)
 }
@@ -39,16 +36,21 @@ export function generatedNumbers(
   classes: ReadonlySet<unknown>,
   internal: ReadonlySet<string>,
 ): readonly GeneratedProperty[] {
-  const { generations } = getMetadataArgsStorage()
-  return generations
-    .filter(
-      ({ target, strategy, propertyName }) =>
-        classes.has(target) && NUMBERS.has(strategy) && !internal.has(propertyName),
-    )
-    .map(propertyOf)
+  return generationsOf(classes, internal, NUMBERS).map(propertyOf)
 }
 
+const UUIDS: ReadonlySet<unknown> = new Set(['uuid'])
 const NUMBERS: ReadonlySet<unknown> = new Set(['increment', 'identity'])
+
+const generationsOf = (
+  classes: ReadonlySet<unknown>,
+  internal: ReadonlySet<string>,
+  strategies: ReadonlySet<unknown>,
+): readonly Generation[] =>
+  getMetadataArgsStorage().generations.filter(
+    ({ target, strategy, propertyName }) =>
+      classes.has(target) && strategies.has(strategy) && !internal.has(propertyName),
+  )
 
 const propertyOf = ({ target, propertyName: property }: Generation): GeneratedProperty => ({
   owner: (target as { readonly prototype: object }).prototype,

@@ -26,6 +26,7 @@ import type { CredentialField, EntityClass, ResourceModel, SecretField } from '.
 import { searchModelOf } from './search/search-model.js'
 import { listenerProblems, listenersOf } from './typeorm/declared-hooks.js'
 import { internalProblems, internalTable } from './typeorm/internal-columns.js'
+import { primaryProperties } from './typeorm/primary-properties.js'
 
 const models = new WeakMap<object, ResourceModel>()
 
@@ -163,9 +164,7 @@ function build(entity: EntityClass<object>): ResourceModel {
     relations,
     uniques: groups.uniques,
     indexes: groups.indexes,
-    internal: onceCalled(() =>
-      internalTable(entity, internal, fields, groups.internal, strategyOf(facts.resource?.naming)),
-    ),
+    internal: onceCalled(() => internalTable(entity, internal, fields, groups.internal, strategy)),
     events: facts.emits && eventsModel(facts.emits, { type, message, entityFields, toMessage }),
     listeners,
     create,
@@ -199,13 +198,8 @@ function withoutMessage<E extends object>(entity: EntityClass<E>): Conversions<E
 }
 
 /** Under a naming of TypeORM's, the primary key is the one that the class declares. */
-const isPrimary = (entity: object, { property }: Field): boolean => {
-  const classes = new Set<unknown>(lineage(entity))
-  return getMetadataArgsStorage().columns.some(
-    ({ target, propertyName, options }) =>
-      classes.has(target) && propertyName === property && options.primary === true,
-  )
-}
+const isPrimary = (entity: object, { property }: Field): boolean =>
+  primaryProperties(new Set(lineage(entity))).has(property)
 
 /** Without a prototype, so that `constructor` and `__proto__` are not columns. */
 function columnMap(fields: readonly Field[]): Columns {

@@ -11,6 +11,7 @@ import { internalJoins } from '../../../decorators/relations/join-columns.js'
 import { type Problem, propertyProblem } from '../../errors.js'
 import type { Field } from '../fields/field.js'
 import type { ArgsOf } from './declaration-rules.js'
+import { primaryProperties } from './primary-properties.js'
 
 /** A column of the table that only TypeORM reads and writes. */
 export interface InternalColumn {
@@ -207,11 +208,7 @@ export function* internalProblems(
         .map(({ propertyName }) => propertyName),
     ),
   )
-  const primary = new Set(
-    storage.columns
-      .filter(({ target, options }) => classes.has(target) && options.primary === true)
-      .map(({ propertyName }) => propertyName),
-  )
+  const primary = primaryProperties(classes)
   const kept = new Set([
     ...(tenantScoped === true ? [tenantDeclared(entity).property] : []),
     ...(softDeletable === true ? ['deleteTime'] : []),

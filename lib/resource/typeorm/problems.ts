@@ -22,6 +22,7 @@ import {
   type Rule,
   UNIQUE_OPTIONS,
 } from './declaration-rules.js'
+import { primaryProperties } from './primary-properties.js'
 
 /** The parts of an entity's TypeORM declarations that are not supported. */
 export interface TypeormProblems {
@@ -32,13 +33,6 @@ export interface TypeormProblems {
 
 /** What a declaration can always be, where no field needs it. */
 const OR_INTERNAL = '; or add @Internal(), which leaves it to TypeORM'
-
-const primaryOf = (classes: ReadonlySet<unknown>): ReadonlySet<string | symbol> =>
-  new Set(
-    getMetadataArgsStorage()
-      .columns.filter(({ target, options }) => classes.has(target) && options.primary === true)
-      .map(({ propertyName }) => propertyName),
-  )
 
 type Args = Readonly<Record<string, unknown>>
 
@@ -54,7 +48,7 @@ export function typeormProblems(
   const classes = new Set<unknown>(lineage(entity))
   const problems: Problem[] = []
   const properties = new Set<string>()
-  const primary = primaryOf(classes)
+  const primary = primaryProperties(classes)
   for (const [list, entries] of Object.entries(getMetadataArgsStorage()) as [string, unknown][]) {
     if (!Array.isArray(entries)) continue
     const rule = ruleOf(list)
