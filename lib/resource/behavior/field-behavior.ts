@@ -1,19 +1,14 @@
 import { type DescField, type DescMessage, getOption, hasOption } from '@bufbuild/protobuf'
 import { FieldBehavior, field_behavior } from 'ashlar-annotations/google/api/field_behavior_pb.js'
+import { optionReader } from '../messages/option-reader.js'
 
-const NONE: readonly FieldBehavior[] = []
-/** Each method asks for each of its fields, and `getOption` decodes the option again every time. */
-const known = new WeakMap<DescField, readonly FieldBehavior[]>()
+const declaredBehaviors = optionReader((field: DescField): readonly FieldBehavior[] =>
+  hasOption(field, field_behavior) ? getOption(field, field_behavior) : [],
+)
 
 /** Whether the field is declared with that `google.api.field_behavior` (AIP-203). */
-export const behaves = (field: DescField, behavior: keyof typeof FieldBehavior): boolean => {
-  let declared = known.get(field)
-  if (declared === undefined) {
-    declared = hasOption(field, field_behavior) ? getOption(field, field_behavior) : NONE
-    known.set(field, declared)
-  }
-  return declared.includes(FieldBehavior[behavior])
-}
+export const behaves = (field: DescField, behavior: keyof typeof FieldBehavior): boolean =>
+  declaredBehaviors(field).includes(FieldBehavior[behavior])
 
 /** Whether nobody has to send the field, because the server sets it. */
 export const isSetByServer = (field: DescField): boolean =>

@@ -1,5 +1,6 @@
 import { type DescField, getOption, hasOption } from '@bufbuild/protobuf'
 import { field as fieldOption } from 'ashlar-annotations/ashlar/api/v1/annotations_pb.js'
+import { optionReader } from '../messages/option-reader.js'
 
 /** What `(ashlar.api.v1.field)` says of a field. */
 export interface FieldMarks {
@@ -14,17 +15,9 @@ export interface FieldMarks {
 }
 
 const NONE: FieldMarks = { isSecret: false, isFilterable: false, referenceVerb: '' }
-/** `getOption` decodes the option again every time. */
-const known = new WeakMap<DescField, FieldMarks>()
 
-export const fieldMarks = (field: DescField): FieldMarks => {
-  let marks = known.get(field)
-  if (marks === undefined) known.set(field, (marks = read(field)))
-  return marks
-}
-
-const read = (field: DescField): FieldMarks => {
+export const fieldMarks = optionReader((field: DescField): FieldMarks => {
   if (!hasOption(field, fieldOption)) return NONE
   const { secret, formerSecret, filterable, referenceVerb } = getOption(field, fieldOption)
   return { isSecret: secret || formerSecret, isFilterable: filterable, referenceVerb }
-}
+})

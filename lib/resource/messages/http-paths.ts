@@ -1,6 +1,7 @@
 import { type DescMethod, getOption, hasOption } from '@bufbuild/protobuf'
 import { http } from 'ashlar-annotations/google/api/annotations_pb.js'
 import type { HttpRule } from 'ashlar-annotations/google/api/http_pb.js'
+import { optionReader } from './option-reader.js'
 
 /** The paths of a method over HTTP. */
 export const pathsOf = (method: DescMethod): string[] => httpRulesOf(method).map(pathOf)
@@ -8,11 +9,11 @@ export const pathsOf = (method: DescMethod): string[] => httpRulesOf(method).map
 /**
  * The HTTP rule of a method with its additional ones, in the order of the .proto; none for a method without.
  */
-export function httpRulesOf(method: DescMethod): readonly HttpRule[] {
+export const httpRulesOf = optionReader((method: DescMethod): readonly HttpRule[] => {
   if (!hasOption(method, http)) return []
   const rule = getOption(method, http)
   return [rule, ...rule.additionalBindings]
-}
+})
 
 /** The path of a rule; `''` for one without. */
 export function pathOf({ pattern }: HttpRule): string {

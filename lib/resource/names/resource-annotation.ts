@@ -1,6 +1,7 @@
 import { type DescField, type DescMessage, getOption, hasOption, ScalarType } from '@bufbuild/protobuf'
 import { resource } from 'ashlar-annotations/google/api/resource_pb.js'
 import { fieldNamed } from '../messages/field-readers.js'
+import { optionReader } from '../messages/option-reader.js'
 
 /** What `google.api.resource` says of a message (AIP-123). */
 export interface ResourceAnnotation {
@@ -16,7 +17,7 @@ export interface ResourceAnnotation {
 }
 
 /** The annotation of a message; undefined where it has none. */
-export function resourceAnnotation(message: DescMessage): ResourceAnnotation | undefined {
+export const resourceAnnotation = optionReader((message: DescMessage): ResourceAnnotation | undefined => {
   if (!hasOption(message, resource)) return undefined
   const { type, pattern, nameField, singular, plural } = getOption(message, resource)
   const fieldName = nameField === '' ? 'name' : nameField
@@ -29,7 +30,7 @@ export function resourceAnnotation(message: DescMessage): ResourceAnnotation | u
     singular: singular === '' ? kind.charAt(0).toLowerCase() + kind.slice(1) : singular,
     plural,
   }
-}
+})
 
 /** Whether the field can hold a name: one string, without presence. */
 export const isText = (field: DescField): boolean =>

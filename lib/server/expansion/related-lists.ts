@@ -84,7 +84,7 @@ export class RelatedLists {
 const listsIn = (registry: Registry, rules: RuleSet): ReadonlyMap<ResourceModel, DescMethod> => {
   const lists = new Map<ResourceModel, DescMethod>()
   for (const { model } of registry.repositories()) {
-    const all = [...registry.standardMethods(model, 'list')]
+    const all = registry.standardMethods(model, 'list')
     const first = all[0]?.desc
     if (first === undefined) continue
     const isPlain = all.every(

@@ -27,6 +27,7 @@ export class Registry implements Redaction {
   readonly #repositories = new Map<string, Repository<object>>()
   readonly #secretFields = new Set<string>()
   readonly #problems: Problem[] = []
+  readonly #standard = new Map<ResourceModel, readonly ServedStandardMethod<StandardMethod['kind']>[]>()
   #types: TypeRegistry | undefined
 
   constructor(private readonly limits: ListLimits) {}
@@ -37,6 +38,7 @@ export class Registry implements Redaction {
       return
     }
     this.#types = undefined
+    this.#standard.clear()
     this.#services.set(service.typeName, service)
     this.#parts.set(service, parts)
     if (parts.repository !== undefined) this.#addRepository(service, parts.repository)
@@ -64,20 +66,13 @@ export class Registry implements Redaction {
   }
 
   /** What serves a resource by a standard method of a kind. */
-  *standardMethods<K extends StandardMethod['kind']>(
-    { message, name }: ResourceModel,
+  standardMethods<K extends StandardMethod['kind']>(
+    model: ResourceModel,
     kind: K,
-  ): Iterable<ServedStandardMethod<K>> {
-    for (const [service, { repository, implementation }] of this.#parts) {
-      if (repository === undefined || message === undefined) continue
-      if (repository.model.message?.typeName !== message.typeName) continue
-      for (const desc of service.methods) {
-        const method = standardMethod(desc, message, name)
-        if ('differs' in method || method.kind !== kind) continue
-        const isOwn = ownFunction(desc, implementation) !== undefined
-        yield { desc, method: method as StandardMethod & { kind: K }, isOwn, repository }
-      }
-    }
+  ): readonly ServedStandardMethod<K>[] {
+    let all = this.#standard.get(model)
+    if (all === undefined) this.#standard.set(model, (all = [...this.#standardMethodsOf(model)]))
+    return all.filter((one): one is ServedStandardMethod<K> => one.method.kind === kind)
   }
 
   /** Whether a message field holds a secret or a credential: by its option, or by a registered resource. */
@@ -93,6 +88,21 @@ export class Registry implements Redaction {
   /** The reasons why the services cannot be served. */
   problems(): readonly Problem[] {
     return this.#problems
+  }
+
+  *#standardMethodsOf({
+    message,
+    name,
+  }: ResourceModel): Iterable<ServedStandardMethod<StandardMethod['kind']>> {
+    for (const [service, { repository, implementation }] of this.#parts) {
+      if (repository === undefined || message === undefined) continue
+      if (repository.model.message?.typeName !== message.typeName) continue
+      for (const desc of service.methods) {
+        const method = standardMethod(desc, message, name)
+        if ('differs' in method) continue
+        yield { desc, method, isOwn: ownFunction(desc, implementation) !== undefined, repository }
+      }
+    }
   }
 
   #addRepository(service: DescService, repository: Repository<object>): void {

@@ -76,7 +76,7 @@ export class OtherReads {
 
   #readOf(model: ResourceModel): Asked {
     for (const kind of READING) {
-      const paths = [...this.registry.standardMethods(model, kind)].map(({ desc }) => pathOf(desc))
+      const paths = this.registry.standardMethods(model, kind).map(({ desc }) => pathOf(desc))
       const rules = paths.flatMap((path) => this.rules.declared(path) ?? [])
       const [first] = rules
       const [one = ''] = paths

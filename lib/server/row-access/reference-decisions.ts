@@ -142,7 +142,7 @@ export class ReferenceDecisions {
   #getOf(target: ResourceModel): Ruled | undefined {
     let gets = this.#gets.get(target)
     if (gets === undefined) {
-      const served = [...this.registry.standardMethods(target, 'get')]
+      const served = this.registry.standardMethods(target, 'get')
       this.#gets.set(target, (gets = served.map(({ desc, method: { key } }) => ({ desc, key }))))
     }
     const [get, ...others] = gets

@@ -13,7 +13,7 @@ const CHANGING = ['delete', 'batchDelete', 'undelete'] as const
 export const relatedPermissions = (registry: Registry): Permissions =>
   registry.repositories().flatMap(({ model }) =>
     CHANGING.flatMap((kind) =>
-      [...registry.standardMethods(model, kind)].flatMap(({ desc, method, repository }) => {
+      registry.standardMethods(model, kind).flatMap(({ desc, method, repository }) => {
         const verb = registry.methods().get(desc)?.handler.changesRelated
         if (verb === undefined) return []
         const asked = repository.relatedQuestions?.({ force: method.force !== undefined })
