@@ -12,6 +12,7 @@ import { keepTimes } from './columns/kept-times.js'
 import { secretColumns } from './columns/secret-columns.js'
 import { manageColumn } from './columns/managed-column.js'
 import { tenantDeclared } from './tenant-scoped.js'
+import { declaredClass } from '../lib/resource/kinds/declared-kind.js'
 
 /** Options of `@Resource()`. */
 export interface ResourceOptions {
@@ -160,7 +161,7 @@ export function Resource(options: ResourceOptions = {}): ClassDecorator {
         isTags: role === 'tags',
         isKeyPart:
           references.has(column.name ?? '') || column.primary === true || propertyName === tenant.property,
-        designType,
+        designType: declaredClass(designType, mintsNumber === true ? undefined : type),
         inMessage: inMessage.get(propertyName),
         options: { ...column, type: type as ColumnType },
       })

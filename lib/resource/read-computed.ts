@@ -164,6 +164,8 @@ function valueField(
   inMessage: DescField | undefined,
   designType: unknown,
 ): ValueField | string {
+  if (inMessage === undefined && designType === undefined)
+    return `is @Computed(), and nothing says its type, because its class was compiled without decorator metadata: write @Reflect.metadata('design:type', Number), or the class that it has, above the property, or compile with emitDecoratorMetadata`
   const kind = inMessage === undefined ? kindOfType(designType) : kindOfMessageField(inMessage)
   if (typeof kind !== 'string') return `is @Computed(), and its field ${kind.problem}`
   const repeated = inMessage === undefined ? designType === Array : inMessage.fieldKind === 'list'

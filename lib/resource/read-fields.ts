@@ -25,7 +25,7 @@ import { namingProblems } from './fields/naming-problems.js'
 import { formProblems } from './fields/property-form.js'
 import { renameProblems } from './fields/renamed-columns.js'
 import { hasStorableZero } from './fields/storable-zero.js'
-import { kindOfProperty } from './kinds/declared-kind.js'
+import { declaredClass, kindOfProperty } from './kinds/declared-kind.js'
 import { type DeclaredPart, facetsOf } from './kinds/facets.js'
 import { kindOf } from './kinds/kinds.js'
 import { behaves } from './behavior/field-behavior.js'
@@ -106,14 +106,13 @@ export function readFields(
     const role = hidden.get(property)?.role ?? roleOf(property, column, facts, ownField, tenant)
     const ofRelation = made.get(property)?.args === column ? made.get(property) : undefined
     const name = ofRelation?.name ?? columnNames.of(column)
-    const designType = ofRelation?.designType ?? designTypeOf(entity, property)
-    const field = toField(property, column, role, facts, ownField, protoOf(property), {
-      designType,
+    const { default: make, mintsUuid = false, mintsNumber } = facts.properties.get(property) ?? {}
+    const part = {
+      designType: ofRelation ? ofRelation.designType : classOf(entity, column, mintsNumber),
       isKeyPart: role === 'key' || role === 'tenant' || references.has(name),
-      name,
-    })
+    }
+    const field = toField(property, column, role, facts, ownField, protoOf(property), { ...part, name })
     if (!('rule' in field)) {
-      const { default: make, mintsUuid = false, mintsNumber } = facts.properties.get(property) ?? {}
       if (mintsUuid) problems.push(...generatedProblems(field))
       problems.push(...tableSetProblems(field))
       if (mintsNumber === true) problems.push(...mintedProblems(field))
@@ -134,7 +133,8 @@ export function readFields(
     else {
       const isExisting = facts.resource?.existing === true
       problems.push(...narrowWire(field, ownField))
-      problems.push(...fieldProblems(field, column.options, ownField, designType, isExisting))
+      const isOfRelation = ofRelation !== undefined
+      problems.push(...fieldProblems(field, column.options, ownField, { ...part, isOfRelation }, isExisting))
     }
     problems.push(...misnamedColumn(property, name, field, tenant))
   }
@@ -225,8 +225,15 @@ function propertyOf(inMessage: ReadonlyMap<string, DescField>): (field: DescFiel
 const relationsDeclared = (classes: ReadonlySet<unknown>) =>
   getMetadataArgsStorage().relations.filter(({ target }) => classes.has(target))
 
-const designTypeOf = ({ prototype }: EntityClass<object>, property: string): unknown =>
-  Reflect.getMetadata('design:type', prototype as object, property)
+const classOf = (
+  { prototype }: EntityClass<object>,
+  { propertyName, options }: ColumnArgs,
+  mintsNumber: boolean | undefined,
+): unknown =>
+  declaredClass(
+    Reflect.getMetadata('design:type', prototype as object, propertyName),
+    mintsNumber === true ? undefined : options.type,
+  )
 
 function roleOf(
   property: string,

@@ -2,19 +2,31 @@ import type { DescField } from '@bufbuild/protobuf'
 import type { ColumnOptions } from 'typeorm'
 import { type Problem, propertyProblem } from '../../errors.js'
 import { expectedType } from '../kinds/declared-kind.js'
+import type { DeclaredPart } from '../kinds/facets.js'
 import { describeType, typeProblems } from './column-type.js'
 import type { Field } from './field.js'
+import { unstatedType } from './unstated-type.js'
 
 /** What is wrong with a field beside its column, its property and the field of the message. */
 export function fieldProblems(
   field: Field,
   column: ColumnOptions,
   inMessage: DescField | undefined,
-  designType: unknown,
+  { designType, isKeyPart, isOfRelation }: DeclaredPart & { readonly isOfRelation: boolean },
   isExisting: boolean,
 ): Problem[] {
   const { property } = field
   const problems = [...typeProblems(property, column, field.kind)]
+  // The column of a relation has the type of the key that it holds, which is refused where it is declared.
+  if (!isOfRelation)
+    problems.push(
+      ...unstatedType(field, {
+        type: column.type,
+        designType,
+        isInMessage: inMessage !== undefined,
+        isKeyPart,
+      }),
+    )
   const expected = field.hasDigits === true ? undefined : expectedType(field.kind, designType, field.repeated)
   if (expected !== undefined)
     problems.push(

@@ -74,12 +74,21 @@ export function kindOfColumn(type: unknown, designType: unknown): KindName | und
   return (isHeld ? declared : kind)?.name
 }
 
+/**
+ * The class of a property: the one that TypeScript reports, else the one that `@Column({ type: String })`
+ * names. Undefined where neither says it.
+ * @param type - of `@Column()`. Undefined where TypeORM has set it: it says Number of each number that the
+ * database mints.
+ */
+export const declaredClass = (designType: unknown, type: unknown): unknown =>
+  designType ?? (typeof type === 'function' ? type : undefined)
+
 /** What a property is declared as. */
 export interface DeclaredProperty {
   readonly isTags: boolean
   /** Of `@Column()`. */
   readonly type: unknown
-  /** The class that TypeScript reports. */
+  /** See `declaredClass`. */
   readonly designType: unknown
   readonly inMessage: DescField | undefined
   /** Whether it is a part of the key, or holds the key of another resource: then its column decides. */

@@ -7,7 +7,7 @@ import { jsonColumnOf } from './message-values.js'
 /** How a part of a key is declared. */
 export interface DeclaredPart {
   readonly isKeyPart: boolean
-  /** The class that TypeScript reports. */
+  /** See `declaredClass`. */
   readonly designType: unknown
 }
 

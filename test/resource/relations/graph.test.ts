@@ -136,6 +136,7 @@ describe('the graph of relations', () => {
   it('refuses a reference to a resource whose tenant has another type', () => {
     const typed = (made: ReturnType<typeof classes>) => {
       toOwner(made)
+      Reflect.defineMetadata('design:type', BigInt, proto(made, 'Pet'), 'accountId')
       Column('bigint')(proto(made, 'Pet'), 'accountId')
     }
     expect(problems(typed)).to.deep.equal([
