@@ -56,7 +56,7 @@ export const checkSharedWrites = async (
 
 /** A denial is the same for resources that exist and that do not (AIP-211). */
 export const checkSilence = async (
-  { probe }: World,
+  { probe, a }: World,
   subject: Subject,
   row: Row,
   strangers: readonly Stranger[],
@@ -66,8 +66,11 @@ export const checkSilence = async (
   for (const listener of probe.listeners)
     for (const { who, headers } of strangers) {
       const ask = (key: string) =>
-        probe.send(listener, get.desc, requestFor(subject, get, { key }), { headers, mustNotSee: undefined })
-      const [there, missing] = [await ask(row.key), await ask(newKey(subject))]
+        probe.send(listener, get.desc, requestFor(a, subject, get, { key }), {
+          headers,
+          mustNotSee: undefined,
+        })
+      const [there, missing] = [await ask(row.key), await ask(newKey(subject, a))]
       if (there === undefined || missing === undefined || !isDenied(there)) continue
       if (there.code !== missing.code || there.message !== missing.message)
         probe.findings.add(

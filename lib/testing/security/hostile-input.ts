@@ -12,16 +12,27 @@ const FILTERS = [
 ]
 const TOKENS = ['x', '!!!', 'LTE=', Buffer.from('99999999999999999999').toString('base64'), 'e30=', 'a\0b']
 
+/** No row has them, and a column or a field of a request may hold none of them. */
+const NUMBERS = [
+  '0',
+  '-1',
+  '1e1',
+  '2147483648',
+  '9223372036854775807',
+  '-9223372036854775808',
+  '9'.repeat(20),
+]
+
 /**
  * Input that a database would refuse, from a caller with all rights. Error texts must be fit for callers.
  * Every response is checked as it arrives.
  */
 export const checkHostileInput = async (world: World, subject: Subject, row: Row): Promise<void> => {
   const { probe, a } = world
-  const call = async (kind: Kind, asking: Parameters<typeof requestFor>[2]) => {
+  const call = async (kind: Kind, asking: Parameters<typeof requestFor>[3]) => {
     const method = subject.of(kind)
     if (method === undefined) return
-    await probe.sendAll(method.desc, requestFor(subject, method, asking), a, { shows: kind === 'create' })
+    await probe.sendAll(method.desc, requestFor(a, subject, method, asking), a, { shows: kind === 'create' })
   }
   const entity = draft(world, subject, a)
   const mask = maskableFields(subject).map(({ name }) => name)
@@ -36,7 +47,7 @@ export const checkHostileInput = async (world: World, subject: Subject, row: Row
     await call('update', { key: row.key, entity: spoilt.message, mask: [spoilt.name] })
     await call('batchUpdate', { keys: [row.key], entity: spoilt.message, mask: [spoilt.name] })
   }
-  for (const key of ['', ...TEXTS]) {
+  for (const key of ['', ...TEXTS, ...(isNumber(subject) ? NUMBERS : [])]) {
     for (const kind of ['get', 'delete', 'undelete'] as const) await call(kind, { key })
     for (const kind of ['batchGet', 'batchDelete'] as const) await call(kind, { keys: [key, key] })
     await call('update', { key, entity, mask: mask.slice(0, 1) })
@@ -59,6 +70,13 @@ export const checkHostileInput = async (world: World, subject: Subject, row: Row
   await call('update', { key: row.key, entity: stale, mask: mask.slice(0, 1) })
   await call('delete', { key: row.key, fields: { etag } })
   await call('batchGet', { keys: Array.from({ length: 1001 }, (_, n) => `k${n}`) })
+}
+
+/** Whether a key is a number in a row, whatever it is in the message. */
+const isNumber = ({ repository, key }: Subject): boolean => {
+  if (key.scalar !== ScalarType.STRING) return true
+  const { keys } = repository?.model ?? {}
+  return keys?.isKey('2') === true && !keys.isKey('02')
 }
 
 /** Filters that compare each field of the message with a value of another type. */

@@ -1,10 +1,11 @@
-import { create, type Message, toBinary } from '@bufbuild/protobuf'
+import { create, type Message, ScalarType, toBinary } from '@bufbuild/protobuf'
 import { CODES } from '../../errors.js'
 import { getField, type Local } from '../../resource/messages/local-field.js'
 import { nameOf } from './denial.js'
 import type { ListenerClient, Outcome } from './wire/listener-clients.js'
 import type { Caller } from './world/probe.js'
-import { itemsOf, keyOf, requestFor } from './world/requests.js'
+import { itemsOf, keyOf, type Location, requestFor, scopeTextAt } from './world/requests.js'
+import { withoutKey } from './world/made-up-keys.js'
 import { maskableFields } from './world/samples.js'
 import type { Kind, Standard, Subject } from './world/subjects.js'
 import { draft, keyInNewParent, makeRow, newKey, type Row, type Side, type World } from './world/world.js'
@@ -56,7 +57,7 @@ const rowsOf = async (world: World, subject: Subject): Promise<Rows | string> =>
   const method = subject.of('delete')
   const [listener] = probe.listeners
   if (method === undefined || listener === undefined) return { live, other, deleted: undefined, own }
-  await probe.send(listener, method.desc, requestFor(subject, method, { key: gone.key }), a)
+  await probe.send(listener, method.desc, requestFor(a, subject, method, { key: gone.key }), a)
   return { live, other, deleted: gone, own }
 }
 
@@ -77,7 +78,7 @@ const viewOf = async (
   const view = new Map<string, string>()
   if (get === undefined || listener === undefined) return view
   for (const { key } of [live, other]) {
-    const outcome = await probe.send(listener, get.desc, requestFor(subject, get, { key }), a)
+    const outcome = await probe.send(listener, get.desc, requestFor(a, subject, get, { key }), a)
     const bytes = outcome?.response && toBinary(get.desc.output, outcome.response)
     view.set(key, bytes === undefined ? '' : Buffer.from(bytes).toString('latin1'))
   }
@@ -101,12 +102,12 @@ export const reaches = (world: World, subject: Subject, { live, deleted, own }: 
   const mask = maskableFields(subject).map(({ name }) => name)
   const etag = etagOf(live)
   const marked = create(subject.message, { ...entity, ...(etag !== '' && { etag }) })
-  const none = newKey(subject)
-  type Asking = (key: string) => Parameters<typeof requestFor>[2]
+  const none = newKey(subject, world.a)
+  type Asking = (key: string) => Parameters<typeof requestFor>[3]
   const of = (kind: Kind, asking: Asking, { key } = live): readonly Reach[] => {
     const method = subject.of(kind)
     if (method === undefined) return []
-    const ask = (one: string) => requestFor(subject, method, asking(one))
+    const ask = (one: string) => requestFor(world.a, subject, method, asking(one))
     const { path, desc, isOwn } = method
     return [{ path, desc, isStandard: true, isOwn, foreign: ask(key), missing: ask(none), keys: [key, none] }]
   }
@@ -159,7 +160,7 @@ export const judge = async (
 
 /** A message with the same text for both keys. */
 export const without = ({ message }: Outcome, keys: readonly string[]): string =>
-  keys.reduce((text, key) => text.replaceAll(key, '<key>'), message)
+  keys.reduce((text, key) => withoutKey(text, key, '<key>'), message)
 
 const checkList = async (
   world: World,
@@ -172,10 +173,14 @@ const checkList = async (
   const { probe, a, b } = world
   const theirs = [live, other, ...(deleted === undefined ? [] : [deleted])].map(({ key }) => key)
   const key = subject.key.name
-  const ask = (fields: Readonly<Record<string, unknown>>) => requestFor(subject, method, { fields })
-  const first = await probe.send(listener, method.desc, ask({ page_size: 1 }), a)
+  const ask = (fields: Readonly<Record<string, unknown>>, location: Location) =>
+    requestFor(location, subject, method, { fields })
+  const first = await probe.send(listener, method.desc, ask({ page_size: 1 }, a), a)
   const { nextPageToken = '' } = (first?.response ?? {}) as { readonly nextPageToken?: string }
-  const filters = [`${key} = "${live.key}"`, `${key} != ""`, `${key} = "x" OR ${key} != "x"`]
+  const [one, none] = [live.key, newKey(subject, a)].map((text) =>
+    subject.key.scalar === ScalarType.STRING ? JSON.stringify(text) : text,
+  ) as [string, string]
+  const filters = [`${key} = ${one}`, `${key} != ${none}`, `${key} = ${none} OR ${key} != ${none}`]
   const asked = [
     {},
     { show_deleted: true, page_size: 1000 },
@@ -185,21 +190,29 @@ const checkList = async (
     { page_token: Buffer.from('0').toString('base64'), page_size: 1000 },
     { q: 'check', show_deleted: true },
   ]
-  for (const fields of asked) {
-    const outcome = await probe.send(listener, method.desc, ask(fields), b)
-    const keys = itemsOf(method.standard.items, outcome?.response).map((item) => keyOf(subject, item))
-    if (keys.some((one) => theirs.includes(one)))
-      probe.findings.add('isolation', method.path, "it lists another tenant's resources", listener.name)
-  }
+  for (const location of locationsOf(subject, [b, a]))
+    for (const fields of asked) {
+      const outcome = await probe.send(listener, method.desc, ask(fields, location), b)
+      const keys = itemsOf(method.standard.items, outcome?.response).map((item) => keyOf(subject, item))
+      if (keys.some((one) => theirs.includes(one)))
+        probe.findings.add('isolation', method.path, "it lists another tenant's resources", listener.name)
+    }
   for (const caller of [a, b]) {
-    const all = await probe.send(listener, method.desc, ask({ page_size: 1000 }), caller)
+    const all = await probe.send(listener, method.desc, ask({ page_size: 1000 }, caller), caller)
     const { nextPageToken: more = '' } = (all?.response ?? {}) as { readonly nextPageToken?: string }
     if (method.standard.total === undefined || more !== '') continue
     // What is on one page need not be counted apart.
-    const one = await probe.send(listener, method.desc, ask({ page_size: 1 }), caller)
+    const one = await probe.send(listener, method.desc, ask({ page_size: 1 }, caller), caller)
     const { length } = itemsOf(method.standard.items, all?.response)
     for (const outcome of [all, one]) checkTotal(world, method, listener, outcome?.response, length)
   }
+}
+
+/** Lists of both tenants are asked alike, unless the numbers of their parents differ. */
+const locationsOf = (subject: Subject, [own, other]: readonly [Location, Location]): readonly Location[] => {
+  const textOf = (location: Location) =>
+    [...subject.scope.keys()].map((name) => scopeTextAt(location, subject, name)).join()
+  return textOf(own) === textOf(other) ? [own] : [own, other]
 }
 
 /** What a list counts are the rows that it shows: more would tell of deleted ones, and of those of others. */
@@ -236,12 +249,14 @@ const checkCreate = async (
   const claimed = create(subject.message, { ...draft(world, subject, b), [tenant]: theirs })
   const own = async (key: string): Promise<string> =>
     (world.apart.has(subject) ? await keyInNewParent(world, subject, b) : undefined) ?? key
-  const key = await own(subject.keyPattern === '*' ? '' : newKey(subject))
-  const made = await send(b, requestFor(subject, method, { key, entity: claimed }))
+  const key = await own(subject.keyPattern === '*' ? '' : newKey(subject, b))
+  const made = await send(b, requestFor(b, subject, method, { key, entity: claimed }))
   if ((made?.response as Readonly<Record<string, unknown>> | undefined)?.[tenant] === theirs)
     probe.findings.add('isolation', method.path, 'a caller can create for another tenant', listener.name)
+  // Nobody chooses a number that the database makes.
+  if (subject.isMinted) return
   const again = { key: withIdOf(taken.key, await own(taken.key)), entity: draft(world, subject, b) }
-  const refused = await send(b, requestFor(subject, method, again))
+  const refused = await send(b, requestFor(b, subject, method, again))
   if (refused?.code !== CODES.ALREADY_EXISTS) return
   if (subject.repository?.model.tenantInKey === false)
     return probe.findings.leaveOut(
@@ -271,7 +286,7 @@ const withIdOf = (taken: string, key: string): string =>
 
 /** A public method has no tenant, so it must show no tenant's data. */
 const checkPublic = async (
-  { probe, b }: World,
+  { probe, a, b }: World,
   subject: Subject,
   { live }: Rows,
   listener: ListenerClient,
@@ -281,6 +296,6 @@ const checkPublic = async (
     const method = subject.of(kind)
     if (method?.rule?.public !== true) continue
     const asking = { key: live.key, fields: { page_size: 1000 } }
-    await probe.send(listener, method.desc, requestFor(subject, method, asking), nobody)
+    await probe.send(listener, method.desc, requestFor(a, subject, method, asking), nobody)
   }
 }

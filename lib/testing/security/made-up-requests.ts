@@ -15,6 +15,7 @@ import { snakeCase } from '../../text/snake-case.js'
 import type { ServedMethod } from '../../server/served-methods.js'
 import { boundPattern } from './wire/http-request.js'
 import type { RequestFactory } from './naming-request.js'
+import { heldKey } from './world/requests.js'
 import { put, sampleValue } from './world/samples.js'
 import type { Subject } from './world/subjects.js'
 
@@ -28,7 +29,7 @@ export const madeUpRequests = (
   text: string,
 ): readonly RequestFactory[] => {
   const { desc } = method
-  const own = desc.input.fields.find((field) => isKeyName(field) && isText(field) && !isReference(field))
+  const own = desc.input.fields.find((field) => isKeyName(field) && holdsKey(field) && !isReference(field))
   const candidates = own === undefined ? [undefined] : candidatesOf(own, method, subjects)
   if (candidates.length === 0) candidates.push(undefined)
   const slots = slotsIn(desc.input, subjects, (field) => boundTo(method, field, subjects))
@@ -50,7 +51,8 @@ export const plainRequest =
 export const mayName = (message: DescMessage, depth = 0): boolean =>
   message.fields.some((field) => {
     if (ALONGSIDE.test(field.name)) return false
-    if (field.message === undefined) return field.enum === undefined && isText(field)
+    if (field.message === undefined)
+      return field.enum === undefined && (isText(field) || (isNumber(field) && isOfKey(field)))
     return depth < DEEPEST && mayName(field.message, depth + 1)
   })
 
@@ -79,7 +81,7 @@ const valueOf = (field: DescField, making: Making, depth: number): unknown => {
     const key = (): string => keyAs(field, making.key(subject.message.typeName))
     if (field.fieldKind === 'map') return mapOf(field, key, making)
     const one = (): unknown =>
-      isBare(field) ? key() : create(field.message as DescMessage, { value: key() })
+      isBare(field) ? heldKey(field, key()) : create(field.message as DescMessage, { value: key() })
     // What is checked of the first one may not be checked of the next.
     return field.fieldKind === 'list' ? [one(), one()] : one()
   }
@@ -142,14 +144,28 @@ const isText = (field: DescField): boolean =>
   field.message?.typeName === 'google.protobuf.StringValue' ||
   (field.fieldKind === 'map' && field.mapKey === ScalarType.STRING && field.message === undefined)
 
+const isNumber = ({ fieldKind, scalar }: DescField): boolean =>
+  (fieldKind === 'scalar' || fieldKind === 'list') && scalar !== undefined && NUMBERS.has(scalar)
+
+const NUMBERS: ReadonlySet<ScalarType | undefined> = new Set([
+  ...[ScalarType.INT32, ScalarType.UINT32, ScalarType.SINT32, ScalarType.FIXED32, ScalarType.SFIXED32],
+  ...[ScalarType.INT64, ScalarType.UINT64, ScalarType.SINT64, ScalarType.FIXED64, ScalarType.SFIXED64],
+])
+
+/** Whether a number of that name is a key, and does not count something. */
+const isOfKey = ({ name }: DescField): boolean => /(^|_)ids?$/.test(name)
+
+const holdsKey = (field: DescField): boolean => isText(field) || isNumber(field)
+
 const isReference = (field: DescField): boolean => hasOption(field, referenceOption)
 
 /**
  * The resource that a field names by its reference, or else by its own name, such as `book`, `book_id` or
  * `other_books`.
  */
-const namedBy = (field: DescField, subjects: readonly Subject[]): Subject | undefined => {
-  if (!isText(field)) return undefined
+const namedBy = (field: DescField, all: readonly Subject[]): Subject | undefined => {
+  if (!isText(field) && !(isNumber(field) && (isOfKey(field) || isReference(field)))) return undefined
+  const subjects = all.filter((subject) => canName(field, subject))
   if (isReference(field)) {
     const { type, childType } = getOption(field, referenceOption)
     if (type !== '') return subjects.find((subject) => isOfType(subject, type))
@@ -162,6 +178,10 @@ const namedBy = (field: DescField, subjects: readonly Subject[]): Subject | unde
   )
 }
 
+/** A number names no resource whose key is none. */
+const canName = (field: DescField, { newText }: Subject): boolean =>
+  !isNumber(field) || heldKey(field, newText('')) !== undefined
+
 const isOfType = ({ message }: Subject, type: string): boolean =>
   hasOption(message, resourceOption)
     ? getOption(message, resourceOption).type === type
@@ -173,7 +193,7 @@ const boundTo = (
   field: DescField,
   subjects: readonly Subject[],
 ): Subject | undefined => {
-  const pattern = field.parent === desc.input && isText(field) ? boundPattern(desc, field.name) : undefined
+  const pattern = field.parent === desc.input && holdsKey(field) ? boundPattern(desc, field.name) : undefined
   return pattern === undefined || pattern === '*'
     ? undefined
     : subjects.find(({ name }) => name?.pattern.replaceAll(/\{[^}]*\}/g, '*') === pattern)
@@ -197,5 +217,5 @@ const candidatesOf = (
   const others = [desc.output, resource].flatMap(
     (wanted) => subjects.find(({ message }) => message === wanted) ?? [],
   )
-  return [...new Set([...inName, ...others])]
+  return [...new Set([...inName, ...others])].filter((subject) => canName(field, subject))
 }

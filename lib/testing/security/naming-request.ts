@@ -1,14 +1,15 @@
-import { create, type Message } from '@bufbuild/protobuf'
+import { create, type DescMessage, type Message } from '@bufbuild/protobuf'
 import { CODES } from '../../errors.js'
 import type { ServedMethod } from '../../server/served-methods.js'
+import { heldKey } from './world/requests.js'
 import type { Subject } from './world/subjects.js'
 import { makeRow, nextNumber, type Row, type Side, type World } from './world/world.js'
 
 /**
  * Makes the request of one method.
  * @param key - the key of a resource, by the full name of its message; its name where it has one, such as
- * `shelves/s1/books/b1`. The check calls the function several times: it gives keys of the caller's own
- * resources, of another tenant's, and of none.
+ * `shelves/s1/books/b1`. It is a text, and a field of an integer takes it as well. The check calls the function
+ * several times: it gives keys of the caller's own resources, of another tenant's, and of none.
  * @param n - differs each time.
  */
 export type RequestFactory = (key: (message: string) => string, n: number) => object
@@ -34,10 +35,29 @@ export const namingRequest = (
       named[index] ??= subjectOf(subjects, message, path)
       return keys[index++] ?? ''
     }, nextNumber())
-    return create(desc.input, made as Record<string, unknown>)
+    return create(desc.input, withKeys(desc.input, made as Record<string, unknown>))
   }
   make([])
   return { method, named, make }
+}
+
+/** The values of a message, with integers in the place of texts of them. */
+const withKeys = (
+  { fields }: DescMessage,
+  made: Readonly<Record<string, unknown>>,
+): Record<string, unknown> => {
+  if ('$typeName' in made) return made
+  const init: Record<string, unknown> = { ...made }
+  for (const field of fields) {
+    const value = made[field.localName]
+    const held = (one: unknown): unknown =>
+      typeof one === 'string' && field.scalar !== undefined ? (heldKey(field, one) ?? one) : one
+    if (field.fieldKind === 'message' && typeof value === 'object' && value !== null)
+      init[field.localName] = withKeys(field.message, value as Record<string, unknown>)
+    else if (field.fieldKind === 'list' && Array.isArray(value)) init[field.localName] = value.map(held)
+    else if (field.fieldKind === 'scalar' && field.localName in made) init[field.localName] = held(value)
+  }
+  return init
 }
 
 /** One resource of a tenant for each that the request names; a text says why one cannot be made. */

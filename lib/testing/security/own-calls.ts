@@ -19,10 +19,10 @@ export const checkSecrecy = async (world: World, subject: Subject, row: Row): Pr
   const fields = writableFields(subject)
   const all = fields.map(({ name }) => name)
   const succeeded = new Set<string>()
-  const call = async (kind: Kind, asking: Parameters<typeof requestFor>[2]) => {
+  const call = async (kind: Kind, asking: Parameters<typeof requestFor>[3]) => {
     const method = subject.of(kind)
     if (method === undefined) return
-    for (const outcome of await probe.sendAll(method.desc, requestFor(subject, method, asking), a)) {
+    for (const outcome of await probe.sendAll(method.desc, requestFor(a, subject, method, asking), a)) {
       if (outcome.code === CODES.OK) succeeded.add(kind)
       else refused.set(kind, `${nameOf(outcome)}: ${outcome.message}`)
     }
@@ -54,7 +54,8 @@ const checkCreate = async (world: World, subject: Subject): Promise<void> => {
   const { probe, a } = world
   const method = subject.of('create')
   if (method === undefined) return
-  const ask = (entity: Message, fields = {}): Message => requestFor(subject, method, { entity, fields })
+  const ask = (entity: Message, fields = {}): Message =>
+    requestFor(world.a, subject, method, { entity, fields })
   for (const listener of probe.listeners) {
     const send = (request: Message, extra = {}): Promise<Outcome | undefined> =>
       probe.send(listener, method.desc, request, a, { extra, shows: true })

@@ -16,7 +16,7 @@ import {
   rowsFor,
   withIds,
 } from './naming-request.js'
-import { requestFor } from './world/requests.js'
+import { type Location, requestFor } from './world/requests.js'
 import type { Subject } from './world/subjects.js'
 import { newKey, type Row, type World } from './world/world.js'
 
@@ -44,7 +44,7 @@ export interface OwnRequest {
 /** The methods that are no standard methods, with requests that name resources where they can. */
 export const ownRequestsOf = (
   methods: readonly ServedMethod[],
-  subjects: readonly Subject[],
+  { subjects, b }: World,
   requests: Requests,
   isLeftOut: (path: string) => boolean,
 ): readonly OwnRequest[] =>
@@ -54,7 +54,7 @@ export const ownRequestsOf = (
     if (given !== undefined) return [{ method, factories: [given], isGiven: true, isPlain: false }]
     if (desc.methodKind !== 'unary' || isLeftOut(path)) return []
     if (standard !== undefined) {
-      const read = readRequest(method, subjects)
+      const read = readRequest(method, subjects, b)
       return read === undefined ? [] : [{ method, factories: [read], isGiven: false, isPlain: true }]
     }
     if (/^\/(grpc|google)\./.test(path)) return []
@@ -69,7 +69,11 @@ export const ownRequestsOf = (
  * The request of a standard method that returns more than the rows that it names: a function of the
  * application is in its place, or it counts.
  */
-const readRequest = (method: ServedMethod, subjects: readonly Subject[]): RequestFactory | undefined => {
+const readRequest = (
+  method: ServedMethod,
+  subjects: readonly Subject[],
+  location: Location,
+): RequestFactory | undefined => {
   const { standard, isOwn } = method
   const subject = subjects.find(({ methods }) => methods.some(({ path }) => path === method.path))
   if (subject === undefined || standard === undefined) return undefined
@@ -77,6 +81,7 @@ const readRequest = (method: ServedMethod, subjects: readonly Subject[]): Reques
   if (!(isOwn && READS.has(standard.kind)) && !counts) return undefined
   return (key) =>
     requestFor(
+      location,
       subject,
       { ...method, standard },
       standard.kind === 'list' ? {} : { key: key(subject.message.typeName) },
@@ -160,7 +165,7 @@ const checkForeign = async (
   const { path, desc } = method
   for (const [index, subject] of named.entries()) {
     if (!subject.isTenants) continue
-    const keys = [theirs[index]?.key ?? '', newKey(subject)]
+    const keys = [theirs[index]?.key ?? '', newKey(subject, world.a)]
     const [foreign, missing] = keys.map((key) => make(keysWith(own, index, key))) as [Message, Message]
     const reach = { path, desc, isStandard: false, foreign, missing, keys: withIds(keys) }
     if (!(await judge(world, listener, reach)) || listener !== world.probe.listeners[0]) continue

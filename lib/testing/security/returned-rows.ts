@@ -36,7 +36,7 @@ export const checkReturned = async (
   for (const { subject, key } of rowsIn(world, response, desc.output).slice(0, MOST)) {
     const get = subject.of('get')
     if (get === undefined) continue
-    const request = requestFor(subject, get, { key })
+    const request = requestFor(world.a, subject, get, { key })
     const own = await probe.send(listener, get.desc, request, { ...caller, mustNotSee: undefined })
     if (own === undefined || own.code === CODES.OK) continue
     const owners = await probe.send(listener, get.desc, request, { ...owner, mustNotSee: undefined })

@@ -3,6 +3,7 @@ import { type Filter, filter } from '../../persistence/index.js'
 import { nameOf } from './denial.js'
 import { checkTotal, type Reach, reaches, without } from './isolation.js'
 import type { ListenerClient, Outcome } from './wire/listener-clients.js'
+import { literalOf } from './world/made-up-keys.js'
 import type { Caller } from './world/probe.js'
 import { itemsOf, keyOf, requestFor } from './world/requests.js'
 import type { Subject } from './world/subjects.js'
@@ -59,10 +60,12 @@ export const oneOf = (subject: Subject, keys: readonly string[]): Filter =>
   `(${keys.map((one) => `(${isKey(subject, one)})`).join(' OR ')})` as Filter
 
 /** A name is stored in parts. */
-const isKey = ({ key, name }: Subject, one: string): string => {
-  const parts = name?.variables.map(({ field }) => field.proto) ?? [key.name]
+const isKey = ({ key, name, repository }: Subject, one: string): string => {
+  const parts = name?.variables.map(({ field }) => field) ?? [repository?.model.key]
   const values = name === undefined ? [one] : (name.parse(one) ?? [])
-  return parts.map((part, i) => `${part} = ${JSON.stringify(values[i] ?? '')}`).join(' AND ')
+  return parts
+    .map((part, i) => `${part?.proto ?? key.name} = ${literalOf(part, values[i] ?? '')}`)
+    .join(' AND ')
 }
 
 const judgeRow = async ({ probe }: World, listener: ListenerClient, reach: Reach, caller: Caller) => {
@@ -118,7 +121,7 @@ const checkPages = async (
     const outcome = await probe.send(
       listener,
       method.desc,
-      requestFor(subject, method, { key: shown, fields }),
+      requestFor(world.a, subject, method, { key: shown, fields }),
       caller,
     )
     if (outcome === undefined) return

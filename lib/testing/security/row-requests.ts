@@ -88,8 +88,8 @@ const checkNamed = async (
   const hidden = await makeRow(world, subject, a)
   const rows = await rowsFor(world, naming, a)
   if (typeof hidden === 'string' || typeof rows === 'string') return
-  exclude(reach, [subject], new Map([[subject, hidden]]))
-  const keys = [hidden.key, newKey(subject)]
+  exclude(reach, a, [subject], new Map([[subject, hidden]]))
+  const keys = [hidden.key, newKey(subject, a)]
   const ask = (message: Message) => probe.send(listener, desc, message, caller)
   const [ofHidden, ofMissing] = keys.map((key) => make(keysWith(rows, index, key))) as [Message, Message]
   const excluded = await ask(ofHidden)

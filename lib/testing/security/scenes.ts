@@ -1,5 +1,6 @@
 import type { Message } from '@bufbuild/protobuf'
 import { type Filter, filter } from '../../persistence/index.js'
+import { keyTextIn } from '../../server/methods/scope/wire-keys.js'
 import type { State } from './responses/depends-on.js'
 import type { Scene } from './dependence.js'
 import { keysWith, type NamingRequest, rowsFor } from './naming-request.js'
@@ -14,6 +15,7 @@ import {
   removeRow,
   rowNear,
 } from './world/hidden-rows.js'
+import type { Location } from './world/requests.js'
 import type { Subject } from './world/subjects.js'
 import { newKey, type Row, type Side, storeRow, type World } from './world/world.js'
 
@@ -32,7 +34,7 @@ export const excludedRows = async (
   const near = new Map(naming.named.map((subject, at) => [subject, rows[at] as Row]))
   await addBetween(world, a, near)
   const add = (contents: Contents) => addRows(world, subjects, a, near, contents, false)
-  const shown = (hidden: Rows) => exclude(reach, subjects, hidden)
+  const shown = (hidden: Rows) => exclude(reach, a, subjects, hidden)
   return coming(world, a, {
     add,
     shown,
@@ -76,7 +78,7 @@ export const rowsAbove = async (
   if (subject === undefined || typeof rows === 'string') return undefined
   const above = await aboveOf(world, subject, naming, rows)
   if (above === undefined) return undefined
-  exclude(reach, [subject], new Map([[subject, above]]))
+  exclude(reach, a, [subject], new Map([[subject, above]]))
   const { first, other } = newContents(a)
   return {
     request: naming.make(rows.map(({ key }) => key)),
@@ -129,7 +131,7 @@ export const namedRow = async (
       if (isNew) hidden = await rowNear(world, subject, owner, new Map(), contents.first)
       if (hidden === undefined) return false
       if (isNew) request = naming.make(keysWith(rows, index, hidden.key))
-      if (reach !== undefined) exclude(reach, [subject], new Map([[subject, hidden]]))
+      if (reach !== undefined) exclude(reach, owner, [subject], new Map([[subject, hidden]]))
       if (!isNew || state === 'other') await changeRow(world, subject, owner, hidden, contents[state])
       return true
     },
@@ -140,10 +142,15 @@ export const namedRow = async (
 }
 
 /** Where a decision by row excludes the rows, and where none of them is there yet. */
-export const exclude = (reach: RowReach, subjects: readonly Subject[], hidden: Rows): void => {
+export const exclude = (
+  reach: RowReach,
+  location: Location,
+  subjects: readonly Subject[],
+  hidden: Rows,
+): void => {
   const where = new Map<string, Filter>()
   for (const subject of subjects) {
-    const { key } = hidden.get(subject) ?? { key: newKey(subject) }
+    const { key } = hidden.get(subject) ?? { key: newKey(subject, location) }
     for (const type of typesOf(subject)) where.set(type, filter`NOT ${oneOf(subject, [key])}`)
   }
   reach.where = where
@@ -216,7 +223,7 @@ const aboveOf = async (
     const next: (readonly [Subject, Row])[] = []
     for (const [below, row] of level)
       for (const above of subjects) {
-        const key = keyAbove(above, below, row)
+        const key = keyAbove(a, above, below, row)
         if (key === undefined || rows.some((one) => one.key === key)) continue
         const found = await readRow(above, a, key)
         if (found !== undefined && above === subject) return found
@@ -228,14 +235,19 @@ const aboveOf = async (
 }
 
 /** The key of what a row is in, or refers to. */
-const keyAbove = (subject: Subject, below: Subject, { key, message }: Row): string | undefined => {
+const keyAbove = (
+  location: Location,
+  subject: Subject,
+  below: Subject,
+  { key, message }: Row,
+): string | undefined => {
   const parent = below.name?.parent?.text
   if (parent !== undefined && parent === subject.name?.pattern)
     return key.split('/').slice(0, parent.split('/').length).join('/')
   const { field } = below.references.find(({ target }) => target === subject.entity) ?? {}
-  const value = field && (message as Readonly<Record<string, unknown>>)[field.localName]
-  if (typeof value !== 'string' || value === '') return undefined
-  return subject.name === undefined ? value : newKey(subject).replace(/[^/]*$/, () => value)
+  const value = field && keyTextIn(message, field)
+  if (value === undefined || value === '') return undefined
+  return subject.name === undefined ? value : newKey(subject, location).replace(/[^/]*$/, () => value)
 }
 
 const spokenOf = (rows: readonly Row[]): ReadonlyMap<string, string> =>

@@ -12,7 +12,7 @@ import { captureLogs, type CapturedLogs } from '../harness/captured-logs.js'
 import { inProcess, serving } from '../harness/test-server.js'
 import { type TestPrincipal, principalHeaders } from '../harness/principal-headers.js'
 import { Canaries, newCanary } from './leaks/canary.js'
-import { type NewTenant, newTenantOf } from './world/tenants.js'
+import { newTenantOf } from './world/tenants.js'
 import { checkDeclarations } from './declarations.js'
 import { checkDenial, checkSharedWrites, checkSilence, type Stranger } from './denial.js'
 import { grpcListenerClient, type Headers, httpListenerClient } from './wire/listener-clients.js'
@@ -134,7 +134,7 @@ interface Run {
   readonly limited: string
   readonly reach: RowReach & { isOn: boolean }
   tenants: readonly [string, string]
-  newTenant: NewTenant
+  newTenant: ReturnType<typeof newTenantOf>
   readonly subject: string
   readonly secrets: Canaries
   readonly options: SecurityOptions
@@ -214,14 +214,14 @@ const checkServing = async (
       a: {
         tenant: tenants[0],
         text: ours.text,
-        targets: new Map(),
+        ...{ targets: new Map(), parents: new Map() },
         headers: await headersOf({ subject, groups, tenant: tenants[0] }),
         mustNotSee: theirs.canaries,
       },
       b: {
         tenant: tenants[1],
         text: theirs.text,
-        targets: new Map(),
+        ...{ targets: new Map(), parents: new Map() },
         headers: await headersOf({ subject, groups, tenant: tenants[1] }),
         mustNotSee: ours.canaries,
       },
@@ -254,7 +254,7 @@ const checkServing = async (
     for (const one of subjects) await checkSubject(world, one, strangers)
     const { requests = {}, leaveOut = {} } = options
     leaveOutShared(methods, findings, options)
-    const own = ownRequestsOf(methods, subjects, requests, (path) => Object.hasOwn(leaveOut, path))
+    const own = ownRequestsOf(methods, world, requests, (path) => Object.hasOwn(leaveOut, path))
     const done = await checkOwnRequests(world, own)
     if (run.reach.isOn) {
       const headers = await headersOf({ subject: run.limited, groups, tenant: tenants[0] })

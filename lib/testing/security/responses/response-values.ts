@@ -1,4 +1,5 @@
 import type { Outcome } from '../wire/listener-clients.js'
+import { withoutKey } from '../world/made-up-keys.js'
 
 /**
  * What a call returned, value by value. A text is one value and the numbers in it, so that `3 of 5` can be
@@ -6,17 +7,28 @@ import type { Outcome } from '../wire/listener-clients.js'
  */
 export type ResponseValues = ReadonlyMap<string, string | number>
 
-/** @param spoken - texts of the request, which say nothing in a response, and what to read in their place. */
-export const responseValuesOf = (outcome: Outcome, spoken: ReadonlyMap<string, string>): ResponseValues => {
+/**
+ * @param spoken - texts of the request, which say nothing in a response, and what to read in their place.
+ * @param counted - fields of messages, `package.Message.localName`, with a number that the database makes for
+ * all tenants.
+ */
+export const responseValuesOf = (
+  outcome: Outcome,
+  spoken: ReadonlyMap<string, string>,
+  counted: ReadonlySet<string> = new Set(),
+): ResponseValues => {
   const values = new Map<string, string | number>([['code', outcome.code]])
   const named = (text: string): string => {
     let said = text
-    for (const [one, other] of spoken) said = said.replaceAll(one, other)
+    for (const [one, other] of spoken) said = withoutKey(said, one, other)
     return said
   }
   const put = (path: string, value: unknown): void => {
     if (typeof value === 'string') return putText(values, path, named(value))
-    if (typeof value === 'number' || typeof value === 'bigint') return void values.set(path, numberOf(value))
+    if (typeof value === 'number' || typeof value === 'bigint') {
+      const key = KEY.test(path) ? spoken.get(String(value)) : undefined
+      return void values.set(path, key ?? numberOf(value))
+    }
     if (typeof value === 'boolean') return void values.set(path, String(value))
     if (ArrayBuffer.isView(value)) return void values.set(path, Buffer.from(value.buffer).toString('hex'))
     if (Array.isArray(value)) {
@@ -29,7 +41,8 @@ export const responseValuesOf = (outcome: Outcome, spoken: ReadonlyMap<string, s
       return putText(values, path, timeOf(value as { readonly seconds: bigint; readonly nanos: number }))
     const entries = Object.entries(value).filter(([name]) => !name.startsWith('$'))
     if ($typeName === undefined) values.set(`${path}.size`, entries.length)
-    for (const [name, one] of entries) put(`${path}.${named(name)}`, one)
+    for (const [name, one] of entries)
+      if (!counted.has(`${String($typeName)}.${name}`)) put(`${path}.${named(name)}`, one)
   }
   put('message', outcome.message)
   for (const line of outcome.metadata.split('\n'))
@@ -37,6 +50,9 @@ export const responseValuesOf = (outcome: Outcome, spoken: ReadonlyMap<string, s
   put('', outcome.response)
   return values
 }
+
+/** The end of a path whose number may be a key. */
+const KEY = /(\.id|Id)s?(\[\d+\])?$/
 
 /** What differs from call to call. */
 const EACH_CALLS = /^(x-request-id|date|content-length|traceparent|etag|keep-alive|connection)\b/i

@@ -1,6 +1,7 @@
 import type { Message } from '@bufbuild/protobuf'
 import { RequestContext } from '../../../context.js'
 import { newCanary } from '../leaks/canary.js'
+import { parentAt } from './requests.js'
 import { maskableFields } from './samples.js'
 import type { Subject } from './subjects.js'
 import {
@@ -47,11 +48,13 @@ export const rowNear = async (
     if (above !== undefined && row !== undefined)
       side.targets.set(target, above.name?.parse(row.key)?.at(-1) ?? row.key)
   }
-  const { sharedParent, name } = subject
+  const { name } = subject
   const [, parent] =
     [...near].find(([one]) => one.name !== undefined && one.name.pattern === name?.parent?.text) ?? []
   const asked =
-    parent === undefined ? undefined : newKey(subject).replace(sharedParent ?? '', () => parent.key)
+    parent === undefined
+      ? undefined
+      : newKey(subject, side).replace(parentAt(side, subject) ?? '', () => parent.key)
   try {
     const stored = subject.repository && (await storeRow(world, subject, side, asked, content))
     if (typeof stored === 'object') return stored
@@ -118,11 +121,12 @@ export const readRow = async (subject: Subject, side: Side, key: string): Promis
 const as = <T>({ tenant }: Side, fn: () => Promise<T>): Promise<T> =>
   RequestContext.as({ tenant, subject: 'security-check' }, fn)
 
-/** The part of a name that is the key of its row. */
+/** The part of a name that is the key of its row, as its repository takes it. */
 const storedKey = ({ name, repository }: Subject, key: string): string => {
   const own = repository?.model.key.property
   const at = name?.variables.findIndex(({ field }) => field.property === own) ?? -1
-  return name?.parse(key)?.at(at) ?? key
+  const text = name?.parse(key)?.at(at) ?? key
+  return (repository?.model.keys.keyOf(text) ?? text) as string
 }
 
 /**

@@ -1,6 +1,13 @@
 import { clone, create, type DescField, type DescMessage, type Message } from '@bufbuild/protobuf'
+import { keyTextIn, wireKey } from '../../../server/methods/scope/wire-keys.js'
 import type { Local } from '../../../resource/messages/local-field.js'
 import type { Standard, Subject } from './subjects.js'
+
+/** Where the resources of a side are, as far as the check has made that. */
+export interface Location {
+  /** The keys of what others are in: a name by its pattern, any other key by the entity. */
+  readonly parents: ReadonlyMap<object | string, string>
+}
 
 /** The content of a request for a standard method. Parts without a field in the message are left out. */
 export interface Asking {
@@ -13,31 +20,40 @@ export interface Asking {
   readonly fields?: Readonly<Record<string, unknown>>
 }
 
-/** The request of a standard method. */
-export const requestFor = (subject: Subject, { desc, standard }: Standard, asking: Asking): Message => {
+/**
+ * The request of a standard method. A key that a field cannot hold is left out.
+ * @param location - where the resources are that have no parent in their key.
+ */
+export const requestFor = (
+  location: Location,
+  subject: Subject,
+  { desc, standard }: Standard,
+  asking: Asking,
+): Message => {
   const { key = '', keys = [key], entity = create(subject.message), mask = [] } = asking
   const init: Record<string, unknown> = withFields(desc.input, {
-    ...scopeOf(subject, standard.kind === 'list' ? key : keys[0]),
+    ...scopeOf(location, subject, desc.input, standard.kind === 'list' ? key : keys[0]),
     ...asking.fields,
   })
   const keyed = (one: string): Message => {
     const message = clone(subject.message, entity)
-    Object.assign(message, { [subject.key.localName]: one })
+    Object.assign(message, { [subject.key.localName]: heldKey(subject.key, one) })
     return message
   }
   switch (standard.kind) {
     case 'get':
     case 'delete':
     case 'undelete':
-      init[standard.key.localName] = key
+      init[standard.key.localName] = heldKey(standard.key, key)
       break
     case 'batchGet':
     case 'batchDelete':
-      init[standard.keys.localName] = [...keys]
+      init[standard.keys.localName] = keys.flatMap((one) => heldKey(standard.keys, one) ?? [])
       break
     case 'create':
-      init[standard.resource.localName] = keyed(key)
-      if (standard.id !== undefined) init[standard.id.localName] = idOf(subject, key)
+      init[standard.resource.localName] = subject.isMinted ? entity : keyed(key)
+      if (standard.id !== undefined && !subject.isMinted)
+        init[standard.id.localName] = heldKey(standard.id, idOf(subject, key))
       break
     case 'update':
       Object.assign(init, updateOf(desc.input, standard.resource, keyed(key), mask))
@@ -61,16 +77,46 @@ export const parentIn = ({ name }: Subject, key: string): string | undefined =>
     ? undefined
     : key.split('/').slice(0, name.parent.text.split('/').length).join('/')
 
+/** A key as a field has it; undefined for a text that the field cannot hold. */
+export const heldKey = (field: DescField, text: string): unknown =>
+  field.scalar === undefined ? text : wireKey(field, text)
+
+/** The name of the parent that the check makes for all of them; undefined where they are in none. */
+export const parentAt = ({ parents }: Location, { name, sharedParent }: Subject): string | undefined =>
+  parents.get(name?.parent?.text ?? '') ?? sharedParent
+
+/** What a field that locates a resource has at a place, as a text. */
+export const scopeTextAt = (location: Location, subject: Subject, name: string): string => {
+  const { text = '', isParent = false } = subject.scope.get(name) ?? {}
+  const { target } = subject.references.find(({ field }) => field.name === name) ?? {}
+  return (isParent ? parentAt(location, subject) : target && location.parents.get(target)) ?? text
+}
+
+/** The same, as a field of a message has it. */
+export const scopeAt = (location: Location, subject: Subject, field: DescField): unknown => {
+  const text = scopeTextAt(location, subject, field.name)
+  return (field.scalar === undefined ? undefined : wireKey(field, text)) ?? A_NUMBER
+}
+
 /** Values for the fields that locate a resource. One that is in a parent of its own is asked for there. */
-const scopeOf = (subject: Subject, key = ''): Readonly<Record<string, string | number>> => {
+const scopeOf = (
+  location: Location,
+  subject: Subject,
+  input: DescMessage,
+  key = '',
+): Readonly<Record<string, unknown>> => {
   const parent = parentIn(subject, key)
   return Object.fromEntries(
-    [...subject.scope].map(([field, value]) => [
-      field,
-      parent !== undefined && value === subject.sharedParent ? parent : value,
-    ]),
+    [...subject.scope].flatMap(([name, { isParent }]) => {
+      const field = input.fields.find((one) => one.name === name)
+      if (field === undefined) return []
+      return [[name, isParent && parent !== undefined ? parent : scopeAt(location, subject, field)]]
+    }),
   )
 }
+
+/** What a field that locates a resource and holds no key has. */
+const A_NUMBER = 7
 
 /** The last part of a name. */
 const idOf = ({ name }: Subject, key: string): string => name?.parse(key)?.at(-1) ?? key
@@ -101,7 +147,8 @@ const updateOf = (
 })
 
 /** The key of a returned resource. */
-export const keyOf = (subject: Subject, message: Message | undefined): string => textIn(message, subject.key)
+export const keyOf = ({ key }: Subject, message: Message | undefined): string =>
+  message === undefined ? '' : keyTextIn(message, key)
 
 /** The text in a field of a response, `''` when there is none. */
 export const textIn = (message: Message | undefined, field: DescField): string => {

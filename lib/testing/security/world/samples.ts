@@ -9,6 +9,8 @@ import {
   ScalarType,
 } from '@bufbuild/protobuf'
 import { field_behavior, FieldBehavior } from 'ashlar-annotations/google/api/field_behavior_pb.js'
+import { fitsIn, newTextThat } from './made-up-keys.js'
+import { type Location, scopeAt } from './requests.js'
 import type { Subject } from './subjects.js'
 
 /** How values are generated. */
@@ -45,19 +47,21 @@ export const samplesAdvice = ({ message: { typeName } }: Subject, samples: Sampl
 
 /**
  * A new resource without a key, with a value in every field that a client may write.
+ * @param location - where it is.
  * @param references - values of fields that have to be of other resources, by local name.
  */
 export const sampleOf = (
   subject: Subject,
   making: Making,
   samples: Samples,
-  references: Readonly<Record<string, string>>,
+  location: Location,
+  references: Readonly<Record<string, unknown>>,
 ): Message => {
   const init: Record<string, unknown> = {}
   for (const field of writableFields(subject)) put(init, field, valueFor(subject, field, making))
-  for (const [name, value] of subject.scope) {
+  for (const name of subject.scope.keys()) {
     const field = subject.message.fields.find((one) => one.name === name)
-    if (field !== undefined) put(init, field, value)
+    if (field !== undefined) put(init, field, scopeAt(location, subject, field))
   }
   const { typeName } = subject.message
   const own = samples[typeName]?.(making.n)
@@ -100,8 +104,11 @@ export const put = (init: Record<string, unknown>, field: DescField, value: unkn
 const valueFor = ({ repository, secrets }: Subject, field: DescField, making: Making): unknown => {
   if (secrets.includes(field) && field.scalar !== undefined)
     return field.scalar === ScalarType.BYTES ? Buffer.from(making.secret) : `${making.secret}${making.n}`
-  const most = repository?.model.byProto.get(field.name)?.maxLength ?? Infinity
-  return sampleValue(field, { ...making, most }, 0)
+  const column = repository?.model.byProto.get(field.name)
+  const value = sampleValue(field, { ...making, most: column?.maxLength ?? Infinity }, 0)
+  // A text may stand for what has a form of its own, such as a UUID.
+  if (typeof value !== 'string' || fitsIn(column, value)) return value
+  return newTextThat((text) => fitsIn(column, text))(making.text)
 }
 
 type Bounded = Making & { readonly most: number }

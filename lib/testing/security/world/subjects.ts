@@ -6,6 +6,8 @@ import {
 import type { NamePattern, Repository } from '../../../persistence/index.js'
 import type { ServedMethod } from '../../../server/served-methods.js'
 import { boundPattern } from '../wire/http-request.js'
+import { fitsIn, type NewText, newTextThat, parentText } from './made-up-keys.js'
+import { heldKey } from './requests.js'
 
 /** A standard method of a resource. */
 export type Standard<K extends Kind = Kind> = ServedMethod & {
@@ -27,6 +29,10 @@ export interface Subject {
   readonly name: NamePattern | undefined
   /** The pattern of keys: `notes/*`, or `*` for anything. */
   readonly keyPattern: string
+  /** Whether the database makes the keys, so that nobody chooses one. */
+  readonly isMinted: boolean
+  /** Makes texts for the key, or for the last part of the name. */
+  readonly newText: NewText
   /** The class of its entities. */
   readonly entity: object | undefined
   /**
@@ -38,9 +44,9 @@ export interface Subject {
     readonly target: object
     readonly isInName: boolean
   }[]
-  /** Fields that locate the resource, such as `parent`, with a value for each. */
-  readonly scope: ReadonlyMap<string, string | number>
-  /** The parent that the check makes for all of them, as a name. */
+  /** Fields that locate the resource, such as `parent`. */
+  readonly scope: ReadonlyMap<string, Scope>
+  /** The parent that the check makes for all of them, as a name, unless the database makes its key. */
   readonly sharedParent: string | undefined
   /** False where every tenant shares the resource. */
   readonly isTenants: boolean
@@ -48,6 +54,14 @@ export interface Subject {
   readonly secrets: readonly DescField[]
   /** Fields that show a token once, when it is minted. */
   readonly credentials: readonly DescField[]
+}
+
+/** A field that locates a resource. */
+export interface Scope {
+  /** What it has, as a text, unless the database makes the key of what is above. */
+  readonly text: string
+  /** Whether it is the name of the parent. */
+  readonly isParent: boolean
 }
 
 /**
@@ -101,8 +115,10 @@ const subjectOf = (
       const isInName = model?.name?.variables.some((variable) => variable.field.proto === field.name) ?? false
       return [{ field, target: relation.target(), isInName }]
     }),
-    scope: scopeOf(methods),
-    sharedParent: model?.name?.parent?.text.replaceAll(/\{[^}]*\}/g, 'check'),
+    isMinted: model?.key.isMinted === true,
+    newText: newTextThat((text) => fitsIn(model?.key, text) && fitsOnWire(key, text)),
+    scope: scopeOf(methods, model),
+    sharedParent: model?.name && parentOf(model.name),
     isTenants: model === undefined || model.tenant !== undefined,
     secrets: [...new Set([...named(model?.secrets), ...marked])].filter(
       (field) => !credentials.includes(field),
@@ -121,15 +137,28 @@ const isSecret = ({ secret, formerSecret }: FieldMark): boolean => secret || for
 const fieldOf = (message: DescMessage, name: string): DescField | undefined =>
   message.fields.find((field) => field.name === name)
 
-const scopeOf = (methods: readonly ServedMethod[]): ReadonlyMap<string, string | number> => {
-  const scope = new Map<string, string | number>()
+/** A name is a text whatever its parts are. */
+const fitsOnWire = (key: DescField, text: string): boolean => heldKey(key, text) !== undefined
+
+const parentOf = ({ parent, variables }: NamePattern): string | undefined =>
+  parent?.text.replaceAll(/\{([^}]*)\}/g, (_, part: string) =>
+    parentText(variables.find(({ name }) => name === part)?.field),
+  )
+
+const scopeOf = (
+  methods: readonly ServedMethod[],
+  model: Repository<object>['model'] | undefined,
+): ReadonlyMap<string, Scope> => {
+  const scope = new Map<string, Scope>()
   for (const { desc, standard, resource } of methods)
     for (const { name, own } of standard?.scope ?? []) {
       if (own) continue
       const field = (resource && fieldOf(resource, name)) ?? fieldOf(desc.input, name)
       const pattern = boundPattern(desc, name) ?? '*'
       const isText = field?.fieldKind === 'scalar' && field.proto.type === TYPE_STRING
-      scope.set(name, isText ? pattern.replaceAll(/\*+/g, 'check') : 7)
+      const text = pattern.replaceAll(/\*+/g, () => parentText(model?.byProto.get(name)))
+      const isParent = name === 'parent' && model?.name?.parent !== undefined
+      scope.set(name, { text: isText ? text : parentText(model?.byProto.get(name)), isParent })
     }
   return scope
 }

@@ -1,21 +1,24 @@
 import type { Message } from '@bufbuild/protobuf'
 import { RequestContext } from '../../../context.js'
 import { AshlarError, ErrConflict } from '../../../errors.js'
+import { keyPartOf } from '../../../resource/keys/key-part.js'
 import type { NamePattern } from '../../../persistence/index.js'
 import { Canaries, newCanary } from '../leaks/canary.js'
 import type { Headers, Outcome } from '../wire/listener-clients.js'
 import type { Caller, Probe } from './probe.js'
-import { keyOf, requestFor, textIn } from './requests.js'
+import { isChosen, parentText } from './made-up-keys.js'
+import { heldKey, keyOf, type Location, parentAt, requestFor, textIn } from './requests.js'
 import { type Making, sampleOf, type Samples, samplesAdvice } from './samples.js'
 import type { Subject } from './subjects.js'
 
 /** A tenant of the check, with a caller who may do everything in it. */
-export interface Side extends Caller {
+export interface Side extends Caller, Location {
   readonly tenant: string
   /** The prefix of its texts. */
   readonly text: string
   /** The keys of resources that others refer to, by entity. */
   readonly targets: Map<object, string>
+  readonly parents: Map<object | string, string>
 }
 
 /** The two tenants, and what the check knows of them. */
@@ -61,28 +64,47 @@ export const draft = (world: World, subject: Subject, side: Side, content = newC
     subject,
     { ...content, secret: world.secret },
     world.samples,
+    side,
     Object.fromEntries(
       subject.references.flatMap(({ field, target, isInName }) => {
         const key = side.targets.get(target)
-        return key === undefined || isInName ? [] : [[field.localName, key]]
+        if (isInName || (key === undefined && subject.scope.has(field.name))) return []
+        // Nothing has the key that would be made up.
+        return [[field.localName, key === undefined ? undefined : heldKey(field, key)]]
       }),
     ),
   )
 
-/** A key in the resource's format that does not exist. */
-export const newKey = (subject: Subject): string =>
-  subject.name === undefined
-    ? subject.keyPattern.replaceAll(/\*+/g, () => newCanary('check-'))
-    : nameWith(subject.name, newCanary('check-'))
+/** A key in the resource's format that does not exist, in the parent that the check has made for the side. */
+export const newKey = (subject: Subject, location: Location): string => {
+  const { name, keyPattern, sharedParent } = subject
+  if (name === undefined) return keyPattern.replaceAll(/\*+/g, () => subject.newText('check-'))
+  const key = nameWith(name, subject.newText('check-'))
+  return inParent(key, sharedParent, parentAt(location, subject))
+}
 
-/** What a variable of a name holds, its last one aside. */
-const PARENT = 'check'
+/** The name in another parent. */
+const inParent = (name: string, from: string | undefined, to: string | undefined): string =>
+  from !== undefined && to !== undefined && name.startsWith(`${from}/`) ? to + name.slice(from.length) : name
 
 const nameWith = ({ segments, variables }: NamePattern, key: string): string => {
-  const last = variables.at(-1)?.name
+  const last = variables.at(-1)
+  const fieldOf = (part: string) => variables.find(({ name }) => name === part)?.field
   return segments
-    .map(({ kind, text }) => (kind === 'literal' ? text : text === last ? key : PARENT))
+    .map(({ kind, text }) =>
+      kind === 'literal' ? text : text === last?.name ? key : parentText(fieldOf(text)),
+    )
     .join('/')
+}
+
+/** The key of what others are in. */
+const parentKey = (subject: Subject, location: Location): string | undefined => {
+  const { name, isMinted, repository } = subject
+  if (isMinted) return undefined
+  const key = parentText(repository?.model.key)
+  return name === undefined
+    ? key
+    : inParent(nameWith(name, key), subject.sharedParent, parentAt(location, subject))
 }
 
 /** The resources, each after what it is in and what it refers to. */
@@ -109,8 +131,11 @@ export const makeParents = async (world: World): Promise<void> => {
     const isTarget = entity !== undefined && targets.has(entity)
     if (!isTarget && (name === undefined || !parents.has(name.pattern))) continue
     for (const side of [world.a, world.b]) {
-      const row = await makeRow(world, subject, side, name === undefined ? PARENT : nameWith(name, PARENT))
+      const row = await makeRow(world, subject, side, parentKey(subject, side))
       if (isTarget) noteTarget(subject, side, row)
+      if (typeof row === 'string') continue
+      if (name !== undefined) side.parents.set(name.pattern, row.key)
+      if (entity !== undefined) side.parents.set(entity, name?.parse(row.key)?.at(-1) ?? row.key)
     }
   }
 }
@@ -159,13 +184,13 @@ export const keyInNewParent = async (
   subject: Subject,
   side: Side,
 ): Promise<string | undefined> => {
-  const { sharedParent } = subject
   const above = world.subjects.find(
     ({ name }) => name !== undefined && name.pattern === subject.name?.parent?.text,
   )
-  if (sharedParent === undefined || above === undefined) return undefined
+  const shared = parentAt(side, subject)
+  if (shared === undefined || above === undefined) return undefined
   const parent = await makeRow(world, above, side)
-  return typeof parent === 'string' ? undefined : newKey(subject).replace(sharedParent, () => parent.key)
+  return typeof parent === 'string' ? undefined : newKey(subject, side).replace(shared, () => parent.key)
 }
 
 export const sendRow = async (
@@ -178,9 +203,10 @@ export const sendRow = async (
   const create = subject.of('create')
   if (create === undefined) return storeRow(world, subject, side, asked, content)
   let said = ''
-  const keys = subject.keyPattern === '*' ? ['', newKey(subject)] : [newKey(subject)]
+  const one = newKey(subject, side)
+  const keys = subject.isMinted ? [one] : subject.keyPattern === '*' ? ['', one] : [one]
   for (const key of asked === undefined ? keys : [asked]) {
-    const request = requestFor(subject, create, { key, entity: draft(world, subject, side, content) })
+    const request = requestFor(side, subject, create, { key, entity: draft(world, subject, side, content) })
     const [listener] = world.probe.listeners
     const outcome =
       listener && (await world.probe.send(listener, create.desc, request, side, { shows: true }))
@@ -208,20 +234,19 @@ export const storeRow = async (
   const entity = repository.model.fromMessage(draft(world, subject, side, content))
   const { name } = subject
   asked ??= await keyOfSingleton(world, subject, side)
-  if (name === undefined) {
-    if (asked !== undefined) Object.assign(entity, { [repository.model.key.property]: asked })
-  } else {
-    const values = name.parse(asked ?? newKey(subject))
-    Object.assign(
-      entity,
-      Object.fromEntries(name.variables.map(({ field }, at) => [field.property, values?.[at]])),
-    )
+  const { key } = repository.model
+  const chosen = name === undefined && !isChosen(key) ? asked : (asked ?? newKey(subject, side))
+  const values = name === undefined ? [chosen] : (name.parse(chosen ?? '') ?? [])
+  for (const [at, field] of (name?.variables.map((part) => part.field) ?? [key]).entries()) {
+    const text = subject.isMinted && field.property === key.property ? undefined : values[at]
+    if (text !== undefined)
+      Object.assign(entity, { [field.property]: keyPartOf(field).valueOf(text) ?? text })
   }
   const stored = await RequestContext.as({ tenant: side.tenant, subject: 'security-check' }, () =>
     repository.create(entity).catch((error: unknown) => {
       // A singleton may be there already: Create of its parent has made it.
       if (!(error instanceof ErrConflict) || name?.isSingleton !== true) throw error
-      return repository.update(String(Reflect.get(entity, repository.model.key.property)), entity)
+      return repository.update(Reflect.get(entity, key.property) as string, entity)
     }),
   ).catch((error: unknown) => {
     if (error instanceof AshlarError) return error
