@@ -72,6 +72,8 @@ export interface MintingSql {
   readonly column: string
   /** Whether that makes the column the primary key, so that the table says so nowhere else. */
   readonly isPrimaryKey: boolean
+  /** Whether numbers end where the type of the column does, and not where 64 bits do. */
+  readonly endsWithType: boolean
   /** What follows the table where a new row has no other column. */
   readonly alone: string
   /** What a statement needs that inserts a chosen number all the same. */

@@ -115,6 +115,7 @@ const dialect = ({
   minting: {
     column: ' AUTO_INCREMENT',
     isPrimaryKey: false,
+    endsWithType: true,
     alone: '() VALUES ()',
     overriding: '',
     added: (table, { name, type }) =>

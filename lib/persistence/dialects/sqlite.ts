@@ -84,6 +84,7 @@ export const sqlite: Dialect = {
   minting: {
     column: ' PRIMARY KEY AUTOINCREMENT',
     isPrimaryKey: true,
+    endsWithType: false,
     alone: 'DEFAULT VALUES',
     overriding: '',
     added: ({ name }) => `make ${quote(name)} anew`,

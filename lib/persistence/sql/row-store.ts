@@ -1,6 +1,7 @@
 import { Internal } from '../../errors.js'
 import type { Field } from '../../resource/fields/field.js'
 import { trialKey } from '../../resource/keys/minted.js'
+import { kindOf } from '../../resource/kinds/kinds.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { CredentialRow } from '../contract/credential-check.js'
 import type { Dialect } from '../dialects/dialect.js'
@@ -49,6 +50,8 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, SeenRows
   readonly #gets: Statement[] = []
   readonly #inserted: readonly Field[]
   readonly #unminted: readonly Field[]
+  /** Whether the database may mint a number that the column is not declared to hold. */
+  readonly #mayMintTooMuch: boolean
   /** For rows with one column before the entity's. */
   readonly hydrateBehind: Hydrate<E>
 
@@ -66,13 +69,16 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, SeenRows
     this.tenant = model.tenant === undefined ? this.key : partSql(model.tenant, dialect)
     this.#inserted = inserted(model)
     this.#unminted = unminted(model)
+    const { increments } = kindOf(model.key)
+    const isNarrow = typeof increments === 'object' && typeof increments.range[1] === 'number'
+    this.#mayMintTooMuch = this.#mints && isNarrow && !dialect.minting.endsWithType
     this.#hydrate = hydratorOf(model, model.entityFields, dialect)
     this.hydrateBehind = hydratorOf(model, model.entityFields, dialect, 1)
     this.lists = new RowLists(model, dialect, this.statements, tableOf)
   }
 
   get insertsAtOnce(): boolean {
-    return this.statements.canReturn
+    return this.statements.canReturn && !this.#mayMintTooMuch
   }
 
   /** Not where a key may be of several tenants, or where what a table changes is read back. */
@@ -118,6 +124,7 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, SeenRows
     const statement = this.statements.insert(fields, first?.taken, event && this.outbox?.along)
     const { rows } = await call.on.run(statement, bound, call)
     if (rows[0] === undefined && parents !== undefined && parents.length > 0) throw new MissingParent()
+    if (isMinted && this.#mayMintTooMuch) this.#checkMinted(this.#first(rows))
     if (this.statements.canReturn) return this.#first(rows)
     if (isMinted && !this.dialect.can.returning) return this.#first(await this.#minted(call, row))
     const key = this.model.keys.textOf(isMinted ? this.#first(rows) : values)
@@ -126,6 +133,12 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, SeenRows
 
   get #mints(): boolean {
     return this.model.key.isMinted === true
+  }
+
+  /** @throws Internal where the numbers are used up, which takes the row back. */
+  #checkMinted(made: E): void {
+    const { key, keys } = this.model
+    if (!keys.isKey(keys.textOf(made))) throw new Internal(new RangeError(`${key.column} has no number left`))
   }
 
   /** The values of a row that is rolled back, so that the database mints no number for it. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { RequestContext } from '../../../lib/context.js'
-import { ErrConflict, ErrNotFound, Internal, InvalidArgument } from '../../../lib/errors.js'
+import { AshlarError, ErrConflict, ErrNotFound, Internal, InvalidArgument } from '../../../lib/errors.js'
 import type { Repository } from '../../../lib/persistence/contract/repository.js'
 import { schemaComparison } from '../../../lib/persistence/comparison/schema-comparison.js'
 import { MemoryDatabase } from '../../../lib/persistence/memory/memory-database.js'
@@ -175,9 +175,10 @@ describeOn('numbers that the database mints', [...backends, ...merged, ...pooled
           await marks.delete(first.id)
           const second = await marks.create({})
           expect(second.id).to.equal(next(first.id))
+          const again = made('rolled back')
           await tickets
             .transaction(async () => {
-              await tickets.create(made('rolled back'))
+              await tickets.create(again)
               await marks.create({})
               throw new RangeError('on purpose')
             })
@@ -186,6 +187,8 @@ describeOn('numbers that the database mints', [...backends, ...merged, ...pooled
           expect(Number(third.id)).to.be.greaterThan(Number(second.id))
           expect(await told()).to.deep.equal([])
           expect((await tickets.list()).items).to.deep.equal([])
+          // What was created once has no number of that time.
+          expect(await tickets.create(again)).to.include({ title: 'rolled back' })
         }))
 
       it('are used up by no dry run', () =>
@@ -232,6 +235,32 @@ describeOn('numbers that the database mints', [...backends, ...merged, ...pooled
           await rejection(steps.update(second.id, { nextId: gone }, ['next_id']), InvalidArgument, 'next_id')
         }))
 
+      it('end where the type does: no row has a number that it cannot hold', async () => {
+        const { dataSource } = opened
+        const most = MOST[name] ?? '9223372036854775807'
+        const isUnsignedOnPostgres = /^(postgres|pgbouncer)$/.test(backend.name) && name === 'unsigned int'
+        if (dataSource === undefined || isUnsignedOnPostgres) return
+        await asAcme(() => tickets.create(made('a')))
+        await dataSource.query(endsAt(backend.name, table, most))
+        await asAcme(async () => {
+          const refused = await Promise.all(
+            ['b', 'c'].map((title) =>
+              tickets.create(made(title)).then(keys.textOf, (error: unknown) => error),
+            ),
+          )
+          // SQLite reports the end of 64 bits as a full disk.
+          const errors = refused.filter((one) => one !== most)
+          expect(errors.every((one) => one instanceof AshlarError)).to.equal(true)
+          expect(errors).to.not.have.length(0)
+          const { items } = await tickets.list()
+          expect(items.filter((one) => !keys.isKey(keys.textOf(one)))).to.deep.equal([])
+          for (const one of items) expect(await tickets.get(one.id)).to.deep.equal(one)
+          expect((await told()).toSorted()).to.deep.equal(items.map((one) => keys.textOf(one)).toSorted())
+        })
+        await dataSource.query(`DELETE FROM ${table}`)
+        await dataSource.query(endsAt(backend.name, table, '1000'))
+      })
+
       it('that a row has already are nobody else’s fault', async () => {
         if (backend.name !== 'postgres') return
         await asAcme(async () => {
@@ -244,6 +273,22 @@ describeOn('numbers that the database mints', [...backends, ...merged, ...pooled
       })
     })
 })
+
+/** The last number of a type that has fewer than 64 bits. */
+const MOST: Readonly<Record<string, string>> = {
+  smallint: '32767',
+  int: '2147483647',
+  'unsigned int': '4294967295',
+}
+
+/** Makes the number the last one that the database has minted, or on MariaDB the next one that it mints. */
+function endsAt(name: string, table: string, number: string): string {
+  if (name === 'postgres' || name === 'pgbouncer')
+    return `SELECT setval(pg_get_serial_sequence('${table}', 'id'), ${number})`
+  return name === 'mariadb' || name === 'mysql8'
+    ? `ALTER TABLE ${table} AUTO_INCREMENT = ${number}`
+    : `UPDATE sqlite_sequence SET seq = ${number} WHERE name = '${table}'`
+}
 
 /** In `npm test` the engines that are servers share the types; in memory and on SQLite each is tried. */
 function isAskedOn(name: string, at: number): boolean {
