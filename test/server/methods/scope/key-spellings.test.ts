@@ -88,12 +88,13 @@ const TYPES: readonly Spelled[] = [
 ]
 
 /** Codes of gRPC, by the names and numbers that the other protocols give them. */
-const [OK, INVALID, NOT_FOUND, EXISTS, DENIED] = [0, 3, 5, 6, 7] as const
+const [OK, INVALID, NOT_FOUND, EXISTS, DENIED, EXHAUSTED] = [0, 3, 5, 6, 7, 8] as const
 const BY_NAME: Readonly<Record<string, number>> = {
   ok: OK,
   invalid_argument: INVALID,
   not_found: NOT_FOUND,
   permission_denied: DENIED,
+  resource_exhausted: EXHAUSTED,
 }
 const BY_STATUS: Readonly<Record<number, number>> = {
   200: OK,
@@ -101,6 +102,7 @@ const BY_STATUS: Readonly<Record<number, number>> = {
   403: DENIED,
   404: NOT_FOUND,
   409: EXISTS,
+  429: EXHAUSTED,
 }
 
 /** What a call came to: a code, or the status, name or number of something unexpected. */
@@ -148,6 +150,13 @@ describeOn('spellings of a key', [...backends, ...pooled], (backend) => {
       let grpc: ForeignClient
       let decide: (request: AuthorizationRequest) => Decision = () => true
       let requests = 0
+      /** The buckets that calls were charged to. */
+      const charged: string[] = []
+      let isFull = false
+      const consume = async (bucket: string) => {
+        charged.push(bucket)
+        if (isFull) throw { msBeforeNext: 1000 } as unknown as Error
+      }
 
       const json = async (verb: string, path: string, body?: unknown, headers = {}): Promise<Came> => {
         const response = await fetch(`${running.http}${path}`, {
@@ -256,6 +265,7 @@ describeOn('spellings of a key', [...backends, ...pooled], (backend) => {
           authorizer: { decidesByRow: true, authorize: (request) => decide(request) },
           gateway: { connect: true },
           idempotencyStore: new MemoryIdempotencyStore(),
+          resilience: { rateLimiter: { consume } },
         })
         grpc = new ForeignClient(service, running.grpc)
         for (const id of [denied, open])
@@ -269,6 +279,7 @@ describeOn('spellings of a key', [...backends, ...pooled], (backend) => {
       beforeEach(() => (decide = () => true))
       afterEach(async () => {
         decide = () => true
+        isFull = false
         expect(await titles()).to.deep.equal({ [denied]: 'first', [open]: 'first' })
       })
 
@@ -342,6 +353,22 @@ describeOn('spellings of a key', [...backends, ...pooled], (backend) => {
             INVALID,
             NOT_FOUND,
           ])
+      })
+
+      it('other than its own are charged like its own, and go by no limit', async () => {
+        decide = () => ({ where: filter`NOT id = ${stored(denied) as never}` })
+        const mine = `tenant:${ALICE['account-id']}`
+        for (const [at, text] of texts.entries()) {
+          const calls = some({ ...naming(text), ...several(text) }, at)
+          charged.length = 0
+          await refuses(calls, text)
+          const expected = Object.keys(calls).map(() => mine)
+          expect(charged, JSON.stringify(text)).to.deep.equal(expected)
+        }
+        isFull = true
+        await refuses({ ...naming(denied), ...several(denied) }, denied, [EXHAUSTED])
+        for (const [at, text] of texts.entries())
+          await refuses(some({ ...naming(text), ...several(text) }, at), text, [EXHAUSTED])
       })
 
       it('other than its own spoil no call that shares its statement', async () => {

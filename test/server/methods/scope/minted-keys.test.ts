@@ -44,10 +44,10 @@ describeOn('a key that the database mints, in calls', backends, (backend) => {
       let running: RunningServer
       let grpc: ForeignClient
 
-      const call = async (method: string, path: string, body?: object) => {
+      const call = async (method: string, path: string, body?: object, caller: object = ALICE) => {
         const response = await fetch(`${running.http}/${path}`, {
           method,
-          headers: { ...ALICE, 'content-type': 'application/json' },
+          headers: { ...caller, 'content-type': 'application/json' },
           ...(body !== undefined && { body: JSON.stringify(body) }),
         })
         const json = (await response.json()) as Record<string, unknown>
@@ -101,6 +101,52 @@ describeOn('a key that the database mints, in calls', backends, (backend) => {
         expect((await call('POST', `v1/tasks/${id}:undelete`, {})).json).to.include({ id })
         const stranger = { ...ALICE, 'account-id': 'umbrella' }
         expect(await grpc.unary('GetTask', { id }, stranger)).to.include({ code: 5 })
+      })
+
+      it('is of no use to another tenant', async () => {
+        const stranger = { ...ALICE, 'account-id': 'umbrella' }
+        const asked = (method: string, path: string, body?: object) => call(method, path, body, stranger)
+        const [first, second] = [await made('mine'), await made('mine too', '?request_id=same')]
+        const own = (await asked('POST', 'v1/tasks?request_id=same', { title: 'mine too' })).json
+        expect(own).to.include({ id: next(second.id), title: 'mine too' })
+        const { etag, ...kept } = (await call('GET', `v1/tasks/${first.id}`)).json
+        const ids = `ids=${String(own['id'])}&ids=${first.id}`
+        const refused = [
+          await asked('PATCH', `v1/tasks/${first.id}?update_mask=title`, { title: 'theirs', etag }),
+          await asked('DELETE', `v1/tasks/${first.id}`),
+          await asked('POST', `v1/tasks/${first.id}:undelete`, {}),
+          await asked('GET', `v1/tasks:batchGet?${ids}`),
+          await asked('POST', 'v1/tasks:batchUpdate', {
+            requests: [own['id'], first.id].map((id) => ({
+              task: { id, title: `x${String(id)}` },
+              updateMask: 'title',
+            })),
+          }),
+        ]
+        expect(refused.map(({ status }) => status)).to.deep.equal(refused.map(() => 404))
+        const page = (await call('GET', 'v1/tasks?page_size=1')).json['nextPageToken']
+        const listed = await asked(
+          'GET',
+          `v1/tasks?page_token=${encodeURIComponent(String(page))}&page_size=1000`,
+        )
+        const tasks = (listed.json['tasks'] ?? []) as { readonly id: unknown }[]
+        expect(tasks.filter(({ id }) => id !== own['id'])).to.deep.equal([])
+        expect((await call('GET', `v1/tasks/${first.id}`)).json).to.deep.equal({ etag, ...kept })
+        expect((await asked('GET', `v1/tasks/${String(own['id'])}`)).json).to.include({ title: 'mine too' })
+      })
+
+      it('that no row has, or can have, is not found', async () => {
+        const beyond = ['9223372036854775807', '9223372036854775808', '-9223372036854775809', '2147483648']
+        // A number in a field of numbers has no spelling of its own.
+        const spelled = wire === Type.STRING ? ['1e0', '+1', '01'] : []
+        for (const id of ['0', '-1', '-7', ...spelled, ...beyond])
+          for (const [method, path, body] of [
+            ['GET', `v1/tasks/${encodeURIComponent(id)}`, undefined],
+            ['PATCH', `v1/tasks/${encodeURIComponent(id)}?update_mask=title`, { title: 'x' }],
+            ['DELETE', `v1/tasks/${encodeURIComponent(id)}`, undefined],
+            ['GET', `v1/tasks:batchGet?ids=${encodeURIComponent(id)}`, undefined],
+          ] as const)
+            expect((await call(method, path, body)).status, `${method} ${path}`).to.be.oneOf([400, 404])
       })
 
       it('is chosen by no caller, over any protocol', async () => {
