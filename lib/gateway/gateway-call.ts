@@ -61,9 +61,10 @@ export async function call(
   const body = hasBody(request)
     ? new Body(request, options.maxBodyBytes, caller, setup.unauthenticated)
     : undefined
-  const early = body === undefined ? NO_BODY : await body.beginning()
+  let early: Buffer | undefined
   let incoming: HttpIncoming | undefined
   try {
+    early = body === undefined ? NO_BODY : await body.beginning()
     let message: Message
     let unreadable: Error | undefined
     try {
