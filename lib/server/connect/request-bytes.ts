@@ -1,15 +1,10 @@
-import {
-  type DescMessage,
-  type DescMethod,
-  fromBinary,
-  type Message,
-  type Registry,
-} from '@bufbuild/protobuf'
+import type { DescMethod, Message, Registry } from '@bufbuild/protobuf'
 import { AshlarError, InvalidArgument, Unimplemented } from '../../errors.js'
 import { jsonOf } from '../../gateway/http/body.js'
 import { CONTENT_CODINGS } from '../../gateway/http/content-coding.js'
 import { invalidAt } from '../../gateway/json/fault.js'
 import { messageReader } from '../../gateway/json/reader.js'
+import { readRequest } from '../../resource/wire/read-request.js'
 import type { UnauthenticatedBytes } from '../../bounds/unauthenticated-bytes.js'
 import { isCompressed, onlyMessage } from '../grpc/envelope.js'
 import type { WireFormat } from './wire-format.js'
@@ -58,21 +53,13 @@ const inflated = async ({ coding, limit }: RequestForm, bytes: Uint8Array): Prom
 }
 
 const decoded = ({ method, format, registry }: RequestForm, bytes: Buffer): Message => {
-  if (!format.isJson) return fromBytes(method.input, bytes)
+  if (!format.isJson) return readRequest(method.input, bytes)
   const json = jsonOf(bytes)
   if (json === undefined) throw new InvalidArgument('', 'the request is empty, which is no JSON: send {}')
   try {
     return messageReader(method.input)(json, { registry, answer: method.output })
   } catch (error) {
     throw invalidAt('', error)
-  }
-}
-
-const fromBytes = (input: DescMessage, bytes: Buffer): Message => {
-  try {
-    return fromBinary(input, bytes)
-  } catch (error) {
-    throw new InvalidArgument('', `the request is not a well-formed ${input.typeName}`, error)
   }
 }
 

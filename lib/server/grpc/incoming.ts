@@ -1,4 +1,4 @@
-import { type DescMethod, fromBinary, type Message } from '@bufbuild/protobuf'
+import type { DescMethod, Message } from '@bufbuild/protobuf'
 import {
   type Caller,
   type Incoming,
@@ -7,9 +7,10 @@ import {
   type UnaryResponse,
   type WholeRequest,
 } from '../../call.js'
-import { AshlarError, InvalidArgument, Unimplemented } from '../../errors.js'
+import { AshlarError, Unimplemented } from '../../errors.js'
 import { GRPC_CODINGS } from '../../gateway/http/content-coding.js'
 import { messageBytes } from '../../resource/wire/message-writer.js'
+import { readRequest } from '../../resource/wire/read-request.js'
 import type { Arrival } from './arrival.js'
 import { COMPRESSED, type Enveloped } from './envelope.js'
 
@@ -85,13 +86,10 @@ export class GrpcIncoming implements Incoming, RestOfRequest {
   }
 }
 
-const wholeRequest = ({ input }: DescMethod, bytes: Uint8Array): WholeRequest => {
-  try {
-    return { request: fromBinary(input, bytes), ignoredMask: NO_PATHS }
-  } catch (error) {
-    throw new InvalidArgument('', `the request is not a well-formed ${input.typeName}`, error)
-  }
-}
+const wholeRequest = ({ input }: DescMethod, bytes: Uint8Array): WholeRequest => ({
+  request: readRequest(input, bytes),
+  ignoredMask: NO_PATHS,
+})
 
 const NOTHING = new Uint8Array()
 const NO_PATHS: readonly string[] = []
