@@ -4,6 +4,12 @@ import { networkOf } from '../text/network-of.js'
 /** Bytes of a request that are read before its call is let in, and at most decoded. */
 export const EARLY_BYTES = 64 * 1024
 
+/**
+ * What a request of HTTP/2 takes besides its bytes, in bytes: a connection has up to 1,000 of them at a time,
+ * and those of a few bytes would count as nothing.
+ */
+export const STREAM_BYTES = 8 * 1024
+
 /** What a refused caller is told to wait. */
 const RETRY_AFTER_MS = 1_000
 

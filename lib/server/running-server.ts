@@ -36,7 +36,7 @@ export class RunningServer {
   constructor(plan: ServerPlan, mounted: MountedGateway | undefined) {
     const { config, services, gateway } = plan
     this.#plan = plan
-    this.#grpcTls = config.tls && new GrpcTls(readTls(config.tls))
+    this.#grpcTls = config.tls && new GrpcTls(readTls(config.tls), config.limits.httpHeadersMs)
     const credentials = this.#grpcTls ?? ServerCredentials.createInsecure()
     const parts = { ...plan, limits: config.limits, timeoutMsOf: timeoutMsOf(config) }
     this.#grpc = new GrpcListener(services, parts, credentials)

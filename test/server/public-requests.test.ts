@@ -1,6 +1,6 @@
 import { create, toBinary } from '@bufbuild/protobuf'
 import { expect } from 'chai'
-import { gzipSync } from 'node:zlib'
+import { deflateSync, gzipSync } from 'node:zlib'
 import type { ServerCall } from '../../lib/call.js'
 import { envelope } from '../support/connect/wire-client.js'
 import { CallRequestSchema, CallService } from '../support/gen/calls_pb.js'
@@ -127,6 +127,47 @@ describe('the request of a public method', () => {
         await until(() => inside === 0)
       }
     })
+
+  const told = async (path: string, coding: string, body: Buffer): Promise<unknown> => {
+    const { outcome, stream } = raw.open('', { ':path': path, 'grpc-encoding': coding })
+    stream.end(body)
+    return (await outcome).code
+  }
+  const overConnect = async (path: string, body: Buffer): Promise<unknown> => {
+    const headers = { 'content-type': 'application/proto', 'content-encoding': 'gzip' }
+    const url = `${running.http}${path}`
+    const response = await fetch(url, { method: 'POST', headers, body: new Uint8Array(body) })
+    return response.status === 200 ? 'ok' : ((await response.json()) as { code: string }).code
+  }
+  /** So many fields that no type has. */
+  const unknown = (count: number) => Buffer.alloc(2 * count, Buffer.from([0x78, 0]))
+
+  it('of the framework holds a few names, inflated too', async () => {
+    const check = '/grpc.health.v1.Health/Check'
+    const [few, many] = [unknown(4_000), unknown(4_200)]
+    for (const [coding, compress] of [
+      ['gzip', gzipSync],
+      ['deflate', deflateSync],
+    ] as const)
+      expect([
+        await told(check, coding, envelope(1, compress(few))),
+        await told(check, coding, envelope(1, compress(many))),
+        await told(check, coding, envelope(0, many)),
+        await told('/grpc.health.v1.Health/Watch', coding, envelope(1, compress(many))),
+      ]).to.deep.equal([0, 8, 8, 8])
+    expect([await overConnect(check, gzipSync(few)), await overConnect(check, gzipSync(many))]).to.deep.equal(
+      ['ok', 'resource_exhausted'],
+    )
+  })
+
+  it('has no more than 10,000 fields that are not known', async () => {
+    const call = '/calls.v1.CallService/Call'
+    const many = gzipSync(unknown(10_001))
+    expect([await told(call, 'gzip', envelope(1, many)), await overConnect(call, many)]).to.deep.equal([
+      3,
+      'invalid_argument',
+    ])
+  })
 
   it('is given back when its call ends well', async () => {
     isHeld = false

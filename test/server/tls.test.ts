@@ -29,6 +29,14 @@ describe('TLS', () => {
   }
   afterEach(() => running.stop())
 
+  it('has a time for its handshake on each listener', async () => {
+    await start({ tls, limits: { httpHeadersMs: 50 } })
+    for (const address of [running.grpc, running.http.replace('http://', '')]) {
+      const socket = connect(Number(address.split(':').at(-1)), '127.0.0.1').on('error', () => {})
+      await once(socket.resume(), 'close')
+    }
+  })
+
   /** The code that a gRPC client gets which trusts `ca` and presents `own`. */
   const grpc = async (ca?: string, own?: typeof client): Promise<number> => {
     const credentials =

@@ -2,7 +2,12 @@ import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import type { Caller } from '../../call.js'
 import { type AshlarError, Cancelled, InvalidArgument } from '../../errors.js'
-import { EARLY_BYTES, HeldRequest, type UnauthenticatedBytes } from '../../bounds/unauthenticated-bytes.js'
+import {
+  EARLY_BYTES,
+  HeldRequest,
+  STREAM_BYTES,
+  type UnauthenticatedBytes,
+} from '../../bounds/unauthenticated-bytes.js'
 import { inflateBody, tooLarge } from './content-coding.js'
 import { awaitsContinue } from './continue.js'
 import { Gathered } from './gathered-bytes.js'
@@ -128,6 +133,7 @@ export class Body extends HeldRequest {
   /** All of it, as it comes. Until that is wanted, the client has to wait behind the beginning. */
   #collect(): Promise<Buffer> {
     const request = this.#request
+    const besides = request.httpVersionMajor === 2 ? STREAM_BYTES : 0
     let first: Buffer | undefined
     let gathered: Gathered | undefined
     return new Promise((resolve, reject) => {
@@ -139,7 +145,8 @@ export class Body extends HeldRequest {
         if (first === undefined) first = Buffer.from(chunk)
         else (gathered ??= Gathered.of(first)).add(chunk)
         const isMore = length > EARLY_BYTES && !this.#isWanted
-        this.unauthenticated.hold(this, (gathered?.capacity ?? length) + (isMore ? UNREAD_BYTES : 0))
+        const unread = isMore ? UNREAD_BYTES : 0
+        this.unauthenticated.hold(this, besides + (gathered?.capacity ?? length) + unread)
         if (!isMore) return
         request.pause()
         this.#onMore?.()
@@ -149,6 +156,7 @@ export class Body extends HeldRequest {
       request.once('close', () => {
         if (!request.complete) reject(new Cancelled())
       })
+      if (besides > 0) this.unauthenticated.hold(this, besides)
     })
   }
 }

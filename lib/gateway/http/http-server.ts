@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer, type ServerOptions as TlsOptions } from 'node:https'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import {
   type AshlarError,
@@ -22,7 +23,10 @@ export interface HttpServerOptions {
   readonly http2?: boolean
   /** Milliseconds to receive all headers of a request. Default 10,000. */
   readonly headersTimeoutMs?: number
-  /** Milliseconds to receive a whole request with its body. Default 30,000. */
+  /**
+   * Milliseconds to receive a whole request with its body, and that a client may take nothing of a response.
+   * Default 30,000.
+   */
   readonly requestTimeoutMs?: number
   /**
    * Milliseconds that an idle connection is kept. Default 65,000, longer than common load balancers keep
@@ -84,6 +88,12 @@ export function createHttpServer(listener: Listener, options: HttpServerOptions 
   // The total size of headers is limited instead: with a limit on their number Node drops the last ones
   // silently.
   server.maxHeadersCount = 0
+  if (Number.isFinite(requestTimeoutMs))
+    server.setTimeout(requestTimeoutMs, (socket) =>
+      endUnread(socket, responding.get(socket), requestTimeoutMs),
+    )
+  // What `clientError` would write waits for a handshake that does not come.
+  server.on('tlsClientError', (_cause, socket: Socket) => void socket.destroy())
   server.on('clientError', (cause, socket) => refuse(cause, socket, responding.get(socket)))
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
     end(socket, '405 Method Not Allowed', new Unimplemented('CONNECT is not supported'))
@@ -111,6 +121,17 @@ function hasItsHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
 
 const refuseHost = (request: IncomingMessage, response: ServerResponse): void =>
   reject(request, response, 400, new InvalidArgument('', 'the request must have one Host header'))
+
+/**
+ * Ends a connection on which nothing has moved, if its client takes nothing of a response, or if it was kept
+ * for another request. What comes too slowly has times of its own.
+ */
+function endUnread(socket: Socket, response: ServerResponse | undefined, ms: number): void {
+  const isWaiting =
+    response?.writableFinished === false ? socket.writableLength === 0 : response === undefined
+  if (isWaiting && !socket.writableEnded) socket.setTimeout(ms)
+  else socket.destroy()
+}
 
 function refuse(
   cause: Error & { readonly code?: string },

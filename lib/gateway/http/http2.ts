@@ -9,6 +9,8 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { TLSSocket } from 'node:tls'
 import { DeadlineExceeded, Unimplemented } from '../../errors.js'
 import { destroyLater } from './destroy-later.js'
+import { closeEnded } from '../../bounds/close-ended.js'
+import { endUnread } from '../../bounds/end-unread.js'
 import { reject } from './reject.js'
 
 const { NGHTTP2_INTERNAL_ERROR, NGHTTP2_STREAM_STATE_HALF_CLOSED_REMOTE } = constants
@@ -16,7 +18,9 @@ const { NGHTTP2_INTERNAL_ERROR, NGHTTP2_STREAM_STATE_HALF_CLOSED_REMOTE } = cons
 export interface Http2Bounds {
   /** Milliseconds until the first request of a connection has come. */
   readonly headersTimeoutMs: number
-  /** Milliseconds to receive a whole request with its body. */
+  /**
+   * Milliseconds to receive a whole request with its body, and that a client may take nothing of a response.
+   */
   readonly requestTimeoutMs: number
   /** Milliseconds that a connection without a request is kept. */
   readonly keepAliveTimeoutMs: number
@@ -44,6 +48,7 @@ export function serveHttp2(server: Server, bounds: Http2Bounds): void {
   http2.on('session', (session) => {
     destroyLater(session)
     closeWhenIdle(session, bounds)
+    session.on('stream', (stream) => endUnread(stream, bounds.requestTimeoutMs))
     server.emit('session', session)
   })
   for (const event of ['request', 'checkContinue'])
@@ -58,8 +63,9 @@ export function serveHttp2(server: Server, bounds: Http2Bounds): void {
   const [overHttp1] = server.listeners('secureConnection')
   server.removeAllListeners('secureConnection')
   server.on('secureConnection', (socket: TLSSocket) => {
-    if (socket.alpnProtocol === 'h2') http2.emit('connection', socket)
-    else overHttp1?.call(server, socket)
+    if (socket.alpnProtocol !== 'h2') return overHttp1?.call(server, socket)
+    closeEnded(socket, bounds.headersTimeoutMs)
+    http2.emit('connection', socket)
   })
 }
 

@@ -16,8 +16,8 @@ const VARINT_BYTES = 10
 
 /**
  * The request that the bytes are.
- * @throws InvalidArgument where they are not well-formed, and for more than {@link MOST_UNKNOWN_FIELDS} fields
- * that its types do not have.
+ * @throws InvalidArgument where they are not well-formed, and for more than {@link MOST_UNKNOWN_FIELDS}
+ * fields that its types do not have.
  */
 export const readRequest = (type: DescMessage, bytes: Uint8Array): Message => {
   try {

@@ -8,10 +8,24 @@ import {
   stringReader,
 } from '../../resource/messages/field-readers.js'
 import { type Readable, readableOf } from '../../resource/messages/read-mask-target.js'
+import { Health } from '../../gen/grpc/health/v1/health_pb.js'
+import { ServerReflection } from '../../gen/grpc/reflection/v1/reflection_pb.js'
+import { ServerReflection as ServerReflectionAlpha } from '../../gen/grpc/reflection/v1alpha/reflection_pb.js'
 import { nestedValidateOnly } from './nested-validate-only.js'
 
 /** Of the name of a service or a type that anybody may ask about: what is asked is kept, or repeated. */
 export const MOST_NAME_CHARACTERS = 1024
+
+/** Bytes of a request of a service that has names in its requests, and is there for everybody. */
+const MOST_NAME_BYTES = 8 * 1024
+/** The services of the framework that anybody may call. */
+const OF_EVERYBODY: ReadonlySet<string> = new Set(
+  [Health, ServerReflection, ServerReflectionAlpha].map(({ typeName }) => typeName),
+)
+
+/** Bytes that a message of a request may have, of which the methods of others may have `limit`. */
+export const requestBytes = ({ parent }: DescMethod, limit: number): number =>
+  OF_EVERYBODY.has(parent.typeName) ? Math.min(limit, MOST_NAME_BYTES) : limit
 
 /**
  * One rpc with what interceptors need to know about its messages, computed once. A reader is undefined when

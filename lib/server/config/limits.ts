@@ -15,7 +15,10 @@ export interface LimitsConfig {
   readonly maxConcurrentStreams?: number
   /** How long a gRPC connection may be silent before the server pings it. Default 60,000. */
   readonly grpcKeepaliveMs?: number
-  /** How long the client has to respond to the ping before the connection is closed. Default 20,000. */
+  /**
+   * How long the client has to respond to the ping before the connection is closed, and to close a connection
+   * that has ended. Default 20,000.
+   */
   readonly grpcKeepaliveTimeoutMs?: number
   /** A gRPC connection without calls is closed, with notice, after this time. Default: none. */
   readonly grpcMaxIdleMs?: number
@@ -26,9 +29,12 @@ export interface LimitsConfig {
   readonly grpcMaxAgeMs?: number
   /** Concurrent HTTP connections; further ones are closed at once. Default: none. */
   readonly maxHttpConnections?: number
-  /** Time for the TLS handshake, and then for all headers of an HTTP request. Default 10,000. */
+  /** Time for the TLS handshake, over gRPC too, and for all headers of an HTTP request. Default 10,000. */
   readonly httpHeadersMs?: number
-  /** Time to receive a whole HTTP request with its body. Default 30,000. */
+  /**
+   * Time to receive a whole HTTP request with its body, and how long its client may take nothing of a
+   * response. Default 30,000.
+   */
   readonly httpRequestMs?: number
   /**
    * How long an idle HTTP connection is kept. Default 65,000, longer than common load balancers keep theirs.

@@ -93,9 +93,11 @@ export const tlsProblems = (field: string, tls: TlsConfig): Problem[] => {
 
 /** The same for the gRPC listener. Connections that are made after `renew` get the new certificate. */
 export class GrpcTls extends ServerCredentials {
-  constructor(tls: TlsNow) {
+  /** @param handshakeTimeout - milliseconds. */
+  constructor(tls: TlsNow, handshakeTimeout: number) {
     const ssl = sslOf(tls)
-    super(ssl._getConstructorOptions(), ssl._getSecureContextOptions() ?? {})
+    const timeout = Number.isFinite(handshakeTimeout) ? { handshakeTimeout } : {}
+    super({ ...ssl._getConstructorOptions(), ...timeout }, ssl._getSecureContextOptions() ?? {})
   }
 
   renew(tls: TlsNow): void {

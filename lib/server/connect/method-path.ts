@@ -8,6 +8,7 @@ import { OwnStatusError } from '../../gateway/http/own-status-error.js'
 import { metadataOf } from '../../gateway/http/metadata-of.js'
 import { keepAllPrivate } from '../../gateway/http/respond.js'
 import type { UnauthenticatedBytes } from '../../bounds/unauthenticated-bytes.js'
+import { requestBytes } from '../chain/method.js'
 import { type Arriving, arriving } from './arriving.js'
 import type { Calling, Responded } from './connected-call.js'
 import { checkVersion, fromQuery, parametersOf } from './query-request.js'
@@ -118,7 +119,7 @@ const askedOf = (
   const formOf = (format: WireFormat): RequestForm => {
     const coding = headers[format.protocol === 'connect' ? 'connect-content-encoding' : 'grpc-encoding']
     const isCoded = format.isEnveloped && typeof coding === 'string'
-    const limit = maxBodyBytes
+    const limit = requestBytes(method, maxBodyBytes)
     return { method, format, coding: isCoded ? coding : undefined, limit, registry, unauthenticated }
   }
   if (httpMethod === 'GET') {

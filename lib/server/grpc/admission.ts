@@ -2,7 +2,8 @@ import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
 import { Metadata as GrpcMetadata, Server, type ServerOptions } from '@grpc/grpc-js'
 import { timeoutMs } from '../../gateway/http/grpc-timeout.js'
 import { requestIdFrom } from '../../text/request-id-from.js'
-import { Arrival, type ArrivalLimits } from './arrival.js'
+import type { UnauthenticatedBytes } from '../../bounds/unauthenticated-bytes.js'
+import { Arrival } from './arrival.js'
 import { checkHeaders } from './check-headers.js'
 import { statusOf } from './unary.js'
 
@@ -32,7 +33,7 @@ export class Admission {
    */
   constructor(
     options: ServerOptions,
-    readonly limits: ArrivalLimits,
+    readonly unauthenticated: UnauthenticatedBytes,
     readonly maxHeaderBytes: number,
   ) {
     wrap()
@@ -50,7 +51,7 @@ export class Admission {
       headers['grpc-timeout'] = backstopOf(ms)
     }
     const asked = { headerBytes: bytes, deadline, coding: coding as string | undefined }
-    this.latest = new Arrival(stream, asked, this.limits)
+    this.latest = new Arrival(stream, asked, this.unauthenticated)
   }
 }
 

@@ -9,15 +9,14 @@ import {
   Unimplemented,
 } from '../../errors.js'
 import { Caller } from '../../call.js'
-import { EARLY_BYTES, HeldRequest, type UnauthenticatedBytes } from '../../bounds/unauthenticated-bytes.js'
+import {
+  EARLY_BYTES,
+  HeldRequest,
+  STREAM_BYTES,
+  type UnauthenticatedBytes,
+} from '../../bounds/unauthenticated-bytes.js'
+import { endUnread } from '../../bounds/end-unread.js'
 import { type Enveloped, Envelopes, PREFIX_BYTES } from './envelope.js'
-
-/** What one client can have read of its requests. */
-export interface ArrivalLimits {
-  /** Bytes of a message, before and after inflation. */
-  readonly maxMessageBytes: number
-  readonly unauthenticated: UnauthenticatedBytes
-}
 
 /** What the headers of a call say of its request. */
 export interface AskedArrival {
@@ -32,6 +31,9 @@ export interface AskedArrival {
 /** Bytes that a stream which is not read takes until its client has to wait: the window of HTTP/2. */
 const WINDOW_BYTES = 64 * 1024
 
+/** Before it is known which method is called, nothing is read. */
+const NOTHING_YET: ArrivalLimits = { timeoutMs: 0, maxMessageBytes: 0 }
+
 /** The longest delay of a timer. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
@@ -40,6 +42,14 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1
  * end counts when no reset follows: nothing in the half-close tells the two apart.
  */
 const RESET_FOLLOWS_MS = 2
+
+/** What a method lets its callers do. */
+export interface ArrivalLimits {
+  /** How long a request may take to come, and its client may take nothing of a response. */
+  readonly timeoutMs: number
+  /** Bytes of a message, before and after inflation. */
+  readonly maxMessageBytes: number
+}
 
 /** A call that takes one request. */
 export interface OneRequestCall {
@@ -68,6 +78,7 @@ export class Arrival extends HeldRequest {
   #isOver = false
   #problem: AshlarError | undefined
   #timer: NodeJS.Timeout | undefined
+  #limits: ArrivalLimits = NOTHING_YET
   /** Undefined from its beginning on. */
   #call: OneRequestCall | undefined
   #reader: Reader | undefined
@@ -77,28 +88,29 @@ export class Arrival extends HeldRequest {
   constructor(
     readonly stream: ServerHttp2Stream,
     readonly asked: AskedArrival,
-    readonly limits: ArrivalLimits,
+    unauthenticated: UnauthenticatedBytes,
   ) {
-    super(limits.unauthenticated, addressOf(stream))
+    super(unauthenticated, addressOf(stream))
   }
 
-  /**
-   * Begins to read one request. grpc-js no longer does.
-   * @param withinMs - how long it may take.
-   */
-  start(call: OneRequestCall, withinMs: number): void {
+  /** Bytes of a message, before and after inflation. */
+  get maxMessageBytes(): number {
+    return this.#limits.maxMessageBytes
+  }
+
+  /** Begins to read one request. grpc-js no longer does. */
+  start(call: OneRequestCall, limits: ArrivalLimits): void {
     this.#call = call
-    if (withinMs <= LONGEST_TIMER_MS) this.#timer = setTimeout(this.#expire, withinMs).unref()
     const { stream } = this
-    stream.removeAllListeners('data').removeAllListeners('end')
+    this.#begins(limits)
     stream.on('data', this.#receive).on('end', this.#finish).resume()
     this.#count()
   }
 
   /** Begins to read a stream of requests. grpc-js no longer does. */
-  startStream(): void {
+  startStream(limits: ArrivalLimits): void {
     const { stream } = this
-    stream.removeAllListeners('data').removeAllListeners('end')
+    this.#begins(limits)
     stream
       .on('data', this.#receive)
       .on('end', () => setTimeout(this.#finish, RESET_FOLLOWS_MS))
@@ -149,6 +161,9 @@ export class Arrival extends HeldRequest {
   }
 
   refuse(reason: AshlarError): void {
+    const { stream } = this
+    // Its response is there, and is not read.
+    if (stream.writableEnded) return stream.close(constants.NGHTTP2_CANCEL)
     this.caller.leave(reason)
     this.#fail(reason)
   }
@@ -177,11 +192,19 @@ export class Arrival extends HeldRequest {
     )
   }
 
+  #begins(limits: ArrivalLimits): void {
+    this.#limits = limits
+    const { timeoutMs } = limits
+    if (timeoutMs <= LONGEST_TIMER_MS) this.#timer = setTimeout(this.#expire, timeoutMs).unref()
+    this.stream.removeAllListeners('data').removeAllListeners('end')
+  }
+
   readonly #receive = (chunk: Buffer): void => {
     if (this.#isOver) return
     const isFirst = this.#call !== undefined && this.#first === undefined && this.#envelopes === undefined
     const { length } = chunk
-    if (isFirst && length >= PREFIX_BYTES && chunk.readUIntBE(0, PREFIX_BYTES) === length - PREFIX_BYTES) {
+    const isOne = isFirst && length >= PREFIX_BYTES && length - PREFIX_BYTES <= this.maxMessageBytes
+    if (isOne && chunk.readUIntBE(0, PREFIX_BYTES) === length - PREFIX_BYTES) {
       this.#first = Buffer.from(chunk)
       this.#count()
     } else this.#gather(chunk)
@@ -200,13 +223,14 @@ export class Arrival extends HeldRequest {
 
   readonly #expire = (): void => {
     if (this.#call !== undefined) this.#fail(new DeadlineExceeded('the request did not arrive in time'))
+    endUnread(this.stream, this.#limits.timeoutMs)
   }
 
   #gather(chunk: Buffer): void {
     const envelopes = this.#gathered()
     envelopes.add(chunk)
     const { claimed = 0, length } = envelopes
-    const { maxMessageBytes } = this.limits
+    const { maxMessageBytes } = this
     if (claimed > maxMessageBytes) return this.#fail(tooLarge(maxMessageBytes))
     // Before anybody decides about the call: from then on it asks for no more.
     this.#count(length > EARLY_BYTES ? WINDOW_BYTES : 0)
@@ -219,7 +243,7 @@ export class Arrival extends HeldRequest {
   /** Counts what is in memory. @param more - what comes although nobody reads it. */
   #count(more = 0): void {
     const came = this.#envelopes?.capacity ?? this.#first?.length ?? 0
-    this.unauthenticated.hold(this, this.asked.headerBytes + came + this.#kept + more)
+    this.unauthenticated.hold(this, STREAM_BYTES + this.asked.headerBytes + came + this.#kept + more)
   }
 
   /** All that has come and is not taken, in one place. */

@@ -11,7 +11,7 @@ import { streamHandler } from './stream.js'
 import { StreamCall } from './stream-call.js'
 import { UnaryCall } from './unary.js'
 import type { ResolvedLimits } from '../config/limits.js'
-import { pathOf } from '../chain/method.js'
+import { pathOf, requestBytes } from '../chain/method.js'
 
 /** What the gRPC listener has of its server. */
 export interface GrpcParts {
@@ -24,8 +24,10 @@ export interface GrpcParts {
 /** A method as the listener knows it. */
 export interface ServedMethod {
   readonly desc: DescMethod
-  /** How long its request may take to come. */
+  /** How long its request may take to come, and its client may take nothing of a response. */
   readonly timeoutMs: number
+  /** Bytes of a message of a request, before and after inflation. */
+  readonly maxMessageBytes: number
 }
 
 /** The gRPC listener: every method of every service calls the dispatcher. */
@@ -39,10 +41,14 @@ export class GrpcListener {
     credentials: ServerCredentials,
   ) {
     this.#credentials = credentials
+    const { maxMessageBytes, maxHeaderBytes } = limits
+    const served = (desc: DescMethod): ServedMethod => ({
+      desc,
+      timeoutMs: timeoutMsOf({ path: pathOf(desc) }),
+      maxMessageBytes: requestBytes(desc, maxMessageBytes),
+    })
     const methods = new Map<string, ServedMethod>(
-      services.flatMap(({ methods: all }) =>
-        all.map((desc) => [pathOf(desc), { desc, timeoutMs: timeoutMsOf({ path: pathOf(desc) }) }]),
-      ),
+      services.flatMap(({ methods: all }) => all.map((desc) => [pathOf(desc), served(desc)])),
     )
     const options: ServerOptions = {
       // Counts each call and each message, for a service that is not served.
@@ -53,8 +59,7 @@ export class GrpcListener {
       ...bound('grpc.max_connection_idle_ms', limits.grpcMaxIdleMs),
       ...bound('grpc.max_connection_age_ms', limits.grpcMaxAgeMs),
     }
-    const { maxMessageBytes, maxHeaderBytes } = limits
-    const admission = new Admission(options, { maxMessageBytes, unauthenticated }, maxHeaderBytes)
+    const admission = new Admission(options, unauthenticated, maxHeaderBytes)
     const enter: ServerInterceptor = ({ path }, call) => {
       const arrival = admission.latest as Arrival
       const method = methods.get(path) as ServedMethod
@@ -63,7 +68,7 @@ export class GrpcListener {
     }
     options.interceptors = [enter]
     wrapStreams(options)
-    endSessionsLate(options)
+    endSessionsLate(options, limits.grpcKeepaliveTimeoutMs)
     this.#server = createServer(options)
     for (const service of services) this.#add(service, dispatcher)
   }

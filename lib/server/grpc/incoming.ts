@@ -75,12 +75,12 @@ export class GrpcIncoming implements Incoming, RestOfRequest {
     if (flags === 0) return bytes
     // The codes are those that gRPC asks for.
     if (flags !== COMPRESSED) throw new AshlarError('INTERNAL', 'a message has flags that gRPC does not know')
-    const { limits } = this.held
-    const { coding } = this.held.asked
+    const { asked, maxMessageBytes } = this.held
+    const { coding } = asked
     if (coding === undefined || coding === 'identity')
       throw new AshlarError('INTERNAL', 'a message is compressed, and no header says in which way')
     const inflate = GRPC_CODINGS.get(coding)
-    if (inflate !== undefined) return bytes.length === 0 ? bytes : inflate(bytes, limits.maxMessageBytes)
+    if (inflate !== undefined) return bytes.length === 0 ? bytes : inflate(bytes, maxMessageBytes)
     const known = [...GRPC_CODINGS.keys()].join(', ')
     throw new Unimplemented(`requests may be compressed by ${known}, and by nothing else`)
   }

@@ -1,5 +1,7 @@
 import type { Http2Server, ServerHttp2Session } from 'node:http2'
+import type { Socket } from 'node:net'
 import { Server, type ServerOptions } from '@grpc/grpc-js'
+import { closeEnded } from '../../bounds/close-ended.js'
 import { destroyLater } from '../../gateway/http/destroy-later.js'
 
 /** Makes what grpc-js calls for each connection, as the `session` event of node:http2. */
@@ -9,24 +11,30 @@ type SessionHandler = (
 ) => (session: ServerHttp2Session) => void
 
 const wrapped = new WeakSet<SessionHandler>()
-const late = new WeakSet<ServerOptions>()
+/** How long the clients of such a server have to close an ended connection, in milliseconds. */
+const late = new WeakMap<ServerOptions, number>()
 
 /**
- * Makes the connections of a grpc-js server end as `destroyLater` says. grpc-js has no hook for it.
+ * Makes the connections of a grpc-js server end as `destroyLater` and `closeEnded` say. grpc-js has no hook
+ * for it.
  * @param options - of the server, which keeps them; servers with other options are not affected.
+ * @param ms - see `closeEnded`.
  * @throws TypeError when grpc-js no longer has what is wrapped here.
  */
-export const endSessionsLate = (options: ServerOptions): void => {
+export const endSessionsLate = (options: ServerOptions, ms: number): void => {
   // Private in the types of the package.
   const prototype = Server.prototype as unknown as { _sessionHandler?: SessionHandler }
   const original = prototype._sessionHandler
   if (typeof original !== 'function')
     throw new TypeError('@grpc/grpc-js has no _sessionHandler: this version of it is not supported')
-  late.add(options)
+  late.set(options, ms)
   if (wrapped.has(original)) return
   const withLateEnd: SessionHandler = function (server) {
     const handle = original.call(this, server)
-    if (!late.has(this.options)) return handle
+    const ms = late.get(this.options)
+    if (ms === undefined) return handle
+    const isSecure = 'setSecureContext' in server
+    server.on(isSecure ? 'secureConnection' : 'connection', (socket: Socket) => closeEnded(socket, ms))
     return (session) => {
       destroyLater(session)
       handle(session)

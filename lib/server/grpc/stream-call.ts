@@ -63,8 +63,8 @@ export class StreamCall extends ServerInterceptingCall implements Listener, OneR
     calls.set(token, this)
     metadata.set(TOKEN, token)
     this.#listener?.onReceiveMetadata(metadata)
-    if (hasOneRequest(this.#method.desc)) this.arrival.start(this, this.#method.timeoutMs)
-    else this.arrival.startStream()
+    if (hasOneRequest(this.#method.desc)) this.arrival.start(this, this.#method)
+    else this.arrival.startStream(this.#method)
   }
 
   /** Calls the handler of nice-grpc, which has to be told of a request. */

@@ -52,7 +52,7 @@ export class UnaryCall extends ServerInterceptingCall implements Listener, OneRe
 
   onReceiveMetadata(metadata: GrpcMetadata): void {
     this.#metadata = metadata
-    this.#arrival.start(this, this.#method.timeoutMs)
+    this.#arrival.start(this, this.#method)
   }
 
   /** grpc-js reads nothing. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { ClientHttp2Stream } from 'node:http2'
+import { type ClientHttp2Stream, connect as connectHttp2 } from 'node:http2'
 import { connect as connectTo, type Socket } from 'node:net'
 import { once } from 'node:events'
 import type { Config } from '../../../lib/server/config/config.js'
@@ -52,6 +52,46 @@ describe('a gRPC request that never ends', () => {
     expect([code, status]).to.deep.equal([0, 200])
   }
 
+  it('or whose response is not read, ends with the time that a call has', async () => {
+    await start({ resilience: { requestTimeoutMs: 50 }, reflection: true })
+    const session = connectHttp2(`http://${running.grpc}`, { settings: { initialWindowSize: 0 } })
+    const open = (path: string, body?: Buffer) => {
+      const stream = session.request({ ':method': 'POST', ':path': path, 'content-type': 'application/grpc' })
+      if (body === undefined) stream.write(Buffer.from([0, 0, 0, 0, 2, 0x3a, 0]))
+      else stream.end(body)
+      return stream.on('error', () => {})
+    }
+    const nothing = Buffer.alloc(5)
+    const streams = [
+      open('/specimens.v1.EchoService/Ping', nothing),
+      open('/grpc.health.v1.Health/Check', nothing),
+      open('/grpc.health.v1.Health/Watch', nothing),
+      open('/grpc.reflection.v1.ServerReflection/ServerReflectionInfo'),
+    ]
+    const read = raw.open('', { ':path': '/grpc.health.v1.Health/Watch' })
+    read.stream.end(nothing)
+    await once(read.stream, 'data')
+    await Promise.all(streams.map((stream) => once(stream, 'close')))
+    expect(streams.map(({ rstCode }) => rstCode)).to.deep.equal([8, 8, 8, 8])
+    expect(read.stream.closed).to.equal(false)
+    session.destroy()
+  })
+
+  it('of a connection that has ended does not keep it, whatever its client does', async () => {
+    await start({ limits: { grpcKeepaliveTimeoutMs: 50 } })
+    const [host = '', port = ''] = running.grpc.split(':')
+    const socket = connectTo({ host, port: Number(port), allowHalfOpen: true }).on('error', () => {})
+    const goaway = Buffer.from([0, 0, 8, 7, 0, 0, 0, 0, 0, ...Buffer.alloc(8)])
+    const settings = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])
+    socket.resume().write(Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), settings, goaway]))
+    await once(socket, 'end')
+    // A connection that is closed resets whoever sends on.
+    await until(() => {
+      socket.write('x')
+      return socket.destroyed
+    })
+  })
+
   for (const method of ['Echo', 'Count', 'Ping'])
     it(`to ${method} ends with the time that a call has, and its stream is closed`, async () => {
       await start({ resilience: { requestTimeoutMs: 50 } })
@@ -98,6 +138,13 @@ describe('a gRPC request that never ends', () => {
     await isServed()
   })
 
+  it('counts with what its stream takes, also where nothing of it came', async () => {
+    await start()
+    const [first] = Array.from({ length: 40 }, () => raw.open('Echo', ALICE))
+    expect(await codeOf(first as never)).to.equal(8)
+    await isServed()
+  })
+
   it('counts on all listeners together', async () => {
     await start()
     const { hostname, port, host } = new URL(running.http)
@@ -124,7 +171,7 @@ describe('a gRPC request that never ends', () => {
   it('counts for a public method, too, in each message of a stream of requests', async () => {
     await start({ reflection: true })
     const oldest = leave('Ping')
-    const streams = Array.from({ length: 8 }, () => reflect(beginning(PART)))
+    const streams = Array.from({ length: 20 }, () => reflect(beginning(7 * KIB)))
     expect(await codeOf(oldest)).to.equal(8)
     for (const { stream } of streams) stream.destroy()
     await isServed()
@@ -151,7 +198,7 @@ describe('a gRPC request that never ends', () => {
           raw = new RawGrpc(running.grpc)
         }
         // Whatever is still counted would now be too much.
-        const held = Array.from({ length: 6 }, () => leave('Echo'))
+        const held = Array.from({ length: 5 }, () => leave('Echo'))
         await isServed()
         for (const { stream } of held) stream.end(Buffer.alloc(1))
         const told = await Promise.all(held.map(codeOf))
