@@ -14,7 +14,8 @@ export const traced = (listener: RequestListener, telemetry: Telemetry | undefin
   return (request, response) => {
     const path = pathOf(request)
     if (isProbe(path) || !telemetry.isHeard) return listener(request, response)
-    const { method = 'GET', headers } = request
+    const { headers } = request
+    const method = knownMethod(request)
     const attributes = { 'http.request.method': method, 'url.path': path, 'url.scheme': schemeOf(request) }
     const carrier = new Metadata()
     for (const name of PROPAGATED) {
@@ -22,12 +23,12 @@ export const traced = (listener: RequestListener, telemetry: Telemetry | undefin
       if (typeof value === 'string') carrier.set(name, value)
     }
     matchedRoutes.set(request, undefined)
-    telemetry.span({ name: method, attributes, carrier }, (_ids, end) => {
+    telemetry.span({ name: nameOf(method), attributes, carrier }, (_ids, end) => {
       response.once('close', () => {
         const { statusCode } = response
         const route = matchedRoutes.get(request)
         end({
-          ...(route !== undefined && { name: `${method} ${route}` }),
+          ...(route !== undefined && { name: `${nameOf(method)} ${route}` }),
           attributes: {
             'http.response.status_code': statusCode,
             ...(route !== undefined && { 'http.route': route }),
@@ -39,6 +40,18 @@ export const traced = (listener: RequestListener, telemetry: Telemetry | undefin
     })
   }
 }
+
+/** RFC 9110 and RFC 5789. */
+const METHODS: ReadonlySet<string> = new Set(
+  'CONNECT DELETE GET HEAD OPTIONS PATCH POST PUT TRACE'.split(' '),
+)
+/** What the semantic conventions call any other method. */
+const OTHER = '_OTHER'
+
+/** Anybody may make up a method, and each would be a time series of its own. */
+const knownMethod = ({ method = 'GET' }: IncomingMessage): string => (METHODS.has(method) ? method : OTHER)
+
+const nameOf = (method: string): string => (method === OTHER ? 'HTTP' : method)
 
 /** W3C Trace Context and Baggage. */
 const PROPAGATED = ['traceparent', 'tracestate', 'baggage']

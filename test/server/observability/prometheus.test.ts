@@ -62,6 +62,14 @@ describe('metrics for Prometheus', () => {
       expect(sample(text, `${name}_count`, { http_route: '/v1/echo' })).to.equal(1)
   })
 
+  it('count requests of methods that somebody made up together', async () => {
+    for (const method of ['MKCALENDAR', 'PROPFIND']) await fetch(`${running.http}/nothing`, { method })
+    const text = await scrape()
+    const labels = { http_request_method: '_OTHER', http_response_status_code: '404' }
+    expect(sample(text, 'http_server_request_duration_seconds_count', labels)).to.equal(2)
+    expect(text).to.not.match(/MKCALENDAR|PROPFIND/)
+  })
+
   it('count requests by route, never by path or probe', async () => {
     await fetch(`${running.http}/v1/echo`, post(ALICE))
     await fetch(`${running.http}/nothing/at/secret-7`)
