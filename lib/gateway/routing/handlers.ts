@@ -35,7 +35,7 @@ const noSuchPath = (reason: unknown): Error =>
 
 function toFetchRequest(request: IncomingMessage, signal: AbortSignal): Request {
   const { method = 'GET', headers: given, headersDistinct, url = '/' } = request
-  if (method === 'TRACE' || method === 'CONNECT')
+  if (NO_REQUEST.has(method.toUpperCase()))
     throw new OwnStatusError(405, 'UNIMPLEMENTED', `${method} is not supported`)
   const headers = new Headers()
   for (const [name, values] of Object.entries(headersDistinct))
@@ -51,6 +51,9 @@ function toFetchRequest(request: IncomingMessage, signal: AbortSignal): Request 
     ...(bodyless ? {} : { body: Readable.toWeb(request) as globalThis.ReadableStream, duplex: 'half' }),
   } as RequestInit)
 }
+
+/** The methods that a `Request` cannot have, in any case. Over HTTP/2 a method is any word. */
+const NO_REQUEST: ReadonlySet<string> = new Set(['CONNECT', 'TRACE', 'TRACK'])
 
 /** A host and a port, without characters that begin another part of a URL. */
 const HOST = /^[^\s/?#@\\]+$/

@@ -268,6 +268,14 @@ describe('HTTP/2', () => {
     }
   })
 
+  it('refuses a method that no mounted handler can be given', async () => {
+    await start({}, (builder) => builder.httpHandler('/hook', () => new Response('reached')))
+    const session = await open()
+    for (const method of ['TRACE', 'trace', 'TRACK'])
+      expect((await ask(session, method, '/hook')).status).to.equal(405)
+    expect((await ask(session, 'INVENTED', '/hook')).text).to.equal('reached')
+  })
+
   it('gives a mounted handler the URL and the headers', async () => {
     await start({}, (builder) =>
       builder.httpHandler('/hook', (asked: Request) =>
