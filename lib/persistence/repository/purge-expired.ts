@@ -1,4 +1,4 @@
-import { InvalidArgument } from '../../errors.js'
+import { ErrPreconditionFailed, InvalidArgument } from '../../errors.js'
 import type { OperationOptions } from '../contract/repository.js'
 import type { FamilyWriter } from '../deletion/rules/family-writer.js'
 import type { StoredRow } from '../deletion/rules/stored-rows.js'
@@ -16,29 +16,59 @@ export type PurgeChunk<C> = (
 /** Rows removed by one step, so that none of them holds its locks for long. */
 const CHUNK = 1000
 
+/** What removes rows of a resource together with what goes along. */
+interface Families<E extends object, C extends RowCall> {
+  /** Undefined where nothing goes along, and no removed row is told. */
+  readonly purges: FamilyWriter<E, C> | undefined
+  /** The same, of any resource. */
+  readonly purgesEach: FamilyWriter<E, C>
+}
+
 /**
- * Removes what has expired, chunk by chunk. Returns how many rows.
- * @param family - of the resources that go along; undefined where none does.
+ * Removes what has expired, chunk by chunk. Returns how many rows. A row stays to which another one refers
+ * that only the database knows of: of a table that is no resource, or one without a tenant. Half of the chunk
+ * is tried again, until that row is alone.
+ * @throws ErrPreconditionFailed at the end, where a hook may have made the other row refer to it.
  */
 export async function purgeExpired<E extends object, C extends RowCall>(
   operations: Operations<C>,
   purge: PurgeChunk<C>,
-  family: FamilyWriter<E, C> | undefined,
+  families: Families<E, C>,
   before: Date,
   options: OperationOptions | undefined,
 ): Promise<number> {
   const threshold = thresholdOf(before)
-  for (let removed = 0, after: StoredRow | undefined; ;) {
+  let family = families.purges
+  let refused: ErrPreconditionFailed | undefined
+  for (let removed = 0, chunk = CHUNK, after: StoredRow | undefined, isAtEnd = false; ;) {
+    let lookedAt: StoredRow | undefined
     const remove = async (call: C, tenant: string | undefined) => {
-      if (family !== undefined) return family.purge(call, threshold, { tenant, after, chunk: CHUNK })
-      return { removed: await purge(call, threshold, tenant, CHUNK), last: undefined }
+      if (family === undefined)
+        return { removed: await purge(call, threshold, tenant, chunk), last: undefined }
+      return family.purge(call, threshold, { tenant, after, chunk, onFound: (row) => (lookedAt = row) })
     }
-    const step = await operations.write('purgeExpired', options, (operation) =>
-      operation.send((call) => remove(call, operation.scope.tenant), { together: family?.purging }),
-    )
-    removed += step.removed
-    after = step.last
-    if (after === undefined && (family !== undefined || step.removed < CHUNK)) return removed
+    try {
+      const step = await operations.write('purgeExpired', options, (operation) =>
+        operation.send((call) => remove(call, operation.scope.tenant), { together: family?.purging }),
+      )
+      removed += step.removed
+      after = step.last
+      isAtEnd = after === undefined && (family !== undefined || step.removed < chunk)
+      chunk = Math.min(CHUNK, chunk * 2)
+    } catch (error) {
+      // Without a cause it is no foreign key that has refused, but what hooks have done meanwhile.
+      if (!(error instanceof ErrPreconditionFailed) || error.cause === undefined) throw error
+      if (family === undefined) family = families.purgesEach
+      else if (chunk > 1) chunk = Math.ceil(chunk / 2)
+      else if (lookedAt === undefined) throw error
+      else {
+        after = lookedAt
+        refused ??= error
+      }
+    }
+    if (!isAtEnd) continue
+    if (refused !== undefined && family?.callsHooks === true) throw refused
+    return removed
   }
 }
 

@@ -242,7 +242,7 @@ export abstract class StandardRepository<
     scopeOf(this.model, options)
     if (this.model.expireTime === undefined) return 0
     const { operations, purge } = this.#backend
-    return purgeExpired(operations, purge, this.#family.purges, before, options)
+    return purgeExpired(operations, purge, this.#family, before, options)
   }
 
   async transaction<R>(fn: (context: X) => Promise<R>, options?: TransactionOptions): Promise<R> {

@@ -12,9 +12,9 @@ import type { RowCall } from '../../rows/row-call.js'
 import type { Target } from '../../rows/row-target.js'
 import { deleteWithChildren } from './delete-with-children.js'
 import { isSoft, type Member, tellsOf } from './family.js'
-import { type PurgeStep, purgeWithChildren } from './purge-with-children.js'
+import { type PurgeOptions, type PurgeStep, purgeWithChildren } from './purge-with-children.js'
 import { fixedSnapshot } from './refused-deletion.js'
-import type { StoredRow, StoredRows } from './stored-rows.js'
+import type { StoredRows } from './stored-rows.js'
 import { undeleteWithChildren } from './undelete-with-children.js'
 
 /** Writes rows of one resource alone. */
@@ -103,16 +103,8 @@ export class FamilyWriter<E extends object, C extends RowCall> {
     return undeleteWithChildren(this.member, root, rows, limits)
   }
 
-  purge(
-    call: C,
-    before: Date,
-    step: {
-      readonly tenant: string | undefined
-      readonly after: StoredRow | undefined
-      readonly chunk: number
-    },
-  ): Promise<PurgeStep> {
-    return purgeWithChildren(this.member, this.family.rows(call, this.sources), before, step)
+  purge(call: C, before: Date, options: PurgeOptions): Promise<PurgeStep> {
+    return purgeWithChildren(this.member, this.family.rows(call, this.sources), before, options)
   }
 
   #delete(

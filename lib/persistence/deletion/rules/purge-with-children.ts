@@ -11,22 +11,29 @@ export interface PurgeStep {
   readonly last: StoredRow | undefined
 }
 
+/** Which rows one step of a purge looks at. */
+export interface PurgeOptions {
+  readonly tenant: string | undefined
+  /** The last row of the step before. */
+  readonly after: StoredRow | undefined
+  /** How many expired rows it looks at. */
+  readonly chunk: number
+  /** Called before the first of them is removed, with the last one; undefined where there is none. */
+  readonly onFound?: (last: StoredRow | undefined) => void
+}
+
 /**
  * Removes expired rows of one resource, and what goes with them: children before parents. A row that others
  * refer to stays.
- * @param chunk - how many expired rows one step looks at.
  */
 export async function purgeWithChildren(
   member: Member,
   rows: StoredRows,
   before: Date,
-  {
-    tenant,
-    after,
-    chunk,
-  }: { readonly tenant: string | undefined; readonly after: StoredRow | undefined; readonly chunk: number },
+  { tenant, after, chunk, onFound }: PurgeOptions,
 ): Promise<PurgeStep> {
   const expired = await rows.expired(member, before, tenant, after, chunk)
+  onFound?.(expired.at(-1))
   const bare = await withoutChildren(rows, member, expired)
   if (bare.length > 0) await rows.purge(bare)
   const gone = new RowSet(bare)

@@ -37,7 +37,12 @@ export class RepositoryFamily<E extends object, C extends RowCall> {
   /** Where something refers to the resource, or each row that is removed is told. */
   get purges(): FamilyWriter<E, C> | undefined {
     const isTold = this.model.events?.on.has('purged') === true
-    return this.deletes ?? (isTold ? this.#writerOf(this.#childless) : undefined)
+    return this.deletes ?? (isTold ? this.purgesEach : undefined)
+  }
+
+  /** Where it matters which rows are removed, whatever the resource. */
+  get purgesEach(): FamilyWriter<E, C> {
+    return this.deletes ?? this.#writerOf(this.#childless)
   }
 
   get member(): Member | undefined {
