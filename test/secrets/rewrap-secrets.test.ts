@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { Column, Entity, PrimaryColumn } from 'typeorm'
 import { Resource, Secret, TenantScoped } from '../../decorators/index.js'
 import { RequestContext } from '../../lib/context.js'
-import { Unavailable } from '../../lib/errors.js'
+import { InvalidArgument, Unavailable } from '../../lib/errors.js'
 import { memoryRepositoryOf, repositoryOf } from '../../lib/persistence/repository-of.js'
 import type { RewrapProgress } from '../../lib/persistence/repository/rewrap-secrets.js'
 import { CredentialMinter } from '../../lib/secrets/credential-minter.js'
@@ -115,11 +115,12 @@ describeOn('rewrapSecrets', backends, (backend) => {
     expect(begun).to.deep.include({ rows: 7, rewrapped: 7, isDone: false })
     const rest = await system(() => specimens.rewrapSecrets({ batch: 7, after: begun.after as string }))
     expect(rest).to.deep.include({ rows: ROWS - 7, rewrapped: ROWS - 7, isDone: true })
-    await rejection(
-      system(() => specimens.rewrapSecrets({ after: 'x' })),
-      TypeError,
-      'after is not',
-    )
+    for (const after of ['x', '', '{}', '[]', '["a"]', '[1,"acme"]', '["a",1]', '["a","acme","b"]'])
+      await rejection(
+        system(() => specimens.rewrapSecrets({ after })),
+        InvalidArgument,
+        'after',
+      )
     await rejection(
       system(() => specimens.rewrapSecrets({ batch: 0 })),
       RangeError,
@@ -226,5 +227,11 @@ describeOn('rewrapSecrets of rows whose keys are numbers', backends, (backend) =
     const progress = await system(() => counters.rewrapSecrets({ batch: 7 }))
     expect(progress).to.deep.include({ rows: 30, rewrapped: 30, isDone: true })
     expect(await system(() => counters.secretVersions())).to.deep.equal({ 'vault:v2': 30 })
+    for (const after of ['["x","acme"]', '["01","acme"]'])
+      await rejection(
+        system(() => counters.rewrapSecrets({ after })),
+        InvalidArgument,
+        'after',
+      )
   })
 })

@@ -3,6 +3,7 @@ import { zeroOf } from '../../resource/values/conversions.js'
 import type { Field } from '../../resource/fields/field.js'
 import { withReferredKeys } from '../../resource/relations/referred-keys.js'
 import { type ResourceModel, resourceModel } from '../../resource/resource-model.js'
+import type { Range } from '../../resource/kinds/kind.js'
 import { keyPartOf, type PartValue } from '../../resource/keys/key-part.js'
 import { kindOf } from '../../resource/kinds/kinds.js'
 import { choosesMinted } from '../../resource/keys/minted.js'
@@ -25,6 +26,7 @@ export const nowOf = (sources: Sources): Date => sources.now?.() ?? new Date()
 
 /**
  * The entity a create stores: what the caller gave, with key, tenant, times and etag assigned.
+ * @param rangeOf - what the engine can hold of an integer, where that is less than the kind.
  * @throws InvalidArgument for a value that no column can hold, or a system call that names no tenant.
  */
 export function newEntity<E extends object>(
@@ -32,18 +34,24 @@ export function newEntity<E extends object>(
   input: Partial<E>,
   scope: Scope,
   sources: Sources,
+  rangeOf: (field: Field) => Range | undefined = () => undefined,
 ): E {
   const entity = model.create()
   const to = entity as Values
   const from = (model.relations.length === 0 ? input : withKeys(model, input)) as Readonly<Values>
   const now = nowOf(sources)
+  const { tenant } = model
+  const owner =
+    tenant === undefined || scope.tenant === undefined
+      ? undefined
+      : ownerOf(tenant, scope.tenant, rangeOf(tenant))
   for (const field of model.entityFields)
     // What the table sets is read back.
     if (field.generated === true) to[field.property] = undefined
-    else to[field.property] = initialValue(field, from, to[field.property], model, scope, sources, now)
+    else to[field.property] = initialValue(field, from, to[field.property], model, owner, sources, now)
   model.checkValues(entity)
-  if (model.tenant !== undefined && (to[model.tenant.property] ?? '') === '')
-    throw new InvalidArgument(model.tenant.proto, 'a system call has to say whose resource it creates')
+  if (tenant !== undefined && (to[tenant.property] ?? '') === '')
+    throw new InvalidArgument(tenant.proto, 'a system call has to say whose resource it creates')
   return entity
 }
 
@@ -74,7 +82,7 @@ function initialValue(
   /** What the class itself starts with. */
   initial: unknown,
   model: ResourceModel,
-  scope: Scope,
+  owner: PartValue | undefined,
   sources: Sources,
   now: Date,
 ): unknown {
@@ -86,7 +94,7 @@ function initialValue(
       return given === undefined || given === '' ? (sources.newKey ?? minterOf(field))(now) : given
     case 'tenant':
       // Whatever the caller sent; only a system call over all tenants may say whose it is.
-      return scope.tenant === undefined ? given : ownerOf(field, scope.tenant)
+      return owner ?? given
     case 'etag':
       return newEtag()
     case 'createTime':
@@ -107,9 +115,10 @@ function initialValue(
  * What an entity of a tenant holds of it. @throws PermissionDenied for a tenant that the column cannot hold:
  * no row is of it.
  */
-function ownerOf(field: Field, tenant: string): PartValue {
+function ownerOf(field: Field, tenant: string, range: Range | undefined): PartValue {
   const value = keyPartOf(field).valueOf(tenant)
-  if (value === undefined || kindOf(field).problem(value, field) !== undefined)
+  const held = range === undefined ? field : { ...field, range }
+  if (value === undefined || kindOf(field).problem(value, held) !== undefined)
     throw new PermissionDenied('the tenant of the call is none that this resource can belong to')
   return value
 }

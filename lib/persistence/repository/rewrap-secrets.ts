@@ -1,4 +1,6 @@
-import { ErrNoEncryptor } from '../../errors.js'
+import { ErrNoEncryptor, InvalidArgument } from '../../errors.js'
+import { keyPartOf } from '../../resource/keys/key-part.js'
+import type { Field } from '../../resource/fields/field.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Encryptor } from '../../secrets/encryptor.js'
 import { mayBeOneItem } from '../../secrets/merged-requests.js'
@@ -67,7 +69,7 @@ export async function rewrapSecrets<C extends RowCall>(
   let progress: RewrapProgress = { rows: 0, rewrapped: 0, changed: 0, unreadable: 0, after, isDone: false }
   if (model.secrets.length === 0) return { ...progress, isDone: true }
   if (encryptor === undefined) throw new ErrNoEncryptor()
-  let place = after === undefined ? undefined : placeIn(after)
+  let place = after === undefined ? undefined : placeIn(model, after)
   while (!progress.isDone && signal?.aborted !== true) {
     const page = await operations.read('rewrapSecrets', options, ({ call, scope }) =>
       ciphers.page(call, scope.tenant, place, batch),
@@ -193,16 +195,19 @@ const isSameVersion = (a: string, b: string): boolean => versionOf(a) !== '' && 
 
 const placeText = ({ key, tenant }: CipherKey): string => JSON.stringify([key, tenant])
 
-function placeIn(text: string): CipherKey {
-  const wrong = () => new TypeError('rewrapSecrets: after is not the `after` of an earlier run')
+/** @throws InvalidArgument for a text that is no place of a row of the resource. */
+function placeIn({ key: keyField, tenant: owner }: ResourceModel, text: string): CipherKey {
   let parts: unknown
   try {
     parts = JSON.parse(text)
   } catch {
-    throw wrong()
+    parts = undefined
   }
-  const [key, tenant] = Array.isArray(parts) ? (parts as readonly unknown[]) : []
-  if (typeof key !== 'string' || (tenant !== null && tenant !== undefined && typeof tenant !== 'string'))
-    throw wrong()
-  return { key, tenant: tenant ?? undefined }
+  const [key, tenant = null, ...others] = Array.isArray(parts) ? (parts as readonly unknown[]) : []
+  const isOf = (field: Field, value: unknown): value is string =>
+    typeof value === 'string' && keyPartOf(field).valueOf(value) !== undefined
+  const isOfTenant = owner === undefined ? tenant === null : isOf(owner, tenant)
+  if (!isOf(keyField, key) || !isOfTenant || others.length > 0)
+    throw new InvalidArgument('after', 'is not the `after` of an earlier run')
+  return { key, tenant: tenant === null ? undefined : (tenant as string) }
 }

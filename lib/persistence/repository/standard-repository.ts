@@ -141,7 +141,7 @@ export abstract class StandardRepository<
     return this.#minting(options, (minted) =>
       operations.write('create', options, async (operation) => {
         const { scope } = operation
-        const entity = newEntity(this.model, input, scope, this.#options)
+        const entity = newEntity(this.model, input, scope, this.#options, this.#backend.resource.rangeOf)
         const secrets = await protectNew(this.model, input as Values, this.#options, scope.context)
         minted(secrets.columns)
         const values = { ...(entity as Values), ...secrets.columns }
