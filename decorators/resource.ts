@@ -8,7 +8,7 @@ import { referenceColumns } from './relations/reference-columns.js'
 import { fieldsByProperty, namedFields } from './columns/fields-by-property.js'
 import { ColumnNames, type ResourceNaming, strategyOf } from './columns/column-naming.js'
 import { generatedNumbers, takeGeneratedUuids } from './columns/generated-values.js'
-import { keepTimes } from './columns/kept-times.js'
+import { keepTimes, propertyOfTime } from './columns/kept-times.js'
 import { secretColumns } from './columns/secret-columns.js'
 import { manageColumn } from './columns/managed-column.js'
 import { tenantDeclared } from './tenant-scoped.js'
@@ -94,16 +94,13 @@ export function Resource(options: ResourceOptions = {}): ClassDecorator {
     const facts = inheritedFacts(entity)
     const named = namedFields(facts.properties)
     const internal = internalOf(facts.properties)
-    /** Of a time that the framework keeps. */
-    const propertyOf = (field: string, property: string) =>
-      [...named].find(([, name]) => name === field)?.[0] ?? property
     const [deleted, expired] = [
-      propertyOf('delete_time', 'deleteTime'),
-      propertyOf('expire_time', 'expireTime'),
+      propertyOfTime('delete_time', 'deleteTime', facts.properties),
+      propertyOfTime('expire_time', 'expireTime', facts.properties),
     ]
     const strategy = strategyOf(options.naming)
     const names = new ColumnNames(strategy)
-    if (options.existing === true) keepTimes(new Set<unknown>(lineage(entity)), facts.properties)
+    if (options.existing === true) keepTimes(new Set<unknown>(lineage(entity)), facts)
     const nullableTime = { type: Date, nullable: true } as const
     const classes = new Set<unknown>(lineage(entity))
     for (const { owner, property } of takeGeneratedUuids(classes, strategy !== undefined, internal))

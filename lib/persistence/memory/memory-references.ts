@@ -1,6 +1,6 @@
-import { Aborted, ErrPreconditionFailed } from '../../errors.js'
+import { Aborted } from '../../errors.js'
 import { keyPartOf, partIn } from '../../resource/keys/key-part.js'
-import { missingTarget } from '../../resource/relations/missing-target.js'
+import { missingTarget, missingTenant } from '../../resource/relations/missing-target.js'
 import { isChecked, isOfTenant, isOwning, type OwningRelation } from '../../resource/relations/relation.js'
 import { type ResourceModel, resourceModel } from '../../resource/resource-model.js'
 import type { Values } from '../contract/new-entity.js'
@@ -83,7 +83,7 @@ export class MemoryReferences {
       if (!isOfTenant(relation) || !Object.hasOwn(written, relation.reference.property)) continue
       const { table } = this.database.resourceOf(resourceModel<object>(relation.target()))
       if (table.find(partIn(relation.reference, written), undefined).length === 0)
-        throw new ErrPreconditionFailed()
+        throw missingTenant(relation.reference)
     }
   }
 

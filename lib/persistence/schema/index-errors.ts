@@ -1,4 +1,4 @@
-import { ErrConflict, Internal, InvalidArgument } from '../../errors.js'
+import { ErrConflict, type ErrPreconditionFailed, Internal, InvalidArgument } from '../../errors.js'
 import { refusedColumnOf } from '../../faults/refused-column.js'
 import { type ViolatedIndex, violatedIndexOf } from '../../faults/violated-index.js'
 import { violatedReferenceOf } from '../../faults/violated-reference.js'
@@ -8,6 +8,8 @@ import type { Field } from '../../resource/fields/field.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { kindOf } from '../../resource/kinds/kinds.js'
 import { ruleNames } from '../../resource/index-groups.js'
+import { missingTenant } from '../../resource/relations/missing-target.js'
+import { isOfTenant, isOwning } from '../../resource/relations/relation.js'
 import type { Dialect } from '../dialects/dialect.js'
 import type { IndexDefinition, TableDefinition, TableName } from '../dialects/catalog/table-definition.js'
 import { driverErrors } from '../engines/errors/driver-errors.js'
@@ -80,20 +82,32 @@ export class IndexErrors {
   }
 
   /**
-   * A key of what is no resource, which the database alone holds; undefined for any other error. SQLite does
-   * not say which foreign key it is.
+   * A key of what is no resource, or a tenant, which the database alone holds; undefined for any other error.
+   * SQLite does not say which foreign key it is.
    */
-  missing(error: unknown): InvalidArgument | undefined {
-    const { references } = this.model.internal()
+  missing(error: unknown): InvalidArgument | ErrPreconditionFailed | undefined {
+    const { tenant, relations } = this.model
+    const owners = relations.filter(isOwning).filter(isOfTenant)
+    const references = new Set([
+      ...this.model.internal().references,
+      ...owners.map(({ reference }) => reference),
+    ])
     for (const { thrown } of driverErrors(error)) {
       const violated = thrown instanceof DriverFault ? thrown.violatedReference : violatedReferenceOf(thrown)
       if (violated === undefined || (violated.table ?? this.table.name) !== this.table.name) continue
       const { columns } = violated
       const found =
-        columns === undefined ? references : references.filter(({ column }) => columns.includes(column))
+        columns === undefined
+          ? [...references]
+          : [...references].filter(
+              (one) => columns.includes(one.column) && (one !== tenant || columns.length === 1),
+            )
       const [field, another] = found
-      if (field !== undefined && another === undefined)
-        return new InvalidArgument(field.proto, `there is no such ${named(field)}`, withoutValues(error))
+      if (field === undefined || another !== undefined) continue
+      const cause = withoutValues(error)
+      return field === tenant
+        ? missingTenant(field, cause)
+        : new InvalidArgument(field.proto, `there is no such ${named(field)}`, cause)
     }
     return undefined
   }

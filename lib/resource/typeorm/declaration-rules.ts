@@ -46,7 +46,8 @@ export type AnyOptionRule = Rule<OptionRule | OptionValues>
 const YES_OR_NO: OptionValues = { values: [true, false] }
 
 const OWN_KEY = "keep the other resource's key in a column of its own, such as @Column() ownerId!: string"
-const BY_MIGRATION = 'add the constraint in a migration'
+const BY_MIGRATION =
+  'add the constraint in a migration; or declare @Resource({ existing: true }), where the table has it'
 
 /** By the TypeORM list that a decorator writes to. Lists that do not belong to an entity are not listed. */
 export const DECLARATIONS: { readonly [K in Declared]: Rule<DeclarationRule<K>> } = {
@@ -81,7 +82,7 @@ export const DECLARATIONS: { readonly [K in Declared]: Rule<DeclarationRule<K>> 
   foreignKeys: ({ propertyName }) =>
     `${propertyName === undefined ? '' : `${propertyName}: `}@ForeignKey() is not supported: ${BY_MIGRATION}`,
   checks: ({ expression }) =>
-    `@Check(${JSON.stringify(expression)}) is not supported: ${BY_MIGRATION}, or check the value where it is written`,
+    `@Check(${JSON.stringify(expression)}) is not supported: check the value where it is written, or ${BY_MIGRATION}`,
   exclusions: ({ expression }) =>
     `@Exclusion(${JSON.stringify(expression)}) is not supported: ${BY_MIGRATION}`,
   entityListeners: CARRIED_OUT, // By listenerProblems.
@@ -93,6 +94,13 @@ export const DECLARATIONS: { readonly [K in Declared]: Rule<DeclarationRule<K>> 
   transactionRepositories: CARRIED_OUT,
 }
 
+/** What the table of another application has, and makes sure of by itself. */
+export const DECLARATIONS_OF_EXISTING: ReadonlySet<string> = new Set<Declared>([
+  'checks',
+  'exclusions',
+  'foreignKeys',
+])
+
 type Mode = ArgsOf<'columns'>['mode']
 
 /** By the decorator that made a column. */
@@ -102,8 +110,10 @@ const MODES: Readonly<Record<Mode, Rule<string>>> = {
     'use @CreateTime() instead of @CreateDateColumn(), or beside it with @Resource({ existing: true })',
   updateDate:
     'use @UpdateTime() instead of @UpdateDateColumn(), or beside it with @Resource({ existing: true })',
-  deleteDate: 'use @SoftDeletable() on the class instead of @DeleteDateColumn()',
-  version: 'use @ETag() instead of @VersionColumn()',
+  deleteDate:
+    "use @SoftDeletable() on the class instead of @DeleteDateColumn(), or beside it with @Resource({ existing: true }) where the property is deleteTime or @ProtoField('delete_time')",
+  version:
+    "only TypeORM's manager counts a @VersionColumn(): leave it that one with @Internal() @VersionColumn({ default: 1 }) and such a default in the table, and write @ETag() on a property of its own, which repositories compare",
   objectId: 'use @PrimaryColumn() instead of @ObjectIdColumn(), which is for MongoDB',
   treeLevel: '@TreeLevelColumn() is not supported: keep the level in a column that you write',
   treeChildrenCount: 'a count of children is not supported: keep it in a column that you write',

@@ -40,7 +40,7 @@ export interface InternalIndex {
 export interface InternalTable {
   readonly columns: readonly InternalColumn[]
   readonly indexes: readonly (Omit<InternalIndex, 'properties'> & { readonly columns: readonly string[] })[]
-  /** Fields that hold keys of what is no resource, as an internal relation of their columns says. */
+  /** Fields that hold keys of what is no resource, as an internal relation or a foreign key says. */
   readonly references: readonly Field[]
 }
 
@@ -76,15 +76,39 @@ export function internalTable(
   }
   return {
     columns,
-    references: all.flatMap(({ column, isOfRelation }) => {
-      const field = byColumn.get(column)
-      return isOfRelation !== true || field === undefined || field.role === 'tenant' ? [] : [field]
-    }),
+    references: [
+      ...joinsOf(all).flatMap((columns) => referring(columns.flatMap((one) => byColumn.get(one) ?? []))),
+      ...foreignKeysOf(entity, fields).flatMap(referring),
+    ],
     indexes: indexes.map(({ properties, ...index }) => ({
       ...index,
       columns: properties.flatMap(columnsOf),
     })),
   }
+}
+
+/** Beside another column, the tenant is there to keep a reference inside of it. */
+const referring = (fields: readonly Field[]): readonly Field[] =>
+  fields.length === 1 ? fields : fields.filter(({ role }) => role !== 'tenant')
+
+/** The columns of each internal relation. */
+const joinsOf = (all: readonly InternalColumn[]): readonly (readonly string[])[] => {
+  const joins = all.filter(({ isOfRelation }) => isOfRelation === true)
+  return [...new Set(joins.map(({ property }) => property))].map((property) =>
+    joins.flatMap((one) => (one.property === property ? [one.column] : [])),
+  )
+}
+
+/** The fields of each foreign key that `@ForeignKey()` declares. TypeORM takes properties and columns. */
+const foreignKeysOf = (entity: object, fields: readonly Field[]): readonly (readonly Field[])[] => {
+  const classes = new Set<unknown>(lineage(entity))
+  return getMetadataArgsStorage()
+    .foreignKeys.filter(({ target }) => classes.has(target))
+    .map(({ propertyName, columnNames = [] }) =>
+      [...(propertyName === undefined ? [] : [propertyName]), ...columnNames].flatMap(
+        (name) => fields.find(({ property, column }) => property === name || column === name) ?? [],
+      ),
+    )
 }
 
 /** The columns of what `@Internal()` leaves to TypeORM. A field may have one as well. */

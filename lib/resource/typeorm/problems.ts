@@ -10,6 +10,7 @@ import {
   type ArgsOf,
   COLUMN_OPTIONS,
   DECLARATIONS,
+  DECLARATIONS_OF_EXISTING,
   type DeclarationRule,
   type Declared,
   ENTITY_OPTIONS,
@@ -51,6 +52,7 @@ export function typeormProblems(
   const primary = primaryProperties(classes)
   for (const [list, entries] of Object.entries(getMetadataArgsStorage()) as [string, unknown][]) {
     if (!Array.isArray(entries)) continue
+    if (facts.resource?.existing === true && DECLARATIONS_OF_EXISTING.has(list)) continue
     const rule = ruleOf(list)
     for (const args of entries as Args[]) {
       if (!classes.has(args['target'])) continue
@@ -66,7 +68,7 @@ export function typeormProblems(
       problems.push(
         ofProperty(
           property === undefined ? undefined : String(property),
-          `${wrong}${property === undefined || primary.has(property) ? '' : OR_INTERNAL}`,
+          `${wrong}${property === undefined || primary.has(property) || wrong.includes('@Internal()') ? '' : OR_INTERNAL}`,
         ),
       )
       if (property !== undefined) properties.add(String(property))
@@ -82,8 +84,8 @@ export function typeormProblems(
 }
 
 /** A table that is there has the default that TypeORM's manager relies on. */
-const isLeftToBoth = ({ mode, propertyName }: ArgsOf<'columns'>, { resource, properties }: EntityFacts) =>
-  resource?.existing === true && isKeptTime(mode, properties.get(propertyName))
+const isLeftToBoth = (column: ArgsOf<'columns'>, facts: EntityFacts) =>
+  facts.resource?.existing === true && isKeptTime(column, facts)
 
 function ruleOf(list: string): DeclarationRule<Declared> | undefined {
   if (!Object.hasOwn(DECLARATIONS, list))

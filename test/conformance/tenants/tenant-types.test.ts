@@ -6,7 +6,7 @@ import { MemoryDatabase } from '../../../lib/persistence/memory/memory-database.
 import { memoryRepositoryOf, repositoryOf } from '../../../lib/persistence/repository-of.js'
 import { createTables } from '../../../lib/persistence/schema/create-tables.js'
 import type { EntityClass } from '../../../lib/resource/resource-model.js'
-import { resourceModel } from '../../../lib/resource/resource-model.js'
+import { keyPartOf } from '../../../lib/resource/keys/key-part.js'
 import { newDev } from '../../../lib/secrets/dev-encryptor.js'
 import { applyBaseline } from '../../support/databases/baseline.js'
 import {
@@ -136,7 +136,8 @@ describeOn(SUBJECT, [...backends, ...merged], (backend) => {
 
       const spellings = () => {
         it('have one spelling: another reaches no row, and makes none', async () => {
-          for (const tenant of wrong) await reachesNothing(of, tenant)
+          const tooLarge = isUnsigned(of) && backend.name.includes('sqlite') ? ['9223372036854775808'] : []
+          for (const tenant of [...wrong, ...tooLarge]) await reachesNothing(of, tenant)
           await reachesNothing(of, theirs, ['a', 'b'])
           for (const tenant of wrong.filter(isStorable))
             await asSystem(() => reachesNothing(of, tenant, ['a', 'b', 'c'], true), tenant)
@@ -275,18 +276,16 @@ describeOn(SUBJECT, [...backends, ...merged], (backend) => {
                 ['b', `org ${ours}`],
               ])
           }
-          for (const id of ['a', 'b', 'c'])
-            await asSystem(async () => {
-              await bills.delete(id)
-            })
-          await opened.dataSource?.query(`DELETE FROM ${resourceModel(tenants.Line).table}`)
-          await opened.dataSource?.query(`DELETE FROM ${resourceModel(tenants.Bill).table}`)
-          if (opened.dataSource === undefined) return
-          await orgs.delete(values[1] as never)
-          await rejection(
-            as(theirs, () => bills.create({ id: 'z', title: 'z' })),
+          const refused = await rejection(
+            as(nobodyIn(of), () => bills.create({ id: 'z', title: 'z' })),
             ErrPreconditionFailed,
           )
+          expect(
+            refused.details.flatMap((one) =>
+              one.kind === 'preconditionFailure' ? [[one.type, one.subject]] : [],
+            ),
+          ).to.deep.equal([['TENANT_MISSING', 'org_id']])
+          expect(JSON.stringify(refused.details)).not.to.include(nobodyIn(of))
         })
       }
 
@@ -300,6 +299,15 @@ function isAskedOn(name: BackendName): (_: Tenanted, index: number) => boolean {
   const at = ['postgres', 'mariadb', 'mysql8', 'pgbouncer'].indexOf(name)
   return (_, index) => at < 0 || (index + at) % 2 === 0
 }
+
+/** SQLite has no column for the upper half of its numbers. */
+const isUnsigned = ({ bills }: Repositories): boolean => bills.model.tenant?.kind === 'uint64'
+
+/** A tenant in the type of the resource, which nobody has made. */
+const nobodyIn = ({ bills }: Repositories): string =>
+  ['nobody', '77', '01980000-0000-7000-8000-0000000000ff'].find(
+    (text) => keyPartOf(bills.model.tenant!).valueOf(text) !== undefined,
+  ) ?? ''
 
 const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed()
 

@@ -41,7 +41,8 @@ const OWN_KEY = "keep the other resource's key in a column of its own, such as @
 const KINDS = 'give each kind an @Entity() of its own, or one entity a column that tells them apart'
 const PARENT = 'keep the key of the parent in a column, such as parentId'
 const LINK = 'write the link as an entity of its own'
-const BY_MIGRATION = 'add the constraint in a migration'
+const BY_MIGRATION =
+  'add the constraint in a migration; or declare @Resource({ existing: true }), where the table has it'
 const NEVER_CALLED = [
   ['BeforeSoftRemove', 'use @BeforeRemove()'],
   ['AfterSoftRemove', 'use @AfterRemove()'],
@@ -116,7 +117,7 @@ const decorators: readonly Row[] = [
     decorator: 'Check',
     declare: (_, entity) => typeorm.Check('title_length', 'length(title) > 1')(entity),
     problems: [
-      `@Check("length(title) > 1") is not supported: ${BY_MIGRATION}, or check the value where it is written`,
+      `@Check("length(title) > 1") is not supported: check the value where it is written, or ${BY_MIGRATION}`,
     ],
   },
   {
@@ -124,7 +125,7 @@ const decorators: readonly Row[] = [
     what: 'on a property',
     declare: (prototype) => typeorm.Check('length(title) > 1')(prototype, 'title' as never),
     problems: [
-      `@Check("length(title) > 1") is not supported: ${BY_MIGRATION}, or check the value where it is written`,
+      `@Check("length(title) > 1") is not supported: check the value where it is written, or ${BY_MIGRATION}`,
     ],
   },
   {
@@ -203,12 +204,16 @@ const decorators: readonly Row[] = [
   {
     decorator: 'DeleteDateColumn',
     declare: (prototype) => typeorm.DeleteDateColumn()(prototype, 'goneAt'),
-    problems: [`goneAt: use @SoftDeletable() on the class instead of @DeleteDateColumn()${OR_INTERNAL}`],
+    problems: [
+      `goneAt: use @SoftDeletable() on the class instead of @DeleteDateColumn(), or beside it with @Resource({ existing: true }) where the property is deleteTime or @ProtoField('delete_time')${OR_INTERNAL}`,
+    ],
   },
   {
     decorator: 'VersionColumn',
     declare: (prototype) => typeorm.VersionColumn()(prototype, 'version'),
-    problems: [`version: use @ETag() instead of @VersionColumn()${OR_INTERNAL}`],
+    problems: [
+      "version: only TypeORM's manager counts a @VersionColumn(): leave it that one with @Internal() @VersionColumn({ default: 1 }) and such a default in the table, and write @ETag() on a property of its own, which repositories compare",
+    ],
   },
   {
     decorator: 'ObjectIdColumn',

@@ -2,6 +2,7 @@ import {
   AshlarError,
   DeadlineExceeded,
   ErrConflict,
+  type ErrPreconditionFailed,
   Internal,
   type InvalidArgument,
 } from '../../../errors.js'
@@ -15,7 +16,7 @@ interface TableIndexes {
   conflict(error: unknown): ErrConflict | Internal
   tooLong(error: unknown): InvalidArgument | undefined
   unfit(error: unknown): InvalidArgument | undefined
-  missing(error: unknown): InvalidArgument | undefined
+  missing(error: unknown): InvalidArgument | ErrPreconditionFailed | undefined
 }
 
 /**
