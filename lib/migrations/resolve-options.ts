@@ -41,6 +41,7 @@ export function resolveOptions(options: MigrateOptions): ResolvedOptions {
     files: options.files,
     module: options.module ?? options.schema,
     schema,
+    isSchemaNamed: (options.schema ?? options.module) !== undefined,
     signal: options.signal,
     report: options.onProgress ?? (() => undefined),
   }

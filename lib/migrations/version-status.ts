@@ -90,7 +90,7 @@ export async function otherHistoryOf(options: ResolvedOptions): Promise<OtherHis
 }
 
 /** A database whose catalogs a comparison reads, on a read-only connection. */
-export type LiveSchema = Pick<Session, 'dialect' | 'schema' | 'rows'>
+export type LiveSchema = Pick<Session, 'dialect' | 'schema' | 'isSchemaNamed' | 'rows'>
 
 /** Compares the tables of the database with something else. */
 export type SchemaComparison = (live: LiveSchema) => Promise<readonly TableDifference[]>

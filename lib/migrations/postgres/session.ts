@@ -54,6 +54,7 @@ class PostgresSession implements Session {
   readonly dialect = 'postgres'
   readonly engine: Engine
   readonly schema: string
+  readonly isSchemaNamed: boolean
   readonly prefix: string
   #step: Working['step']
 
@@ -64,6 +65,7 @@ class PostgresSession implements Session {
   ) {
     this.engine = options.engine
     this.schema = options.schema
+    this.isSchemaNamed = options.isSchemaNamed
     client.on('notice', ({ severity = 'NOTICE', message = '' }) =>
       options.report({ kind: 'notice', severity, text: hidePasswords(message, options.url) }),
     )

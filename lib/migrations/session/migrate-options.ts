@@ -49,6 +49,8 @@ export interface ResolvedOptions extends Timeouts {
   readonly module: string | undefined
   /** Empty on MySQL. */
   readonly schema: string
+  /** Whether somebody has said it. */
+  readonly isSchemaNamed: boolean
   readonly waitTimeoutMs: number
   readonly signal: AbortSignal | undefined
   /**

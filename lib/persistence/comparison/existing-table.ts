@@ -3,7 +3,13 @@ import { kindOf } from '../../resource/kinds/kinds.js'
 import type { Field } from '../../resource/fields/field.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { InexactColumn } from '../dialects/catalog/inexact-columns.js'
-import { foreignKeyShape, type LiveColumn, type LiveTable, shapeOf } from '../dialects/catalog/live-table.js'
+import {
+  foreignKeyShape,
+  type LiveColumn,
+  type LiveForeignKey,
+  type LiveTable,
+  shapeOf,
+} from '../dialects/catalog/live-table.js'
 import type { ColumnDefinition, TableDefinition } from '../dialects/catalog/table-definition.js'
 import { tableText } from '../schema/table-name-of.js'
 import type { ComparedDialect } from './expected-table.js'
@@ -41,11 +47,11 @@ export function existingTable(
     })),
     ...uniqueness(definition, live, table),
   ]
-  const notes: TableNote[] = keyNotes(model, live, table)
+  const notes: TableNote[] = [...keyNotes(model, live, table), ...reachingNotes(model, definition, live)]
   const fieldOf = (name: string) => model.fields.find(({ column }) => column === name)
   const wrong = new Set(inexact.map(({ column }) => column))
   for (const one of found) {
-    const note = noteOf(one, model, fieldOf, definition)
+    const note = noteOf(one, model, fieldOf, definition, live)
     if (note !== undefined) notes.push({ kind: one.kind, table, ...note })
     else if (needsNothing(one, fieldOf, wrong, dialect)) continue
     else differences.push(...[shown(one, table, definition, dialect) ?? []].flat())
@@ -55,18 +61,19 @@ export function existingTable(
 
 /** A row is found by its key within its tenant, or by its key alone. */
 function uniqueness({ primaryKey }: TableDefinition, live: LiveTable, table: string): TableDifference[] {
-  const unique = [
-    live.primaryKey,
-    ...live.indexes
-      .filter((index) => index.unique && index.where === undefined && index.isInvalid !== true)
-      .map(({ columns }) => columns),
-  ]
-  const isHeld = unique.some(
-    (columns) => columns.length > 0 && columns.every((column) => primaryKey.includes(column)),
-  )
+  const isHeld = uniqueParts(live).some((columns) => columns.every((column) => primaryKey.includes(column)))
   const text = `${table} has no unique index on (${primaryKey.join(', ')}), or on a part of it`
   return isHeld ? [] : [{ kind: 'primaryKey', table, text, detail: 'two rows may have one key' }]
 }
+
+/** The columns of what keeps all rows of a table apart. */
+const uniqueParts = ({ primaryKey, indexes }: LiveTable): readonly (readonly string[])[] =>
+  [
+    primaryKey,
+    ...indexes
+      .filter((index) => index.unique && index.where === undefined && index.isInvalid !== true)
+      .map(({ columns }) => columns),
+  ].filter(({ length }) => length > 0)
 
 function keyNotes({ tenant }: ResourceModel, { primaryKey }: LiveTable, table: string): TableNote[] {
   if (tenant === undefined || primaryKey.length === 0 || primaryKey.includes(tenant.column)) return []
@@ -76,12 +83,37 @@ function keyNotes({ tenant }: ResourceModel, { primaryKey }: LiveTable, table: s
   ]
 }
 
+/**
+ * Foreign keys without the tenant that do more than refuse. A reference to a shared resource is meant to have
+ * none.
+ */
+function reachingNotes({ tenant }: ResourceModel, definition: TableDefinition, live: LiveTable): TableNote[] {
+  const table = tableText(definition)
+  const isToShared = ({ columns }: LiveForeignKey) =>
+    definition.foreignKeys.some((key) => key.columns.join() === columns.join())
+  return live.foreignKeys.flatMap((key): TableNote[] => {
+    const { name, columns, onDelete = 'RESTRICT' } = key
+    if (tenant === undefined || columns.includes(tenant.column)) return []
+    if (onDelete === 'RESTRICT' || isToShared(key)) return []
+    const does = onDelete === 'CASCADE' ? 'removes' : 'changes'
+    return [
+      {
+        kind: 'foreignKeyWithoutTenant',
+        table,
+        text: `the foreign key ${name} of ${table} is ${foreignKeyShape(key)}, without the tenant`,
+        detail: `a delete of what it refers to ${does} rows of other tenants that refer to it, too: take the tenant into it, or let it restrict`,
+      },
+    ]
+  })
+}
+
 /** What an existing table may have otherwise, and what follows. */
 function noteOf(
   one: Difference,
   { tenant }: ResourceModel,
   fieldOf: (name: string) => Field | undefined,
   definition: TableDefinition,
+  live: LiveTable,
 ): Pick<TableNote, 'column' | 'text' | 'detail'> | undefined {
   const table = tableText(definition)
   switch (one.kind) {
@@ -117,7 +149,15 @@ function noteOf(
     case 'addIndex': {
       const { index } = one
       const text = `${table} lacks the index ${index.name} ${shapeOf(index)}`
-      return { text, detail: index.unique ? 'nothing keeps its values unique' : 'a list may read more rows' }
+      if (!index.unique) return { text, detail: 'a list may read more rows' }
+      const part = uniqueParts(live).find((columns) =>
+        columns.every((column) => index.columns.includes(column)),
+      )
+      const detail =
+        part === undefined
+          ? 'nothing keeps its values unique'
+          : `(${part.join(', ')}) alone is unique, so that only a foreign key of tenant and reference needs it`
+      return { text, detail }
     }
     case 'addForeignKey': {
       const shape = foreignKeyShape({ ...one.key, target: tableText(one.key.target) })

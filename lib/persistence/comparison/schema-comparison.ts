@@ -1,7 +1,8 @@
 import type { TableDifference, TableNote } from '../../text/table-difference.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
-import type { CatalogRow, LiveSchema } from '../dialects/catalog/live-table.js'
-import type { Query } from '../dialects/catalog/table-definition.js'
+import type { CatalogRow, LiveSchema, LiveTable } from '../dialects/catalog/live-table.js'
+import { placeOf } from '../dialects/catalog/place-of.js'
+import type { Query, TableDefinition, TableName } from '../dialects/catalog/table-definition.js'
 import { dialectNamed } from '../dialects/dialect-named.js'
 import { SEARCH_VECTOR, vectorOf } from '../dialects/search-predicate.js'
 import { shownDifference } from './shown-difference.js'
@@ -13,7 +14,7 @@ import { storedVector, vectorDifferences } from './vector-differences.js'
 import { identifyingColumns } from '../schema/identifying-columns.js'
 import { referencesOf, type TableReferences } from '../schema/foreign-keys.js'
 import { resourcesIn } from '../schema/resources-in.js'
-import { type Naming, tableNameOf } from '../schema/table-name-of.js'
+import { type Naming, tableNameOf, tableText } from '../schema/table-name-of.js'
 import { tableOf } from '../schema/table-of.js'
 
 /** The differences between the tables of a live database and the resources. Empty when there are none. */
@@ -59,9 +60,14 @@ export function schemaComparison(
         detail: `say --schema ${schema}, or give the DataSource { schema: ${JSON.stringify(live.schema)} }`,
       })
     const links = referencesOf(models, dialect, naming)
+    // The DataSource is told by its schema, and the connection by its search path.
+    const at =
+      schema === undefined
+        ? live
+        : { dialect: live.dialect, schema: live.schema, isSchemaNamed: true, rows: live.rows.bind(live) }
     for (const model of models)
       differences.push(
-        ...(await compareModel(model, live, { ...dialect, catalog }, naming, links(model), note)),
+        ...(await compareModel(model, at, { ...dialect, catalog }, naming, links(model), note)),
       )
     return differences
   }
@@ -77,10 +83,19 @@ async function compareModel(
   note: (note: TableNote) => void,
 ): Promise<readonly TableDifference[]> {
   const { search } = model
+  const query: Query = async (text, values) => rowsOf(await live.rows(text.replaceAll(/\$\d+/g, '?'), values))
+  const placed = async (table: TableName): Promise<TableName> => {
+    if (table.schema !== undefined || dialect.namespace?.kind !== 'schema') return table
+    const here = { ...table, schema: live.schema }
+    if (live.isSchemaNamed === true) return here
+    const found = await placeOf(query, table, dialect)
+    return found.schema === undefined ? here : found
+  }
   const table = tableNameOf(model, dialect, naming)
-  const there = await dialect.catalog.readTable(live, table)
+  const place = await placed(table)
   const isIndexed = dialect.can.fullText && search?.strategy === 'INDEXED'
   const wanted = tableOf(model, dialect, table, links)
+  const there = await referring(await dialect.catalog.readTable(live, place), wanted, live, placed)
   const differences = tableDifferences(
     wanted,
     there,
@@ -89,18 +104,48 @@ async function compareModel(
     isIndexed ? [SEARCH_VECTOR] : [],
   )
   if (model.existing && there !== undefined && there.faults.length === 0) {
-    const query: Query = async (text, values) =>
-      rowsOf(await live.rows(text.replaceAll(/\$\d+/g, '?'), values))
-    const inexact = (await dialect.inexactColumns(query, table, identifyingColumns(model, dialect))) ?? []
+    const inexact = (await dialect.inexactColumns(query, place, identifyingColumns(model, dialect))) ?? []
     const found = existingTable(model, wanted, there, differences, inexact, dialect)
-    for (const one of [...found.notes, ...(await rowsWithoutTenant(model, wanted, there, live, dialect))])
+    for (const one of [
+      ...found.notes,
+      ...(await rowsWithoutTenant(model, { ...wanted, ...place }, there, live, dialect)),
+    ])
       note(one)
     return found.differences
   }
   const shown = differences.flatMap((difference) => shownDifference(difference, wanted, dialect) ?? [])
-  if (!isIndexed || there === undefined || there.faults.length > 0) return shown
-  return [...shown, ...vectorDifferences(table, there, await storedVector(table, vectorOf(search), live))]
+  if (isIndexed && there !== undefined && there.faults.length === 0)
+    shown.push(...vectorDifferences(table, there, await storedVector(place, vectorOf(search), live)))
+  const isElsewhere = table.schema === undefined && place.schema !== undefined && place.schema !== live.schema
+  return isElsewhere && shown.length > 0 ? [elsewhere(table, place, live), ...shown] : shown
 }
+
+/** Foreign keys as the model names their targets, which the catalog qualifies outside of the schema. */
+async function referring(
+  there: LiveTable | undefined,
+  { foreignKeys }: TableDefinition,
+  { schema }: LiveSchema,
+  placed: (table: TableName) => Promise<TableName>,
+): Promise<LiveTable | undefined> {
+  if (there === undefined) return undefined
+  const names = new Map<string, string>()
+  for (const { target } of foreignKeys) {
+    const at = await placed(target)
+    names.set(at.schema === schema ? at.name : tableText(at), tableText(target))
+  }
+  return {
+    ...there,
+    foreignKeys: there.foreignKeys.map((key) => ({ ...key, target: names.get(key.target) ?? key.target })),
+  }
+}
+
+/** Files are made for one schema, and the table is in another. */
+const elsewhere = (table: TableName, { schema = '' }: TableName, live: LiveSchema): TableDifference => ({
+  kind: 'otherSchema',
+  table: tableText(table),
+  text: `${tableText(table)} is in the schema ${schema}, and these migrations make it in ${live.schema}`,
+  detail: `say --schema ${schema}`,
+})
 
 /** By position, in the order in which they are selected, and as the texts that an executor reads. */
 const rowsOf = (rows: readonly CatalogRow[]) =>

@@ -193,6 +193,12 @@ export interface Dialect {
    */
   readonly columnsWithoutForeignKey: string | undefined
   /**
+   * Selects as `name` the columns of a table that hold times without a zone, which TypeORM's own manager
+   * reads and writes in the zone of the process; the value is the quoted table. Undefined where no type of a
+   * column decides it.
+   */
+  readonly timesWithoutZone: string | undefined
+  /**
    * Adds the columns that an older table lacks, and drops the indexes that are now declared differently;
    * undefined where migrations do. `indexes` are the statements that then make them.
    */

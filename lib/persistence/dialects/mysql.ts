@@ -128,6 +128,7 @@ const dialect = ({
   namespace: {
     kind: 'database',
     find: 'SELECT 1 AS found FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = ?',
+    ofTable: undefined,
   },
   foreignKeys: {
     find: ({ schema, name }) => ({
@@ -136,6 +137,7 @@ const dialect = ({
     }),
   },
   columnsWithoutForeignKey: undefined,
+  timesWithoutZone: undefined,
   updateTable: undefined,
   refusedKeys: longKeys,
   inexactColumns,

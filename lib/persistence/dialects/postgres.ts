@@ -101,7 +101,12 @@ export const postgres: Dialect = {
   },
   tableOptions: '',
   tableCollation: '',
-  namespace: { kind: 'schema', find: 'SELECT 1 AS found FROM pg_namespace WHERE nspname = $1' },
+  namespace: {
+    kind: 'schema',
+    find: 'SELECT 1 AS found FROM pg_namespace WHERE nspname = $1',
+    ofTable:
+      'SELECT nspname AS place FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE c.oid = to_regclass($1)',
+  },
   foreignKeys: {
     find: (table) => ({
       text: "SELECT conname AS name FROM pg_constraint WHERE contype = 'f' AND conrelid = to_regclass($1)",
@@ -109,6 +114,10 @@ export const postgres: Dialect = {
     }),
   },
   columnsWithoutForeignKey: undefined,
+  timesWithoutZone:
+    'SELECT attname AS name FROM pg_attribute JOIN pg_type t ON t.oid = atttypid ' +
+    'WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped ' +
+    "AND COALESCE(NULLIF(t.typbasetype, 0), t.oid) = 'pg_catalog.timestamp'::regtype",
   updateTable: undefined,
   refusedKeys: uncountedKeys,
   inexactColumns,

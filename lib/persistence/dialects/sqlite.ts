@@ -96,6 +96,7 @@ export const sqlite: Dialect = {
   foreignKeys: undefined,
   columnsWithoutForeignKey:
     'SELECT name FROM pragma_table_info(?) WHERE name NOT IN (SELECT "from" FROM pragma_foreign_key_list(?))',
+  timesWithoutZone: undefined,
   updateTable,
   refusedKeys: () => [],
   inexactColumns,

@@ -1,12 +1,14 @@
 import type { DataSource } from 'typeorm'
 import { DeclarationError } from '../../errors.js'
-import { resourceModel, type EntityClass, type ResourceModel } from '../../resource/resource-model.js'
+import type { EntityClass, ResourceModel } from '../../resource/resource-model.js'
 import type { Dialect, DialectName } from '../dialects/dialect.js'
+import { placeOf } from '../dialects/catalog/place-of.js'
 import { dialectNamed } from '../dialects/dialect-named.js'
 import type { TableDefinition, TableName } from '../dialects/catalog/table-definition.js'
 import { addForeignKey, createIndex, createTable } from './create-table.js'
 import { referencesOf, tenantTargets } from './foreign-keys.js'
 import { identifyingColumns } from './identifying-columns.js'
+import { modelsOf } from './resources-in.js'
 import { type Naming, tableNameOf } from './table-name-of.js'
 import { refusedKeys, sharedIndexNames } from './index-problems.js'
 import { tableOf, tenantKeyIndex } from './table-of.js'
@@ -14,10 +16,11 @@ import { tableOf, tenantKeyIndex } from './table-of.js'
 type Queries = Pick<DataSource, 'query'>
 
 /**
- * Creates the missing tables of resources, with every index and foreign key that isolation and order need,
- * and their schemas (MySQL: databases). On SQLite it also adds missing columns and makes changed indexes
- * anew, and adds no foreign key to a table that is there. A table of `existing: true` that is there stays as
- * it is. For development and tests: production schemas change by migrations.
+ * Creates the tables of resources that no schema of the search path has, with every index and foreign key
+ * that isolation and order need, and their schemas (MySQL: databases). On SQLite it also adds missing columns
+ * and makes changed indexes anew, and adds no foreign key to a table that is there. A table of
+ * `existing: true` that is there stays as it is. For development and tests: production schemas change by
+ * migrations.
  * @param dataSource - determines, with the entities, the names of tables and where they are.
  */
 export async function createTables(
@@ -30,7 +33,7 @@ export async function createTables(
     const rows: unknown = await dataSource.query(text, [...values])
     return Array.isArray(rows) ? rows.map((row: object) => Object.values(row) as unknown[]) : []
   }
-  const models = entities.map((entity) => resourceModel(entity))
+  const models = modelsOf(entities)
   const links = referencesOf(models, dialect, dataSource)
   const tables = models.map((model) =>
     tableOf(model, dialect, tableNameOf(model, dialect, dataSource), links(model)),
@@ -43,7 +46,8 @@ export async function createTables(
     const model = models[at] as ResourceModel
     // It is another application's.
     if (model.existing && (await isThere(model, table))) continue
-    const [create = '', ...indexes] = createTable(table, dialect)
+    // IF NOT EXISTS looks in one schema, and statements in all of the search path.
+    const [create = '', ...indexes] = createTable(await placeOf(query, table, dialect), dialect)
     if (table.schema !== undefined) await createSchema(dataSource, table.schema, dialect)
     await dataSource.query(create)
     await dialect.updateTable?.(query, table, indexes)

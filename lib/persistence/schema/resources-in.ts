@@ -27,7 +27,7 @@ export interface Resources {
 export function resourcesIn(exports: object): Resources {
   const values = [...new Set<unknown>(Object.values(exports))]
   refuseOtherCopies(values)
-  const models = values.filter(isResource).map((entity) => resourceModel(entity))
+  const models = modelsOf(values.filter(isResource))
   const [dataSource, ...others] = values.filter(isDataSource)
   if (dataSource === undefined) return { models: sorted(models, {}), naming: {}, schema: undefined }
   const namesBy = (one: DataSource) =>
@@ -76,9 +76,33 @@ function namingOf({ options: { entityPrefix }, namingStrategy }: DataSource): Na
   return { options: entityPrefix === undefined ? {} : { entityPrefix }, namingStrategy }
 }
 
-/** @throws DeclarationError for the first resource among them whose declarations do not fit together. */
+/** @throws DeclarationError for the resources among them whose declarations do not fit together. */
 export function checkResources(entities: object): void {
-  for (const entity of Object.values(entities)) if (isResource(entity)) resourceModel(entity)
+  modelsOf(Object.values(entities).filter(isResource))
+}
+
+/** @throws DeclarationError with what is wrong with each of them. */
+export function modelsOf(entities: readonly EntityClass<object>[]): readonly ResourceModel[] {
+  const refused: DeclarationError[] = []
+  const models = entities.flatMap((entity) => {
+    try {
+      return [resourceModel(entity)]
+    } catch (error) {
+      if (!(error instanceof DeclarationError)) throw error
+      refused.push(error)
+      return []
+    }
+  })
+  const [only, another] = refused
+  if (only !== undefined && another === undefined) throw only
+  if (refused.length > 0)
+    throw new DeclarationError(
+      'entities',
+      refused.flatMap(({ subject, values }) =>
+        values.map((one) => ({ ...one, entity: subject, text: `${subject}: ${one.text}` })),
+      ),
+    )
+  return models
 }
 
 /**

@@ -37,7 +37,7 @@ export interface TableMigration {
  * index and foreign key, and the collations that isolation, uniqueness and order need. A DataSource among the
  * exports gives its `entityPrefix` and naming strategy. Empty without a resource.
  * @throws DeclarationError for a resource whose declarations contradict each other, and for two resources of
- * one table.
+ * one table: of one that PostgreSQL alone takes for one, when its SQL for PostgreSQL is asked for.
  */
 export function tableMigrations(exports: Readonly<Record<string, unknown>>): readonly TableMigration[] {
   const { models: all, naming } = resourcesIn(exports)
@@ -57,16 +57,26 @@ export function tableMigrations(exports: Readonly<Record<string, unknown>>): rea
       twin: tableNameOf(model, mysql, naming),
     }))
   const doubled = repeated(tables.map(({ table }) => tableText(table)))
-  if (doubled.size > 0)
+  const doubledTwins = repeated(tables.map(({ twin }) => tableText(twin)))
+  const onBoth = tables.filter(
+    ({ table, twin }) => doubled.has(tableText(table)) && doubledTwins.has(tableText(twin)),
+  )
+  if (onBoth.length > 0)
     throw new DeclarationError(
       'entities',
-      [...doubled].map((name) => problem('table', `two resources have the table ${name}`)),
+      [...new Set(onBoth.map(({ table }) => tableText(table)))].map((name) =>
+        problem('table', `two resources have the table ${name}`),
+      ),
     )
-  const shared = sharedIndexNames(tables.map(({ model, table }) => tableOf(model, postgres, table)))
+  const shared = sharedIndexNames(
+    tables
+      .filter(({ table }) => !doubled.has(tableText(table)))
+      .map(({ model, table }) => tableOf(model, postgres, table)),
+  )
   if (shared.length > 0) throw new DeclarationError('entities', shared)
-  const doubledTwins = repeated(tables.map(({ twin }) => tableText(twin)))
   return tables.map(({ model, table, twin }) => {
-    const name = tableText(table)
+    const isDoubled = doubled.has(tableText(table))
+    const name = tableText(isDoubled ? twin : table)
     const search =
       model.search?.strategy === 'INDEXED'
         ? [`${name} has INDEXED search: ashlar search generate writes its vector and index`]
@@ -91,17 +101,29 @@ export function tableMigrations(exports: Readonly<Record<string, unknown>>): rea
       )
     const linked = (dialect: Dialect) => linkedTable(model, graph, dialect, naming)
     const keys = [postgres, mysql].flatMap((dialect) => dialect.migration?.notes(linked(dialect).table) ?? [])
+    const sqlFor = forMigrated((dialect) => {
+      const { table: made, added } = linked(dialect)
+      const { up, down } = versionOf(newTable(model, made, dialect, added))
+      return { table: { schema: made.schema, name: made.name }, up, down }
+    })
     return {
       table: name,
-      sqlFor: forMigrated((dialect) => {
-        const { table: made, added } = linked(dialect)
-        const { up, down } = versionOf(newTable(model, made, dialect, added))
-        return { table: { schema: made.schema, name: made.name }, up, down }
-      }),
+      sqlFor: (dialect) => {
+        if (isDoubled && dialect === 'postgres') throw new DeclarationError('entities', [ofOneName(table)])
+        return sqlFor(dialect)
+      },
       notes: [...search, ...elsewhere, ...outer, ...keys, ...ofSeveral],
     }
   })
 }
+
+/** Tables that only MySQL tells apart. */
+const ofOneName = (table: TableName) =>
+  problem(
+    'table',
+    `two resources have the table ${tableText(table)} on PostgreSQL, which ignores the database of an entity`,
+    'say @Entity({ schema }) as well, or another name',
+  )
 
 /** Resources of other modules that these are related to, directly or not. */
 function targetsOutside(models: readonly ResourceModel[]): readonly ResourceModel[] {

@@ -2,7 +2,7 @@ import 'reflect-metadata'
 import { expect } from 'chai'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Column, type DataSource, Entity, PrimaryColumn, Unique } from 'typeorm'
+import { Column, type DataSource, Entity, JoinColumn, ManyToOne, PrimaryColumn, Unique } from 'typeorm'
 import { OutputOnly, Resource, TenantScoped } from '../../../decorators/index.js'
 import { RequestContext } from '../../../lib/context.js'
 import { schemaComparison } from '../../../lib/persistence/comparison/schema-comparison.js'
@@ -24,6 +24,16 @@ class Order {
   @Column({ type: 'varchar', length: 40, nullable: true }) customerId?: string
   @Column({ type: Date, nullable: true }) dueTime?: Date
   @Column({ type: 'int' }) @OutputOnly({ generated: true }) revision!: number
+}
+
+@Resource({ existing: true })
+@Entity('parts')
+@TenantScoped()
+class Part {
+  @PrimaryColumn({ type: 'int' }) id!: number
+  @Column({ length: 40 }) accountId!: string
+  @Column({ type: 'int' }) orderId!: number
+  @ManyToOne(() => Order) @JoinColumn({ name: 'order_id' }) order?: Order
 }
 
 const COMPARED = backends.filter(({ name }) => name === 'postgres' || name === 'mariadb')
@@ -104,6 +114,59 @@ describeOn('a table of another application', COMPARED, (backend) => {
       await make(columns)
       expect((await verified()).found).to.deep.equal(wrong)
     })
+
+  const customers = async (key: string) => {
+    await dataSource.query('DROP TABLE IF EXISTS customers')
+    await dataSource.query(
+      `CREATE TABLE customers (id ${text}(40)${exact} NOT NULL, account_id ${text}(40)${exact} NOT NULL, PRIMARY KEY (${key}))`,
+    )
+  }
+
+  it('has a note where the delete of a row reaches those of other tenants', async () => {
+    const alone = 'FOREIGN KEY (customer_id) REFERENCES customers (id)'
+    for (const [foreignKey, isNoted] of [
+      [alone, false],
+      [`${alone} ON DELETE RESTRICT`, false],
+      [`${alone} ON DELETE CASCADE`, true],
+      [`${alone} ON DELETE SET NULL`, true],
+    ] as const) {
+      await dataSource.query('DROP TABLE IF EXISTS orders')
+      await customers('id')
+      await make({}, `, CONSTRAINT of_customer ${foreignKey}`)
+      const { found, noted, notes } = await verified()
+      expect(found).to.deep.equal([])
+      expect(noted.includes('foreignKeyWithoutTenant'), foreignKey).to.equal(isNoted)
+      if (foreignKey.endsWith('CASCADE'))
+        expect(notes.find(({ kind }) => kind === 'foreignKeyWithoutTenant')).to.deep.equal({
+          kind: 'foreignKeyWithoutTenant',
+          table: 'orders',
+          text: 'the foreign key of_customer of orders is (customer_id) → customers (id) ON DELETE CASCADE, without the tenant',
+          detail:
+            'a delete of what it refers to removes rows of other tenants that refer to it, too: take the tenant into it, or let it restrict',
+        })
+    }
+    await dataSource.query('DROP TABLE IF EXISTS orders')
+    await customers('account_id, id')
+    await make(
+      {},
+      ', FOREIGN KEY (account_id, customer_id) REFERENCES customers (account_id, id) ON DELETE CASCADE',
+    )
+    expect((await verified()).noted).not.to.include('foreignKeyWithoutTenant')
+    await dataSource.query('DROP TABLE orders')
+    await dataSource.query('DROP TABLE customers')
+  })
+
+  it('has notes about missing unique indexes that say what is unique without them', async () => {
+    await make()
+    const notes: TableNote[] = []
+    await schemaComparison([Order, Part], { note: (note) => notes.push(note) })(liveSchemaOf(dataSource))
+    const details = notes.flatMap(({ kind, detail }) => (kind === 'addIndex' ? [detail] : []))
+    expect(details).to.have.members([
+      'nothing keeps its values unique',
+      '(id) alone is unique, so that only a foreign key of tenant and reference needs it',
+      'a list may read more rows',
+    ])
+  })
 
   it('differs where the tenant is compared loosely', async () => {
     if (isPostgres)

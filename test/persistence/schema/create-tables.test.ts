@@ -1,7 +1,17 @@
 import { expect } from 'chai'
-import { Column, Entity, PrimaryColumn, Unique } from 'typeorm'
+import {
+  Column,
+  DataSource,
+  type DataSourceOptions,
+  Entity,
+  JoinColumn,
+  ManyToOne,
+  PrimaryColumn,
+  Unique,
+} from 'typeorm'
 import { Resource, SoftDeletable, TenantScoped } from '../../../decorators/index.js'
 import { Widget } from '../../../examples/widgets/widget.js'
+import { schemaComparison } from '../../../lib/persistence/comparison/schema-comparison.js'
 import { createTables } from '../../../lib/persistence/schema/create-tables.js'
 import type { DialectName } from '../../../lib/persistence/dialects/dialect.js'
 import type { Statement } from '../../../lib/persistence/engines/executor/executor.js'
@@ -10,6 +20,7 @@ import { tableOf } from '../../../lib/persistence/schema/table-of.js'
 import { Statements } from '../../../lib/persistence/sql/statements/statements.js'
 import type { Field } from '../../../lib/resource/fields/field.js'
 import { type EntityClass, resourceModel } from '../../../lib/resource/resource-model.js'
+import { liveSchemaOf } from '../comparison/live-schema.js'
 import { collated } from '../../conformance/repository/open-subject.js'
 import { databases, describeOn, type OpenBackend } from '../../support/databases/backends.js'
 import { expectGolden } from '../../support/golden.js'
@@ -172,3 +183,51 @@ function statementsOf(entity: EntityClass<object>, dialect: DialectName): Record
     ),
   }
 }
+
+describeOn(
+  'tables of a search path',
+  databases.filter(({ name }) => name === 'postgres'),
+  (backend) => {
+    @Resource({ type: 'shelf' })
+    @Entity('shelves')
+    @TenantScoped()
+    class Shelf {
+      @PrimaryColumn({ length: 40 }) id!: string
+      @Column({ length: 40 }) title!: string
+      @ManyToOne(() => Shelf) @JoinColumn({ name: 'parent_id' }) parent?: Shelf
+    }
+
+    it('are made once, and compared where statements find them', async () => {
+      const opened = await backend.open([])
+      const through = async (path: string) =>
+        new DataSource({
+          ...opened.dataSource!.options,
+          entities: [Shelf],
+          extra: { options: `-c search_path=${path}` },
+        } as DataSourceOptions).initialize()
+      const [later, both] = [await through('later'), await through('first,later')]
+      try {
+        await opened.dataSource!.query('CREATE SCHEMA first; CREATE SCHEMA later')
+        await createTables(later, [Shelf], 'postgres')
+        await createTables(both, [Shelf], 'postgres')
+        expect(
+          await both.query("SELECT schemaname FROM pg_tables WHERE tablename = 'shelves'"),
+        ).to.deep.equal([{ schemaname: 'later' }])
+        const compare = schemaComparison([Shelf])
+        const live = liveSchemaOf(both)
+        const kinds = async (named: object) => (await compare({ ...live, ...named })).map(({ kind }) => kind)
+        expect(await kinds({})).to.deep.equal([])
+        expect(await kinds({ isSchemaNamed: true })).to.deep.equal(['noTable'])
+        expect(await kinds({ isSchemaNamed: true, schema: 'later' })).to.deep.equal([])
+        await both.query('ALTER TABLE later.shelves ALTER title DROP NOT NULL')
+        expect(await kinds({})).to.deep.equal(['otherSchema', 'nullable'])
+        await both.query('CREATE TABLE first.shelves (id text)')
+        expect(await kinds({})).to.include('primaryKey')
+      } finally {
+        await later.destroy()
+        await both.destroy()
+        await opened.close()
+      }
+    })
+  },
+)

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { DataSource } from 'typeorm'
 import { Widget } from '../../../examples/widgets/widget.js'
-import { Column, Entity, PrimaryColumn, Unique } from 'typeorm'
+import { Column, Entity, Index, PrimaryColumn, Unique } from 'typeorm'
 import { Resource, TenantScoped } from '../../../decorators/index.js'
 import { DeclarationError } from '../../../lib/errors.js'
 import { DIALECTS, migrate } from '../../../lib/migrations/index.js'
@@ -222,6 +222,27 @@ describe('tableMigrations', () => {
       DeclarationError,
       /two resources have the table notes/,
     )
+  })
+
+  it('make tables of one name in two databases of MySQL, and refuse them on PostgreSQL', () => {
+    const crates = (database: string) => {
+      @Resource({ type: `crate_${database}`, shared: true })
+      @Entity({ name: 'crates', database })
+      @Index(['label'])
+      class Crate {
+        @PrimaryColumn() id!: string
+        @Column() label!: string
+      }
+      return Crate
+    }
+    const made = tableMigrations({ a: crates('north'), b: crates('south') })
+    expect(made.map(({ table }) => table)).to.deep.equal(['north.crates', 'south.crates'])
+    expect(made.map(({ sqlFor }) => sqlFor('mysql').table)).to.deep.equal([
+      { schema: 'north', name: 'crates' },
+      { schema: 'south', name: 'crates' },
+    ])
+    for (const { sqlFor } of made)
+      expect(() => sqlFor('postgres')).to.throw(DeclarationError, 'two resources have the table crates')
   })
 
   it('gives the same bytes for the same entities, in whatever order they are exported', () => {

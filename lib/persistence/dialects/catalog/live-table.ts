@@ -9,6 +9,11 @@ export interface LiveSchema {
   readonly dialect: 'postgres' | 'mysql'
   /** Where the tables are on PostgreSQL; empty on MySQL, where they are in the connection's database. */
   readonly schema: string
+  /**
+   * Whether a table is looked for in `schema` alone. Else it is where the connection finds it, as its search
+   * path says.
+   */
+  readonly isSchemaNamed?: boolean
   /** Runs a query against the catalog. */
   rows(text: string, values?: readonly unknown[]): Promise<readonly CatalogRow[]>
 }
@@ -145,4 +150,9 @@ export interface Catalog {
 export interface Namespace {
   readonly kind: 'schema' | 'database'
   readonly find: string
+  /**
+   * Selects where the connection finds a table that is not qualified; the value is its quoted name. Undefined
+   * where it looks in one place.
+   */
+  readonly ofTable: string | undefined
 }

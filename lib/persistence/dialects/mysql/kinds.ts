@@ -15,6 +15,7 @@ import {
   OF_NUMBER,
   OF_TEXT,
 } from '../values/kind-sql.js'
+import { isProcessInUtc } from '../values/process-zone.js'
 import { exactMicros, storedTime } from '../values/stored-time.js'
 import { isMysqlTime } from './is-mysql-time.js'
 import { booleanInside, nameInside, numberInside, textInside } from './json.js'
@@ -25,7 +26,7 @@ const datetime = (iso: string): string => iso.slice(0, -1).replace('T', ' ')
 /** The zone of the driver, which is that of the process where none is given. */
 function isUtc(timezone: unknown): boolean {
   if (timezone !== undefined && timezone !== 'local') return timezone === 'Z' || timezone === '+00:00'
-  return [0, 6].every((month) => new Date(2026, month).getTimezoneOffset() === 0)
+  return isProcessInUtc()
 }
 
 function bound(value: PlanValue): BoundValue {
@@ -129,7 +130,10 @@ export const mysqlKinds: KindsSql = {
     managed: ({ timezone }) =>
       isUtc(timezone)
         ? undefined
-        : `reads and writes times in the zone of this process, and repositories in UTC: write timezone: 'Z' in the options of the DataSource`,
+        : {
+            what: 'reads and writes times in the zone of this process, and repositories in UTC',
+            advice: "write timezone: 'Z' in the options of the DataSource",
+          },
     exact: exactMicros,
     millisecond: (time) => [bound(time), datetime(lastMicrosecond(time))],
     holds: (value) => typeof value === 'string' && isMysqlTime(value),

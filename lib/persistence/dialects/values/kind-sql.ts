@@ -14,6 +14,13 @@ export type Encode = (value: unknown) => unknown
 /** A stored value → an entity's value. Never asked about NULL. */
 export type Decode = (value: unknown) => unknown
 
+/** What TypeORM's own manager does otherwise than repositories. */
+export interface ManagedOtherwise {
+  /** Follows "TypeORM's own manager". */
+  readonly what: string
+  readonly advice: string
+}
+
 /** Values of which JSON holds most as numbers, which cost less than texts. */
 export interface Numbered {
   readonly number: string
@@ -76,10 +83,10 @@ export interface KindSql {
   readonly inline?: (value: string) => string
 
   /**
-   * Why TypeORM's own manager reads and writes such a column otherwise, with these options of a DataSource,
-   * as text that follows "TypeORM's own manager". Undefined where it never does.
+   * How TypeORM's own manager reads and writes such a column otherwise, with these options of a DataSource.
+   * Undefined where it never does.
    */
-  readonly managed?: (options: Readonly<Record<string, unknown>>) => string | undefined
+  readonly managed?: (options: Readonly<Record<string, unknown>>) => ManagedOtherwise | undefined
 
   /** The zero value as a constant, where it is no number, boolean or text. */
   readonly zero?: string

@@ -1,0 +1,17 @@
+import type { Dialect } from '../dialect.js'
+import type { Query, TableName } from './table-definition.js'
+
+/**
+ * The table where the connection finds it: PostgreSQL looks through its search path for one that names no
+ * schema. As it is while there is none.
+ */
+export async function placeOf<T extends TableName>(
+  query: Query,
+  table: T,
+  { namespace, quote }: Pick<Dialect, 'namespace' | 'quote'>,
+): Promise<T> {
+  const asked = namespace?.ofTable
+  if (asked === undefined || table.schema !== undefined) return table
+  const [found] = await query(asked, [quote(table.name)])
+  return found === undefined ? table : { ...table, schema: String(found[0]) }
+}
