@@ -12,7 +12,7 @@ export interface FreshDatabase {
   readonly name: string
   readonly url: string
   /** Runs SQL on a connection that stays open until `drop`. */
-  rows(sql: string): Promise<Row[]>
+  rows(sql: string, values?: readonly unknown[]): Promise<Row[]>
   /** Names of the tables of a schema (MySQL: of the database), in order. */
   tables(schema?: string): Promise<readonly string[]>
   /** Ends the connection and leaves the database. */
@@ -109,7 +109,8 @@ async function onPostgres(
   const client = new Client(url)
   client.on('error', () => undefined)
   await client.connect()
-  const rows = async (sql: string) => (await client.query<Row>(sql)).rows
+  const rows = async (sql: string, values?: readonly unknown[]) =>
+    (await client.query<Row>(sql, values && [...values])).rows
   return {
     dialect: 'postgres',
     name,
@@ -136,8 +137,8 @@ async function onMysql(server: string, url: string, name: string): Promise<Fresh
   }
   await admin(`CREATE DATABASE ${name}`)
   const connection = await createConnection({ uri: url, timezone: 'Z' })
-  const rows = async (sql: string) => {
-    const [found] = await connection.query(sql)
+  const rows = async (sql: string, values?: readonly unknown[]) => {
+    const [found] = await connection.query(sql, values && [...values])
     return Array.isArray(found) ? (found as Row[]) : []
   }
   return {

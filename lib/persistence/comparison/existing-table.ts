@@ -156,7 +156,7 @@ function noteOf(
       const detail =
         part === undefined
           ? 'nothing keeps its values unique'
-          : `(${part.join(', ')}) alone is unique, so that only a foreign key of tenant and reference needs it`
+          : `(${part.join(', ')}) alone is unique; lists, and foreign keys of tenant and reference, use it`
       return { text, detail }
     }
     case 'addForeignKey': {

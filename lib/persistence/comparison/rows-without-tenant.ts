@@ -1,7 +1,7 @@
 import type { TableNote } from '../../text/table-difference.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { LiveSchema, LiveTable } from '../dialects/catalog/live-table.js'
-import type { TableDefinition } from '../dialects/catalog/table-definition.js'
+import type { TableDefinition, TableName } from '../dialects/catalog/table-definition.js'
 import { quoteTable } from '../dialects/quote-table.js'
 import { tableText } from '../schema/table-name-of.js'
 import { REACHED_BY_NOBODY } from './existing-table.js'
@@ -15,17 +15,19 @@ const MOST_READ = 100_000
 /**
  * Counts the rows of an existing table that belong to no tenant, with bounded work. Another application that
  * writes the table beside this one, and does not know of tenants, makes such rows.
+ * @param place - where the table is.
  */
 export async function rowsWithoutTenant(
   { tenant, key }: ResourceModel,
   definition: TableDefinition,
+  place: TableName,
   there: LiveTable,
   live: LiveSchema,
   dialect: ComparedDialect,
 ): Promise<readonly TableNote[]> {
   const column = there.columns.find(({ name }) => name === tenant?.column)
   if (column?.nullable !== true) return []
-  const [owner, from] = [dialect.quote(column.name), quoteTable(definition, dialect)]
+  const [owner, from] = [dialect.quote(column.name), quoteTable(place, dialect)]
   const isIndexed = there.indexes.some(
     ({ columns, where }) => columns[0] === column.name && where === undefined,
   )

@@ -1,7 +1,7 @@
 import type { TableDifference, TableNote } from '../../text/table-difference.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { CatalogRow, LiveSchema, LiveTable } from '../dialects/catalog/live-table.js'
-import { placeOf } from '../dialects/catalog/place-of.js'
+import { locateTable } from '../dialects/catalog/locate-table.js'
 import type { Query, TableDefinition, TableName } from '../dialects/catalog/table-definition.js'
 import { dialectNamed } from '../dialects/dialect-named.js'
 import { SEARCH_VECTOR, vectorOf } from '../dialects/search-predicate.js'
@@ -88,7 +88,7 @@ async function compareModel(
     if (table.schema !== undefined || dialect.namespace?.kind !== 'schema') return table
     const here = { ...table, schema: live.schema }
     if (live.isSchemaNamed === true) return here
-    const found = await placeOf(query, table, dialect)
+    const found = await locateTable(query, table, dialect)
     return found.schema === undefined ? here : found
   }
   const table = tableNameOf(model, dialect, naming)
@@ -108,7 +108,7 @@ async function compareModel(
     const found = existingTable(model, wanted, there, differences, inexact, dialect)
     for (const one of [
       ...found.notes,
-      ...(await rowsWithoutTenant(model, { ...wanted, ...place }, there, live, dialect)),
+      ...(await rowsWithoutTenant(model, wanted, place, there, live, dialect)),
     ])
       note(one)
     return found.differences

@@ -2,7 +2,7 @@ import type { DataSource } from 'typeorm'
 import { DeclarationError } from '../../errors.js'
 import type { EntityClass, ResourceModel } from '../../resource/resource-model.js'
 import type { Dialect, DialectName } from '../dialects/dialect.js'
-import { placeOf } from '../dialects/catalog/place-of.js'
+import { locateTable } from '../dialects/catalog/locate-table.js'
 import { dialectNamed } from '../dialects/dialect-named.js'
 import type { TableDefinition, TableName } from '../dialects/catalog/table-definition.js'
 import { addForeignKey, createIndex, createTable } from './create-table.js'
@@ -47,7 +47,7 @@ export async function createTables(
     // It is another application's.
     if (model.existing && (await isThere(model, table))) continue
     // IF NOT EXISTS looks in one schema, and statements in all of the search path.
-    const [create = '', ...indexes] = createTable(await placeOf(query, table, dialect), dialect)
+    const [create = '', ...indexes] = createTable(await locateTable(query, table, dialect), dialect)
     if (table.schema !== undefined) await createSchema(dataSource, table.schema, dialect)
     await dataSource.query(create)
     await dialect.updateTable?.(query, table, indexes)

@@ -68,7 +68,11 @@ const folderOf = (file: string): string =>
   decodeURIComponent(new URL(file).pathname).replace(/(\/dist[^/]*)?\/decorators\/[^/]*$/, '')
 
 function sorted(models: readonly ResourceModel[], naming: Naming): readonly ResourceModel[] {
-  const named = models.map((model) => ({ model, name: tableText(tableNameOf(model, postgres, naming)) }))
+  // MySQL has databases for schemas.
+  const named = models.map((model) => ({
+    model,
+    name: `${tableText(tableNameOf(model, postgres, naming))}\0${model.declaredTable.database ?? ''}`,
+  }))
   return named.sort((a, b) => (a.name < b.name ? -1 : 1)).map(({ model }) => model)
 }
 

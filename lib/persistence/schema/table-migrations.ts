@@ -74,6 +74,8 @@ export function tableMigrations(exports: Readonly<Record<string, unknown>>): rea
       .map(({ model, table }) => tableOf(model, postgres, table)),
   )
   if (shared.length > 0) throw new DeclarationError('entities', shared)
+  /** What MySQL alone tells apart. */
+  const refused = new Map<Dialect, ReadonlySet<string>>([[postgres, doubled]])
   return tables.map(({ model, table, twin }) => {
     const isDoubled = doubled.has(tableText(table))
     const name = tableText(isDoubled ? twin : table)
@@ -101,16 +103,18 @@ export function tableMigrations(exports: Readonly<Record<string, unknown>>): rea
       )
     const linked = (dialect: Dialect) => linkedTable(model, graph, dialect, naming)
     const keys = [postgres, mysql].flatMap((dialect) => dialect.migration?.notes(linked(dialect).table) ?? [])
-    const sqlFor = forMigrated((dialect) => {
-      const { table: made, added } = linked(dialect)
-      const { up, down } = versionOf(newTable(model, made, dialect, added))
-      return { table: { schema: made.schema, name: made.name }, up, down }
+    const made = forMigrated((dialect) => {
+      const { table: one, added } = linked(dialect)
+      const { up, down } = versionOf(newTable(model, one, dialect, added))
+      const isRefused = refused.get(dialect)?.has(tableText(one)) === true
+      return { isRefused, sql: { table: { schema: one.schema, name: one.name }, up, down } }
     })
     return {
       table: name,
       sqlFor: (dialect) => {
-        if (isDoubled && dialect === 'postgres') throw new DeclarationError('entities', [ofOneName(table)])
-        return sqlFor(dialect)
+        const { isRefused, sql } = made(dialect)
+        if (isRefused) throw new DeclarationError('entities', [ofOneName(table)])
+        return sql
       },
       notes: [...search, ...elsewhere, ...outer, ...keys, ...ofSeveral],
     }

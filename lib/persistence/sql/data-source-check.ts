@@ -16,6 +16,8 @@ import type { TableName } from '../dialects/catalog/table-definition.js'
 import { tableNameOf } from '../schema/table-name-of.js'
 import { referenceProblems } from '../references/reference-problems.js'
 import { tableOf } from '../schema/table-of.js'
+import { quoteTable } from '../dialects/quote-table.js'
+import { isProcessInUtc, processZone } from '../dialects/values/process-zone.js'
 import type { Database, Executor, RunOptions } from '../engines/executor/executor.js'
 import { isolationProblem } from '../engines/declared-isolation.js'
 import { SqliteDriver } from '../engines/sqlite/driver.js'
@@ -80,7 +82,10 @@ export class DataSourceCheck {
   findings(): StartUpFindings {
     if (!this.#dataSource.isInitialized)
       return { problems: [problem('dataSource', NOT_INITIALIZED)], warnings: [] }
-    const subscribers = this.#dataSource.subscribers.map((subscriber) => this.#subscriber(subscriber))
+    const others = [
+      ...this.#managed(),
+      ...this.#dataSource.subscribers.map((subscriber) => this.#subscriber(subscriber)),
+    ]
     return {
       problems: [
         ...this.#entity(),
@@ -89,36 +94,66 @@ export class DataSourceCheck {
         ...referenceProblems(this.#dataSource, this.model),
         ...this.#deletion(),
         ...refusedKeys(tableOf(this.model, this.#dialect, this.table), this.#dialect),
-        ...subscribers.flatMap(({ problems }) => problems),
+        ...others.flatMap(({ problems }) => problems),
       ],
-      warnings: [
-        ...this.#synchronize(),
-        ...this.#managed(),
-        ...this.#required(),
-        ...subscribers.flatMap(({ warnings }) => warnings),
-      ],
+      warnings: [...this.#synchronize(), ...this.#required(), ...others.flatMap(({ warnings }) => warnings)],
     }
   }
 
   /** What a server asks for before it starts. */
   startUp(): StartUpFindings | Promise<StartUpFindings> {
     const findings = this.findings()
+    if (!this.#dataSource.isInitialized) return findings
+    const asked = [this.#withoutForeignKey(), this.#withoutZone()].filter((one) => one !== undefined)
+    if (asked.length === 0) return findings
+    return Promise.all(asked).then((found) => {
+      const all = [findings, ...found]
+      return {
+        problems: all.flatMap(({ problems }) => problems),
+        warnings: all.flatMap(({ warnings }) => warnings),
+      }
+    })
+  }
+
+  #withoutForeignKey(): Promise<StartUpFindings> | undefined {
     const asked = this.#dialect.columnsWithoutForeignKey
     const references = this.model.relations.filter(isOwning)
-    if (asked === undefined || references.length === 0 || !this.#dataSource.isInitialized) return findings
+    if (asked === undefined || references.length === 0) return undefined
     const { name } = this.table
-    return this.#dataSource.query<{ readonly name: string }[]>(asked, [name, name]).then((columns) => ({
-      ...findings,
-      warnings: [
-        ...findings.warnings,
-        ...references
-          .filter(({ reference }) => columns.some((column) => column.name === reference.column))
-          .map(
-            ({ property }) =>
-              `${property} of ${this.model.entity.name} has no foreign key, because ${this.#dialect.label} adds none to a table that is there: only repositories keep it inside of its tenant; make the table anew to have one`,
-          ),
-      ],
+    return this.#columns(asked, [name, name]).then((columns) => ({
+      problems: [],
+      warnings: references
+        .filter(({ reference }) => columns.has(reference.column))
+        .map(
+          ({ property }) =>
+            `${property} of ${this.model.entity.name} has no foreign key, because ${this.#dialect.label} adds none to a table that is there: only repositories keep it inside of its tenant; make the table anew to have one`,
+        ),
     }))
+  }
+
+  /** Its type is asked of the database: TypeORM and createTables() make columns of two types of one Date. */
+  #withoutZone(): Promise<StartUpFindings> | undefined {
+    const asked = this.#dialect.timesWithoutZone
+    const times = this.model.fields.filter((field) => kindOf(field).declared.fits(Date, false))
+    if (asked === undefined || times.length === 0 || isProcessInUtc()) return undefined
+    return this.#columns(asked, [quoteTable(this.table, this.#dialect)]).then((columns) => {
+      const found = times.filter(({ column }) => columns.has(column)).map(({ property }) => property)
+      if (found.length === 0) return NOTHING
+      const what = `times without a zone are in ${found.join(', ')} of ${this.model.entity.name}: repositories read and write them in UTC, and TypeORM's own manager in ${processZone()}, the zone of this process`
+      return this.#managedOtherwise(what, 'start the process with TZ=UTC, or make the columns timestamptz')
+    })
+  }
+
+  async #columns(text: string, values: readonly string[]): Promise<ReadonlySet<string>> {
+    const rows = await this.#dataSource.query<{ readonly name: string }[]>(text, [...values])
+    return new Set(rows.map(({ name }) => name))
+  }
+
+  /** Rows of another application are not read and written in two ways. */
+  #managedOtherwise(what: string, advice: string): StartUpFindings {
+    return this.model.existing
+      ? { problems: [problem('dataSource', what, advice)], warnings: [] }
+      : warning(`${what}: ${advice}`)
   }
 
   #entity(): Problem[] {
@@ -214,11 +249,14 @@ export class DataSourceCheck {
       )
   }
 
-  #managed(): string[] {
+  #managed(): StartUpFindings[] {
     const { fields, entity } = this.model
     const options = { ...this.#dataSource.options }
     const found = fields.flatMap(({ kind }) => this.#dialect.kinds[kind].managed?.(options) ?? [])
-    return [...new Set(found)].map((what) => `TypeORM's own manager ${what} (${entity.name})`)
+    const byText = new Map(found.map((one) => [one.what, one.advice]))
+    return [...byText].map(([what, advice]) =>
+      this.#managedOtherwise(`TypeORM's own manager ${what}`, `${advice} (${entity.name})`),
+    )
   }
 
   #subscriber(subscriber: EntitySubscriberInterface): StartUpFindings {

@@ -58,6 +58,8 @@ describeOn('what the table of TypeORM makes sure of', databases, (backend) => {
       mysql8: ['varchar(40) COLLATE utf8mb4_nopad_bin', 'datetime(6)'],
       memory: [],
     }[backend.name] as [string, string]
+    // TypeORM's SQLite has made it.
+    await dataSource.query('DROP TABLE IF EXISTS rooms')
     await dataSource.query(`CREATE TABLE rooms (id ${text} PRIMARY KEY)`)
     await dataSource.query(
       `CREATE TABLE stays (id ${text} PRIMARY KEY, nights int NOT NULL CHECK (nights > 0), room_id ${text}, deleted_at ${time}, version int NOT NULL DEFAULT 1, FOREIGN KEY (room_id) REFERENCES rooms (id))`,
@@ -91,7 +93,7 @@ describeOn('what the table of TypeORM makes sure of', databases, (backend) => {
       await dataSource.manager.softDelete(Stay, { id: 'd' })
       await rejection(stays.get('d'), ErrNotFound)
       expect((await stays.undelete('d')).nights).to.equal(1)
-      expect(await dataSource.manager.findOneBy(Stay, { id: 'd' })).to.include({ nights: 1, version: 1 })
+      expect(await dataSource.manager.findOneBy(Stay, { id: 'd' })).to.include({ nights: 1, version: 2 })
     })
   })
 })

@@ -163,8 +163,7 @@ describeOn('a table of another application', COMPARED, (backend) => {
     const details = notes.flatMap(({ kind, detail }) => (kind === 'addIndex' ? [detail] : []))
     expect(details).to.have.members([
       'nothing keeps its values unique',
-      '(id) alone is unique, so that only a foreign key of tenant and reference needs it',
-      'a list may read more rows',
+      '(id) alone is unique; lists, and foreign keys of tenant and reference, use it',
     ])
   })
 

@@ -49,7 +49,7 @@ onEachEngine('a live schema beside its entities', (database, dialect) => {
   })
 
   it('is equal when createTables made it', async () => {
-    const query = (text: string) => database().rows(text)
+    const query = (text: string, values?: readonly unknown[]) => database().rows(text, values)
     await createTables({ query } as never, subjectEntities, dialect === 'mysql' ? 'mariadb' : dialect)
     const differences = await compare()
     expect(differences.filter((line) => !/ is not applied: run ashlar migrate up$/.test(line))).to.deep.equal(

@@ -269,27 +269,42 @@ describeOn(
 
 describeOn(
   "times in TypeORM's own manager",
-  databases.filter(({ name }) => name === 'mariadb'),
+  databases.filter(({ name }) => name === 'postgres' || name === 'mariadb'),
   (backend) => {
-    @Resource({ shared: true })
-    @Entity('visits')
     class Visit {
       @PrimaryColumn() id!: string
       @Column() at!: Date
       @Column({ nullable: true }) until?: Date
     }
+    @Resource({ shared: true })
+    @Entity('visits')
+    class OwnVisit extends Visit {}
+    @Resource({ shared: true, existing: true })
+    @Entity('visits')
+    class ExistingVisit extends Visit {}
+    const isPostgres = backend.name === 'postgres'
 
-    const warningsIn = async (zone: string, options: Readonly<Record<string, unknown>>) => {
+    /** In a process of that zone. */
+    const inZone = async <T>(
+      zone: string,
+      entity: typeof OwnVisit,
+      options: Readonly<Record<string, unknown>>,
+      run: (dataSource: DataSource) => Promise<T>,
+    ) => {
       const before = process.env.TZ
       const opened = await backend.open([])
+      const [at, until] = isPostgres ? ['timestamp', 'timestamptz'] : ['datetime(6)', 'datetime(6)']
+      await opened.dataSource!.query(
+        `CREATE TABLE visits (id varchar(40)${isPostgres ? '' : ' COLLATE utf8mb4_nopad_bin'} PRIMARY KEY, at ${at} NOT NULL, until ${until})`,
+      )
       const dataSource = await new DataSource({
         ...opened.dataSource!.options,
-        entities: [Visit],
+        entities: [entity],
         ...options,
       } as DataSourceOptions).initialize()
       try {
         process.env.TZ = zone
-        return (new (repositoryOf(Visit))(dataSource).startUpCheck?.() as StartUpFindings).warnings
+        return await run(dataSource)
       } finally {
         if (before === undefined) delete process.env.TZ
         else process.env.TZ = before
@@ -297,16 +312,53 @@ describeOn(
         await opened.close()
       }
     }
+    const findingsIn = (
+      zone: string,
+      options: Readonly<Record<string, unknown>> = {},
+      entity: typeof OwnVisit = OwnVisit,
+    ) =>
+      inZone(zone, entity, options, async (dataSource) => {
+        const repository = new (repositoryOf(entity))(dataSource)
+        return texts(await repository.startUpCheck!())
+      })
+    const TEXT = isPostgres
+      ? "times without a zone are in at of Visit: repositories read and write them in UTC, and TypeORM's own manager in Asia/Tokyo, the zone of this process: start the process with TZ=UTC, or make the columns timestamptz"
+      : "TypeORM's own manager reads and writes times in the zone of this process, and repositories in UTC: write timezone: 'Z' in the options of the DataSource (Visit)"
+    const textOf = (entity: typeof OwnVisit) => TEXT.replace('Visit', entity.name)
+
+    it('are hours away from those of a repository in another zone', async () => {
+      const at = new Date('2026-07-01T12:30:00Z')
+      await inZone('Asia/Tokyo', OwnVisit, {}, async (dataSource) => {
+        await dataSource.manager.insert(OwnVisit, { id: 'a', at, until: at })
+        const read = await RequestContext.asSystem({ reason: 'test' }, () =>
+          new (repositoryOf(OwnVisit))(dataSource).get('a'),
+        )
+        expect(read.at.toISOString()).to.equal('2026-07-01T21:30:00.000Z')
+        expect(read.until?.toISOString()).to.equal(isPostgres ? at.toISOString() : '2026-07-01T21:30:00.000Z')
+      })
+    })
 
     it('are warned of, once, where the zone of the process decides them', async () => {
-      expect(await warningsIn('Asia/Kolkata', {})).to.deep.equal([
-        "TypeORM's own manager reads and writes times in the zone of this process, and repositories in UTC: write timezone: 'Z' in the options of the DataSource (Visit)",
-      ])
+      expect(await findingsIn('Asia/Tokyo')).to.deep.equal({
+        problems: [],
+        warnings: [textOf(OwnVisit)],
+      })
+    })
+
+    it('are refused in a table of another application', async () => {
+      expect(await findingsIn('Asia/Tokyo', {}, ExistingVisit).catch((error: unknown) => error)).to.satisfy(
+        (found: unknown) =>
+          (found instanceof DeclarationError
+            ? found.problems
+            : (found as { problems: string[] }).problems)[0]?.includes(textOf(ExistingVisit)) === true,
+      )
     })
 
     it('are let be in UTC', async () => {
-      expect(await warningsIn('UTC', {})).to.deep.equal([])
-      expect(await warningsIn('Asia/Kolkata', { timezone: 'Z' })).to.deep.equal([])
+      const nothing = { problems: [], warnings: [] }
+      expect(await findingsIn('UTC', {}, ExistingVisit)).to.deep.equal(nothing)
+      if (!isPostgres)
+        expect(await findingsIn('Asia/Tokyo', { timezone: 'Z' }, ExistingVisit)).to.deep.equal(nothing)
     })
   },
 )

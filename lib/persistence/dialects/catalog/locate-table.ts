@@ -1,14 +1,17 @@
-import type { Dialect } from '../dialect.js'
+import type { Namespace } from './live-table.js'
 import type { Query, TableName } from './table-definition.js'
 
 /**
  * The table where the connection finds it: PostgreSQL looks through its search path for one that names no
  * schema. As it is while there is none.
  */
-export async function placeOf<T extends TableName>(
+export async function locateTable<T extends TableName>(
   query: Query,
   table: T,
-  { namespace, quote }: Pick<Dialect, 'namespace' | 'quote'>,
+  {
+    namespace,
+    quote,
+  }: { readonly namespace: Namespace | undefined; readonly quote: (name: string) => string },
 ): Promise<T> {
   const asked = namespace?.ofTable
   if (asked === undefined || table.schema !== undefined) return table
