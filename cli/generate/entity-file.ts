@@ -1,11 +1,14 @@
 import type { FieldSpec } from './field-spec.js'
+import { KEY_TYPES, type KeyType } from './field-types.js'
 import type { ResourceNames } from './resource-names.js'
 import { camelOf } from './words.js'
 
 export interface EntityContext {
   /** Where generated code of the .proto is, from the folder of the entity: `../gen/shop/v1/task_pb.js`. */
   readonly generated: string
-  readonly parent?: { readonly names: ResourceNames; readonly pattern: string } | undefined
+  readonly key: KeyType
+  readonly parent?:
+    { readonly names: ResourceNames; readonly key: KeyType; readonly pattern: string } | undefined
 }
 
 /** The entity of a new resource. */
@@ -15,14 +18,14 @@ export function entityFile(
   context: EntityContext,
 ): string {
   const { type, snakes, camels, snake } = names
-  const { parent, generated } = context
+  const { parent, generated, key } = context
   const pattern = `${parent === undefined ? '' : `${parent.pattern}/`}${camels}/{${snake}}`
   const enums = fields.filter(isEnum).map((field) => `, type ${enumOf(type, field)}`)
   const typeorm = [
     'Column',
     'Entity',
     ...(parent === undefined ? [] : ['JoinColumn', 'ManyToOne']),
-    'PrimaryColumn',
+    key.minted === undefined ? 'PrimaryColumn' : 'PrimaryGeneratedColumn',
     ...(parent === undefined ? [] : ['type Relation']),
   ]
   const parentImport =
@@ -32,7 +35,7 @@ export function entityFile(
   const reference =
     parent === undefined
       ? ''
-      : `  @Column() ${parent.names.camel}Id!: string
+      : `  @Column(${parent.key.column}) ${parent.names.camel}Id!: ${parent.key.property}
   /** There is no ${words(names)} without its ${words(parent.names)}, and one that has some is not deleted. */
   @ManyToOne(() => ${parent.names.type}, { nullable: false })
   @JoinColumn({ name: '${parent.names.snake}_id' })
@@ -47,7 +50,7 @@ ${parentImport}
 @Entity('${snakes}')
 @TenantScoped()
 export class ${type} {
-  @PrimaryColumn() id!: string
+  ${keyLine(key)}
 ${reference}${fields.map((field) => `  ${propertyLine(type, field)}\n`).join('')}  @CreateTime() createTime!: Date
   @UpdateTime() updateTime!: Date
   @ETag() etag!: string
@@ -55,6 +58,23 @@ ${reference}${fields.map((field) => `  ${propertyLine(type, field)}\n`).join('')
   accountId!: string
 }
 `
+}
+
+const keyLine = ({ minted, column, property }: KeyType): string =>
+  `${minted === undefined ? `@PrimaryColumn(${column})` : `@PrimaryGeneratedColumn(${minted})`} id!: ${property}`
+
+/** The key of an entity, as whatever refers to it declares it; a string where it is of no known form. */
+export function keyIn(text: string): KeyType {
+  const [, generated, declared = '', property] =
+    /@Primary(Generated)?Column\(([^)]*)\)\s*(?:readonly )?id!?: (string|number|bigint)\b/.exec(text) ?? []
+  const { string, uuid, int64 } = KEY_TYPES
+  if (property === undefined) return string
+  const isMinted = generated !== undefined && !declared.includes('uuid')
+  const column =
+    generated === undefined ? declared : `'${/uuid|bigint|smallint/.exec(declared)?.[0] ?? 'int'}'`
+  const isNumber = property !== 'string' || column.includes('int')
+  const { sample } = isNumber ? int64 : /uuid|binary/.test(column) ? uuid : string
+  return { property, column, sample, ...(isMinted && { minted: declared }) }
 }
 
 const words = ({ snake }: ResourceNames): string => snake.replaceAll('_', ' ')

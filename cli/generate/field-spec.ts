@@ -1,6 +1,6 @@
 import { nearestNames } from '../../lib/text/nearest-names.js'
 import { Failure } from '../errors/failure.js'
-import { FIELD_TYPES, type FieldType } from './field-types.js'
+import { FIELD_TYPES, type FieldType, KEY_TYPES, type KeyType } from './field-types.js'
 import { pascalOf } from './words.js'
 
 /** One field of `--fields`. */
@@ -18,23 +18,13 @@ const NAME = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/
 const VALUE = /^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$/
 /** Every resource has these, or they mean something else to the framework or to generated code. */
 const TAKEN = new Set([
-  ...[
-    'name',
-    'id',
-    'etag',
-    'create_time',
-    'update_time',
-    'delete_time',
-    'expire_time',
-    'account_id',
-    'parent',
-  ],
+  ...['name', 'etag', 'create_time', 'update_time', 'delete_time', 'expire_time', 'account_id', 'parent'],
   ...['constructor', 'to_string', 'to_json', 'value_of'],
 ])
 
 /** @throws {Failure} that names the field, what is wrong with it, and what to write. */
 export function parseFields(text: string): readonly FieldSpec[] {
-  const parts = text.match(/(?:[^\s(]|\([^)]*\)?)+/g) ?? []
+  const parts = partsOf(text).filter((part) => !KEY.test(part))
   if (parts.length > 200) throw new Failure('input', '--fields has more than 200 fields')
   const fields = parts.map(parseField)
   const names = fields.map(({ name }) => name)
@@ -42,6 +32,23 @@ export function parseFields(text: string): readonly FieldSpec[] {
   if (twice !== undefined) throw new Failure('input', `--fields has ${twice} twice: say it once`)
   return fields
 }
+
+/** The type of `id`; undefined where `--fields` does not say it. @throws {Failure} for one that is no key. */
+export function parseKey(text: string): KeyType | undefined {
+  const [spec, another] = partsOf(text).filter((part) => KEY.test(part))
+  if (spec === undefined) return undefined
+  if (another !== undefined) throw new Failure('input', '--fields has id twice: say it once')
+  const type = Object.entries(KEY_TYPES).find(([name]) => spec === `id:${name}`)?.[1]
+  if (type !== undefined) return type
+  throw new Failure(
+    'input',
+    `--fields ${spec}: the type of a key is one of ${Object.keys(KEY_TYPES).join(', ')}`,
+  )
+}
+
+const KEY = /^id(:|$)/
+
+const partsOf = (text: string): readonly string[] => text.match(/(?:[^\s(]|\([^)]*\)?)+/g) ?? []
 
 function parseField(spec: string): FieldSpec {
   const wrong = (what: string) => new Failure('input', `--fields ${spec}: ${what}`)

@@ -68,3 +68,43 @@ export const FIELD_TYPES: Readonly<Record<string, FieldType>> = {
     imports: 'google/protobuf/duration.proto',
   },
 }
+
+/** How a type of `id` in `--fields` is written in the entity and in a test. */
+export interface KeyType {
+  /** The TypeScript type of the property, and of those that refer to it. */
+  readonly property: string
+  /** What `@PrimaryColumn()` takes, and `@Column()` of what refers to it. */
+  readonly column: string
+  /** What `@PrimaryGeneratedColumn()` takes; undefined where the database does not make the keys. */
+  readonly minted?: string
+  /** A key of a test, as a text. @param name - says which one. */
+  readonly sample: (name: SampleKey) => string
+}
+
+/** The keys that a test names. */
+export type SampleKey = 'one' | 'secret' | 'missing' | 'kept' | 'first' | 'second'
+
+const NUMBERS: Readonly<Record<SampleKey, number>> = {
+  one: 1,
+  secret: 2,
+  kept: 3,
+  first: 11,
+  second: 12,
+  missing: 1_000_000,
+}
+
+const int = { property: 'number', column: "'int'", sample: (name: SampleKey) => `${NUMBERS[name]}` }
+const bigint = { ...int, property: 'bigint', column: "'bigint'" }
+
+export const KEY_TYPES = {
+  string: { property: 'string', column: '', sample: (name) => name },
+  uuid: {
+    property: 'string',
+    column: "'uuid'",
+    sample: (name) => `00000000-0000-4000-8000-${String(NUMBERS[name]).padStart(12, '0')}`,
+  },
+  int32: int,
+  int64: bigint,
+  'int32(minted)': { ...int, minted: '' },
+  'int64(minted)': { ...bigint, minted: "{ type: 'bigint' }" },
+} as const satisfies Readonly<Record<string, KeyType>>

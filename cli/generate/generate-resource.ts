@@ -7,7 +7,7 @@ import { projectOption } from '../loading/project-option.js'
 import { runTool, toolOf } from '../proto/project-tool.js'
 import { changedResource } from './changed-resource.js'
 import type { ChangedFiles } from './changed-files.js'
-import { parseFields } from './field-spec.js'
+import { parseFields, parseKey } from './field-spec.js'
 import { newResource } from './new-resource.js'
 import { type Project, projectIn } from './project.js'
 import { resourceNames } from './resource-names.js'
@@ -74,6 +74,7 @@ export async function generateResources(
 
 function prepare(project: Project, request: ResourceRequest): Prepared {
   const fields = parseFields(request.fields)
+  const key = parseKey(request.fields)
   const there = project.resources.find(({ message }) => message.name === request.name)
   if (there === undefined) {
     if (request.remove.length > 0)
@@ -84,7 +85,7 @@ function prepare(project: Project, request: ResourceRequest): Prepared {
     )
     if (taken !== undefined)
       throw new Failure('input', `there is a resource ${taken.message.name}: write its name like that`)
-    const files = newResource(project, { ...request, names, fields })
+    const files = newResource(project, { ...request, names, fields, key })
     const addedFields = fields.map(({ name }) => name)
     return {
       project,
@@ -95,6 +96,8 @@ function prepare(project: Project, request: ResourceRequest): Prepared {
   for (const [flag, value] of Object.entries({ plural: request.plural, package: request.package }))
     if (value !== undefined)
       throw new Failure('input', `--${flag} ${value}: ${request.name} is there already, and its names stay`)
+  if (key !== undefined)
+    throw new Failure('input', `--fields id: ${request.name} is there already, and its key stays`)
   checkParent(there.pattern, request)
   const plural = there.plural === '' ? undefined : pascalOf(snakeOf(there.plural))
   const names = resourceNames(request.name, plural)

@@ -1,9 +1,9 @@
 import { type DescField, ScalarType } from '@bufbuild/protobuf'
 import { Failure } from '../errors/failure.js'
 import { ChangedFiles } from './changed-files.js'
-import { entityFile } from './entity-file.js'
+import { entityFile, keyIn } from './entity-file.js'
 import type { FieldSpec } from './field-spec.js'
-import { FIELD_TYPES } from './field-types.js'
+import { FIELD_TYPES, KEY_TYPES, type KeyType } from './field-types.js'
 import {
   isRequired,
   isSetByServer,
@@ -21,6 +21,8 @@ import { pascalOf, snakeOf } from './words.js'
 export interface NewResource {
   readonly names: ResourceNames
   readonly fields: readonly FieldSpec[]
+  /** A string where nobody says it. */
+  readonly key?: KeyType | undefined
   readonly parent?: string | undefined
   readonly package?: string | undefined
 }
@@ -28,7 +30,7 @@ export interface NewResource {
 /** The files of a resource that the project does not have. @throws {Failure} where they do not fit. */
 export function newResource(
   project: Project,
-  { names, fields, parent: parentName, package: given }: NewResource,
+  { names, fields, key = KEY_TYPES.string, parent: parentName, package: given }: NewResource,
 ): ChangedFiles {
   const { registration, folder } = project
   if (fields.length === 0)
@@ -47,20 +49,33 @@ export function newResource(
   const stem = `${pkg.replaceAll('.', '/')}/${names.snake}`
   const generated = `../gen/${stem}_pb.js`
   const files = new ChangedFiles(folder)
+  const above = parent && `src/${parent.names.folder}/${parent.names.file}.ts`
+  const parentKey = keyIn(above === undefined ? '' : (files.text(above) ?? ''))
   const context = {
     package: pkg,
     domain: parent?.resource.type.split('/')[0] ?? domainOf(project),
-    parent: parent && { names: parent.names, type: parent.resource.type, pattern: parent.resource.pattern },
+    key,
+    parent: parent && {
+      names: parent.names,
+      key: parentKey,
+      type: parent.resource.type,
+      pattern: parent.resource.pattern,
+    },
   }
   files.add(`${PROTO_FOLDER}/${stem}.proto`, protoFile(names, fields, context))
   files.add(
     `src/${names.folder}/${names.file}.ts`,
-    entityFile(names, fields, { generated, parent: context.parent }),
+    entityFile(names, fields, { generated, key, parent: context.parent }),
   )
   files.add(`src/${names.folder}/${registration.fileOf(names)}`, registration.textOf(names, generated))
   files.add(
     `test/${names.folder}.test.ts`,
-    testFile(names, fields, parent && { names: parent.names, body: sampleOf(parent.resource) }),
+    testFile(
+      names,
+      fields,
+      key,
+      parent && { names: parent.names, key: parentKey, body: sampleOf(parent.resource) },
+    ),
   )
   const entity = `export { ${names.type} } from './${names.folder}/${names.file}.js'`
   files.set('src/entities.ts', withLine(files.text('src/entities.ts') ?? '', entity))

@@ -1,4 +1,5 @@
 import { type FieldSpec, unspecifiedOf } from './field-spec.js'
+import type { KeyType } from './field-types.js'
 import type { ResourceNames } from './resource-names.js'
 
 /** What the .proto of a new resource says besides its fields. */
@@ -7,6 +8,7 @@ export interface ProtoContext {
   readonly package: string
   /** `shop.example.com` */
   readonly domain: string
+  readonly key: KeyType
   /** Of a resource in another one. */
   readonly parent?:
     { readonly names: ResourceNames; readonly type: string; readonly pattern: string } | undefined
@@ -111,7 +113,7 @@ ${[
 
 function requestsText(
   { type, types, snake, snakes }: ResourceNames,
-  { domain, parent }: ProtoContext,
+  { domain, key, parent }: ProtoContext,
 ): string {
   const named = `string name = 1 [
     (google.api.field_behavior) = REQUIRED,
@@ -141,8 +143,12 @@ function requestsText(
     message(`Create${type}Request`, [
       ...parentLine,
       `${type} ${snake} = ${after + 1} [(google.api.field_behavior) = REQUIRED];`,
-      '// The last part of the name. Without it the server chooses one.',
-      `string ${snake}_id = ${after + 2};`,
+      ...(key.minted !== undefined
+        ? []
+        : [
+            `// The last part of the name.${key.property === 'string' ? ' Without it the server chooses one.' : ''}`,
+            `string ${snake}_id = ${after + 2};`,
+          ]),
     ]),
     message(`Update${type}Request`, [
       `${type} ${snake} = 1 [(google.api.field_behavior) = REQUIRED];`,

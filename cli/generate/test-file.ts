@@ -1,43 +1,45 @@
 import type { FieldSpec } from './field-spec.js'
+import { KEY_TYPES, type KeyType, type SampleKey } from './field-types.js'
 import type { ResourceNames } from './resource-names.js'
 import { camelOf } from './words.js'
 
 /** What a test makes before the resource itself: a parent, by the fields that it needs. */
 export interface ParentSample {
   readonly names: ResourceNames
+  readonly key: KeyType
   /** TypeScript text of an object. */
   readonly body: string
 }
 
 /** The test of a new resource: the standard methods, and that tenants and parents stay apart. */
-export function testFile(names: ResourceNames, fields: readonly FieldSpec[], parent?: ParentSample): string {
+export function testFile(
+  names: ResourceNames,
+  fields: readonly FieldSpec[],
+  key: KeyType = KEY_TYPES.string,
+  parent?: ParentSample,
+): string {
   const { camels, snakes, snake, type } = names
   const plural = snakes.replaceAll('_', ' ')
-  const of = (owner: string) =>
-    parent === undefined ? `/v1/${camels}` : `/v1/${parent.names.camels}/${owner}/${camels}`
+  const isMinted = key.minted !== undefined
+  const of = (owner: SampleKey) =>
+    parent === undefined ? `/v1/${camels}` : `${parentPath(parent, owner)}/${camels}`
   const all = of('first')
+  const missing = key.sample('missing')
   const first = fields[0]?.name ?? ''
-  const made =
-    parent === undefined
-      ? ''
-      : `    for (const tenant of ['acme', 'globex'])
-      for (const id of ['first', 'second']) {
-        const path = \`/v1/${parent.names.camels}?${parent.names.snake}_id=\${id}\`
-        const made = await app.as(tenant)('POST', path, ${parent.body})
-        assert.equal(made.status, 200, JSON.stringify(made.body))
-      }
-`
+  const path = (name: SampleKey) => (isMinted ? '/v1/${made.body.name}' : `${all}/${key.sample(name)}`)
+  const create = (name: SampleKey) => quoted(isMinted ? all : `${all}?${snake}_id=${key.sample(name)}`)
+  const id = isMinted ? "made.body.name.split('/').at(-1)" : `'${key.sample('secret')}'`
   const inParent =
     parent === undefined
       ? ''
       : `
   it('stay in their ${parent.names.snake.replaceAll('_', ' ')}', async () => {
     const acme = app.as('acme')
-    const made = await acme('POST', '${all}?${snake}_id=kept', sample)
+    const made = await acme('POST', ${create('kept')}, sample)
     assert.equal(made.status, 200, JSON.stringify(made.body))
-    assert.equal((await acme('GET', '${of('second')}/kept')).status, 404)
-    assert.deepEqual((await acme('GET', '${of('second')}')).body.${camels} ?? [], [])
-    const refused = await acme('POST', '${of('missing')}', sample)
+    assert.equal((await acme('GET', ${quoted(`${of('second')}/${isMinted ? `\${${id}}` : key.sample('kept')}`)})).status, 404)
+    assert.deepEqual((await acme('GET', ${quoted(of('second'))})).body.${camels} ?? [], [])
+    const refused = await acme('POST', ${quoted(of('missing'))}, sample)
     assert.equal(refused.status, 400)
   })
 `
@@ -51,47 +53,78 @@ ${fields.map((field) => `  ${sampleLine(field)}\n`).join('')}}
 
 describe('${plural}', () => {
   let app: App
-  before(async () => {
+${parent?.key.minted === undefined ? '' : MINTED_PARENTS}  before(async () => {
     app = await startApp()
-${made}  })
+${parent === undefined ? '' : parentsMade(parent)}  })
   after(() => app.stop())
 
   it('are created, read, changed, listed and deleted', async () => {
     const acme = app.as('acme')
-    const made = await acme('POST', '${all}?${snake}_id=one', sample)
+    const made = await acme('POST', ${create('one')}, sample)
     assert.equal(made.status, 200, JSON.stringify(made.body))
     assert.deepEqual({ ...made.body, ...sample }, made.body)
-    assert.deepEqual((await acme('GET', '${all}/one')).body, made.body)
+    assert.deepEqual((await acme('GET', ${quoted(path('one'))})).body, made.body)
 
-    const changed = await acme('PATCH', '${all}/one?update_mask=${first}', sample)
+    const changed = await acme('PATCH', ${quoted(`${path('one')}?update_mask=${first}`)}, sample)
     assert.equal(changed.status, 200, JSON.stringify(changed.body))
-    assert.equal((await acme('GET', '${all}')).body.${camels}.length, 1)
+    assert.equal((await acme('GET', ${quoted(all)})).body.${camels}.length, 1)
 
-    assert.equal((await acme('DELETE', '${all}/one')).status, 200)
-    assert.equal((await acme('GET', '${all}/one')).status, 404)
+    assert.equal((await acme('DELETE', ${quoted(path('one'))})).status, 200)
+    assert.equal((await acme('GET', ${quoted(path('one'))})).status, 404)
   })
 
   it('are those of one tenant', async () => {
     const acme = app.as('acme')
     const globex = app.as('globex')
-    const made = await acme('POST', '${all}?${snake}_id=secret', sample)
+    const made = await acme('POST', ${create('secret')}, sample)
     assert.equal(made.status, 200, JSON.stringify(made.body))
 
     // Another tenant's looks like one that never existed, whatever is asked of it.
     for (const method of ['GET', 'PATCH', 'DELETE']) {
       const query = method === 'PATCH' ? '?update_mask=${first}' : ''
       const body = method === 'PATCH' ? sample : undefined
-      const there = await globex(method, \`${all}/secret\${query}\`, body)
-      const missing = await globex(method, \`${all}/missing\${query}\`, body)
-      const expected = missing.body.message.replace('missing', 'secret')
+      const there = await globex(method, \`${path('secret')}\${query}\`, body)
+      const missing = await globex(method, \`${all}/${missing}\${query}\`, body)
+      const expected = missing.body.message.replace('${missing}', ${id})
       assert.deepEqual([there.status, there.body.message], [404, expected], method)
     }
-    assert.deepEqual((await globex('GET', '${all}')).body.${camels} ?? [], [])
-    assert.deepEqual((await acme('GET', '${all}/secret')).body, made.body)
+    assert.deepEqual((await globex('GET', ${quoted(all)})).body.${camels} ?? [], [])
+    assert.deepEqual((await acme('GET', ${quoted(path('secret'))})).body, made.body)
   })
 ${inParent}})
 `
 }
+
+/** A text of TypeScript, which may have expressions in it. */
+const quoted = (text: string): string => (text.includes('${') ? `\`${text}\`` : `'${text}'`)
+
+const parentPath = ({ names, key }: ParentSample, owner: SampleKey): string =>
+  key.minted !== undefined && owner !== 'missing'
+    ? `/v1/\${${owner}}`
+    : `/v1/${names.camels}/${key.sample(owner)}`
+
+/** The database makes the keys of the parents, which are those of the first tenant. */
+const MINTED_PARENTS = `  let first: string
+  let second: string
+`
+
+const parentsMade = ({ names: { camels, snake }, key, body }: ParentSample): string =>
+  key.minted !== undefined
+    ? `    const make = async (): Promise<string> => {
+      const made = await app.as('acme')('POST', '/v1/${camels}', ${body})
+      assert.equal(made.status, 200, JSON.stringify(made.body))
+      return made.body.name
+    }
+    first = await make()
+    second = await make()
+`
+    : `    for (const tenant of ['acme', 'globex'])
+      for (const id of ['${key.sample('first')}', '${key.sample('second')}']) {
+        const path = \`/v1/${camels}?${snake}_id=\${id}\`
+        const made = await app.as(tenant)('POST', path, ${body})
+        assert.equal(made.status, 200, JSON.stringify(made.body))
+      }
+`
 
 const sampleLine = ({ name, type }: FieldSpec): string => `${camelOf(name)}: ${type.sample(name)},`
 
