@@ -75,11 +75,12 @@ export async function compare(
     if (ceiling !== undefined) sides.push(await startSide(ECHO, ceiling.echo))
     for (const operation of subject.operations)
       for (const concurrency of subject.concurrency ?? [1]) {
+        const offering = sides.filter(({ name }) => subject.offers?.[name]?.includes(operation) ?? true)
         const requestOf = ({ name }: SideProcess) => ({
           operation: name === ECHO ? (ceiling?.operation ?? operation) : operation,
           ...{ concurrency, ms },
         })
-        const slices = await interleave(sides, requestOf, rounds, warmUpMs)
+        const slices = await interleave(offering, requestOf, rounds, warmUpMs)
         const echo = slices.get(ECHO)
         const ours = slices.get('ashlar') ?? []
         const comparisons = [...slices]

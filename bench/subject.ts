@@ -2,8 +2,10 @@
 export interface Subject {
   /** What the command line calls it. */
   readonly name: string
-  /** Names of the operations that both sides offer, in the order they are run. */
+  /** Names of the operations that the sides offer, in the order they are run. */
   readonly operations: readonly string[]
+  /** The operations of a side, by its name, that does not offer all of them. */
+  readonly offers?: Readonly<Record<string, readonly string[]>>
   /** Callers at the same time; each gives a row. Default `[1]`. */
   readonly concurrency?: readonly number[]
   /** The module of each side, which exports `setUp`: ours as `ashlar`, every other one is a peer. */

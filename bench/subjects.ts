@@ -108,7 +108,10 @@ export const SUBJECTS: readonly Subject[] = [
       uuid: keyed('uuid'),
       int: keyed('int'),
       bigint: keyed('bigint'),
+      'minted int': keyed('minted'),
     },
+    // Nobody chooses a number that the database makes.
+    offers: { 'minted int': ['get', 'list', 'create', 'update'] },
   },
   {
     name: 'postgres-batch',

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { Column, DataSource, Entity, Index, PrimaryColumn } from 'typeorm'
+import { Column, DataSource, Entity, Index, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm'
 import { CreateTime, ETag, Resource, TenantScoped, UpdateTime } from '../../decorators/index.js'
 import { RequestContext } from '../../lib/context.js'
 import { postgres } from '../../lib/persistence/dialects/postgres.js'
@@ -11,7 +11,7 @@ import type { Side } from '../subject.js'
 import { benchUrl, POOL } from './postgres-address.js'
 import { filledOnce } from './postgres-data.js'
 
-const DATABASE = 'ashlar_bench_keys'
+const DATABASE = 'ashlar_bench_key_types'
 const ROWS = 200_000
 const TENANTS = 100
 /** The rows of a side's own tenant, which are written. */
@@ -27,12 +27,16 @@ interface KeyOfType {
 const uuid = (n: number): string => `0189f7ea-ae2c-7809-8aeb-${n.toString(16).padStart(12, '0')}`
 const UUID_SQL = `'0189f7ea-ae2c-7809-8aeb-' || lpad(to_hex(i), 12, '0')`
 
-/** A text is what a repository mints: the same UUID in a column of text. */
+/**
+ * A text is what a repository mints: the same UUID in a column of text. A minted number is an int that the
+ * database makes.
+ */
 const TYPES = {
   text: { design: String, key: uuid, sql: UUID_SQL },
   uuid: { design: String, key: uuid, sql: `(${UUID_SQL})::uuid` },
   int: { design: Number, key: (n) => n, sql: 'i' },
   bigint: { design: BigInt, key: (n) => 2n ** 53n + BigInt(n), sql: `${2n ** 53n} + i` },
+  minted: { design: Number, key: (n) => n, sql: 'i' },
 } as const satisfies Readonly<Record<string, KeyOfType>>
 
 function resourceOf(type: keyof typeof TYPES) {
@@ -49,7 +53,9 @@ function resourceOf(type: keyof typeof TYPES) {
     @ETag() etag!: string
   }
   Reflect.defineMetadata('design:type', TYPES[type].design, Keyed.prototype, 'id')
-  PrimaryColumn(type === 'text' ? 'varchar' : type)(Keyed.prototype, 'id')
+  const column =
+    type === 'minted' ? PrimaryGeneratedColumn() : PrimaryColumn(type === 'text' ? 'varchar' : type)
+  column(Keyed.prototype, 'id')
   Resource({ type })(Keyed)
   return Keyed
 }
@@ -74,12 +80,14 @@ export async function setUp(): Promise<Side> {
   const mine = contextOf(tenant)
   let made = ROWS + OWN
   const newKey = () => key(++made) as string
-  const all = new (repositoryOf(entity))(dataSource, { newKey })
+  const isMinted = type === 'minted'
+  const all = new (repositoryOf(entity))(dataSource, isMinted ? {} : { newKey })
   const tenants = Array.from({ length: TENANTS }, (_, n) => contextOf(`tenant-${n}`))
   await dataSource.query(fillOf(type, '$1', ROWS + 1, ROWS + OWN), [tenant])
-  const own = (await dataSource.query(`SELECT etag FROM of_${type} WHERE account_id = $1 ORDER BY id`, [
-    tenant,
-  ])) as { etag: string }[]
+  const own = await dataSource.query<{ id: string; etag: string }[]>(
+    `SELECT id, etag FROM of_${type} WHERE account_id = $1 ORDER BY id`,
+    [tenant],
+  )
   let n = 0
   const row = { title: 'new', size: 7 }
   return {
@@ -101,10 +109,10 @@ export async function setUp(): Promise<Side> {
       },
       async update() {
         const at = n++ % OWN
-        const { etag: ifMatch = '' } = own[at] ?? {}
-        const id = key(ROWS + 1 + at) as string
+        const { id: minted = '', etag: ifMatch = '' } = own[at] ?? {}
+        const id = isMinted ? minted : (key(ROWS + 1 + at) as string)
         const { etag } = await all.update(id, { title: 'renamed' }, ['title'], { ...mine, ifMatch })
-        own[at] = { etag }
+        own[at] = { id, etag }
       },
     },
     async tearDown() {
@@ -134,7 +142,8 @@ async function fillTables(): Promise<void> {
   }
 }
 
+/** A number that the database mints is left to it: a new table counts from 1. */
 const fillOf = (type: keyof typeof TYPES, tenant: string, from: number, to: number): string =>
-  `INSERT INTO of_${type} (id, account_id, title, size, create_time, update_time, etag)
-   SELECT ${TYPES[type].sql}, ${tenant}, 'row ' || i, (i::bigint * 7919 % 1000)::int, now(), now(), md5(i::text)
+  `INSERT INTO of_${type} (${type === 'minted' ? '' : 'id, '}account_id, title, size, create_time, update_time, etag)
+   SELECT ${type === 'minted' ? '' : `${TYPES[type].sql}, `}${tenant}, 'row ' || i, (i::bigint * 7919 % 1000)::int, now(), now(), md5(i::text)
    FROM generate_series(${from}, ${to}) i`
