@@ -32,8 +32,8 @@ export interface LimitsConfig {
   /** Time for the TLS handshake, over gRPC too, and for all headers of an HTTP request. Default 10,000. */
   readonly httpHeadersMs?: number
   /**
-   * Time to receive a whole HTTP request with its body, and how long its client may take nothing of a
-   * response. Default 30,000.
+   * Time to receive a whole HTTP request with its body, and how long a client may take nothing of a
+   * response, over gRPC too. Default 30,000.
    */
   readonly httpRequestMs?: number
   /**

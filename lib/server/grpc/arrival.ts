@@ -32,7 +32,7 @@ export interface AskedArrival {
 const WINDOW_BYTES = 64 * 1024
 
 /** Before it is known which method is called, nothing is read. */
-const NOTHING_YET: ArrivalLimits = { timeoutMs: 0, maxMessageBytes: 0 }
+const NOTHING_YET: ArrivalLimits = { timeoutMs: 0, unreadMs: 0, maxMessageBytes: 0 }
 
 /** The longest delay of a timer. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
@@ -45,8 +45,10 @@ const RESET_FOLLOWS_MS = 2
 
 /** What a method lets its callers do. */
 export interface ArrivalLimits {
-  /** How long a request may take to come, and its client may take nothing of a response. */
+  /** How long a request may take to come. */
   readonly timeoutMs: number
+  /** How long its client may take nothing of a response, after that. */
+  readonly unreadMs: number
   /** Bytes of a message, before and after inflation. */
   readonly maxMessageBytes: number
 }
@@ -223,7 +225,7 @@ export class Arrival extends HeldRequest {
 
   readonly #expire = (): void => {
     if (this.#call !== undefined) this.#fail(new DeadlineExceeded('the request did not arrive in time'))
-    endUnread(this.stream, this.#limits.timeoutMs)
+    endUnread(this.stream, this.#limits.unreadMs)
   }
 
   #gather(chunk: Buffer): void {

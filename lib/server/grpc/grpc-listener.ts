@@ -24,8 +24,10 @@ export interface GrpcParts {
 /** A method as the listener knows it. */
 export interface ServedMethod {
   readonly desc: DescMethod
-  /** How long its request may take to come, and its client may take nothing of a response. */
+  /** How long its request may take to come. */
   readonly timeoutMs: number
+  /** How long its client may take nothing of a response, after that. */
+  readonly unreadMs: number
   /** Bytes of a message of a request, before and after inflation. */
   readonly maxMessageBytes: number
 }
@@ -41,10 +43,11 @@ export class GrpcListener {
     credentials: ServerCredentials,
   ) {
     this.#credentials = credentials
-    const { maxMessageBytes, maxHeaderBytes } = limits
+    const { maxMessageBytes, maxHeaderBytes, httpRequestMs: unreadMs } = limits
     const served = (desc: DescMethod): ServedMethod => ({
       desc,
       timeoutMs: timeoutMsOf({ path: pathOf(desc) }),
+      unreadMs,
       maxMessageBytes: requestBytes(desc, maxMessageBytes),
     })
     const methods = new Map<string, ServedMethod>(

@@ -53,7 +53,8 @@ describe('a gRPC request that never ends', () => {
   }
 
   it('or whose response is not read, ends with the time that a call has', async () => {
-    await start({ resilience: { requestTimeoutMs: 50 }, reflection: true })
+    const times = { resilience: { requestTimeoutMs: 50 }, limits: { httpRequestMs: 50 } }
+    await start({ ...times, reflection: true })
     const session = connectHttp2(`http://${running.grpc}`, { settings: { initialWindowSize: 0 } })
     const open = (path: string, body?: Buffer) => {
       const stream = session.request({ ':method': 'POST', ':path': path, 'content-type': 'application/grpc' })
