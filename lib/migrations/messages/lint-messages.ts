@@ -153,6 +153,8 @@ export const LINTS = {
   'ban-drop-table': () => `${BREAKING['ban-drop-table']}, ${UNUSED}`,
   'ban-truncate-cascade': () =>
     'empties every table that refers to this one, whichever they are by then: name the tables',
+  'ban-drop-cascade': () =>
+    'also drops everything that depends on it by then, such as views and foreign keys: drop these by their names, without CASCADE',
   'renaming-column': () =>
     `${BREAKING['renaming-column']}: add a column, write both, fill it, switch over, drop the old one`,
   'renaming-table': () =>

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { ENGINES } from '../../../lib/migrations/engines.js'
 import type { Dialect } from '../../../lib/migrations/files/dialect-name.js'
 import { lintFile, RULES } from '../../../lib/migrations/lint/lint-file.js'
+import { LINTS } from '../../../lib/migrations/messages/lint-messages.js'
 import { readSet } from '../../../lib/migrations/migration-set.js'
 import { splitStatements } from '../../../lib/migrations/sql/split-statements.js'
 
@@ -101,6 +102,14 @@ const UP: readonly Case[] = [
     ['adding-search-vector'],
   ],
   ['postgres', 'ALTER TABLE t DROP COLUMN a, ADD COLUMN a text', ['ban-drop-column']],
+  ['postgres', 'DROP TYPE a CASCADE', ['ban-drop-cascade']],
+  ['postgres', 'DROP FUNCTION a(text) CASCADE; DROP VIEW b RESTRICT', ['ban-drop-cascade']],
+  ['postgres', 'ALTER TABLE t DROP CONSTRAINT a CASCADE, ADD COLUMN b text', ['ban-drop-cascade']],
+  [
+    'postgres',
+    'ALTER TABLE t DROP CONSTRAINT a, ADD FOREIGN KEY (b) REFERENCES u (b) NOT VALID ON DELETE CASCADE',
+    [],
+  ],
   ['postgres', "CREATE ROLE r PASSWORD 'x'", ['password-in-a-file']],
   ['mysql', "CREATE USER IF NOT EXISTS u@h IDENTIFIED BY 'x'", ['password-in-a-file']],
   // What MySQL does differently.
@@ -142,6 +151,7 @@ const DOWN: readonly Case[] = [
   ['postgres', '-- rows stay', []],
   ['postgres', 'DROP TABLE t; ALTER TABLE u DROP COLUMN c; DROP INDEX i', []],
   ['postgres', 'COMMIT', ['transaction-control']],
+  ['postgres', 'DROP TABLE t CASCADE', ['ban-drop-cascade']],
   ['postgres', 'DROP INDEX CONCURRENTLY i; SELECT 1', ['non-transactional']],
   ['mysql', 'DROP TABLE a; DROP TABLE b', []],
   ['mysql', 'DROP TRIGGER t', ['unrecoverable-statement']],
@@ -162,37 +172,28 @@ describe('lintFile', () => {
       "ALTER TABLE widgets ADD COLUMN search_vector tsvector GENERATED ALWAYS AS (to_tsvector('simple'::regconfig, name)) STORED"
     const [finding] = lint('postgres', 'up', sql)
     expect(finding).to.include({ rule: 'adding-search-vector', level: 'advice' })
-    expect(finding?.text).to.match(/rewrites the whole table .* at about 4 million rows .* 60 s/)
-    expect(lint('postgres', 'up', sql, 5_000)[0]?.text).to.match(/at about 325000 rows .* 5 s/)
+    expect(finding?.text).to.match(/ 4 million .* 60 s\b/)
+    expect(lint('postgres', 'up', sql, 5_000)[0]?.text).to.match(/ 325000 .* 5 s\b/)
   })
 
   it('says the file, the line and what to do instead', () => {
+    const rule = 'require-concurrent-index-creation'
     expect(lint('postgres', 'up', 'SELECT 1;\n\nCREATE INDEX i ON t (a)')).to.deep.equal([
-      {
-        file: 'file.sql',
-        line: 3,
-        rule: 'require-concurrent-index-creation',
-        level: 'danger',
-        text: 'stops every write to the table while the index is built: CREATE INDEX CONCURRENTLY, in a file of its own',
-      },
+      { file: 'file.sql', line: 3, rule, level: 'danger', text: LINTS[rule]() },
     ])
   })
 
   it('does not send a statement into a file of its own that has one', () => {
     const textOf = (sql: string) =>
       lint('mysql', 'up', sql).find(({ rule }) => rule === 'unrecoverable-statement')?.text ?? ''
-    const rename = 'ALTER TABLE a RENAME TO a2'
-    expect(textOf(rename))
-      .to.match(/: watch it while it runs; .*migrate resolve --applied records that$/)
-      .and.not.match(/CREATE TABLE|a file of its own/)
-    expect(textOf(`SELECT 1; ${rename}`)).to.match(
-      /: put it into a file of its own that you watch while it runs$/,
-    )
-    const key = 'ALTER TABLE a ADD FOREIGN KEY (b) REFERENCES b (id)'
-    expect(textOf(key)).to.match(/: put it into CREATE TABLE, or watch it while it runs;/)
-    expect(textOf(`SELECT 1; ${key}`)).to.match(
-      /: put it into CREATE TABLE, or into a file of its own that you watch/,
-    )
+    const said = LINTS['unrecoverable-statement']
+    for (const [what, sql] of [
+      ['move', 'ALTER TABLE a RENAME TO a2'],
+      ['constraint', 'ALTER TABLE a ADD FOREIGN KEY (b) REFERENCES b (id)'],
+    ] as const) {
+      expect(textOf(sql)).to.equal(said({ what, isAlone: true }))
+      expect(textOf(`SELECT 1; ${sql}`)).to.equal(said({ what, isAlone: false }))
+    }
   })
 
   it('has one name for each rule of an engine', () => {

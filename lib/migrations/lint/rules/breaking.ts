@@ -42,6 +42,13 @@ export const BREAKING_RULES: readonly Rule[] = [
     check: ({ tokens }) => isWord(tokens[0], 'TRUNCATE') && hasWords(tokens, 'CASCADE'),
   },
   {
+    name: 'ban-drop-cascade',
+    level: 'danger',
+    dialect: 'postgres',
+    bothWays: true,
+    check: (statement) => dropsOthers(statement.tokens) || alterTable(statement)?.actions.some(dropsOthers),
+  },
+  {
     name: 'renaming-column',
     level: 'danger',
     check: toldBy((action) => renamesColumn(action)),
@@ -88,6 +95,10 @@ export const BREAKING_RULES: readonly Rule[] = [
       (isWord(tokens[0], 'UPDATE') || isWord(tokens[0], 'DELETE')) && ddlBefore.some(locksATable),
   },
 ]
+
+/** `DROP … CASCADE`, as a statement or as an action of ALTER TABLE. */
+const dropsOthers = (tokens: readonly Token[]): boolean =>
+  isWord(tokens[0], 'DROP') && isWord(tokens.at(-1), 'CASCADE')
 
 /**
  * `RENAME [COLUMN] a TO b` or `CHANGE [COLUMN] a b …`; RENAME TO, INDEX and CONSTRAINT do not rename a

@@ -5,6 +5,7 @@ import {
   lossesQuestion,
   type RolledBack,
 } from '../../../../cli/migrate/views/down-view.js'
+import { lossText } from '../../../../cli/migrate/lines/sizes.js'
 import { redoLines, redoThen } from '../../../../cli/migrate/views/redo-view.js'
 import { version } from './samples.js'
 import { expectView, STYLE } from './expect-view.js'
@@ -44,6 +45,9 @@ describe('what ashlar migrate down prints', () => {
       'no version is applied': done({ states: [version(2, 'a', { state: 'pending' })] }),
       'none of the module is applied': done({ states: [version(1, 'framework_init', {})] }),
       'none above is applied': done({ to: 2, states: [version(2, 'a', {})] }),
+      'the size of a table, which MySQL counts later': [200_000, 200, 0].map((rows) =>
+        lossText({ what: 'table', name: 'a', table: 'a', size: { rows, bytes: 16_384 } }),
+      ),
     })
   })
 })

@@ -17,3 +17,22 @@ export const expectView = (command: string, kinds: Readonly<Record<string, reado
       .map(([kind, lines]) => [`# ${kind}`, ...lines].join('\n'))
       .join('\n\n')}\n`,
   )
+
+/** A value of each kind, several where its sentence has parts that not all have. */
+export type Samples<Value extends { readonly kind: string }> = {
+  readonly [Kind in Value['kind']]: readonly Omit<Extract<Value, { readonly kind: Kind }>, 'kind'>[]
+}
+
+/** The sentences of such values. */
+export function linesOf<Value extends { readonly kind: string }>(
+  samples: Samples<Value>,
+  textOf: (value: Value) => string,
+): Readonly<Record<string, readonly string[]>> {
+  const entries = Object.entries(samples) as [string, readonly object[]][]
+  return Object.fromEntries(
+    entries.map(([kind, values]) => [
+      kind,
+      values.map((value) => textOf({ kind, ...value } as unknown as Value)),
+    ]),
+  )
+}

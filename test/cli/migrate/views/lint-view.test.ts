@@ -1,6 +1,10 @@
 import { lintLines } from '../../../../cli/migrate/views/lint-view.js'
 import { type EmptyCopy, emptyCopyText, type MigrationProblem } from '../../../../lib/migrations/index.js'
-import { expectView, STYLE } from './expect-view.js'
+import { LINTS } from '../../../../lib/migrations/messages/lint-messages.js'
+import { type KindsOf, writtenBy } from '../../../../lib/migrations/messages/messages.js'
+import { mysqlLint } from '../../../../lib/migrations/mysql/lint/mysql-lint.js'
+import { postgresLint } from '../../../../lib/migrations/postgres/lint/postgres-lint.js'
+import { expectView, linesOf, type Samples, STYLE } from './expect-view.js'
 
 const finding = (level: 'refuse' | 'danger' | 'advice', rule: string, file = 'migrations/0002_a.up.sql') => ({
   ...{ file, line: 3, level, rule, text: `is what ${rule} finds` },
@@ -23,7 +27,77 @@ const COPIES: readonly EmptyCopy[] = [
   { kind: 'noDatabase', problem: { kind: 'noRightForScratch', right: 'grant it', sqlState: '42501' } },
 ]
 
+/** Values of each rule, several where its sentence has parts that not all have. */
+const RULES: Samples<KindsOf<typeof LINTS>> = {
+  unterminated: [{ why: 'a quote is not closed' }],
+  'empty-file': [{}],
+  'empty-down': [{}],
+  'unknown-rule': [{ rule: 'ban-drop-tabel' }],
+  'transaction-control': [{ commits: postgresLint.commits }, { commits: mysqlLint.commits }],
+  'client-command': [{ what: 'copy' }, { what: 'psql' }, { what: 'delimiter' }, { what: 'source' }],
+  'leaves-the-database': [{ what: 'object' }, { what: 'server' }, { what: 'use' }],
+  'backfill-form': [{}, { problem: 'chunk is 1 to 100000' }],
+  'engine-state': [{}, { own: 'ashlar_migrations' }],
+  'non-transactional': [{}],
+  'index-needs-a-name': [{}],
+  'torn-body': [{}],
+  'adding-field-with-default': [{}],
+  'adding-stored-generated-column': [{ seconds: 60, rows: 4_000_000 }],
+  'adding-search-vector': [{ seconds: 5, rows: 325_000 }],
+  'adding-auto-increment-column': [{}],
+  'adding-primary-key-constraint': [{ how: 'locks' }, { how: 'rewrites' }],
+  'changing-column-type': [{}],
+  'require-concurrent-index-creation': [{}],
+  'require-concurrent-index-deletion': [{}],
+  'require-concurrent-reindex': [{}],
+  'require-concurrent-partition-detach': [{}],
+  'adding-foreign-key-constraint': [{}, { isCopied: true }],
+  'constraint-missing-not-valid': [{ isValidated: true }, { isValidated: false }],
+  'disallow-unique-constraint': [{}],
+  'adding-exclusion-constraint': [{}],
+  'adding-not-null-field': [{}],
+  'prefer-repack': [{}],
+  'locking-a-table': [{}, { isOption: true }],
+  'algorithm-copy': [{}],
+  'rebuilding-a-table': [{}],
+  'adding-volatile-default': [{}],
+  'backfill-with-ddl': [{}],
+  'ban-drop-column': [{}],
+  'ban-drop-table': [{}],
+  'ban-truncate-cascade': [{}],
+  'ban-drop-cascade': [{}],
+  'renaming-column': [{}],
+  'renaming-table': [{}],
+  'renaming-schema': [{}],
+  'renaming-enum-value': [{}],
+  'ban-drop-not-null': [{}],
+  'adding-required-field': [{}],
+  'one-ddl-per-file': [{}],
+  'unrecoverable-statement': (['rename', 'create', 'drop', 'move', 'constraint'] as const).flatMap((what) =>
+    [false, true].map((isAlone) => ({ what, isAlone })),
+  ),
+  'session-state': [{}],
+  'engine-without-transactions': [{}],
+  'ban-char-field': [{ column: 'code' }],
+  'prefer-bigint-over-int': [{ column: 'size' }],
+  'prefer-identity': [{ column: 'id' }],
+  'prefer-timestamptz': [{ column: 'at' }],
+  'adding-json-column': [{ column: 'data' }],
+  'identifier-too-long': [{ longest: postgresLint.longestName }, { longest: mysqlLint.longestName }],
+  'require-enum-value-ordering': [{}],
+  'ban-domain-constraint': [{}],
+  'three-byte-utf8': [{}],
+  'password-in-a-file': [{}],
+}
+
 describe('what ashlar migrate lint prints', () => {
+  it('is that of each rule', () => {
+    expectView(
+      'lint-rules',
+      linesOf(RULES, (found) => writtenBy(LINTS, found, STYLE.command)),
+    )
+  })
+
   it('is that of each level', () => {
     expectView('lint', {
       'nothing is found': lintLines([], STYLE),

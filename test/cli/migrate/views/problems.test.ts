@@ -3,12 +3,15 @@ import { type Advice, adviceText } from '../../../../lib/migrations/messages/adv
 import type { OnDown } from '../../../../lib/migrations/messages/unfinished.js'
 import { type Recovery, recoveryText } from '../../../../lib/migrations/messages/recoveries.js'
 import { progressLines } from '../../../../cli/migrate/lines/progress-lines.js'
-import { expectView, STYLE } from './expect-view.js'
-
-/** A value of each kind, several where its sentence has parts that not all have. */
-type Samples<Value extends { readonly kind: string }> = {
-  readonly [Kind in Value['kind']]: readonly Omit<Extract<Value, { readonly kind: Kind }>, 'kind'>[]
-}
+import {
+  checkHeading,
+  copyText,
+  databaseText,
+  diffHeading,
+  emptyCopyHeading,
+  type Heading,
+} from '../../../../cli/migrate/headings.js'
+import { expectView, linesOf, type Samples, STYLE } from './expect-view.js'
 
 const version = '0004_size'
 const file = '0004_size.up.sql'
@@ -248,19 +251,6 @@ const ADVICES: Samples<Advice> = {
   unknownHost: [{}],
 }
 
-function linesOf<Value extends { readonly kind: string }>(
-  samples: Samples<Value>,
-  textOf: (value: Value) => string,
-): Readonly<Record<string, readonly string[]>> {
-  const entries = Object.entries(samples) as [string, readonly object[]][]
-  return Object.fromEntries(
-    entries.map(([kind, values]) => [
-      kind,
-      values.map((value) => textOf({ kind, ...value } as unknown as Value)),
-    ]),
-  )
-}
-
 describe('why ashlar migrate fails, and what it does about what was left', () => {
   it('is said of each kind of problem', () => {
     expectView(
@@ -280,6 +270,27 @@ describe('why ashlar migrate fails, and what it does about what was left', () =>
     expectView('recoveries', {
       ...linesOf(HOW, recoveryText),
       ...linesOf(DOWN, (onDown) => onDownText(onDown, STYLE.command)),
+    })
+  })
+
+  it('is said in the first line where the command works', async () => {
+    const at = { name: 'shop', server: 'db:5432' }
+    const [postgres, mysql] = [
+      { ...at, dialect: 'postgres', schema: 'public' },
+      { ...at, dialect: 'mysql' },
+    ] as const
+    const compared = { files: 'older', entities: 'dist/entities.js', live: false }
+    const scratch = 'postgres://db/scratch'
+    const of = async (heading: Promise<Heading>) => [(await heading)(postgres)]
+    expectView('headings', {
+      'the database': [databaseText(postgres), databaseText(mysql)],
+      'a copy': [copyText(postgres)],
+      check: [...(await of(checkHeading(compared))), ...(await of(checkHeading({ ...compared, scratch })))],
+      lint: await of(emptyCopyHeading(compared)),
+      diff: [
+        ...(await of(diffHeading(compared))),
+        ...(await of(diffHeading({ ...compared, live: true, scratch }))),
+      ],
     })
   })
 
