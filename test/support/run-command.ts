@@ -14,6 +14,9 @@ export interface RanHere extends Ran {
   readonly said: string
 }
 
+/** What a command with `--json` has printed. */
+export const jsonOf = <T>({ stdout }: Pick<Ran, 'stdout'>): T => JSON.parse(stdout) as T
+
 let isRunning = false
 
 /**

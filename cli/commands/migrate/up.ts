@@ -58,7 +58,8 @@ The connection must reach the database itself or a pool in session mode: a trans
     const { dirty = [] } = result
     const next = dirty.length === 0 && flags.to !== undefined ? await run.planned() : []
     this.say(upLines({ result, to: flags.to, next }, run.style))
-    if (dirty.length > 0) throw new Failure('database', dirtyFailure(dirty, await statesOf(run), run.command))
+    if (dirty.length > 0)
+      throw new Failure('database', dirtyFailure(dirty, await statesOf(run), run.command), { facts: result })
     return run.onDatabase(result)
   }
 }

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type RanHere, runCommand } from '../run-command.js'
+import { jsonOf, type RanHere, runCommand } from '../run-command.js'
 
 /** What a command that fails prints as JSON, with its exit status. */
 export interface FailedRun {
@@ -18,7 +18,9 @@ export interface OperatorFolder {
   readonly cwd: string
   /** Runs `ashlar migrate` there, on the database. */
   run(...args: readonly string[]): Promise<RanHere>
-  /** The same with `--json`, of a command that fails: why, as values. */
+  /** What it prints with `--json`. */
+  json<T = object>(...args: readonly string[]): Promise<T>
+  /** The same of a command that fails: why, as values. */
   failure(...args: readonly string[]): Promise<FailedRun>
   /** The only problem of such a command, beside its exit status. */
   refusal(...args: readonly string[]): Promise<Readonly<Record<string, unknown>>>
@@ -43,9 +45,9 @@ export function operatorFolder(database: () => { readonly url: string }): Operat
   const run = (...args: readonly string[]) =>
     runCommand(['migrate', ...args], { cwd: checkout, env: { ASHLAR_DATABASE_URL: database().url } })
   const failure = async (...args: readonly string[]): Promise<FailedRun> => {
-    const { exit, stdout } = await run(...args, '--json')
-    const { error } = JSON.parse(stdout) as { readonly error?: Partial<FailedRun> }
-    return { exit, problems: error?.problems ?? [], hasChanged: error?.hasChanged }
+    const ran = await run(...args, '--json')
+    const { error } = jsonOf<{ readonly error?: Partial<FailedRun> }>(ran)
+    return { exit: ran.exit, problems: error?.problems ?? [], hasChanged: error?.hasChanged }
   }
   return {
     get path() {
@@ -55,6 +57,7 @@ export function operatorFolder(database: () => { readonly url: string }): Operat
       return checkout
     },
     run,
+    json: async (...args) => jsonOf(await run(...args, '--json')),
     failure,
     refusal: async (...args) => {
       const { exit, problems, hasChanged } = await failure(...args)
