@@ -548,6 +548,13 @@ describe('the architecture', () => {
     expect(wrong.map(({ path }) => path)).to.deep.equal([])
   })
 
+  it('has commands that extend Verb and no class of another command', () => {
+    const parents = handWritten
+      .filter(({ path }) => path.startsWith('cli/commands/') && path !== 'cli/commands/completion.ts')
+      .map(({ path, text }) => `${path} ${/^export default class \w+ extends (\w+)/m.exec(text)?.[1]}`)
+    expect(parents.filter((line) => !line.endsWith(' Verb'))).to.deep.equal([])
+  })
+
   it('throws errors that say whose mistake it was', () => {
     const wrong = handWritten.filter(
       ({ path, text }) => !path.startsWith('cli/') && /throw new Error\(/.test(text),
