@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path'
 import { parseFields, parseKey } from '../../../cli/generate/field-spec.js'
 import { keyIn } from '../../../cli/generate/entity-file.js'
 import { KEY_TYPES } from '../../../cli/generate/field-types.js'
+import { drilling } from '../../support/drill.js'
 import { testDatabase, type TestDatabase } from '../../support/databases/test-database.js'
 import { hasBuf, type LinkedProject, linkedProject } from '../../support/projects/linked-project.js'
 import { compiled } from '../../support/root.js'
@@ -65,7 +66,7 @@ describe('ashlar generate resource with keys of each type', function () {
     if (project !== undefined) rmSync(dirname(project.folder), { recursive: true, force: true })
   })
 
-  it('writes a project that compiles, migrates and passes its tests', async () => {
+  it(`writes a project that compiles and migrates${drilling ? ', and passes its tests' : ''}`, async () => {
     const made = await project.ashlar(
       ...['generate', 'resource', 'Ledger(id:uuid title:string!)', 'Ledger/Entry(id:int64 title:string!)'],
       ...['Folder(id:int32 title:string!)', 'Folder/Line(id:int32(minted) title:string!)'],
@@ -76,7 +77,8 @@ describe('ashlar generate resource with keys of each type', function () {
     expect(entity).to.include('@PrimaryColumn() id!: string')
     expect(entity).to.include("@Column('bigint') ticketId!: bigint")
     expect(project.build()).to.deep.equal([])
-    expect(project.test()).to.match(/^# fail 0$/m)
+    // They start the service for each resource, and attack all of them.
+    if (drilling) expect(project.test()).to.match(/^# fail 0$/m)
     const again = await project.ashlar('generate', 'resource', 'Ticket', '--fields', 'id:uuid size:int32')
     expect(again.stderr).to.include('--fields id: Ticket is there already, and its key stays')
   })
