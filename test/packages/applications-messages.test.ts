@@ -67,7 +67,7 @@ void main()
 
 interface Setting {
   readonly modules: 'commonjs' | 'nodenext' | 'esnext'
-  readonly target: 'ts' | 'js+dts'
+  readonly target: 'ts' | 'js' | 'js+dts'
   readonly extension: 'none' | 'js' | 'ts'
   /** Of the generator. */
   readonly also?: string
@@ -82,9 +82,11 @@ const SETTINGS: readonly Setting[] = [
   { modules: 'commonjs', target: 'ts', extension: 'ts', flags: REWRITTEN },
   { modules: 'commonjs', target: 'js+dts', extension: 'none', also: 'js_import_style=legacy_commonjs' },
   { modules: 'commonjs', target: 'js+dts', extension: 'js', also: 'js_import_style=legacy_commonjs' },
+  { modules: 'commonjs', target: 'js', extension: 'none', also: 'js_import_style=legacy_commonjs' },
   { modules: 'nodenext', target: 'ts', extension: 'js' },
   { modules: 'nodenext', target: 'ts', extension: 'ts', flags: REWRITTEN },
   { modules: 'nodenext', target: 'js+dts', extension: 'js' },
+  { modules: 'nodenext', target: 'js', extension: 'js' },
   { modules: 'esnext', target: 'ts', extension: 'none' },
 ]
 
@@ -124,7 +126,8 @@ if (drilling && process.platform === 'linux' && process.arch === 'x64')
   describeApplications('messages of an application', 'builders', (applications) => {
     for (const { modules, target, extension, also, flags = [] } of SETTINGS) {
       const name = `${modules}-${target}-${extension}`
-      it(`work with ${modules}, target=${target} and import_extension=${extension}`, () => {
+      const what = target === 'js' ? 'work, and have no types,' : 'work'
+      it(`${what} with ${modules}, target=${target} and import_extension=${extension}`, () => {
         const application = written(applications(), name, modules === 'commonjs' ? 'commonjs' : 'module')
         const imported = { none: '', js: '.js', ts: target === 'ts' ? '.ts' : '.js' }[extension]
         application.write({ 'src/main.ts': mainOf(imported) })
@@ -132,8 +135,12 @@ if (drilling && process.platform === 'linux' && process.arch === 'x64')
           ...[`target=${target}`, `import_extension=${extension}`, ...(also === undefined ? [] : [also])],
           ...['ashlar', 'google'].map((one) => `rewrite_imports=./${one}/**/*_pb.js:ashlar-annotations`),
         ])
-        compile(application, modules, flags)
-        if (target === 'js+dts')
+        const compiled = compilation(modules, flags)
+        // It writes the program all the same.
+        if (target === 'js')
+          expect(application.failed(TSC, compiled)).to.match(/TS7016: .*declaration file .*notes_pb/)
+        else application.run(TSC, compiled)
+        if (target !== 'ts')
           cpSync(join(application.folder, 'src/gen'), join(application.folder, 'dist/gen'), {
             recursive: true,
           })
@@ -159,7 +166,7 @@ if (drilling && process.platform === 'linux' && process.arch === 'x64')
       application.run('node_modules/protobufjs-cli/bin/pbjs', pbjs)
       const [, ...types] = ['', '-o', 'src/protobuf-js/notes.d.ts', 'src/protobuf-js/notes.js']
       application.run('node_modules/protobufjs-cli/bin/pbts', types)
-      compile(application, 'commonjs', [])
+      application.run(TSC, compilation('commonjs', []))
       cpSync(join(application.folder, 'src/protobuf-js'), join(application.folder, 'dist/protobuf-js'), {
         recursive: true,
       })
@@ -193,13 +200,14 @@ function generate(application: Application, plugin: string, out: string, opt: re
   })
 }
 
-function compile(application: Application, modules: Setting['modules'], flags: readonly string[]): void {
+/** What the compiler is called with. */
+function compilation(modules: Setting['modules'], flags: readonly string[]): readonly string[] {
   const resolution = { commonjs: 'node10', nodenext: 'nodenext', esnext: 'bundler' }[modules]
-  application.run(TSC, [
+  return [
     ...['--module', modules, '--moduleResolution', resolution, '--target', 'ES2022', '--strict'],
     ...['--skipLibCheck', '--experimentalDecorators', '--emitDecoratorMetadata', '--esModuleInterop'],
     ...['--types', 'node', '--rootDir', 'src', '--outDir', 'dist', ...flags, 'src/main.ts'],
-  ])
+  ]
 }
 
 /** With `bundler`, imports have no extensions: a bundler makes one file first. */
