@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { drilling } from '../support/drill.js'
@@ -33,6 +33,7 @@ if (drilling)
         'tsconfig.json': nest12('jest'),
         'nest-cli.json': NEST_CLI,
         'jest.json': jest('ts-jest'),
+        'vitest.config.mts': VITEST,
       })
     })
 
@@ -52,23 +53,36 @@ if (drilling)
       expect(modules.failed(NEST, ['build', '--builder', 'webpack'])).to.include('does not support ESM')
     })
 
-    it('of ES modules is tested by Vitest as it comes', () => {
-      expect(modules.run('node_modules/vitest/vitest.mjs', ['run'])).to.match(/Tests +\d+ passed/)
+    it('is tested by Vitest as it comes, of ES modules and of CommonJS', () => {
+      for (const application of [modules, commonjs])
+        expect(application.run('node_modules/vitest/vitest.mjs', ['run'])).to.match(/Tests +\d+ passed/)
     })
 
-    it('of CommonJS is tested by Jest, where Jest loads the ES modules that Nest 12 has, on a Node that strips no decorators', () => {
-      expect(commonjs.failed(JEST, [...JEST_FLAGS, 'jest.json'])).to.match(
-        /Must use import to load ES Module: .*@nestjs.*\n[^]*Tests: +\d+ passed/,
-      )
-      const place = mkdtempSync(join(tmpdir(), 'ashlar-node-24-'))
-      try {
-        const { node } = installNode('24', place)
-        const printed = commonjs.run(`--experimental-vm-modules ${JEST}`, [...JEST_FLAGS, 'jest.json'], node)
-        expect(printed).to.match(/Tests: +\d+ passed/)
+    describe('of CommonJS, by Jest', () => {
+      const flags = [...JEST_FLAGS, 'jest.json']
+      let place: string
+      before(() => {
+        place = mkdtempSync(join(tmpdir(), 'ashlar-node-'))
+      })
+      after(() => rmSync(place, { recursive: true, force: true }))
+      const nodeOf = (version: string): string => {
+        const folder = join(place, version)
+        mkdirSync(folder)
+        return installNode(version, folder).node
+      }
+
+      for (const version of ['20', '22'])
+        it(`on Node ${version} is tested except for what loads the ES modules that Nest 12 has`, () => {
+          expect(commonjs.failed(JEST, flags, nodeOf(version))).to.match(
+            /Must use import to load ES Module: .*@nestjs.*\n[^]*Tests: +\d+ passed/,
+          )
+        })
+
+      it('on Node 24, which strips no decorators, is tested', () => {
+        const node = nodeOf('24')
+        expect(commonjs.run(`--experimental-vm-modules ${JEST}`, flags, node)).to.match(/Tests: +\d+ passed/)
         commonjs.write({ 'stripped.ts': 'const of = () => undefined\n@of\nclass Note {}\nnew Note()' })
         expect(commonjs.failed('stripped.ts', [], node)).to.include('SyntaxError')
-      } finally {
-        rmSync(place, { recursive: true, force: true })
-      }
+      })
     })
   })
