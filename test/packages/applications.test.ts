@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { drilling } from '../support/drill.js'
 import { type Application, describeApplications } from '../support/projects/application.js'
-import { sourcesOf } from '../support/projects/application-sources.js'
+import { entriesSource, sourcesOf } from '../support/projects/application-sources.js'
 import { blocksOf } from '../support/sources/documents.js'
 import { installNode } from '../support/running/installed-node.js'
 import {
@@ -94,29 +94,65 @@ describeApplications('an application of Nest 11 and CommonJS', undefined, (appli
       expect(application.run(tsNode, ['src/read-migrations.ts'])).to.include('read')
     })
 
-    for (const version of ['22', '24'])
-      it(`is started by Node ${version}, and tested by its Jest`, () => {
-        const place = mkdtempSync(join(tmpdir(), `ashlar-node-${version}-`))
-        try {
-          const { node } = installNode(version, place)
-          expect(application.run('dist/main.js', [], node)).to.include('created: 200')
-          expect(application.run(JEST, [...JEST_FLAGS, 'jest-swc.json'], node)).to.match(/Tests: +\d+ passed/)
-        } finally {
-          rmSync(place, { recursive: true, force: true })
-        }
+    it('is not tested by Vitest 3 without swc, which names the first column without a type', () => {
+      application.write({
+        'vitest-alone.mts': `import { defineConfig } from 'vitest/config'
+          export default defineConfig({ test: { globals: true, include: ['src/widgets.test.ts'] } })`,
       })
+      expect(
+        application.failed('node_modules/vitest/vitest.mjs', ['run', '-c', 'vitest-alone.mts']),
+      ).to.include('Widget#id is not defined')
+    })
 
-    for (const [compiler, modules] of [
-      ['typescript-5.4', ['commonjs node10', 'node16 node16', 'nodenext nodenext', 'esnext bundler']],
-      ['typescript', ['commonjs node10', 'node16 node16', 'nodenext nodenext', 'esnext bundler']],
-      ['typescript-6', ['node16 node16', 'nodenext nodenext', 'esnext bundler']],
-      ['typescript-7', ['node16 node16', 'nodenext nodenext', 'esnext bundler', 'commonjs bundler']],
-    ] as const)
-      for (const pair of modules)
-        it(`is type-checked by ${compiler} with ${pair}`, () => {
-          const [module = '', moduleResolution = ''] = pair.split(' ')
-          const flags = ['--rootDir', 'src', '--module', module, '--moduleResolution', moduleResolution]
-          application.run(`node_modules/${compiler}/bin/tsc`, ['-p', '.', '--noEmit', ...flags])
+    for (const version of ['22', '24'])
+      describe(`on Node ${version}`, () => {
+        let place: string
+        let node: string
+        before(() => {
+          place = mkdtempSync(join(tmpdir(), `ashlar-node-${version}-`))
+          node = installNode(version, place).node
         })
+        after(() => rmSync(place, { recursive: true, force: true }))
+
+        it('is started', () => {
+          expect(application.run('dist/main.js', [], node)).to.include('created: 200')
+        })
+
+        it('is tested by Jest with @swc/jest', () => {
+          expect(application.run(JEST, [...JEST_FLAGS, 'jest-swc.json'], node)).to.match(/Tests: +\d+ passed/)
+        })
+      })
+  })
+
+  describeDrill('with every entry of the packages', () => {
+    let modules: Application
+    before(() => {
+      application.write({ 'src/entries.ts': entriesSource() })
+      modules = applications().written(
+        'modules',
+        { ...sourcesOf('.js'), 'src/entries.ts': entriesSource(), 'tsconfig.json': NEST_11 },
+        'module',
+      )
+    })
+
+    for (const [compiler, commonjs] of [
+      ['typescript-5.4', ['commonjs node10']],
+      ['typescript', ['commonjs node10']],
+      ['typescript-6', []],
+      ['typescript-7', ['commonjs bundler']],
+    ] as const)
+      for (const pair of [...commonjs, 'node16 node16', 'nodenext nodenext', 'esnext bundler']) {
+        const [module = '', moduleResolution = ''] = pair.split(' ')
+        const flags = ['--rootDir', 'src', '--module', module, '--moduleResolution', moduleResolution]
+        const checked = (one: Application) =>
+          one.run(`node_modules/${compiler}/bin/tsc`, ['-p', '.', '--noEmit', ...flags])
+        it(`is type-checked by ${compiler} with ${pair}`, () => {
+          checked(application)
+        })
+        if (module !== 'commonjs')
+          it(`of ES modules is type-checked by ${compiler} with ${pair}`, () => {
+            checked(modules)
+          })
+      }
   })
 })

@@ -1,3 +1,6 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { root } from '../root.js'
 import { readmeSources } from '../sources/readme-project.js'
 
 /**
@@ -21,6 +24,25 @@ export function sourcesOf(extension: '' | '.js'): Readonly<Record<string, string
       ),
     ]),
   )
+}
+
+/** A module that imports each entry of the packages, in each spelling that they have. */
+export function entriesSource(): string {
+  const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    readonly exports: object
+  }
+  const entries = Object.keys(exports)
+    .filter((entry) => entry !== './package.json')
+    .map((entry) => entry.replace('.', 'ashlar'))
+  const generated = readdirSync(join(root, 'packages/annotations/gen'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('_pb.js'))
+    .flatMap((file) => [file, file.replace(/\.js$/, ''), file.replace(/\.js$/, '.ts')])
+    .map((file) => `ashlar-annotations/${file}`)
+  const names = [...entries, ...generated]
+  return [
+    ...names.map((name, n) => `import * as entry${n} from '${name}'`),
+    `export const entries = [${names.map((_, n) => `entry${n}`).join(', ')}]`,
+  ].join('\n')
 }
 
 const STARTED = `
