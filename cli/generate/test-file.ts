@@ -26,7 +26,7 @@ export function testFile(
   const all = of('first')
   const missing = key.sample('missing')
   const first = fields[0]?.name ?? ''
-  const path = (name: SampleKey) => (isMinted ? '/v1/${made.body.name}' : `${all}/${key.sample(name)}`)
+  const path = (name: SampleKey) => (isMinted ? `/v1/\${made.body.name}` : `${all}/${key.sample(name)}`)
   const create = (name: SampleKey) => quoted(isMinted ? all : `${all}?${snake}_id=${key.sample(name)}`)
   const id = isMinted ? "made.body.name.split('/').at(-1)" : `'${key.sample('secret')}'`
   const inParent =

@@ -63,9 +63,10 @@ export function serveHttp2(server: Server, bounds: Http2Bounds): void {
   const [overHttp1] = server.listeners('secureConnection')
   server.removeAllListeners('secureConnection')
   server.on('secureConnection', (socket: TLSSocket) => {
-    if (socket.alpnProtocol !== 'h2') return overHttp1?.call(server, socket)
-    closeEnded(socket, bounds.headersTimeoutMs)
-    http2.emit('connection', socket)
+    if (socket.alpnProtocol === 'h2') {
+      closeEnded(socket, bounds.headersTimeoutMs)
+      http2.emit('connection', socket)
+    } else overHttp1?.call(server, socket)
   })
 }
 
