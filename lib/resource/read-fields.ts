@@ -283,7 +283,7 @@ function toField(
   const nullIsZero = isExisting && isNullable && !part.isKeyPart && hasStorableZero(kind, role, inMessage)
   // A row of an existing table without a tenant is reached by nobody.
   const nullable = isNullable && !nullIsZero && !(isExisting && role === 'tenant')
-  const { asExpression, generatedType } = column.options
+  const { asExpression, collation, generatedType } = column.options
   return Object.freeze({
     property,
     proto,
@@ -296,6 +296,7 @@ function toField(
     exposed,
     ...facetsOf(kind, inMessage, column.options, part),
     ...(facet?.renamedFrom === undefined ? {} : { renamedFrom: facet.renamedFrom }),
+    ...(isExisting && collation !== undefined && { collation }),
     ...(nullIsZero && { nullIsZero }),
     ...(facet?.generated === true && { generated: true as const }),
     ...(asExpression !== undefined && {

@@ -51,7 +51,7 @@ export function existingTable(
   const fieldOf = (name: string) => model.fields.find(({ column }) => column === name)
   const wrong = new Set(inexact.map(({ column }) => column))
   for (const one of found) {
-    const note = noteOf(one, model, fieldOf, definition, live)
+    const note = noteOf(one, model, fieldOf, definition, live, wrong)
     if (note !== undefined) notes.push({ kind: one.kind, table, ...note })
     else if (needsNothing(one, fieldOf, wrong, dialect)) continue
     else differences.push(...[shown(one, table, definition, dialect) ?? []].flat())
@@ -114,14 +114,21 @@ function noteOf(
   fieldOf: (name: string) => Field | undefined,
   definition: TableDefinition,
   live: LiveTable,
+  wrong: ReadonlySet<string>,
 ): Pick<TableNote, 'column' | 'text' | 'detail'> | undefined {
   const table = tableText(definition)
   switch (one.kind) {
     case 'collation': {
       const { name } = one.column
-      if (isIdentifying(fieldOf(name))) return undefined
+      const field = fieldOf(name)
+      const isDeclared = field?.collation !== undefined
+      if (wrong.has(name) || (isIdentifying(field) && !isDeclared)) return undefined
       const text = `${table}.${name} has the collation ${one.live.collation ?? 'of its type'}`
-      return { column: name, text, detail: 'filters and orders of it compare by that one' }
+      return {
+        column: name,
+        text,
+        detail: isDeclared ? COMPARED_EXACTLY : 'filters and orders of it compare by that one',
+      }
     }
     case 'type': {
       const { column, live } = one
@@ -168,6 +175,8 @@ function noteOf(
       return undefined
   }
 }
+
+const COMPARED_EXACTLY = 'it is compared by code point all the same, and no index serves an order of it'
 
 export const REACHED_BY_NOBODY = 'a row without a tenant is reached by nobody'
 

@@ -11,7 +11,7 @@ interface Etags {
 
 /**
  * What an entity must still be (RFC 9110 If-Match, AIP-154). An etag of an entity is compared here, or by a
- * statement as this says.
+ * statement with {@link Precondition.etag}.
  */
 export class Precondition {
   private constructor(
@@ -24,11 +24,6 @@ export class Precondition {
     if (ifMatch === undefined) return undefined
     if (typeof ifMatch === 'string') return new Precondition(etag, [ifMatch])
     return ifMatch.any ? undefined : new Precondition(etag, ifMatch.etags)
-  }
-
-  /** How a statement compares. @param column - of the etag. @param value - what stands for {@link etag}. */
-  static sql(column: string, value: string): string {
-    return `${column} = ${value}`
   }
 
   /** What a statement compares. */

@@ -3,15 +3,74 @@ import { kindOf } from '../../resource/kinds/kinds.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Dialect } from './dialect.js'
 import { constantText } from './values/constant-text.js'
+import { again } from './values/repeated-value.js'
 import { rulesOf } from '../query/plan-rules.js'
 import type { PlanColumn } from '../query/query-plan.js'
 
+/** A column that is compared. */
+type Compared = Pick<PlanColumn, 'kind' | 'collation' | 'stored' | 'inside'>
+
 /**
- * A column as comparisons and orders write it: its beginning, where no more of it counts.
+ * A column so that its texts are compared and ordered by code point. Of a column with a declared collation no
+ * index serves that: {@link equalSql} and {@link amongSql} use one.
+ */
+export const exactSql = (name: string, column: Compared, { kinds, exactly }: Dialect): string => {
+  const { collation, stored, inside } = column
+  const isText = kinds[column.kind].isText && stored === undefined && inside === undefined
+  return collation === undefined || !isText ? name : exactly(name, collation)
+}
+
+/**
+ * A column that has a value. Where its collation may take another text for the same, an index of that
+ * collation finds the rows, and a comparison by code point decides.
+ * @param value - a placeholder, or a value that is written twice.
+ */
+export const equalSql = (name: string, column: Compared, value: string, dialect: Dialect): string => {
+  const exact = exactSql(name, column, dialect)
+  return exact === name ? `${name} = ${value}` : `${name} = ${value} AND ${exact} = ${again(value)}`
+}
+
+/** The same for one of several values, a placeholder each. */
+export const amongSql = (
+  name: string,
+  column: Compared,
+  values: readonly string[],
+  dialect: Dialect,
+): string => {
+  const exact = exactSql(name, column, dialect)
+  const found = `${name} IN (${values.join(', ')})`
+  if (exact === name) return found
+  return `${found} AND ${exact} IN (${values.map((value) => again(value, values.length)).join(', ')})`
+}
+
+/** The same for an array, or for what a subquery selects. @param values - `= ANY(…)`, or `IN (…)`. */
+export const amongAllSql = (name: string, column: Compared, values: string, dialect: Dialect): string => {
+  const exact = exactSql(name, column, dialect)
+  return exact === name ? `${name} ${values}` : `${name} ${values} AND ${exact} ${values}`
+}
+
+/** Two columns that have the same value. Two collations agree about nothing but code points. */
+export const sameSql = (
+  [name, column]: readonly [name: string, column: Compared],
+  [otherName, other]: readonly [name: string, column: Compared],
+  dialect: Dialect,
+): string => {
+  const [exact, otherExact] = [exactSql(name, column, dialect), exactSql(otherName, other, dialect)]
+  const isBare = exact === name && otherExact === otherName
+  const exactly = `${exact} = ${otherExact}`
+  return isBare || column.collation !== other.collation ? exactly : `${name} = ${otherName} AND ${exactly}`
+}
+
+/** A column as comparisons and orders write it: {@link exactSql} of {@link storedSql}. */
+export const columnSql = (column: PlanColumn, dialect: Dialect, table?: string): string =>
+  exactSql(storedSql(column, dialect, table), column, dialect)
+
+/**
+ * What counts of a column: its beginning, where no more does.
  * @param table - qualifies the name. In an ORDER BY a bare name means a column of the select list, which may
  * be called like the stored column and hold it converted.
  */
-export const columnSql = (column: PlanColumn, dialect: Dialect, table?: string): string => {
+export const storedSql = (column: PlanColumn, dialect: Dialect, table?: string): string => {
   const bare = dialect.quote(column.column)
   const name = table === undefined ? bare : `${dialect.quote(table)}.${bare}`
   if (column.inside !== undefined) return insideSql(name, column, column.inside, dialect)

@@ -173,6 +173,8 @@ export interface Dialect {
 
   /** Of text: order and equality by code point, trailing spaces counting. */
   readonly collation: string
+  /** The same of one column of text; as it is where its own collation compares so. */
+  readonly exactly: (column: string, collation: string) => string
   readonly minting: MintingSql
   /** What follows the parentheses of CREATE TABLE. */
   readonly tableOptions: string

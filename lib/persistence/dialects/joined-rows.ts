@@ -1,7 +1,7 @@
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { FilterNode, PlanColumn, RelatedRow } from '../query/query-plan.js'
 import type { TableName } from './catalog/table-definition.js'
-import { columnSql } from './column-sql.js'
+import { sameSql, storedSql } from './column-sql.js'
 import type { Dialect } from './dialect.js'
 import { quoteTable } from './quote-table.js'
 
@@ -57,7 +57,13 @@ export class RowNames {
   /** What is equal in a row and in the one that leads to it. */
   equalities({ from, pairs }: RelatedRow, name: string, dialect: Dialect): string {
     return pairs
-      .map((pair) => `${columnSql(pair.to, dialect, name)} = ${columnSql(pair.from, dialect, this.of(from))}`)
+      .map((pair) =>
+        sameSql(
+          [storedSql(pair.to, dialect, name), pair.to],
+          [storedSql(pair.from, dialect, this.of(from)), pair.from],
+          dialect,
+        ),
+      )
       .join(' AND ')
   }
 

@@ -2,6 +2,7 @@ import { controlStatements } from './control-in-text.js'
 import type { Dialect } from './dialect.js'
 import { isMariadbServer, mysqlCatalog } from './mysql/catalog.js'
 import { mysqlJson } from './mysql/json.js'
+import { exactBytes } from './mysql/exact-bytes.js'
 import { inexactColumns } from './mysql/inexact-columns.js'
 import { mysqlLiteral } from './mysql/default-text.js'
 import { mysqlKinds } from './mysql/kinds.js'
@@ -112,6 +113,7 @@ const dialect = ({
   mayRollBack: () => false,
 
   collation: `CHARACTER SET utf8mb4 COLLATE ${collation}`,
+  exactly: exactBytes,
   minting: {
     column: ' AUTO_INCREMENT',
     isPrimaryKey: false,

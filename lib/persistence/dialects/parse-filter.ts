@@ -6,6 +6,7 @@ import { parseFilterPlan } from '../query/filter.js'
 import { type Direction, parseOrderTerms } from '../query/order-by.js'
 import type { FilterNode } from '../query/query-plan.js'
 import { toPredicate } from './to-predicate.js'
+import { inPlaces, repeating } from './values/repeated-value.js'
 
 /**
  * A WHERE clause without its keyword, `''` when it asks nothing, and the values of its placeholders in order.
@@ -53,7 +54,8 @@ export const filterPredicate = (
 
 const whereOf = (plan: FilterNode | undefined, dialect: DialectName): Where => {
   const params: unknown[] = []
-  return { where: plan === undefined ? '' : toPredicate(plan, dialectNamed(dialect), params), params }
+  const where = repeating(plan === undefined ? '' : toPredicate(plan, dialectNamed(dialect), params))
+  return { where: where.text, params: [...inPlaces(params, where)] }
 }
 
 const tagColumns = (jsonColumns: Columns): Record<string, Column> =>

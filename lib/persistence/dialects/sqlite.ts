@@ -80,6 +80,8 @@ export const sqlite: Dialect = {
   mayRollBack: ({ code }) => typeof code === 'string' && code.startsWith('SQLITE_CONSTRAINT'),
 
   collation: 'COLLATE BINARY',
+  exactly: (column, collation) =>
+    collation.toUpperCase() === 'BINARY' ? column : `${column} COLLATE BINARY`,
   // A number of a row that is gone comes back without AUTOINCREMENT.
   minting: {
     column: ' PRIMARY KEY AUTOINCREMENT',

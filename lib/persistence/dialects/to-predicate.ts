@@ -1,5 +1,5 @@
 import type { Dialect } from './dialect.js'
-import { columnSql } from './column-sql.js'
+import { amongAllSql, amongSql, columnSql, equalSql, storedSql } from './column-sql.js'
 import { besideOf, isAll, type RowNames } from './joined-rows.js'
 import { string } from '../../resource/kinds/text.js'
 import { expandedRow } from '../query/keyset.js'
@@ -64,10 +64,10 @@ const write = (node: FilterNode, writer: Writer): string => {
       return node.nodes.length === 0 ? '1 = 0' : `(${joined(node.nodes, ' OR ', writer)})`
     case 'not':
       return node.node.kind === 'null'
-        ? `${columnText(node.node.column, writer)} IS NOT NULL`
+        ? `${storedText(node.node.column, writer)} IS NOT NULL`
         : `NOT (${write(node.node, writer)})`
     case 'null':
-      return `${columnText(node.column, writer)} IS NULL`
+      return `${storedText(node.column, writer)} IS NULL`
     case 'compare':
       return comparison(node, writer)
     case 'contains':
@@ -112,10 +112,12 @@ const comparison = (node: CompareNode, writer: Writer): string => {
     const compared = isTextInside(column, writer) ? writer.dialect.tags.compared(text) : text
     if (column.nullIsZero === true && op === '=' && column.of === undefined) {
       // Redundant, but an index serves the column alone.
-      const alone = columnText(bare(column), writer)
+      const alone = storedText(bare(column), writer)
       const found = `(${alone} = ${bound(column, value, writer)} OR ${alone} IS NULL)`
       return `(${found} AND ${compared} = ${bound(column, value, writer)})`
     }
+    if (op === '=' && column.collation !== undefined)
+      return equalSql(storedText(column, writer), column, bound(column, value, writer), writer.dialect)
     return `${compared} ${SQL_OPS[op]} ${bound(column, value, writer)}`
   }
   const tag = writer.dialect.tags.compared(tagText(column, key, writer))
@@ -157,7 +159,7 @@ const containment = ({ column, key, value }: ContainsNode, writer: Writer): stri
         ? dialect.tags.searched(tagText(column, key, writer))
         : isTextInside(column, writer)
           ? dialect.tags.searched(columnText(column, writer))
-          : columnText(column, writer),
+          : searchedText(column, writer),
     () => bound(TEXT, value, writer),
   )
 }
@@ -186,16 +188,17 @@ const among = ({ column, values }: AmongNode, writer: Writer): string => {
   const { dialect, params } = writer
   const [last] = values.slice(-1)
   if (last === undefined) return '1 = 0'
-  const text = columnText(column, writer)
+  const text = storedText(column, writer)
   const kind = dialect.kinds[column.kind]
   const array = kind.arrayType?.(column)
   if (array !== undefined) {
     const stored = values.map((value) => kind.value(value, column))
-    return `${text} = ANY(${dialect.countPlaceholder(params.push(stored))}::${array})`
+    const all = `= ANY(${dialect.countPlaceholder(params.push(stored))}::${array})`
+    return amongAllSql(text, column, all, dialect)
   }
   const length = 2 ** Math.ceil(Math.log2(values.length))
   const places = Array.from({ length }, (_, i) => bound(column, values[i] ?? last, writer))
-  return `${text} IN (${places.join(', ')})`
+  return amongSql(text, column, places, dialect)
 }
 
 const someSql = ({ rows, node }: SomeNode, { dialect, params, names }: Writer): string => {
@@ -217,6 +220,15 @@ const row = (node: RowNode, writer: Writer): string => {
 
 const columnText = (column: PlanColumn, { dialect, names }: Writer): string =>
   columnSql(column, dialect, names?.of(column.of))
+
+const storedText = (column: PlanColumn, { dialect, names }: Writer): string =>
+  storedSql(column, dialect, names?.of(column.of))
+
+/** PostgreSQL finds no substring by a collation that takes different texts for the same. */
+const searchedText = (column: PlanColumn, writer: Writer): string => {
+  const text = storedText(column, writer)
+  return column.collation === undefined ? text : writer.dialect.tags.searched(text)
+}
 
 const bound = (column: PlanColumn, value: PlanValue, { dialect, params }: Writer): string => {
   const sql = dialect.kinds[column.kind]

@@ -1,5 +1,6 @@
 import type { DataSource, Logger } from 'typeorm'
-import type { Database, Lease } from './executor/executor.js'
+import { inPlaces } from '../dialects/values/repeated-value.js'
+import type { BoundStatement, Database, Lease } from './executor/executor.js'
 import { executorOf } from './executor-of.js'
 
 /** A statement as it was handed to the driver, transaction control included. */
@@ -54,12 +55,12 @@ function watchDatabase(database: Database, tell: Listener): () => void {
   const lease = database.lease.bind(database)
   const mine: Pick<Database, 'run' | 'runAll' | 'lease'> = {
     run: (statement, values, options) => {
-      tell({ text: statement.text, values, calls: options?.calls ?? 1 })
+      tell(sent({ statement, values }, options?.calls))
       return run(statement, values, options)
     },
     ...(runAll !== undefined && {
       runAll: (reads, options) => {
-        for (const { statement, values } of reads) tell({ text: statement.text, values, calls: 1 })
+        for (const read of reads) tell(sent(read))
         return runAll(reads, options)
       },
     }),
@@ -74,10 +75,16 @@ function watchDatabase(database: Database, tell: Listener): () => void {
   }
 }
 
+const sent = ({ statement, values }: BoundStatement, calls = 1): SentStatement => ({
+  text: statement.text,
+  values: inPlaces(values, statement),
+  calls,
+})
+
 const watchedLease = (inner: Lease, tell: Listener): Lease => ({
   dialect: inner.dialect,
   run: (statement, values, options) => {
-    tell({ text: statement.text, values, calls: 1 })
+    tell(sent({ statement, values }))
     return inner.run(statement, values, options)
   },
   control: (text) => {

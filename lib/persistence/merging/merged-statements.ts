@@ -1,8 +1,7 @@
 import type { Field } from '../../resource/fields/field.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
-import { Precondition } from '../contract/precondition.js'
 import type { TableName } from '../dialects/catalog/table-definition.js'
-import { ofSomeTenant } from '../dialects/column-sql.js'
+import { equalSql, exactSql, ofSomeTenant } from '../dialects/column-sql.js'
 import type { Dialect } from '../dialects/dialect.js'
 import { quoteTable } from '../dialects/quote-table.js'
 import type { MergingSql } from '../dialects/values/merging-sql.js'
@@ -52,13 +51,14 @@ export class MergedStatements {
     const number = `k.o AS ${this.dialect.quote(NUMBER)}`
     if (!isFirst)
       return named(`SELECT ${number}, ${columns} FROM ${calls} JOIN ${this.#table} t ON ${condition}`)
-    const key = this.#name(this.model.key)
+    const key = `t.${this.#name(this.model.key)}`
+    const exact = exactSql(key, this.model.key, this.dialect)
     const first = (selected: string) =>
-      `(SELECT ${selected} FROM ${this.#table} t WHERE ${condition} ORDER BY t.${key} LIMIT 1)`
+      `(SELECT ${selected} FROM ${this.#table} t WHERE ${condition} ORDER BY ${exact} LIMIT 1)`
     return named(
       this.dialect.can.lateral
         ? `SELECT ${number}, r.* FROM ${calls} CROSS JOIN LATERAL ${first(columns)} r`
-        : `SELECT ${number}, ${columns} FROM ${calls} JOIN ${this.#table} t ON ${condition} AND t.${key} = ${first(`t.${key}`)}`,
+        : `SELECT ${number}, ${columns} FROM ${calls} JOIN ${this.#table} t ON ${condition} AND ${exact} = ${first(key)}`,
     )
   }
 
@@ -74,7 +74,7 @@ export class MergedStatements {
     const isMeant =
       etag === undefined
         ? ''
-        : ` AND (k.v${identity.length} IS NULL OR ${Precondition.sql(`t.${this.#name(etag)}`, `k.v${identity.length}`)})`
+        : ` AND (k.v${identity.length} IS NULL OR ${equalSql(`t.${this.#name(etag)}`, etag, `k.v${identity.length}`, this.dialect)})`
     const locked =
       `SELECT 1 FROM ${this.#table} t WHERE ${this.#matching(identity)}${isMeant}${this.#live()} ` +
       'FOR NO KEY UPDATE SKIP LOCKED'
@@ -97,7 +97,9 @@ export class MergedStatements {
   insert(fields: readonly Field[], returned: readonly Field[], along?: OutboxWriter['along']): Statement {
     const names = fields.map((field) => this.#name(field)).join(', ')
     const values = fields.map((_, i) => `v${i}`).join(', ')
-    const same = this.#identity.map((field) => `i.${this.#name(field)} = k.v${fields.indexOf(field)}`)
+    const same = this.#identity.map((field) =>
+      equalSql(`i.${this.#name(field)}`, field, `k.v${fields.indexOf(field)}`, this.dialect),
+    )
     const isSame = same.join(' AND ')
     const more = along === undefined ? [] : OUTBOX_TYPES
     const event = more.map((_, i) => `k.v${fields.length + i}`)
@@ -123,7 +125,9 @@ export class MergedStatements {
   }
 
   #matching(fields: readonly Field[]): string {
-    return fields.map((field, i) => `t.${this.#name(field)} = k.v${i}`).join(' AND ')
+    return fields
+      .map((field, i) => equalSql(`t.${this.#name(field)}`, field, `k.v${i}`, this.dialect))
+      .join(' AND ')
   }
 
   #live(): string {

@@ -13,6 +13,7 @@ import type { SqlCall } from '../rows/row-call.js'
 import type { Rows, RowWrite } from '../rows/rows.js'
 import type { ReferenceAccess } from '../contract/related-options.js'
 import type { LockClause } from '../contract/row-lock.js'
+import { equalSql } from '../dialects/column-sql.js'
 import type { Dialect } from '../dialects/dialect.js'
 import { partSql } from '../dialects/values/part-sql.js'
 import { quoteTable } from '../dialects/quote-table.js'
@@ -296,12 +297,13 @@ export class References {
       parts,
       read: this.reading(target),
       select: (bind, lock, where) => {
-        const mine = isOwned
-          ? `${quote((target.tenant as Field).column)} = ${bind(target.tenant as Field)} AND `
-          : ''
-        const key = `${quote(target.key.column)} = ${bind(target.key)}`
-        const named = parts.map((part) => ` AND ${quote(part.target.column)} = ${bind(part.target)}`).join('')
-        return `SELECT 1 AS ${quote('(parent)')} FROM ${table} WHERE ${mine}${key}${named}${where === undefined ? '' : ` AND ${where}`}${live}${lock ? rowLock(FOR_REFERENCE) : ''}`
+        const equal = (field: Field) => equalSql(quote(field.column), field, bind(field), this.dialect)
+        const named = [
+          ...(isOwned ? [target.tenant as Field] : []),
+          target.key,
+          ...parts.map((part) => part.target),
+        ].map(equal)
+        return `SELECT 1 AS ${quote('(parent)')} FROM ${table} WHERE ${named.join(' AND ')}${where === undefined ? '' : ` AND ${where}`}${live}${lock ? rowLock(FOR_REFERENCE) : ''}`
       },
     }
   }

@@ -3,7 +3,7 @@ import { keyPartOf, type PartValue } from '../../resource/keys/key-part.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { TableName } from '../dialects/catalog/table-definition.js'
 import type { Dialect } from '../dialects/dialect.js'
-import { ofSomeTenant } from '../dialects/column-sql.js'
+import { amongAllSql, amongSql, equalSql, ofSomeTenant } from '../dialects/column-sql.js'
 import { quoteTable } from '../dialects/quote-table.js'
 import { toOrderBy } from '../dialects/to-order-by.js'
 import type { GatheredSql } from '../dialects/values/gathered.js'
@@ -192,15 +192,19 @@ export class SearchedRows {
     const array = dialect.kinds[by.kind].arrayType?.(by)
     const bind = (field: Field) => dialect.kinds[field.kind].placeholder(field, ++bound)
     const conditions: string[] = []
-    if (isOwned && tenant !== undefined) conditions.push(`${column(tenant)} = ${bind(tenant)}`)
+    if (isOwned && tenant !== undefined)
+      conditions.push(equalSql(column(tenant), tenant, bind(tenant), dialect))
+    const among = (elements: string | undefined) =>
+      amongAllSql(column(by), by, `IN (SELECT unnest(${elements}))`, dialect)
+    // The elements are hashed, or looked for in an index. With `= ANY(…)`, where a plan reads all rows of a
+    // tenant, each row would be compared with each element.
     if ('kept' in values)
-      conditions.push(
-        amongElements(column(by), dialect.handOver?.kept(values.kept.number, array ?? 'text[]')),
-      )
-    else if (array !== undefined)
-      conditions.push(amongElements(column(by), `${dialect.countPlaceholder(++bound)}::${array}`))
-    else
-      conditions.push(`${column(by)} IN (${Array.from({ length: values.bound }, () => bind(by)).join(', ')})`)
+      conditions.push(among(dialect.handOver?.kept(values.kept.number, array ?? 'text[]')))
+    else if (array !== undefined) conditions.push(among(`${dialect.countPlaceholder(++bound)}::${array}`))
+    else {
+      const sought = Array.from({ length: values.bound }, () => bind(by))
+      conditions.push(amongSql(column(by), by, sought, dialect))
+    }
     if (deleteTime !== undefined) conditions.push(`${column(deleteTime)} IS NULL`)
     const owned = isOwned ? '' : ofSomeTenant(model, dialect)
     const found = `${quoteTable(table, dialect)} WHERE ${conditions.join(' AND ')}${owned}`
@@ -236,12 +240,5 @@ export class SearchedRows {
     return `${rows} ORDER BY ${order} LIMIT ${size}`
   }
 }
-
-/**
- * The elements are hashed, or looked for in an index. With `= ANY(…)`, where a plan reads all rows of a
- * tenant, each row would be compared with each element.
- */
-const amongElements = (column: string, array: string | undefined): string =>
-  `${column} IN (SELECT unnest(${array}))`
 
 const keyOf = ({ number, texts }: BehindPage): string => `kept ${number} ${texts?.number} ${texts?.isLast}`

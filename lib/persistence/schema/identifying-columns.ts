@@ -1,20 +1,39 @@
+import type { Field } from '../../resource/fields/field.js'
+import { isOwning } from '../../resource/relations/relation.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { IdentifyingColumn } from '../dialects/catalog/inexact-columns.js'
 import type { Dialect } from '../dialects/dialect.js'
 
-/** The columns that identify a row or its owner, and how they have to be compared. */
+/**
+ * The columns that identify a row, its owner or what it refers to, and those whose collation is declared, and
+ * how they have to be compared.
+ */
 export const identifyingColumns = (
-  { key, tenant, secrets, credentials }: ResourceModel,
+  model: ResourceModel,
   { kinds }: Pick<Dialect, 'kinds'>,
-): readonly IdentifyingColumn[] =>
-  [key, tenant, ...secrets.map(({ hash }) => hash), ...credentials.map(({ publicId }) => publicId)].flatMap(
-    (field) => {
-      if (field === undefined) return []
-      const { exactAs, type } = kinds[field.kind]
-      return {
-        column: field.column,
-        type: type(field),
-        isExactAs: exactAs && ((found: string) => exactAs(field, found)),
-      }
-    },
+): readonly IdentifyingColumn[] => {
+  const { key, tenant, secrets, credentials, relations, fields } = model
+  const references = relations.filter(isOwning).map(({ reference }) => reference)
+  const held = [...secrets.map(({ hash }) => hash), ...credentials.map(({ publicId }) => publicId)]
+  const named = fields.filter(
+    ({ kind, inName, collation }) => kinds[kind].isText && (inName === true || collation !== undefined),
   )
+  const ones = [key, tenant, ...references, ...held, ...named].filter((field) => field !== undefined)
+  return [...new Set(ones)].map((field) => {
+    const { exactAs, type } = kinds[field.kind]
+    return {
+      column: field.column,
+      type: type(field),
+      isExactAs: exactAs && ((found: string) => exactAs(field, found)),
+      collation: field.collation,
+      declare: model.existing && !held.includes(field) ? declaring(field, model) : undefined,
+    }
+  })
+}
+
+const declaring = (field: Field, { relations }: ResourceModel) => {
+  const relation = relations.filter(isOwning).find(({ reference }) => reference === field)
+  const place = relation?.isHidden === true ? `a property for ${relation.property}` : field.property
+  const decorator = field.role === 'key' ? '@PrimaryColumn' : '@Column'
+  return (collation: string): string => `declare ${decorator}({ collation: '${collation}' }) on ${place}`
+}

@@ -143,11 +143,15 @@ export class IndexErrors {
     return known.find((one) => name === one.name || name === `${own}.${one.name}`)?.columns
   }
 
-  /** None for a rule that spans tenants: its field would tell one tenant what another has. */
+  /**
+   * None for a rule that spans tenants: its field would tell one tenant what another has. Neither for one
+   * whose collation refuses what another tenant, or another spelling, has.
+   */
   #names(columns: readonly string[]): readonly string[] {
     const { tenant, fields } = this.model
     if (tenant !== undefined && !columns.includes(tenant.column)) return []
     const byColumn = new Map(fields.map((field) => [field.column, field]))
+    if (columns.some((column) => byColumn.get(column)?.collation !== undefined)) return []
     return ruleNames(columns.flatMap((column): Field | readonly Field[] => byColumn.get(column) ?? []))
   }
 }

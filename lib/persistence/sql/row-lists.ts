@@ -6,7 +6,7 @@ import type { CountPlan, FilterPlan, ListPlan } from '../contract/list-plan.js'
 import type { Page } from '../contract/repository.js'
 import type { LockClause } from '../contract/row-lock.js'
 import { checkCursor } from '../dialects/check-cursor.js'
-import { columnSql } from '../dialects/column-sql.js'
+import { storedSql } from '../dialects/column-sql.js'
 import type { Dialect } from '../dialects/dialect.js'
 import { besideOf, RowNames, type TableOf } from '../dialects/joined-rows.js'
 import { quoteTable } from '../dialects/quote-table.js'
@@ -337,7 +337,7 @@ const sortedBy = (columns: readonly PlanColumn[], names: RowNames, dialect: Dial
   columns
     .filter(({ of }) => of !== undefined)
     .map((column, i) => {
-      const text = columnSql(column, dialect, names.of(column.of))
+      const text = storedSql(column, dialect, names.of(column.of))
       const name = dialect.quote(`(sorted ${i})`)
       const selected = dialect.kinds[column.kind].selected(text, name)
       return selected === text ? `${text} AS ${name}` : selected

@@ -1,6 +1,6 @@
 import type { Field } from '../../resource/fields/field.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
-import { ofSomeTenant } from '../dialects/column-sql.js'
+import { equalSql, exactSql, ofSomeTenant } from '../dialects/column-sql.js'
 import { quoteTable } from '../dialects/quote-table.js'
 import { encoderOf } from '../dialects/values/kind-sql.js'
 import { partSql } from '../dialects/values/part-sql.js'
@@ -34,20 +34,21 @@ export class SqlCipherRows implements CipherRows<SqlCall> {
       return text.bind(field)
     }
     const name = (field: Field) => this.#name(field)
+    const exact = (field: Field) => exactSql(name(field), field, this.statements.dialect)
+    const is = (field: Field, value: string) => this.#equal(field, bind(field, value))
     const held = ciphers.map((field) => `${name(field)} IS NOT NULL`).join(' OR ')
     const conditions = [`(${held})${ofSomeTenant(this.#model, this.statements.dialect)}`]
-    if (owner !== undefined && tenant !== undefined)
-      conditions.push(`${name(owner)} = ${bind(owner, tenant)}`)
+    if (owner !== undefined && tenant !== undefined) conditions.push(is(owner, tenant))
     const first = tenantInKey && tenant === undefined ? owner : undefined
     if (after !== undefined && first !== undefined) {
       const of = after.tenant ?? ''
       conditions.push(
-        `(${name(first)} > ${bind(first, of)} OR (${name(first)} = ${bind(first, of)} AND ${name(key)} > ${bind(key, after.key)}))`,
+        `(${exact(first)} > ${bind(first, of)} OR (${is(first, of)} AND ${exact(key)} > ${bind(key, after.key)}))`,
       )
-    } else if (after !== undefined) conditions.push(`${name(key)} > ${bind(key, after.key)}`)
+    } else if (after !== undefined) conditions.push(`${exact(key)} > ${bind(key, after.key)}`)
     const read = owner === undefined ? [key, ...ciphers] : [key, ...ciphers, owner]
     // A bare name would mean a column of the select list, which can hold a number as text.
-    const term = (field: Field) => `${this.#table}.${name(field)}`
+    const term = (field: Field) => exactSql(`${this.#table}.${name(field)}`, field, this.statements.dialect)
     const order = first === undefined ? term(key) : `${term(first)}, ${term(key)}`
     const statement = this.statements.written(
       `SELECT ${this.statements.columns(read)} FROM ${this.#table} WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT ${size}`,
@@ -76,9 +77,10 @@ export class SqlCipherRows implements CipherRows<SqlCall> {
     const values: unknown[] = []
     const is = (field: Field, value: string) => {
       values.push(this.#encode(field, value))
-      return `${this.#name(field)} = ${text.bind(field)}`
+      return this.#equal(field, text.bind(field))
     }
-    const set = is(cipher, to)
+    values.push(this.#encode(cipher, to))
+    const set = `${this.#name(cipher)} = ${text.bind(cipher)}`
     const conditions = [is(keyField, key)]
     if (owner !== undefined && tenant !== undefined) conditions.push(is(owner, tenant))
     conditions.push(is(cipher, from))
@@ -86,6 +88,10 @@ export class SqlCipherRows implements CipherRows<SqlCall> {
       `UPDATE ${this.#table} SET ${set} WHERE ${conditions.join(' AND ')}`,
     )
     return (await call.on.run(statement, values, call)).affected > 0
+  }
+
+  #equal(field: Field, value: string): string {
+    return equalSql(this.#name(field), field, value, this.statements.dialect)
   }
 
   #name(field: Field): string {

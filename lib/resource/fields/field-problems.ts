@@ -3,6 +3,7 @@ import type { ColumnOptions } from 'typeorm'
 import { type Problem, propertyProblem } from '../../errors.js'
 import { expectedType } from '../kinds/declared-kind.js'
 import type { DeclaredPart } from '../kinds/facets.js'
+import { kindOf } from '../kinds/kinds.js'
 import { describeType, typeProblems } from './column-type.js'
 import type { Field } from './field.js'
 import { unstatedType } from './unstated-type.js'
@@ -15,7 +16,7 @@ export function fieldProblems(
   { designType, isKeyPart, isOfRelation }: DeclaredPart & { readonly isOfRelation: boolean },
   isExisting: boolean,
 ): Problem[] {
-  const { property } = field
+  const { property, kind, collation } = field
   const problems = [...typeProblems(property, column, field.kind)]
   // The column of a relation has the type of the key that it holds, which is refused where it is declared.
   if (!isOfRelation)
@@ -26,6 +27,17 @@ export function fieldProblems(
         isInMessage: inMessage !== undefined,
         isKeyPart,
       }),
+    )
+  const { isStoredAsText, declared } = kindOf(field)
+  const hasCollation = (isStoredAsText || declared.holds === 'UUID') && field.stored === undefined
+  if (collation !== undefined && !hasCollation)
+    problems.push(
+      propertyProblem(
+        'column',
+        property,
+        `${property} is ${kind}, which has no collation`,
+        'leave collation out',
+      ),
     )
   const expected = field.hasDigits === true ? undefined : expectedType(field.kind, designType, field.repeated)
   if (expected !== undefined)

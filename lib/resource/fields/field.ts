@@ -14,6 +14,8 @@ export interface Column {
   readonly enumNames?: EnumNames
   /** The most characters, for strings with a bounded column. */
   readonly maxLength?: number | undefined
+  /** What an existing table compares the column by. All the same, every comparison is by code point. */
+  readonly collation?: string
   /** How the JSON of its column is read and written, where it holds any. */
   readonly json?: JsonColumn
   /** Where the value is inside of the JSON of the column: a field of an embedded message. */

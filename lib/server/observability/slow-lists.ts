@@ -43,6 +43,8 @@ function reasonOf(unserved: Unserved): string {
       return `${unserved.field} has no length, or one above 512`
     case 'nullable':
       return `${unserved.field} can be empty, and this database has such rows elsewhere in an index`
+    case 'collation':
+      return `${unserved.field} is ordered by code point, and an index of it by its collation`
     case 'elsewhere':
       return `${unserved.field} is no column of the table`
     case 'directions':

@@ -63,8 +63,8 @@ const REFUSED: Readonly<Record<Engine, readonly (readonly [type: string, told: s
     ['varbinary(191)', 'has the type varbinary'],
   ],
   sqlite: [
-    ['TEXT COLLATE NOCASE', 'has the collation NOCASE or RTRIM'],
-    ['varchar(255) collate rtrim', 'has the collation NOCASE or RTRIM'],
+    ['TEXT COLLATE NOCASE', 'has the collation NOCASE'],
+    ['varchar(255) collate rtrim', 'has the collation RTRIM'],
     ['INTEGER', 'has the type INTEGER'],
     ['STRING', 'has the type STRING'],
     ['NUMERIC', 'has the type NUMERIC'],

@@ -38,6 +38,8 @@ export const FORMS: Readonly<Record<Form, Readonly<Record<string, string>>>> = {
     defaults: 'the values of a create of several come back',
     'NULL in existing tables': 'a read of several reads NULL as the zero value',
     'what a table changes by itself': 'its writes share no statement',
+    'texts that a collation takes for the same: crowds':
+      'calls are joined to rows by the collation of the column, and by code point',
     'a reference': 'a write that refers to a row shares no statement',
     keys: 'keys of every type are bound as one list, and compared again in their rows',
     'merged reads': 'its subject',
@@ -85,6 +87,8 @@ export const FORMS: Readonly<Record<Form, Readonly<Record<string, string>>>> = {
     'a column that has to be compared exactly': 'each server refuses the collation of the other',
     'a column without a type, of a list, a map or a message':
       'JSON is a type in MySQL, and a text with a check in MariaDB',
+    'texts that a collation takes for the same: tenants':
+      'its exact collation has another name, so that texts are compared by their bytes',
     keys: 'the type of a column has another name in the catalogue',
     'features of keys': 'the type of a column has another name in the catalogue',
     'spellings of a key': 'the type of a column has another name in the catalogue',

@@ -5,7 +5,7 @@ import type { LockClause } from '../../contract/row-lock.js'
 import type { TableName } from '../../dialects/catalog/table-definition.js'
 import type { Dialect } from '../../dialects/dialect.js'
 import { quoteTable } from '../../dialects/quote-table.js'
-import { keyTextSql } from '../../dialects/column-sql.js'
+import { amongAllSql, amongSql, equalSql, exactSql, keyTextSql } from '../../dialects/column-sql.js'
 import { partSql } from '../../dialects/values/part-sql.js'
 import { toPredicate } from '../../dialects/to-predicate.js'
 import { named, plannedByValue } from '../../engines/executor/named.js'
@@ -92,8 +92,8 @@ export class FamilyStatements {
     const { key, tenant } = this.member.model
     const order =
       asked.expired !== undefined && tenant !== undefined
-        ? `${this.#name(tenant)}, ${this.#name(key)}`
-        : this.#name(key)
+        ? `${this.#exact(tenant)}, ${this.#exact(key)}`
+        : this.#exact(key)
     const tail = limit === undefined ? '' : ` ORDER BY ${order} LIMIT ${this.#count(values, limit)}`
     const locked = lock === undefined ? '' : this.dialect.rowLock(lock)
     return this.#found(`SELECT ${this.#columns} FROM ${this.#table} WHERE ${where}${tail}${locked}`, values)
@@ -143,8 +143,7 @@ export class FamilyStatements {
     const { model } = this.member
     const conditions: string[] = []
     if (model.tenant !== undefined)
-      if (tenant !== undefined)
-        conditions.push(`${this.#name(model.tenant)} = ${this.#bindPart(model.tenant, tenant, values)}`)
+      if (tenant !== undefined) conditions.push(this.#equal(model.tenant, tenant, values))
       else if (model.existing) conditions.push(`${this.#name(model.tenant)} IS NOT NULL`)
     if (keys !== undefined) conditions.push(this.#isAmong(model.key, keys, values))
     if (among !== undefined) conditions.push(this.#isAmong(among.field, among.keys, values))
@@ -164,22 +163,22 @@ export class FamilyStatements {
     if (expireTime === undefined) return ['1 = 0']
     const conditions = [`${this.#name(expireTime)} <= ${this.#bind(expireTime, before, values)}`]
     if (after === undefined) return conditions
-    const behind = () => `${this.#name(key)} > ${this.#bindPart(key, after.key, values)}`
+    const behind = () => `${this.#exact(key)} > ${this.#bindPart(key, after.key, values)}`
     if (tenant === undefined) return [...conditions, behind()]
-    const whose = () => this.#bindPart(tenant, after.tenant ?? '', values)
-    const same = `${this.#name(tenant)} > ${whose()}`
-    return [...conditions, `(${same} OR (${this.#name(tenant)} = ${whose()} AND ${behind()}))`]
+    const whose = after.tenant ?? ''
+    const beyond = `${this.#exact(tenant)} > ${this.#bindPart(tenant, whose, values)}`
+    return [...conditions, `(${beyond} OR (${this.#equal(tenant, whose, values)} AND ${behind()}))`]
   }
 
   #isAmong(field: Field, keys: readonly string[], values: unknown[]): string {
     const array = this.dialect.kinds[field.kind].arrayType?.(field)
     if (array !== undefined) {
       const bound = keys.map((key) => this.#stored(field, keyPartOf(field).valueOf(key)))
-      return `${this.#name(field)} = ANY(${this.#count(values, bound)}::${array})`
+      const all = `= ANY(${this.#count(values, bound)}::${array})`
+      return amongAllSql(this.#name(field), field, all, this.dialect)
     }
-    return `${this.#name(field)} IN (${padded(keys)
-      .map((key) => this.#bindPart(field, key, values))
-      .join(', ')})`
+    const bound = padded(keys).map((key) => this.#bindPart(field, key, values))
+    return amongSql(this.#name(field), field, bound, this.dialect)
   }
 
   #bind(column: PlanColumn, value: unknown, values: unknown[]): string {
@@ -188,6 +187,14 @@ export class FamilyStatements {
 
   #stored(column: PlanColumn, value: unknown): unknown {
     return value === undefined ? null : this.dialect.kinds[column.kind].value(value as PlanValue, column)
+  }
+
+  #equal(field: Field, text: string, values: unknown[]): string {
+    return equalSql(this.#name(field), field, this.#bindPart(field, text, values), this.dialect)
+  }
+
+  #exact(field: Field): string {
+    return exactSql(this.#name(field), field, this.dialect)
   }
 
   #bindPart(field: Field, text: string, values: unknown[]): string {

@@ -15,6 +15,10 @@ export interface IdentifyingColumn {
   readonly type: string
   /** Whether one of a type does, by its name in the catalog. Undefined where a collation decides. */
   readonly isExactAs?: ((type: string) => boolean | undefined) | undefined
+  /** The collation that the entity declares: then statements compare by code point all the same. */
+  readonly collation?: string | undefined
+  /** What an entity writes that declares a collation; undefined where it can declare none. */
+  readonly declare?: ((collation: string) => string) | undefined
 }
 
 /** Those of the columns that are not compared exactly; undefined while there is no such table. */
@@ -33,12 +37,30 @@ export const wrongType = (
 ): InexactColumn | undefined =>
   isExactAs?.(found) === false ? { column, what: `type ${found}`, advice: `use ${type}` } : undefined
 
+/** What a catalog says of a column that is not exact. */
+interface Inexactness extends Omit<InexactColumn, 'column'> {
+  /** Where nothing else is wrong with it. */
+  readonly collation?: string
+}
+
+/** Nothing is wrong with the collation that the entity declares. */
+export function unlessDeclared(
+  { column, collation: declared, declare }: IdentifyingColumn,
+  { what, advice, collation }: Inexactness,
+  spelled = (name: string) => name,
+): readonly InexactColumn[] {
+  if (collation === undefined) return [{ column, what, advice }]
+  if (declared !== undefined && spelled(declared) === spelled(collation)) return []
+  const other = declare === undefined ? advice : `${declare(collation)}, or ${advice}`
+  return [{ column, what, advice: other }]
+}
+
 /** What is wrong with each column, by a catalog's rows that begin with the name and the type. */
 export function inexactAmong(
   rows: readonly Row[],
   columns: readonly IdentifyingColumn[],
   spelled: (name: string) => string,
-  problem: (row: Row) => Omit<InexactColumn, 'column'> | undefined,
+  problem: (row: Row) => Inexactness | undefined,
 ): readonly InexactColumn[] | undefined {
   if (rows.length === 0) return undefined
   const byName = new Map(rows.map((row) => [spelled(String(row[0])), row]))
@@ -47,6 +69,6 @@ export function inexactAmong(
     if (row === undefined) return []
     const isKnown = one.isExactAs?.(String(row[1])) !== undefined
     const wrong = isKnown ? wrongType(one, String(row[1])) : problem(row)
-    return wrong === undefined ? [] : [{ column: one.column, ...wrong }]
+    return wrong === undefined ? [] : [...unlessDeclared(one, wrong, spelled)]
   })
 }

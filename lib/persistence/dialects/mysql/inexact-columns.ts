@@ -1,11 +1,10 @@
 import { inexactAmong, type InexactColumns } from '../catalog/inexact-columns.js'
+import { isExactCollation } from './exact-bytes.js'
 
 const COLUMNS =
   'SELECT column_name, data_type, collation_name FROM information_schema.columns WHERE table_schema = COALESCE(?, DATABASE()) AND table_name = ?'
 /** The types that keep a text as it is: CHAR drops spaces from its end. */
 const TEXT = /^(?:varchar|(?:tiny|medium|long)?text)$/
-/** All others, `_bin` among them, at least ignore spaces at the end. */
-const EXACT = /(?:_nopad_bin|_0900_bin)$/
 
 export const inexactColumns: InexactColumns = async (query, { schema, name }, columns) =>
   inexactAmong(
@@ -18,10 +17,11 @@ export const inexactColumns: InexactColumns = async (query, { schema, name }, co
           what: `type ${String(type)}`,
           advice: 'use varchar, with the collation of the generated tables',
         }
-      return EXACT.test(String(collation))
+      return isExactCollation(String(collation))
         ? undefined
         : {
             what: `collation ${String(collation)}`,
+            collation: String(collation),
             advice: 'use utf8mb4_nopad_bin (MariaDB) or utf8mb4_0900_bin (MySQL 8)',
           }
     },

@@ -20,7 +20,7 @@ export const inexactColumns: InexactColumns = async (query, { schema, name }, co
       if (isText !== 't')
         return { what: `type ${String(type)}`, advice: 'use text or varchar, with COLLATE "C"' }
       return isDeterministic === 'f'
-        ? { what: `collation ${String(collation)}`, advice: 'use COLLATE "C"' }
+        ? { what: `collation ${String(collation)}`, collation: String(collation), advice: 'use COLLATE "C"' }
         : undefined
     },
   )

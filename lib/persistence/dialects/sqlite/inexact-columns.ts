@@ -2,6 +2,7 @@ import {
   type IdentifyingColumn,
   type InexactColumn,
   type InexactColumns,
+  unlessDeclared,
   wrongType,
 } from '../catalog/inexact-columns.js'
 import type { TableName } from '../catalog/table-definition.js'
@@ -22,21 +23,29 @@ export const inexactColumns: InexactColumns = async (query, table, columns) => {
     const type = types.get(column.toLowerCase()) ?? ''
     if (one.isExactAs !== undefined) return [wrongType(one, type) ?? []].flat()
     if (!isText(type)) return [{ column, what: `type ${type}`, advice: 'use TEXT' }]
-    return Number(counts?.[i]) === 3
-      ? []
-      : [{ column, what: 'collation NOCASE or RTRIM', advice: 'use COLLATE BINARY' }]
+    const collation = COLLATIONS.get(String(counts?.[i]))
+    if (collation === undefined) return []
+    const found = { what: `collation ${collation}`, collation, advice: 'use COLLATE BINARY' }
+    return [...unlessDeclared(one, found, (name) => name.toUpperCase())]
   })
 }
+
+/** By how many texts are left of `a` and `A`, and of `a` and `a `. */
+const COLLATIONS: ReadonlyMap<string, string> = new Map([
+  ['1 2', 'NOCASE'],
+  ['2 1', 'RTRIM'],
+])
 
 /**
  * The collation of the first part of a UNION says what is the same:
  * https://www.sqlite.org/lang_select.html#collateseqcompound
  */
 const trial = ({ name }: TableName, columns: readonly IdentifyingColumn[]): string => {
-  const counts = columns.map(
-    ({ column }, i) =>
-      `(SELECT count(*) FROM (SELECT ${quoted(column, '`')} FROM ${quoted(name, '`')} WHERE 0 UNION SELECT 'a' UNION SELECT 'A' UNION SELECT 'a ')) AS c${i}`,
-  )
+  const counts = columns.map(({ column }, i) => {
+    const left = (other: string) =>
+      `(SELECT count(*) FROM (SELECT ${quoted(column, '`')} FROM ${quoted(name, '`')} WHERE 0 UNION SELECT 'a' UNION SELECT '${other}'))`
+    return `${left('A')} || ' ' || ${left('a ')} AS c${i}`
+  })
   return `SELECT ${counts.join(', ')}`
 }
 

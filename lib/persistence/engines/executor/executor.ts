@@ -9,6 +9,8 @@ export interface Statement {
   /** Unique in the process: the same name always carries the same text. At most 63 bytes. */
   readonly name: string
   readonly text: string
+  /** For each placeholder the place of its value, where a value stands in several. */
+  readonly places?: readonly number[]
   /**
    * How many rows it reads depends on the tenant or on other values, so that the server plans it for the
    * values of each run: a kept plan would be that of an average tenant. Left out for what finds rows by keys.
@@ -32,7 +34,7 @@ export interface ListedRows {
 
 /** Why the order of a list ends before an index does: a property, a direction, or the tenant. */
 export type Unserved =
-  | { readonly why: 'unbounded' | 'nullable' | 'elsewhere'; readonly field: string }
+  | { readonly why: 'unbounded' | 'nullable' | 'collation' | 'elsewhere'; readonly field: string }
   | { readonly why: 'directions' | 'tenants' }
 
 /**

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { repeating } from '../../dialects/values/repeated-value.js'
 import type { Statement } from './executor.js'
 
 /**
@@ -7,7 +8,7 @@ import type { Statement } from './executor.js'
  */
 export const named = (text: string): Statement => ({
   name: `ashlar_${createHash('sha256').update(text).digest('hex').slice(0, 32)}`,
-  text,
+  ...repeating(text),
 })
 
 /** A statement whose plan depends on the values of each run. */

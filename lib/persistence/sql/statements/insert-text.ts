@@ -1,5 +1,6 @@
 import type { Field } from '../../../resource/fields/field.js'
 import type { ResourceModel } from '../../../resource/resource-model.js'
+import { equalSql } from '../../dialects/column-sql.js'
 import type { Dialect } from '../../dialects/dialect.js'
 import { Placeholders } from '../../engines/executor/placeholders.js'
 import { OUTBOX_TYPES, type OutboxWriter } from '../../outbox/sql/outbox-writer.js'
@@ -54,6 +55,9 @@ export function insertText(
 export function mintedText({ model, dialect, table, select }: InsertedTable, isOfTenant: boolean): string {
   const text = new Placeholders(dialect)
   const { entityFields, key, tenant } = model
-  const mine = isOfTenant && tenant ? ` AND ${dialect.quote(tenant.column)} = ${text.bind(tenant)}` : ''
+  const mine =
+    isOfTenant && tenant
+      ? ` AND ${equalSql(dialect.quote(tenant.column), tenant, text.bind(tenant), dialect)}`
+      : ''
   return `SELECT ${select(entityFields)} FROM ${table} WHERE ${dialect.quote(key.column)} = ${dialect.minting.last ?? ''}${mine}`
 }

@@ -2,6 +2,7 @@ import type { Field } from '../../../resource/fields/field.js'
 import type { ResourceModel } from '../../../resource/resource-model.js'
 import { kindOf } from '../../../resource/kinds/kinds.js'
 import { ORDERED_LENGTH, type ListPlan } from '../../contract/list-plan.js'
+import { exactSql } from '../../dialects/column-sql.js'
 import type { Dialect } from '../../dialects/dialect.js'
 import type { ListedRows, Unserved } from '../../engines/executor/executor.js'
 import type { OrderTerm } from '../../query/order-by.js'
@@ -47,11 +48,13 @@ function ordered(
         ? { why: 'elsewhere', ...named }
         : column.first !== undefined
           ? { why: 'unbounded', ...named }
-          : column.nullable && !dialect.can.nullsInOrder
-            ? { why: 'nullable', ...named }
-            : direction !== terms[0]?.direction
-              ? { why: 'directions' }
-              : undefined
+          : exactSql('', field, dialect) !== ''
+            ? { why: 'collation', ...named }
+            : column.nullable && !dialect.can.nullsInOrder
+              ? { why: 'nullable', ...named }
+              : direction !== terms[0]?.direction
+                ? { why: 'directions' }
+                : undefined
     if (field === undefined || unserved !== undefined) return { fields, unserved }
     fields.push(field)
   }

@@ -1,7 +1,6 @@
 import type { Field } from '../../../resource/fields/field.js'
 import type { ResourceModel } from '../../../resource/resource-model.js'
-import { Precondition } from '../../contract/precondition.js'
-import { ofSomeTenant } from '../../dialects/column-sql.js'
+import { equalSql, exactSql, ofSomeTenant } from '../../dialects/column-sql.js'
 import type { Dialect } from '../../dialects/dialect.js'
 import type { Placeholders } from '../../engines/executor/placeholders.js'
 import type { Taken } from '../../rows/parents.js'
@@ -28,12 +27,14 @@ export function conditionOf(
 ): string {
   const { key, tenant: tenantField, etag: etagField, entityFields } = model
   const name = ({ column }: Field) => dialect.quote(column)
-  const parts = [`${name(key)} = ${text.bind(key)}`]
-  if (tenant) parts.push(`${name(tenantField as Field)} = ${text.bind(tenantField as Field)}`)
-  if (etag === true) parts.push(Precondition.sql(name(etagField as Field), text.bind(etagField as Field)))
+  const equal = (field: Field) => equalSql(name(field), field, text.bind(field), dialect)
+  const parts = [equal(key)]
+  if (tenant) parts.push(equal(tenantField as Field))
+  if (etag === true) parts.push(equal(etagField as Field))
   if (where !== undefined) parts.push(where)
   if (isUnchanged === true)
-    for (const field of entityFields) parts.push(`${name(field)} IS NOT DISTINCT FROM ${text.count()}`)
+    for (const field of entityFields)
+      parts.push(`${exactSql(name(field), field, dialect)} IS NOT DISTINCT FROM ${text.count()}`)
   return `${parts.join(' AND ')}${tenant ? '' : ofSomeTenant(model, dialect)}`
 }
 

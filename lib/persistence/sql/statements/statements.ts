@@ -12,10 +12,19 @@ import type { OutboxWriter } from '../../outbox/sql/outbox-writer.js'
 import type { Taken } from '../../rows/parents.js'
 import { FOR_WRITE, type GetOptions } from '../../rows/rows.js'
 import type { TableName } from '../../dialects/catalog/table-definition.js'
-import { hasDeleteKey, keyTextSql, ofSomeTenant } from '../../dialects/column-sql.js'
+import {
+  amongAllSql,
+  amongSql,
+  equalSql,
+  exactSql,
+  hasDeleteKey,
+  keyTextSql,
+  ofSomeTenant,
+} from '../../dialects/column-sql.js'
 import { quoteTable } from '../../dialects/quote-table.js'
 import { tableNameOf } from '../../schema/table-name-of.js'
 import { type InsertedTable, insertText, mintedText } from './insert-text.js'
+import { lockedRows, sameRow } from './locked-rows.js'
 import {
   also,
   conditionOf,
@@ -69,7 +78,7 @@ export class Statements {
     return this.#shape('tenantsOf', () => {
       const text = new Placeholders(this.dialect)
       const tenant = this.columns([this.model.tenant as Field])
-      return `SELECT ${tenant} FROM ${this.#table} WHERE ${this.#name(this.model.key)} = ${text.bind(this.model.key)}${this.#owned(false)} LIMIT 2`
+      return `SELECT ${tenant} FROM ${this.#table} WHERE ${this.#equal(this.model.key, text)}${this.#owned(false)} LIMIT 2`
     })
   }
 
@@ -155,15 +164,18 @@ export class Statements {
       const { key, tenant: tenantField } = this.model
       const array = this.dialect.kinds[key.kind].arrayType?.(key)
       const text = new Placeholders(this.dialect)
-      const condition = tenant
-        ? `${this.#name(tenantField as Field)} = ${text.bind(tenantField as Field)} AND `
-        : ''
+      const condition = tenant ? `${this.#equal(tenantField as Field, text)} AND ` : ''
       const among =
         array !== undefined
-          ? `= ANY(${text.count()}::${array})`
-          : `IN (${Array.from({ length: count }, () => text.bind(key)).join(', ')})`
-      const order = lock === undefined ? '' : ` ORDER BY ${this.#name(key)}${this.#lock(lock)}`
-      return `SELECT ${this.#columns} FROM ${this.#table} WHERE ${condition}${this.#name(key)} ${among}${this.#owned(tenant)}${all ? '' : this.#live()}${also(where)}${order}`
+          ? amongAllSql(this.#name(key), key, `= ANY(${text.count()}::${array})`, this.dialect)
+          : amongSql(
+              this.#name(key),
+              key,
+              Array.from({ length: count }, () => text.bind(key)),
+              this.dialect,
+            )
+      const order = lock === undefined ? '' : ` ORDER BY ${this.#exact(key)}${this.#lock(lock)}`
+      return `SELECT ${this.#columns} FROM ${this.#table} WHERE ${condition}${among}${this.#owned(tenant)}${all ? '' : this.#live()}${also(where)}${order}`
     })
   }
 
@@ -187,8 +199,8 @@ export class Statements {
         ...shared.map((field, i) => this.#set(field, kinds[field.kind].placeholder(field, first + i), 't.')),
       ]
       return (
-        `${this.#locked({ tenant, where }, fields)}UPDATE ${this.#table} t SET ${sets.join(', ')} FROM l ` +
-        `WHERE ${this.#sameRow(tenant)} RETURNING l.o, ${this.columns(this.model.entityFields, 't.')}`
+        `${lockedRows(this.#into, { tenant, where }, fields)}UPDATE ${this.#table} t SET ${sets.join(', ')} FROM l ` +
+        `WHERE ${sameRow(this.#into, tenant)} RETURNING l.o, ${this.columns(this.model.entityFields, 't.')}`
       )
     })
   }
@@ -199,8 +211,8 @@ export class Statements {
    */
   batchDelete(serverSet: readonly Field[], { tenant, where }: RowPredicate): Statement {
     return this.#shape(`batchDelete ${tenant} ${where}`, () => {
-      const locked = this.#locked({ tenant, where }, [])
-      const found = `WHERE ${this.#sameRow(tenant)}`
+      const locked = lockedRows(this.#into, { tenant, where }, [])
+      const found = `WHERE ${sameRow(this.#into, tenant)}`
       if (this.model.deleteTime === undefined) return `${locked}DELETE FROM ${this.#table} t USING l ${found}`
       const sets = serverSet.map((field, i) => this.#set(field, `$${i + (tenant ? 3 : 2)}`, 't.'))
       return `${locked}UPDATE ${this.#table} t SET ${sets.join(', ')} FROM l ${found}`
@@ -217,39 +229,14 @@ export class Statements {
   }
 
   /**
-   * `l`: the keys of live rows, locked one after the other in the order they came in, with a value per
-   * field. The planner sees neither the tenant's value nor the number of keys. For a tenant that is not in
-   * its statistics yet it would choose the wrong index, which costs ten times as much.
-   */
-  #locked({ tenant, where }: RowPredicate, fields: readonly Field[]): string {
-    const first = tenant ? 2 : 1
-    const { kinds } = this.dialect
-    const arrays = [this.model.key, ...fields].map((f, i) => `$${i + first}::${kinds[f.kind].arrayType?.(f)}`)
-    const names = ['key', ...fields.map((_, i) => `v${i}`), 'o']
-    const { tenant: tenantField } = this.model
-    const owner = tenant ? this.#name(tenantField as Field) : '1'
-    const type = tenant ? kinds[(tenantField as Field).kind].arrayType?.(tenantField as Field) : undefined
-    const mine = tenant ? ` AND ${owner} = (SELECT $1::${type?.replace(/\[\]$/, '')})` : this.#owned(tenant)
-    return (
-      `WITH l AS MATERIALIZED (SELECT k.*, r.tenant FROM unnest(${arrays.join(', ')}) WITH ORDINALITY AS k(${names.join(', ')}) ` +
-      `CROSS JOIN LATERAL (SELECT ${owner} AS tenant FROM ${this.#table} WHERE ${this.#name(this.model.key)} = k.key${mine}${this.#live()}${also(where)} FOR UPDATE) r) `
-    )
-  }
-
-  #sameRow(tenant: boolean): string {
-    const owned = tenant ? ` AND t.${this.#name(this.model.tenant as Field)} = l.tenant` : ''
-    return `t.${this.#name(this.model.key)} = l.key${owned}`
-  }
-
-  /**
    * The live rows with a value in one column, the first two by key. Values: value, [tenant], [where].
    * Returns every stored field.
    */
   find(field: Field, { tenant, where }: RowPredicate): Statement {
     return this.#shape(`find ${field.column} ${tenant} ${where}`, () => {
       const text = new Placeholders(this.dialect)
-      const condition = `${this.#name(field)} = ${text.bind(field)}${tenant ? ` AND ${this.#name(this.model.tenant as Field)} = ${text.bind(this.model.tenant as Field)}` : ''}`
-      return `SELECT ${this.columns(this.model.fields)} FROM ${this.#table} WHERE ${condition}${this.#owned(tenant)}${this.#live()}${also(where)} ORDER BY ${this.#name(this.model.key)} LIMIT 2`
+      const condition = `${this.#equal(field, text)}${tenant ? ` AND ${this.#equal(this.model.tenant as Field, text)}` : ''}`
+      return `SELECT ${this.columns(this.model.fields)} FROM ${this.#table} WHERE ${condition}${this.#owned(tenant)}${this.#live()}${also(where)} ORDER BY ${this.#exact(this.model.key)} LIMIT 2`
     })
   }
 
@@ -268,12 +255,14 @@ export class Statements {
     const build = () => {
       const text = new Placeholders(this.dialect)
       const expire = this.model.expireTime as Field
+      const before = text.bind(expire)
       const identity = (
         this.model.tenantInKey ? [this.model.tenant as Field, this.model.key] : [this.model.key]
       )
-        .map((field) => this.#name(field))
+        .flatMap((field) => [...new Set([this.#name(field), this.#exact(field)])])
         .join(', ')
-      const condition = `${this.#name(expire)} <= ${text.bind(expire)}${tenant ? ` AND ${this.#name(this.model.tenant as Field)} = ${text.bind(this.model.tenant as Field)}` : this.#owned(tenant)}`
+      const whose = tenant ? ` AND ${this.#equal(this.model.tenant as Field, text)}` : this.#owned(tenant)
+      const condition = `${this.#name(expire)} <= ${before}${whose}`
       if (this.dialect.can.limitedDelete)
         return `DELETE FROM ${this.#table} WHERE ${condition} LIMIT ${text.count()}`
       return `DELETE FROM ${this.#table} WHERE (${identity}) IN (SELECT ${identity} FROM ${this.#table} WHERE ${condition} LIMIT ${text.count()}${this.#lock(FOR_WRITE)})`
@@ -313,6 +302,14 @@ export class Statements {
 
   #condition(text: Placeholders, predicate: RowPredicate): string {
     return conditionOf(this.model, this.dialect, text, predicate)
+  }
+
+  #equal(field: Field, text: Placeholders): string {
+    return equalSql(this.#name(field), field, text.bind(field), this.dialect)
+  }
+
+  #exact(field: Field): string {
+    return exactSql(this.#name(field), field, this.dialect)
   }
 
   #owned(isTenantNamed: boolean): string {

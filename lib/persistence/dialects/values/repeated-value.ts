@@ -1,0 +1,36 @@
+/**
+ * Stands once more for the value that is this many places before. A placeholder with a number is written
+ * again; where placeholders have none, the text says it, and the statement is told where its values go.
+ */
+export const again = (placeholder: string, before = 1): string =>
+  placeholder.includes('?') ? placeholder.replace('?', `?\0${before}\0`) : placeholder
+
+/** A text in which some placeholders stand for the values of others. */
+export interface Repeating {
+  /** As it is sent. */
+  readonly text: string
+  /** For each placeholder the place of its value; undefined where each has a value of its own. */
+  readonly places?: readonly number[]
+}
+
+/** What is quoted has no placeholders. */
+const PLACEHOLDER = /'(?:[^'\\]|\\[^]|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\?(?:\0(\d+)\0)?/g
+
+/** Reads what {@link again} has written. */
+export function repeating(written: string): Repeating {
+  if (!written.includes('\0')) return { text: written }
+  const places: number[] = []
+  let count = 0
+  const text = written.replace(PLACEHOLDER, (found, before?: string) => {
+    if (!found.startsWith('?')) return found
+    places.push(before === undefined ? count++ : (places[places.length - Number(before)] as number))
+    return '?'
+  })
+  return { text, places }
+}
+
+/** The values in the order of the placeholders. */
+export const inPlaces = (
+  values: readonly unknown[],
+  { places }: Pick<Repeating, 'places'>,
+): readonly unknown[] => (places === undefined ? values : places.map((place) => values[place]))

@@ -1,0 +1,43 @@
+import type { Field } from '../../../resource/fields/field.js'
+import { equalSql, ofSomeTenant } from '../../dialects/column-sql.js'
+import type { InsertedTable } from './insert-text.js'
+import { also, type RowPredicate } from './row-predicate.js'
+
+type LockedTable = Pick<InsertedTable, 'model' | 'dialect' | 'table'>
+
+/**
+ * Begins a statement with `l`: the keys of live rows, locked one after the other in the order they came in,
+ * with a value per field. The planner sees neither the tenant's value nor the number of keys. For a tenant
+ * that is not in its statistics yet it would choose the wrong index, which costs ten times as much.
+ */
+export function lockedRows(
+  { model, dialect, table }: LockedTable,
+  { tenant, where }: RowPredicate,
+  fields: readonly Field[],
+): string {
+  const first = tenant ? 2 : 1
+  const { kinds, quote } = dialect
+  const { key, deleteTime } = model
+  const arrays = [key, ...fields].map((f, i) => `$${i + first}::${kinds[f.kind].arrayType?.(f)}`)
+  const names = ['key', ...fields.map((_, i) => `v${i}`), 'o']
+  const owner = tenant ? (model.tenant as Field) : undefined
+  const type = owner && kinds[owner.kind].arrayType?.(owner)?.replace(/\[\]$/, '')
+  const mine =
+    owner === undefined
+      ? ofSomeTenant(model, dialect)
+      : ` AND ${equalSql(quote(owner.column), owner, `(SELECT $1::${type})`, dialect)}`
+  const sought = equalSql(quote(key.column), key, 'k.key', dialect)
+  const live = deleteTime === undefined ? '' : ` AND ${quote(deleteTime.column)} IS NULL`
+  return (
+    `WITH l AS MATERIALIZED (SELECT k.*, r.tenant FROM unnest(${arrays.join(', ')}) WITH ORDINALITY AS k(${names.join(', ')}) ` +
+    `CROSS JOIN LATERAL (SELECT ${owner === undefined ? '1' : quote(owner.column)} AS tenant FROM ${table} WHERE ${sought}${mine}${live}${also(where)} FOR UPDATE) r) `
+  )
+}
+
+/** Whether a row `t` is the one of `l`. */
+export function sameRow({ model, dialect }: LockedTable, tenant: boolean): string {
+  const equal = (field: Field, value: string) =>
+    equalSql(`t.${dialect.quote(field.column)}`, field, value, dialect)
+  const owned = tenant ? ` AND ${equal(model.tenant as Field, 'l.tenant')}` : ''
+  return `${equal(model.key, 'l.key')}${owned}`
+}
