@@ -6,7 +6,7 @@ import { parseFilterPlan } from '../query/filter.js'
 import { type Direction, parseOrderTerms } from '../query/order-by.js'
 import type { FilterNode } from '../query/query-plan.js'
 import { toPredicate } from './to-predicate.js'
-import { inPlaces, repeating } from './values/repeated-value.js'
+import { inPositions, repeating } from './values/repeated-value.js'
 
 /**
  * A WHERE clause without its keyword, `''` when it asks nothing, and the values of its placeholders in order.
@@ -55,7 +55,7 @@ export const filterPredicate = (
 const whereOf = (plan: FilterNode | undefined, dialect: DialectName): Where => {
   const params: unknown[] = []
   const where = repeating(plan === undefined ? '' : toPredicate(plan, dialectNamed(dialect), params))
-  return { where: where.text, params: [...inPlaces(params, where)] }
+  return { where: where.text, params: [...inPositions(params, where)] }
 }
 
 const tagColumns = (jsonColumns: Columns): Record<string, Column> =>

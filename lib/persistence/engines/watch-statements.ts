@@ -1,5 +1,5 @@
 import type { DataSource, Logger } from 'typeorm'
-import { inPlaces } from '../dialects/values/repeated-value.js'
+import { inPositions } from '../dialects/values/repeated-value.js'
 import type { BoundStatement, Database, Lease } from './executor/executor.js'
 import { executorOf } from './executor-of.js'
 
@@ -77,7 +77,7 @@ function watchDatabase(database: Database, tell: Listener): () => void {
 
 const sent = ({ statement, values }: BoundStatement, calls = 1): SentStatement => ({
   text: statement.text,
-  values: inPlaces(values, statement),
+  values: inPositions(values, statement),
   calls,
 })
 

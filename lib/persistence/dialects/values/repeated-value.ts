@@ -1,5 +1,5 @@
 /**
- * Stands once more for the value that is this many places before. A placeholder with a number is written
+ * Stands once more for the value that is this many positions before. A placeholder with a number is written
  * again; where placeholders have none, the text says it, and the statement is told where its values go.
  */
 export const again = (placeholder: string, before = 1): string =>
@@ -9,8 +9,8 @@ export const again = (placeholder: string, before = 1): string =>
 export interface Repeating {
   /** As it is sent. */
   readonly text: string
-  /** For each placeholder the place of its value; undefined where each has a value of its own. */
-  readonly places?: readonly number[]
+  /** For each placeholder the position of its value; undefined where each has a value of its own. */
+  readonly positions?: readonly number[]
 }
 
 /** What is quoted has no placeholders. */
@@ -19,18 +19,18 @@ const PLACEHOLDER = /'(?:[^'\\]|\\[^]|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\?(?:\
 /** Reads what {@link again} has written. */
 export function repeating(written: string): Repeating {
   if (!written.includes('\0')) return { text: written }
-  const places: number[] = []
+  const positions: number[] = []
   let count = 0
   const text = written.replace(PLACEHOLDER, (found, before?: string) => {
     if (!found.startsWith('?')) return found
-    places.push(before === undefined ? count++ : (places[places.length - Number(before)] as number))
+    positions.push(before === undefined ? count++ : (positions[positions.length - Number(before)] as number))
     return '?'
   })
-  return { text, places }
+  return { text, positions }
 }
 
 /** The values in the order of the placeholders. */
-export const inPlaces = (
+export const inPositions = (
   values: readonly unknown[],
-  { places }: Pick<Repeating, 'places'>,
-): readonly unknown[] => (places === undefined ? values : places.map((place) => values[place]))
+  { positions }: Pick<Repeating, 'positions'>,
+): readonly unknown[] => (positions === undefined ? values : positions.map((position) => values[position]))

@@ -9,8 +9,8 @@ export interface Statement {
   /** Unique in the process: the same name always carries the same text. At most 63 bytes. */
   readonly name: string
   readonly text: string
-  /** For each placeholder the place of its value, where a value stands in several. */
-  readonly places?: readonly number[]
+  /** For each placeholder the position of its value, where a value stands in several. */
+  readonly positions?: readonly number[]
   /**
    * How many rows it reads depends on the tenant or on other values, so that the server plans it for the
    * values of each run: a kept plan would be that of an average tenant. Left out for what finds rows by keys.

@@ -3,7 +3,7 @@ import { type DataSource, QueryResult, type QueryRunner } from 'typeorm'
 import { Unavailable } from '../../../errors.js'
 import { DriverFault } from '../../../faults/driver-fault.js'
 import { bufferOf } from '../../dialects/values/buffer-of.js'
-import { inPlaces } from '../../dialects/values/repeated-value.js'
+import { inPositions } from '../../dialects/values/repeated-value.js'
 import type { Dialect } from '../../dialects/dialect.js'
 import { mariadb, mysql as mysql8 } from '../../dialects/mysql.js'
 import type { BoundStatement, Lease, Result, Row, RunOptions, Statement } from '../executor/executor.js'
@@ -142,7 +142,7 @@ class MysqlConnection implements PooledConnection {
   ) {}
 
   async run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
-    checkValues(inPlaces(values, statement), this.dialect)
+    checkValues(inPositions(values, statement), this.dialect)
     try {
       return await timed(this.dataSource, statement, () => this.#execute(statement, values, options))
     } catch (error) {
@@ -159,7 +159,7 @@ class MysqlConnection implements PooledConnection {
     const isKept = this.#named.isWorthwhile(statement)
     const running = new Promise<Result>((resolve, reject) => {
       this.connection.execute(
-        { ...TEXT, sql: statement.text, values: inPlaces(values, statement).map(this.#bound) },
+        { ...TEXT, sql: statement.text, values: inPositions(values, statement).map(this.#bound) },
         (error, result) => {
           const status = statusIn(result)
           if (status !== undefined) this.isIdle = (status & IN_TRANSACTION) === 0

@@ -11,7 +11,7 @@ import type {
 } from '../executor/executor.js'
 import { named } from '../executor/named.js'
 import { QUERY_ONLY, sqlite } from '../../dialects/sqlite.js'
-import { inPlaces } from '../../dialects/values/repeated-value.js'
+import { inPositions } from '../../dialects/values/repeated-value.js'
 import { readOnlyError } from '../errors/read-only-error.js'
 import { lacksRoom, resourceError } from '../errors/resource-error.js'
 import type { DataSource, QueryRunner } from 'typeorm'
@@ -34,7 +34,7 @@ export class SqliteDatabase implements Database {
 
   run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
     const { text } = statement
-    const bound = inPlaces(values, statement)
+    const bound = inPositions(values, statement)
     const send = () =>
       this.#waits.isNeeded
         ? this.#waits.wait((signal) => this.#leases.run(text, bound, 'array', signal), options?.signal)
@@ -86,7 +86,8 @@ class SqliteExecutorLease implements Lease {
   ) {}
 
   run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
-    const send = () => this.lease.run(statement.text, inPlaces(values, statement), 'array', options?.signal)
+    const send = () =>
+      this.lease.run(statement.text, inPositions(values, statement), 'array', options?.signal)
     const running = timed(this.dataSource, statement, send as () => Promise<Result>)
     return running.catch((error: unknown) => this.#rethrow(error, { statement, values }))
   }
