@@ -4,7 +4,5 @@ export const isExactCollation = (collation: string): boolean => /(?:_nopad_bin|_
 /**
  * The bytes of a text in UTF-8, whose order is that of code points. No collation compares so on both servers.
  */
-export const exactBytes = (column: string, collation: string): string => {
-  if (isExactCollation(collation)) return column
-  return `CAST(${/^utf8/i.test(collation) ? column : `CONVERT(${column} USING utf8mb4)`} AS BINARY)`
-}
+export const exactBytes = (column: string, collation: string): string =>
+  isExactCollation(collation) ? column : `CAST(${column} AS BINARY)`

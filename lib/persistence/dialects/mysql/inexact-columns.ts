@@ -21,7 +21,8 @@ export const inexactColumns: InexactColumns = async (query, { schema, name }, co
         ? undefined
         : {
             what: `collation ${String(collation)}`,
-            collation: String(collation),
+            // A text that another character set lacks would fail the statement.
+            ...(/^utf8mb4_/.test(String(collation)) && { collation: String(collation) }),
             advice: 'use utf8mb4_nopad_bin (MariaDB) or utf8mb4_0900_bin (MySQL 8)',
           }
     },
