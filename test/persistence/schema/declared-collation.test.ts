@@ -135,6 +135,12 @@ describeOn('the collation that a column declares', databases, (backend) => {
     expect(noted).to.deep.equal(['name'])
   })
 
+  if (engine === 'mysql')
+    it('is refused of a character set that lacks characters', async () => {
+      const narrow = { id: 'utf8mb3_general_ci' }
+      expect((await started(narrow, narrow)).problems).to.have.length(1)
+    })
+
   it('is refused where the column has another', async () => {
     const declared = { id: other, accountId: other, fleetId: other, name: other }
     const { problems, found } = await started(declared, all)
