@@ -3,7 +3,7 @@ import { kindOf } from '../../resource/kinds/kinds.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Dialect } from './dialect.js'
 import { constantText } from './values/constant-text.js'
-import { again } from './values/repeated-value.js'
+import { again } from './values/bound-value.js'
 import { rulesOf } from '../query/plan-rules.js'
 import type { PlanColumn } from '../query/query-plan.js'
 

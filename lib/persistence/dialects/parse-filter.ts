@@ -6,7 +6,7 @@ import { parseFilterPlan } from '../query/filter.js'
 import { type Direction, parseOrderTerms } from '../query/order-by.js'
 import type { FilterNode } from '../query/query-plan.js'
 import { toPredicate } from './to-predicate.js'
-import { inPositions, repeating } from './values/repeated-value.js'
+import { inPositions, repeating } from './values/bound-value.js'
 
 /**
  * A WHERE clause without its keyword, `''` when it asks nothing, and the values of its placeholders in order.

@@ -1,5 +1,5 @@
 import type { DataSource, Logger } from 'typeorm'
-import { inPositions } from '../dialects/values/repeated-value.js'
+import { inPositions } from '../dialects/values/bound-value.js'
 import type { BoundStatement, Database, Lease } from './executor/executor.js'
 import { executorOf } from './executor-of.js'
 

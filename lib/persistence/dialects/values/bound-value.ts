@@ -15,3 +15,40 @@ export const isoMicros = (micros: bigint): string => {
   const rest = ((micros % 1000n) + 1000n) % 1000n
   return `${isoMillis(micros).slice(0, -1)}${String(rest).padStart(3, '0')}Z`
 }
+
+/**
+ * Stands once more for the value that is this many positions before. A placeholder with a number is written
+ * again; where placeholders have none, the text says it, and the statement is told where its values go.
+ */
+export const again = (placeholder: string, before = 1): string =>
+  placeholder.includes('?') ? placeholder.replace('?', `?\0${before}\0`) : placeholder
+
+/** A text in which some placeholders stand for the values of others. */
+export interface Repeating {
+  /** As it is sent. */
+  readonly text: string
+  /** For each placeholder the position of its value; undefined where each has a value of its own. */
+  readonly positions?: readonly number[]
+}
+
+/** What is quoted has no placeholders. */
+const PLACEHOLDER = /'(?:[^'\\]|\\[^]|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\?(?:\0(\d+)\0)?/g
+
+/** Reads what {@link again} has written. */
+export function repeating(written: string): Repeating {
+  if (!written.includes('\0')) return { text: written }
+  const positions: number[] = []
+  let count = 0
+  const text = written.replace(PLACEHOLDER, (found, before?: string) => {
+    if (!found.startsWith('?')) return found
+    positions.push(before === undefined ? count++ : (positions[positions.length - Number(before)] as number))
+    return '?'
+  })
+  return { text, positions }
+}
+
+/** The values in the order of the placeholders. */
+export const inPositions = (
+  values: readonly unknown[],
+  { positions }: Pick<Repeating, 'positions'>,
+): readonly unknown[] => (positions === undefined ? values : positions.map((position) => values[position]))

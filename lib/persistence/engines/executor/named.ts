@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { repeating } from '../../dialects/values/repeated-value.js'
+import { repeating } from '../../dialects/values/bound-value.js'
 import type { Statement } from './executor.js'
 
 /**

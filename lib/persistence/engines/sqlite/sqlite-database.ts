@@ -11,7 +11,7 @@ import type {
 } from '../executor/executor.js'
 import { named } from '../executor/named.js'
 import { QUERY_ONLY, sqlite } from '../../dialects/sqlite.js'
-import { inPositions } from '../../dialects/values/repeated-value.js'
+import { inPositions } from '../../dialects/values/bound-value.js'
 import { readOnlyError } from '../errors/read-only-error.js'
 import { lacksRoom, resourceError } from '../errors/resource-error.js'
 import type { DataSource, QueryRunner } from 'typeorm'
