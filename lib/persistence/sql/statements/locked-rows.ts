@@ -21,7 +21,7 @@ export function lockedRows(
   const arrays = [key, ...fields].map((f, i) => `$${i + first}::${kinds[f.kind].arrayType?.(f)}`)
   const names = ['key', ...fields.map((_, i) => `v${i}`), 'o']
   const owner = tenant ? (model.tenant as Field) : undefined
-  const type = owner && kinds[owner.kind].arrayType?.(owner)?.replace(/\[\]$/, '')
+  const type = owner && kinds[owner.kind].arrayType?.(owner).replace(/\[\]$/, '')
   const mine =
     owner === undefined
       ? ofSomeTenant(model, dialect)
