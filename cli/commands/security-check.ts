@@ -9,6 +9,8 @@ export default class SecurityCheck extends Verb {
 
 Then the service is started in this process, and called over gRPC and HTTP with requests generated from its descriptors. Every method must deny strangers. One tenant's resources must appear not to exist for another, in every standard method and in filters and pages. Input that a database refuses must give an error that is fit for callers. No planted secret or minted token may appear in a response, an error or the log.
 
+The two tenants are made up in the type of the tenant's column. Where that column refers to a table of tenants, give two of its keys with --tenant.
+
 Methods for which no request can be generated are listed as not checked. The check writes to the service: use a disposable database. Values for resources (samples), requests of your own methods (requests) and methods to leave out (leaveOut) cannot be given here: they are options of securityCheck of ashlar/testing, which you call in a test.
 
 The module exports a ServerBuilder, or a function that makes one, as checked, builder, server or default. The function can be async, and its DataSource has to be initialized. A Server works too, when its authorizer grants everything to the groups of --group; a builder's authorizer decides for strangers only.`
@@ -47,6 +49,12 @@ The module exports a ServerBuilder, or a function that makes one, as checked, bu
       multipleNonGreedy: true,
     }),
     subject: Flags.string({ summary: 'The subject of the calling principals.', helpValue: '<name>' }),
+    tenant: Flags.string({
+      summary: 'One of the two tenants, where rows of them have to be there; give it twice.',
+      helpValue: '<name>',
+      multiple: true,
+      multipleNonGreedy: true,
+    }),
   }
 
   override async run(): Promise<SecurityReport> {
@@ -63,6 +71,7 @@ The module exports a ServerBuilder, or a function that makes one, as checked, bu
       plainFields: flags.plain ?? [],
       groups: flags.group ?? [],
       subject: flags.subject,
+      tenants: flags.tenant,
     })
     this.say(reportLines(report, this.paint))
     this.note(optionNotes(report))

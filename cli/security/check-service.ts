@@ -10,6 +10,7 @@ export interface CheckOptions {
   readonly plainFields: readonly string[]
   readonly groups: readonly string[]
   readonly subject: string | undefined
+  readonly tenants: readonly string[] | undefined
 }
 
 /** The export that is there for this command alone. */
@@ -17,7 +18,8 @@ const CHECKED = 'checked'
 
 /** Checks the services of a module. What the service prints meanwhile goes to stderr. */
 export async function check(options: CheckOptions): Promise<SecurityReport> {
-  const { module, exportName, groups, subject, ...rest } = options
+  const { module, exportName, groups, subject, tenants, ...rest } = options
+  const two = twoOf(tenants)
   const { stdout, stderr } = process
   const before = Object.getOwnPropertyDescriptor(stdout, 'write')
   stdout.write = stderr.write.bind(stderr)
@@ -28,17 +30,30 @@ export async function check(options: CheckOptions): Promise<SecurityReport> {
     const { securityCheck } = await import('../../lib/testing/index.js')
     const source = served.kind === 'builder' ? served.builder : served.server
     const as = { groups, ...(subject !== undefined && { subject }) }
-    return await securityCheck(source, { ...rest, as }).catch(refused(module))
+    return await securityCheck(source, { ...rest, ...(two && { tenants: two }), as }).catch(refused(module))
   } finally {
     if (before === undefined) Reflect.deleteProperty(stdout, 'write')
     else Object.defineProperty(stdout, 'write', before)
   }
 }
 
+function twoOf(tenants: readonly string[] | undefined): readonly [string, string] | undefined {
+  if (tenants === undefined) return undefined
+  const [first, second, ...more] = tenants
+  if (first === undefined || second === undefined || more.length > 0)
+    throw new Failure(
+      'input',
+      `--tenant: ${tenants.length} given: give it twice, once for each of two tenants`,
+    )
+  return [first, second]
+}
+
 /** A server that does not start is the mistake of its author. */
 const refused = (module: string) => (error: unknown) => {
   if (!(error instanceof TypeError) && !isSystem(error)) throw error
   const text = error.message.replaceAll(/\s*\n\s*/g, ' ')
+  // Of the options, the command has no other that the check refuses.
+  if (text.startsWith('tenants: ')) throw new Failure('input', text.replace('tenants: ', '--tenant: '))
   const hint = text.includes(NOT_INITIALIZED) ? `; export a function \`${CHECKED}\` that does so first` : ''
   throw new Failure('input', `${module} does not start: ${text}${hint}`, { cause: error })
 }

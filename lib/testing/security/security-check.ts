@@ -12,7 +12,7 @@ import { captureLogs, type CapturedLogs } from '../harness/captured-logs.js'
 import { inProcess, serving } from '../harness/test-server.js'
 import { type TestPrincipal, principalHeaders } from '../harness/principal-headers.js'
 import { Canaries, newCanary } from './leaks/canary.js'
-import { newTenantOf } from './world/tenants.js'
+import { type Tenants, tenantsOf } from './world/tenants.js'
 import { checkDeclarations } from './declarations.js'
 import { checkDenial, checkSharedWrites, checkSilence, type Stranger } from './denial.js'
 import { grpcListenerClient, type Headers, httpListenerClient } from './wire/listener-clients.js'
@@ -69,7 +69,7 @@ export interface SecurityOptions {
    * a server must grant them everything.
    */
   readonly as?: Pick<TestPrincipal, 'subject' | 'groups'>
-  /** The two tenants, where a foreign key needs their rows. Default: two that are made up. */
+  /** The two tenants, where a foreign key needs their rows. Default: made up in the type of the column. */
   readonly tenants?: readonly [string, string]
   /**
    * The headers that identify a principal, for a server that does not read `account-id`, `subject` and
@@ -108,8 +108,7 @@ export async function securityCheck(
   const methods = servedMethods(server)
   const { publicMethods = [], plainFields = [], requests = {}, leaveOut = {} } = options
   const subjects = subjectsOf(methods, (path) => Object.hasOwn(leaveOut, path))
-  run.newTenant = newTenantOf(subjects.flatMap(({ repository }) => repository?.model ?? []))
-  run.tenants = options.tenants ?? [run.newTenant('tenant-a-'), run.newTenant('tenant-b-')]
+  run.tenants = tenantsOf(subjects, options.tenants)
   checkRequests(methods, requests)
   checkSamples(subjects, options.samples ?? {})
   leaveOutNamed(methods, findings, leaveOut, requests)
@@ -133,17 +132,15 @@ interface Run {
   /** Somebody of the first tenant who reaches some rows, where the authorizer decides by row. */
   readonly limited: string
   readonly reach: RowReach & { isOn: boolean }
-  tenants: readonly [string, string]
-  newTenant: ReturnType<typeof newTenantOf>
+  tenants: Tenants
   readonly subject: string
   readonly secrets: Canaries
   readonly options: SecurityOptions
 }
 
 const newRun = (options: SecurityOptions): Run => ({
-  limited: newCanary('limited-'),
-  reach: { isOn: false, where: undefined },
-  ...{ tenants: ['', ''] as const, newTenant: newCanary },
+  ...{ limited: newCanary('limited-'), reach: { isOn: false, where: undefined } },
+  tenants: { two: ['', ''], another: newCanary, areMadeUp: true },
   subject: options.as?.subject ?? newCanary('security-check-'),
   secrets: new Canaries(),
   options,
@@ -159,8 +156,10 @@ const checked = (configured: Config, logs: CapturedLogs, run: Run): Config => {
   const own: Authorizer = configured.authorizer ?? devAuthorizer()
   const byRow = own.decidesByRow === true
   run.reach.isOn = byRow
-  const isOurs = ({ subject, tenant }: Principal) => subject === run.subject && run.tenants.includes(tenant)
-  const isLimited = ({ subject, tenant }: Principal) => subject === run.limited && tenant === run.tenants[0]
+  const isOurs = ({ subject, tenant }: Principal) =>
+    subject === run.subject && run.tenants.two.includes(tenant)
+  const isLimited = ({ subject, tenant }: Principal) =>
+    subject === run.limited && tenant === run.tenants.two[0]
   const authorizer: Authorizer = {
     decidesByRow: byRow,
     authorize: (request) => {
@@ -195,7 +194,8 @@ const checkServing = async (
   logs: CapturedLogs,
   { run, options, findings, subjects }: Serving,
 ): Promise<number> => {
-  const { subject, tenants, newTenant, secrets } = run
+  const { subject, secrets } = run
+  const { two: tenants, another: newTenant, areMadeUp } = run.tenants
   const headersOf = (principal: TestPrincipal): Headers | Promise<Headers> =>
     options.headersOf === undefined
       ? principalHeaders(principal).headers
@@ -225,7 +225,7 @@ const checkServing = async (
         headers: await headersOf({ subject, groups, tenant: tenants[1] }),
         mustNotSee: ours.canaries,
       },
-      samples: options.samples ?? {},
+      ...{ samples: options.samples ?? {}, areTenantsMadeUp: areMadeUp },
       subjects,
       secret: secrets.plant(newCanary('hush')),
       apart: new Set(),

@@ -38,6 +38,16 @@ describe('ashlar security-check', function () {
     expect(stderr).to.match(/^(retiring\n)+$/)
   })
 
+  it('takes two tenants, and refuses one and what is none', async () => {
+    for (const [tenants, said] of [
+      [['--tenant', 'acme'], '--tenant: 1 given'],
+      [['--tenant', 'acme', '--tenant', 'acme'], '--tenant: "acme" is given twice'],
+    ] as const) {
+      const { exit, stderr } = await check(...tenants)
+      expect([exit, stderr.includes(said)], stderr).to.deep.equal([2, true])
+    }
+  })
+
   it('prints the report with --json, and checks a server as it was built', async () => {
     const { exit, stdout } = await check(
       '--export',

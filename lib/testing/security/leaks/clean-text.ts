@@ -35,12 +35,27 @@ export const unfitIn = (
 ): string | undefined => {
   const found = UNFIT.find(([pattern]) => pattern.test(said))
   if (found !== undefined) return found[1]
-  const own = message.replaceAll(GENERIC, '')
+  const own = textsIn(message).replaceAll(GENERIC, '')
   const isSaid = ({ name, isWord }: TableOrColumn) =>
     !asked.includes(name) && (isWord ? quotedIn(own, name) : wordIn(own, name))
   return repositories.flatMap(namesOf).find(isSaid) === undefined
     ? undefined
     : 'the name of a table or column'
+}
+
+/**
+ * The texts in the body of an HTTP error, as values in quotes; else the message. What the body calls them is
+ * no name of a column: `code`, `message`.
+ */
+function textsIn(message: string): string {
+  if (!message.startsWith('{')) return message
+  const texts: string[] = []
+  try {
+    JSON.parse(message, (_, value: unknown) => void (typeof value === 'string' && texts.push(`"${value}"`)))
+  } catch {
+    return message
+  }
+  return texts.join('\n')
 }
 
 interface TableOrColumn {

@@ -1,14 +1,60 @@
 import type { ResourceModel } from '../../../persistence/index.js'
 import { type NewText, newTextThat } from './made-up-keys.js'
+import type { Subject } from './subjects.js'
 
-/** Makes tenants that all of the resources can belong to. */
-export const newTenantOf = (models: readonly ResourceModel[]): NewText =>
-  newTextThat(
-    (text) =>
-      models.every(
-        ({ tenant, tenantPart }) =>
-          tenantPart === undefined ||
-          (tenantPart.valueOf(text) !== undefined && text.length <= (tenant?.maxLength ?? Infinity)),
-      ),
-    'tenant-a-',
-  )
+/** The tenants of a check. */
+export interface Tenants {
+  readonly two: readonly [string, string]
+  /** Makes one that is neither. */
+  readonly another: NewText
+  readonly areMadeUp: boolean
+}
+
+/**
+ * The two tenants that are given, or two that are made up for all of the resources.
+ * @throws TypeError for tenants that a resource cannot belong to, and where none can be made up.
+ */
+export function tenantsOf(
+  subjects: readonly Subject[],
+  given: readonly [string, string] | undefined,
+): Tenants {
+  const models = subjects.flatMap(({ repository }) => repository?.model ?? [])
+  const strangerTo = (text: string) => models.find((model) => !isTenantOf(model, text))
+  const make = newTextThat((text) => strangerTo(text) === undefined, 'tenant-a-')
+  if (given === undefined) {
+    const two = [make('tenant-a-'), make('tenant-b-')] as const
+    if (two.some(strangerTo)) throw new TypeError(noneFits(models))
+    return { two, another: make, areMadeUp: true }
+  }
+  const [first, second] = given
+  if (first === second)
+    throw new TypeError(`tenants: ${JSON.stringify(first)} is given twice, give two tenants`)
+  for (const text of given) {
+    const model = strangerTo(text)
+    if (model !== undefined)
+      throw new TypeError(
+        `tenants: ${JSON.stringify(text)} is no tenant of ${told(model)}${meant(model, text)}`,
+      )
+  }
+  return { two: given, another: make, areMadeUp: false }
+}
+
+const isTenantOf = ({ tenant, tenantPart }: ResourceModel, text: string): boolean =>
+  tenantPart === undefined ||
+  (tenantPart.valueOf(text) !== undefined && text.length <= (tenant?.maxLength ?? Infinity))
+
+const noneFits = (models: readonly ResourceModel[]): string => {
+  const all = models.filter(({ tenant }) => tenant !== undefined).map(told)
+  return `tenants: no tenant can be made up that is one of ${[...new Set(all)].join(', ')}: give two`
+}
+
+/** The resource, and what its tenants are. */
+const told = ({ entity, tenant }: ResourceModel): string => {
+  const length = tenant?.maxLength === undefined ? '' : ` of at most ${tenant.maxLength} characters`
+  return `${entity.name}, whose ${tenant?.property ?? 'tenant'} is of the kind ${tenant?.kind ?? 'string'}${length}`
+}
+
+const meant = ({ tenantPart }: ResourceModel, text: string): string => {
+  const other = tenantPart?.meant(text)
+  return other === undefined || other === text ? '' : `: write ${JSON.stringify(other)}`
+}

@@ -27,6 +27,8 @@ export interface World {
   readonly a: Side
   readonly b: Side
   readonly samples: Samples
+  /** Whether no row of theirs need be there. */
+  readonly areTenantsMadeUp: boolean
   readonly subjects: readonly Subject[]
   /** The value of secret fields. */
   readonly secret: string
@@ -217,7 +219,18 @@ export const sendRow = async (
     }
     said = outcome?.message ?? ''
   }
-  return `${create.path} refuses what was made up (${said}): ${samplesAdvice(subject, world.samples)}`
+  return `${create.path} refuses what was made up (${said}): ${adviceFor(world, subject)}`
+}
+
+/** What to do where a resource is refused. */
+const adviceFor = ({ areTenantsMadeUp, samples }: World, subject: Subject): string => {
+  const advice = samplesAdvice(subject, samples)
+  const held = subject.repository?.model.relations.find(
+    (one) => 'reference' in one && one.reference.role === 'tenant',
+  )
+  return held === undefined || !areTenantsMadeUp
+    ? advice
+    : `give \`tenants\`, the keys of two rows of ${held.target().name}, or ${advice}`
 }
 
 /** Creates a resource in its repository, and not through the API. */
@@ -253,7 +266,7 @@ export const storeRow = async (
     throw error
   })
   if (stored instanceof AshlarError)
-    return `the repository of ${subject.message.typeName} refuses what was made up (${stored.message}): ${samplesAdvice(subject, world.samples)}`
+    return `the repository of ${subject.message.typeName} refuses what was made up (${stored.message}): ${adviceFor(world, subject)}`
   const message = repository.model.toMessage(stored)
   return { key: keyOf(subject, message), message }
 }
