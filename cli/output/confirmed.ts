@@ -1,6 +1,9 @@
 import { Failure } from '../errors/failure.js'
 import { terminalQuestions } from './terminal-questions.js'
 
+/** What a question ends with. */
+export const TYPE_YES = 'Type yes to go on: '
+
 /**
  * Whether the person at the terminal types `yes`. Anything else, and the end of the input, means no.
  * @throws {Failure} without a terminal, or on Ctrl-C.
@@ -14,7 +17,7 @@ export async function confirmed(question: string): Promise<boolean> {
     )
   const questions = terminalQuestions('nothing is changed')
   try {
-    const answer = await questions.ask(`${question} Type yes to go on: `)
+    const answer = await questions.ask(`${question} ${TYPE_YES}`)
     if (/^y(es)?$/i.test(answer) && answer !== 'yes')
       output.write(`${answer} counts as no: only yes in full and in small letters goes on\n`)
     return answer === 'yes'

@@ -1,4 +1,5 @@
-import type { Dialect } from '../../lib/migrations/index.js'
+import { databaseText, type Heading } from '../../cli/migrate/headings.js'
+import { type Dialect, migrate, problemsOf } from '../../lib/migrations/index.js'
 import { isAskedOn } from '../support/databases/forms.js'
 import { type DatabaseSource, databaseSource, type FreshDatabase } from './fresh-database.js'
 
@@ -44,12 +45,10 @@ export function onEachEngine(
     })
 }
 
-/** What a command says of the database that it works on. */
-export function saidOf({ url }: FreshDatabase): string {
-  const { hostname, port, pathname, protocol } = new URL(url)
-  const usual = protocol === 'postgres:' ? '5432' : '3306'
-  const schema = protocol === 'postgres:' ? ', schema public' : ''
-  return `Database ${pathname.slice(1)} on ${hostname}:${port || usual}${schema}\n`
+/** What a command says of the database that it works on. @param heading - of one that works elsewhere. */
+export function saidOf({ url }: FreshDatabase, heading: Heading = databaseText): string {
+  const { database } = migrate({ url, files: {} })
+  return database === undefined ? '' : `${heading(database)}\n`
 }
 
 /** `0002_a` with a way up and down, or only with a way up. */
@@ -70,6 +69,10 @@ export const tables = (...numbers: readonly number[]): Record<string, string> =>
       ),
     ),
   ) as Record<string, string>
+
+/** Why a call of a migrator failed, as its first problem. */
+export const problemOf = (failure: unknown): Readonly<Record<string, unknown>> | undefined =>
+  problemsOf(failure)?.[0] as Readonly<Record<string, unknown>> | undefined
 
 /** What `work` fails with; fails itself when it does not. */
 export async function failureOf(work: Promise<unknown>): Promise<Error> {

@@ -79,7 +79,7 @@ With --dump it writes the statements of the dump into 0002_adopted_<tool>, makes
     const other = await run.change((migrator) => migrator.otherHistory(), { mayBegin: true })
     if (other === undefined) throw new Failure('database', nothingToAdopt(run.style))
     const text = historyText(other, run.command)
-    if (other.isRefused) throw new Failure('database', text)
+    if (other.isRefused) throw new Failure('database', text, { facts: { problems: [other.problem] } })
     this.say(adoptLines({ kind: 'byItself', text }, run.style))
     return run.onDatabase({ tool: 'golang-migrate', dumpCommand: '', ...NOTHING })
   }

@@ -11,6 +11,8 @@ interface CheckResult extends OnDatabase {
   readonly findings: readonly FolderFinding[]
   /** What does not come back when versions are rolled back. */
   readonly downs: readonly string[]
+  /** Versions that were not rolled back, because they have only a comment for that. */
+  readonly untried: readonly string[]
   /** Versions that would bring the tables to what the entities say. */
   readonly missing: readonly string[]
   /** What the contract is for. */
@@ -81,6 +83,7 @@ A way down that has only a comment says why nothing is undone, and is not tried.
     return run.onDatabase({
       findings,
       downs: (downs ?? []).map((one) => triedDownText(one)),
+      untried,
       missing: missing.map(({ what }) => what),
       left: left.map((one) => tableDifferenceText(one, true)),
       byHand: byHand.map((one) => tableDifferenceText(one, true)),

@@ -11,6 +11,8 @@ interface VerifyResult extends OnDatabase {
   readonly left: readonly string[]
   /** The differences as values. */
   readonly details: readonly (Difference | TableDifference)[]
+  /** Those among them that a version makes which counts as applied. */
+  readonly removed: readonly Removed[]
   /** What tables of other applications have otherwise, and may have. */
   readonly notes: readonly TableNote[]
 }
@@ -57,7 +59,13 @@ A version that another tool applied is accepted: the content of its file at that
     if (differences.length > 0) this.endWith('differs')
     const lines = (some: readonly (Difference | TableDifference)[]) => some.map((one) => differenceText(one))
     const left = view.leftIn({ differences, removed })
-    return run.onDatabase({ differences: lines(differences), left: lines(left), details: differences, notes })
+    return run.onDatabase({
+      differences: lines(differences),
+      left: lines(left),
+      details: differences,
+      removed,
+      notes,
+    })
   }
 }
 

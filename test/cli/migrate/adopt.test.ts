@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { DataSource, type QueryRunner } from 'typeorm'
 import { dumpedStatements } from '../../../lib/migrations/index.js'
 import { onEachEngine, saidOf } from '../../migrations/each-engine.js'
-import { runCommand } from '../../support/run-command.js'
+import { jsonOf, runCommand } from '../../support/run-command.js'
 import { dumped } from '../../support/migration-tools/dumped.js'
 
 class Due1800000000000 {
@@ -53,7 +53,12 @@ onEachEngine(
       await work(source)
       await source.destroy()
     }
-    const dump = (said: string): string => dumped(database().url, said)
+    const json = async <T = object>(...args: readonly string[]) => jsonOf<T>(await run(...args, '--json'))
+    const failed = async (...args: readonly string[]) =>
+      (await json<{ error: { problems?: readonly object[] } }>(...args)).error.problems?.[0]
+    /** The schema, by the line that `adopt` prints. */
+    const dump = (line = ''): string => dumped(database().url, line)
+    const lineOf = async (...args: readonly string[]) => (await run('adopt', ...args)).stdout.split('\n')[1]
 
     it('takes over what TypeORM made, and goes on from there', async () => {
       await withTypeorm([Tasks1700000000000], (source) => source.runMigrations())
@@ -62,62 +67,55 @@ onEachEngine(
 
       const asked = await run('adopt')
       expect([asked.exit, asked.stderr]).to.deep.equal([0, saidOf(database())])
-      const [first, said = '', then] = asked.stdout.split('\n')
-      expect(first).to.equal(
-        'TypeORM migrates this schema: its table migrations lists 1 migration. Run this line, which dumps the schema without the tables of TypeORM:',
-      )
-      expect(then).to.equal('Next: ashlar migrate adopt --dump schema.sql')
-      const { dumpCommand } = JSON.parse((await run('adopt', '--json')).stdout) as { dumpCommand: string }
+      const [, said = '', then] = asked.stdout.split('\n')
+      expect(then).to.include('ashlar migrate adopt --dump schema.sql')
+      const { dumpCommand, ...found } = await json<{ dumpCommand: string }>('adopt')
+      expect(found).to.include({ tool: 'TypeORM' })
       expect(said).to.equal(`${dumpCommand} > schema.sql`)
       // The dump of somebody who left out the flag.
       writeFileSync(join(folder, 'whole.sql'), dump(said.replaceAll(/ \S+(exclude|ignore)-table=\S+/g, '')))
       const whole = await run('adopt', '--dump', 'whole.sql')
       expect([whole.exit, whole.stdout]).to.deep.equal([2, ''])
-      expect(whole.stderr).to.include(
-        `whole.sql has migrations, which TypeORM keeps for itself and which must not become part of a version: dump the schema again without: ${dumpCommand} > whole.sql`,
-      )
-      expect((await run('adopt', '--dump', 'nope.sql')).stderr).to.equal(
-        'ashlar: nope.sql cannot be read: it does not exist; name one that does\n',
-      )
+      expect(whole.stderr).to.include(`${dumpCommand} > whole.sql`)
+      const none = await run('adopt', '--dump', 'nope.sql')
+      expect([none.exit, none.stderr.split(' ')[1]]).to.deep.equal([2, 'nope.sql'])
       expect(existsSync(join(folder, 'migrations'))).to.equal(false)
       writeFileSync(join(folder, 'schema.sql'), dump(said))
-      const adopted = await run('adopt', '--dump', 'schema.sql')
+      const adopted = await run('adopt', '--dump', 'schema.sql', '--json')
       expect([adopted.exit, adopted.stderr]).to.deep.equal([0, saidOf(database())])
-      expect(adopted.stdout).to.match(
-        /created the framework’s own tables that were missing \(0001_framework_init\)\nrecorded 0002_adopted_typeorm as applied: nothing of it was run\nNext: ashlar migrate up, then ashlar migrate verify --entities MODULE: nothing was compared with the tables\n$/,
-      )
+      expect(jsonOf(adopted)).to.deep.include({
+        files: ['up', 'down'].map((way) => `migrations/${dialect}/0002_adopted_typeorm.${way}.sql`),
+        applied: ['0001_framework_init'],
+        recorded: ['0002_adopted_typeorm'],
+      })
       const sql = readFileSync(join(folder, 'migrations', dialect, '0002_adopted_typeorm.up.sql'), 'utf8')
       expect(sql)
         .to.match(/tasks_title/)
         .and.not.match(/\bSET (statement_timeout|@saved)|DROP TABLE|TABLE \S*migrations/)
 
-      const up = await run('up')
-      expect([up.exit, up.stdout]).to.deep.equal([0, 'applied 8001_outbox_log\n'])
+      expect(await json('up')).to.deep.include({ applied: ['8001_outbox_log'] })
       expect((await run('status', '--check')).exit).to.equal(0)
       expect((await run('verify')).exit).to.equal(0)
       expect(await database().rows('SELECT name FROM projects')).to.deep.equal([{ name: 'kept' }])
       // The files alone make the same schema.
-      const checked = await run('check')
+      const checked = await run('check', '--json')
       expect(checked.exit, checked.stdout).to.equal(0)
-      expect(checked.stdout).to.include('every version goes up, down and up again')
-      const again = await run('adopt', '--dump', 'schema.sql')
-      expect([again.exit, again.stdout]).to.deep.equal([
-        0,
-        '0002_adopted_typeorm is recorded already: nothing to do\n',
-      ])
+      expect(jsonOf(checked)).to.have.nested.property('details.downs').that.deep.equals([])
+      const again = await run('adopt', '--dump', 'schema.sql', '--json')
+      expect(again.exit).to.equal(0)
+      expect(jsonOf(again)).to.deep.include({ files: [], applied: [], recorded: [] })
     })
 
     it('records the same version in the other databases of the tool', async () => {
       await withTypeorm([Tasks1700000000000], (source) => source.runMigrations())
-      writeFileSync(join(folder, 'schema.sql'), dump((await run('adopt')).stdout.split('\n')[1] ?? ''))
+      writeFileSync(join(folder, 'schema.sql'), dump(await lineOf()))
       await run('adopt', '--dump', 'schema.sql')
       // Another database has the tables of the tool, and no version of ours.
       await database().rows('DROP TABLE ashlar_migrations')
-      const record = 'ashlar migrate baseline --to 2 records'
-      expect((await run('up')).stderr).to.include(`These files hold what it made: ${record} that here`)
+      expect(await failed('up')).to.include({ kind: 'otherTool', tool: 'TypeORM', adopted: 2 })
       const adopt = await run('adopt')
       expect(adopt.exit).to.equal(2)
-      expect(adopt.stderr).to.include(`has 0002_adopted_typeorm already: ${record} it in this database`)
+      expect(adopt.stderr).to.match(/ 0002_adopted_typeorm .*\bashlar migrate baseline --to 2\b/)
       expect((await run('baseline', '--to', '2')).exit).to.equal(0)
       expect((await run('up')).exit).to.equal(0)
     })
@@ -132,7 +130,7 @@ onEachEngine(
           'CREATE TRIGGER named BEFORE INSERT ON tasks FOR EACH ROW BEGIN SET NEW.title = UPPER(NEW.title); END',
         ])
           await database().rows(sql)
-        const said = (await run('adopt')).stdout.split('\n')[1] ?? ''
+        const said = await lineOf()
         expect(said).to.include(' --routines --events ')
         writeFileSync(join(folder, 'schema.sql'), dump(said))
         expect((await run('adopt', '--dump', 'schema.sql')).exit).to.equal(0)
@@ -144,7 +142,7 @@ onEachEngine(
 
     it('refuses what TypeORM changed afterwards, until that is undone or in the files', async () => {
       await withTypeorm([Tasks1700000000000], (source) => source.runMigrations())
-      writeFileSync(join(folder, 'schema.sql'), dump((await run('adopt')).stdout.split('\n')[1] ?? ''))
+      writeFileSync(join(folder, 'schema.sql'), dump(await lineOf()))
       await run('adopt', '--dump', 'schema.sql')
       expect((await run('up')).exit).to.equal(0)
 
@@ -152,17 +150,17 @@ onEachEngine(
       await withTypeorm(both, (source) => source.runMigrations())
       const refused = await run('up')
       expect([refused.exit, refused.stdout]).to.deep.equal([6, ''])
-      expect(refused.stderr).to.include(
-        'TypeORM has changed this schema since it was taken over: its table migrations lists 2 migrations, and the files hold what 1 made',
-      )
+      const moved = { kind: 'otherToolMoved', tool: 'TypeORM', table: 'migrations', count: 2, adopted: 1 }
+      expect(await failed('up')).to.include(moved)
       const status = await run('status', '--check')
       expect(status.exit).to.equal(1)
-      expect(status.stderr).to.include('note: up refuses this database: TypeORM has changed this schema')
-      const verify = await run('verify')
+      expect(status.stderr).to.match(/^note: .*\bTypeORM\b/m)
+      const verify = await run('verify', '--json')
       expect(verify.exit).to.equal(1)
-      expect(verify.stdout).to.match(/^up refuses this database: TypeORM has changed this schema/)
+      const [difference] = jsonOf<{ details: readonly Record<string, unknown>[] }>(verify).details
+      expect(difference).to.include({ kind: 'refused' }).and.have.property('problem').that.includes(moved)
       await withTypeorm(both, (source) => source.undoLastMigration())
-      expect((await run('up')).stdout).to.equal('nothing to do: the schema is current\n')
+      expect(await json('up')).to.deep.include({ applied: [] })
 
       await withTypeorm(both, (source) => source.runMigrations())
       const [mark = ''] = /-- ashlar:adopted migrations at 2 [0-9a-f]{12}/.exec(refused.stderr) ?? []
@@ -176,16 +174,11 @@ onEachEngine(
         'ALTER TABLE tasks DROP COLUMN due;\n',
       )
       expect((await run('resolve', '--applied', '3', '--yes')).exit).to.equal(0)
-      const { exit, stdout, stderr } = await run('up')
-      expect([exit, stdout, stderr]).to.deep.equal([
-        0,
-        'nothing to do: the schema is current\n',
-        saidOf(database()),
-      ])
+      const up = await run('up', '--json')
+      expect([up.exit, up.stderr]).to.deep.equal([0, saidOf(database())])
+      expect(jsonOf(up)).to.deep.include({ applied: [] })
       await withTypeorm(both, (source) => source.undoLastMigration())
-      expect((await run('up')).stderr).to.include(
-        'its table migrations lists 1 migration, and the files hold what 2 made',
-      )
+      expect(await failed('up')).to.include({ ...moved, count: 1, adopted: 2 })
     })
 
     if (dialect === 'postgres')
@@ -199,10 +192,7 @@ onEachEngine(
           'CREATE TABLE shop.tasks (id bigint PRIMARY KEY, title public.citext)',
         ])
           await database().rows(sql)
-        writeFileSync(
-          join(folder, 'schema.sql'),
-          dump((await run('adopt', '--schema', 'shop')).stdout.split('\n')[1] ?? ''),
-        )
+        writeFileSync(join(folder, 'schema.sql'), dump(await lineOf('--schema', 'shop')))
         const adopted = await run('adopt', '--schema', 'shop', '--dump', 'schema.sql')
         expect(adopted.exit, adopted.stderr).to.equal(0)
         const sql = readFileSync(join(folder, 'migrations/postgres/0002_adopted_knex.up.sql'), 'utf8')
@@ -217,24 +207,25 @@ onEachEngine(
         'CREATE TABLE schema_migrations (version bigint NOT NULL PRIMARY KEY, dirty boolean NOT NULL)',
       )
       await database().rows('INSERT INTO schema_migrations VALUES (2, false)')
-      const refused = await run('adopt')
-      expect([refused.exit, refused.stderr]).to.deep.equal([
-        6,
-        `${saidOf(database())}ashlar: up refuses this database: schema_migrations is at 0002, which these files do not have: the first run needs the files that were applied\n`,
-      ])
-      await run('new', 'tasks')
-      const said = 'schema_migrations is at 0002: up takes over 0001 to 0002 without running them'
-      expect((await run('status')).stderr).to.include(`note: ${said}\n`)
-      expect(await run('adopt')).to.deep.include({
-        exit: 0,
-        stdout: `${said}: there is nothing to adopt\nNext: ashlar migrate up\n`,
+      const refused = await run('adopt', '--json')
+      expect(refused.exit).to.equal(6)
+      expect(await failed('adopt')).to.deep.equal({
+        kind: 'otherUnknown',
+        table: 'schema_migrations',
+        number: 2,
       })
+      await run('new', 'tasks')
+      const said = /\bschema_migrations .*\b0002\b.*\b0001 to 0002\b/
+      expect((await run('status')).stderr).to.match(said)
+      const adopt = await run('adopt')
+      expect(adopt.exit).to.equal(0)
+      expect(adopt.stdout).to.match(said).and.include('ashlar migrate up\n')
     })
 
-    it('says that no tool is known', async () => {
+    it('refuses a database of which no tool is known, and says what else there is', async () => {
       const { exit, stderr } = await run('adopt')
       expect(exit).to.equal(6)
-      expect(stderr).to.include('no history of another tool is known here')
+      expect(stderr).to.include('ashlar migrate baseline --to 2')
     })
   },
   { empty: true },

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onEachEngine } from '../../migrations/each-engine.js'
 import { compiled } from '../../support/root.js'
-import { runCommand } from '../../support/run-command.js'
+import { jsonOf, runCommand } from '../../support/run-command.js'
 import { drizzle } from '../../support/migration-tools/drizzle.js'
 import { dumped } from '../../support/migration-tools/dumped.js'
 import { knex } from '../../support/migration-tools/knex.js'
@@ -32,6 +32,13 @@ onEachEngine(
       return ran.stdout
     }
 
+    /** Why `up` refuses the database, and because of which tool. */
+    const refusal = async () => {
+      const ran = await run('up', '--json')
+      const { error } = jsonOf<{ error: { problems: readonly { kind: string; tool?: string }[] } }>(ran)
+      return [ran.exit, error.problems[0]?.kind, error.problems[0]?.tool]
+    }
+
     for (const tool of [typeorm, knex, drizzle, nodePgMigrate, sequelize])
       if (tool.dialects.includes(dialect))
         it(`is taken over, changed and verified, and refused where the tool goes on: ${tool.name}`, async () => {
@@ -39,19 +46,13 @@ onEachEngine(
           await database().rows(
             `INSERT INTO tasks (account_id, id, title, colour) VALUES ('t', '1', 'build', 'red')`,
           )
-          const refused = await run('up')
-          expect([refused.exit, refused.stdout]).to.deep.equal([6, ''])
-          expect(refused.stderr).to.include(`says that ${tool.name} migrates this schema`)
+          expect(await refusal()).to.deep.equal([6, 'otherTool', tool.name])
 
           const [first, command = ''] = (await done('adopt')).split('\n')
-          expect(first).to.match(
-            new RegExp(
-              `^${tool.name} migrates this schema: its table \\S+ lists \\d+ migrations?\\. Run this line, which dumps the schema without`,
-            ),
-          )
+          expect(first).to.match(new RegExp(`^${tool.name} `))
           writeFileSync(join(folder, 'schema.sql'), dumped(database().url, command))
           await done('adopt', '--dump', 'schema.sql')
-          expect(await done('up')).to.match(/^applied 8001_outbox_log\n/)
+          expect(JSON.parse(await done('up', '--json'))).to.deep.include({ applied: ['8001_outbox_log'] })
 
           // What the entity asks for and the tool did not make: exact collations, and types.
           await done('diff', 'next', '--entities', ENTITIES)
@@ -65,9 +66,7 @@ onEachEngine(
           ])
 
           await tool.apply(database().url, dialect, 2, folder)
-          const moved = await run('up')
-          expect([moved.exit, moved.stdout]).to.deep.equal([6, ''])
-          expect(moved.stderr).to.include(`${tool.name} has changed this schema since it was taken over`)
+          expect(await refusal()).to.deep.equal([6, 'otherToolMoved', tool.name])
         })
   },
   { empty: true },

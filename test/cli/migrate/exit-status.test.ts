@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { TYPE_YES } from '../../../cli/output/confirmed.js'
 import { file, onEachEngine, tables } from '../../migrations/each-engine.js'
 import { freshDatabase } from '../../migrations/fresh-database.js'
 import { limitedUser } from '../../migrations/limited-user.js'
@@ -95,7 +96,7 @@ onEachEngine('an exit status of ashlar migrate', (database, dialect) => {
         cwd: folder,
         env: { ...options().env, NO_COLOR: '1', TERM: 'xterm' },
         under: AT_A_TERMINAL,
-        input: { text: 'no\n', after: 'Type yes to go on: ' },
+        input: { text: 'no\n', after: TYPE_YES },
       })
     ).exit
   const rollout = (old: string, load: string) =>

@@ -56,7 +56,7 @@ onEachEngine(
       for (const command of FIRST.slice(0, -1)) await does(command)
       expect(last).to.equal('ashlar migrate down')
       expect((await run(last)).exit).to.equal(2)
-      expect(await does(`${last} --yes`)).to.match(/^rolled back 0002_widgets\n/)
+      expect(JSON.parse(await does(`${last} --yes --json`))).to.deep.include({ rolledBack: ['0002_widgets'] })
     })
 
     it('changes tables, and ends with tables that are as the entities say', async () => {

@@ -2,12 +2,14 @@ import { expect } from 'chai'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { emptyText } from '../../../cli/migrate/next-files.js'
+import type { TriedVersion } from '../../../lib/migrations/index.js'
 import { resolveOptions } from '../../../lib/migrations/resolve-options.js'
 import { withLock } from '../../../lib/migrations/session/lock.js'
 import { withSession } from '../../../lib/migrations/session/session.js'
 import { expectGolden } from '../../support/golden.js'
 import { type VersionState, versionState } from '../../support/projects/version-state.js'
-import { runCommand } from '../../support/run-command.js'
+import { jsonOf, runCommand } from '../../support/run-command.js'
 import { file, onEachEngine, saidOf, tables } from '../../migrations/each-engine.js'
 
 const VERBS = [
@@ -25,6 +27,10 @@ describe('ashlar migrate', () => {
   })
 
   const run = (...args: readonly string[]) => runCommand(['migrate', ...args], { cwd: folder })
+  /** Why a command fails. */
+  const problemOf = async (...args: readonly string[]) =>
+    jsonOf<{ error: { problems?: readonly { readonly kind: string }[] } }>(await run(...args, '--json')).error
+      .problems?.[0]
   const write = (path: string, text: string) => {
     mkdirSync(join(folder, path, '..'), { recursive: true })
     writeFileSync(join(folder, path), text)
@@ -41,7 +47,7 @@ describe('ashlar migrate', () => {
     it('writes empty files of the next number of each engine', async () => {
       const { exit, stdout } = await run('new', 'first_table')
       expect([exit, stdout.split('\n').length]).to.deep.equal([0, 6])
-      expect(stdout).to.match(/\nNext: ashlar migrate lint, once the files have their SQL\n$/)
+      expect(stdout).to.include('ashlar migrate lint')
       write('migrations/mysql/0003_only_here.up.sql', '')
       write('migrations/mysql/9001_generated.up.sql', '')
       await run('new', 'second')
@@ -70,7 +76,7 @@ describe('ashlar migrate', () => {
 
     it('names a next command that has the flags, and only those', async () => {
       const { stdout } = await run('new', 'a', '--module', 'other', '--files', 'sql')
-      expect(stdout).to.match(/\nNext: ashlar migrate lint --files sql, once the files have their SQL\n$/)
+      expect(stdout).to.match(/\bashlar migrate lint --files sql\b(?! --)/)
     })
 
     it('stays in a folder that has files without the folders of the engines', async () => {
@@ -87,7 +93,7 @@ describe('ashlar migrate', () => {
       it(`refuses the name ${JSON.stringify(name)}`, async () => {
         const { exit, stderr } = await run('new', '--', name)
         expect(exit).to.equal(2)
-        expect(stderr).to.match(/cannot be a name: lower-case words joined by _, such as add_colour/)
+        expect(stderr).to.include(`ashlar: ${name} `)
         expect(readdirSync(folder)).to.deep.equal([])
       })
   })
@@ -101,8 +107,9 @@ describe('ashlar migrate', () => {
       const { exit, stdout, stderr } = await run('lint')
       expect([exit, stderr]).to.deep.equal([1, ''])
       expectGolden('cli/migrate-lint.txt', stdout)
-      const one = await run('lint', '--dialect', 'mysql')
-      expect([one.exit, one.stdout]).to.deep.equal([0, 'lint: nothing found\n'])
+      const one = await run('lint', '--dialect', 'mysql', '--json')
+      expect(one.exit).to.equal(0)
+      expect(jsonOf(one)).to.deep.equal([])
     })
 
     it('exits with 0 on advice, and with 1 on it when it is strict', async () => {
@@ -124,7 +131,7 @@ describe('ashlar migrate', () => {
       write('migrations/9001_a_search_vector.down.sql', 'ALTER TABLE a DROP COLUMN search_vector')
       const { exit, stdout } = await run('lint', '--strict')
       expect(exit).to.equal(0)
-      expect(stdout).to.include('[adding-search-vector]').and.not.include('write this line')
+      expect(stdout).to.include('[adding-search-vector]').and.not.include('ashlar:allow')
     })
 
     it('names the folder of the engine whose files are wrong', async () => {
@@ -133,86 +140,76 @@ describe('ashlar migrate', () => {
       write('migrations/mysql/0003_a.up.sql', 'SELECT 1')
       const { exit, stderr } = await run('lint')
       expect(exit).to.equal(2)
-      expect(stderr).to.match(/^ashlar: migrations in \S+\/migrations\/mysql: 0002 is missing/)
+      expect(stderr).to.match(/^ashlar: migrations in \S+\/migrations\/mysql: /)
+      expect(await problemOf('lint')).to.include({ kind: 'gap', missing: 2, before: 3 })
     })
 
     it('exits with 2 on files that are none', async () => {
       write('migrations/2_a.up.sql', '')
-      const { exit, stderr } = await run('lint')
-      expect(exit).to.equal(2)
-      expect(stderr).to.match(/^ashlar: migrations in \S+: 2_a\.up\.sql: the number has four digits/)
-      expect((await run('lint', '--files', 'nowhere')).stderr).to.match(
-        /the folder \/\S+\/nowhere cannot be read \(ENOENT\): name the one with the \.sql files with --files/,
-      )
+      expect((await run('lint')).exit).to.equal(2)
+      expect(await problemOf('lint')).to.include({
+        kind: 'badNumber',
+        file: '2_a.up.sql',
+        hasFourDigits: false,
+      })
+      const none = await problemOf('lint', '--files', 'nowhere')
+      expect(none).to.include({ kind: 'noFolder', code: 'ENOENT' })
+      expect(none)
+        .to.have.property('folder')
+        .that.matches(/\/nowhere$/)
     })
   })
 
   it('wants a database, and says how to name it', async () => {
     const { exit, stderr } = await run('up')
     expect(exit).to.equal(2)
-    expect(stderr).to.equal(
-      'ashlar: --url is missing: say it, or better set ASHLAR_DATABASE_URL; see --help\n',
-    )
+    expect(stderr).to.match(/^ashlar: --url .*\bASHLAR_DATABASE_URL\b/)
     const { stdout } = await run('up', '--json')
     expect(JSON.parse(stdout)).to.have.nested.property('error.message', stderr.slice(8, -1))
   })
 
-  for (const [url, why] of [
-    [
-      '',
-      'the connection string is empty: set ASHLAR_DATABASE_URL to one, such as postgres://user@host/database',
-    ],
-    [
-      ' ',
-      'the connection string is empty: set ASHLAR_DATABASE_URL to one, such as postgres://user@host/database',
-    ],
-    [
-      'postgres://ada@127.0.0.1:1',
-      'migrations: the connection string names no database: postgres://host/database',
-    ],
-    [
-      'mysql://ada@127.0.0.1:1/',
-      'migrations: the connection string names no database: mysql://host/database',
-    ],
-    [
-      'mysql://ada@127.0.0.1:1/app?sslmode=require',
-      'migrations: the connection string: mysql2 has no sslmode and would connect without TLS: write ssl={"verifyIdentity":true}, percent-encoded',
-    ],
+  for (const [url, kind] of [
+    ['', undefined],
+    [' ', undefined],
+    ['postgres://ada@127.0.0.1:1', 'noDatabaseNamed'],
+    ['mysql://ada@127.0.0.1:1/', 'noDatabaseNamed'],
+    ['mysql://ada@127.0.0.1:1/app?sslmode=require', 'badUrlParameter'],
   ] as const)
     it(`refuses the connection string ${JSON.stringify(url)} before it connects`, async () => {
       write('migrations/0002_a.up.sql', 'SELECT 1;')
       write('migrations/0002_a.down.sql', 'SELECT 1;')
       for (const verb of ['up', 'status']) {
         const { exit, stderr } = await run(verb, '--url', url)
-        expect([exit, stderr]).to.deep.equal([2, `ashlar: ${why}\n`])
+        expect([exit, stderr.split('\n').length]).to.deep.equal([2, 2])
+        expect((await problemOf(verb, '--url', url))?.kind).to.equal(kind)
       }
     })
 
   it('says what is wrong with a connection string that is no URL, and repeats nothing of it', async () => {
     write('migrations/0002_a.up.sql', 'SELECT 1;')
     write('migrations/0002_a.down.sql', 'SELECT 1;')
-    const { exit, stderr } = await run('up', '--url', 'postgres://ada:hun ter2@127.0.0.1:port/app')
-    expect(exit).to.equal(2)
-    expect(stderr)
-      .to.include('the connection string is no URL; write special characters')
-      .and.not.include('ter2')
+    const url = 'postgres://ada:hun ter2@127.0.0.1:port/app'
+    const { exit, said } = await run('up', '--url', url, '--json')
+    expect([exit, said.includes('ter2')]).to.deep.equal([2, false])
+    expect(await problemOf('up', '--url', url)).to.include({
+      kind: 'noConnection',
+      sqlState: 'ERR_INVALID_URL',
+    })
   })
 
   it('refuses SQLite', async () => {
     write('migrations/0002_a.up.sql', '')
-    const { exit, stderr } = await run('up', '--url', 'sqlite:app.db')
-    expect(exit).to.equal(2)
-    expect(stderr).to.match(/SQLite runs no versioned SQL/)
+    expect((await run('up', '--url', 'sqlite:app.db')).exit).to.equal(2)
+    expect(await problemOf('up', '--url', 'sqlite:app.db')).to.deep.equal({ kind: 'noVersionedSql' })
   })
 
   it('says that there is no connection, without the password', async () => {
     write('migrations/0002_a.up.sql', 'SELECT 1')
     write('migrations/0002_a.down.sql', '-- nothing')
-    const { exit, stdout, stderr } = await run('up', '--url', 'postgres://u:hunter22@127.0.0.1:1/d')
-    expect([exit, stdout]).to.deep.equal([6, ''])
-    expect(stderr)
-      .to.match(/no connection to PostgreSQL/)
-      .and.not.include('hunter22')
+    const url = 'postgres://u:hunter22@127.0.0.1:1/d'
+    const { exit, said } = await run('up', '--url', url, '--json')
+    expect([exit, said.includes('hunter22')]).to.deep.equal([6, false])
+    expect(await problemOf('up', '--url', url)).to.include({ kind: 'noConnection', server: 'PostgreSQL' })
   })
 })
 
@@ -229,6 +226,7 @@ onEachEngine('ashlar migrate', (database, dialect) => {
     runCommand(['migrate', ...args, '--files', folder], {
       env: { ASHLAR_DATABASE_URL: database().url },
     })
+  const json = async <T = object>(...args: readonly string[]) => jsonOf<T>(await run(...args, '--json'))
   const stateOf = (name: string) => versionState(run, name)
   const ship = (files: Readonly<Record<string, string>>) => {
     for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
@@ -239,39 +237,38 @@ onEachEngine('ashlar migrate', (database, dialect) => {
     const before = await run('status', '--check')
     expect(before.exit).to.equal(1)
     expect(before.stdout).to.include(`ashlar migrate up --files ${folder} `)
-    const versions = JSON.parse((await run('status', '--json')).stdout) as readonly VersionState[]
+    const versions = await json<readonly VersionState[]>('status')
     expect(versions.map(({ name, state, isFramework }) => [name, state, isFramework])).to.deep.equal([
       ['0001_framework_init', 'applied', true],
       ['0002_t2', 'pending', false],
       ['0003_t3', 'pending', false],
       ['8001_outbox_log', 'applied', true],
     ])
-    const up = await run('up')
-    expect([up.exit, up.stdout]).to.deep.equal([0, 'applied 0002_t2\napplied 0003_t3\n'])
+    const up = await run('up', '--json')
+    expect(up.exit).to.equal(0)
+    expect(jsonOf(up)).to.deep.include({ applied: ['0002_t2', '0003_t3'], ahead: [] })
     expect(up.stderr.startsWith(saidOf(database()))).to.equal(true)
-    expect(up.stderr).to.match(
-      /\napplying 0002_t2 \(1 statement\)\n +1\/1 CREATE TABLE t2 .*\n +done in \d+ ms\n/,
-    )
-    expect((await run('up')).stdout).to.equal('nothing to do: the schema is current\n')
+    expect(up.stderr).to.match(/\n\S+ 0002_t2 [^\n]*\n +1\/1 CREATE TABLE t2 [^\n]*\n +[^\n]*\d+ ms\n/)
+    expect(await json('up')).to.deep.include({ applied: [], ahead: [] })
     expect((await run('status', '--check')).exit).to.equal(0)
-    expect(await run('verify')).to.include({
-      exit: 0,
-      stdout: 'every version is applied, and none was edited since; --entities compares the tables, too\n',
-    })
-    expect((await run('down', '--to', '1', '--yes')).stdout).to.match(
-      /^rolled back 0003_t3\nrolled back 0002_t2\n0002_t2, 0003_t3 are pending: the next ashlar migrate up --files \S+, also that of a deployment with these files, applies them again\n$/,
+    const same = await run('verify', '--json')
+    expect(same.exit).to.equal(0)
+    expect(jsonOf(same)).to.deep.include({ details: [] })
+    const down = await run('down', '--to', '1', '--yes')
+    expect(down.stdout).to.match(
+      /\b0003_t3\n.*\b0002_t2\n0002_t2, 0003_t3 .*\bashlar migrate up --files \S+,/,
     )
     const again = await run('down', '--to', '1', '--json')
     expect([again.exit, again.stderr]).to.deep.equal([0, saidOf(database())])
     const { name, url } = database()
-    const { rolledBack, database: where } = JSON.parse(again.stdout) as Record<string, unknown>
+    const { rolledBack, database: where } = jsonOf<Record<string, unknown>>(again)
     expect(rolledBack).to.deep.equal([])
     expect(where).to.include({ dialect, name })
     expect(where).to.have.property('server').that.includes(new URL(url).hostname)
-    const verify = await run('verify')
-    expect(verify).to.include({
-      exit: 1,
-      stdout: `0002_t2 is not applied: run ashlar migrate up --files ${folder}\n0003_t3 is not applied: run ashlar migrate up --files ${folder}\n`,
+    const verify = await run('verify', '--json')
+    expect(verify.exit).to.equal(1)
+    expect(jsonOf(verify)).to.deep.include({
+      details: ['0002_t2', '0003_t3'].map((version) => ({ kind: 'pending', version })),
     })
   })
 
@@ -279,10 +276,7 @@ onEachEngine('ashlar migrate', (database, dialect) => {
     ship(tables(2, 3))
     await run('up')
     for (const way of ['up', 'down']) rmSync(join(folder, `0003_t3.${way}.sql`))
-    expect((await run('up')).stdout).to.equal(
-      'nothing to do: the database has every version of these files, and 0003_t3, which they lack\n' +
-        '0003_t3 is applied and stays; these files do not have it: a newer release applied it, or its file was removed\n',
-    )
+    expect(await json('up')).to.deep.include({ applied: [], ahead: ['0003_t3'] })
     expect(await stateOf('0003_t3')).to.include({ state: 'ahead' })
   })
 
@@ -291,34 +285,34 @@ onEachEngine('ashlar migrate', (database, dialect) => {
       ship(tables(2))
       await run('up', '--module', 'shop')
       await database().rows('DROP TABLE ashlar_migrations')
-      const note =
-        'note: no version is applied in the schema public, and shop has versions: --module or --schema names another schema\n'
-      expect((await run('status')).stderr).to.equal(saidOf(database()) + note)
-      expect((await run('verify')).stderr).to.equal(saidOf(database()) + note)
-      expect((await run('plan')).stderr).to.equal(saidOf(database()) + note)
+      for (const verb of ['status', 'verify', 'plan']) {
+        const { stderr } = await run(verb)
+        expect(stderr.replace(saidOf(database()), ''), verb).to.match(/^note: .*\bpublic\b.*\bshop\b.*\n$/)
+      }
       ship(file('0003_x', 'ALTER TABLE elsewhere ADD COLUMN a int', '-- no'))
-      expect((await run('up', '--module', 'shop')).stderr).to.match(
-        /^Database \S+ on \S+, schema shop\n.* A name without a schema is looked for in the schema shop of the module, and among extensions: /s,
-      )
+      expect(await json('up', '--module', 'shop')).to.have.nested.include({
+        ...{ 'database.schema': 'shop', 'error.problems[0].advice.kind': 'otherSchema' },
+        'error.problems[0].advice.schema': 'shop',
+      })
     })
 
   it('says that a folder has no version', async () => {
-    const note = `note: ${folder} has no .sql file: the framework’s own versions are all there is\n`
+    const note = `note: ${emptyText(folder)}\n`
     for (const verb of ['up', 'status', 'plan', 'verify'])
       expect((await run(verb)).stderr, verb).to.equal(saidOf(database()) + note)
-    expect(await run('lint')).to.include({ stderr: note, stdout: 'lint: nothing found\n' })
+    expect(await run('lint', '--json')).to.include({ stderr: note, stdout: '[]\n' })
     ship(tables(2))
     expect((await run('status')).stderr).to.equal(saidOf(database()))
   })
 
   it('exits with 6 when a file fails, and says where', async () => {
     ship({ ...tables(2), '0002_t2.up.sql': 'CREATE TABLE t2 (id nonsense)' })
-    const { exit, stdout, stderr } = await run('up')
+    const { exit, stdout } = await run('up')
     expect([exit, stdout]).to.deep.equal([6, ''])
-    const failed = JSON.parse((await run('up', '--json')).stdout) as Record<string, unknown>
-    expect(failed).to.have.nested.property('error.exit', 6)
-    expect(failed).to.have.nested.property('database.name', database().name)
-    expect(stderr).to.match(/ashlar: migrations: 0002_t2\.up\.sql, statement 1 of 1 \(line 1\): /)
+    expect(await json('up')).to.have.nested.include({
+      ...{ 'error.exit': 6, 'database.name': database().name },
+      ...{ 'error.problems[0].file': '0002_t2.up.sql', 'error.problems[0].place.line': 1 },
+    })
     const dirty = await stateOf('0002_t2')
     expect(dirty).to.include({ state: 'dirty' }).and.have.property('lastRunAt')
     expect(dirty?.error).to.include('0002_t2.up.sql')
@@ -328,8 +322,8 @@ onEachEngine('ashlar migrate', (database, dialect) => {
     ship({ ...tables(2), ...file('0003_t3', 'CREATE TABLE t3 (id nonsense)', 'DROP TABLE t3') })
     const tried = await run('dry-run', '--yes')
     expect(tried.exit).to.equal(6)
-    expect(tried.stdout).to.match(/^0002_t2: applied in \d+ ms\n(.*\n)*0003_t3: failed after \d+ ms\n/)
-    const again = JSON.parse((await run('dry-run', '--yes', '--json')).stdout) as Record<string, unknown>
+    expect(tried.stdout).to.match(/^0002_t2: .*\d+ ms\n(.*\n)*0003_t3: .*\d+ ms\n/)
+    const again = await json('dry-run', '--yes')
     expect(again).to.have.nested.property('versions[0].isApplied', false)
     expect(again).to.have.nested.property('error.exit', 6)
   })
@@ -343,14 +337,9 @@ onEachEngine('ashlar migrate', (database, dialect) => {
         : file('0004_i', 'CREATE INDEX i ON t3 (n)', '-- no')),
       ...file('0005_fill', '-- ashlar:backfill chunk=10\nUPDATE t3 SET n = 1', '-- the values stay'),
     })
-    const { stderr } = await run('dry-run', '--yes')
-    const others =
-      dialect === 'postgres'
-        ? '0004_i: a file that runs outside of a transaction holds none when it ends'
-        : '0002_t2, 0003_t3, 0004_i: only PostgreSQL tells them'
-    expect(stderr).to.include(
-      `note: locks were not measured for ${others}\nnote: locks were not measured for 0005_fill: a backfill commits after each chunk\n`,
-    )
+    const tried = await json<readonly TriedVersion[]>('dry-run', '--yes')
+    const [inFile, outside] = dialect === 'postgres' ? [undefined, 'outside'] : ['server', 'server']
+    expect(tried.map(({ unmeasured }) => unmeasured)).to.deep.equal([inFile, inFile, outside, 'chunks'])
   })
 
   it('says for whom it waits', async () => {
@@ -360,8 +349,6 @@ onEachEngine('ashlar migrate', (database, dialect) => {
       withLock(session, options, () => run('up', '--wait-timeout', '2000')),
     )
     expect(ran.exit).to.equal(6)
-    expect(ran.stderr).to.match(
-      /waiting for another `ashlar migrate` .*(process|connection) \d+.*\), which is migrating this database\n/,
-    )
+    expect(ran.stderr).to.match(/ `ashlar migrate` .*(process|connection) \d+/)
   })
 })

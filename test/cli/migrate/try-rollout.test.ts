@@ -6,7 +6,7 @@ import type { Rollout } from '../../../cli/migrate/rollout/rollout.js'
 import { onEachEngine } from '../../migrations/each-engine.js'
 import { drill } from '../../support/drill.js'
 import { compiled } from '../../support/root.js'
-import { runCommand } from '../../support/run-command.js'
+import { jsonOf, runCommand } from '../../support/run-command.js'
 
 const host = (name: string) => join(compiled, 'test', 'cli', 'migrate', 'hosts', `${name}.js`)
 const [BEFORE, AFTER, LOAD] = [host('before'), host('after'), host('load')]
@@ -53,31 +53,26 @@ onEachEngine('ashlar migrate try-rollout', (database) => {
     process.stdout.write(`      expand: ${calls} calls, ${failures.length} failed\n`)
 
     await done('diff', 'end', '--entities', AFTER, '--contract')
-    const both = await rollout(NEW, NEW, SECONDS)
+    const both = await rollout(NEW, NEW, SECONDS, '--json')
     expect(both.exit, both.stdout).to.equal(0)
-    expect(both.stdout).to.match(
-      /\n0 of \d+ calls failed\nNext: ashlar migrate up, on the database itself\n$/,
-    )
+    expect(jsonOf<Rollout>(both).applied).to.not.deep.equal([])
+    expect(jsonOf<Rollout>(both).failures).to.deep.equal([])
     await done('verify', '--entities', AFTER)
 
-    const again = await rollout(NEW, NEW, '1')
+    const again = await rollout(NEW, NEW, '1', '--json')
     expect(again.exit, again.stdout).to.equal(0)
-    expect(again.stdout).to.match(
-      /\n0 of \d+ calls failed\nno version was tried: the database had every version of these files before, so that both images ran on the schema as it was\. To try versions, restore the copy from before them and run again\n$/,
-    )
+    expect(jsonOf(again)).to.deep.include({ applied: [], failures: [] })
   })
 
   it('needs --yes where nobody can be asked', async () => {
     await done('new', 'tasks', '--entities', BEFORE)
     const { exit, stderr } = await run('try-rollout', '--old', 'true', '--new', 'true', '--load', LOAD)
     expect(exit).to.equal(2)
-    expect(stderr).to.match(
-      /--yes confirms it\. Database \S+ on [^ ]+(?:, schema public)?: This applies 0002_tasks to it and lets both images write to it, so it has to be a copy\.\n$/,
-    )
-    const { stderr: tried } = await run('dry-run')
-    expect(tried).to.match(
-      /Database \S+ on [^ ]+(?:, schema public)?: This applies 0002_tasks to it, so it has to be a copy\.\n$/,
-    )
+    const asked = new RegExp(`--yes\\b.* ${database().name} .*\\b0002_tasks\\b.*\\n$`)
+    expect(stderr).to.match(asked)
+    const tried = await run('dry-run')
+    expect(tried.exit).to.equal(2)
+    expect(tried.stderr).to.match(asked)
   })
 
   it('says what the copy has where the new image does not start', async () => {
@@ -86,9 +81,7 @@ onEachEngine('ashlar migrate try-rollout', (database) => {
     await done('new', 'next', '--entities', AFTER)
     const { exit, stderr } = await rollout(OLD, 'exit 4', SECONDS)
     expect(exit).to.equal(1)
-    expect(stderr).to.match(
-      /the new image ended by itself \(exit status 4\): exit 4; the copy has 0003_next\S*.* now\n$/,
-    )
+    expect(stderr).to.match(/\bexit 4; .*\b0003_next\S*/)
   })
 
   it('counts the calls that a contract breaks while the old image runs', async () => {
@@ -99,11 +92,11 @@ onEachEngine('ashlar migrate try-rollout', (database) => {
       '-- ashlar:allow ban-drop-column\nALTER TABLE tasks DROP COLUMN colour;\n',
     )
     writeFileSync(join(folder, 'migrations', database().dialect, '0003_end.down.sql'), '-- it is gone\n')
-    const { exit, stdout } = await rollout(OLD, OLD, '1')
-    expect(exit).to.equal(1)
-    expect(stdout).to.match(/\n\d+ calls of the old image failed in "both images": /)
-    const [, failed = '', all = ''] = /\n([1-9]\d*) of (\d+) calls failed\n$/.exec(stdout) ?? []
-    expect(Number(failed)).to.be.within(1, Number(all))
+    const ran = await rollout(OLD, OLD, '1', '--json')
+    expect(ran.exit).to.equal(1)
+    const { failures, calls } = jsonOf<Rollout>(ran)
+    expect(failures.map(({ phase, image }) => [phase, image])).to.deep.include(['both images', 'old'])
+    expect(failures.reduce((sum, { count }) => sum + count, 0)).to.be.within(1, calls)
   })
 })
 
@@ -116,13 +109,9 @@ describe('ashlar migrate try-rollout', () => {
   it('says that a module makes no calls, and that an image ends', async () => {
     const other = await run('--old', 'true', '--new', 'true', '--load', BEFORE, '--yes')
     expect(other.exit).to.equal(2)
-    expect(other.stderr).to.include(
-      'has no function as its default export: export default async (url, { image, worker })',
-    )
+    expect(other.stderr).to.include('export default async (url, { image, worker })')
     const ended = await run('--old', 'exit 3', '--new', 'true', '--load', LOAD, '--yes')
     expect(ended.exit).to.equal(1)
-    expect(ended.stderr).to.include(
-      'the old image ended by itself (exit status 3): exit 3; nothing was applied to the copy',
-    )
+    expect(ended.stderr).to.match(/\bexit 3\b/)
   })
 })
