@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { DataSource } from 'typeorm'
 import { MigrationError } from '../../../lib/errors.js'
 import { migrate } from '../../../lib/migrations/index.js'
-import { failureOf, onEachEngine, tables } from '../each-engine.js'
+import { failureOf, onEachEngine, problemOf, tables } from '../each-engine.js'
 
 /** The tables as the tools make them, by their documentation. TypeORM's is made by itself. */
 const HISTORIES: readonly (readonly [tool: string, table: string, columns: string])[] = [
@@ -38,8 +38,7 @@ onEachEngine(
         const before = await database().tables()
         const failure = await failureOf(migrator().up())
         expect(failure).to.be.instanceOf(MigrationError).with.property('stop', 'foreign')
-        expect(failure.message).to.include(`says that ${tool} migrates this schema`)
-        expect(failure.message).to.include('run ashlar migrate adopt, which prints the command that dumps it')
+        expect(problemOf(failure)).to.include({ kind: 'otherTool', tool, adopted: undefined })
         expect(await database().tables()).to.deep.equal(before)
       })
 
@@ -58,7 +57,7 @@ onEachEngine(
       await source.initialize()
       await source.runMigrations()
       await source.destroy()
-      expect((await failureOf(migrator().up())).message).to.include('TypeORM migrates this schema')
+      expect(problemOf(await failureOf(migrator().up()))).to.include({ kind: 'otherTool', tool: 'TypeORM' })
       expect(await migrator().baseline(2)).to.deep.equal({
         applied: ['0001_framework_init'],
         recorded: ['0002_t2'],
@@ -85,7 +84,7 @@ onEachEngine(
         const other = migrate({ url: database().url, files: tables(2), module: 'other' })
         expect((await other.up()).applied).to.include('0002_t2')
         await database().rows('DROP TABLE knex_migrations')
-        expect((await failureOf(migrator().up())).message).to.include('Drizzle')
+        expect(problemOf(await failureOf(migrator().up()))).to.include({ kind: 'otherTool', tool: 'Drizzle' })
       })
   },
   { empty: true },
