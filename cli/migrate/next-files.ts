@@ -25,7 +25,8 @@ const DESCRIPTION = /^[a-z0-9]+(_[a-z0-9]+)*$/
 const NOTHING = { up: '', down: '' }
 /** 0001 is the framework's. */
 const FIRST = 2
-const LAST = 7999
+/** The last number of a hand-written version. */
+export const LAST = 7999
 
 /** @throws {Failure} for an invalid name. */
 export function checkDescription(description: string): void {
@@ -177,7 +178,7 @@ export const adoptedIn = (folder: string, dialect: Dialect): string | undefined 
 export const isByHand = (name: string): boolean => numberOf(name) >= FIRST
 
 /** The number of a hand-written file; 0 for any other. */
-function numberOf(file: string): number {
+export function numberOf(file: string): number {
   const number = Number(/^(\d{4})_/.exec(file)?.[1] ?? 0)
   return number <= LAST ? number : 0
 }

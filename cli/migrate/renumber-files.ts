@@ -5,7 +5,7 @@ import type { CommandLine } from '../../lib/migrations/index.js'
 import { Failure } from '../errors/failure.js'
 import { readingReasonOf, reasonOf } from '../output/whole-file.js'
 import { namesText } from './lines/names-text.js'
-import { foldersOf, refuseMissing } from './next-files.js'
+import { foldersOf, isByHand, LAST, numberOf, refuseMissing } from './next-files.js'
 
 /** A version that got another number. */
 export interface Renumbered {
@@ -16,9 +16,7 @@ export interface Renumbered {
   readonly overtaken: readonly string[]
 }
 
-const VERSION = /^(\d{4})_(.+)$/
 const FILE = /^(\d{4}_.+)\.(?:(?:up|down)\.sql|up\.m?[jt]s)$/
-const LAST_BY_HAND = 7_999
 
 /**
  * Gives versions the numbers behind all other hand-written ones, in the order in which they are named, in the
@@ -33,10 +31,7 @@ export function renumber(
 ): readonly Renumbered[] {
   const wrong = names.filter((name) => !isByHand(name))
   if (wrong.length > 0)
-    throw new Failure(
-      'input',
-      `${wrong.join(', ')}: name versions as NNNN_description, from 0002 to ${LAST_BY_HAND}`,
-    )
+    throw new Failure('input', `${wrong.join(', ')}: name versions as NNNN_description, from 0002 to ${LAST}`)
   refuseMissing(folder, command)
   const folders = foldersOf(folder, dialect).map((one) => ({ ...one, files: filesOf(one.folder) }))
   const missing = names.filter(
@@ -73,8 +68,7 @@ function renumberIn(
   const plan = moved
     .map((from, index) => ({ from, to: `${String(next + index).padStart(4, '0')}_${from.slice(5)}` }))
     .filter(({ from, to }) => from !== to)
-  if (next + moved.length - 1 > LAST_BY_HAND)
-    throw new Failure('input', `${LAST_BY_HAND} is the last number there is`)
+  if (next + moved.length - 1 > LAST) throw new Failure('input', `${LAST} is the last number there is`)
   // Two may have one description: by way of names that no version has, none is written over another.
   const steps = files.flatMap((file) => {
     const found = plan.find(({ from }) => from === nameOf(file))
@@ -114,5 +108,3 @@ function filesOf(folder: string): readonly string[] {
 }
 
 const nameOf = (file: string): string => FILE.exec(file)?.[1] ?? file
-const numberOf = (name: string): number => Number(VERSION.exec(name)?.[1])
-const isByHand = (name: string): boolean => numberOf(name) >= 2 && numberOf(name) <= LAST_BY_HAND

@@ -16,10 +16,8 @@ describe('ashlar security-check', function () {
 
   it('passes a service that is in order, and names what it did not check', async () => {
     const { exit, stdout, stderr } = await check('--public', PING)
-    expect([exit, stderr]).to.deep.equal([
-      0,
-      'note: requests: an option of securityCheck of ashlar/testing, which you call in a test\n',
-    ])
+    expect(exit).to.equal(0)
+    expect(stderr).to.match(/^note: [^\n]*\brequests\b[^\n]*\n$/)
     const lines = stdout.trimEnd().split('\n')
     expect(lines.at(-1)).to.match(/^passed: 18 methods, \d{3,} calls$/)
     expect(lines.slice(0, -1).map((line) => line.split(':')[0])).to.deep.equal(
