@@ -18,16 +18,18 @@ export async function breakingIn(
   { statements, problem }: Script,
   { engine, statementTimeoutMs }: ResolvedOptions,
 ): Promise<readonly (Breaks | undefined)[]> {
+  // A line can have several statements, so each counts as one.
+  const numbered = statements.map((statement, at) => ({ ...statement, line: at }))
   const findings = lintFile({
     name: '',
     engine: engine.lint,
     direction: 'up',
-    script: { statements, problem, comments: [] },
+    script: { statements: numbered, problem, comments: [] },
     statementTimeoutMs,
   })
   const breaking: (Breaks | undefined)[] = []
-  for (const statement of statements) {
-    const rules = findings.filter(({ line }) => line === statement.line).map(({ rule }) => rule)
+  for (const [at, statement] of statements.entries()) {
+    const rules = findings.filter(({ line }) => line === at).map(({ rule }) => rule)
     const rule = RULES_THAT_BREAK.find((name) => rules.includes(name))
     breaking.push(
       rule === undefined
