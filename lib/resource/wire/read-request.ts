@@ -1,6 +1,13 @@
-import { type DescField, type DescMessage, fromBinary, type Message, ScalarType } from '@bufbuild/protobuf'
+import {
+  type DescField,
+  type DescMessage,
+  fromBinary,
+  type Message,
+  type ScalarType,
+} from '@bufbuild/protobuf'
 import { WireType } from '@bufbuild/protobuf/wire'
 import { InvalidArgument } from '../../errors.js'
+import { wireTypeOf } from './scalar-writers.js'
 
 /**
  * The most fields of a request that its types do not have. They are kept, as protobuf says, and each takes
@@ -170,24 +177,9 @@ class UnknownFields {
 
 const malformed = (): TypeError => new TypeError('it cannot be read')
 
-/** How a value is encoded outside of a packed list. */
-const encodingOf = (type: ScalarType | undefined): WireType => {
-  switch (type) {
-    case ScalarType.STRING:
-    case ScalarType.BYTES:
-      return WireType.LengthDelimited
-    case ScalarType.DOUBLE:
-    case ScalarType.FIXED64:
-    case ScalarType.SFIXED64:
-      return WireType.Bit64
-    case ScalarType.FLOAT:
-    case ScalarType.FIXED32:
-    case ScalarType.SFIXED32:
-      return WireType.Bit32
-    default:
-      return WireType.Varint
-  }
-}
+/** How a value is encoded outside of a packed list; an enum has no scalar type. */
+const encodingOf = (type: ScalarType | undefined): WireType =>
+  type === undefined ? WireType.Varint : wireTypeOf(type)
 
 const known = new WeakMap<DescMessage, ReadonlyMap<number, DescField>>()
 
