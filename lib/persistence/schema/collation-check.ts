@@ -1,17 +1,23 @@
-import { DeclarationError, inEntity, problem } from '../../errors.js'
+import type { DataSource } from 'typeorm'
+import { DeclarationError, inEntity, problem, type Problem } from '../../errors.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { TableName } from '../dialects/catalog/table-definition.js'
 import type { Database, Executor, RunOptions } from '../engines/executor/executor.js'
 import { named } from '../engines/executor/named.js'
 import { unlessAborted } from '../engines/executor/unless-aborted.js'
 import { identifyingColumns } from './identifying-columns.js'
+import { tableNameOf } from './table-name-of.js'
 
 /** A check that takes longer is shared with no further call: its connection may be dead. */
 const SLOW_MS = 1000
 
+/** The resources whose columns were found exact, so that others that are related to them need not ask. */
+const exact = new WeakMap<DataSource, Set<ResourceModel>>()
+
 /**
- * Checks once that the database compares identifying columns exactly. If it took `ACME` for `acme`, or
- * padded, tenant `ACME` would read the rows of `acme`.
+ * Checks once that the database compares identifying columns exactly, in the table of a resource and in those
+ * that its statements reach over relations. If it took `ACME` for `acme`, or padded, tenant `ACME` would read
+ * the rows of `acme`.
  */
 export class CollationCheck {
   /** Whether `run` must still be awaited. */
@@ -22,6 +28,8 @@ export class CollationCheck {
     private readonly model: ResourceModel,
     private readonly table: TableName,
     private readonly database: Database,
+    /** Those of the other tables. */
+    private readonly relatives: () => readonly ResourceModel[],
   ) {}
 
   /**
@@ -44,21 +52,39 @@ export class CollationCheck {
   }
 
   async #check(on: Executor, options?: RunOptions): Promise<void> {
-    const inexact = await on.dialect.inexactColumns(
-      async (text, values) => (await on.run(named(text), values, options)).rows,
-      this.table,
-      identifyingColumns(this.model, on.dialect),
-    )
-    if (inexact === undefined) return
-    const problems = inexact.map(({ column, what, advice }) =>
-      problem(
-        'collation',
-        `${this.model.fields.find((field) => field.column === column)?.proto} has the ${what}, which takes different texts for the same`,
-        advice,
-      ),
-    )
-    if (problems.length > 0)
-      throw new DeclarationError(this.model.entity.name, inEntity(this.model.entity, problems))
-    this.isPending = false
+    const { dataSource } = this.database
+    const known = exact.get(dataSource) ?? new Set()
+    exact.set(dataSource, known)
+    let isMissing = false
+    for (const model of [this.model, ...this.relatives().filter((one) => !known.has(one))]) {
+      const table = model === this.model ? this.table : tableNameOf(model, on.dialect, dataSource)
+      const problems = await inexactColumns(model, table, on, options)
+      if (problems === undefined) isMissing = true
+      else if (problems.length > 0)
+        throw new DeclarationError(model.entity.name, inEntity(model.entity, problems))
+      else known.add(model)
+    }
+    this.isPending = isMissing
   }
+}
+
+/** What compares otherwise in a table; `undefined` for a table that is not there. */
+async function inexactColumns(
+  model: ResourceModel,
+  table: TableName,
+  on: Executor,
+  options: RunOptions | undefined,
+): Promise<readonly Problem[] | undefined> {
+  const inexact = await on.dialect.inexactColumns(
+    async (text, values) => (await on.run(named(text), values, options)).rows,
+    table,
+    identifyingColumns(model, on.dialect),
+  )
+  return inexact?.map(({ column, what, advice }) =>
+    problem(
+      'collation',
+      `${model.fields.find((field) => field.column === column)?.proto} has the ${what}, which takes different texts for the same`,
+      advice,
+    ),
+  )
 }

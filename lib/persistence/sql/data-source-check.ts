@@ -9,7 +9,7 @@ import { listensTo } from '../typeorm/subscribers.js'
 import { refusedKeys } from '../schema/index-problems.js'
 import { CollationCheck } from '../schema/collation-check.js'
 import { deletionProblems } from '../deletion/rules/family.js'
-import { membersOf } from '../deletion/sql/members-of.js'
+import { membersOf, relativesOf } from '../deletion/sql/members-of.js'
 import type { Dialect } from '../dialects/dialect.js'
 import type { StartUpFindings } from '../contract/repository.js'
 import type { TableName } from '../dialects/catalog/table-definition.js'
@@ -57,7 +57,7 @@ export class DataSourceCheck {
     this.#dataSource = dataSource
     this.#dialect = dialect
     this.table = tableNameOf(model, dialect, dataSource)
-    this.#collations = new CollationCheck(model, this.table, database)
+    this.#collations = new CollationCheck(model, this.table, database, () => relativesOf(dataSource, model))
     if (dataSource.isInitialized) this.#checkEntity()
   }
 

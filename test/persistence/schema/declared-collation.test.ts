@@ -55,6 +55,7 @@ function shipWith(collations: Declared, existing = true) {
   return { Ship: AnyShip, Fleet }
 }
 
+const EXACT = { postgres: '"C"', mysql: 'utf8mb4_nopad_bin', sqlite: 'BINARY' } as const
 const OTHERS = { postgres: 'other', mysql: 'utf8mb4_general_ci', sqlite: 'RTRIM' } as const
 
 describeOn('the collation that a column declares', databases, (backend) => {
@@ -64,18 +65,23 @@ describeOn('the collation that a column declares', databases, (backend) => {
   const COLUMNS = { id: 'id', accountId: 'account_id', fleetId: 'fleet_id', name: 'name' } as const
 
   /** Makes the table with a collation in each column, and asks a repository whose entity declares some. */
-  const started = async (declared: Declared, live: Declared) => {
+  const started = async (declared: Declared, live: Declared, ofFleets?: string) => {
     const { Ship, Fleet } = shipWith(declared)
     const { dataSource, close } = await backend.open([Ship, Fleet])
     try {
       await make(dataSource as DataSource, live)
+      if (ofFleets !== undefined)
+        await (dataSource as DataSource).query(
+          `CREATE TABLE fleets (id varchar(40) COLLATE ${EXACT[engine]}, account_id varchar(40) COLLATE ${ofFleets})`,
+        )
       const ships = new (repositoryOf<Ship>(Ship))(dataSource as DataSource)
       const call = RequestContext.as({ tenant: 'acme', subject: 'ada' }, () => ships.list())
       const problems = await call.then(
         () => [],
         (error: unknown) => {
           expect(error).to.be.instanceOf(DeclarationError)
-          return (error as DeclarationError).problems
+          const { subject, problems } = error as DeclarationError
+          return problems.map((one) => (subject === Ship.name ? one : `${subject}: ${one}`))
         },
       )
       return { problems, ...(await verified(dataSource as DataSource, Ship)) }
@@ -94,7 +100,6 @@ describeOn('the collation that a column declares', databases, (backend) => {
     return { found: of(found), noted: of(notes) }
   }
   const make = async (dataSource: DataSource, live: Declared) => {
-    const exact = { postgres: '"C"', mysql: 'utf8mb4_nopad_bin', sqlite: 'BINARY' }[engine]
     if (engine === 'postgres')
       for (const [name, level] of [
         ['loose', 1],
@@ -104,7 +109,7 @@ describeOn('the collation that a column declares', databases, (backend) => {
           `CREATE COLLATION ${name} (provider = icu, locale = 'und-u-ks-level${level}', deterministic = false)`,
         )
     const column = (property: keyof Ship) =>
-      `${COLUMNS[property]} varchar(40) COLLATE ${live[property] ?? exact} ${property === 'fleetId' ? '' : 'NOT NULL'}`
+      `${COLUMNS[property]} varchar(40) COLLATE ${live[property] ?? EXACT[engine]} ${property === 'fleetId' ? '' : 'NOT NULL'}`
     const columns = (Object.keys(COLUMNS) as (keyof Ship)[]).map(column)
     await dataSource.query(`CREATE TABLE ships (${columns.join(', ')}, PRIMARY KEY (account_id, id))`)
   }
@@ -133,6 +138,13 @@ describeOn('the collation that a column declares', databases, (backend) => {
     if (found === undefined) return
     expect(found).to.have.members(['id', 'account_id', 'fleet_id'])
     expect(noted).to.deep.equal(['name'])
+  })
+
+  it('is refused in a table that relations reach, until it is exact', async () => {
+    expect((await started({}, {}, EXACT[engine])).problems).to.deep.equal([])
+    const { problems } = await started({}, {}, loose)
+    expect(problems).to.have.length(1)
+    expect(problems[0]).to.contain('Fleet: ').and.to.contain('account').and.to.contain(loose)
   })
 
   if (engine === 'mysql')

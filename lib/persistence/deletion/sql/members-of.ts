@@ -11,3 +11,16 @@ export function membersOf(dataSource: DataSource): ReadonlyMap<ResourceModel, Me
   if (members === undefined) known.set(dataSource, (members = familyOf(resourcesOf(dataSource))))
   return members
 }
+
+/** The resources that are reached from one over relations, in any direction, itself left out. */
+export function relativesOf(dataSource: DataSource, model: ResourceModel): readonly ResourceModel[] {
+  const members = membersOf(dataSource)
+  const found = new Set([model])
+  for (const one of found) {
+    const { parents = [], children = [] } = members.get(one) ?? {}
+    for (const { parent } of parents) found.add(parent.model)
+    for (const { child } of children) found.add(child.model)
+  }
+  found.delete(model)
+  return [...found]
+}
