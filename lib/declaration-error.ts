@@ -60,6 +60,7 @@ export type ProblemKind =
   // Where its rows are: its table, the DataSource, and how the database compares.
   | 'table'
   | 'dataSource'
+  | 'notInitialized'
   | 'deletion'
   | 'collation'
   // A server: its options, the methods of its services and what they need, and the rules of access.

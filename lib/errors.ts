@@ -25,6 +25,7 @@ export {
   type ProblemKind,
   propertyProblem,
 } from './declaration-error.js'
+export { OptionError } from './option-error.js'
 export type { ErrorDetail } from './error-detail.js'
 export type { FieldViolation } from './field-violations.js'
 

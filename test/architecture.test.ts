@@ -12,10 +12,12 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
   { from: 'lib/status-codes.ts', own: [] },
   { from: 'lib/error-detail.ts', own: ['lib/field-violations.ts'] },
   { from: 'lib/declaration-error.ts', own: [] },
+  { from: 'lib/option-error.ts', own: [] },
   {
     from: 'lib/errors.ts',
     own: [
       'lib/declaration-error.ts',
+      'lib/option-error.ts',
       'lib/error-detail.ts',
       'lib/field-violations.ts',
       'lib/status-codes.ts',

@@ -2,7 +2,7 @@ import type { DataSource } from 'typeorm'
 import { connect } from 'node:net'
 import { Failure } from '../errors/failure.js'
 import { terminalLine } from '../output/terminal-line.js'
-import { type NatsOptions, natsSink, relay } from '../../lib/events/index.js'
+import { type NatsOptions, natsSink, OptionError, relay } from '../../lib/events/index.js'
 
 /** The parsed flags of `outbox relay`. */
 export interface RelayFlags {
@@ -34,13 +34,17 @@ export async function relayUntilEnd(dataSource: DataSource, flags: RelayFlags): 
   await worker.drain()
 }
 
+/** The flags of options that are not called as they are. */
+const FLAGS: Readonly<Record<string, string>> = { servers: 'nats', listenDsn: 'listen-url' }
+
 /** @throws {Failure} for options that mean nothing, by the names of their flags. */
 function inFlags<T>(made: () => T): T {
   try {
     return made()
   } catch (error) {
     if (!(error instanceof TypeError || error instanceof RangeError)) throw error
-    const message = error.message.replace(/^servers\b/, '--nats').replace(/^listenDsn\b/, '--listen-url')
+    const message =
+      error instanceof OptionError ? `--${FLAGS[error.option] ?? error.option}: ${error.why}` : error.message
     throw new Failure('input', message, { cause: error })
   }
 }

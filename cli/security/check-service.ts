@@ -1,4 +1,5 @@
-import type { SecurityReport } from '../../lib/testing/index.js'
+import type { DeclarationError } from '../../lib/server/index.js'
+import { OptionError, type SecurityReport } from '../../lib/testing/index.js'
 import { Failure } from '../errors/failure.js'
 import { servedBy } from '../loading/served.js'
 
@@ -50,15 +51,18 @@ function twoOf(tenants: readonly string[] | undefined): readonly [string, string
 
 /** A server that does not start is the mistake of its author. */
 const refused = (module: string) => (error: unknown) => {
+  // The command has one of the options that the check refuses.
+  if (error instanceof OptionError && error.option === 'tenants')
+    throw new Failure('input', `--tenant: ${error.why}`)
   if (!(error instanceof TypeError) && !isSystem(error)) throw error
   const text = error.message.replaceAll(/\s*\n\s*/g, ' ')
-  // Of the options, the command has no other that the check refuses.
-  if (text.startsWith('tenants: ')) throw new Failure('input', text.replace('tenants: ', '--tenant: '))
-  const hint = text.includes(NOT_INITIALIZED) ? `; export a function \`${CHECKED}\` that does so first` : ''
+  const hint = isNotInitialized(error) ? `; export a function \`${CHECKED}\` that does so first` : ''
   throw new Failure('input', `${module} does not start: ${text}${hint}`, { cause: error })
 }
 
-const NOT_INITIALIZED = 'await dataSource.initialize() first'
+/** Not by its class: the module may have its own copy of the package. */
+const isNotInitialized = (error: Error & Partial<DeclarationError>): boolean =>
+  error.values?.some(({ kind }) => kind === 'notInitialized') === true
 
 const isSystem = (error: unknown): error is NodeJS.ErrnoException =>
   error instanceof Error && 'syscall' in error

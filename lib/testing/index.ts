@@ -7,6 +7,7 @@ export { expectDenied } from './harness/expect-denied.js'
 export { expectInvalidField } from './harness/expect-invalid-field.js'
 export { fixedClock, type FixedClock } from './harness/fixed-clock.js'
 export { fixedIds } from './harness/fixed-ids.js'
+export { OptionError } from '../errors.js'
 export { repositoryContract } from './contract/repository-contract.js'
 export type {
   NotChecked,

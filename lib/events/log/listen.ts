@@ -1,4 +1,5 @@
 import type { FailureReport } from '../../context.js'
+import { OptionError } from '../../errors.js'
 import { ReportLimit } from '../../faults/report-limit.js'
 import type { Database } from '../../persistence/engines/executor/executor.js'
 import { CHANNEL, WakeUp } from '../../persistence/outbox/sql/wake-up.js'
@@ -29,7 +30,7 @@ export interface OutboxListener {
 
 const [HEARD_WITHIN_MS, RECONNECT_MS] = [2000, 5000]
 
-/** @throws TypeError for a `listenDsn` where there is no LISTEN. */
+/** @throws OptionError for a `listenDsn` where there is no LISTEN. */
 export function listenFor(
   database: Database,
   dsn: string | undefined,
@@ -37,7 +38,7 @@ export function listenFor(
 ): OutboxListener {
   if (dsn === undefined) return { start: () => {}, close: () => Promise.resolve() }
   if (database.dialect.stores.notify === undefined)
-    throw new TypeError(`listenDsn: ${database.dialect.label} has no LISTEN: leave it out`)
+    throw new OptionError('listenDsn', `${database.dialect.label} has no LISTEN: leave it out`)
   return new PostgresListener(dsn, WakeUp.of(database), onFailure)
 }
 

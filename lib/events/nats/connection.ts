@@ -1,6 +1,6 @@
 import type { JetStreamClient, JetStreamManager, StreamConfig } from '@nats-io/jetstream'
 import type { NatsConnection, NodeConnectionOptions } from '@nats-io/transport-node'
-import { Unavailable } from '../../errors.js'
+import { OptionError, Unavailable } from '../../errors.js'
 import type { NatsOptions } from './nats-options.js'
 import { loadNats, MISSING_PACKAGES } from './packages.js'
 
@@ -28,14 +28,16 @@ export class NatsStream {
   #connection: NatsConnection | undefined
   readonly #reconnected = new Set<() => void>()
 
-  /** @throws TypeError for a prefix or a stream that is none. */
+  /** @throws OptionError for a prefix, a server or a stream that is none. */
   constructor(private readonly options: NatsOptions) {
     const { prefix = 'events', stream = 'EVENTS' } = options
     if (!PREFIX.test(prefix))
-      throw new TypeError(`"${prefix}" is no prefix of subjects: such as events, or acme.events`)
+      throw new OptionError('prefix', `"${prefix}" is no prefix of subjects: such as events, or acme.events`)
     for (const server of [options.servers].flat())
-      if (!URL.canParse(server)) throw new TypeError('servers holds no URL such as nats://127.0.0.1:4222')
-    if (!STREAM.test(stream)) throw new TypeError(`"${stream}" is no name of a stream: such as EVENTS`)
+      if (!URL.canParse(server))
+        throw new OptionError('servers', 'one is no URL, such as nats://127.0.0.1:4222')
+    if (!STREAM.test(stream))
+      throw new OptionError('stream', `"${stream}" is no name of a stream: such as EVENTS`)
     this.prefix = prefix
     this.name = stream
   }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { RequestContext } from '../../context.js'
+import { OptionError } from '../../errors.js'
 import type { MemoryDatabase } from '../../persistence/memory/memory-database.js'
 import type { TransactionContext } from '../../persistence/sql/transaction-context.js'
 import type { OutboxListener } from '../log/listen.js'
@@ -92,7 +93,7 @@ export class MemoryStore implements OutboxStore {
   }
 
   listener(dsn: string | undefined): OutboxListener {
-    if (dsn !== undefined) throw new TypeError('listenDsn: memory has no LISTEN: leave it out')
+    if (dsn !== undefined) throw new OptionError('listenDsn', 'memory has no LISTEN: leave it out')
     return { start: () => {}, close: () => Promise.resolve() }
   }
 

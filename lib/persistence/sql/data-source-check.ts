@@ -81,7 +81,7 @@ export class DataSourceCheck {
 
   findings(): StartUpFindings {
     if (!this.#dataSource.isInitialized)
-      return { problems: [problem('dataSource', NOT_INITIALIZED)], warnings: [] }
+      return { problems: [problem('notInitialized', NOT_INITIALIZED)], warnings: [] }
     const others = [
       ...this.#managed(),
       ...this.#dataSource.subscribers.map((subscriber) => this.#subscriber(subscriber)),

@@ -261,7 +261,7 @@ describeOn('ashlar outbox', servers, (backend) => {
     const named = await outbox(['relay', '--nats', 'nats://127.0.0.1:4222', '--stream', 'a.b'])
     expect([named.exit, named.stderr.includes('a.b')]).to.deep.equal([2, true])
     const nats = await outbox(['relay', '--nats', ':'])
-    expect([nats.exit, nats.stderr.includes('ashlar: --nats ')]).to.deep.equal([2, true])
+    expect([nats.exit, nats.stderr.includes('ashlar: --nats: ')]).to.deep.equal([2, true])
   })
 
   it('says where there is no outbox, and what to do', async () => {

@@ -1,3 +1,4 @@
+import { OptionError } from '../../../errors.js'
 import type { ResourceModel } from '../../../persistence/index.js'
 import { type NewText, newTextThat } from './made-up-keys.js'
 import type { Subject } from './subjects.js'
@@ -12,7 +13,7 @@ export interface Tenants {
 
 /**
  * The two tenants that are given, or two that are made up for all of the resources.
- * @throws TypeError for tenants that a resource cannot belong to, and where none can be made up.
+ * @throws OptionError for tenants that a resource cannot belong to, and where none can be made up.
  */
 export function tenantsOf(
   subjects: readonly Subject[],
@@ -23,21 +24,20 @@ export function tenantsOf(
   const make = newTextThat((text) => strangerTo(text) === undefined, 'tenant-a-')
   if (given === undefined) {
     const two = [make('tenant-a-'), make('tenant-b-')] as const
-    if (two.some(strangerTo)) throw new TypeError(noneFits(models))
+    if (two.some(strangerTo)) throw refused(noneFits(models))
     return { two, another: make, areMadeUp: true }
   }
   const [first, second] = given
-  if (first === second)
-    throw new TypeError(`tenants: ${JSON.stringify(first)} is given twice, give two tenants`)
+  if (first === second) throw refused(`${JSON.stringify(first)} is given twice, give two tenants`)
   for (const text of given) {
     const model = strangerTo(text)
     if (model !== undefined)
-      throw new TypeError(
-        `tenants: ${JSON.stringify(text)} is no tenant of ${told(model)}${meant(model, text)}`,
-      )
+      throw refused(`${JSON.stringify(text)} is no tenant of ${told(model)}${meant(model, text)}`)
   }
   return { two: given, another: make, areMadeUp: false }
 }
+
+const refused = (why: string) => new OptionError('tenants', why)
 
 const isTenantOf = ({ tenant, tenantPart }: ResourceModel, text: string): boolean =>
   tenantPart === undefined ||
@@ -45,7 +45,7 @@ const isTenantOf = ({ tenant, tenantPart }: ResourceModel, text: string): boolea
 
 const noneFits = (models: readonly ResourceModel[]): string => {
   const all = models.filter(({ tenant }) => tenant !== undefined).map(told)
-  return `tenants: no tenant can be made up that is one of ${[...new Set(all)].join(', ')}: give two`
+  return `no tenant can be made up that is one of ${[...new Set(all)].join(', ')}: give two`
 }
 
 /** The resource, and what its tenants are. */
