@@ -2,9 +2,16 @@ import type { CallEnd } from '../../../call-end.js'
 import { Unavailable } from '../../../errors.js'
 import { cancellation } from '../errors/cancellation.js'
 
+/**
+ * The longest wait is counted in so many parts. While the process itself stands still, at most one of them
+ * passes.
+ */
+const PARTS = 4
+
 interface Waiter {
   readonly alone: boolean
-  readonly since: number
+  /** The first part that it waits for from its beginning. */
+  readonly from: number
   readonly admit: () => void
   readonly refuse: (error: Error) => void
 }
@@ -19,8 +26,16 @@ export class Turns {
   #alone = false
   #closed = false
   #timer: NodeJS.Timeout | undefined
+  /** Parts that have passed while callers waited. */
+  #passed = 0
+  /** The first part in which no turn has ended. */
+  #still = 0
 
-  /** @param timeoutMs - the longest wait. @param abreast - how many single statements run at once. */
+  /**
+   * @param timeoutMs - how long a caller waits while no turn ends. A queue that moves is as long as its
+   * callers let it be: each has its own deadline.
+   * @param abreast - how many single statements run at once.
+   */
   constructor(
     private readonly timeoutMs: number,
     private readonly abreast: number,
@@ -28,7 +43,7 @@ export class Turns {
 
   /**
    * Waits for a turn; undefined when there is no need to wait.
-   * @throws Unavailable after waiting for the timeout. @throws Cancelled, DeadlineExceeded
+   * @throws Unavailable where no turn has ended for the timeout. @throws Cancelled, DeadlineExceeded
    */
   enter(alone: boolean, signal?: CallEnd): Promise<void> | undefined {
     if (this.#closed) return Promise.reject(closed())
@@ -36,7 +51,7 @@ export class Turns {
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
         alone,
-        since: Date.now(),
+        from: this.#begun,
         admit: () => {
           signal?.removeEventListener('abort', leave)
           resolve()
@@ -62,6 +77,7 @@ export class Turns {
   readonly leave = (): void => {
     this.#inside--
     this.#alone = false
+    this.#still = this.#begun
     if (this.#waiting.length > 0) this.#next()
   }
 
@@ -90,10 +106,14 @@ export class Turns {
     this.#timer?.unref()
   }
 
+  /** The next part to begin. */
+  get #begun(): number {
+    return this.#timer === undefined ? this.#passed : this.#passed + 1
+  }
+
   /** One timer for the whole queue: the first caller has waited longest. */
   #watch(): void {
-    const first = this.#waiting[0]
-    if (first === undefined) return
+    if (this.#waiting.length === 0) return
     if (this.#timer !== undefined) {
       this.#timer.ref()
       return
@@ -101,20 +121,23 @@ export class Turns {
     this.#timer = setTimeout(
       () => {
         this.#timer = undefined
-        const late = Date.now() - this.timeoutMs
-        for (let next = this.#waiting[0]; next !== undefined && next.since <= late; next = this.#waiting[0]) {
-          this.#waiting.shift()
-          next.refuse(
-            new Unavailable(
-              `the database was busy with another transaction for ${this.timeoutMs} ms: try again`,
-            ),
-          )
-        }
-        this.#next()
+        this.#passed++
+        if (this.#passed - this.#still >= PARTS) this.#refuseLate()
         this.#watch()
       },
-      Math.max(1, first.since + this.timeoutMs - Date.now()),
+      Math.max(1, this.timeoutMs / PARTS),
     )
+  }
+
+  #refuseLate(): void {
+    for (let [first] = this.#waiting; first !== undefined; [first] = this.#waiting) {
+      if (this.#passed - first.from < PARTS) break
+      this.#waiting.shift()
+      first.refuse(
+        new Unavailable(`the database was busy with another transaction for ${this.timeoutMs} ms: try again`),
+      )
+    }
+    this.#next()
   }
 }
 

@@ -21,7 +21,7 @@ const CONTROL = /^(?:\s|--[^\n]*\n|\/\*[^]*?\*\/)*(?:BEGIN|COMMIT|END|ROLLBACK|S
 export class SqliteLeases {
   readonly #turns: Turns
 
-  /** @param timeoutMs - how long a statement or a transaction waits for its turn. */
+  /** @param timeoutMs - how long a statement or a transaction waits while no turn before it ends. */
   constructor(
     readonly connection: SqliteConnection,
     timeoutMs: number,

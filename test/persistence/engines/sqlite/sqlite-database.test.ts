@@ -169,7 +169,6 @@ describeOn('SqliteDataSource', engines, ({ name }) => {
     })
 
     it('keeps exactly what was reported as written, however many write at once', async () => {
-      dataSource = await open({ busyTimeoutMs: 120_000 })
       const cats = dataSource.getRepository(catSchema)
       const kept: string[] = []
       const write = async (id: number) => {
