@@ -9,6 +9,7 @@ import { fieldsByProperty, namedFields } from './columns/fields-by-property.js'
 import { ColumnNames, type ResourceNaming, strategyOf } from './columns/column-naming.js'
 import { generatedNumbers, takeGeneratedUuids } from './columns/generated-values.js'
 import { keepTimes, propertyOfTime } from './columns/kept-times.js'
+import { ownOptions } from './columns/own-options.js'
 import { secretColumns } from './columns/secret-columns.js'
 import { manageColumn } from './columns/managed-column.js'
 import { tenantDeclared } from './tenant-scoped.js'
@@ -100,6 +101,7 @@ export function Resource(options: ResourceOptions = {}): ClassDecorator {
     ]
     const strategy = strategyOf(options.naming)
     const names = new ColumnNames(strategy)
+    ownOptions(columnsOf(entity))
     if (options.existing === true) keepTimes(new Set<unknown>(lineage(entity)), facts)
     const nullableTime = { type: Date, nullable: true } as const
     const classes = new Set<unknown>(lineage(entity))
