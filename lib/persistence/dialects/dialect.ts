@@ -1,4 +1,5 @@
 import type { Field } from '../../resource/fields/field.js'
+import type { KindName } from '../../resource/kinds/kind.js'
 import type { Isolation } from '../contract/repository.js'
 import type { LockClause } from '../contract/row-lock.js'
 import type { Direction } from '../query/order-by.js'
@@ -72,8 +73,8 @@ export interface MintingSql {
   readonly column: string
   /** Whether that makes the column the primary key, so that the table says so nowhere else. */
   readonly isPrimaryKey: boolean
-  /** Whether numbers end where the type of the column does, and not where 64 bits do. */
-  readonly endsWithType: boolean
+  /** Whether numbers end in its column where the kind does, and go no further. */
+  readonly endsWithKind: (kind: KindName) => boolean
   /** What follows the table where a new row has no other column. */
   readonly alone: string
   /** What a statement needs that inserts a chosen number all the same. */

@@ -117,7 +117,7 @@ const dialect = ({
   minting: {
     column: ' AUTO_INCREMENT',
     isPrimaryKey: false,
-    endsWithType: true,
+    endsWithKind: () => true,
     alone: '() VALUES ()',
     overriding: '',
     added: (table, { name, type }) =>

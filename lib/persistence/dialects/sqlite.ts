@@ -1,5 +1,6 @@
 import { controlStatements } from './control-in-text.js'
 import { columnText } from './column-text.js'
+import { int32, uint32 } from '../../resource/kinds/integers.js'
 import type { Dialect } from './dialect.js'
 import { sqliteGathered } from './sqlite/gathered.js'
 import { sqliteJson } from './sqlite/json.js'
@@ -86,7 +87,8 @@ export const sqlite: Dialect = {
   minting: {
     column: ' PRIMARY KEY AUTOINCREMENT',
     isPrimaryKey: true,
-    endsWithType: false,
+    // It counts in 64 bits, whatever the column is.
+    endsWithKind: (kind) => kind !== int32.name && kind !== uint32.name,
     alone: 'DEFAULT VALUES',
     overriding: '',
     added: ({ name }) => `make ${quote(name)} anew`,

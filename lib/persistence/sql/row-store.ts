@@ -1,7 +1,6 @@
 import { Internal } from '../../errors.js'
 import type { Field } from '../../resource/fields/field.js'
 import { trialKey } from '../../resource/keys/minted.js'
-import { kindOf } from '../../resource/kinds/kinds.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { CredentialRow } from '../contract/credential-check.js'
 import type { Dialect } from '../dialects/dialect.js'
@@ -69,9 +68,7 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, SeenRows
     this.tenant = model.tenant === undefined ? this.key : partSql(model.tenant, dialect)
     this.#inserted = inserted(model)
     this.#unminted = unminted(model)
-    const { increments } = kindOf(model.key)
-    const isNarrow = typeof increments === 'object' && typeof increments.range[1] === 'number'
-    this.#mayMintTooMuch = this.#mints && isNarrow && !dialect.minting.endsWithType
+    this.#mayMintTooMuch = this.#mints && !dialect.minting.endsWithKind(model.key.kind)
     this.#hydrate = hydratorOf(model, model.entityFields, dialect)
     this.hydrateBehind = hydratorOf(model, model.entityFields, dialect, 1)
     this.lists = new RowLists(model, dialect, this.statements, tableOf)
