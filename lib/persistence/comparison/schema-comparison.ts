@@ -1,3 +1,4 @@
+import { DeclarationError } from '../../errors.js'
 import type { TableDifference, TableNote } from '../../text/table-difference.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { CatalogRow, LiveSchema, LiveTable } from '../dialects/catalog/live-table.js'
@@ -12,7 +13,7 @@ import { type ComparedDialect, expectedTable } from './expected-table.js'
 import { tableDifferences } from './table-differences.js'
 import { storedVector, vectorDifferences } from './vector-differences.js'
 import { identifyingColumns } from '../schema/identifying-columns.js'
-import { referencesOf, type TableReferences } from '../schema/foreign-keys.js'
+import { referencesOf, type TableReferences, unmadeForeignKeys } from '../schema/foreign-keys.js'
 import { resourcesIn } from '../schema/resources-in.js'
 import { type Naming, tableNameOf, tableText } from '../schema/table-name-of.js'
 import { tableOf } from '../schema/table-of.js'
@@ -59,6 +60,8 @@ export function schemaComparison(
         text: `the DataSource has its tables in the schema ${schema}, and these migrations make them in ${live.schema}`,
         detail: `say --schema ${schema}, or give the DataSource { schema: ${JSON.stringify(live.schema)} }`,
       })
+    const unmade = unmadeForeignKeys(models, dialect)
+    if (unmade.length > 0) throw new DeclarationError('entities', unmade)
     const links = referencesOf(models, dialect, naming)
     // The DataSource is told by its schema, and the connection by its search path.
     const at =

@@ -8,7 +8,7 @@ import { dialectNamed } from '../dialects/dialect-named.js'
 import { quoteTable } from '../dialects/quote-table.js'
 import { SEARCH_VECTOR, vectorOf } from '../dialects/search-predicate.js'
 import { addForeignKey, createNewTable } from '../schema/create-table.js'
-import { referencesOf } from '../schema/foreign-keys.js'
+import { referencesOf, unmadeForeignKeys } from '../schema/foreign-keys.js'
 import { newTable, schemaOf } from '../schema/new-table.js'
 import { resourcesIn } from '../schema/resources-in.js'
 import { type SchemaVersion, versionOf } from '../schema/schema-version.js'
@@ -81,6 +81,8 @@ export function schemaModel(entities: Readonly<Record<string, unknown>> | readon
     throw new DeclarationError('entities', [problem('entity', 'there is no resource among them')])
   const models = relationGraph(unsorted).order
   const definitions = (dialect: ComparedDialect): readonly TableDefinition[] => {
+    const unmade = unmadeForeignKeys(models, dialect)
+    if (unmade.length > 0) throw new DeclarationError('entities', unmade)
     const links = referencesOf(models, dialect, naming)
     return models.map((model) => tableOf(model, dialect, tableNameOf(model, dialect, naming), links(model)))
   }

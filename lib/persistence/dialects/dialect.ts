@@ -221,6 +221,8 @@ export interface Dialect {
 }
 
 export interface ForeignKeySql {
+  /** Whether the columns on both sides need one collation. */
+  readonly needsOneCollation: boolean
   /** Selects their names as `name`. */
   readonly find: (table: TableName) => { readonly text: string; readonly values: readonly unknown[] }
 }

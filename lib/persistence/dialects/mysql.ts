@@ -133,6 +133,7 @@ const dialect = ({
     ofTable: undefined,
   },
   foreignKeys: {
+    needsOneCollation: true,
     find: ({ schema, name }) => ({
       text: "SELECT CONSTRAINT_NAME AS name FROM information_schema.TABLE_CONSTRAINTS WHERE CONSTRAINT_TYPE = 'FOREIGN KEY' AND TABLE_SCHEMA = COALESCE(?, DATABASE()) AND TABLE_NAME = ?",
       values: [schema ?? null, name],

@@ -113,6 +113,7 @@ export const postgres: Dialect = {
       'SELECT nspname AS place FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE c.oid = to_regclass($1)',
   },
   foreignKeys: {
+    needsOneCollation: false,
     find: (table) => ({
       text: "SELECT conname AS name FROM pg_constraint WHERE contype = 'f' AND conrelid = to_regclass($1)",
       values: [quoteTable(table, { quote })],

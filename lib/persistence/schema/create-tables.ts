@@ -6,7 +6,7 @@ import { locateTable } from '../dialects/catalog/locate-table.js'
 import { dialectNamed } from '../dialects/dialect-named.js'
 import type { TableDefinition, TableName } from '../dialects/catalog/table-definition.js'
 import { addForeignKey, createIndex, createTable } from './create-table.js'
-import { referencesOf, tenantTargets } from './foreign-keys.js'
+import { referencesOf, tenantTargets, unmadeForeignKeys } from './foreign-keys.js'
 import { identifyingColumns } from './identifying-columns.js'
 import { modelsOf } from './resources-in.js'
 import { type Naming, tableNameOf } from './table-name-of.js'
@@ -38,7 +38,11 @@ export async function createTables(
   const tables = models.map((model) =>
     tableOf(model, dialect, tableNameOf(model, dialect, dataSource), links(model)),
   )
-  const problems = [...tables.flatMap((table) => refusedKeys(table, dialect)), ...sharedIndexNames(tables)]
+  const problems = [
+    ...unmadeForeignKeys(models, dialect),
+    ...tables.flatMap((table) => refusedKeys(table, dialect)),
+    ...sharedIndexNames(tables),
+  ]
   if (problems.length > 0) throw new DeclarationError('entities', problems)
   const isThere = async (model: ResourceModel, table: TableName) =>
     (await dialect.inexactColumns(query, table, identifyingColumns(model, dialect))) !== undefined

@@ -1,3 +1,5 @@
+import { inEntity, type Problem, propertyProblem } from '../../errors.js'
+import type { Field } from '../../resource/fields/field.js'
 import { isChecked, isOwning } from '../../resource/relations/relation.js'
 import { type ResourceModel, resourceModel } from '../../resource/resource-model.js'
 import type { ForeignKeyDefinition } from '../dialects/catalog/table-definition.js'
@@ -75,6 +77,42 @@ export function* tenantTargets(model: ResourceModel): Generator<ResourceModel> {
     if (!target.tenantInKey && tenantsOf(model, target)[0].length > 0) yield target
   }
 }
+
+/**
+ * The references of a resource that its table can have no foreign key for: the table is made with the exact
+ * collation, and what they refer to declares another one.
+ */
+export function foreignKeyProblems(
+  model: ResourceModel,
+  { label, exactly, foreignKeys }: Dialect,
+): readonly Problem[] {
+  if (model.existing || foreignKeys?.needsOneCollation !== true) return []
+  return model.relations.filter(isOwning).flatMap((relation) => {
+    const target = resourceModel<object>(relation.target())
+    const referred = tenantsOf(model, target)[1].length > 0 ? [target.tenant, target.key] : [target.key]
+    const found = referred.find((field) => field?.collation !== undefined && isLoose(field, exactly))
+    if (found === undefined) return []
+    const { property, isHidden, reference } = relation
+    const [own, other] = [model.entity.name, target.entity.name]
+    const held = isHidden ? `a property for ${property}` : reference.property
+    const place = found === target.tenant ? model.tenant?.property : held
+    return [
+      propertyProblem(
+        'collation',
+        property,
+        `${property}: ${found.property} of ${other} has the collation ${found.collation}, the table of ${own} is made with another, and ${label} makes no foreign key between the two`,
+        `declare @Resource({ existing: true }) on ${own} and @Column({ collation: '${found.collation}' }) on ${place}, and make its table in a file of your own; or give ${found.property} of ${other} the exact collation`,
+      ),
+    ]
+  })
+}
+
+/** The same of several resources, each named. */
+export const unmadeForeignKeys = (models: readonly ResourceModel[], dialect: Dialect): readonly Problem[] =>
+  models.flatMap((model) => inEntity(model.entity, foreignKeyProblems(model, dialect), true))
+
+const isLoose = ({ collation = '' }: Field, exactly: Dialect['exactly']): boolean =>
+  exactly('', collation) !== ''
 
 /** The columns of the tenant on both sides, where both have one. */
 const tenantsOf = (

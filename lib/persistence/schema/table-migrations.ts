@@ -5,7 +5,7 @@ import { forMigrated, MIGRATED_DIALECTS, type MigratedDialect } from '../dialect
 import { deletionProblems, familyOf } from '../deletion/rules/family.js'
 import { relationGraph, type RelationGraph } from '../../resource/relations/graph.js'
 import { type ResourceModel, resourceModel } from '../../resource/resource-model.js'
-import { referencesOf } from './foreign-keys.js'
+import { referencesOf, unmadeForeignKeys } from './foreign-keys.js'
 import { sharedIndexNames } from './index-problems.js'
 import { type AddedForeignKey, newTable } from './new-table.js'
 import { resourcesIn } from './resources-in.js'
@@ -37,7 +37,7 @@ export interface TableMigration {
  * index and foreign key, and the collations that isolation, uniqueness and order need. A DataSource among the
  * exports gives its `entityPrefix` and naming strategy. Empty without a resource.
  * @throws DeclarationError for a resource whose declarations contradict each other, and for two resources of
- * one table: of one that PostgreSQL alone takes for one, when its SQL for PostgreSQL is asked for.
+ * one table. What one engine alone refuses is thrown when the SQL for that engine is asked for.
  */
 export function tableMigrations(exports: Readonly<Record<string, unknown>>): readonly TableMigration[] {
   const { models: all, naming } = resourcesIn(exports)
@@ -106,14 +106,17 @@ export function tableMigrations(exports: Readonly<Record<string, unknown>>): rea
     const made = forMigrated((dialect) => {
       const { table: one, added } = linked(dialect)
       const { up, down } = versionOf(newTable(model, one, dialect, added))
-      const isRefused = refused.get(dialect)?.has(tableText(one)) === true
-      return { isRefused, sql: { table: { schema: one.schema, name: one.name }, up, down } }
+      const problems = [
+        ...(refused.get(dialect)?.has(tableText(one)) === true ? [ofOneName(table)] : []),
+        ...unmadeForeignKeys([model], dialect),
+      ]
+      return { problems, sql: { table: { schema: one.schema, name: one.name }, up, down } }
     })
     return {
       table: name,
       sqlFor: (dialect) => {
-        const { isRefused, sql } = made(dialect)
-        if (isRefused) throw new DeclarationError('entities', [ofOneName(table)])
+        const { problems, sql } = made(dialect)
+        if (problems.length > 0) throw new DeclarationError('entities', problems)
         return sql
       },
       notes: [...search, ...elsewhere, ...outer, ...keys, ...ofSeveral],

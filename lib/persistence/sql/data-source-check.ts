@@ -6,6 +6,7 @@ import { isOwning } from '../../resource/relations/relation.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { HOOK_EVENTS, neverCalled } from '../../resource/typeorm/declared-hooks.js'
 import { listensTo } from '../typeorm/subscribers.js'
+import { foreignKeyProblems } from '../schema/foreign-keys.js'
 import { refusedKeys } from '../schema/index-problems.js'
 import { CollationCheck } from '../schema/collation-check.js'
 import { deletionProblems } from '../deletion/rules/family.js'
@@ -92,6 +93,7 @@ export class DataSourceCheck {
         ...this.#bytes(),
         ...this.#isolation(),
         ...referenceProblems(this.#dataSource, this.model),
+        ...foreignKeyProblems(this.model, this.#dialect),
         ...this.#deletion(),
         ...refusedKeys(tableOf(this.model, this.#dialect, this.table), this.#dialect),
         ...others.flatMap(({ problems }) => problems),
