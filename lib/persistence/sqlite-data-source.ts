@@ -1,8 +1,8 @@
 import { DataSource } from 'typeorm'
-import type { DataSourceOptions, EntityManager, EntityMetadata, QueryRunner } from 'typeorm'
+import type { DataSourceOptions, EntityManager, QueryRunner } from 'typeorm'
 import type { BetterSqlite3DataSourceOptions } from 'typeorm/driver/better-sqlite3/BetterSqlite3DataSourceOptions.js'
 import { inheritedFacts } from '../../decorators/entity-facts.js'
-import type { EntityClass } from '../resource/resource-model.js'
+import { type EntityClass, isResource } from '../resource/resource-model.js'
 import { UnjoinedTransaction } from './contract/open-transaction.js'
 import { executorOf } from './engines/executor-of.js'
 import { createTables } from './schema/create-tables.js'
@@ -66,9 +66,7 @@ export class SqliteDataSource extends DataSource {
    * unless `synchronize` is false.
    */
   override async synchronize(dropBeforeSync = false): Promise<void> {
-    const isResource = ({ target }: EntityMetadata) =>
-      typeof target === 'function' && inheritedFacts(target as EntityClass<object>).resource !== undefined
-    const resources = this.entityMetadatas.filter(isResource)
+    const resources = this.entityMetadatas.filter(({ target }) => isResource(target))
     for (const metadata of resources) metadata.synchronize = false
     const isMixed = resources.length < this.entityMetadatas.length
     if (isMixed || dropBeforeSync) await super.synchronize(dropBeforeSync)

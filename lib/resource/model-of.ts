@@ -40,6 +40,10 @@ export function resourceModel<E extends object>(entity: EntityClass<E>): Resourc
   return model as ResourceModel<E>
 }
 
+/** Whether it is a class that `@Resource()` stands above. */
+export const isResource = (value: unknown): value is EntityClass<object> =>
+  typeof value === 'function' && inheritedFacts(value).resource !== undefined
+
 function build(entity: EntityClass<object>): ResourceModel {
   const declared = inheritedFacts(entity)
   const internal = internalOf(declared.properties)

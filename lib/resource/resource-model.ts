@@ -167,4 +167,4 @@ export interface ResourceModel<E extends object = object> {
   checkValues(entity: Partial<E>, properties?: readonly string[]): void
 }
 
-export { resourceModel } from './model-of.js'
+export { isResource, resourceModel } from './model-of.js'

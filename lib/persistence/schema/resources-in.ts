@@ -1,7 +1,13 @@
 import type { DataSource } from 'typeorm'
-import { inheritedFacts, otherCopyOf } from '../../../decorators/entity-facts.js'
-import { DeclarationError, problem } from '../../errors.js'
-import { type EntityClass, resourceModel, type ResourceModel } from '../../resource/resource-model.js'
+import { otherCopyOf } from '../../../decorators/entity-facts.js'
+import { DeclarationError, inEntity, problem } from '../../errors.js'
+import {
+  type EntityClass,
+  isResource,
+  resourceModel,
+  type ResourceModel,
+} from '../../resource/resource-model.js'
+import { relationProblems } from '../deletion/rules/relation-problems.js'
 import { postgres } from '../dialects/postgres.js'
 import { type Naming, tableNameOf, tableText } from './table-name-of.js'
 
@@ -85,7 +91,22 @@ export function checkResources(entities: object): void {
   modelsOf(Object.values(entities).filter(isResource))
 }
 
-/** @throws DeclarationError with what is wrong with each of them. */
+const fitting = new WeakSet<DataSource>()
+
+/**
+ * The model of a resource of a DataSource. @throws DeclarationError with what is wrong with any of its
+ * resources, so that one start tells all of it.
+ */
+export function modelOn<E extends object>(dataSource: DataSource, entity: EntityClass<E>): ResourceModel<E> {
+  const { isInitialized, entityMetadatas, options } = dataSource
+  if (!fitting.has(dataSource)) {
+    checkResources(isInitialized ? entityMetadatas.map(({ target }) => target) : { ...options.entities })
+    if (isInitialized) fitting.add(dataSource)
+  }
+  return resourceModel(entity)
+}
+
+/** @throws DeclarationError with what is wrong with each of them, and with how they refer to one another. */
 export function modelsOf(entities: readonly EntityClass<object>[]): readonly ResourceModel[] {
   const refused: DeclarationError[] = []
   const models = entities.flatMap((entity) => {
@@ -97,6 +118,10 @@ export function modelsOf(entities: readonly EntityClass<object>[]): readonly Res
       return []
     }
   })
+  for (const [at, problems] of relationProblems(models).entries()) {
+    const { entity } = models[at] as ResourceModel
+    if (problems.length > 0) refused.push(new DeclarationError(entity.name, inEntity(entity, problems)))
+  }
   const [only, another] = refused
   if (only !== undefined && another === undefined) throw only
   if (refused.length > 0)
@@ -117,9 +142,6 @@ export const resourcesOf = ({
   entityMetadatas = [],
 }: Pick<Naming, 'entityMetadatas'>): readonly ResourceModel[] =>
   entityMetadatas.flatMap(({ target }) => (isResource(target) ? [resourceModel(target)] : []))
-
-const isResource = (value: unknown): value is EntityClass<object> =>
-  typeof value === 'function' && inheritedFacts(value).resource !== undefined
 
 /** By TypeORM's own mark: the module may have a copy of TypeORM of its own. */
 const isDataSource = (value: unknown): value is DataSource =>

@@ -1,8 +1,7 @@
-import { DeclarationError, inEntity, problem } from '../../errors.js'
+import { DeclarationError, problem } from '../../errors.js'
 import type { TableDefinition, TableName } from '../dialects/catalog/table-definition.js'
 import type { Dialect } from '../dialects/dialect.js'
 import { forMigrated, MIGRATED_DIALECTS, type MigratedDialect } from '../dialects/migrated-dialects.js'
-import { deletionProblems, familyOf } from '../deletion/rules/family.js'
 import { relationGraph, type RelationGraph } from '../../resource/relations/graph.js'
 import { type ResourceModel, resourceModel } from '../../resource/resource-model.js'
 import { referencesOf, unmadeForeignKeys } from './foreign-keys.js'
@@ -45,10 +44,6 @@ export function tableMigrations(exports: Readonly<Record<string, unknown>>): rea
   const { postgres, mysql } = MIGRATED_DIALECTS
   const outside = targetsOutside(models)
   const graph = relationGraph([...outside, ...models])
-  const unfit = models.flatMap((model) => inEntity(model.entity, graph.problems(model), true))
-  for (const member of familyOf(models).values())
-    unfit.push(...inEntity(member.model.entity, deletionProblems(member), true))
-  if (unfit.length > 0) throw new DeclarationError('entities', unfit)
   const tables = graph.order
     .filter((model) => models.includes(model))
     .map((model) => ({

@@ -1,8 +1,9 @@
 import type { DataSource, EntityManager } from 'typeorm'
-import { type EntityClass, resourceModel } from '../../resource/resource-model.js'
+import type { EntityClass } from '../../resource/resource-model.js'
 import type { MergeOptions } from '../merging/merge.js'
 import { type StandardOptions, StandardRepository } from '../repository/standard-repository.js'
 import type { SqlCall } from '../rows/row-call.js'
+import { modelOn } from '../schema/resources-in.js'
 import type { DataSourceCheck } from './data-source-check.js'
 import { joinedRepository } from './joined-repository.js'
 import { SqlBackend } from './sql-backend.js'
@@ -26,7 +27,7 @@ export class TypeormRepository<E extends object, K = string> extends StandardRep
   readonly #backend: SqlBackend<E>
 
   constructor(dataSource: DataSource, entity: EntityClass<E>, options: RepositoryOptions = {}) {
-    const model = resourceModel(entity)
+    const model = modelOn(dataSource, entity)
     const backend = new SqlBackend(dataSource, model, options)
     super(model, options, backend)
     this.#backend = backend

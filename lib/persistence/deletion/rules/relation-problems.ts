@@ -1,0 +1,42 @@
+import { DeclarationError, type Problem } from '../../../errors.js'
+import { relationGraph } from '../../../resource/relations/graph.js'
+import type { Relation } from '../../../resource/relations/relation.js'
+import { isResource, type ResourceModel, resourceModel } from '../../../resource/resource-model.js'
+import { deletionProblems, familyOf } from './family.js'
+
+/**
+ * What is wrong with how each of the resources refers to others. A relation is left out whose target is not
+ * loaded yet, or is refused itself.
+ */
+export function relationProblems(models: readonly ResourceModel[]): readonly (readonly Problem[])[] {
+  const known = new Map<ResourceModel, ResourceModel>()
+  for (const model of models) addClear(model, known)
+  const all = [...known.values()]
+  const [graph, family] = [relationGraph(all), familyOf(all)]
+  return models.map((one) => {
+    const model = known.get(one) as ResourceModel
+    const member = family.get(model)
+    return [...graph.problems(model), ...(member === undefined ? [] : deletionProblems(member))]
+  })
+}
+
+/** Adds a resource and what it is related to, each with the relations that can be followed now. */
+function addClear(model: ResourceModel, known: Map<ResourceModel, ResourceModel>): void {
+  if (known.has(model)) return
+  const targets = model.relations.map((relation) => [relation, targetOf(relation)] as const)
+  const relations = targets.flatMap(([relation, target]) => (target === undefined ? [] : [relation]))
+  known.set(model, { ...model, relations })
+  for (const [, target] of targets) if (typeof target === 'object') addClear(target, known)
+}
+
+/** `none` for what is no resource; undefined for what cannot be told now. */
+function targetOf(relation: Relation): ResourceModel | 'none' | undefined {
+  try {
+    const target = relation.target()
+    return isResource(target) ? resourceModel<object>(target) : 'none'
+  } catch (error) {
+    // A class that is not loaded yet is named before its declaration.
+    if (error instanceof DeclarationError || error instanceof ReferenceError) return undefined
+    throw error
+  }
+}
