@@ -5,7 +5,7 @@ import { drilling } from '../../support/drill.js'
 import { callOver } from './form-calls.js'
 import { ASKED, CHOICES } from './form-choices.js'
 import { formed } from './form-entities.js'
-import { type Made, OPERATIONS } from './form-operations.js'
+import { type Made, operationsOn } from './form-operations.js'
 import { openForms, type OpenForms, Trial } from './open-forms.js'
 
 const FORMS = ASKED.map(formed)
@@ -38,8 +38,11 @@ describeOn('what people bring', [...backends, ...merged], (backend) => {
           let made: Made
           let others: unknown
 
-          beforeEach(async () => {
+          before(() => {
             trial = new Trial(one, opened)
+          })
+          beforeEach(async () => {
+            if (name === 'memory') trial = new Trial(one, opened)
             await trial.clear()
           })
 
@@ -71,7 +74,7 @@ describeOn('what people bring', [...backends, ...merged], (backend) => {
             // What belongs to others, or to nobody, is as it was.
             afterEach(async () => expect(await trial.others()).to.deep.equal(others))
 
-            for (const [what, run] of Object.entries(OPERATIONS))
+            for (const [what, run] of operationsOn(one.choice, name === 'memory'))
               it(what, () => trial.asOurs(() => run(trial, made)))
             it('calls', () => callOver(trial, made))
           })

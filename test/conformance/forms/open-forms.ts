@@ -162,6 +162,7 @@ export class Trial {
 
   /** Removes every row, and makes the tenants where they are rows. */
   async clear(): Promise<void> {
+    this.#made = 0
     for (const one of [this.pieces, this.items, this.orgs])
       if (one !== undefined) await this.query(`DELETE FROM ${one.model.table}`)
     // Of the contract are 1 and 2.
