@@ -8,7 +8,7 @@ import { resourceModel } from '../../../lib/resource/resource-model.js'
 import { drill } from '../../support/drill.js'
 import { Task } from '../../support/entities/plans.js'
 
-const RUNS = drill(3_000, 300_000)
+const RUNS = drill(300, 300_000)
 
 const model = resourceModel<object>(Task)
 const namedIn = relationsNamed(model)
