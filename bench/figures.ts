@@ -175,7 +175,7 @@ const BLOCKS: Readonly<Record<string, () => string>> = {
         callersOf(raw, ({ cpuRatio, goal }) => spread(cpuRatio) + (goal === undefined ? '' : ` (${goal})`)),
         callersOf(raw, ({ leastCpuRatio }) => two(leastCpuRatio)),
         callersOf(raw, ({ ratio }) => two(ratio?.median)),
-        callersOf(typeorm, ({ cpuRatio }) => `${cpuRatio.median}`),
+        callersOf(typeorm, ({ cpuRatio: { median } }) => median.toFixed(median < 10 ? 1 : 0)),
       ]
     })
     const head = ['operation', 'callers', 'cpu, prepared `pg`', 'least', 'ratio', 'cpu, TypeORM']
@@ -183,13 +183,16 @@ const BLOCKS: Readonly<Record<string, () => string>> = {
   },
 
   skewed() {
-    const run = recordedRun('skewed')
-    const rows = (run.comparisons ?? []).map(({ operation, ratio, cpuRatio }) => [
-      operation,
-      spread(ratio),
-      spread(cpuRatio),
-    ])
-    return `${told(run)}\n\n${table(['operation', 'ratio', 'cpu'], rows)}`
+    const [run, long] = [recordedRun('skewed'), recordedRun('skewed-long')]
+    const rows = (run.comparisons ?? []).map(({ operation, ratio, cpuRatio }) => {
+      const longer = long.comparisons?.find((one) => one.operation === operation)
+      return [
+        operation,
+        ...[spread(ratio), spread(cpuRatio)],
+        ...[spread(longer?.ratio), longer === undefined ? '' : spread(longer.cpuRatio)],
+      ]
+    })
+    return `${told(run)}\n\n${table(['operation', 'ratio', 'cpu', 'ratio, long', 'cpu, long'], rows)}`
   },
 
   keys() {
