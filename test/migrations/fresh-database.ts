@@ -1,4 +1,5 @@
 import { createConnection } from 'mysql2/promise'
+import { setTimeout as pause } from 'node:timers/promises'
 import { Client } from 'pg'
 import { type Dialect, migrate } from '../../lib/migrations/index.js'
 import { copyStrategy } from '../support/databases/test-database.js'
@@ -182,11 +183,22 @@ export async function killSessions(
 }
 
 /** Waits for the server to say so. */
-export async function untilRow({ dialect, rows }: FreshDatabase, sql: string): Promise<void> {
-  // Within a transaction PostgreSQL shows the same activity again unless it is told not to.
-  do if (dialect === 'postgres') await rows('SELECT pg_stat_clear_snapshot()')
-  while ((await rows(sql)).length === 0)
+export async function untilRow(
+  { dialect, rows }: FreshDatabase,
+  sql: string,
+  isMeant: (row: Row) => boolean = () => true,
+): Promise<Row> {
+  for (;;) {
+    // Within a transaction PostgreSQL shows the same activity again unless it is told not to.
+    if (dialect === 'postgres') await rows('SELECT pg_stat_clear_snapshot()')
+    const found = (await rows(sql)).find(isMeant)
+    if (found !== undefined) return found
+    await pause(BETWEEN_LOOKS_MS[dialect])
+  }
 }
+
+/** MySQL reads its list of transactions anew where nobody has asked for it within 100 ms. */
+const BETWEEN_LOOKS_MS = { postgres: 10, mysql: 150 } as const
 
 /** SQL that finds a session whose statement begins so and waits for a lock. */
 export const waitingForLock = ({ dialect }: FreshDatabase, statement: string): string =>

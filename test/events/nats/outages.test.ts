@@ -20,7 +20,7 @@ import { until } from '../../support/until.js'
 const one = databases.filter(({ name }) => name === 'sqlite')
 
 /** A client that waits for its next request is at it for half a minute. */
-const AT_ONCE_MS = 10_000
+const AT_ONCE_MS = 25_000
 
 describeOn('a relay and a consumer', one, (backend) => {
   const folder = mkdtempSync(join(tmpdir(), 'ashlar-nats-outages-'))

@@ -61,19 +61,25 @@ for (const isWoken of [true, false])
       const { subject, sink } = holder
       for (const key of ['a', 'a', 'b', 'a', 'b', 'c']) await subject.tell(key)
       sink.takesMs = 30
+      let deliver = () => {}
+      sink.takes = new Promise((resolve) => (deliver = resolve))
       holder.relay().start()
+      await until(() => sink.running > 1)
+      sink.takes = undefined
+      deliver()
       await until(() => sink.events.length === 6)
       expect(sink.mostOfOneKey).to.equal(1)
-      expect(sink.most).to.be.above(1)
     })
 
     it('tells keys apart by the tenant', async () => {
       const { subject, sink } = holder
       for (const tenant of ['acme', 'other']) await subject.tell('same', { tenant })
-      sink.takesMs = 50
+      let deliver = () => {}
+      sink.takes = new Promise((resolve) => (deliver = resolve))
       holder.relay().start()
+      await until(() => sink.running === 2)
+      deliver()
       await until(() => sink.events.length === 2)
-      expect(sink.most).to.equal(2)
     })
 
     it('waits for an outage to pass, and gives nothing up', async () => {
@@ -175,7 +181,9 @@ for (const isWoken of [true, false])
       sink.takes = new Promise((resolve) => (deliver = resolve))
       await subject.tell('b')
       await until(() => sink.running === 1)
-      await run(subject.database, "UPDATE outbox_leases SET owner = 'other'")
+      const { later } = sqlText(subject.database)
+      const taken = `UPDATE outbox_leases SET owner = 'other', lease_until = ${later}`
+      await run(subject.database, taken, [HOUR_MS])
       await until(async () => !(await one.status()).isLeading)
       deliver()
       await until(() => sink.running === 0)

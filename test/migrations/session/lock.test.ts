@@ -88,10 +88,11 @@ onEachEngine('the lock', (database, dialect) => {
         )
         seen.push(row?.state, row?.waits)
       }
+      const looked = new AbortController()
       const options = optionsOf(tables(2), {
         module: 'waiter',
-        waitTimeoutMs: 1_000,
-        onProgress: () => void look(),
+        signal: looked.signal,
+        onProgress: () => void look().then(() => looked.abort()),
       })
       await failureOf(migrate(options).up())
       expect(seen).to.include('idle').and.not.include('idle in transaction').and.not.include('Lock')

@@ -226,6 +226,8 @@ describe('a key whose idempotency store never responded', () => {
 describe('an open stream', () => {
   let running: RunningServer
   let finished: string[]
+  /** Where the machine is busy a call can be over before its handler begins: then it is made again. */
+  let isBegun: boolean
   let handle: (signal: AbortSignal) => AsyncIterable<{ text: string }>
 
   before(async () => {
@@ -235,6 +237,7 @@ describe('an open stream', () => {
   })
   beforeEach(() => {
     finished = []
+    isBegun = false
     running.records.length = 0
   })
   after(() => running.stop())
@@ -286,9 +289,10 @@ describe('an open stream', () => {
       const headers = { ...ALICE, 'grpc-timeout': '150m' }
       const response = await fetch(`${running.http}/v1/count?upto=9`, { headers })
       const lines = (await response.text()).trim().split('\n')
-      expect(JSON.parse(lines.at(-1) as string)).to.deep.equal({
-        error: { code: 4, message: 'deadline exceeded', details: [] },
-      })
+      // Where the machine is busy the time is over before the handler is called, and there is no stream.
+      const last = JSON.parse(lines.at(-1) as string) as { readonly error?: object }
+      const told = response.ok ? last.error : last
+      expect(told).to.deep.equal({ code: 4, message: 'deadline exceeded', details: [] })
       expect(await recorded()).to.deep.equal(['DEADLINE_EXCEEDED'])
     })
 
@@ -314,23 +318,23 @@ describe('an open stream', () => {
   }
 
   it('gives its handler up in the end', async () => {
-    let isFinished = false
     handle = async function* () {
       try {
+        isBegun = true
         for (;;) yield await pause(5, { text: 'more' })
       } finally {
-        isFinished = true
+        finished.push('finally')
       }
     }
     const headers = { ...ALICE, 'grpc-timeout': '300m' }
-    await (await fetch(`${running.http}/v1/count?upto=9`, { headers })).text()
-    while (!isFinished) await pause(2)
-    expect(isFinished).to.equal(true)
+    while (!isBegun) await (await fetch(`${running.http}/v1/count?upto=9`, { headers })).text()
+    while (finished.length === 0) await pause(2)
   })
 
   it('that nobody reads lets its handler go at its deadline', async () => {
     handle = async function* () {
       try {
+        isBegun = true
         for (;;) yield await Promise.resolve({ text: 'x'.repeat(100_000) })
       } finally {
         finished.push('finally')
@@ -338,14 +342,16 @@ describe('an open stream', () => {
     }
     for (const listener of ['grpc', 'http']) {
       finished = []
+      isBegun = false
       const headers = { ...ALICE, 'grpc-timeout': '300m' }
       const raw = new RawGrpc(running.grpc)
-      if (listener === 'grpc') {
-        const { stream } = raw.open('Count', headers)
-        stream.end(Buffer.alloc(5))
-        await once(stream, 'response')
-        stream.pause()
-      } else await fetch(`${running.http}/v1/count?upto=9`, { headers })
+      while (!isBegun)
+        if (listener === 'grpc') {
+          const { stream } = raw.open('Count', headers)
+          stream.end(Buffer.alloc(5))
+          await once(stream, 'response')
+          stream.pause()
+        } else await fetch(`${running.http}/v1/count?upto=9`, { headers })
       while (finished.length === 0) await pause(5)
       expect(finished).to.deep.equal(['finally'])
       raw.close()

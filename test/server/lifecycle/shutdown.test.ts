@@ -239,10 +239,12 @@ describe('calls that do not end at a shutdown', () => {
   })
 
   it('get it also where their handlers heed the signal in words of Node', async () => {
+    let isCalled = false
     const running = await startServer((builder) =>
       builder.register(EchoService, {
         ...echoService,
         echo: async (_request, { signal }: ServerCall) => {
+          isCalled = true
           await pause(60_000, undefined, { signal })
           return { text: 'never' }
         },
@@ -250,7 +252,7 @@ describe('calls that do not end at a shutdown', () => {
     )
     const client = new ForeignClient(EchoService, running.grpc)
     const stuck = client.unary('Echo', {}, ALICE)
-    await pause(100)
+    await until(() => isCalled)
     await running.stop()
     expect((await stuck).code).to.equal(14)
     client.close()

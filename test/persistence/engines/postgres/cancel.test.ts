@@ -120,7 +120,7 @@ describeOn(
       })
     const session = async () => (await column(database, 'SELECT pg_backend_pid()'))[0]
 
-    for (const delayMs of [0, 300])
+    for (const delayMs of [0, 50])
       it(`leaves its socket to the server to close, ${delayMs} ms later, and the connection is used on`, async () => {
         gate.delayMs = delayMs
         const before = await session()
