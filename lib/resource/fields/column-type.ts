@@ -32,6 +32,7 @@ export function* typeProblems(
   property: string,
   { type, length, precision }: ColumnOptions,
   kind: KindName,
+  isExisting: boolean,
 ): Generator<Problem> {
   const { declared } = kindOf({ kind })
   const column = typeof type === 'string' ? kindOfColumn(type, undefined) : undefined
@@ -66,7 +67,9 @@ export function* typeProblems(
       `write length: ${UUID_BYTES}`,
     )
   const [digits, why] = declared.precision ?? []
-  if (isSaid(precision) && precision !== digits)
+  // The table of another application may keep fewer.
+  const isKept = isExisting && typeof precision === 'number' && precision < (digits ?? 0)
+  if (isSaid(precision) && precision !== digits && !isKept)
     yield propertyProblem(
       'column',
       property,

@@ -17,7 +17,7 @@ export function fieldProblems(
   isExisting: boolean,
 ): Problem[] {
   const { property, kind, collation } = field
-  const problems = [...typeProblems(property, column, field.kind)]
+  const problems = [...typeProblems(property, column, field.kind, isExisting)]
   // The column of a relation has the type of the key that it holds, which is refused where it is declared.
   if (!isOfRelation)
     problems.push(

@@ -16,7 +16,8 @@ class Visit {
   @PrimaryColumn() id!: string
   @Column() title!: string
   @CreateTime() @CreateDateColumn() createdAt!: Date
-  @UpdateDateColumn() @UpdateTime() updatedAt!: Date
+  @UpdateDateColumn({ precision: 3 }) @UpdateTime() updatedAt!: Date
+  @Column({ type: Date, precision: 0 }) seenAt!: Date
 }
 
 describe('times of a table that is there', () => {
@@ -31,6 +32,7 @@ describe('times of a table that is there', () => {
       ['title', 'regular'],
       ['createdAt', 'createDate'],
       ['updatedAt', 'updateDate'],
+      ['seenAt', 'regular'],
     ])
   })
 })
