@@ -5,6 +5,7 @@ import { kindOf } from '../../resource/kinds/kinds.js'
 import { isOwning } from '../../resource/relations/relation.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { HOOK_EVENTS, neverCalled } from '../../resource/typeorm/declared-hooks.js'
+import { changedHeirs } from '../typeorm/changed-heirs.js'
 import { listensTo } from '../typeorm/subscribers.js'
 import { foreignKeyProblems } from '../schema/foreign-keys.js'
 import { refusedKeys } from '../schema/index-problems.js'
@@ -98,7 +99,12 @@ export class DataSourceCheck {
         ...refusedKeys(tableOf(this.model, this.#dialect, this.table), this.#dialect),
         ...others.flatMap(({ problems }) => problems),
       ],
-      warnings: [...this.#synchronize(), ...this.#required(), ...others.flatMap(({ warnings }) => warnings)],
+      warnings: [
+        ...changedHeirs(this.#dataSource),
+        ...this.#synchronize(),
+        ...this.#required(),
+        ...others.flatMap(({ warnings }) => warnings),
+      ],
     }
   }
 

@@ -1,0 +1,20 @@
+import type { DataSource } from 'typeorm'
+import { inheritedFacts } from '../../../decorators/entity-facts.js'
+import { isResource } from '../../resource/resource-model.js'
+
+/**
+ * What an initialized DataSource has to be told of its entities that are no resource: TypeORM knows one
+ * column of a class that several extend, and a resource among them has changed it.
+ */
+export const changedHeirs = ({ entityMetadatas }: DataSource): readonly string[] =>
+  entityMetadatas.flatMap(({ target, name }) => {
+    if (typeof target !== 'function' || isResource(target)) return []
+    const changed = [...inheritedFacts(target).properties].flatMap(([property, { isManaged }]) =>
+      isManaged === true ? [property] : [],
+    )
+    return changed.length === 0
+      ? []
+      : [
+          `${name} is no resource, and inherits ${changed.join(', ')} from a class that a resource extends, which names these columns in snake_case and takes the tenant into the primary key, for ${name} as well: write naming: 'typeorm' in its @Resource(), or declare them in each class`,
+        ]
+  })
