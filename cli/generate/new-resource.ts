@@ -92,8 +92,16 @@ function parentOf(project: Project, name: string) {
       'input',
       `--parent ${name}: its pattern is ${pattern}, and this command writes resources in those of ${names.camels}/{${names.snake}} only; write the .proto and the entity by hand`,
     )
+  if (names.camel === TENANT)
+    throw new Failure(
+      'input',
+      `--parent ${name}: ${names.snake}_id is the column of the tenant, and cannot refer to one ${names.type} of several in a tenant. Where the ${names.snake} is the tenant, leave --parent out, because each row belongs to its tenant; else choose another name for the parent, such as Customer${names.type}`,
+    )
   return { names, resource }
 }
+
+/** An entity of this command has its tenant in `accountId`. */
+const TENANT = 'account'
 
 function onlyPackage({ packages }: Project): string {
   const [only, ...others] = packages
