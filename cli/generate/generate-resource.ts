@@ -1,8 +1,9 @@
+import type { DescMessage } from '@bufbuild/protobuf'
 import type { FileDescriptorSet } from '@bufbuild/protobuf/wkt'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Failure } from '../errors/failure.js'
-import { describedProtos, generateCode } from '../proto/buf.js'
+import { generateCode } from '../proto/buf.js'
 import { projectOption } from '../loading/project-option.js'
 import { runTool, toolOf } from '../proto/project-tool.js'
 import { changedResource } from './changed-resource.js'
@@ -15,7 +16,6 @@ import { pascalOf, snakeOf } from './words.js'
 
 /** What a person asks for. */
 export interface ResourceRequest {
-  readonly folder: string
   readonly name: string
   readonly plural?: string | undefined
   readonly parent?: string | undefined
@@ -36,34 +36,24 @@ export interface GeneratedResource {
 }
 
 interface Prepared {
-  readonly project: Project
   readonly files: ChangedFiles
   readonly done: GeneratedResource
 }
 
 /**
- * Writes the files of resources, or adds and removes fields of those that are there, one after another, and
- * generates their code. Where one of them cannot be written, or buf does not accept the .proto files
- * afterwards, all files are put back.
+ * Writes the files of resources, or adds and removes fields of those that are there, and generates their
+ * code. Where one of them cannot be written, or buf does not accept the .proto files afterwards, all files
+ * are put back.
  * @throws {Failure}
  */
 export async function generateResources(
+  folder: string,
   requests: readonly ResourceRequest[],
 ): Promise<readonly GeneratedResource[]> {
   const written: ChangedFiles[] = []
   try {
-    const done: GeneratedResource[] = []
-    for (const request of requests) {
-      const prepared = prepare(await projectIn(request.folder), request)
-      if (prepared.files.paths.length > 0) {
-        prepared.files.write()
-        written.push(prepared.files)
-        await checkWritten(prepared)
-      }
-      done.push({ ...prepared.done, written: prepared.files.paths })
-    }
-    const [first] = requests
-    if (first !== undefined && written.length > 0) await generateCode(first.folder)
+    const done = await writeAll(folder, requests, written)
+    if (written.length > 0) await generateCode(folder)
     return done
   } catch (error) {
     if (written.length === 0) throw error
@@ -71,6 +61,53 @@ export async function generateResources(
     throw new Failure('input', `nothing is changed: ${(error as Error).message}`, { cause: error })
   }
 }
+
+/**
+ * Reads the project once for all requests that need nothing of one another, such as all parents, and not
+ * once for each of them. @param written - gets the files.
+ */
+async function writeAll(
+  folder: string,
+  requests: readonly ResourceRequest[],
+  written: ChangedFiles[],
+): Promise<readonly GeneratedResource[]> {
+  const done = new Map<ResourceRequest, GeneratedResource>()
+  let project = await projectIn(folder)
+  while (done.size < requests.length) {
+    const left = requests.filter((one) => !done.has(one))
+    const ready = left.filter((one, at) => !left.slice(0, at).some((other) => needs(project, one, other)))
+    const before = written.length
+    const removed = new Set<string>()
+    for (const request of ready) {
+      const { files, done: one } = prepare(project, request)
+      if (files.paths.length > 0) {
+        files.write()
+        written.push(files)
+      }
+      const type = messageOf(project, request)?.typeName ?? ''
+      for (const field of one.removedFields) removed.add(`${type}.${field}`)
+      done.set(request, { ...one, written: files.paths })
+    }
+    if (written.length === before) continue
+    const after = await projectIn(folder)
+    checkNumbers(project.set, after.set, removed)
+    project = after
+  }
+  return requests.flatMap((request) => done.get(request) ?? [])
+}
+
+/** Whether a request is for what another one writes, for a resource in it, or for the same .proto file. */
+function needs(project: Project, request: ResourceRequest, other: ResourceRequest): boolean {
+  const { name, parent = name } = request
+  const file = messageOf(project, request)?.file.name
+  return (
+    [name, pascalOf(snakeOf(parent))].some((one) => one.toLowerCase() === other.name.toLowerCase()) ||
+    (file !== undefined && file === messageOf(project, other)?.file.name)
+  )
+}
+
+const messageOf = ({ resources }: Project, { name }: ResourceRequest): DescMessage | undefined =>
+  resources.find(({ message }) => message.name === name)?.message
 
 function prepare(project: Project, request: ResourceRequest): Prepared {
   const fields = parseFields(request.fields)
@@ -88,7 +125,6 @@ function prepare(project: Project, request: ResourceRequest): Prepared {
     const files = newResource(project, { ...request, names, fields, key })
     const addedFields = fields.map(({ name }) => name)
     return {
-      project,
       files,
       done: { name: request.name, isNew: true, written: [], addedFields, removedFields: [], notes: [] },
     }
@@ -104,7 +140,6 @@ function prepare(project: Project, request: ResourceRequest): Prepared {
   const { files, changes, notes } = changedResource(project, there, names, fields, request.remove)
   const addedFields = changes.added.map(({ name }) => name)
   return {
-    project,
     files,
     done: {
       name: request.name,
@@ -128,14 +163,7 @@ function checkParent(pattern: string, { name, parent }: ResourceRequest): void {
     )
 }
 
-/** What was there before the files were written is there unchanged, but for what was asked to go. */
-async function checkWritten({ project, done }: Prepared): Promise<void> {
-  const message = project.resources.find((one) => one.message.name === done.name)?.message
-  const removed = done.removedFields.map((name) => `${message?.typeName ?? ''}.${name}`)
-  checkNumbers(project.set, await describedProtos(project.folder), new Set(removed))
-}
-
-/** Every field that was there has its name, number and type. */
+/** Every field that was there has its name, number and type, but for what was asked to go. */
 function checkNumbers(
   before: FileDescriptorSet,
   after: FileDescriptorSet,

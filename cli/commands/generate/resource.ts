@@ -20,7 +20,7 @@ export default class Resource extends Verb {
 
 For a resource that is there it adds the fields that are new, and the new values of enums, to .proto, entity and test. Everything else in the files stays, comments too. A field keeps its number, and a removed one leaves its number and its name reserved. The migration is then written by comparing, which needs the server of ASHLAR_DATABASE_URL; without that variable a note says what to run.
 
-Several resources are written by one command, in their order: write each as Name, Parent/Name, or with its fields as 'Parent/Name(field:type …)'. The code is generated once for all of them, and where one cannot be written, none is.
+Several resources are written by one command, a parent before what is in it: write each as Name, Parent/Name, or with its fields as 'Parent/Name(field:type …)'. The code is generated once for all of them, and where one cannot be written, none is.
 
 A field is name:type, name:type! where a client has to send it, and name:type? where it may be absent. Types: string, text (without a limit), string[], int32, uint32, int64, double, float, bool, bytes, timestamp, duration, and enum(OPEN,DONE). A timestamp and a duration need ! or ?. Numbers and bools take no !, because 0 and false are values.
 
@@ -65,7 +65,7 @@ A reference to another resource is a string with its key: declare branch_id:stri
     const { argv, flags } = await this.parse(Resource)
     const { generateResources, hasMigrations } = await import('../../generate/generate-resource.js')
     const folder = process.cwd()
-    const resources = await generateResources(await this.#requests(argv.map(String), { ...flags, folder }))
+    const resources = await generateResources(folder, await this.#requests(argv.map(String), flags))
     for (const { written } of resources)
       this.say(written.map(({ path, isNew }) => `${this.paint.good(isNew ? 'written' : 'changed')} ${path}`))
     const changed = resources.filter(({ written }) => written.length > 0)
@@ -91,7 +91,7 @@ A reference to another resource is a string with its key: declare branch_id:stri
     return texts.map((text) => {
       const { name, parent, fields } = parseResource(text)
       if (texts.length > 1)
-        for (const [flag, value] of Object.entries({ ...flags, package: undefined, folder: undefined }))
+        for (const [flag, value] of Object.entries({ ...flags, package: undefined }))
           if (value !== undefined && value.length > 0)
             throw refused(
               flag,

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseResource } from '../../../cli/generate/resource-spec.js'
 import { hasBuf, type LinkedProject, linkedProject } from '../../support/projects/linked-project.js'
@@ -24,6 +24,7 @@ describe('a resource on the command line', () => {
 })
 
 describe('ashlar generate resource with several resources', function () {
+  this.timeout(240_000)
   let project: LinkedProject
   const files = () =>
     readdirSync(project.folder, { recursive: true, encoding: 'utf8' })
@@ -70,10 +71,26 @@ describe('ashlar generate resource with several resources', function () {
     expect(twice.stderr).to.include('--fields: Customer(b:int32) has its fields already')
   })
 
-  it('writes a parent and what is in it, with their migrations, in a project that compiles', async () => {
+  it('refuses a parent whose reference would be the column of the tenant', async () => {
+    const before = files()
+    const made = await project.ashlar(
+      'generate',
+      'resource',
+      'Account(title:string!)',
+      'Account/Member(email:string!)',
+    )
+    expect(made.exit).to.not.equal(0)
+    expect(made.stderr).to.include(
+      'nothing is changed: --parent Account: account_id is the column of the tenant',
+    )
+    expect(files()).to.deep.equal(before)
+  })
+
+  it('writes parents and what is in them, with their migrations, in a project that compiles', async () => {
+    const asked = recordedBuf(project.folder)
     const made = await project.ashlar(
       ...['generate', 'resource', 'Customer(title:string!)', 'Customer/Invoice(total:int64 due:timestamp?)'],
-      '--json',
+      ...['Supplier(title:string!)', 'supplier/Delivery(size:int32)', '--json'],
     )
     expect(made.stderr).to.equal('')
     const { resources, migrations } = JSON.parse(made.stdout) as {
@@ -83,14 +100,49 @@ describe('ashlar generate resource with several resources', function () {
     expect(resources.map(({ name, isNew, addedFields }) => [name, isNew, addedFields])).to.deep.equal([
       ['Customer', true, ['title']],
       ['Invoice', true, ['total', 'due']],
+      ['Supplier', true, ['title']],
+      ['Delivery', true, ['size']],
     ])
-    expect(migrations.map((path) => path.replace(/^.*\d{4}_/, ''))).to.deep.equal([
-      ...['create_customers.up.sql', 'create_customers.down.sql'],
-      ...['create_invoices.up.sql', 'create_invoices.down.sql'],
-    ])
+    const tables = ['customers', 'deliveries', 'invoices', 'suppliers']
+    const created = migrations.map((path) => path.replace(/^.*\d{4}_create_/, ''))
+    expect(created).to.have.members(tables.flatMap((table) => [`${table}.up.sql`, `${table}.down.sql`]))
+    const at = (table: string) => created.indexOf(`${table}.up.sql`)
+    expect(at('customers')).to.be.below(at('invoices'))
+    expect(at('suppliers')).to.be.below(at('deliveries'))
     expect(readFileSync(join(project.folder, 'proto/shop/v1/invoice.proto'), 'utf8')).to.include(
       'customers/{customer}/invoices/{invoice}',
     )
+    // Once at first, once after the parents, once after what needs them.
+    expect(asked()).to.deep.equal(['build', 'build', 'build', 'generate'])
     expect(project.build()).to.deep.equal([])
   })
+
+  it('changes two resources of one .proto file', async () => {
+    const [customer, invoice] = ['customer', 'invoice'].map((one) =>
+      join(project.folder, `proto/shop/v1/${one}.proto`),
+    ) as [string, string]
+    const declarations = readFileSync(invoice, 'utf8').replaceAll(/^(syntax|package|import) .*\n/gm, '')
+    writeFileSync(customer, `${readFileSync(customer, 'utf8')}${declarations}`)
+    rmSync(invoice)
+    for (const name of ['invoice', 'invoice-service']) {
+      const path = join(project.folder, `src/invoices/${name}.ts`)
+      writeFileSync(path, readFileSync(path, 'utf8').replace('invoice_pb', 'customer_pb'))
+    }
+    const made = await project.ashlar('generate', 'resource', 'Customer(code:string)', 'Invoice(note:text)')
+    expect(made.exit, made.stderr).to.equal(0)
+    const text = readFileSync(customer, 'utf8')
+    expect(text).to.match(
+      /message Customer \{\n[^]* {2}string code = 6;\n[^]*message Invoice \{\n[^]* {2}string note = 7;\n/,
+    )
+  })
 })
+
+/** Notes each command of buf that a project runs. @returns what they are by then. */
+function recordedBuf(folder: string): () => readonly string[] {
+  const buf = join(folder, 'node_modules/.bin/buf')
+  const notes = join(folder, 'buf-commands')
+  renameSync(buf, `${buf}-itself`)
+  writeFileSync(buf, `#!/bin/sh\necho "$1" >> '${notes}'\nexec '${buf}-itself' "$@"\n`)
+  chmodSync(buf, 0o755)
+  return () => readFileSync(notes, 'utf8').trim().split('\n')
+}
