@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { drilling } from '../support/drill.js'
 import { type Application, describeApplications } from '../support/projects/application.js'
 import { jest, JEST, JEST_FLAGS, nest12 } from '../support/projects/application-settings.js'
-import { sourcesOf } from '../support/projects/application-sources.js'
+import { MIGRATIONS, sourcesOf } from '../support/projects/application-sources.js'
 import { installNode } from '../support/running/installed-node.js'
 
 const NEST = 'node_modules/@nestjs/cli/bin/nest.js'
@@ -63,6 +63,7 @@ if (drilling)
       let place: string
       before(() => {
         place = mkdtempSync(join(tmpdir(), 'ashlar-node-'))
+        commonjs.write(MIGRATIONS)
       })
       after(() => rmSync(place, { recursive: true, force: true }))
       const nodeOf = (version: string): string => {

@@ -4,9 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { drilling } from '../support/drill.js'
 import { type Application, describeApplications } from '../support/projects/application.js'
-import { entriesSource, sourcesOf } from '../support/projects/application-sources.js'
-import { blocksOf } from '../support/sources/documents.js'
+import { entriesSource, MIGRATIONS, sourcesOf } from '../support/projects/application-sources.js'
+import { testDatabase, type TestDatabase } from '../support/databases/test-database.js'
+import { root } from '../support/root.js'
 import { installNode } from '../support/running/installed-node.js'
+import { serviceUrl } from '../support/running/services.js'
+import { blocksOf } from '../support/sources/documents.js'
 import {
   BABEL,
   jest,
@@ -18,21 +21,6 @@ import {
   TSC,
 } from '../support/projects/application-settings.js'
 
-/** A way up that is code, in TypeScript that Node cannot strip. */
-const MIGRATIONS = {
-  'migrations/postgres/0002_t.up.sql': 'CREATE TABLE t (id int PRIMARY KEY, a text, b text);',
-  'migrations/postgres/0002_t.down.sql': 'DROP TABLE t;',
-  'migrations/postgres/0003_fill.up.ts': `import { backfill } from 'ashlar/migrations'
-    enum Side { Left = 'left' }
-    export default backfill({ table: 't', reads: ['a'], sets: ['b'], row: ({ a }) => ({ b: Side.Left + String(a) }) })`,
-  'migrations/postgres/0003_fill.down.sql': '-- the column stays\n',
-  'src/migrations.ts': `import { lintFiles } from 'ashlar/migrations'
-    export const problems = () => lintFiles(__dirname + '/../migrations', 'postgres')`,
-  'src/migrations.test.ts': `import { problems } from './migrations'
-    it('reads a way up that is code', async () => { await problems() })`,
-  'src/read-migrations.ts': `import { problems } from './migrations'
-    void problems().then(() => console.log('read'))`,
-}
 const SETTINGS = {
   'tsconfig.json': NEST_11,
   'jest-swc.json': jest(['@swc/jest', SWC]),
@@ -79,6 +67,15 @@ describeApplications('an application of Nest 11 and CommonJS', undefined, (appli
   })
 
   describeDrill('built and tested in other ways', () => {
+    let database: TestDatabase | undefined
+    before(async () => {
+      if (serviceUrl('postgres') === undefined) return
+      database = await testDatabase('postgres')
+      applications().link('pg', join(root, 'node_modules/pg'))
+      application.write({ 'src/database.ts': `export const url: string | undefined = '${database.url}'` })
+    })
+    after(() => database?.drop())
+
     for (const transform of ['jest-ts.json', 'jest-babel.json'])
       it(`is tested by Jest with ${transform}`, () => {
         expect(application.run(JEST, [...JEST_FLAGS, transform])).to.match(/Tests: +\d+ passed/)
@@ -118,9 +115,10 @@ describeApplications('an application of Nest 11 and CommonJS', undefined, (appli
           expect(application.run('dist/main.js', [], node)).to.include('created: 200')
         })
 
-        it('is tested by Jest with @swc/jest', () => {
-          expect(application.run(JEST, [...JEST_FLAGS, 'jest-swc.json'], node)).to.match(/Tests: +\d+ passed/)
-        })
+        for (const transform of ['jest-swc.json', 'jest-ts.json', 'jest-babel.json'])
+          it(`is tested by Jest with ${transform}`, () => {
+            expect(application.run(JEST, [...JEST_FLAGS, transform], node)).to.match(/Tests: +\d+ passed/)
+          })
       })
   })
 
@@ -138,12 +136,20 @@ describeApplications('an application of Nest 11 and CommonJS', undefined, (appli
     for (const [compiler, commonjs] of [
       ['typescript-5.4', ['commonjs node10']],
       ['typescript', ['commonjs node10']],
-      ['typescript-6', []],
+      ['typescript-6', ['commonjs node10 --ignoreDeprecations 6.0', 'commonjs bundler']],
       ['typescript-7', ['commonjs bundler']],
     ] as const)
       for (const pair of [...commonjs, 'node16 node16', 'nodenext nodenext', 'esnext bundler']) {
-        const [module = '', moduleResolution = ''] = pair.split(' ')
-        const flags = ['--rootDir', 'src', '--module', module, '--moduleResolution', moduleResolution]
+        const [module = '', moduleResolution = '', ...more] = pair.split(' ')
+        const flags = [
+          '--rootDir',
+          'src',
+          '--module',
+          module,
+          '--moduleResolution',
+          moduleResolution,
+          ...more,
+        ]
         const checked = (one: Application) =>
           one.run(`node_modules/${compiler}/bin/tsc`, ['-p', '.', '--noEmit', ...flags])
         it(`is type-checked by ${compiler} with ${pair}`, () => {

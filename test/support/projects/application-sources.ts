@@ -26,6 +26,37 @@ export function sourcesOf(extension: '' | '.js'): Readonly<Record<string, string
   )
 }
 
+/**
+ * A way up that is code, in TypeScript that Node cannot strip, and a test that loads it, and applies it where
+ * `url` is that of a database.
+ */
+export const MIGRATIONS = {
+  'migrations/postgres/0002_t.up.sql': `CREATE TABLE t (id int PRIMARY KEY, a text, b text);
+    INSERT INTO t VALUES (1, 'foot');`,
+  'migrations/postgres/0002_t.down.sql': 'DROP TABLE t;',
+  'migrations/postgres/0003_fill.up.ts': `import { backfill } from 'ashlar/migrations'
+    enum Side { Left = 'left' }
+    export default backfill({ table: 't', reads: ['a'], sets: ['b'], row: ({ a }) => ({ b: Side.Left + String(a) }) })`,
+  'migrations/postgres/0003_fill.down.sql': '-- the column stays\n',
+  'migrations/postgres/0004_is_filled.up.sql': "DO $$ BEGIN ASSERT (SELECT b FROM t) = 'leftfoot'; END $$;",
+  'migrations/postgres/0004_is_filled.down.sql': '-- nothing was changed\n',
+  'src/database.ts': 'export const url: string | undefined = undefined',
+  'src/migrations.ts': `import { lintFiles, migrate } from 'ashlar/migrations'
+    const files = __dirname + '/../migrations'
+    export const problems = () => lintFiles(files, 'postgres')
+    export const migrator = (url: string) => migrate({ url, files, schema: 'of_' + process.pid })`,
+  'src/migrations.test.ts': `import { url } from './database'
+    import { migrator, problems } from './migrations'
+    it('reads a way up that is code', async () => { await problems() })
+    if (url !== undefined)
+      it('applies it', async () => {
+        await migrator(url!).up()
+        expect(await migrator(url!).verify()).toEqual([])
+      })`,
+  'src/read-migrations.ts': `import { problems } from './migrations'
+    void problems().then(() => console.log('read'))`,
+}
+
 /** A module that imports each entry of the packages, in each spelling that they have. */
 export function entriesSource(): string {
   const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
