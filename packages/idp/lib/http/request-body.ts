@@ -9,23 +9,25 @@ const LARGEST_BYTES = 56 * 1024
 export async function bodyOf(request: IncomingMessage, most = LARGEST_BYTES): Promise<string> {
   const chunks: Buffer[] = []
   let bytes = 0
+  // What is too much is read and not kept: who sends it hears why it is refused.
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length
-    if (bytes > most) throw new RangeError('the body is too large')
-    chunks.push(chunk)
+    if (bytes <= most) chunks.push(chunk)
   }
+  if (bytes > most) throw new RangeError('the body is too large')
   return Buffer.concat(chunks).toString('utf8')
 }
 
 /** The fields of a form. A field that is there twice counts as not there. */
 export async function formOf(request: IncomingMessage): Promise<ReadonlyMap<string, string>> {
-  const fields = new URLSearchParams(await bodyOf(request))
-  return new Map(
-    [...fields.keys()].flatMap((key) => {
-      const values = fields.getAll(key)
-      return values.length === 1 ? [[key, values[0] ?? '']] : []
-    }),
-  )
+  const fields = new Map<string, string>()
+  const repeated = new Set<string>()
+  for (const [key, value] of new URLSearchParams(await bodyOf(request))) {
+    if (fields.has(key)) repeated.add(key)
+    fields.set(key, value)
+  }
+  for (const key of repeated) fields.delete(key)
+  return fields
 }
 
 /** The request again, with another body. */

@@ -30,7 +30,7 @@ export function handlerOf(context: ProviderContext, library: () => Provider): Re
   const { host, protocol } = new URL(context.issuer)
   return (request, response) => {
     setSafeHeaders(response)
-    void respond(request, response).catch((error: unknown) => fail(context, response, error))
+    void respond(request, response).catch((error: unknown) => fail(context, request, response, error))
   }
 
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -89,10 +89,17 @@ function refuse(request: IncomingMessage, response: ServerResponse, { status, me
   sendJson(response, status, { error: 'invalid_request', error_description: message })
 }
 
-function fail(context: ProviderContext, response: ServerResponse, error: unknown): void {
+function fail(
+  context: ProviderContext,
+  request: IncomingMessage,
+  response: ServerResponse,
+  error: unknown,
+): void {
   if (response.headersSent) return void response.destroy()
   if (error instanceof RangeError)
     return sendJson(response, 413, { error: 'invalid_request', error_description: error.message })
+  // A client that goes in the middle of its request is no mistake of the provider.
+  if (request.destroyed && !request.complete) return void response.destroy()
   context.warn(String((error as Error).stack))
   sendJson(response, 500, { error: 'server_error' })
 }
