@@ -11,6 +11,9 @@ export interface AdapterSources {
 }
 
 const VISIT = 'Visit'
+/** Names of sessions that have ended. A request that read one before its end would save it again. */
+const ENDED = 'Ended'
+const ENDED_SECONDS = 60
 
 /** Kinds whose entries belong to a grant, and go with it. */
 export const OF_GRANT = ['AccessToken', 'AuthorizationCode', 'RefreshToken', 'DeviceCode'] as const
@@ -20,6 +23,7 @@ export const adapterOf =
   ({ store, written }: StateFile, now: () => number, sources: AdapterSources) =>
   (kind: string): Adapter => ({
     async upsert(id, payload, expiresIn) {
+      if (kind === 'Session' && store.get(ENDED, id) !== undefined) return
       // A visitor who has not signed in must not push out the sessions of those who have.
       const isVisit = kind === 'Session' && payload.accountId === undefined
       store.delete(isVisit ? kind : VISIT, id)
@@ -40,7 +44,10 @@ export const adapterOf =
     },
     async destroy(id) {
       store.delete(kind, id)
-      if (kind === 'Session') store.delete(VISIT, id)
+      if (kind === 'Session') {
+        store.delete(VISIT, id)
+        store.set(ENDED, id, {}, now() + ENDED_SECONDS)
+      }
       await written()
     },
     async revokeByGrantId(grantId) {
