@@ -19,19 +19,13 @@ export function configurationOf(
   keys: Keys,
   adapter: AdapterFactory,
 ): Configuration {
-  const port = new URL(context.issuer).port || 'default'
   const pages = sourcesOfPages(context)
   return {
     adapter,
     jwks: keys.jwks as NonNullable<Configuration['jwks']>,
     cookies: {
       keys: keys.cookieKeys,
-      // Browsers do not tell ports apart, and two providers may run on one machine.
-      names: {
-        session: `ashlar_idp_${port}_session`,
-        interaction: `ashlar_idp_${port}_interaction`,
-        resume: `ashlar_idp_${port}_resume`,
-      },
+      names: cookieNames(context.issuer),
       long: { httpOnly: true, sameSite: 'lax', path: '/' },
       short: { httpOnly: true, sameSite: 'lax' },
     },
@@ -43,6 +37,7 @@ export function configurationOf(
     },
     conformIdTokenClaims: false,
     responseTypes: ['code'],
+    clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'none'],
     pkce: { required: () => true },
     // Where the request for the code had one, so has the request that redeems it.
     allowOmittingSingleRegisteredRedirectUri: false,
@@ -134,6 +129,21 @@ export function configurationOf(
       },
     },
     renderError: pages.renderError,
+  }
+}
+
+/**
+ * Browsers do not tell ports apart, and two providers may run on one machine. Where there is https, the
+ * prefix keeps another host of the domain from setting the cookie of a session that it knows.
+ */
+function cookieNames(issuer: string) {
+  const { port, protocol } = new URL(issuer)
+  const name = `ashlar_idp_${port || 'default'}`
+  const [ofHost, ofPath] = protocol === 'https:' ? ['__Host-', '__Secure-'] : ['', '']
+  return {
+    session: `${ofHost}${name}_session`,
+    interaction: `${ofPath}${name}_interaction`,
+    resume: `${ofPath}${name}_resume`,
   }
 }
 

@@ -273,7 +273,7 @@ describe('what the provider refuses', () => {
         .and.match(/samesite=lax/i)
   })
 
-  it('cookies of an issuer with https are secure, and its endpoints are there', async () => {
+  it('cookies of an issuer with https are secure and of its host alone, and its endpoints are there', async () => {
     const issuer = 'https://idp.dev.test:8443'
     const there = await ownProvider({ issuer })
     const at = {
@@ -283,7 +283,9 @@ describe('what the provider refuses', () => {
     }
     const { headers } = await call({ ...at, path: '/sign-in', method: 'POST' }, 'sub=alice')
     for (const cookie of headers['set-cookie'] as unknown as readonly string[])
-      expect(cookie).to.match(/^ashlar_idp_8443_session.*secure/i)
+      expect(cookie)
+        .to.match(/^__Host-ashlar_idp_8443_session.*; path=\/;.*secure/i)
+        .and.not.match(/domain/i)
     const { body } = await call({ ...at, path: '/.well-known/openid-configuration' })
     expect(JSON.parse(body)).to.include({ issuer, token_endpoint: `${issuer}/token` })
     expect((await call({ ...at, path: '/healthz', headers: { host: '127.0.0.1' } })).status).to.equal(421)
