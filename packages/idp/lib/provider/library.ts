@@ -1,3 +1,4 @@
+import { decodeProtectedHeader } from 'jose'
 import type { EventEmitter } from 'node:events'
 import { Provider, type KoaContextWithOIDC } from 'oidc-provider'
 import { isRegistered, isOwnOrigin } from '../clients/origins.js'
@@ -26,6 +27,7 @@ export function libraryOf(context: ProviderContext, keys: Keys): Provider {
   provider.proxy = true
   allowAddresses(provider, context)
   keepUnsavedSessions(provider)
+  onlyIdTokens(provider)
   provider.use(async (ctx, next) => {
     await next()
     withoutScript(ctx as unknown as KoaContextWithOIDC)
@@ -50,6 +52,19 @@ function keepUnsavedSessions({ Session }: Provider): void {
   const { persist } = prototype
   prototype.persist = function (this: { readonly exp?: number }) {
     return this.exp === undefined ? Promise.resolve() : persist.call(this)
+  }
+}
+
+/**
+ * The library takes whatever it has signed for the client as an ID token. An access token is with services,
+ * which have no part in a sign-in or a sign-out (RFC 9068 section 5).
+ */
+function onlyIdTokens({ IdToken }: Provider): void {
+  const validate = IdToken.validate.bind(IdToken)
+  IdToken.validate = async (token, client) => {
+    const { typ = 'JWT' } = decodeProtectedHeader(token)
+    if (typ.toUpperCase() !== 'JWT') throw new TypeError(`a token of the type ${typ} is no ID token`)
+    return validate(token, client)
   }
 }
 
