@@ -5,6 +5,9 @@ import { takenPort } from './taken-port.js'
 
 const IPV4 = '127.0.0.1'
 const IPV6 = '::1'
+/** Of each address. What they have sent of 16 KiB of headers and 56 KiB of a body each is 36 MiB. */
+const MOST_CONNECTIONS = 500
+const TIMES = { headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 5_000 }
 
 /** Servers on the loopback addresses of this machine, with one port. */
 export interface LoopbackServers {
@@ -24,9 +27,8 @@ export async function listenOnLoopback(
 ): Promise<LoopbackServers> {
   let handler: RequestListener = (_request, response) => void response.end()
   const make = (): Server => {
-    const server = createServer({ headersTimeout: 10_000, requestTimeout: 30_000 }, (request, response) =>
-      handler(request, response),
-    )
+    const server = createServer(TIMES, (request, response) => handler(request, response))
+    server.maxConnections = MOST_CONNECTIONS
     server.on('clientError', (_error, socket) => {
       if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n')
     })
