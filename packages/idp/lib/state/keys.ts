@@ -47,7 +47,11 @@ export class Keys {
   static async open(folder: string, now: () => number, warn: (text: string) => void): Promise<Keys> {
     const path = join(folder, 'keys.json')
     const file = stored(path, warn)
-    if (file !== undefined) return new Keys(path, file, now)
+    if (file !== undefined) {
+      const known = new Keys(path, file, now)
+      known.#comeBack()
+      return known
+    }
     const [current, next] = await Promise.all([newKey(now()), newKey(now())])
     const keys = new Keys(
       path,
@@ -70,6 +74,7 @@ export class Keys {
 
   /** Rotates when the signing key is old. Returns whether the keys changed. */
   async keepFresh(): Promise<boolean> {
+    this.#comeBack()
     const current = this.#file.keys.find(isSigning)
     const isOld = current === undefined || this.now() - (current.signsFrom ?? 0) >= ROTATE_AFTER
     if (isOld && this.secondsUntilRotation() === 0) {
@@ -98,6 +103,19 @@ export class Keys {
     })
     this.#file = { ...this.#file, keys: [...keys, following] }
     this.#forget()
+    this.#write()
+  }
+
+  /** A clock that was ahead has left times that are still to come: nothing would rotate until then. */
+  #comeBack(): void {
+    const now = this.now()
+    const isAhead = (value: unknown): boolean => typeof value === 'number' && value > now
+    if (!this.#file.keys.some((key) => Object.values(key).some(isAhead))) return
+    const backIn = (key: SigningKey): SigningKey =>
+      Object.fromEntries(
+        Object.entries(key).map(([name, value]) => [name, isAhead(value) ? now : (value as unknown)]),
+      ) as unknown as SigningKey
+    this.#file = { ...this.#file, keys: this.#file.keys.map(backIn) }
     this.#write()
   }
 

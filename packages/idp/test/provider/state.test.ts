@@ -109,6 +109,18 @@ describe('what the provider remembers', () => {
     expect(await kids()).not.to.include(first)
   })
 
+  it('keys rotate after a clock that was ahead has come back', async () => {
+    const rotate = () => callControl(controlSocketOf(join(own.folder, 'state')), '/rotate', {})
+    now += 4 * 365 * 24 * 60 * 60 * 1000
+    await rotate()
+    now = Date.now()
+    await own.restart()
+    now += 600_000
+    await rotate()
+    const { tokens, config } = await signedIn('alice')
+    expect(await oauth.tokenIntrospection(config, tokens.access_token)).to.include({ active: true })
+  })
+
   it("a removed user's sessions and tokens end, and do not come back with the user", async () => {
     const { browser, config, tokens } = await signedIn('alice')
     own.write('idp-users.yaml', STARTER_USERS.replace('sub: alice', 'sub: other'))
