@@ -1,7 +1,10 @@
 import { quoted } from './parse-duration.js'
 import type { EdgeRoute, KeptRoute } from './edge-route.js'
+import { routeJson } from './route-json.js'
 
 const MOST_ROUTES = 10_000
+/** Of the list of all routes. Its readers take no more than 8 MiB. */
+const MOST_BYTES = 6 << 20
 const NANOSECONDS_PER_MS = 1_000_000n
 
 /** Why a route is not registered. */
@@ -12,6 +15,8 @@ export class RouteConflict extends Error {
 /** The routes of the edge, in the order in which they came. Leases end by themselves. */
 export class Registry {
   readonly #routes = new Map<string, KeptRoute>()
+  readonly #sizes = new Map<string, number>()
+  #bytes = 0
 
   /** @param now - milliseconds since the epoch. */
   constructor(private readonly now: () => number) {}
@@ -30,6 +35,12 @@ export class Registry {
       )
     if (known === undefined && this.#routes.size >= MOST_ROUTES)
       throw new RouteConflict(`conflict: there are ${MOST_ROUTES} routes already`)
+    const size = Buffer.byteLength(routeJson(route))
+    const others = this.#bytes - (this.#sizes.get(key) ?? 0)
+    if (others + size > MOST_BYTES)
+      throw new RouteConflict(`conflict: the routes would take more than ${MOST_BYTES} bytes together`)
+    this.#bytes = others + size
+    this.#sizes.set(key, size)
     this.#routes.set(key, { ...route, createdAt: known?.createdAt ?? this.now(), renewedAt: this.now() })
   }
 
@@ -67,7 +78,13 @@ export class Registry {
 
   #remove(isGone: (route: KeptRoute) => boolean): number {
     let removed = 0
-    for (const [key, route] of this.#routes) if (isGone(route)) removed += Number(this.#routes.delete(key))
+    for (const [key, route] of this.#routes) {
+      if (!isGone(route)) continue
+      this.#routes.delete(key)
+      this.#bytes -= this.#sizes.get(key) ?? 0
+      this.#sizes.delete(key)
+      removed++
+    }
     return removed
   }
 }

@@ -130,10 +130,14 @@ function parsed(body: string): unknown {
 function firstValue(text: string): string | undefined {
   if (!/^[{[]/.test(text)) return /^("(?:[^"\\]|\\.)*"|[^\s,]+)/s.exec(text)?.[0]
   let depth = 0
-  for (const { 0: token, index } of text.matchAll(/"(?:[^"\\]|\\.)*(?:"|$)|[{}[\]]/gs)) {
-    if (token === '{' || token === '[') depth++
-    if (token === '}' || token === ']') depth--
-    if (depth === 0) return text.slice(0, index + 1)
+  let isText = false
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at]
+    if (character === '"') isText = !isText
+    else if (isText) at += Number(character === '\\')
+    else if (character === '{' || character === '[') depth++
+    else if (character === '}' || character === ']') depth--
+    if (depth === 0) return text.slice(0, at + 1)
   }
   return undefined
 }

@@ -109,6 +109,22 @@ describe("the daemon's protocol", () => {
       expect([got.status, got.body]).to.deep.equal([status, text])
     })
 
+  it('a text that does not end is read once, however many quotes it has', async () => {
+    // Begun again at each quote, it would take hours.
+    const got = await send('PUT', '/v1/routes', `{"${'\\"'.repeat(400_000)}\\`)
+    expect([got.status, got.body]).to.deep.equal([400, 'invalid json: unexpected EOF\n'])
+  })
+
+  it('routes take 6 MiB together, so that their list can be read', async () => {
+    const project = 'x'.repeat(1_000_000)
+    const statuses: number[] = []
+    for (let at = 0; at < 8; at++) statuses.push((await put({ host: `${at}.localhost`, project })).status)
+    expect(statuses).to.deep.equal([201, 201, 201, 201, 201, 201, 409, 409])
+    expect((await put({ host: '0.localhost', project })).status).to.equal(201)
+    await send('DELETE', '/v1/routes/0.localhost')
+    expect((await put({ host: '7.localhost', project })).status).to.equal(201)
+  })
+
   it('a lease lapses that long after its last PUT, and a route without one stays', async () => {
     await put({ ttl: '30s', owner: 'one' })
     await put({ host: 'b.dev.test' })
