@@ -1,4 +1,5 @@
 import { Failure } from '../idp-failure.js'
+import { oneLine } from '../printed.js'
 import { COMMANDS } from './commands.js'
 import { usageOf } from './usage.js'
 
@@ -16,7 +17,7 @@ export async function main(args: readonly string[]): Promise<void> {
   } catch (error) {
     const isOwn =
       error instanceof Failure || (error as NodeJS.ErrnoException).code?.startsWith('ERR_PARSE_ARGS')
-    console.error(isOwn ? `ashlar-idp: ${(error as Error).message}` : error)
+    console.error(isOwn ? oneLine(`ashlar-idp: ${(error as Error).message}`) : error)
     process.exitCode = error instanceof Failure ? error.exitCode : 2
   }
 }

@@ -1,3 +1,4 @@
+import { oneLine } from '../printed.js'
 import { startProvider, type RunningProvider } from '../provider/start-provider.js'
 import type { Values } from './command.js'
 import { containerNote } from './in-container.js'
@@ -16,7 +17,7 @@ export function linesOf({ issuer, written, problems }: RunningProvider): readonl
   const note = containerNote()
   return [
     ...written.map((file) => `Written: ${file}, to start from.`),
-    ...problems().map((problem) => `Note: ${problem}`),
+    ...problems().map((problem) => oneLine(`Note: ${problem}`)),
     ...(note === undefined ? [] : [`Note: ${note}`]),
     `Launchpad and issuer: ${issuer}`,
     'For development only: there are no passwords.',

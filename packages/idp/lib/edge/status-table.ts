@@ -1,3 +1,4 @@
+import { oneLine } from '../printed.js'
 import type { ListedRoute } from './edge-client.js'
 
 const COLUMNS = ['host', 'path', 'upstream', 'project', 'owner', 'ttl'] as const
@@ -20,6 +21,6 @@ export function statusTable(routes: readonly ListedRoute[]): readonly string[] {
 
 function cellOf(column: string, value: unknown): string {
   if (column === 'ttl') return typeof value === 'number' && value > 0 ? `${value / 1e9}s` : '-'
-  const text = typeof value === 'string' ? value.replaceAll(/\p{C}/gu, '?') : ''
+  const text = typeof value === 'string' ? oneLine(value) : ''
   return text === '' ? '-' : text
 }

@@ -7,6 +7,7 @@ import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { COMMANDS } from '../../lib/cli/commands.js'
 import { variableOf } from '../../lib/cli/command.js'
+import { linesOf } from '../../lib/cli/serve.js'
 import { hostOf, issuerOf } from '../../lib/provider/options.js'
 import { ownProvider } from '../support/own-provider.js'
 import { start } from '../support/program.js'
@@ -132,6 +133,18 @@ describe('ashlar-idp serve', () => {
       hostOf('127.0.0.1'),
       issuerOf('https://idp.dev.test:8443'),
     ]).to.deep.equal(['idp.dev.test', '127.0.0.1', 'https://idp.dev.test:8443'])
+  })
+
+  it('names in the files print nothing that controls a terminal', async () => {
+    const own = await ownProvider()
+    own.write('idp-clients.yaml', '- {client_id: "x\\e]0;y\\a\\nNote: z", redirect_uris: ["\\e[31m"]}')
+    own.write('idp-users.yaml', '- {sub: a, "\\e[2J": 1}')
+    const lines = linesOf(own.provider)
+    await own.close()
+    expect(lines.join()).to.include('x?]0;y??Note: z').and.include('?[2J').and.not.match(/\p{C}/u)
+    expect((await run(['\u001b[2J'])).stderr).to.equal(
+      'ashlar-idp: there is no command "?[2J": see ashlar-idp --help\n',
+    )
   })
 
   it('other addresses of the machine have nobody at its port', async function () {
