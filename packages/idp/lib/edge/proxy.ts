@@ -21,7 +21,13 @@ export function proxyOf(registry: Registry): EdgeProxy {
   proxy.on('proxyReq', (proxied) => {
     if (proxied.hasHeader('content-length') || proxied.hasHeader('transfer-encoding')) proxied.flushHeaders()
   })
-  proxy.on('proxyRes', (_proxied, _request, response) => response.setHeader('via', VIA))
+  proxy.on('proxyRes', (proxied, _request, response) => {
+    // Node takes these from an upstream, and throws where they are to be sent on, which would end the edge.
+    proxied.statusMessage = ''
+    if ((proxied.statusCode ?? 0) < 100) proxied.statusCode = 502
+    delete proxied.headers.trailer
+    response.setHeader('via', VIA)
+  })
   return {
     request: (request, response) => {
       const way = wayOf(request, registry)
