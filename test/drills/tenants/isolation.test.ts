@@ -25,7 +25,7 @@ import { ClubModel, EDGES, type Expected, KINDS, type Operation } from './club-m
 import { IDS, mark, type Step, stepsOf, TENANTS, withMark } from './club-steps.js'
 
 /** Of all runs together, on each backend. */
-const OPERATIONS = drill(600, 20_000)
+const OPERATIONS = drill(300, 20_000)
 const MOST_STEPS = 240
 const [INVALID, NOT_FOUND, DENIED] = [3, 5, 7]
 const MARKS = /‹\d›/g
