@@ -7,7 +7,7 @@ import { rejection } from '../../../support/rejection.js'
 const LIMIT_MS = 1000
 
 describe('turns on a connection', () => {
-  beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }))
+  beforeEach(() => mock.timers.enable({ apis: ['setTimeout', 'Date'] }))
   afterEach(() => mock.timers.reset())
 
   const pass = (ms: number) => {
