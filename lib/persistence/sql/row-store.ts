@@ -1,6 +1,7 @@
 import { Internal } from '../../errors.js'
 import type { Field } from '../../resource/fields/field.js'
 import { trialKey } from '../../resource/keys/minted.js'
+import { int32, uint32 } from '../../resource/kinds/integers.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { CredentialRow } from '../contract/credential-check.js'
 import type { Dialect } from '../dialects/dialect.js'
@@ -68,7 +69,10 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, SeenRows
     this.tenant = model.tenant === undefined ? this.key : partSql(model.tenant, dialect)
     this.#inserted = inserted(model)
     this.#unminted = unminted(model)
-    this.#mayMintTooMuch = this.#mints && !dialect.minting.endsWithKind(model.key.kind)
+    const { kind } = model.key
+    // A table that is there may count in more bits than its entity.
+    const endsWithKind = model.existing ? kind !== int32.name && kind !== uint32.name : undefined
+    this.#mayMintTooMuch = this.#mints && !(endsWithKind ?? dialect.minting.endsWithKind(kind))
     this.#hydrate = hydratorOf(model, model.entityFields, dialect)
     this.hydrateBehind = hydratorOf(model, model.entityFields, dialect, 1)
     this.lists = new RowLists(model, dialect, this.statements, tableOf)
@@ -121,9 +125,10 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, SeenRows
     const statement = this.statements.insert(fields, first?.taken, event && this.outbox?.along)
     const { rows } = await call.on.run(statement, bound, call)
     if (rows[0] === undefined && parents !== undefined && parents.length > 0) throw new MissingParent()
-    if (isMinted && this.#mayMintTooMuch) this.#checkMinted(this.#first(rows))
+    if (isMinted && !this.dialect.can.returning)
+      return this.#checked(this.#first(await this.#minted(call, row)))
+    if (isMinted && this.#mayMintTooMuch) this.#checked(this.#first(rows))
     if (this.statements.canReturn) return this.#first(rows)
-    if (isMinted && !this.dialect.can.returning) return this.#first(await this.#minted(call, row))
     const key = this.model.keys.textOf(isMinted ? this.#first(rows) : values)
     return (await this.get(call, { ...row, key })) ?? this.#first([])
   }
@@ -133,9 +138,11 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, SeenRows
   }
 
   /** @throws Internal where the numbers are used up, which takes the row back. */
-  #checkMinted(made: E): void {
+  #checked(made: E): E {
     const { key, keys } = this.model
-    if (!keys.isKey(keys.textOf(made))) throw new Internal(new RangeError(`${key.column} has no number left`))
+    if (this.#mayMintTooMuch && !keys.isKey(keys.textOf(made)))
+      throw new Internal(new RangeError(`${key.column} has no number left`))
+    return made
   }
 
   /** The values of a row that is rolled back, so that the database mints no number for it. */
