@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import { Column, Entity, JoinColumn, ManyToOne, OneToOne, PrimaryColumn } from 'typeorm'
-import { Resource, TenantColumn, TenantScoped } from '../../decorators/index.js'
+import { Internal, Resource, TenantColumn, TenantScoped } from '../../decorators/index.js'
 import type { DeclarationError } from '../../lib/errors.js'
+import { relationGraph } from '../../lib/resource/relations/graph.js'
 import { type EntityClass, resourceModel } from '../../lib/resource/resource-model.js'
 
 @Resource({ shared: true })
@@ -74,6 +75,25 @@ describe('the column of the tenant', () => {
     )
     expect(model.tenant).to.include({ property: 'unionId', column: 'union_id', nullable: false })
     expect(model.relations).to.have.length(1)
+  })
+
+  it('is another property than a reference to what is no resource', () => {
+    class Club {
+      id!: string
+    }
+    const target = () => Club
+    const refers = declared((prototype) =>
+      property(prototype, 'club', Object, ManyToOne(target), TenantColumn()),
+    )
+    const { problems } = relationGraph([resourceModel(refers)])
+    expect(problems(resourceModel(refers)).map(({ advice }) => advice)).to.deep.equal([
+      'add it to the entities, with @Resource(); or add @Internal(), which leaves club to TypeORM: a property with @Column() for its key holds the tenant, with @TenantColumn()',
+    ])
+    const followed = declared((prototype) => {
+      property(prototype, 'club', Object, ManyToOne(target), Internal())
+      property(prototype, 'clubId', String, Column(), TenantColumn())
+    })
+    expect(resourceModel(followed).tenant).to.include({ property: 'clubId' })
   })
 
   const refusals: readonly (readonly [what: string, declare: Declare, problem: string])[] = [
