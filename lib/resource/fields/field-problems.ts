@@ -40,15 +40,17 @@ export function fieldProblems(
       ),
     )
   const expected = field.hasDigits === true ? undefined : expectedType(field.kind, designType, field.repeated)
-  if (expected !== undefined)
+  if (expected !== undefined) {
+    const isOther = typeof column.type === 'function' && column.type !== designType
     problems.push(
       propertyProblem(
         'column',
         property,
         `${property} is ${field.kind}${inMessage === undefined ? '' : ' in the message'}`,
-        `declare it as ${expected}, not ${describeType(designType)}`,
+        `declare it as ${expected}, not ${describeType(designType)}${isOther ? '; or write a type in its @Column(): in options that several columns share, TypeORM keeps the type of the first' : ''}`,
       ),
     )
+  }
   const tooLong = [...(field.enumNames?.numberOf.keys() ?? [])].find(
     (name) => name.length > (field.maxLength ?? Infinity),
   )

@@ -12,6 +12,7 @@ import {
 import { CreateTime, Resource, TenantScoped, UpdateTime } from '../../../decorators/index.js'
 import { SqliteDataSource } from '../../../lib/persistence/sqlite-data-source.js'
 import { type EntityClass, resourceModel } from '../../../lib/resource/resource-model.js'
+import { problemsOf } from './declarations.js'
 
 const CODE = Object.freeze({ type: 'varchar', length: 40 } as const)
 const PLAIN = Object.freeze({ type: 'varchar' } as const)
@@ -87,6 +88,21 @@ describe('options that several columns share', () => {
     })
     expect(columnsOf(Visit)).to.include({ visitNumber: 'visitNumber', shortName: 'shortName' })
     expect(columnsOf(Counter)).to.deep.equal({ counterNumber: 'counter_number', shortName: 'short_name' })
+  })
+
+  it('state a type, where the properties have several', () => {
+    const reused = { nullable: true }
+    @Resource({ shared: true })
+    @Entity('notes')
+    class Note {
+      @PrimaryColumn() id!: string
+      @Column(reused) text?: string
+      @Column(reused) size?: number
+      @Column({ ...reused, type: 'int' }) count?: number
+    }
+    expect(problemsOf(Note)).to.deep.equal([
+      'size is string: declare it as string, not Number; or write a type in its @Column(): in options that several columns share, TypeORM keeps the type of the first',
+    ])
   })
 
   it('are the same for what is no resource', async () => {
