@@ -34,6 +34,8 @@ export interface RunningEdge {
 }
 
 const PORTS = [443, 8443]
+/** Any user of the machine reaches the address of the daemon, and may send 1 MiB by each. */
+const MOST_DAEMON_CONNECTIONS = 100
 
 /** Starts the daemon and its proxy. @throws Failure where a daemon runs already, or the port is taken. */
 export async function startEdge(options: EdgeOptions = {}): Promise<RunningEdge> {
@@ -46,6 +48,7 @@ export async function startEdge(options: EdgeOptions = {}): Promise<RunningEdge>
   try {
     const authority = await openAuthority(home.folder)
     const overTcp = createServer(onlyLocal(daemon))
+    overTcp.maxConnections = MOST_DAEMON_CONNECTIONS
     const isBound = await listens(overTcp, home.port, home.host)
     if (isBound) servers.push(overTcp)
     else

@@ -1,5 +1,7 @@
 import { expect } from 'chai'
+import { once } from 'node:events'
 import { existsSync, readFileSync, statSync } from 'node:fs'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { call, ownEdge, type OwnEdge } from '../support/own-edge.js'
 
@@ -183,6 +185,17 @@ describe("the daemon's protocol", () => {
     })
     expect(status).to.equal(405)
     expect(headers).not.to.have.property('access-control-allow-origin')
+  })
+
+  it('has at most 100 connections over TCP', async () => {
+    const opened = async () => {
+      const socket = connect(own.edge.daemonPort ?? 0, '127.0.0.1')
+      await once(socket, 'connect')
+      return socket.resume()
+    }
+    const held = await Promise.all(Array.from({ length: 100 }, opened))
+    await once(await opened(), 'close')
+    await Promise.all(held.map((socket) => once(socket.end(), 'close')))
   })
 
   it('a second edge of the same home says so, and a socket that was left behind is replaced', async () => {
