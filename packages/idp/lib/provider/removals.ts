@@ -1,4 +1,4 @@
-import { endGrant } from '../state/adapter.js'
+import { endGrant, endSession } from '../state/adapter.js'
 import type { LiveFile } from '../files/live-file.js'
 import type { StateFile } from '../state/state-file.js'
 import type { Users } from '../users/users-file.js'
@@ -10,6 +10,7 @@ export class Removals {
   constructor(
     private readonly state: StateFile,
     private readonly users: LiveFile<Users>,
+    private readonly now: () => number,
   ) {}
 
   /** Compares with the users of the last time. At the first time it compares with all that is remembered. */
@@ -20,11 +21,14 @@ export class Removals {
     const { store } = this.state
     const isGone = (sub: unknown): boolean => typeof sub === 'string' && !users.has(sub)
     const grants = new Set<string>()
-    store.deleteWhere((payload) => {
+    const sessions: string[] = []
+    store.deleteWhere((payload, kind) => {
       const gone = isGone(payload['accountId'])
       if (gone && typeof payload['grantId'] === 'string') grants.add(payload['grantId'])
+      if (gone && kind === 'Session') sessions.push(String(payload['jti']))
       return gone
     })
     for (const grantId of grants) endGrant(this.state, grantId)
+    for (const id of sessions) endSession(this.state, id, this.now())
   }
 }

@@ -57,7 +57,7 @@ export async function startProvider(options: ProviderOptions = {}): Promise<Runn
   const synced = clientsFile(files.clients, files.clientsShown)
   const local = clientsFile(files.local, files.localShown)
   const clients = () => new Map([...synced.read().value, ...local.read().value])
-  const removals = new Removals(state, users)
+  const removals = new Removals(state, users, now)
   const context: ProviderContext = {
     issuer: '',
     host,

@@ -43,11 +43,8 @@ export const adapterOf =
       return store.byAlias(kind, userCode) as AdapterPayload | undefined
     },
     async destroy(id) {
-      store.delete(kind, id)
-      if (kind === 'Session') {
-        store.delete(VISIT, id)
-        store.set(ENDED, id, {}, now() + ENDED_SECONDS)
-      }
+      if (kind === 'Session') endSession({ store }, id, now())
+      else store.delete(kind, id)
       await written()
     },
     async revokeByGrantId(grantId) {
@@ -75,6 +72,13 @@ export const adapterOf =
 export function endGrant({ store }: Pick<StateFile, 'store'>, grantId: string): void {
   for (const kind of OF_GRANT) store.deleteOfGrant(kind, grantId)
   store.delete('Grant', grantId)
+}
+
+/** Ends a session, also for requests that have read it before. */
+export function endSession({ store }: Pick<StateFile, 'store'>, id: string, now: number): void {
+  store.delete('Session', id)
+  store.delete(VISIT, id)
+  store.set(ENDED, id, {}, now + ENDED_SECONDS)
 }
 
 const LONGEST_SECONDS = 14 * 24 * 60 * 60

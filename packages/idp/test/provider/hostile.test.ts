@@ -3,8 +3,10 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import * as oauth from 'openid-client'
+import { Removals } from '../../lib/provider/removals.js'
 import { adapterOf } from '../../lib/state/adapter.js'
 import { openState } from '../../lib/state/state-file.js'
+import { usersFile } from '../../lib/users/users-file.js'
 import { Browser } from '../support/browser.js'
 import { call } from '../support/own-edge.js'
 import { authorization, ownProvider, type OwnProvider, signIn } from '../support/own-provider.js'
@@ -90,6 +92,14 @@ describe('a hostile client of the provider', () => {
     await sessions.destroy('one')
     await sessions.upsert('one', payload, 60)
     expect([await sessions.find('one'), await sessions.findByUid('u')]).to.deep.equal([undefined, undefined])
+    const users = usersFile(join(own.folder, 'idp-users.yaml'), 'users')
+    const removals = new Removals(state, users, now)
+    removals.end()
+    await sessions.upsert('two', { ...payload, jti: 'two' }, 60)
+    own.write('idp-users.yaml', '[]')
+    removals.end()
+    await sessions.upsert('two', { ...payload, jti: 'two' }, 60)
+    expect(await sessions.find('two')).to.equal(undefined)
   })
 
   it('gives an access token where an ID token is asked for (RFC 9068 section 5)', async () => {
