@@ -7,6 +7,12 @@ export interface TableDifference {
   /** `widgets`, or `inventory.widgets`. */
   readonly table: string
   readonly column?: string
+  /** Of the index, the foreign key or the check. */
+  readonly name?: string
+  /** What the database has: a type, a collation, a default, or the shape of a key or an index. */
+  readonly is?: string
+  /** What it has to have. */
+  readonly wanted?: string
   /** What differs: `widgets.colour is missing`. */
   readonly text: string
   /** What it means until then, or what has to be so before the next step. */

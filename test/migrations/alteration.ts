@@ -1,25 +1,42 @@
-import type { Dialect } from '../../lib/migrations/index.js'
+import type { Dialect, Difference } from '../../lib/migrations/index.js'
+import type { TableDifference } from '../../lib/text/table-difference.js'
 
-/** Something that somebody did to the table of specimens, and the lines that say so. */
+/** Something that somebody did to the table of specimens, and the values of the differences that tell it. */
 export interface Alteration {
   readonly name: string
   readonly sql: readonly string[]
-  readonly found: readonly RegExp[]
+  readonly found: readonly object[]
 }
 
-/** One change of one column. */
-export const column = (name: string, change: string, found: RegExp, table = 'specimens'): Alteration => ({
-  name,
-  sql: [`ALTER TABLE ${table} ${change}`],
-  found: [found],
+/** A difference without its sentence. What is wrong with a table as a whole has nothing else. */
+export function valuesOf(difference: Difference | TableDifference): object {
+  if (!('text' in difference)) return difference
+  const { text, detail: _, ...values } = difference
+  return difference.kind === 'fault' ? { ...values, text } : values
+}
+
+export const found = (kind: string, values: Partial<TableDifference>): object => ({
+  ...{ kind, table: 'specimens', ...values },
 })
+
+/** One change of one column. */
+export const column = (
+  name: string,
+  change: string,
+  kind: string,
+  values: Partial<TableDifference>,
+): Alteration => ({
+  name,
+  sql: [`ALTER TABLE specimens ${change}`],
+  found: [found(kind, values)],
+})
+
+/** A column that gets another type. */
+export const type = (name: string, change: string, of: string, is: string, wanted: string): Alteration =>
+  column(name, change, 'type', { column: of, is, wanted, next: 'contract' })
 
 /** The unique index of specimens. */
 export const KEY = 'specimens_account_id_code_key'
-
-export function escaped(text: string): string {
-  return text.replaceAll(/[()]/g, '\\$&')
-}
 
 /** What changes nothing that the model has to do with. */
 export const UNHARMFUL: Readonly<Record<Dialect, readonly Omit<Alteration, 'found'>[]>> = {

@@ -57,6 +57,8 @@ export function schemaComparison(
       differences.push({
         kind: 'otherSchema',
         table: schema,
+        is: schema,
+        wanted: live.schema,
         text: `the DataSource has its tables in the schema ${schema}, and these migrations make them in ${live.schema}`,
         detail: `say --schema ${schema}, or give the DataSource { schema: ${JSON.stringify(live.schema)} }`,
       })
@@ -146,6 +148,8 @@ async function referring(
 const elsewhere = (table: TableName, { schema = '' }: TableName, live: LiveSchema): TableDifference => ({
   kind: 'otherSchema',
   table: tableText(table),
+  is: schema,
+  wanted: live.schema,
   text: `${tableText(table)} is in the schema ${schema}, and these migrations make it in ${live.schema}`,
   detail: `say --schema ${schema}`,
 })

@@ -1,6 +1,10 @@
 import type { TableDifference } from '../../text/table-difference.js'
 import { foreignKeyShape, type LiveIndex, shapeOf } from '../dialects/catalog/live-table.js'
-import type { ColumnDefinition, TableDefinition } from '../dialects/catalog/table-definition.js'
+import type {
+  ColumnDefinition,
+  ForeignKeyDefinition,
+  TableDefinition,
+} from '../dialects/catalog/table-definition.js'
 import { quoteTable } from '../dialects/quote-table.js'
 import { SEARCH_VECTOR } from '../dialects/search-predicate.js'
 import { tableText } from '../schema/table-name-of.js'
@@ -61,16 +65,22 @@ export function shownDifference(
       ].join(', and ')
       return of(`${table}.${column.name} is ${live.type} and has to be ${type}${collation}`, {
         column: column.name,
+        is: isExact || live.collation === undefined ? live.type : `${live.type} COLLATE ${live.collation}`,
+        wanted: isExact ? type : `${type} COLLATE ${catalog.exactCollations[0] ?? ''}`,
         ...(until !== '' && { detail: `until then ${until}; ` }),
         next: 'contract',
       })
     }
     case 'collation': {
       const { column, live } = difference
+      const { collation: is } = live
+      const [wanted = ''] = catalog.exactCollations
       return of(
-        `${table}.${column.name} has the collation ${live.collation ?? 'of nobody knows what'} and needs ${catalog.exactCollations[0] ?? ''}`,
+        `${table}.${column.name} has the collation ${is ?? 'of nobody knows what'} and needs ${wanted}`,
         {
           column: column.name,
+          ...(is !== undefined && { is }),
+          wanted,
           detail: 'until then texts are ordered and compared by the other one; ',
           next: 'contract',
         },
@@ -79,24 +89,39 @@ export function shownDifference(
     case 'nullable': {
       const { name: column, nullable } = difference.column
       if (nullable)
-        return of(`${table}.${column} is NOT NULL and has to take NULL`, { column, next: 'contract' })
+        return of(`${table}.${column} is NOT NULL and has to take NULL`, {
+          column,
+          is: 'NOT NULL',
+          wanted: 'NULL',
+          next: 'contract',
+        })
       const fill = nullRows(definition, difference.column, dialect)
       return of(`${table}.${column} takes NULL and has to be NOT NULL`, {
         column,
+        is: 'NULL',
+        wanted: 'NOT NULL',
         ...(fill !== undefined && { fill }),
         next: 'contract',
       })
     }
     case 'default': {
-      const { name: column } = difference.column
-      return of(`${table}.${column} has to have the default ${difference.wanted}`, { column, next: 'expand' })
+      const { column, live, wanted } = difference
+      return of(`${table}.${column.name} has to have the default ${wanted}`, {
+        column: column.name,
+        ...(live.fallback !== undefined && { is: live.fallback }),
+        wanted,
+        next: 'expand',
+      })
     }
     case 'spareDefault': {
       const { name: column } = difference.column
-      return of(
-        `${table}.${column} keeps the default ${difference.live.fallback ?? ''}, which let older images leave it out`,
-        { column, statement: `${alter}ALTER COLUMN ${quote(column)} DROP DEFAULT`, next: 'contract' },
-      )
+      const { fallback: is = '' } = difference.live
+      return of(`${table}.${column} keeps the default ${is}, which let older images leave it out`, {
+        column,
+        is,
+        statement: `${alter}ALTER COLUMN ${quote(column)} DROP DEFAULT`,
+        next: 'contract',
+      })
     }
     case 'extraColumn': {
       const { live, to } = difference
@@ -123,65 +148,89 @@ export function shownDifference(
       const [is, wanted] = [difference.is.join(', '), difference.wanted.join(', ')]
       return of(
         `${table} has ${is === '' ? 'no primary key' : `the primary key (${is})`} and has to have (${wanted})`,
-        { detail: 'make it in a quiet hour, because it locks the table' },
+        { is, wanted, detail: 'make it in a quiet hour, because it locks the table' },
       )
     }
     case 'addIndex': {
-      const { index, there } = difference
-      return there === undefined
-        ? of(`${table} lacks the index ${index.name} ${shapeOf(index)}`, { next: 'expand' })
-        : of(`the index ${index.name} of ${table} is ${shapeOf(there)} and has to be ${shapeOf(index)}`, {
-            next: 'both',
-          })
+      const { name } = difference.index
+      const wanted = shapeOf(difference.index)
+      if (difference.there === undefined)
+        return of(`${table} lacks the index ${name} ${wanted}`, { name, wanted, next: 'expand' })
+      const is = shapeOf(difference.there)
+      return of(`the index ${name} of ${table} is ${is} and has to be ${wanted}`, {
+        name,
+        is,
+        wanted,
+        next: 'both',
+      })
     }
     case 'extraIndex': {
       const { index, isReplaced } = difference
       if (isReplaced) return undefined
+      const { name } = index
+      const is = shapeOf(index)
       if (index.unique && isForLiveRows(index, definition))
-        return of(
-          `the index ${index.name} of ${table} is replaced, and still refuses the values of deleted rows`,
-          { detail: ONCE_ALONE, next: 'drop' },
-        )
+        return of(`the index ${name} of ${table} is replaced, and still refuses the values of deleted rows`, {
+          name,
+          is,
+          detail: ONCE_ALONE,
+          next: 'drop',
+        })
       return index.unique
-        ? of(`the index ${index.name} of ${table} is ${shapeOf(index)}, which the model does not have`, {
+        ? of(`the index ${name} of ${table} is ${is}, which the model does not have`, {
+            name,
+            is,
             detail: `it refuses rows that are allowed${crossesTenants(index, definition)}; declare it, or `,
             next: 'drop',
           })
-        : of(
-            `the index ${index.name} of ${table} is ${shapeOf(index)}, which the model does not have any more`,
-            {
-              detail: 'every write pays for it; ',
-              next: 'drop',
-            },
-          )
+        : of(`the index ${name} of ${table} is ${is}, which the model does not have any more`, {
+            name,
+            is,
+            detail: 'every write pays for it; ',
+            next: 'drop',
+          })
     }
     case 'addForeignKey': {
       const { key, others } = difference
       if (others.length > 0) return undefined
+      const { name } = key
+      const wanted = wantedShape(key)
       return of(
-        `${table} lacks the foreign key ${key.name} ${foreignKeyShape({ ...key, target: tableText(key.target) })}, so that a reference can leave its tenant`,
-        { next: catalog.changes.addsForeignKeysInUse ? 'expand' : 'contract' },
+        `${table} lacks the foreign key ${name} ${wanted}, so that a reference can leave its tenant`,
+        { name, wanted, next: catalog.changes.addsForeignKeysInUse ? 'expand' : 'contract' },
       )
     }
     case 'extraForeignKey': {
-      const { key, wanted, isThere } = difference
-      const is = `the foreign key ${key.name} of ${table} is ${foreignKeyShape(key)}`
-      if (wanted === undefined) return of(`${is}, which the model does not have any more`, { next: 'drop' })
-      const shape = foreignKeyShape({ ...wanted, target: tableText(wanted.target) })
-      return of(`${is} and has to be ${shape}`, { next: isThere ? 'drop' : 'both' })
+      const { key, isThere } = difference
+      const { name } = key
+      const is = foreignKeyShape(key)
+      const text = `the foreign key ${name} of ${table} is ${is}`
+      if (difference.wanted === undefined)
+        return of(`${text}, which the model does not have any more`, { name, is, next: 'drop' })
+      const wanted = wantedShape(difference.wanted)
+      return of(`${text} and has to be ${wanted}`, { name, is, wanted, next: isThere ? 'drop' : 'both' })
     }
-    case 'uncheckedForeignKey':
+    case 'uncheckedForeignKey': {
+      const { name } = difference.key
+      const is = foreignKeyShape(difference.key)
       return of(
-        `the foreign key ${difference.key.name} of ${table} is ${foreignKeyShape(difference.key)}, so that rows from before may refer to nothing`,
-        { next: 'expand' },
+        `the foreign key ${name} of ${table} is ${is}, so that rows from before may refer to nothing`,
+        { name, is, next: 'expand' },
       )
+    }
     case 'uncheckedCheck':
       return of(
         `the check ${difference.check.name} of ${table} is NOT VALID, so that rows from before may break it`,
-        { detail: `${alter}VALIDATE CONSTRAINT ${quote(difference.check.name)}` },
+        {
+          name: difference.check.name,
+          detail: `${alter}VALIDATE CONSTRAINT ${quote(difference.check.name)}`,
+        },
       )
   }
 }
+
+const wantedShape = (key: ForeignKeyDefinition): string =>
+  foreignKeyShape({ ...key, target: tableText(key.target) })
 
 /** Of `varchar(80)`; Infinity for a type without a length. */
 const lengthOf = (type: string): number => Number(/char[a-z ]*\((\d+)\)/i.exec(type)?.[1] ?? Infinity)

@@ -2,13 +2,7 @@ import { expect } from 'chai'
 import { Column, DataSource, type DataSourceOptions, Entity, PrimaryColumn } from 'typeorm'
 import { Resource } from '../../../decorators/index.js'
 import { RequestContext } from '../../../lib/context.js'
-import {
-  type Dialect,
-  differenceText,
-  lintFiles,
-  migrate,
-  searchMigrations,
-} from '../../../lib/migrations/index.js'
+import { type Dialect, lintFiles, migrate, searchMigrations } from '../../../lib/migrations/index.js'
 import { HotDataSource } from '../../../lib/persistence/hot-reload/hot-data-source.js'
 import { schemaComparison, searchTables, tableMigrations } from '../../../lib/persistence/index.js'
 import { repositoryOf } from '../../../lib/persistence/repository-of.js'
@@ -17,6 +11,7 @@ import { SqlOperationStore } from '../../../lib/server/operations/sql-operation-
 import { Contact } from '../../support/entities/contacts.js'
 import { ArchivedContact, dataSource as named } from '../../support/entities/named-contacts.js'
 import { testDatabase } from '../../support/databases/test-database.js'
+import { valuesOf } from '../alteration.js'
 import { file, onEachEngine } from '../each-engine.js'
 
 const ODD = 'The "odd" one, $1?'
@@ -121,10 +116,9 @@ onEachEngine(
       expect((await contacts.list({ search: 'ada' })).items).to.have.lengthOf(1)
       expect(await database().tables('Archive "2".x')).to.deep.equal(['contacts'])
       await database().rows(`ALTER TABLE "Archive ""2"".x".contacts DROP COLUMN search_vector`)
-      expect(
-        (await migrations.verify(schemaComparison({ archive }))).map((one) => differenceText(one)),
-      ).to.deep.equal([
-        'Archive "2".x.contacts.search_vector is missing: ashlar search generate writes the files, up applies them',
+      const found = await migrations.verify(schemaComparison({ archive }))
+      expect(found.map(valuesOf)).to.deep.equal([
+        { kind: 'noVector', table: 'Archive "2".x.contacts', column: 'search_vector', next: 'search' },
       ])
     })
 
@@ -137,21 +131,20 @@ onEachEngine(
         .to.include('app_contacts')
         .and.not.include('contacts')
       await useContacts(await open({ schema: 'inventory', entityPrefix: 'app_' }), 'Ada')
-      expect(
-        (await migrations.verify(schemaComparison({ Contact }))).map((one) => differenceText(one)),
-      ).to.deep.equal([
-        'contacts is missing: ashlar migrate diff NAME writes the file for it, unless a file of yours does already',
-      ])
+      const found = await migrations.verify(schemaComparison({ Contact }))
+      expect(found.map(valuesOf)).to.deep.equal([{ kind: 'noTable', table: 'contacts', next: 'expand' }])
     })
 
     it('differs when the DataSource looks in another one', async () => {
       const exports = { Contact, named }
       const migrations = migrator('billing', exports)
       await migrations.up()
-      expect(
-        (await migrations.verify(schemaComparison(exports))).map((one) => differenceText(one)),
-      ).to.deep.equal([
-        'the DataSource has its tables in the schema inventory, and these migrations make them in billing: say --schema inventory, or give the DataSource { schema: "billing" }',
+      expect(await migrations.verify(schemaComparison(exports))).to.deep.equal([
+        {
+          ...{ kind: 'otherSchema', table: 'inventory', is: 'inventory', wanted: 'billing' },
+          text: 'the DataSource has its tables in the schema inventory, and these migrations make them in billing',
+          detail: 'say --schema inventory, or give the DataSource { schema: "billing" }',
+        },
       ])
     })
   },
