@@ -18,7 +18,7 @@ const OTHER_NAME =
 const RUNNING =
   'running: look again when it has ended; where its process is gone, the server ends the session with its statement, unless you end it before'
 /** Not with the files of this command. */
-const RUN_ELSEWHERE = 'run migrate up with --files and the folder that has it'
+export const RUN_ELSEWHERE = 'run migrate up with --files and the folder that has it'
 const elsewhereText = (command: CommandLine): string =>
   `dirty, and not in these files: ${RUN_ELSEWHERE}, or, where nothing of it is done, roll it back with ${command('migrate down')}; where statements of it are done, undo them by hand and record that with ${command('migrate resolve', { 'rolled-back': true })}`
 const AHEAD = 'ahead: these files do not have it; a newer release applied it, or its file was removed'

@@ -32,19 +32,24 @@ describe('what the other commands of ashlar migrate print', () => {
       },
       ...{ head: { count: 2, digest: 'd' }, dump: 'pg_dump --schema-only shop' },
     }
-    expectView('adopt', {
-      'the tool is found': adoptLines({ kind: 'found', tool }, STYLE),
-      'it is taken over': adoptLines(
-        { kind: 'adopted', files: ['migrations/0002_adopted_knex.up.sql'], result },
-        STYLE,
-      ),
-      'it was taken over before': adoptLines({ kind: 'recorded', version: '0002_adopted_knex' }, STYLE),
-      'up takes it over by itself': adoptLines(
-        { kind: 'byItself', text: 'schema_migrations is at 0002' },
-        STYLE,
-      ),
-      'no tool is known': [nothingToAdopt(STYLE)],
-    })
+    const [created = '', recorded = '', next = ''] = baselineLines(result, STYLE)
+    expectView(
+      'adopt',
+      {
+        'the tool is found': adoptLines({ kind: 'found', tool }, STYLE),
+        'it is taken over': adoptLines(
+          { kind: 'adopted', files: ['migrations/0002_adopted_knex.up.sql'], result },
+          STYLE,
+        ),
+        'it was taken over before': adoptLines({ kind: 'recorded', version: '0002_adopted_knex' }, STYLE),
+        'up takes it over by itself': adoptLines(
+          { kind: 'byItself', text: 'schema_migrations is at 0002' },
+          STYLE,
+        ),
+        'no tool is known': [nothingToAdopt(STYLE)],
+      },
+      { 'what is created': created, 'what is recorded': recorded, 'what is next': next },
+    )
   })
 
   it('is that of each kind of resolution', () => {

@@ -1,5 +1,11 @@
 import { lintLines } from '../../../../cli/migrate/views/lint-view.js'
-import { type EmptyCopy, emptyCopyText, type MigrationProblem } from '../../../../lib/migrations/index.js'
+import {
+  type EmptyCopy,
+  emptyCopyText,
+  type MigrationProblem,
+  problemText,
+} from '../../../../lib/migrations/index.js'
+import { adviceText } from '../../../../lib/migrations/messages/advices.js'
 import { LINTS } from '../../../../lib/migrations/messages/lint-messages.js'
 import { type KindsOf, writtenBy } from '../../../../lib/migrations/messages/messages.js'
 import { mysqlLint } from '../../../../lib/migrations/mysql/lint/mysql-lint.js'
@@ -18,13 +24,16 @@ const statement: Extract<MigrationProblem, { readonly kind: 'statementFailed' }>
   mend: 'file',
   ...{ remains: undefined, isUnknown: false, isBlocked: false, isThere: false },
 }
+const REFUSED = { kind: 'noRightForScratch', right: 'grant it', sqlState: '42501' } as const
+const INVALID = { kind: 'invalidIndexThere', version: '0003_b', index: 'i' } as const
+const READ = { kind: 'readBySearch' } as const
 const COPIES: readonly EmptyCopy[] = [
   { kind: 'fails', problem: statement },
-  { kind: 'fails', problem: { ...statement, sqlState: '', advice: { kind: 'readBySearch' } } },
-  { kind: 'fails', problem: { kind: 'invalidIndexThere', version: '0003_b', index: 'i' } },
+  { kind: 'fails', problem: { ...statement, sqlState: '', advice: READ } },
+  { kind: 'fails', problem: INVALID },
   { kind: 'otherEngine', dialect: 'mysql' },
   { kind: 'refusedFile' },
-  { kind: 'noDatabase', problem: { kind: 'noRightForScratch', right: 'grant it', sqlState: '42501' } },
+  { kind: 'noDatabase', problem: REFUSED },
 ]
 
 /** Values of each rule, several where its sentence has parts that not all have. */
@@ -99,19 +108,27 @@ describe('what ashlar migrate lint prints', () => {
   })
 
   it('is that of each level', () => {
-    expectView('lint', {
-      'nothing is found': lintLines([], STYLE),
-      'each level': lintLines(
-        [
-          finding('refuse', 'transaction-control'),
-          finding('danger', 'ban-drop-column'),
-          finding('danger', 'empty-down', 'migrations/0002_a.down.sql'),
-          finding('advice', 'ban-char-field'),
-          finding('advice', 'adding-search-vector', 'migrations/9001_a_search_vector.up.sql'),
-        ],
-        STYLE,
-      ),
-      'on an empty copy': COPIES.map((found) => emptyCopyText(found, STYLE.command)),
-    })
+    expectView(
+      'lint',
+      {
+        'nothing is found': lintLines([], STYLE),
+        'each level': lintLines(
+          [
+            finding('refuse', 'transaction-control'),
+            finding('danger', 'ban-drop-column'),
+            finding('danger', 'empty-down', 'migrations/0002_a.down.sql'),
+            finding('advice', 'ban-char-field'),
+            finding('advice', 'adding-search-vector', 'migrations/9001_a_search_vector.up.sql'),
+          ],
+          STYLE,
+        ),
+        'on an empty copy': COPIES.map((found) => emptyCopyText(found, STYLE.command)),
+      },
+      {
+        'an index that was there': problemText(INVALID, STYLE.command),
+        'a right that is missing': problemText(REFUSED, STYLE.command),
+        'a column that search reads': adviceText(READ, STYLE.command),
+      },
+    )
   })
 })

@@ -1,3 +1,5 @@
+import { type MigrationProblem, problemText } from '../../../../lib/migrations/index.js'
+import { nothingText } from '../../../../cli/migrate/lines/missing-versions.js'
 import { planLines, planNotes } from '../../../../cli/migrate/views/plan-view.js'
 import { FAILED, planned, statement, version } from './samples.js'
 import { expectView, STYLE } from './expect-view.js'
@@ -73,36 +75,43 @@ const versions = [
   ].map((rollBack, at) => ({ ...planned(4 + at, 'back', []), rollBack })),
 ]
 const running = version(3, 'change', { state: 'running', holder: 'pid 7 of host a' })
+const others = [version(9, 'newer', { state: 'ahead' }), { ...FAILED, isMissing: false }]
 const nothing = { lockWaits: 'whileItRuns', versions: [], states: [], other: undefined } as const
 
 describe('what ashlar migrate plan prints', () => {
   it('is that of each kind of statement', () => {
-    expectView('plan', {
-      'on PostgreSQL': planLines({ ...nothing, versions }, STYLE),
-      'on MySQL': planLines(
-        { ...nothing, lockWaits: 'atBothEnds', versions: versions.slice(1, 2) },
-        STYLE,
-      ).slice(-1),
-      'a session works on it now': planLines(
-        { ...nothing, versions: versions.slice(1, 2), states: [running] },
-        STYLE,
-      ).slice(0, 2),
-      'nothing is to do': planLines(nothing, STYLE),
-      'nothing is to do beside a run': planLines({ ...nothing, states: [running] }, STYLE),
-      'nothing is to do, and versions are not in the files': planLines(
-        { ...nothing, states: [version(9, 'newer', { state: 'ahead' }), { ...FAILED, isMissing: false }] },
-        STYLE,
-      ),
-      notes: planNotes(
-        {
-          ...{ ...nothing, states: [FAILED, running] },
-          other: {
-            isRefused: true,
-            problem: { kind: 'otherDirty', table: 'schema_migrations', number: 2 } as never,
+    const problem = { kind: 'otherDirty', table: 'schema_migrations', number: 2 } as MigrationProblem
+    expectView(
+      'plan',
+      {
+        'on PostgreSQL': planLines({ ...nothing, versions }, STYLE),
+        'on MySQL': planLines(
+          { ...nothing, lockWaits: 'atBothEnds', versions: versions.slice(1, 2) },
+          STYLE,
+        ).slice(-1),
+        'a session works on it now': planLines(
+          { ...nothing, versions: versions.slice(1, 2), states: [running] },
+          STYLE,
+        ).slice(0, 2),
+        'nothing is to do': planLines(nothing, STYLE),
+        'nothing is to do beside a run': planLines({ ...nothing, states: [running] }, STYLE),
+        'nothing is to do, and versions are not in the files': planLines(
+          { ...nothing, states: others },
+          STYLE,
+        ),
+        notes: planNotes(
+          {
+            ...{ ...nothing, states: [FAILED, running] },
+            other: { isRefused: true, problem },
           },
-        },
-        STYLE,
-      ),
-    })
+          STYLE,
+        ),
+      },
+      {
+        'why up refuses it': problemText(problem, STYLE.command),
+        'nothing is missing': nothingText([], STYLE.command),
+        'nothing is missing, beside others': nothingText(others, STYLE.command),
+      },
+    )
   })
 })

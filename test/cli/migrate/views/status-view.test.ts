@@ -1,4 +1,4 @@
-import type { VersionStatus } from '../../../../lib/migrations/index.js'
+import { onDownText, type VersionStatus } from '../../../../lib/migrations/index.js'
 import { statusLines } from '../../../../cli/migrate/views/status-view.js'
 import { AT, FAILED, version } from './samples.js'
 import { expectView, STYLE } from './expect-view.js'
@@ -69,10 +69,17 @@ describe('what ashlar migrate status prints', () => {
     const versions = [applied, pending]
     const other = { isRefused: false, table: 'schema_migrations', at: 2, versions: [1, 2] } as const
     const next = { command: 'migrate status', options: { schema: 'shop' } }
-    expectView('status', {
-      ...(Object.fromEntries(kinds) as Record<string, readonly string[]>),
-      'another history decides': statusLines({ versions, other }, STYLE),
-      'another schema may be meant': statusLines({ versions, elsewhere: { here: 'public', next } }, STYLE),
-    })
+    expectView(
+      'status',
+      {
+        ...(Object.fromEntries(kinds) as Record<string, readonly string[]>),
+        'another history decides': statusLines({ versions, other }, STYLE),
+        'another schema may be meant': statusLines({ versions, elsewhere: { here: 'public', next } }, STYLE),
+      },
+      {
+        'what down does': onDownText({ kind: 'clears' }, STYLE.command),
+        'what down does with chunks': onDownText({ kind: 'forgetsChunks' }, STYLE.command),
+      },
+    )
   })
 })

@@ -1,4 +1,9 @@
-import type { TableDifference } from '../../../../lib/migrations/index.js'
+import {
+  type MigrationProblem,
+  problemText,
+  type TableDifference,
+  unfinishedText,
+} from '../../../../lib/migrations/index.js'
 import { type Verified, verifyLines, verifyNotes } from '../../../../cli/migrate/views/verify-view.js'
 import { FAILED, version } from './samples.js'
 import { expectView, STYLE } from './expect-view.js'
@@ -17,6 +22,8 @@ const table = (kind: string, rest: Partial<TableDifference> = {}): TableDifferen
 })
 const missing = table('addColumn', { column: 'size', text: 'tasks.size is missing', next: 'expand' })
 const left = table('type', { detail: 'until then longer values are refused; ', next: 'contract' })
+const unfinished = { ...FAILED.unfinished, isReported: false, done: 1, of: 3 }
+const problem = { kind: 'otherUnknown', table: 'schema_migrations', number: 7 } as MigrationProblem
 const EACH: Verified['differences'] = [
   { kind: 'pending', version: '0003_more' },
   {
@@ -34,12 +41,12 @@ const EACH: Verified['differences'] = [
   },
   ...[true, false].map((isOfTheseFiles) => ({
     ...{ kind: 'dirty' as const, version: '0004_size', error: undefined, isOfTheseFiles },
-    unfinished: { ...FAILED.unfinished, isReported: false, done: 1, of: 3 },
+    unfinished,
   })),
   { kind: 'edited', version: '0002_tables' },
   { kind: 'otherName', version: '0002_tables', name: '0002_books' },
   { kind: 'ahead', version: '0009_newer' },
-  { kind: 'refused', problem: { kind: 'otherUnknown', table: 'schema_migrations', number: 7 } as never },
+  { kind: 'refused', problem },
   { kind: 'busyIndex', index: 'public.i' },
   { kind: 'invalidIndex', index: 'public.i', leftBy: '0003_i', isOfReindex: false },
   { kind: 'invalidIndex', index: 'public.i', leftBy: undefined, isOfReindex: true },
@@ -60,30 +67,37 @@ const entities = 'dist/entities.js'
 describe('what ashlar migrate verify prints', () => {
   it('is that of each kind of difference', () => {
     const next = { command: 'migrate status', options: { schema: 'shop' } }
-    expectView('verify', {
-      'nothing differs': verified({}),
-      'nothing differs in the tables': verified({ entities }),
-      'each difference from the files': verified({ differences: EACH }),
-      'another schema may be meant': verified({
-        ...{ differences: EACH.slice(0, 2), elsewhere: { here: 'public', next } },
-      }),
-      'each difference of the tables': verified({ differences: TABLES, entities }),
-      'a version may settle it': verified({
-        ...{ differences: [missing], entities },
-        versions: [version(3, 'more', { state: 'pending', isMissing: true })],
-      }),
-      'only the contract is left': verified({ differences: [left], entities }),
-      'it was removed by hand, and was only recorded': verified({
-        ...{ differences: [missing, left], entities },
-        removed: [
-          { difference: missing, version: '0002_tables', isRecorded: false },
-          { difference: left, version: '0003_more', isRecorded: true },
-        ],
-      }),
-      'another tool applied one': verifyNotes({
-        versions: [version(2, 'old', { isChecked: false })],
-        notes: [],
-      }),
-    })
+    expectView(
+      'verify',
+      {
+        'nothing differs': verified({}),
+        'nothing differs in the tables': verified({ entities }),
+        'each difference from the files': verified({ differences: EACH }),
+        'another schema may be meant': verified({
+          ...{ differences: EACH.slice(0, 2), elsewhere: { here: 'public', next } },
+        }),
+        'each difference of the tables': verified({ differences: TABLES, entities }),
+        'a version may settle it': verified({
+          ...{ differences: [missing], entities },
+          versions: [version(3, 'more', { state: 'pending', isMissing: true })],
+        }),
+        'only the contract is left': verified({ differences: [left], entities }),
+        'it was removed by hand, and was only recorded': verified({
+          ...{ differences: [missing, left], entities },
+          removed: [
+            { difference: missing, version: '0002_tables', isRecorded: false },
+            { difference: left, version: '0003_more', isRecorded: true },
+          ],
+        }),
+        'another tool applied one': verifyNotes({
+          versions: [version(2, 'old', { isChecked: false })],
+          notes: [],
+        }),
+      },
+      {
+        'what was left': unfinishedText(unfinished),
+        'why up refuses it': problemText(problem, STYLE.command),
+      },
+    )
   })
 })
