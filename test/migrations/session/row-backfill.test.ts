@@ -12,7 +12,7 @@ import {
   type Progress,
 } from '../../../lib/migrations/index.js'
 import { compiled } from '../../support/root.js'
-import { failureOf, file, onEachEngine } from '../each-engine.js'
+import { failureOf, file, onEachEngine, problemOf } from '../each-engine.js'
 import { runHost } from '../hosts/run-host.js'
 
 const LIBRARY = pathToFileURL(join(compiled, 'lib/migrations/index.js')).href
@@ -149,22 +149,24 @@ onEachEngine('a backfill whose values a function computes', (database, dialect) 
         `({ a, writes }) => { if (a === 'ab250') throw new Error('not this one'); return (`,
       ).replace(/\)$/, ') }'),
     )
-    const failure = await failureOf(migrator().up())
-    expect(failure.message).to.include('0003_fill.up.js: the row with id 250: not this one')
+    const failure = problemOf(await failureOf(migrator().up()))
+    expect(failure).to.deep.nested.include({
+      kind: 'chunkFailed',
+      ...{ 'cause.kind': 'backfillRow', 'cause.file': '0003_fill.up.js' },
+      ...{ 'cause.row': 'id 250', 'cause.why': 'not this one', 'remains.kind': 'chunk' },
+    })
     const written = await count('writes = 1')
     expect(written).to.be.within(1, 299)
-    expect(failure.message).to.match(
-      new RegExp(
-        `not this one\\. The chunk behind id '\\d+' \\(at most \\d+ rows\\) failed and is undone; ${written} rows are written and stay: put that right and run again: it goes on with this chunk, and rows that are written keep what they got$`,
-      ),
-    )
+    expect(failure).to.deep.nested.include({
+      ...{ 'remains.behind': [{ column: 'id', value: String(written - 1) }], 'remains.written': written },
+    })
     expect((await migrator().status()).find(({ version }) => version === 3)).to.include({ state: 'dirty' })
     shipFill(REVERSED)
     await migrator().up()
     expect(await count(isReversed)).to.equal(300)
   })
 
-  for (const [what, options, message] of [
+  for (const [what, options, why] of [
     ['another column', `row: () => ({ writes: 1, b: 'x' })`, 'row sets b, which sets does not list'],
     ['an object', `row: () => ({ writes: { one: 1 } })`, 'writes is given a value that no column takes'],
     ['no object', `row: () => 7`, 'row returns an object with the values of columns, or undefined'],
@@ -172,16 +174,16 @@ onEachEngine('a backfill whose values a function computes', (database, dialect) 
     it(`refuses ${what} from its function, and writes nothing`, async () => {
       await rows(3)
       shipFill(`table: 't', reads: [], sets: ['writes'], ${options}`)
-      expect((await failureOf(migrator().up())).message).to.include(message)
+      const failure = problemOf(await failureOf(migrator().up()))
+      expect(failure).to.have.nested.property('cause.why').that.includes(why)
       expect(await count('writes = 0 AND b IS NULL')).to.equal(3)
     })
 
   it('refuses to move rows', async () => {
     await rows(3)
     shipFill(`table: 't', reads: ['id'], sets: ['id'], row: ({ id }) => ({ id: id + 1 })`)
-    expect((await failureOf(migrator().up())).message).to.include(
-      'it sets id, which is part of the primary key',
-    )
+    const failure = problemOf(await failureOf(migrator().up()))
+    expect(failure).to.include({ kind: 'backfillMovesKey', column: 'id' })
   })
 
   it('is an applied version like any other: an edit is refused, the plan tells it, and a bundle has it too', async () => {
@@ -191,9 +193,9 @@ onEachEngine('a backfill whose values a function computes', (database, dialect) 
     expect(planned).to.include({ name: '0003_fill', chunk: 200 })
     await migrator().up()
     shipFill(REVERSED.replace('reverse()', 'sort()'))
-    expect((await failureOf(migrator().up())).message).to.include(
-      '0003_fill.up.js was edited after it was applied',
-    )
+    const failure = problemOf(await failureOf(migrator().up()))
+    expect(failure).to.have.property('kind', 'edited')
+    expect(failure).to.have.nested.include({ 'files[0].file': '0003_fill.up.js' })
     expect((await migrator().edited()).map(({ name }) => name)).to.deep.equal(['0003_fill'])
     await migrator().down()
     const bundled = backfill({ table: 't', reads: ['a'], sets: ['b'], row: ({ a }) => ({ b: String(a) }) })
@@ -215,45 +217,43 @@ describe('a file with a backfill', () => {
     writeFileSync(join(folder, '0002_fill.down.sql'), STAYS)
     const failure = await failureOf(lintFiles(folder, 'postgres'))
     expect(failure).to.be.instanceOf(DeclarationError)
-    return failure.message
+    return problemOf(failure)
   }
 
   it('is refused with what is wrong', async () => {
-    const expected =
-      "write import { backfill } from 'ashlar/migrations', and export default backfill({ table, reads, sets, row })"
-    expect(await refusal('0002_fill.up.js', 'export default 7')).to.include(
-      `0002_fill.up.js: its default export is no backfill, or one of another copy of ashlar: ${expected}`,
-    )
-    expect(await refusal('0002_fill.up.js', 'export const one = 1')).to.include(
-      `0002_fill.up.js: has no default export: ${expected}`,
-    )
-    expect(await refusal('0002_fill.up.js', 'export default (')).to.match(
-      /0002_fill\.up\.js: cannot be loaded: .*: run it with node to see the line/,
-    )
-    expect(await refusal('0002_fill.up.js', "export { a as default } from 'nosuch'")).to.match(
-      /0002_fill\.up\.js: cannot be loaded: Cannot find package 'nosuch' .*: install what it imports/,
-    )
-    expect(
-      await refusal('0002_fill.up.js', moduleOf(`table: 'a.b.c', reads: [''], sets: [], chunk: 0`)),
-    ).to.include(
+    const name = '0002_fill.up.js'
+    const of = { file: name }
+    expect(await refusal(name, 'export default 7')).to.include({
+      ...of,
+      kind: 'noBackfill',
+      hasDefault: true,
+    })
+    expect(await refusal(name, 'export const one = 1')).to.include({ ...of, hasDefault: false })
+    const torn = await refusal(name, 'export default (')
+    expect(torn).to.include({ ...of, kind: 'notLoaded', isImport: false })
+    const alone = await refusal(name, "export { a as default } from 'nosuch'")
+    expect(alone).to.include({ ...of, kind: 'notLoaded', isImport: true })
+    expect(alone).to.have.property('why').that.includes('nosuch')
+    const wrong = await refusal(name, moduleOf(`table: 'a.b.c', reads: [''], sets: [], chunk: 0`))
+    expect(wrong).to.have.property(
+      'why',
       'backfill: table is a name, or a schema and a name with a dot between; reads lists columns by their names; sets lists at least one column by its name; chunk is 1 to 100000 rows; row is a function',
     )
   })
 
   it('stands alone for its version', async () => {
     writeFileSync(join(folder, '0002_fill.up.sql'), 'SELECT 1')
-    expect(
-      await refusal('0002_fill.up.js', moduleOf(`table: 't', reads: [], sets: ['a'], row: () => undefined`)),
-    ).to.match(/0002_fill\.up\.(js|sql) is the way up already/)
+    const filled = moduleOf(`table: 't', reads: [], sets: ['a'], row: () => undefined`)
+    const problem = await refusal('0002_fill.up.js', filled)
+    expect(problem).to.have.property('kind', 'twoWaysUp')
+    expect([problem?.['file'], problem?.['other']]).to.have.members(['0002_fill.up.js', '0002_fill.up.sql'])
   })
 
   it('is TypeScript where Node.js loads it, and says so where it does not', async () => {
     const typed = `${moduleOf(`table: 't', reads: [], sets: ['a'], row: () => undefined`)}export type Row = { a: string }\n`
     const { typescript = false } = process.features as { readonly typescript?: string | false }
     if (typescript === false) {
-      expect(await refusal('0002_fill.up.ts', typed)).to.include(
-        'loads no TypeScript: use 22.18 or later, or ship the compiled file',
-      )
+      expect(await refusal('0002_fill.up.ts', typed)).to.have.property('kind', 'noTypeScript')
       return
     }
     writeFileSync(join(folder, '0002_fill.up.ts'), typed)
