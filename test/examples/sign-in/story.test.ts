@@ -194,7 +194,7 @@ describe('signing in, in a browser', function () {
   it('a broken edit of the users is on the launchpad, and the last good set stays', async () => {
     writeFileSync(join(project.folder, 'idp-users.yaml'), '- sub: [')
     await page.goto(provider.issuer)
-    await page.getByRole('status').filter({ hasText: 'The last good version stays in effect' }).waitFor()
+    await page.getByRole('status').filter({ hasText: 'idp-users.yaml' }).waitFor()
     await examine(undefined)
     await page.goto(`${provider.issuer}/sign-in`)
     await page.getByRole('button', { name: /^Alice Archer/ }).waitFor()

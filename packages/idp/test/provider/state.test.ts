@@ -142,7 +142,7 @@ describe('what the provider remembers', () => {
     ).to.equal('initech')
     own.write('idp-users.yaml', '- sub: [')
     const page = await browser.get('/')
-    expect(page.body).to.include('last good version').and.include('Alice Archer')
+    expect(page.body).to.include('role="status"').and.include('idp-users.yaml').and.include('Alice Archer')
     expect((await browser.get('/sign-in')).body).to.include('dora')
     own.write(
       'idp-clients.yaml',
