@@ -3,9 +3,11 @@ import { WidgetService } from '../../../examples/widgets/gen/widgets_pb.js'
 import { widgetServer } from '../../../examples/widgets/main.js'
 import { WidgetRepository } from '../../../examples/widgets/widget-repository.js'
 import { RequestContext } from '../../../lib/context.js'
+import { memoryRepositoryOf } from '../../../lib/persistence/index.js'
 import { ServerBuilder } from '../../../lib/server/index.js'
 import { echoService } from '../grpc/echo.js'
-import { EchoService } from '../gen/specimens_pb.js'
+import { EchoService, NoteService } from '../gen/specimens_pb.js'
+import { Note } from './specimen.js'
 
 /** What the command line is shown: widgets that are in order. */
 export async function builder(): Promise<ServerBuilder> {
@@ -14,6 +16,12 @@ export async function builder(): Promise<ServerBuilder> {
     retireWidget: async ({ id }) => widgets.model.toMessage(await widgets.retire(id)),
   })
 }
+
+/** The same beside notes, which have fewer methods. */
+export const notes = () =>
+  new ServerBuilder()
+    .register(EchoService, echoService)
+    .register(NoteService, new (memoryRepositoryOf(Note))())
 
 /** Widgets of which one method leaves tenancy. */
 export async function leaky(): Promise<ServerBuilder> {
