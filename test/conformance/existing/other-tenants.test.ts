@@ -82,6 +82,10 @@ const TRIGGERS = {
 
 const uuid = (n: number) => `0189f7ea-ae2c-7809-8aeb-b819cf5e9e${String(n).padStart(2, '0')}`
 const [ACME, OTHER, NOBODYS] = [uuid(1), uuid(2), uuid(3)]
+const REFUSED = Symbol('refused')
+/** How many calls come before those of the rows of others. */
+const OF_OTHERS = 9
+
 type Rows = readonly Record<string, unknown>[]
 type Operations = Record<string, (...operands: readonly unknown[]) => Promise<unknown>>
 
@@ -144,7 +148,6 @@ describeOn(
         count: () => folders['count']?.({}),
         purge: () => folders['purgeExpired']?.(new Date()),
         purgePapers: () => papers['purgeExpired']?.(new Date()),
-        own: () => folders['create']?.({ title: 'x', orgId: OTHER }),
         taken: () => folders['create']?.({ code: 'theirs' }),
         batch: () => folders['batchGet']?.([mine.id, theirs.id]),
         ...Object.fromEntries(
@@ -166,12 +169,14 @@ describeOn(
             (error: unknown) => {
               expect(error, name).to.be.instanceOf(AshlarError)
               expect((error as AshlarError).code, name).to.not.equal('INTERNAL')
-              return [name, undefined] as const
+              return [name, REFUSED] as const
             },
           ),
         ),
       )
       for (const [name, value] of outcomes) expect(foreignIn(value), name).to.deep.equal([])
+      const refused = outcomes.flatMap(([name, value]) => (value === REFUSED ? [name] : []))
+      expect(refused).to.deep.equal(['taken', 'batch', ...calls.map(([name]) => name).slice(OF_OTHERS)])
       expect(await kept()).to.deep.equal(before)
       await as(ACME, async () => folders['delete']?.(mine.id, { force: true })).catch(() => undefined)
       await as(ACME, async () => folders['undelete']?.(mine.id)).catch(() => undefined)
