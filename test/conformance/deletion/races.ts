@@ -14,7 +14,7 @@ const LEVELS: readonly (Isolation | undefined)[] = [
   'repeatable read',
   'serializable',
 ]
-const ROUNDS = drill(4, 500)
+const ROUNDS = drill(4, 100)
 /** So many rounds leave rows behind before they are looked at. */
 const AT_ONCE = 50
 
