@@ -108,7 +108,7 @@ export function readFields(
     const name = ofRelation?.name ?? columnNames.of(column)
     const { default: make, mintsUuid = false, mintsNumber } = facts.properties.get(property) ?? {}
     const part = {
-      designType: ofRelation ? ofRelation.designType : classOf(entity, column, mintsNumber),
+      designType: ofRelation ? ofRelation.designType : classOf(entity, column, mintsNumber, ownField),
       isKeyPart: role === 'key' || role === 'tenant' || references.has(name),
     }
     const field = toField(property, column, role, facts, ownField, protoOf(property), { ...part, name })
@@ -229,11 +229,15 @@ const classOf = (
   { prototype }: EntityClass<object>,
   { propertyName, options }: ColumnArgs,
   mintsNumber: boolean | undefined,
-): unknown =>
-  declaredClass(
+  inMessage: DescField | undefined,
+): unknown => {
+  // Of an enum, `{ type: String }` says that the column has its names; the property is a number.
+  const isOfColumn = inMessage?.enum !== undefined && options.type === String
+  return declaredClass(
     Reflect.getMetadata('design:type', prototype as object, propertyName),
-    mintsNumber === true ? undefined : options.type,
+    mintsNumber === true || isOfColumn ? undefined : options.type,
   )
+}
 
 function roleOf(
   property: string,

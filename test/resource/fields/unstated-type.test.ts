@@ -79,6 +79,21 @@ describe('a property whose type nothing says', () => {
     ])
   })
 
+  it('is a number of an enum, whose names the text column holds', () => {
+    const { file } = altered(NoteService, ({ message }) => {
+      for (const field of message('Note').field)
+        if (field.name === 'stars')
+          Object.assign(field, { type: Type.ENUM, typeName: '.specimens.v1.Specimen.Phase' })
+    })
+    const note = file.messages.find(({ name }) => name === 'Note')
+    const properties = { name: KEY.id, text: [Column({ type: String })] }
+    const stars = Column({ type: String })
+    expect(problemsOf(crate({ ...properties, stars: [stars] }, note))).to.deep.equal([])
+    expect(problemsOf(crate({ ...properties, stars: [typed(Number), stars] }, note))).to.deep.equal([])
+    const [problem] = problemsOf(crate({ ...properties, stars: [typed(String), stars] }, note))
+    expect(problem).to.contain('stars is enum')
+  })
+
   it('has the values that its written type says', () => {
     for (const [type, key] of [
       [BigInt, 7n],
