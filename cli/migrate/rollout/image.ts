@@ -122,7 +122,8 @@ function signal({ pid }: ChildProcess, name: NodeJS.Signals): void {
 
 const freePort = (): Promise<number> =>
   new Promise((resolve, reject) => {
-    const server = createServer()
+    // Whoever still calls an image of before that had the port would keep it from closing.
+    const server = createServer((socket) => socket.destroy())
     server.once('error', reject)
     server.listen(0, '127.0.0.1', () => {
       const address = server.address()
