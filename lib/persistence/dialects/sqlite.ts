@@ -1,6 +1,6 @@
 import { controlStatements } from './control-in-text.js'
 import { columnText } from './column-text.js'
-import { int32, uint32 } from '../../resource/kinds/integers.js'
+import { isIn32Bits } from '../../resource/kinds/integers.js'
 import type { Dialect } from './dialect.js'
 import { sqliteGathered } from './sqlite/gathered.js'
 import { sqliteJson } from './sqlite/json.js'
@@ -88,7 +88,7 @@ export const sqlite: Dialect = {
     column: ' PRIMARY KEY AUTOINCREMENT',
     isPrimaryKey: true,
     // It counts in 64 bits, whatever the column is.
-    endsWithKind: (kind) => kind !== int32.name && kind !== uint32.name,
+    endsWithKind: (kind) => !isIn32Bits(kind),
     alone: 'DEFAULT VALUES',
     overriding: '',
     added: ({ name }) => `make ${quote(name)} anew`,

@@ -1,7 +1,7 @@
 import { Internal } from '../../errors.js'
 import type { Field } from '../../resource/fields/field.js'
 import { trialKey } from '../../resource/keys/minted.js'
-import { int32, uint32 } from '../../resource/kinds/integers.js'
+import { isIn32Bits } from '../../resource/kinds/integers.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { CredentialRow } from '../contract/credential-check.js'
 import type { Dialect } from '../dialects/dialect.js'
@@ -71,8 +71,8 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, SeenRows
     this.#unminted = unminted(model)
     const { kind } = model.key
     // A table that is there may count in more bits than its entity.
-    const endsWithKind = model.existing ? kind !== int32.name && kind !== uint32.name : undefined
-    this.#mayMintTooMuch = this.#mints && !(endsWithKind ?? dialect.minting.endsWithKind(kind))
+    const endsWithKind = model.existing ? !isIn32Bits(kind) : dialect.minting.endsWithKind(kind)
+    this.#mayMintTooMuch = this.#mints && !endsWithKind
     this.#hydrate = hydratorOf(model, model.entityFields, dialect)
     this.hydrateBehind = hydratorOf(model, model.entityFields, dialect, 1)
     this.lists = new RowLists(model, dialect, this.statements, tableOf)

@@ -107,6 +107,9 @@ export const uint32 = integerKind('uint32', UINT32, {
   isUnsigned: true,
 })
 
+/** Whether its numbers take 32 bits at most. */
+export const isIn32Bits = (kind: KindName): boolean => kind === int32.name || kind === uint32.name
+
 export const int64 = integerKind('int64', INT64, {
   scalars: [ScalarType.INT64, ScalarType.SINT64, ScalarType.SFIXED64],
   columnTypes: ['bigint', 'int8'],
