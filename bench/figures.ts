@@ -189,7 +189,7 @@ const BLOCKS: Readonly<Record<string, () => string>> = {
       return [
         operation,
         ...[spread(ratio), spread(cpuRatio)],
-        ...[spread(longer?.ratio), longer === undefined ? '' : spread(longer.cpuRatio)],
+        ...[spread(longer?.ratio), spread(longer?.cpuRatio)],
       ]
     })
     return `${told(run)}\n\n${table(['operation', 'ratio', 'cpu', 'ratio, long', 'cpu, long'], rows)}`
