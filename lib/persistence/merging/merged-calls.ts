@@ -185,11 +185,12 @@ export abstract class MergedCalls<S extends Sought, R> {
   async #send(taken: readonly Call<S, R>[]): Promise<boolean> {
     const [first] = taken
     if (first !== undefined && this.isSole(taken)) return this.#again(first)
-    const calls = this.ordered(taken)
-    const statement = new Carrying(calls.length)
-    for (const call of calls) call.statement = statement
+    const statement = new Carrying(taken.length)
+    for (const call of taken) call.statement = statement
+    let calls = taken
     let result: Result
     try {
+      calls = this.ordered(taken)
       result = await this.#together(calls, statement)
     } catch (error) {
       await this.#failed(calls, error)

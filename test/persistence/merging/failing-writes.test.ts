@@ -11,6 +11,7 @@ import {
   UnknownOutcome,
 } from '../../../lib/errors.js'
 import type { Result } from '../../../lib/persistence/engines/executor/executor.js'
+import { MergedWrites } from '../../../lib/persistence/merging/merged-calls.js'
 import { asTenant, inAcme } from '../../conformance/repository/subject.js'
 import { databases, describeOn } from '../../support/databases/backends.js'
 import { ConnectionKiller } from '../../support/databases/connection-killer.js'
@@ -137,6 +138,21 @@ describeOn('merged writes', postgres, (backend) => {
   })
 
   for (const [name, work] of Object.entries(works)) {
+    it(`whose keys cannot be ordered run alone, each: ${name}`, async () => {
+      const parcels = await writers.warm()
+      const ordered: unknown = Reflect.get(MergedWrites.prototype, 'ordered')
+      const fail = () => {
+        throw new SyntaxError('planted')
+      }
+      Object.assign(MergedWrites.prototype, { ordered: fail })
+      try {
+        expect(rejected(await work(parcels))).to.deep.equal([])
+      } finally {
+        Object.assign(MergedWrites.prototype, { ordered })
+      }
+      expect(writers.alone).to.have.length(everyCall.length)
+    })
+
     it(`that fail run again alone, each, and go out alone for a second: ${name}`, async () => {
       const parcels = await writers.warm()
       let outcomes: PromiseSettledResult<unknown>[] = []
@@ -149,15 +165,15 @@ describeOn('merged writes', postgres, (backend) => {
       expect(rejected(outcomes)).to.deep.equal([])
       const rows = await column(writers.database, 'SELECT count(*) FROM parcels')
       expect(Number(rows[0])).to.equal(name === 'create' ? 2 * everyCall.length : everyCall.length)
-      // Where the machine is busy their second is over before all have gone out.
-      let [failures, began] = [0, 0]
+      const together = () => writers.together.filter(({ text }) => !text.startsWith('SELECT'))
+      // The second of a tenant may end in between, as it does on a busy machine.
+      let [failures, left] = [0, 20]
       do {
-        began = performance.now()
         failures = await failing()
         writers.sent = []
         await work(parcels)
-      } while (failures === 0 || performance.now() - began > 1000)
-      expect(writers.together.filter(({ text }) => !text.startsWith('SELECT'))).to.deep.equal([])
+      } while (failures === 0 || (together().length > 0 && left-- > 0))
+      expect(together()).to.deep.equal([])
     })
 
     it(`on a lost connection are never run again: ${name}`, async () => {
@@ -222,7 +238,7 @@ describeOn('merged writes', postgres, (backend) => {
       for (const [i, { status }] of created.entries())
         if (status === 'fulfilled') expect(titles).to.include(`${round} ${i}`)
     }
-  }).timeout(drill(120_000, 900_000))
+  })
 
   describe('of others', () => {
     /** While a transaction of its own has done something that it has not committed. */

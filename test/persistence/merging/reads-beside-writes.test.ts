@@ -121,5 +121,5 @@ describeOn('merged reads beside writes', postgres, (backend) => {
     await Promise.all(calling)
     stop()
     expect(sharing).to.be.at.least(SHARING)
-  }).timeout((SECONDS + 60) * 1000)
+  })
 })
