@@ -40,7 +40,6 @@ const isBundle = (path: string): boolean => /^dist\/cjs\/(?!packages\/).*\.js$/.
 const packageOf = (name: string): string => /^(?:@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? ''
 
 describe('the package', function () {
-  this.timeout(300_000)
   let folder: string | undefined
   let packed: Packed
   let annotations: Packed

@@ -16,7 +16,6 @@ const examples = ['lib', 'decorators'].flatMap((folder) => projectFiles(folder))
 /** What the compiler says of all of them, compiled once. */
 let compiledBlocks: Readonly<Record<'pages' | 'examples' | 'broken', readonly string[]>>
 before(function () {
-  this.timeout(300_000)
   const block = examples.find(({ text }) => text.includes('memoryRepositoryOf'))!
   const broken = { ...block, text: block.text.replace('(Widget)', '(Wodget)') }
   const isCode = ({ language }: Block) => language === 'ts'

@@ -283,7 +283,7 @@ describeOn('filters inside of messages and lists', backends, (backend) => {
         }),
         { numRuns: drill(4, 300) },
       ),
-    )).timeout(600_000)
+    ))
 })
 
 const text = fc

@@ -234,8 +234,6 @@ const difference = (call: RandomCall, overGrpc: unknown, overHttp: unknown): str
 
 for (const [identities, config] of Object.entries(IDENTITIES))
   describe(`gRPC and HTTP/JSON, with ${identities}`, function () {
-    this.timeout(20_000 + RUNS * 2_000)
-
     it(`agree on ${RUNS} times ${LENGTH} random calls: response, error, details, etag and headers`, async () => {
       const total = { made: 0, left: 0 }
       const codes = new Map<string, number>()

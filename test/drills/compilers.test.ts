@@ -98,7 +98,6 @@ describe('declarations of a package that uses this one compile', () => {
 
   for (const version of OTHERS)
     it(`with TypeScript ${version}`, function () {
-      this.timeout(300_000)
       const { folder: installed, compiler } = install(version)
       try {
         expectCompiles(compiler, `${version}.`)

@@ -94,6 +94,6 @@ describeOn(
             if ([...after][0]?.endsWith('deleted'))
               for (const id of KEYS) await subject.specimens.undelete(id)
           }
-        })).timeout(drill(120_000, 900_000))
+        }))
   },
 )

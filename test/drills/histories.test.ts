@@ -55,7 +55,7 @@ describeOn('any history', [...databases, ...merged], (backend) => {
         interruptAfterTimeLimit: 3_500_000,
         markInterruptAsFailure: true,
       },
-    )).timeout(3_600_000)
+    ))
 
   it('a walk repeats and skips no row whose sort values stay, whatever is written meanwhile', () =>
     inAcme(async () => {
@@ -95,5 +95,5 @@ describeOn('any history', [...databases, ...merged], (backend) => {
         walking.abort()
         await writers
       }
-    })).timeout(drill(120_000, 600_000))
+    }))
 })

@@ -165,7 +165,6 @@ const flood = async (socket: Socket, piece: Buffer, times: number): Promise<void
 }
 
 describe('hostile clients', function () {
-  this.timeout(240_000)
   let host: Host
 
   before(async () => {

@@ -60,7 +60,6 @@ const describeDrill = drilling ? describe : describe.skip
 
 /** The tarball that npm would publish, with bundles, and never `dist`. */
 describeDrill('the packed package', function () {
-  this.timeout(900_000)
   let folder: string
   let project: string
 

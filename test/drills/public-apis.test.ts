@@ -23,7 +23,6 @@ const AMBIGUOUS = [
 const describeDrill = drilling ? describe : describe.skip
 
 describeDrill(`each package of google-proto-files ${VERSION}`, function () {
-  this.timeout(600_000)
   const packages = new Map<string, DescService[]>()
 
   before(() => {

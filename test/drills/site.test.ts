@@ -24,7 +24,6 @@ const TYPES: Readonly<Record<string, string>> = {
 const describeDrill = drilling ? describe : describe.skip
 
 describeDrill('the site of the documentation', function () {
-  this.timeout(600_000)
   let server: Server | undefined
   let origin: string
   let browser: Browser | undefined

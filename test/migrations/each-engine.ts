@@ -3,9 +3,6 @@ import { type Dialect, migrate, problemsOf } from '../../lib/migrations/index.js
 import { isAskedOn } from '../support/databases/forms.js'
 import { type DatabaseSource, databaseSource, type FreshDatabase } from './fresh-database.js'
 
-/** Tables are slow to make where the disk is. */
-const LONGEST_MS = 120_000
-
 interface Engines {
   readonly dialects?: readonly Dialect[]
   /**
@@ -23,7 +20,6 @@ export function onEachEngine(
 ): void {
   for (const dialect of dialects.filter((one) => isAskedOn(one, subject)))
     describe(`${subject} on ${dialect}`, function () {
-      this.timeout(LONGEST_MS)
       let source: DatabaseSource | undefined
       let database: FreshDatabase | undefined
 

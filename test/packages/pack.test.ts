@@ -40,7 +40,6 @@ const CHECKOUT = {
 
 const suite = drilling ? describe : describe.skip
 suite('npm pack', function () {
-  this.timeout(60_000)
   let folder: string
 
   beforeEach(() => {

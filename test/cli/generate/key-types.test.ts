@@ -49,7 +49,6 @@ describe('the key of an entity that is there', () => {
 })
 
 describe('ashlar generate resource with keys of each type', function () {
-  this.timeout(240_000)
   let project: LinkedProject
   let database: TestDatabase | undefined
 

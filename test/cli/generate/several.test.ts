@@ -24,7 +24,6 @@ describe('a resource on the command line', () => {
 })
 
 describe('ashlar generate resource with several resources', function () {
-  this.timeout(240_000)
   let project: LinkedProject
   const files = () =>
     readdirSync(project.folder, { recursive: true, encoding: 'utf8' })

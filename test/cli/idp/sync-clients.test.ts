@@ -469,7 +469,6 @@ describe('idp clients sync', () => {
   })
 
   it('leaves the old file or the new one, each whole, when it is killed while it writes', async function () {
-    this.timeout(drill(120_000, 600_000))
     const hosts = Array.from({ length: 300 }, (_, index) => `app-${index}.dev.test`)
     const routes = hosts
       .map((host) => `    - { host: ${host}, upstream: "http://127.0.0.1:3000" }\n`)

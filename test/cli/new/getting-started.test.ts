@@ -37,7 +37,6 @@ const NOT_RUN = /^(npm install|npx esbuild|docker run|npx ashlar new|cd) /
 
 /** Every command and every file of the page, in its order. Ports and the database are those of the test. */
 describe('the page Getting started', function () {
-  this.timeout(240_000)
   const blocks = blocksOf(PAGE)
   const left = new Set(blocks.filter(({ language }) => language === 'sh'))
   const pages = new Map<string, string>()

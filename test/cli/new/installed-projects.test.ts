@@ -24,7 +24,6 @@ const FIELDS = 'title:string! due:timestamp? state:enum(OPEN,DONE) price:double 
 const GENERATE = ['ashlar', 'generate', 'resource', 'Task'] as const
 
 describe('projects with packages that npm installs', function () {
-  this.timeout(600_000)
   let folder: string
   let tarballs: Readonly<Record<string, string>>
 

@@ -10,7 +10,6 @@ import { softDeleteRecipe } from '../../support/projects/recipes/soft-delete.js'
 
 /** One after the other, in one project that `ashlar new` has just written. */
 describe('the recipes of the guides', function () {
-  this.timeout(300_000)
   let project: LinkedProject | undefined
 
   before(async function () {

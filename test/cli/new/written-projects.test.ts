@@ -29,7 +29,6 @@ const HEADERS = { 'account-id': 'acme', subject: 'ada', groups: 'staff' }
 
 for (const { backend, choices } of PROJECTS)
   describe(`a project of ashlar new ${choices.join(' ')}`, function () {
-    this.timeout(180_000)
     let project: LinkedProject
     let database: TestDatabase | undefined
 

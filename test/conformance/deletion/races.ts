@@ -52,6 +52,6 @@ export const races = (holder: FamilyHolder): void => {
           }
           if (drilling) process.stdout.write(`        ${JSON.stringify(outcomes)}\n`)
           expect(outcomes.won, JSON.stringify(outcomes)).to.be.at.least(ROUNDS / 2)
-        }).timeout(600_000)
+        })
   })
 }

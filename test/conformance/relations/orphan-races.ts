@@ -50,7 +50,6 @@ export function orphanRaces(holder: { readonly subject: RelationSubject }, round
     for (const [arrival, arrive] of Object.entries(ARRIVALS))
       for (const [removal, remove] of ways)
         it(`leaves no orphan when ${arrival} meets ${removal}, ${level === undefined ? 'each alone' : `both in ${level}`}`, async function () {
-          this.timeout(20_000 + rounds * 400)
           const at = holder.subject
           let created = 0
           await RequestContext.as({ tenant: 'acme', subject: 'ada' }, async () => {

@@ -117,6 +117,6 @@ export const orders = (holder: Holder): void => {
           ),
           { numRuns: drill(25, 1000) },
         )
-      })).timeout(drill(120_000, 600_000))
+      }))
   })
 }

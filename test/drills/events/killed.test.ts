@@ -45,7 +45,6 @@ const ENGINES = drilling ? (['postgres', 'mysql'] as const) : (['postgres'] as c
 
 for (const service of ENGINES)
   describe(`events on ${service}, while relays and consumers are killed and servers restart`, function () {
-    this.timeout(3_600_000)
     const servers: StartedService[] = []
     let dataSource: DataSource
 

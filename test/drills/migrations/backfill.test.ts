@@ -63,7 +63,6 @@ onEachEngine('a backfill whose host is killed again and again', (database, diale
          WHERE DB = DATABASE() AND COMMAND IN ('Query', 'Execute') AND INFO LIKE 'UPDATE t SET b%'`
 
   it('writes each row exactly once, and holds nobody up', async function () {
-    this.timeout(3_600_000)
     const { url, rows } = database()
     await migrate({ url, files }).up()
     await rows(

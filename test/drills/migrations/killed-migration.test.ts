@@ -98,7 +98,6 @@ onEachEngine('a host that is killed', (database, dialect) => {
   })
 
   it('leaves nothing half done on its way up, whenever it dies', async function () {
-    this.timeout(3_600_000)
     const clean = await migrator()
       .up()
       .then(() => imageOf(database()))
@@ -116,7 +115,6 @@ onEachEngine('a host that is killed', (database, dialect) => {
   })
 
   it('leaves nothing half done on its way down, whenever it dies, and neither way does from there', async function () {
-    this.timeout(3_600_000)
     const clean = await migrator()
       .up()
       .then(() => imageOf(database()))

@@ -42,7 +42,6 @@ interface Connections {
 }
 
 describe('several processes on one PostgreSQL', function () {
-  this.timeout(DURATION_MS + 120_000)
   const services = ['postgres', 'pgbouncer', 'redis'] as const
   const missing = services.filter((service) => serviceUrl(service) === undefined)
   if (missing.length > 0 || pooled.length === 0) {

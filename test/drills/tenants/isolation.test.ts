@@ -138,7 +138,7 @@ describeOn('tenants with equal keys and relations', [...backends, ...merged], (b
     const rare = drilling ? ['delete 9', 'undelete 9', 'batchDelete 9', 'batchGet 0', 'batchUpdate 0'] : []
     for (const name of ['create 0', 'create 3', 'create 6', 'update 5', 'undelete 0', 'list 0', ...rare])
       expect(told.get(name) ?? 0, name).to.be.at.least(1)
-  }).timeout(drill(120_000, 3_600_000))
+  })
 
   if (backend.name === 'memory') return
 

@@ -81,7 +81,7 @@ describeOn('callers with conflicting writes', [...databases, ...merged], (backen
       for (const [i, row] of rows.entries()) row.check(last[i] as Observed)
       await checkMade(made)
     }
-  }).timeout(ROUNDS * ROUND_MS * 3 + 60_000)
+  })
 
   /** Every crate that was made is there once, as it was made; and no other. */
   async function checkMade(made: readonly Made[]): Promise<void> {

@@ -56,7 +56,7 @@ describeOn('two writers with one etag', databases, (backend) => {
         expect(stored).to.deep.equal(winners[0]?.value)
         current = stored
       }
-    })).timeout(drill(120_000, 600_000))
+    }))
 
   it(`an update and a delete: exactly one wins, ${ROUNDS} times`, () =>
     inAcme(async () => {
@@ -81,5 +81,5 @@ describeOn('two writers with one etag', databases, (backend) => {
           expect(current.title).to.not.equal(`c${round}`)
         }
       }
-    })).timeout(drill(120_000, 600_000))
+    }))
 })

@@ -9,7 +9,6 @@ import type { Specimen } from '../../support/entities/specimen.js'
 
 const CALLERS = 64
 const ROUNDS = drill(1, 1000)
-const LONGEST_MS = drill(20_000, 3_600_000)
 
 describeOn(`${CALLERS} writers of one row`, [...backends, ...pooled], (backend) => {
   let subject: OpenSubject
@@ -35,7 +34,7 @@ describeOn(`${CALLERS} writers of one row`, [...backends, ...pooled], (backend) 
         await atOnce(grow)
         expect((await stored()).count, `round ${round}`).to.equal(round * CALLERS)
       }
-    })).timeout(LONGEST_MS)
+    }))
 
   it(`with increment lose nothing, and stop at the end of the range, in ${ROUNDS} rounds`, () =>
     inAcme(async () => {
@@ -57,7 +56,7 @@ describeOn(`${CALLERS} writers of one row`, [...backends, ...pooled], (backend) 
         expect(await stored(), `round ${round}`).to.deep.include({ count: round * CALLERS, weight: 0 })
         await update({ weight: stock })
       }
-    })).timeout(LONGEST_MS)
+    }))
 
   it(`with modify and increment by turns lose nothing, in ${ROUNDS} rounds`, () =>
     inAcme(async () => {
@@ -66,5 +65,5 @@ describeOn(`${CALLERS} writers of one row`, [...backends, ...pooled], (backend) 
         await atOnce((index) => (index % 2 === 0 ? grow() : add()))
         expect((await stored()).count, `round ${round}`).to.equal(round * CALLERS)
       }
-    })).timeout(LONGEST_MS)
+    }))
 })

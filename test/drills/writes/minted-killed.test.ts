@@ -81,5 +81,5 @@ describeOn('a process killed between a minted row and its event', killable, ({ n
       }
     }
     expect(kept).to.be.greaterThan(0)
-  }).timeout(drill(60_000, 900_000))
+  })
 })

@@ -15,7 +15,6 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'ut
 const PICTURES = process.env['SCREENSHOTS'] === '1' ? join(root, 'docs/guides/pictures') : undefined
 
 describe('signing in, in a browser', function () {
-  this.timeout(180_000)
   let browser: Browser
   let project: LinkedProject
   let provider: RunningProvider

@@ -32,8 +32,6 @@ const outcome = (work: () => string): string => {
 }
 
 describe('the JSON of an entity', function () {
-  this.timeout(3_600_000)
-
   const each = Math.ceil(drill(3_300, 1_000_000) / ENTITIES.length)
   for (const entity of ENTITIES)
     it(`is that of its message, for ${each} entities ${entity.name}`, () => {

@@ -114,7 +114,6 @@ const sameBytes = (one: AllTypes, other: AllTypes): boolean =>
   Buffer.compare(toBinary(AllTypesSchema, one), toBinary(AllTypesSchema, other)) === 0
 
 describe('any message', function () {
-  this.timeout(drill(120_000, 300_000))
   const numRuns = drill(200, 3_000)
 
   it('comes back from its JSON as it was', () => {
@@ -148,7 +147,6 @@ describe('any message', function () {
 })
 
 describe('any text', function () {
-  this.timeout(drill(120_000, 300_000))
   it('is JSON to both parsers or to neither, but for what I-JSON forbids', () => {
     const pieces = fc.constantFrom(
       '{',

@@ -46,7 +46,6 @@ for (const empty of [false, true])
   )
 
 describe('a MySQL server that takes no writes', function () {
-  this.timeout(300_000)
   let server: StartedService | undefined
   let database: FreshDatabase
   let user: LimitedUser

@@ -115,7 +115,6 @@ describe('HotPool', () => {
   }
 
   it('loses nobody and nothing, whatever happens in whatever order', async function () {
-    this.timeout(drill(120_000, 300_000))
     const step = fc.oneof(
       { weight: 6, arbitrary: fc.constant('acquire' as const) },
       { weight: 5, arbitrary: fc.constantFrom('give back' as const, 'let in' as const) },

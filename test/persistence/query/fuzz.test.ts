@@ -152,7 +152,6 @@ const isRefusal = (error: unknown, field: string, text: string): void => {
 
 describe('fuzzed text', () => {
   it('as a filter is a plan or is refused with a position; no value reaches the text of a statement', function () {
-    this.timeout(drill(120_000, 3_600_000))
     let parsed = 0
     fc.assert(
       fc.property(texts, (text) => {
@@ -181,7 +180,6 @@ describe('fuzzed text', () => {
   })
 
   it('as an order is a list of terms or is refused with a position', function () {
-    this.timeout(drill(120_000, 3_600_000))
     const words = fc.constantFrom(
       ...FIELDS,
       'asc',

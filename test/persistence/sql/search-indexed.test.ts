@@ -39,7 +39,6 @@ describeOn(
       as(tenant, async () => (await contacts.list({ search, pageSize: 5 })).items.map(({ id }) => id))
 
     before(async function () {
-      this.timeout(drill(120_000, 900_000))
       folder = mkdtempSync(join(tmpdir(), 'ashlar-indexed-'))
       opened = await backend.open([Contact])
       dataSource = opened.dataSource!
@@ -61,7 +60,6 @@ describeOn(
     })
 
     it('is what the generated files make, applied in their order', async function () {
-      this.timeout(drill(120_000, 900_000))
       await generateSearch({
         entities: join(compiled, 'test', 'support', 'entities', 'contacts.js'),
         out: join(folder, 'out'),

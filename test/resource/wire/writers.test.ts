@@ -46,8 +46,6 @@ const same = (made: Buffer | undefined, expected: Uint8Array, what: string, seed
 }
 
 describe('compiled writers', function () {
-  this.timeout(3_600_000)
-
   const entities = Math.ceil(drill(5_500, 1_000_000) / ENTITIES.length)
   it(`write each of ${entities * ENTITIES.length} entities as toBinary writes its message`, () => {
     const random = new Random(SEED)

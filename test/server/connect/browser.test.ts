@@ -49,7 +49,6 @@ const scriptFor = (api: string, transport: string): string => `
 `
 
 describe('Connect in a browser', function () {
-  this.timeout(240_000)
   let browser: Browser | undefined
   let running: RunningServer
   let frontEnd: { readonly origin: string; readonly server: Server }

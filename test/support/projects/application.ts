@@ -128,7 +128,6 @@ export function describeApplications(
   suite: (applications: () => Applications) => void,
 ): void {
   describe(name, function () {
-    this.timeout(600_000)
     let applications: Applications | undefined
     before(function () {
       if (!canPack) this.skip()

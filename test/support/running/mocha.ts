@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
+import { format } from 'node:util'
 import Mocha from 'mocha'
 import { RequestContext } from '../../../lib/context.js'
+import { drill } from '../drill.js'
 import { FILE_ENDS, type FileResult, NOTHING_RUN } from './file-result.js'
 import { processorMs } from './processor-time.js'
 import { compiled, root } from '../root.js'
@@ -14,12 +16,25 @@ import { compiled, root } from '../root.js'
 // Tests fill their tables as system; nobody has to read of it. A server of a test reports to its own logger.
 RequestContext.onSystem(() => {})
 
+// A command that runs in this process keeps what is printed meanwhile; one that hangs would keep the report.
+const print = process.stdout.write.bind(process.stdout)
+Mocha.reporters.Base.consoleLog = (...values: unknown[]) => void print(`${format(...values)}\n`)
+
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { mocha: Mocha.MochaOptions }
+
+/** How long a test may take. Nothing waits for it but a test that hangs. */
+const LONGEST_MS = 600_000
+const LONGEST_DRILL_MS = 3_600_000
 
 async function run(file: string): Promise<FileResult> {
   const began = performance.now()
   const cpuBegan = processorMs()
-  const mocha = new Mocha({ ...manifest.mocha, reporter: 'spec', color: process.stdout.isTTY === true })
+  const mocha = new Mocha({
+    ...manifest.mocha,
+    timeout: drill(LONGEST_MS, LONGEST_DRILL_MS),
+    reporter: 'spec',
+    color: process.stdout.isTTY === true,
+  })
   mocha.addFile(file)
   await mocha.loadFilesAsync()
   const failures: string[] = []
@@ -43,7 +58,7 @@ process.on('message', (file: string) => {
       console.log(error)
       return { ...NOTHING_RUN, failed: 1, failures: [`${file} cannot be loaded`] }
     })
-    .then((result) => console.log(FILE_ENDS + JSON.stringify(result)))
+    .then((result) => print(`${FILE_ENDS}${JSON.stringify(result)}\n`))
 })
 process.once('disconnect', () => {
   const stillOpen = () =>

@@ -38,7 +38,6 @@ describe('ashlar-idp serve', () => {
 
   it('what strangers begin takes at most 64 MiB of its process', async function () {
     if (process.platform !== 'linux') return this.skip()
-    this.timeout(600_000)
     const serve = start(['serve', '--port', '0'], { cwd: folder })
     const [, issuer = ''] = await serve.printed(/Launchpad and issuer: (\S+)\n/)
     const resident = () =>

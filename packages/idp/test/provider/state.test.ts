@@ -197,7 +197,6 @@ describe('what the provider remembers', () => {
   })
 
   it('what strangers begin does not push out who is signed in, and is bounded', async function () {
-    this.timeout(600_000)
     const { browser } = await signedIn('alice')
     const config = await own.client()
     const { url } = await authorization(config)
