@@ -75,6 +75,11 @@ export interface MintingSql {
   readonly isPrimaryKey: boolean
   /** Whether numbers end in its column where the kind does, and go no further. */
   readonly endsWithKind: (kind: KindName) => boolean
+  /**
+   * A column in arithmetic of 64 bits that fails beyond their range, for what an INSERT returns; undefined
+   * where it rounds, or where nothing is returned.
+   */
+  readonly in64Bits: ((column: string) => string) | undefined
   /** What follows the table where a new row has no other column. */
   readonly alone: string
   /** What a statement needs that inserts a chosen number all the same. */

@@ -118,6 +118,7 @@ const dialect = ({
     column: ' AUTO_INCREMENT',
     isPrimaryKey: false,
     endsWithKind: () => true,
+    in64Bits: undefined,
     alone: '() VALUES ()',
     overriding: '',
     added: (table, { name, type }) =>

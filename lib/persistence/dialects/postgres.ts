@@ -96,6 +96,7 @@ export const postgres: Dialect = {
     isPrimaryKey: false,
     // A column that holds them all has a sign, and so holds more.
     endsWithKind: (kind) => kind !== uint32.name,
+    in64Bits: (column) => `CAST(${column} AS bigint)`,
     alone: 'DEFAULT VALUES',
     overriding: 'OVERRIDING SYSTEM VALUE ',
     added: (table, { name }) => {

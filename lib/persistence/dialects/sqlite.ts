@@ -89,6 +89,7 @@ export const sqlite: Dialect = {
     isPrimaryKey: true,
     // It counts in 64 bits, whatever the column is.
     endsWithKind: (kind) => !isIn32Bits(kind),
+    in64Bits: undefined,
     alone: 'DEFAULT VALUES',
     overriding: '',
     added: ({ name }) => `make ${quote(name)} anew`,

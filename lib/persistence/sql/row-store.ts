@@ -1,7 +1,6 @@
 import { Internal } from '../../errors.js'
 import type { Field } from '../../resource/fields/field.js'
 import { trialKey } from '../../resource/keys/minted.js'
-import { isIn32Bits } from '../../resource/kinds/integers.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { CredentialRow } from '../contract/credential-check.js'
 import type { Dialect } from '../dialects/dialect.js'
@@ -28,6 +27,7 @@ import { toPredicate } from '../dialects/to-predicate.js'
 import { RowLists } from './row-lists.js'
 import type { RowPredicate } from './statements/row-predicate.js'
 import { inserted, unminted } from './statements/insert-text.js'
+import { mayMintTooMuch } from './statements/last-minted.js'
 import { Statements } from './statements/statements.js'
 import { type Encode, encoderOf } from '../dialects/values/kind-sql.js'
 import { type PartSql, partSql } from '../dialects/values/part-sql.js'
@@ -50,7 +50,7 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, SeenRows
   readonly #gets: Statement[] = []
   readonly #inserted: readonly Field[]
   readonly #unminted: readonly Field[]
-  /** Whether the database may mint a number that the column is not declared to hold. */
+  /** Whether only a rollback takes back a number that the key does not hold. */
   readonly #mayMintTooMuch: boolean
   /** For rows with one column before the entity's. */
   readonly hydrateBehind: Hydrate<E>
@@ -69,10 +69,7 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, SeenRows
     this.tenant = model.tenant === undefined ? this.key : partSql(model.tenant, dialect)
     this.#inserted = inserted(model)
     this.#unminted = unminted(model)
-    const { kind } = model.key
-    // A table that is there may count in more bits than its entity.
-    const endsWithKind = model.existing ? !isIn32Bits(kind) : dialect.minting.endsWithKind(kind)
-    this.#mayMintTooMuch = this.#mints && !endsWithKind
+    this.#mayMintTooMuch = mayMintTooMuch(model, dialect)
     this.#hydrate = hydratorOf(model, model.entityFields, dialect)
     this.hydrateBehind = hydratorOf(model, model.entityFields, dialect, 1)
     this.lists = new RowLists(model, dialect, this.statements, tableOf)

@@ -5,7 +5,11 @@ import type { Dialect } from '../../dialects/dialect.js'
 import { Placeholders } from '../../engines/executor/placeholders.js'
 import { OUTBOX_TYPES, type OutboxWriter } from '../../outbox/sql/outbox-writer.js'
 import type { Taken } from '../../rows/parents.js'
+import { newColumns } from './last-minted.js'
 import { takenFrom } from './row-predicate.js'
+
+/** How a statement reads a column. @param column - quoted and qualified. */
+export type ReadColumn = (field: Field, column: string) => string
 
 /** The table of a statement, and how it writes columns. */
 export interface InsertedTable {
@@ -13,7 +17,7 @@ export interface InsertedTable {
   readonly dialect: Dialect
   /** Quoted. */
   readonly table: string
-  readonly select: (fields: readonly Field[], of?: string) => string
+  readonly select: (fields: readonly Field[], of?: string, read?: ReadColumn) => string
 }
 
 /** The fields of a new row that the table does not set by itself. */
@@ -43,12 +47,13 @@ export function insertText(
   const source = from === '' ? `VALUES (${values})` : `SELECT ${values} FROM ${from}`
   const row = fields.length === 0 ? dialect.minting.alone : `(${names}) ${how}${source}`
   const insert = `INSERT INTO ${table} ${row}`
+  const read = newColumns(model, dialect)
   // Whether a parent is missing is told by what it returns, too.
   if (along === undefined)
-    return `${begin}${insert}${dialect.can.returning ? ` RETURNING ${select(entityFields)}` : ''}`
+    return `${begin}${insert}${dialect.can.returning ? ` RETURNING ${select(entityFields, '', read)}` : ''}`
   const event = OUTBOX_TYPES.map((type) => `${text.count()}::${type}`)
   const inserted = `i AS (${insert} RETURNING ${entityFields.map((field) => dialect.quote(field.column)).join(', ')})`
-  return `${begin === '' ? 'WITH ' : `${begin.trimEnd()}, `}${inserted}, e AS (${along(event, 'i')}) SELECT ${select(entityFields, 'i.')} FROM i`
+  return `${begin === '' ? 'WITH ' : `${begin.trimEnd()}, `}${inserted}, e AS (${along(event, 'i')}) SELECT ${select(entityFields, 'i.', read)} FROM i`
 }
 
 /** Selects the row for which the connection has minted a key last. Values: [tenant]. */

@@ -23,7 +23,7 @@ import {
 } from '../../dialects/column-sql.js'
 import { quoteTable } from '../../dialects/quote-table.js'
 import { tableNameOf } from '../../schema/table-name-of.js'
-import { type InsertedTable, insertText, mintedText } from './insert-text.js'
+import { type InsertedTable, insertText, mintedText, type ReadColumn } from './insert-text.js'
 import { lockedRows, sameRow } from './locked-rows.js'
 import {
   also,
@@ -271,10 +271,10 @@ export class Statements {
   }
 
   /** What a SELECT of entities begins with. @param own - what qualifies the columns. */
-  columns(selected: readonly Field[], own = ''): string {
-    return selected
-      .map((field) => this.dialect.kinds[field.kind].selected(own + this.#name(field), this.#name(field)))
-      .join(', ')
+  columns(selected: readonly Field[], own = '', read: ReadColumn = (_, column) => column): string {
+    const one = (field: Field, name: string) =>
+      this.dialect.kinds[field.kind].selected(read(field, own + name), name)
+    return selected.map((field) => one(field, this.#name(field))).join(', ')
   }
 
   /** A statement whose text is made elsewhere, and its placeholders numbered. */
