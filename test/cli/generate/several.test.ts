@@ -51,6 +51,25 @@ describe('ashlar generate resource with several resources', function () {
     expect(files()).to.deep.equal(before)
   })
 
+  it('refuses a field whose type or value the message has already', async () => {
+    const proto = join(project.folder, 'proto/shop/v1/project.proto')
+    const before = readFileSync(proto, 'utf8')
+    const inner = 'message Project {\n  message Size {}\n  enum Phase { PHASE_UNSPECIFIED = 0; OPEN = 1; }\n'
+    writeFileSync(proto, before.replace('message Project {\n', inner))
+    try {
+      for (const [field, why] of [
+        ['size:enum(S,M)', '--fields size: Project has a type Size already'],
+        ['state:enum(OPEN)', '--fields state: the enum Phase has the value OPEN already'],
+      ] as const) {
+        const { exit, stderr } = await project.ashlar('generate', 'resource', 'Project', '--fields', field)
+        expect(exit).to.equal(2)
+        expect(stderr).to.include(why)
+      }
+    } finally {
+      writeFileSync(proto, before)
+    }
+  })
+
   it('takes flags for one of them only', async () => {
     for (const flags of [
       ['--parent', 'Project'],
