@@ -21,7 +21,7 @@ import type {
 } from '../repository/operations.js'
 import type { SqlCall } from '../rows/row-call.js'
 import type { IndexErrors } from '../schema/index-errors.js'
-import type { DataSourceCheck } from './data-source-check.js'
+import type { DataSourceCheck } from '../start-up/data-source-check.js'
 import { TransactionScope } from './transaction-scope.js'
 import { atomically, current, type Joined, withHooks } from './transaction.js'
 

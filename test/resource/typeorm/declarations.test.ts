@@ -24,7 +24,7 @@ const CARRIED_OUT = [
   ...['Column', 'Entity', 'Index', 'PrimaryColumn', 'Unique'],
   ...['AfterLoad', 'AfterInsert', 'BeforeUpdate', 'AfterUpdate', 'AfterRemove'],
 ]
-/** A subscriber has its DataSource: see test/persistence/sql/data-source-check.test.ts. */
+/** A subscriber has its DataSource: see test/persistence/start-up/data-source-check.test.ts. */
 const OF_THE_DATA_SOURCE = ['EventSubscriber']
 
 /** Whose options each interface of TypeORM's has; undefined where the decorator is refused as a whole. */

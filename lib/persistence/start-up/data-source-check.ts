@@ -1,0 +1,109 @@
+import type { DataSource } from 'typeorm'
+import { DeclarationError, inEntity, problem, type Problem } from '../../errors.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
+import type { StartUpFindings } from '../contract/repository.js'
+import { deletionProblems } from '../deletion/rules/family.js'
+import { membersOf, relativesOf } from '../deletion/sql/members-of.js'
+import type { TableName } from '../dialects/catalog/table-definition.js'
+import { isolationProblem } from '../engines/declared-isolation.js'
+import type { Database, Executor, RunOptions } from '../engines/executor/executor.js'
+import { referenceProblems } from '../references/reference-problems.js'
+import { CollationCheck } from '../schema/collation-check.js'
+import { foreignKeyProblems } from '../schema/foreign-keys.js'
+import { refusedKeys } from '../schema/index-problems.js'
+import { tableNameOf } from '../schema/table-name-of.js'
+import { tableOf } from '../schema/table-of.js'
+import { changedHeirs } from '../typeorm/changed-heirs.js'
+import { entityProblems } from './entity-in-data-source.js'
+import { type CheckedEntity, together } from './findings.js'
+import { managerFindings, withoutZone } from './managed-otherwise.js'
+import { subscriberFindings } from './subscriber-findings.js'
+import { synchronizeFindings } from './synchronized-table.js'
+import { unwritableColumns, withoutForeignKey } from './table-findings.js'
+
+/**
+ * Makes sure, once, that a DataSource knows a repository's entity as its model does, that nothing of TypeORM
+ * on it waits for what the repository never tells, and that its database tells texts apart.
+ */
+export class DataSourceCheck {
+  /** Where the rows are. */
+  readonly table: TableName
+  /** Whether `run` still has to be awaited. */
+  isPending = true
+  #isEntityPending = true
+  readonly #checked: CheckedEntity
+  readonly #collations: CollationCheck
+
+  /** @throws DeclarationError for an initialized DataSource that does not fit the entity. */
+  constructor(
+    database: Database,
+    private readonly model: ResourceModel,
+  ) {
+    const { dataSource, dialect } = database
+    this.table = tableNameOf(model, dialect, dataSource)
+    this.#checked = { dataSource, model, dialect, table: this.table }
+    this.#collations = new CollationCheck(model, this.table, database, () => relativesOf(dataSource, model))
+    if (dataSource.isInitialized) this.#checkEntity()
+  }
+
+  /**
+   * @throws TypeError for a DataSource that is not initialized, DeclarationError for one that does not fit
+   * the entity.
+   */
+  async run(on: Executor, options: RunOptions): Promise<void> {
+    if (this.#isEntityPending) this.#checkEntity()
+    if (this.#collations.isPending) await this.#collations.run(on, options)
+    this.isPending = this.#collations.isPending
+  }
+
+  #checkEntity(): void {
+    const { name } = this.model.entity
+    if (!this.#checked.dataSource.isInitialized) throw new TypeError(`${name}: ${NOT_INITIALIZED}`)
+    const { problems } = this.findings()
+    if (problems.length > 0) throw new DeclarationError(name, inEntity(this.model.entity, problems))
+    this.#isEntityPending = false
+  }
+
+  findings(): StartUpFindings {
+    const { dataSource, model, dialect, table } = this.#checked
+    if (!dataSource.isInitialized)
+      return { problems: [problem('notInitialized', NOT_INITIALIZED)], warnings: [] }
+    return together([
+      { problems: entityProblems(this.#checked), warnings: changedHeirs(dataSource) },
+      synchronizeFindings(this.#checked),
+      { problems: isolationProblems(dataSource), warnings: unwritableColumns(model) },
+      {
+        problems: [
+          ...referenceProblems(dataSource, model),
+          ...foreignKeyProblems(model, dialect),
+          ...familyProblems(dataSource, model),
+          ...refusedKeys(tableOf(model, dialect, table), dialect),
+        ],
+        warnings: [],
+      },
+      managerFindings(this.#checked),
+      ...dataSource.subscribers.map((subscriber) => subscriberFindings(subscriber, model)),
+    ])
+  }
+
+  /** What a server asks for before it starts. */
+  startUp(): StartUpFindings | Promise<StartUpFindings> {
+    const findings = this.findings()
+    if (!this.#checked.dataSource.isInitialized) return findings
+    const asked = [withoutForeignKey(this.#checked), withoutZone(this.#checked)]
+    const all = asked.filter((one) => one !== undefined)
+    return all.length === 0 ? findings : Promise.all(all).then((found) => together([findings, ...found]))
+  }
+}
+
+const NOT_INITIALIZED = 'its DataSource is not initialized: await dataSource.initialize() first'
+
+function familyProblems(dataSource: DataSource, model: ResourceModel): readonly Problem[] {
+  const member = membersOf(dataSource).get(model)
+  return member === undefined ? [] : deletionProblems(member)
+}
+
+function isolationProblems(dataSource: DataSource): readonly Problem[] {
+  const why = isolationProblem(dataSource)
+  return why === undefined ? [] : [problem('dataSource', why)]
+}

@@ -1,0 +1,32 @@
+import type { DataSource } from 'typeorm'
+import type { ResourceModel } from '../../resource/resource-model.js'
+import type { StartUpFindings } from '../contract/repository.js'
+import type { TableName } from '../dialects/catalog/table-definition.js'
+import type { Dialect } from '../dialects/dialect.js'
+
+/** An entity in an initialized DataSource, and the table that has its rows. */
+export interface CheckedEntity {
+  readonly dataSource: DataSource
+  readonly model: ResourceModel
+  readonly dialect: Dialect
+  readonly table: TableName
+}
+
+export const NOTHING: StartUpFindings = { problems: [], warnings: [] }
+
+export const warning = (text: string): StartUpFindings => ({ problems: [], warnings: [text] })
+
+export const together = (all: readonly StartUpFindings[]): StartUpFindings => ({
+  problems: all.flatMap(({ problems }) => problems),
+  warnings: all.flatMap(({ warnings }) => warnings),
+})
+
+/** The names in the rows of a statement of the catalog. */
+export async function namesIn(
+  { dataSource }: CheckedEntity,
+  text: string,
+  values: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await dataSource.query<{ readonly name: string }[]>(text, [...values])
+  return new Set(rows.map(({ name }) => name))
+}

@@ -1,0 +1,39 @@
+import { problem } from '../../errors.js'
+import { kindOf } from '../../resource/kinds/kinds.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
+import type { StartUpFindings } from '../contract/repository.js'
+import { isProcessInUtc, processZone } from '../dialects/values/process-zone.js'
+import { quoteTable } from '../dialects/quote-table.js'
+import { type CheckedEntity, namesIn, NOTHING, together, warning } from './findings.js'
+
+/** What TypeORM's own manager, with the options of its DataSource, reads and writes otherwise. */
+export function managerFindings({ dataSource, model, dialect }: CheckedEntity): StartUpFindings {
+  const options = { ...dataSource.options }
+  const found = model.fields.flatMap(({ kind }) => dialect.kinds[kind].managed?.(options) ?? [])
+  const byText = new Map(found.map((one) => [one.what, one.advice]))
+  const all = [...byText].map(([what, advice]) =>
+    managedOtherwise(model, `TypeORM's own manager ${what}`, `${advice} (${model.entity.name})`),
+  )
+  return together(all)
+}
+
+/**
+ * Times that the manager takes for local ones; undefined where there are none. The type is asked of the
+ * database: TypeORM and createTables() make columns of two types of one Date.
+ */
+export function withoutZone(checked: CheckedEntity): Promise<StartUpFindings> | undefined {
+  const { model, dialect, table } = checked
+  const asked = dialect.timesWithoutZone
+  const times = model.fields.filter((field) => kindOf(field).declared.fits(Date, false))
+  if (asked === undefined || times.length === 0 || isProcessInUtc()) return undefined
+  return namesIn(checked, asked, [quoteTable(table, dialect)]).then((columns) => {
+    const found = times.filter(({ column }) => columns.has(column)).map(({ property }) => property)
+    if (found.length === 0) return NOTHING
+    const what = `times without a zone are in ${found.join(', ')} of ${model.entity.name}: repositories read and write them in UTC, and TypeORM's own manager in ${processZone()}, the zone of this process`
+    return managedOtherwise(model, what, 'start the process with TZ=UTC, or make the columns timestamptz')
+  })
+}
+
+/** Rows of another application are not read and written in two ways. */
+const managedOtherwise = ({ existing }: ResourceModel, what: string, advice: string): StartUpFindings =>
+  existing ? { problems: [problem('dataSource', what, advice)], warnings: [] } : warning(`${what}: ${advice}`)

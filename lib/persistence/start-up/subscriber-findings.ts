@@ -1,0 +1,51 @@
+import type { EntitySubscriberInterface } from 'typeorm'
+import { problem } from '../../errors.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
+import { HOOK_EVENTS, neverCalled } from '../../resource/typeorm/declared-hooks.js'
+import type { StartUpFindings } from '../contract/repository.js'
+import { listensTo } from '../typeorm/subscribers.js'
+import { NOTHING, warning } from './findings.js'
+
+/** What a subscriber may be told of an entity. */
+export const ENTITY_EVENTS = [
+  ...['afterLoad', 'beforeInsert', 'afterInsert', 'beforeUpdate', 'afterUpdate', 'beforeRemove'],
+  ...['afterRemove', 'beforeSoftRemove', 'afterSoftRemove', 'beforeRecover', 'afterRecover'],
+] as const
+/** What it may be told of TypeORM's own queries and transactions. */
+export const QUERY_EVENTS = [
+  ...['beforeQuery', 'afterQuery', 'beforeTransactionStart', 'afterTransactionStart'],
+  ...['beforeTransactionCommit', 'afterTransactionCommit'],
+  ...['beforeTransactionRollback', 'afterTransactionRollback'],
+] as const
+
+/** What a subscriber waits for that repositories of the resource never tell. */
+export function subscriberFindings(
+  subscriber: EntitySubscriberInterface,
+  { entity, deleteTime }: ResourceModel,
+): StartUpFindings {
+  const name = subscriber.constructor.name
+  const hears = (events: readonly string[]) => events.some((event) => event in subscriber)
+  const target = subscriber.listenTo?.() as unknown
+  const isForAll = target === undefined || target === null || target === '' || target === Object
+  if (isForAll)
+    return hears([...ENTITY_EVENTS, ...QUERY_EVENTS])
+      ? warning(
+          `the subscriber ${name} is told nothing of what repositories read and write: give it a listenTo() of one entity`,
+        )
+      : NOTHING
+  if (!listensTo(target, entity)) return NOTHING
+  const never = HOOK_EVENTS.filter(
+    (event) => `${event[0]?.toLowerCase()}${event.slice(1)}` in subscriber,
+  ).flatMap((event) => {
+    const why = neverCalled(event, deleteTime !== undefined)
+    return why === undefined
+      ? []
+      : [problem('dataSource', `${event} of the subscriber ${name} is never called`, why)]
+  })
+  if (hears(ENTITY_EVENTS)) return { problems: never, warnings: [] }
+  return hears(QUERY_EVENTS)
+    ? warning(
+        `the subscriber ${name} is told of no query and no transaction of the repository of ${entity.name}`,
+      )
+    : NOTHING
+}

@@ -1,0 +1,45 @@
+import { propertyProblem } from '../../errors.js'
+import { kindOfColumn } from '../../resource/kinds/declared-kind.js'
+import { kindOf } from '../../resource/kinds/kinds.js'
+import type { StartUpFindings } from '../contract/repository.js'
+import { SqliteDriver } from '../engines/sqlite/driver.js'
+import { tableOf } from '../schema/table-of.js'
+import { type CheckedEntity, NOTHING } from './findings.js'
+
+/** What is wrong with a table that TypeORM makes (`synchronize: true`). */
+export function synchronizeFindings(checked: CheckedEntity): StartUpFindings {
+  const { dataSource, model, dialect, table } = checked
+  if (!isSynchronized(checked)) return NOTHING
+  const { driver } = dataSource
+  const metadata = dataSource.getMetadata(model.entity)
+  const { columns } = tableOf(model, dialect, table)
+  // TypeORM is told that a Uint8Array is a text: no type of bytes is one that it takes on every database.
+  const problems = model.fields.flatMap((field) => {
+    const { kind, property, column: name } = field
+    const column = metadata.findColumnWithPropertyName(property)
+    if (kindOf(field).declared.isToldAsText !== true || column === undefined) return []
+    const made = driver.normalizeType(column)
+    if (kindOfColumn(made, undefined) === kind) return []
+    const needed = columns.find((one) => one.name === name)?.type
+    return [
+      propertyProblem(
+        'dataSource',
+        property,
+        `${property} holds ${kind}, and synchronize makes its column ${made}, which cannot`,
+        `write @Column('${needed}'), or leave synchronize out`,
+      ),
+    ]
+  })
+  return {
+    problems,
+    warnings: [
+      `synchronize makes the table of ${model.entity.name} by TypeORM's rules, in which unique values are not per tenant and texts are compared loosely: leave it out, and use createTables() or a migration`,
+    ],
+  }
+}
+
+function isSynchronized({ dataSource, model }: CheckedEntity): boolean {
+  const isOurs = dataSource.driver instanceof SqliteDriver
+  if (isOurs || dataSource.options.synchronize !== true || !dataSource.hasMetadata(model.entity)) return false
+  return dataSource.getMetadata(model.entity).synchronize
+}
