@@ -36,6 +36,13 @@ class Part {
   @ManyToOne(() => Order) @JoinColumn({ name: 'order_id' }) order?: Order
 }
 
+@Resource({ existing: true, shared: true })
+@Entity('scans')
+class Scan {
+  @PrimaryColumn({ type: 'int' }) id!: number
+  @Column('blob') image!: Uint8Array
+}
+
 const COMPARED = backends.filter(({ name }) => name === 'postgres' || name === 'mariadb')
 
 describeOn('a table of another application', COMPARED, (backend) => {
@@ -87,6 +94,24 @@ describeOn('a table of another application', COMPARED, (backend) => {
         ? ['collation account_id', 'collation title', 'collation code', 'collation customer_id'].slice(1)
         : []),
     ])
+  })
+
+  for (const type of isPostgres
+    ? ['smallint', 'bigint']
+    : ['tinyint', 'smallint', 'mediumint', 'bigint', 'smallint(4)'])
+    it(`keeps whole numbers in a ${type}`, async () => {
+      await make({ revision: `${type} NOT NULL DEFAULT 1` })
+      expect((await verified()).found).to.deep.equal([])
+    })
+
+  it('keeps bytes in a type for shorter ones', async () => {
+    await dataSource.query('DROP TABLE IF EXISTS scans')
+    const types = isPostgres ? ['bytea'] : ['blob', 'mediumblob', 'tinyblob', 'varbinary(20)']
+    for (const type of types) {
+      await dataSource.query(`CREATE TABLE scans (id integer PRIMARY KEY, image ${type} NOT NULL)`)
+      expect(await schemaComparison([Scan])(liveSchemaOf(dataSource)), type).to.deep.equal([])
+      await dataSource.query('DROP TABLE scans')
+    }
   })
 
   for (const [name, columns, wrong] of [

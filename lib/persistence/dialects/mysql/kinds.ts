@@ -98,12 +98,14 @@ export const mysqlKinds: KindsSql = {
   }),
   int32: entry('int', {
     ...OF_INTEGER,
+    keeps: (_, live) => /^(?:tiny|small|medium|big)int(?:\(\d+\))?$/.test(live),
     type: ({ stored }) => stored ?? 'int',
     exactAs: isInteger,
     inside: numberInside,
   }),
   uint32: entry('int unsigned', {
     ...OF_INTEGER,
+    keeps: (_, live) => /^(?:tiny|small|medium|big)int(?:\(\d+\))? unsigned$/.test(live),
     type: ({ stored }) => `${stored ?? 'int'} unsigned`,
     exactAs: isInteger,
   }),
@@ -138,7 +140,12 @@ export const mysqlKinds: KindsSql = {
     millisecond: (time) => [bound(time), datetime(lastMicrosecond(time))],
     holds: (value) => typeof value === 'string' && isMysqlTime(value),
   }),
-  bytes: entry('longblob', { zero: `x''`, decoder: () => (value) => new Uint8Array(value as Buffer) }),
+  bytes: entry('longblob', {
+    // A binary fills up with zeros.
+    keeps: (_, live) => /^(?:(?:tiny|medium)?blob|varbinary\(\d+\))$/.test(live),
+    zero: `x''`,
+    decoder: () => (value) => new Uint8Array(value as Buffer),
+  }),
   json: entry('json', OF_JSON),
   tags: entry('json', OF_JSON),
   any: entry('longtext'),
