@@ -298,7 +298,7 @@ function toField(
     filterable,
     writable: exposed && role === 'plain',
     exposed,
-    ...facetsOf(kind, inMessage, column.options, part),
+    ...facetsOf(kind, inMessage, column.options, { ...part, isExisting }),
     ...(facet?.renamedFrom === undefined ? {} : { renamedFrom: facet.renamedFrom }),
     ...(isExisting && collation !== undefined && { collation }),
     ...(nullIsZero && { nullIsZero }),

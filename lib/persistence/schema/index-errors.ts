@@ -17,6 +17,9 @@ import { tableOf } from './table-of.js'
 
 /** program_limit_exceeded, of PostgreSQL. */
 const TOO_LONG = '54000'
+/** Of PostgreSQL, which does not say of which column. */
+const TRUNCATED = '22001'
+const OUT_OF_RANGE = '22003'
 
 /** Says which fields an index is of that refused a write. It is asked only after a write has failed. */
 export class IndexErrors {
@@ -68,7 +71,10 @@ export class IndexErrors {
    * other error.
    */
   unfit(error: unknown): InvalidArgument | undefined {
-    for (const { thrown } of driverErrors(error)) {
+    for (const { thrown, code } of driverErrors(error)) {
+      // A number that the database mints may be the one that is out of range.
+      if (code === TRUNCATED || (code === OUT_OF_RANGE && this.model.key.isMinted !== true))
+        return new InvalidArgument('', 'a value is one that its column cannot hold', withoutValues(error))
       const column = thrown instanceof DriverFault ? thrown.refusedColumn : refusedColumnOf(thrown)
       const field = this.model.fields.find((one) => one.column === column && one.isMinted !== true)
       if (field !== undefined)

@@ -4,9 +4,11 @@ import type { EnumNames, Facets, KindName } from './kind.js'
 import { kindOf } from './kinds.js'
 import { jsonColumnOf } from './message-values.js'
 
-/** How a part of a key is declared. */
+/** How a part of a key is declared, or a column of an existing table. */
 export interface DeclaredPart {
   readonly isKeyPart: boolean
+  /** Whether its table is another application's, so that the column has the type that is declared. */
+  readonly isExisting?: boolean
   /** See `declaredClass`. */
   readonly designType: unknown
 }
@@ -26,7 +28,9 @@ export function facetsOf(
     ...(inMessage?.fieldKind === 'enum' ? { enumNames: enumNamesOf(inMessage.enum) } : {}),
     ...(json && { json }),
     ...(declared.holds === 'UUID' && options.type === 'binary' ? { stored: 'binary(16)' as const } : {}),
-    ...(part?.isKeyPart === true ? partFacets(kind, inMessage, options, part.designType) : {}),
+    ...(part?.isKeyPart === true
+      ? partFacets(kind, inMessage, options, part.designType)
+      : part?.isExisting === true && narrowRange(kind, options.type)),
   } satisfies Facets
 }
 
@@ -48,11 +52,15 @@ function partFacets(
   return {
     ...(hasDigits && { hasDigits }),
     ...((hasDigits || isText) && { takesText: true }),
-    ...(SMALLINTS.has(type) && {
-      stored: 'smallint',
-      range: declared.isUnsigned === true ? UNSIGNED_SMALLINT : SMALLINT,
-    }),
+    ...(SMALLINTS.has(type) && { stored: 'smallint', ...narrowRange(kind, type) }),
   }
+}
+
+/** The numbers that a column of 16 bits holds. */
+function narrowRange(kind: KindName, type: unknown): Pick<Facets, 'range'> {
+  const { declared } = kindOf({ kind })
+  if (declared.family !== 'integers' || !SMALLINTS.has(type)) return {}
+  return { range: declared.isUnsigned === true ? UNSIGNED_SMALLINT : SMALLINT }
 }
 
 const known = new WeakMap<DescEnum, EnumNames>()

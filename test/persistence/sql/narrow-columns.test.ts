@@ -75,3 +75,49 @@ describeOn(
       })
   },
 )
+
+@Resource({ shared: true, existing: true })
+@Entity('racks')
+class Rack {
+  @PrimaryColumn() id!: string
+  @Column({ type: 'smallint', nullable: true }) size?: number
+  @Column({ nullable: true }) rows?: number
+  @Column({ nullable: true }) label?: string
+}
+
+describeOn(
+  'a table that is there, with columns narrower than their fields',
+  databases.filter(({ name }) => name === 'postgres'),
+  (backend) => {
+    let opened: OpenBackend
+    let racks: InstanceType<ReturnType<typeof repositoryOf<Rack>>>
+
+    before(async () => {
+      opened = await backend.open([Rack])
+      await opened.dataSource?.query(
+        'CREATE TABLE racks (id varchar(255) PRIMARY KEY, size smallint, rows smallint, label varchar(3))',
+      )
+      racks = new (repositoryOf(Rack))(opened.dataSource as DataSource)
+    })
+    after(() => opened.close())
+
+    for (const [values, field] of [
+      [{ size: 32768 }, 'size'],
+      // PostgreSQL does not say which column it is.
+      [{ rows: 32768 }, ''],
+      [{ label: 'abcd' }, ''],
+    ] as const)
+      it(`refuses what a column cannot hold: ${JSON.stringify(values)}`, async () => {
+        const held = { size: 32767, rows: -32768, label: 'abc' }
+        const { id } = await racks.create(held)
+        const mask = Object.keys(values) as never
+        for (const attempt of [
+          () => racks.create(values),
+          () => racks.update(id, values, mask),
+          () => racks.batchUpdate([{ key: id, entity: values, fieldMask: mask }]),
+        ])
+          expect(await rejection(attempt(), InvalidArgument)).to.include({ field })
+        expect(await racks.get(id)).to.deep.include(held)
+      })
+  },
+)
