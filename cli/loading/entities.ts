@@ -37,3 +37,10 @@ export async function fromEntities<T>(
 /** For a module that exports other things only. */
 export const noEntities = (module: string): Failure =>
   new Failure('input', `${module} exports no class with @Resource(): name the module of the entities`)
+
+/** For a module of tables that are there. */
+export const noneToMake = (module: string): Failure =>
+  new Failure(
+    'input',
+    `${module}: every resource has existing: true, so that no file makes its table: write a file of your own`,
+  )

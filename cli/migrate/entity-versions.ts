@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import type { CommandLine, Dialect } from '../../lib/migrations/index.js'
 import type { TableMigration, TableSql } from '../../lib/persistence/index.js'
-import { fromEntities, noEntities } from '../loading/entities.js'
+import { fromEntities, noEntities, noneToMake } from '../loading/entities.js'
 import { attempt } from './attempt.js'
 import { foldersOf, type NextVersion } from './next-files.js'
 
@@ -24,9 +24,13 @@ export async function entityVersions(
   dialect: Dialect | undefined,
   command: CommandLine,
 ): Promise<EntityVersions> {
-  const { tableMigrations } = await import('../../lib/persistence/index.js')
-  const tables = await fromEntities(module, tableMigrations)
-  if (tables.length === 0) throw noEntities(module)
+  const { schemaComparison, tableMigrations } = await import('../../lib/persistence/index.js')
+  const tables = await fromEntities(module, (exports) => {
+    const found = tableMigrations(exports)
+    if (found.length > 0) return found
+    const { resources } = schemaComparison(exports)
+    throw resources.length === 0 ? noEntities(module) : noneToMake(module)
+  })
   const created = await createdIn(folder, dialect, tables, command)
   const wanted = tables.filter(({ table }) => !created.has(table))
   const createdBefore = tables

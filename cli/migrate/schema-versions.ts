@@ -175,9 +175,11 @@ export async function schemaChanges(
   migrator: Migrator,
   { entities, live, scratch }: Pick<ComparisonFlags, 'entities' | 'live' | 'scratch'>,
 ): Promise<DiffResult<SchemaChanges>> {
-  const { schemaModel, tableMigrations } = await import('../../lib/persistence/index.js')
+  const { schemaComparison, schemaModel, tableMigrations } = await import('../../lib/persistence/index.js')
   const model = await fromEntities(entities, (exports) => {
-    if (tableMigrations(exports).length === 0) throw noEntities(entities)
+    // Tables that exist already are made by no file, and are no reason to fail.
+    if (tableMigrations(exports).length === 0 && schemaComparison(exports).resources.length === 0)
+      throw noEntities(entities)
     return schemaModel(exports)
   })
   const address =

@@ -77,7 +77,7 @@ export function schemaModel(entities: Readonly<Record<string, unknown>> | readon
   // The table of another application is not changed.
   const unsorted = all.filter(({ existing }) => !existing)
   tableMigrations(Object.fromEntries(Object.entries(entities))) // It refuses what no table can be made of.
-  if (unsorted.length === 0)
+  if (all.length === 0)
     throw new DeclarationError('entities', [problem('entity', 'there is no resource among them')])
   const models = relationGraph(unsorted).order
   const definitions = (dialect: ComparedDialect): readonly TableDefinition[] => {

@@ -16,6 +16,7 @@ import { jsonOf, type RanHere, runCommand, type RunOptions } from '../../support
 
 const entities = (name: string) => join(compiled, 'test', 'cli', 'migrate', 'hosts', `${name}.js`)
 const [BEFORE, AFTER, REQUIRED] = [entities('before'), entities('after'), entities('required')]
+const EXISTING = entities('existing')
 const [FILLED, MISNAMED] = [entities('filled'), entities('misnamed')]
 
 onEachEngine('ashlar migrate diff', (database, dialect) => {
@@ -62,6 +63,14 @@ onEachEngine('ashlar migrate diff', (database, dialect) => {
     for (const [name, text] of Object.entries(made))
       writeFileSync(join(folder, 'migrations', dialect, name), text)
   }
+
+  it('has nothing to write where each table is another application’s, and check has nothing to refuse', async () => {
+    const ran = await migrate(['diff', 'none', '--entities', EXISTING])
+    expect([ran.exit, ran.stderr]).to.deep.equal([0, await heading(EXISTING)])
+    expect(ran.stdout).to.include('nothing')
+    ship({})
+    expect((await migrate(['check', '--entities', EXISTING])).exit).to.equal(0)
+  })
 
   it('takes a service from one version to the next in two deployments, and back', async () => {
     const made = await migrate(['diff', 'tasks', '--entities', BEFORE])

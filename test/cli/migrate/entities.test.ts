@@ -24,6 +24,7 @@ const CONTACTS = join(compiled, 'test', 'support', 'entities', 'contacts.js')
 const DEPOSITS = join(compiled, 'test', 'support', 'entities', 'deposit.js')
 const NAMED = join(compiled, 'test', 'support', 'entities', 'named-contacts.js')
 const UNFIT = join(compiled, 'test', 'support', 'entities', 'unfit-contacts.js')
+const EXISTING = join(compiled, 'test', 'cli', 'migrate', 'hosts', 'existing.js')
 const NO_ENTITIES = join(compiled, 'test', 'support', 'root.js')
 
 describe('ashlar migrate new --entities', () => {
@@ -55,6 +56,14 @@ describe('ashlar migrate new --entities', () => {
           .map((file) => `-- ${file}\n${readFileSync(at(file), 'utf8')}`)
           .join('\n'),
       )
+  })
+
+  it('says that no file makes the table of another application', async () => {
+    const ran = await create('countries', EXISTING)
+    expect([ran.exit, ran.stderr]).to.deep.equal([
+      2,
+      `ashlar: ${EXISTING}: every resource has existing: true, so that no file makes its table: write a file of your own\n`,
+    ])
   })
 
   it('writes constant defaults, and none that a function makes', async () => {
