@@ -2,6 +2,7 @@ import type { TableDifference, TableNote } from '../../text/table-difference.js'
 import { kindOf } from '../../resource/kinds/kinds.js'
 import type { Field } from '../../resource/fields/field.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
+import { DELETE_ID } from '../deletion/rules/family.js'
 import type { InexactColumn } from '../dialects/catalog/inexact-columns.js'
 import {
   foreignKeyShape,
@@ -241,7 +242,13 @@ function shown(
         detail: 'every create is refused, until it has a default or is declared',
       }
     case 'addColumn':
-      return { ...rest, detail: 'drop its property, or add it in a file of your own' }
+      return {
+        ...rest,
+        detail:
+          one.column.name === DELETE_ID
+            ? `rows that are deleted together, and undeleted, share a text in it: add it as ${one.column.type} that takes NULL, in a file of your own`
+            : 'drop its property, or add it in a file of your own',
+      }
     default:
       return rest
   }

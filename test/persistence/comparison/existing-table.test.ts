@@ -3,10 +3,11 @@ import { expect } from 'chai'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Column, type DataSource, Entity, JoinColumn, ManyToOne, PrimaryColumn, Unique } from 'typeorm'
-import { OutputOnly, Resource, TenantScoped } from '../../../decorators/index.js'
+import { OutputOnly, Resource, SoftDeletable, TenantScoped } from '../../../decorators/index.js'
 import { RequestContext } from '../../../lib/context.js'
 import { schemaComparison } from '../../../lib/persistence/comparison/schema-comparison.js'
 import { repositoryOf } from '../../../lib/persistence/repository-of.js'
+import { differenceText } from '../../../lib/migrations/index.js'
 import type { TableNote } from '../../../lib/text/table-difference.js'
 import { backends, describeOn } from '../../support/databases/backends.js'
 import { root } from '../../support/root.js'
@@ -34,6 +35,22 @@ class Part {
   @Column({ length: 40 }) accountId!: string
   @Column({ type: 'int' }) orderId!: number
   @ManyToOne(() => Order) @JoinColumn({ name: 'order_id' }) order?: Order
+}
+
+@Resource({ existing: true, shared: true })
+@Entity('shelves')
+@SoftDeletable()
+class Shelf {
+  @PrimaryColumn({ type: 'int' }) id!: number
+}
+
+@Resource({ existing: true, shared: true })
+@Entity('books')
+@SoftDeletable()
+class Book {
+  @PrimaryColumn({ type: 'int' }) id!: number
+  @Column({ type: 'int' }) shelfId!: number
+  @ManyToOne(() => Shelf) @JoinColumn({ name: 'shelf_id' }) shelf?: Shelf
 }
 
 @Resource({ existing: true, shared: true })
@@ -103,6 +120,25 @@ describeOn('a table of another application', COMPARED, (backend) => {
       await make({ revision: `${type} NOT NULL DEFAULT 1` })
       expect((await verified()).found).to.deep.equal([])
     })
+
+  it('says what the column is for that no property has', async () => {
+    const time = isPostgres ? 'timestamptz' : 'datetime(6)'
+    const columns = `id integer PRIMARY KEY, deleted_at ${time} NULL`
+    await dataSource.query(`CREATE TABLE shelves (${columns})`)
+    await dataSource.query(`CREATE TABLE books (${columns}, shelf_id integer NOT NULL)`)
+    try {
+      const found = await schemaComparison([Shelf, Book])(liveSchemaOf(dataSource))
+      expect(found.map((one) => differenceText(one))).to.deep.equal(
+        ['books', 'shelves'].map(
+          (table) =>
+            `${table}.delete_id is missing: rows that are deleted together, and undeleted, share a text in it: add it as varchar(36) that takes NULL, in a file of your own`,
+        ),
+      )
+    } finally {
+      await dataSource.query('DROP TABLE books')
+      await dataSource.query('DROP TABLE shelves')
+    }
+  })
 
   it('keeps bytes in a type for shorter ones', async () => {
     await dataSource.query('DROP TABLE IF EXISTS scans')
