@@ -3,6 +3,7 @@ import { BoundedCache } from '../../bounded-cache.js'
 import type { CallEnd } from '../../call-end.js'
 import { Internal, Unavailable } from '../../errors.js'
 import { byCodePoint } from '../../text/code-point-order.js'
+import { holdersAround } from '../contract/open-transaction.js'
 import { cancellation } from '../engines/errors/cancellation.js'
 import type { Database, Result, Row, Statement } from '../engines/executor/executor.js'
 import type { SqlCall } from '../rows/row-call.js'
@@ -129,7 +130,7 @@ export abstract class MergedCalls<S extends Sought, R> {
     }
     const slot = queue.enter()
     if (slot !== undefined) return this.#atOnce(slot, sought, call)
-    const group = this.#isApart(sought.tenant) ? undefined : this.operation.groupOf(sought.tenant)
+    const group = this.#mayWait(sought) ? this.operation.groupOf(sought.tenant) : undefined
     return group === undefined ? this.operation.alone(sought, call) : this.#wait(group, sought, call)
   }
 
@@ -276,9 +277,11 @@ export abstract class MergedCalls<S extends Sought, R> {
     }
   }
 
-  #isApart(tenant: string | undefined): boolean {
+  /** Of a call that waits here nobody could say that its caller holds a connection. */
+  #mayWait({ tenant }: S): boolean {
     const until = this.#apart.get(tenant)
-    return until !== undefined && performance.now() < until
+    const isApart = until !== undefined && performance.now() < until
+    return !isApart && holdersAround(this.database).length === 0
   }
 }
 

@@ -1,0 +1,36 @@
+import { expect } from 'chai'
+import { RequestContext } from '../../../lib/context.js'
+import { ConnectionsHeld } from '../../../lib/persistence/engines/executor/connection-waits.js'
+import { inAcme } from '../../conformance/repository/subject.js'
+import { describeOn, mergers } from '../../support/databases/backends.js'
+import { everyCall, ManyReaders } from './many-readers.js'
+
+describeOn('merged reads of callers that hold a connection', mergers, (backend) => {
+  let readers: ManyReaders
+  before(async () => {
+    readers = await ManyReaders.open(backend)
+  })
+  after(() => readers?.close())
+
+  it('are refused at once where all connections are held in this way', async () => {
+    const specimens = await readers.warm()
+    const { connections } = readers.database
+    let [arrived, go] = [0, () => {}]
+    const everybody = new Promise<void>((resolve) => (go = resolve))
+    const detached = () =>
+      Promise.allSettled(
+        everyCall.map((asked) => RequestContext.detached(() => readers.get(specimens, asked))),
+      )
+    const holding = () =>
+      specimens.transaction(async () => {
+        await (++arrived === connections ? go() : everybody)
+        return detached()
+      })
+    const began = performance.now()
+    const outcomes = await Promise.all(Array.from({ length: connections }, () => inAcme(holding)))
+    expect(performance.now() - began).to.be.lessThan(4000)
+    for (const outcome of outcomes.flat())
+      expect(outcome).to.have.property('reason').that.is.instanceOf(ConnectionsHeld)
+    expect(await readers.getAll(specimens)).to.have.length(everyCall.length)
+  })
+})
