@@ -30,6 +30,16 @@ const IDENTIFIES = `
     WHERE attrelid = e.indrelid AND attnum = ANY(e.indkey) AND attname = ($2::text[])[1])`
 
 /**
+ * The type that a domain is made of. A cast to the domain itself would fail all calls of a statement for a
+ * value that its rules refuse, which alone finds nothing; where it is written the column checks it.
+ */
+const BASE = `
+  (WITH RECURSIVE d AS (
+    SELECT t.oid, t.typtype, t.typbasetype
+    UNION ALL SELECT n.oid, n.typtype, n.typbasetype FROM d JOIN pg_type n ON n.oid = d.typbasetype)
+  SELECT oid FROM d WHERE typtype <> 'd')`
+
+/**
  * Which calls on a table may share a statement, as `TableRulesQuery` says. Values: the quoted table, the
  * columns that tell rows apart. `-1` gives the name of a type without a length: a cast to one would cut what
  * is too long.
@@ -44,7 +54,7 @@ export const TABLE_RULES = `
       AND NOT EXISTS (SELECT FROM e, pg_attribute a WHERE a.attrelid = c.oid AND a.attgenerated <> '' AND (${HOLDS})),
     NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = c.oid AND contype = 'f')
       AND NOT EXISTS (SELECT FROM e WHERE NOT (${IDENTIFIES})),
-    a.attname, format_type(a.atttypid, -1), t.typcategory = 'A',
+    a.attname, format_type(${BASE}, -1), t.typcategory = 'A',
     ${REFERS} OR EXISTS (SELECT FROM e WHERE ${HOLDS}),
     ${REFERS} OR EXISTS (SELECT FROM e WHERE (${HOLDS}) AND NOT coalesce(${LEAVES}, false)),
     format_type(a.atttypid, a.atttypmod)
