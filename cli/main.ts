@@ -21,7 +21,7 @@ export async function main(program: Program): Promise<void> {
   if (foreignModuleLoaded()) await endNow()
 }
 
-/** Runs one command line. An error becomes one line on stderr and an exit status of `EXIT_CODES`. */
+/** Runs one command line. An error becomes lines on stderr, one for each problem, and an exit status. */
 export async function runCommand(program: Program, argv: readonly string[]): Promise<void> {
   settings.enableAutoTranspile = false
   try {
@@ -41,7 +41,10 @@ async function endNow(): Promise<void> {
 
 async function report(program: Program, error: unknown): Promise<number> {
   if (error instanceof Errors.ExitError) return error.oclif.exit ?? EXIT_CODES.done
-  if (error instanceof Failure) return print(program, error.message, EXIT_CODES[error.exit])
+  if (error instanceof Failure) {
+    const { head, lines } = error.listed ?? { head: error.message, lines: [] }
+    return print(program, head, EXIT_CODES[error.exit], lines)
+  }
   if (error instanceof Errors.CLIError) {
     const { usageMessage } = await import('./help/usage-message.js')
     return print(program, await usageMessage(program, error), EXIT_CODES.input)
@@ -52,7 +55,9 @@ async function report(program: Program, error: unknown): Promise<number> {
   return print(program, `${message}: ${advice}`, EXIT_CODES.bug)
 }
 
-function print(program: Program, message: string, exit: number): number {
+/** @param lines - of several problems. */
+function print(program: Program, message: string, exit: number, lines: readonly string[] = []): number {
   process.stderr.write(`${paintFor(process.stderr).bad(`${program}:`)} ${terminalLine(message, 1_000)}\n`)
+  for (const line of lines) process.stderr.write(`  ${terminalLine(line, 2_000)}\n`)
   return exit
 }

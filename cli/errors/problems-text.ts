@@ -13,10 +13,14 @@ export const problemsText = (subject: string, problems: readonly string[]): stri
  */
 export function moduleFailure(module: string, error: Error): Failure {
   const { subject, problems, values } = error as Partial<DeclarationError>
-  const text =
-    subject === undefined || problems === undefined ? error.message : problemsText(subject, problems)
-  return new Failure('input', `${module}: ${text}`, {
+  const facts = values === undefined ? {} : { problems: values }
+  if (subject === undefined || problems === undefined)
+    return new Failure('input', `${module}: ${error.message}`, { cause: error, facts })
+  const head = `${module}: ${subject}: ${problems.length} problems:`
+  const listed = problems.length > 1 ? { head, lines: problems } : undefined
+  return new Failure('input', `${module}: ${problemsText(subject, problems)}`, {
     cause: error,
-    facts: values === undefined ? {} : { problems: values },
+    facts,
+    listed,
   })
 }

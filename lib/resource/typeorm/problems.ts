@@ -140,15 +140,21 @@ function* optionProblems(
     yield* refusedOptions(options, UNIQUE_OPTIONS, `@Unique() of ${namesOf(on)}`, 'option')
 }
 
+/** What is said of the type says the same of its scale. */
+const DECIMALS: ReadonlySet<unknown> = new Set(['numeric', 'decimal'])
+
 /** The options of a column without those that its table carries out. */
 function optionsLeft(options: object, property: string, { properties, resource }: EntityFacts): object {
   const isGenerated = properties.get(property)?.generated === true
   const isExisting = resource?.existing === true
-  if (!isGenerated && !isExisting) return options
+  const isDecimal = DECIMALS.has(Reflect.get(options, 'type'))
+  if (!isGenerated && !isExisting && !isDecimal) return options
   return Object.fromEntries(
     Object.entries(options).filter(
       ([name]) =>
-        !(isGenerated && OPTIONS_OF_GENERATED.has(name)) && !(isExisting && OPTIONS_OF_EXISTING.has(name)),
+        !(isGenerated && OPTIONS_OF_GENERATED.has(name)) &&
+        !(isExisting && OPTIONS_OF_EXISTING.has(name)) &&
+        !(isDecimal && name === 'scale'),
     ),
   )
 }

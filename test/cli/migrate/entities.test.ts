@@ -25,6 +25,7 @@ const DEPOSITS = join(compiled, 'test', 'support', 'entities', 'deposit.js')
 const NAMED = join(compiled, 'test', 'support', 'entities', 'named-contacts.js')
 const UNFIT = join(compiled, 'test', 'support', 'entities', 'unfit-contacts.js')
 const EXISTING = join(compiled, 'test', 'cli', 'migrate', 'hosts', 'existing.js')
+const MISTAKES = join(compiled, 'test', 'cli', 'migrate', 'hosts', 'many-mistakes.js')
 const NO_ENTITIES = join(compiled, 'test', 'support', 'root.js')
 
 describe('ashlar migrate new --entities', () => {
@@ -218,6 +219,15 @@ Resource({ shared: true })(Parcel)
       expect(exit).to.equal(2)
       expect(stderr).to.match(message)
     }
+  })
+
+  it('has each of many problems on a line of its own, to its end', async () => {
+    const { exit, stderr } = await create('wrong', MISTAKES)
+    expect(exit).to.equal(2)
+    const [head, ...lines] = stderr.trimEnd().split('\n')
+    expect(head).to.match(new RegExp(`^ashlar: .*: Invoice: ${lines.length} problems:$`))
+    expect(lines).to.have.length(10)
+    for (const line of lines) expect(line).to.match(/^ {2}\w+ has the column type numeric, .*[^…]$/)
   })
 
   it('refuses files that are none', async () => {
