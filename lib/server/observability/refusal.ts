@@ -1,5 +1,6 @@
 import type { DescMessage } from '@bufbuild/protobuf'
 import { AshlarError } from '../../errors.js'
+import { DriverFault } from '../../faults/driver-fault.js'
 
 /** Why a call failed, as the details of its error tell the caller. */
 export interface Refusal {
@@ -7,6 +8,8 @@ export interface Refusal {
   /** `ETAG`, `UNIQUE` and the like. */
   readonly precondition?: string
   readonly violations?: readonly { readonly field?: string; readonly reason?: string }[]
+  /** What the database says of a write that it refused: names of tables, columns and constraints. */
+  readonly database?: string
 }
 
 const MOST_VIOLATIONS = 10
@@ -36,6 +39,7 @@ export function refusalOf(error: unknown, input: DescMessage): Refusal {
     ...(reason !== undefined && { reason }),
     ...(precondition !== undefined && { precondition }),
     ...(violations.length > 0 && { violations }),
+    ...(error.cause instanceof DriverFault && { database: error.cause.message }),
   }
 }
 

@@ -1,4 +1,5 @@
 import 'reflect-metadata'
+import { EmptySchema } from '@bufbuild/protobuf/wkt'
 import { expect } from 'chai'
 import {
   Check,
@@ -16,6 +17,7 @@ import { RequestContext } from '../../../lib/context.js'
 import { ErrNotFound, ErrPreconditionFailed, InvalidArgument } from '../../../lib/errors.js'
 import { schemaComparison } from '../../../lib/persistence/comparison/schema-comparison.js'
 import { repositoryOf } from '../../../lib/persistence/repository-of.js'
+import { refusalOf } from '../../../lib/server/observability/refusal.js'
 import { liveSchemaOf } from '../../persistence/comparison/live-schema.js'
 import { databases, describeOn } from '../../support/databases/backends.js'
 import { rejection } from '../../support/rejection.js'
@@ -74,7 +76,10 @@ describeOn('what the table of TypeORM makes sure of', databases, (backend) => {
     const stays = new (repositoryOf(Stay))(dataSource)
     await asAda(async () => {
       await stays.create({ id: 'a', nights: 1, roomId: 'r1' })
-      await rejection(stays.create({ id: 'b', nights: 0 }), ErrPreconditionFailed)
+      const refused = await rejection(stays.create({ id: 'b', nights: 0 }), ErrPreconditionFailed)
+      // For the log: the caller is not told how the database is made.
+      expect(refusalOf(refused, EmptySchema).database).to.include('nights')
+      expect(refused.message).to.not.include('nights')
       await rejection(stays.update('a', { nights: 0 }, ['nights']), ErrPreconditionFailed)
       const missing = await rejection(stays.create({ id: 'b', nights: 1, roomId: 'r2' }), InvalidArgument)
       expect(missing.field).to.equal('room_id')

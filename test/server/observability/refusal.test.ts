@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { AshlarError, ErrPreconditionFailed, InvalidArgument } from '../../../lib/errors.js'
+import { DriverFault } from '../../../lib/faults/driver-fault.js'
 import { refusalOf } from '../../../lib/server/observability/refusal.js'
 import { TicketService } from '../../support/gen/tickets_pb.js'
 
@@ -51,6 +52,25 @@ describe('what a log has of an error', () => {
       undefined,
       undefined,
     ])
+  })
+
+  it('is what a database says of a rule, without the values of the row', () => {
+    const refusal = (code: string, message: string) =>
+      refusalOf(
+        new ErrPreconditionFailed(
+          new DriverFault(
+            Object.assign(new Error(message), {
+              code,
+              severity: 'ERROR',
+              detail: 'Failing row contains (hunter2).',
+            }),
+          ),
+        ),
+        input,
+      ).database
+    const check = 'new row for relation "stays" violates check constraint "stays_nights_check"'
+    expect(refusal('23514', check)).to.equal(check)
+    expect(refusal('P0001', 'hunter2 is not allowed')).to.equal('the database returned P0001')
   })
 
   it('is at most ten fields', () => {
