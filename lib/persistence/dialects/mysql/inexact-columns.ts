@@ -3,8 +3,8 @@ import { isExactCollation } from './exact-bytes.js'
 
 const COLUMNS =
   'SELECT column_name, data_type, collation_name FROM information_schema.columns WHERE table_schema = COALESCE(?, DATABASE()) AND table_name = ?'
-/** The types that keep a text as it is: CHAR drops spaces from its end. */
-const TEXT = /^(?:varchar|(?:tiny|medium|long)?text)$/
+/** A kind says whether it may be in a CHAR, which drops spaces from its end. */
+const TEXT = /^(?:(?:var)?char|(?:tiny|medium|long)?text)$/
 
 export const inexactColumns: InexactColumns = async (query, { schema, name }, columns) =>
   inexactAmong(

@@ -65,6 +65,7 @@ const uuidKind = entry('varchar(36)', {
   ...OF_TEXT,
   type: ({ stored }) => stored ?? 'varchar(36)',
   isText: true,
+  keeps: ({ stored }, live) => stored === undefined && live === 'char(36)',
   exactAs: ({ stored }, type) => {
     if (stored !== undefined) return type === 'binary'
     // The engine's own type has one text for each value.
@@ -86,6 +87,8 @@ export const mysqlKinds: KindsSql = {
     ...OF_TEXT,
     isText: true,
     type: ({ maxLength }) => varchar(maxLength),
+    // It drops spaces from the end of a text. Of any other type the collation decides.
+    exactAs: (_, type) => (type === 'char' ? false : undefined),
     inside: textInside,
   }),
   date: entry('date', { ...OF_TEXT, exactAs: (_, type) => type === 'date' }),
