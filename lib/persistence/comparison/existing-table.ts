@@ -76,8 +76,10 @@ const uniqueParts = ({ primaryKey, indexes }: LiveTable): readonly (readonly str
       .map(({ columns }) => columns),
   ].filter(({ length }) => length > 0)
 
-function keyNotes({ tenant }: ResourceModel, { primaryKey }: LiveTable, table: string): TableNote[] {
+function keyNotes({ tenant, key }: ResourceModel, { primaryKey }: LiveTable, table: string): TableNote[] {
   if (tenant === undefined || primaryKey.length === 0 || primaryKey.includes(tenant.column)) return []
+  // No caller chooses it.
+  if (key.isMinted === true && primaryKey.includes(key.column)) return []
   const text = `the primary key of ${table} is (${primaryKey.join(', ')}), without the tenant`
   return [
     { kind: 'primaryKey', table, text, detail: 'a create tells that a key is taken, of another tenant too' },

@@ -84,10 +84,13 @@ export const enumeration: Kind = {
     takesLength: () => true,
     maxLength: (options) => (options.length === undefined ? undefined : maxLength(options)),
   },
-  problem: (value, { enumNames }) =>
-    enumNames?.nameOf.has(value as number)
-      ? undefined
-      : `has no value ${String(value)}: use one of ${[...(enumNames?.numberOf.keys() ?? [])].join(', ')}`,
+  problem: (value, { enumNames }) => {
+    if (enumNames?.nameOf.has(value as number) === true) return undefined
+    const number = enumNames?.numberOf.get(value as string)
+    return number === undefined
+      ? `has no value ${String(value)}: use one of ${[...(enumNames?.numberOf.keys() ?? [])].join(', ')}`
+      : `has the text ${String(value)}: write the member of the enum, whose number is ${number}`
+  },
   zero: () => 0,
   filler: ({ enumNames }) => enumNames?.nameOf.get(0),
   increments: noNumber('enum'),
