@@ -41,6 +41,11 @@ export class CollationCheck {
     return on === this.database ? unlessAborted(this.#once(), options.signal) : this.#check(on, options)
   }
 
+  /** What compares otherwise in the table of the resource; nothing where it is missing. */
+  async problems(options: RunOptions): Promise<readonly Problem[]> {
+    return (await inexactColumns(this.model, this.table, this.database, options)) ?? []
+  }
+
   #once(): Promise<void> {
     const now = performance.now()
     if (this.#shared !== undefined && now - this.#shared.since < SLOW_MS) return this.#shared.running

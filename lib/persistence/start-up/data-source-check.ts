@@ -90,11 +90,21 @@ export class DataSourceCheck {
   startUp(): StartUpFindings | Promise<StartUpFindings> {
     const findings = this.findings()
     if (!this.#checked.dataSource.isInitialized) return findings
-    const asked = [withoutForeignKey(this.#checked), withoutZone(this.#checked)]
+    const asked = [withoutForeignKey(this.#checked), withoutZone(this.#checked), this.#inexact()]
     const all = asked.filter((one) => one !== undefined)
-    return all.length === 0 ? findings : Promise.all(all).then((found) => together([findings, ...found]))
+    return Promise.all(all).then((found) => together([findings, ...found]))
+  }
+
+  /** A database that does not respond is asked again by the first call. */
+  async #inexact(): Promise<StartUpFindings> {
+    const signal = AbortSignal.timeout(LONGEST_ASK_MS)
+    const problems = await this.#collations.problems({ signal }).catch(() => [])
+    return { problems, warnings: [] }
   }
 }
+
+/** Where the database is silent, a server starts so much later. */
+const LONGEST_ASK_MS = 5_000
 
 const NOT_INITIALIZED = 'its DataSource is not initialized: await dataSource.initialize() first'
 

@@ -10,12 +10,13 @@ export async function repositoryProblems(
 ): Promise<Problem[]> {
   const problems: Problem[] = []
   const warned = new Set<string>()
-  for (const repository of new Set(repositories)) {
+  const asked = [...new Set(repositories)].map(async (repository) => ({
+    repository,
+    findings: (await repository.startUpCheck?.()) ?? { problems: [], warnings: [] },
+  }))
+  for (const { repository, findings } of await Promise.all(asked)) {
     const { model } = repository
-    const { problems: found, warnings } = (await repository.startUpCheck?.()) ?? {
-      problems: [],
-      warnings: [],
-    }
+    const { problems: found, warnings } = findings
     problems.push(...inEntity(model.entity, found, true))
     for (const warning of [...tenancyWarnings(repository), ...warnings]) {
       // All repositories of a DataSource report its warnings.

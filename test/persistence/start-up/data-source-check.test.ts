@@ -125,18 +125,34 @@ describeOn('a repository', databases, (backend) => {
     }
   })
 
+  if (backend.name === 'mariadb' || backend.name === 'mysql8')
+    it('is told before its first use of columns that take different texts for the same', async () => {
+      const opened = await backend.open([Pin])
+      try {
+        const loose = 'varchar(40) COLLATE utf8mb4_general_ci NOT NULL'
+        await opened.dataSource!.query(
+          `CREATE TABLE pins (account_id ${loose}, id ${loose}, PRIMARY KEY (account_id, id))`,
+        )
+        const { problems } = texts(await new PinRepository(opened.dataSource!).startUpCheck())
+        expect(problems).to.have.length(2)
+        for (const one of problems) expect(one).to.include('collation utf8mb4_general_ci')
+      } finally {
+        await opened.close()
+      }
+    })
+
   it('works on a DataSource that is initialized after it is made', async () => {
     const opened = await backend.open([Pin])
     const { dataSource } = opened
     await dataSource!.destroy()
     try {
       const pins = new PinRepository(dataSource!)
-      expect(texts(pins.startUpCheck())).to.deep.equal({
+      expect(texts(await pins.startUpCheck())).to.deep.equal({
         problems: ['its DataSource is not initialized: await dataSource.initialize() first'],
         warnings: [],
       })
       await dataSource!.initialize()
-      expect(pins.startUpCheck?.()).to.deep.equal({ problems: [], warnings: [] })
+      expect(await pins.startUpCheck?.()).to.deep.equal({ problems: [], warnings: [] })
     } finally {
       await opened.close()
     }
@@ -202,7 +218,7 @@ describe('a subscriber of a DataSource', () => {
       const pins = new PinRepository(dataSource)
       await dataSource.initialize()
       try {
-        expect(texts(pins.startUpCheck())).to.deep.equal({ problems, warnings })
+        expect(texts(await pins.startUpCheck())).to.deep.equal({ problems, warnings })
         const make = () => new PinRepository(dataSource)
         if (problems.length > 0) expect(make).to.throw(DeclarationError, problems[0])
         else expect(make).to.not.throw()
@@ -372,7 +388,7 @@ describeOn(
       const options = { ...opened.dataSource!.options, entities: [Pin], synchronize: true }
       const dataSource = await new DataSource(options as DataSourceOptions).initialize()
       try {
-        const { problems, warnings } = new PinRepository(dataSource).startUpCheck?.() as never
+        const { problems, warnings } = (await new PinRepository(dataSource).startUpCheck?.()) as never
         expect(problems).to.deep.equal([])
         expect(warnings).to.deep.equal([
           "synchronize makes the table of Pin by TypeORM's rules, in which unique values are not per tenant and texts are compared loosely: leave it out, and use createTables() or a migration",
