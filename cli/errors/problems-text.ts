@@ -1,11 +1,14 @@
 import type { DeclarationError } from '../../lib/server/index.js'
 import { Failure } from './failure.js'
 
+const headOf = (subject: string, problems: readonly string[]): string =>
+  `${subject}: ${problems.length} problems:`
+
 /** `entities: 2 problems: …; …`. */
 export const problemsText = (subject: string, problems: readonly string[]): string =>
   problems.length === 1
     ? `${subject}: ${problems.join('')}`
-    : `${subject}: ${problems.length} problems: ${problems.join('; ')}`
+    : `${headOf(subject, problems)} ${problems.join('; ')}`
 
 /**
  * What a module declares cannot be used. A declaration error, which may be of another copy of the package,
@@ -16,7 +19,7 @@ export function moduleFailure(module: string, error: Error): Failure {
   const facts = values === undefined ? {} : { problems: values }
   if (subject === undefined || problems === undefined)
     return new Failure('input', `${module}: ${error.message}`, { cause: error, facts })
-  const head = `${module}: ${subject}: ${problems.length} problems:`
+  const head = `${module}: ${headOf(subject, problems)}`
   const listed = problems.length > 1 ? { head, lines: problems } : undefined
   return new Failure('input', `${module}: ${problemsText(subject, problems)}`, {
     cause: error,
