@@ -4,6 +4,7 @@ import { Column, type ColumnOptions, type DataSource, Entity, PrimaryColumn } fr
 import { ETag, Resource, SoftDeletable, Tags, TenantScoped, UpdateTime } from '../../../decorators/index.js'
 import { RequestContext } from '../../../lib/context.js'
 import { Cancelled, ErrNotFound, ErrPreconditionFailed } from '../../../lib/errors.js'
+import type { PoolUse } from '../../../lib/persistence/engines/executor/executor.js'
 import { watchStatements } from '../../../lib/persistence/engines/watch-statements.js'
 import { RoundTrip } from '../../../lib/persistence/merging/round-trip.js'
 import { repositoryOf } from '../../../lib/persistence/repository-of.js'
@@ -13,6 +14,7 @@ import { declareKey, KEY_TYPES, type KeyType } from '../../conformance/keys/key-
 import { asTenant } from '../../conformance/repository/subject.js'
 import { type Backend, describeOn, mergers, openWithTables } from '../../support/databases/backends.js'
 import { drill } from '../../support/drill.js'
+import { until } from '../../support/until.js'
 
 const ROUNDS = drill(2, 400)
 /** Of one row in a round, at most. */
@@ -102,6 +104,7 @@ class Round {
   constructor(
     private readonly bales: ReturnType<typeof repositoryFor>,
     private readonly alone: ReturnType<typeof repositoryFor>,
+    private readonly use: PoolUse | undefined,
   ) {}
 
   /** Some read the row, and some write it; a few leave while they wait. */
@@ -163,8 +166,8 @@ class Round {
 
   async run(): Promise<void> {
     await Promise.all(this.#calls.sort(() => Math.random() - 0.5).map((start) => start()))
-    // Statements whose callers have left may still end.
-    await new Promise((resolve) => setTimeout(resolve, 10))
+    // Statements whose callers have left may still write. SQLite reads behind them.
+    await until(() => this.use === undefined || this.use.used + this.use.waiting === 0)
     await Promise.all(this.#checks.map((check) => check()))
   }
 
@@ -206,6 +209,7 @@ describeOn('random calls that share statements', mergers, (backend) => {
   const { hasRoom } = RoundTrip.prototype
   let dataSource: DataSource
   let close: () => Promise<void>
+  let use: PoolUse | undefined
   let together = 0
 
   before(async () => {
@@ -215,6 +219,7 @@ describeOn('random calls that share statements', mergers, (backend) => {
     )
     dataSource = opened.dataSource as DataSource
     ;({ close } = opened)
+    use = opened.database?.use
     watchStatements(dataSource, ({ calls }) => {
       if (calls > 1) together++
     })
@@ -240,7 +245,7 @@ describeOn('random calls that share statements', mergers, (backend) => {
       )
       together = 0
       for (let round = 0; round < ROUNDS; round++) {
-        const calls = new Round(bales, alone)
+        const calls = new Round(bales, alone, use)
         for (const row of known) {
           if (row.held === undefined && round % 2 === 1)
             row.held = await asTenant(row.tenant, () => alone.undelete(row.id)).catch(() => undefined)
