@@ -39,7 +39,7 @@ const HTTP_PORT = await freePort()
 const isBundle = (path: string): boolean => /^dist\/cjs\/(?!packages\/).*\.js$/.test(path)
 const packageOf = (name: string): string => /^(?:@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? ''
 
-describe('the package', function () {
+describe('the package', () => {
   let folder: string | undefined
   let packed: Packed
   let annotations: Packed

@@ -15,7 +15,7 @@ const examples = ['lib', 'decorators'].flatMap((folder) => projectFiles(folder))
 
 /** What the compiler says of all of them, compiled once. */
 let compiledBlocks: Readonly<Record<'pages' | 'examples' | 'broken', readonly string[]>>
-before(function () {
+before(() => {
   const block = examples.find(({ text }) => text.includes('memoryRepositoryOf'))!
   const broken = { ...block, text: block.text.replace('(Widget)', '(Wodget)') }
   const isCode = ({ language }: Block) => language === 'ts'

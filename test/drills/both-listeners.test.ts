@@ -233,7 +233,7 @@ const difference = (call: RandomCall, overGrpc: unknown, overHttp: unknown): str
   )
 
 for (const [identities, config] of Object.entries(IDENTITIES))
-  describe(`gRPC and HTTP/JSON, with ${identities}`, function () {
+  describe(`gRPC and HTTP/JSON, with ${identities}`, () => {
     it(`agree on ${RUNS} times ${LENGTH} random calls: response, error, details, etag and headers`, async () => {
       const total = { made: 0, left: 0 }
       const codes = new Map<string, number>()

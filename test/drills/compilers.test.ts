@@ -92,12 +92,12 @@ describe('declarations of a package that uses this one compile', () => {
     expect(said[0]).to.match(/wrong\.ts\(2,14\): error TS2322/)
   }
 
-  it('with the TypeScript of this package', function () {
+  it('with the TypeScript of this package', () => {
     expectCompiles(join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '6.')
   })
 
   for (const version of OTHERS)
-    it(`with TypeScript ${version}`, function () {
+    it(`with TypeScript ${version}`, () => {
       const { folder: installed, compiler } = install(version)
       try {
         expectCompiles(compiler, `${version}.`)

@@ -164,7 +164,7 @@ const flood = async (socket: Socket, piece: Buffer, times: number): Promise<void
   await closed
 }
 
-describe('hostile clients', function () {
+describe('hostile clients', () => {
   let host: Host
 
   before(async () => {

@@ -59,7 +59,7 @@ export const server = await widgetServer({ database: ':memory:', grpcAddr: '127.
 const describeDrill = drilling ? describe : describe.skip
 
 /** The tarball that npm would publish, with bundles, and never `dist`. */
-describeDrill('the packed package', function () {
+describeDrill('the packed package', () => {
   let folder: string
   let project: string
 

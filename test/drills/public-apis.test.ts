@@ -22,7 +22,7 @@ const AMBIGUOUS = [
 /** Starts a server for each package of Google's public APIs, with its OpenAPI document. */
 const describeDrill = drilling ? describe : describe.skip
 
-describeDrill(`each package of google-proto-files ${VERSION}`, function () {
+describeDrill(`each package of google-proto-files ${VERSION}`, () => {
   const packages = new Map<string, DescService[]>()
 
   before(() => {

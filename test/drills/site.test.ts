@@ -23,7 +23,7 @@ const TYPES: Readonly<Record<string, string>> = {
 /** Builds the site, follows every link in it and takes pictures of two pages into `.cache/site`. */
 const describeDrill = drilling ? describe : describe.skip
 
-describeDrill('the site of the documentation', function () {
+describeDrill('the site of the documentation', () => {
   let server: Server | undefined
   let origin: string
   let browser: Browser | undefined

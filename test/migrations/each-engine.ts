@@ -19,7 +19,7 @@ export function onEachEngine(
   { dialects = ['postgres', 'mysql'], empty = false }: Engines = {},
 ): void {
   for (const dialect of dialects.filter((one) => isAskedOn(one, subject)))
-    describe(`${subject} on ${dialect}`, function () {
+    describe(`${subject} on ${dialect}`, () => {
       let source: DatabaseSource | undefined
       let database: FreshDatabase | undefined
 

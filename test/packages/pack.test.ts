@@ -39,7 +39,7 @@ const CHECKOUT = {
 }
 
 const suite = drilling ? describe : describe.skip
-suite('npm pack', function () {
+suite('npm pack', () => {
   let folder: string
 
   beforeEach(() => {

@@ -246,7 +246,7 @@ describe('CredentialMinter.verifyUnknown', () => {
   }
 })
 
-describe('Minted tokens', function () {
+describe('Minted tokens', () => {
   const count = drill(50_000, 1_000_000)
 
   it(`are ${count} different ones that parse back, with every character equally frequent`, async () => {

@@ -48,7 +48,7 @@ describe('the key of an entity that is there', () => {
     it(`is read from ${line}`, () => expect(keyIn(line)).to.include({ column, property }))
 })
 
-describe('ashlar generate resource with keys of each type', function () {
+describe('ashlar generate resource with keys of each type', () => {
   let project: LinkedProject
   let database: TestDatabase | undefined
 

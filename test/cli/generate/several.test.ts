@@ -23,7 +23,7 @@ describe('a resource on the command line', () => {
       expect(() => parseResource(text)).to.throw(/write a resource as/))
 })
 
-describe('ashlar generate resource with several resources', function () {
+describe('ashlar generate resource with several resources', () => {
   let project: LinkedProject
   const files = () =>
     readdirSync(project.folder, { recursive: true, encoding: 'utf8' })

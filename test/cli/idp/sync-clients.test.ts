@@ -440,7 +440,7 @@ describe('idp clients sync', () => {
       expect(readdirSync(folder).filter((file) => file.endsWith('.tmp'))).to.deep.equal([])
     })
 
-  it('gives a hung daemon five seconds, and one that never ends its response too', async function () {
+  it('gives a hung daemon five seconds, and one that never ends its response too', async () => {
     const daemons = await Promise.all(
       (['hung', 'dripping'] as const).map((mode) => startRouteDaemon({ mode })),
     )
@@ -468,7 +468,7 @@ describe('idp clients sync', () => {
     expect(readdirSync(folder).sort()).to.deep.equal(['devedge.yaml', 'idp-clients.yaml'])
   })
 
-  it('leaves the old file or the new one, each whole, when it is killed while it writes', async function () {
+  it('leaves the old file or the new one, each whole, when it is killed while it writes', async () => {
     const hosts = Array.from({ length: 300 }, (_, index) => `app-${index}.dev.test`)
     const routes = hosts
       .map((host) => `    - { host: ${host}, upstream: "http://127.0.0.1:3000" }\n`)

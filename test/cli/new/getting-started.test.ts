@@ -36,7 +36,7 @@ const PAGE = 'docs/guides/getting-started.md'
 const NOT_RUN = /^(npm install|npx esbuild|docker run|npx ashlar new|cd) /
 
 /** Every command and every file of the page, in its order. Ports and the database are those of the test. */
-describe('the page Getting started', function () {
+describe('the page Getting started', () => {
   const blocks = blocksOf(PAGE)
   const left = new Set(blocks.filter(({ language }) => language === 'sh'))
   const pages = new Map<string, string>()

@@ -23,7 +23,7 @@ const PROJECTS = DATABASES.flatMap(({ database, service }) =>
 const FIELDS = 'title:string! due:timestamp? state:enum(OPEN,DONE) price:double tags:string[]'
 const GENERATE = ['ashlar', 'generate', 'resource', 'Task'] as const
 
-describe('projects with packages that npm installs', function () {
+describe('projects with packages that npm installs', () => {
   let folder: string
   let tarballs: Readonly<Record<string, string>>
 

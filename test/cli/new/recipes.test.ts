@@ -9,7 +9,7 @@ import { singletonRecipe } from '../../support/projects/recipes/singleton.js'
 import { softDeleteRecipe } from '../../support/projects/recipes/soft-delete.js'
 
 /** One after the other, in one project that `ashlar new` has just written. */
-describe('the recipes of the guides', function () {
+describe('the recipes of the guides', () => {
   let project: LinkedProject | undefined
 
   before(async function () {

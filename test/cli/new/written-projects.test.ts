@@ -28,7 +28,7 @@ const PROJECTS = [
 const HEADERS = { 'account-id': 'acme', subject: 'ada', groups: 'staff' }
 
 for (const { backend, choices } of PROJECTS)
-  describe(`a project of ashlar new ${choices.join(' ')}`, function () {
+  describe(`a project of ashlar new ${choices.join(' ')}`, () => {
     let project: LinkedProject
     let database: TestDatabase | undefined
 

@@ -49,7 +49,7 @@ export function orphanRaces(holder: { readonly subject: RelationSubject }, round
   for (const level of LEVELS)
     for (const [arrival, arrive] of Object.entries(ARRIVALS))
       for (const [removal, remove] of ways)
-        it(`leaves no orphan when ${arrival} meets ${removal}, ${level === undefined ? 'each alone' : `both in ${level}`}`, async function () {
+        it(`leaves no orphan when ${arrival} meets ${removal}, ${level === undefined ? 'each alone' : `both in ${level}`}`, async () => {
           const at = holder.subject
           let created = 0
           await RequestContext.as({ tenant: 'acme', subject: 'ada' }, async () => {

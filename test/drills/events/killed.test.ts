@@ -44,7 +44,7 @@ const LOOK_EVERY_MS = drill(20, 1000)
 const ENGINES = drilling ? (['postgres', 'mysql'] as const) : (['postgres'] as const)
 
 for (const service of ENGINES)
-  describe(`events on ${service}, while relays and consumers are killed and servers restart`, function () {
+  describe(`events on ${service}, while relays and consumers are killed and servers restart`, () => {
     const servers: StartedService[] = []
     let dataSource: DataSource
 

@@ -62,7 +62,7 @@ onEachEngine('a backfill whose host is killed again and again', (database, diale
       : `SELECT TIME_MS AS ms FROM information_schema.PROCESSLIST
          WHERE DB = DATABASE() AND COMMAND IN ('Query', 'Execute') AND INFO LIKE 'UPDATE t SET b%'`
 
-  it('writes each row exactly once, and holds nobody up', async function () {
+  it('writes each row exactly once, and holds nobody up', async () => {
     const { url, rows } = database()
     await migrate({ url, files }).up()
     await rows(

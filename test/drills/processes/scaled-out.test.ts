@@ -41,7 +41,7 @@ interface Connections {
   readonly servers: number
 }
 
-describe('several processes on one PostgreSQL', function () {
+describe('several processes on one PostgreSQL', () => {
   const services = ['postgres', 'pgbouncer', 'redis'] as const
   const missing = services.filter((service) => serviceUrl(service) === undefined)
   if (missing.length > 0 || pooled.length === 0) {

@@ -14,7 +14,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'ut
 /** `SCREENSHOTS=1` writes the pictures of the guide again. */
 const PICTURES = process.env['SCREENSHOTS'] === '1' ? join(root, 'docs/guides/pictures') : undefined
 
-describe('signing in, in a browser', function () {
+describe('signing in, in a browser', () => {
   let browser: Browser
   let project: LinkedProject
   let provider: RunningProvider

@@ -31,7 +31,7 @@ const outcome = (work: () => string): string => {
   }
 }
 
-describe('the JSON of an entity', function () {
+describe('the JSON of an entity', () => {
   const each = Math.ceil(drill(3_300, 1_000_000) / ENTITIES.length)
   for (const entity of ENTITIES)
     it(`is that of its message, for ${each} entities ${entity.name}`, () => {

@@ -113,7 +113,7 @@ const comparable = (json: string): unknown =>
 const sameBytes = (one: AllTypes, other: AllTypes): boolean =>
   Buffer.compare(toBinary(AllTypesSchema, one), toBinary(AllTypesSchema, other)) === 0
 
-describe('any message', function () {
+describe('any message', () => {
   const numRuns = drill(200, 3_000)
 
   it('comes back from its JSON as it was', () => {
@@ -146,7 +146,7 @@ describe('any message', function () {
   })
 })
 
-describe('any text', function () {
+describe('any text', () => {
   it('is JSON to both parsers or to neither, but for what I-JSON forbids', () => {
     const pieces = fc.constantFrom(
       '{',

@@ -45,7 +45,7 @@ for (const empty of [false, true])
     { dialects: ['postgres'], empty },
   )
 
-describe('a MySQL server that takes no writes', function () {
+describe('a MySQL server that takes no writes', () => {
   let server: StartedService | undefined
   let database: FreshDatabase
   let user: LimitedUser

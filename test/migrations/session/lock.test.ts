@@ -106,7 +106,7 @@ onEachEngine('the lock', (database, dialect) => {
   }
   const versions = ['0002_t2', '0003_t3', '0004_t4', '0005_i', '0006_r']
 
-  it(`lets one of ${HOSTS} hosts apply while the others wait and find the schema current`, async function () {
+  it(`lets one of ${HOSTS} hosts apply while the others wait and find the schema current`, async () => {
     for (let round = 0; round < drill(2, 20); round++) {
       const runs = await Promise.all(Array.from({ length: HOSTS }, () => upOnHost(optionsOf(files))))
       const working = runs.filter(({ applied }) => applied.length > 0)

@@ -104,12 +104,12 @@ describeOn('the default of a column', databases, (backend) => {
     }
   }
 
-  it('is what the entity says, and equal to it for verify, after new, diff and its way down', async function () {
+  it('is what the entity says, and equal to it for verify, after new, diff and its way down', async () => {
     const most = isMysql ? COLUMNS : KNOWN.length
     for (let at = 0; at < KNOWN.length; at += most) await holds(KNOWN.slice(at, at + most))
   })
 
-  it(`is so for any value: ${RUNS} tables`, async function () {
+  it(`is so for any value: ${RUNS} tables`, async () => {
     await fc.assert(fc.asyncProperty(defaults(COLUMNS), holds), { numRuns: RUNS, endOnFailure: true })
   })
 })

@@ -114,7 +114,7 @@ describe('HotPool', () => {
     await over
   }
 
-  it('loses nobody and nothing, whatever happens in whatever order', async function () {
+  it('loses nobody and nothing, whatever happens in whatever order', async () => {
     const step = fc.oneof(
       { weight: 6, arbitrary: fc.constant('acquire' as const) },
       { weight: 5, arbitrary: fc.constantFrom('give back' as const, 'let in' as const) },

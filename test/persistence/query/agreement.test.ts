@@ -56,12 +56,12 @@ for (const [name, open] of DATABASES) {
       expect(await database.ids(where, params), filter).to.have.members(expected)
     }
 
-    it('compare every value with every other alike', async function () {
+    it('compare every value with every other alike', async () => {
       await database.fill(everyValue)
       for (const filter of everyComparison) await agree(filter, everyValue)
     })
 
-    it('match the same rows', async function () {
+    it('match the same rows', async () => {
       await fc.assert(
         fc.asyncProperty(
           rows(25),
@@ -75,7 +75,7 @@ for (const [name, open] of DATABASES) {
       )
     })
 
-    it('sort the same way', async function () {
+    it('sort the same way', async () => {
       await fc.assert(
         fc.asyncProperty(
           rows(30),
@@ -94,7 +94,7 @@ for (const [name, open] of DATABASES) {
       )
     })
 
-    it('page through every row once, whatever the order', async function () {
+    it('page through every row once, whatever the order', async () => {
       await fc.assert(
         fc.asyncProperty(rows(17), orders, fc.integer({ min: 1, max: 6 }), async (table, orderBy, size) => {
           await database.fill(table)

@@ -151,7 +151,7 @@ const isRefusal = (error: unknown, field: string, text: string): void => {
 }
 
 describe('fuzzed text', () => {
-  it('as a filter is a plan or is refused with a position; no value reaches the text of a statement', function () {
+  it('as a filter is a plan or is refused with a position; no value reaches the text of a statement', () => {
     let parsed = 0
     fc.assert(
       fc.property(texts, (text) => {
@@ -179,7 +179,7 @@ describe('fuzzed text', () => {
     expect(parsed).to.be.greaterThan(drill(1_000, 20_000))
   })
 
-  it('as an order is a list of terms or is refused with a position', function () {
+  it('as an order is a list of terms or is refused with a position', () => {
     const words = fc.constantFrom(
       ...FIELDS,
       'asc',

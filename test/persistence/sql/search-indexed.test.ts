@@ -38,7 +38,7 @@ describeOn(
     const found = (search: string, tenant = 'tenant-1') =>
       as(tenant, async () => (await contacts.list({ search, pageSize: 5 })).items.map(({ id }) => id))
 
-    before(async function () {
+    before(async () => {
       folder = mkdtempSync(join(tmpdir(), 'ashlar-indexed-'))
       opened = await backend.open([Contact])
       dataSource = opened.dataSource!
@@ -59,7 +59,7 @@ describeOn(
         .and.include('ashlar migrate up')
     })
 
-    it('is what the generated files make, applied in their order', async function () {
+    it('is what the generated files make, applied in their order', async () => {
       await generateSearch({
         entities: join(compiled, 'test', 'support', 'entities', 'contacts.js'),
         out: join(folder, 'out'),

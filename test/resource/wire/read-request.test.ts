@@ -109,7 +109,7 @@ describe('fields of a request that its type does not have', () => {
   }
 
   for (const type of [AllTypesSchema, unusual()] as DescMessage[])
-    it(`are found in whatever ${type.name} is read from, and nothing else is refused`, function () {
+    it(`are found in whatever ${type.name} is read from, and nothing else is refused`, () => {
       const random = new Random(SEED)
       const parts = Array.from({ length: 400 }, () =>
         attempt(() => toBinary(type, randomMessage(type, random))),

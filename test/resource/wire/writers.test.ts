@@ -45,7 +45,7 @@ const same = (made: Buffer | undefined, expected: Uint8Array, what: string, seed
     )
 }
 
-describe('compiled writers', function () {
+describe('compiled writers', () => {
   const entities = Math.ceil(drill(5_500, 1_000_000) / ENTITIES.length)
   it(`write each of ${entities * ENTITIES.length} entities as toBinary writes its message`, () => {
     const random = new Random(SEED)

@@ -48,7 +48,7 @@ const scriptFor = (api: string, transport: string): string => `
   }
 `
 
-describe('Connect in a browser', function () {
+describe('Connect in a browser', () => {
   let browser: Browser | undefined
   let running: RunningServer
   let frontEnd: { readonly origin: string; readonly server: Server }

@@ -13,7 +13,7 @@ import { recordingLogger, startServer } from '../../support/servers/server.js'
 
 const ADDRESSES = { database: ':memory:', grpcAddr: '127.0.0.1:0', httpAddr: '127.0.0.1:0' }
 
-describe('the page at /docs in a browser', function () {
+describe('the page at /docs in a browser', () => {
   const environment = process.env['NODE_ENV']
   let browser: Browser | undefined
   before(async function () {

@@ -127,7 +127,7 @@ export function describeApplications(
   tools: Tools | undefined,
   suite: (applications: () => Applications) => void,
 ): void {
-  describe(name, function () {
+  describe(name, () => {
     let applications: Applications | undefined
     before(function () {
       if (!canPack) this.skip()

@@ -72,7 +72,7 @@ describe('ashlar-idp serve', () => {
     await serve.stop()
   })
 
-  it('a port that is taken names who has it, and how to see it', async function () {
+  it('a port that is taken names who has it, and how to see it', async () => {
     const server = createServer()
     await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
     const { port } = server.address() as AddressInfo

@@ -196,7 +196,7 @@ describe('what the provider remembers', () => {
     expect(await ask({ user: 'bob', client: 'x' })).to.include('there is no client "x"')
   })
 
-  it('what strangers begin does not push out who is signed in, and is bounded', async function () {
+  it('what strangers begin does not push out who is signed in, and is bounded', async () => {
     const { browser } = await signedIn('alice')
     const config = await own.client()
     const { url } = await authorization(config)
