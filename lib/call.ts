@@ -1,6 +1,7 @@
 import type { DescMethod, Message, Registry } from '@bufbuild/protobuf'
 import type { Principal, RequestContext } from './context.js'
 import { type AshlarError, Cancelled } from './errors.js'
+import type { MessageLimits } from './resource/messages/message-limits.js'
 import type { HeldRequest } from './bounds/unauthenticated-bytes.js'
 import type { Operation } from 'ashlar-annotations/google/longrunning/operations_pb.js'
 
@@ -131,8 +132,9 @@ export interface Incoming {
   /**
    * Encodes the response of a unary call as its caller reads it, and keeps that: the listener sends it when
    * the call has ended. An error that it throws is the result of the call.
+   * @returns how many bytes the response has; characters for JSON.
    */
-  encode(response: UnaryResponse): void
+  encode(response: UnaryResponse): number
 }
 
 /** The response to a unary call: a message, or what becomes one where it has to. */
@@ -170,6 +172,8 @@ export interface WholeRequest {
  * `AshlarError`.
  */
 export interface Dispatcher {
+  /** Listeners apply them, but for the response of a unary call, which the dispatcher checks. */
+  readonly limits: MessageLimits
   /**
    * Has `incoming` encode the response.
    * @param request - as far as it is read; undefined where all of it is the rest.

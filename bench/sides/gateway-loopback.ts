@@ -1,3 +1,4 @@
+import { NO_LIMITS } from '../../lib/resource/messages/message-limits.js'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type DescMethod, fromBinary, type Message, toBinary } from '@bufbuild/protobuf'
@@ -40,6 +41,7 @@ const copy = (from: Metadata, to: Incoming['headers']): void => {
 }
 
 const dispatcher: Dispatcher = {
+  limits: NO_LIMITS,
   unary,
   stream: () => {
     throw new TypeError('nothing streams here')

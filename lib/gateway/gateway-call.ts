@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { create, type Message, type Registry } from '@bufbuild/protobuf'
+import { checkResponseBytes } from '../bounds/response-bytes.js'
 import { AshlarError, Internal, InvalidArgument } from '../errors.js'
 import { errorForLog } from '../faults/driver-fault.js'
 import { checkMaskPaths } from '../resource/mask-paths.js'
@@ -48,12 +49,13 @@ export async function call(
 ): Promise<void> {
   checkMethod(binding, request)
   const { options, registry } = setup
+  const { limits } = options.dispatcher
   const contentType = request.headers['content-type']
   const isFromPage = request.method === 'POST' && isUnaskedFromPage(options.cors, request)
   const parts = { segments, query, contentType, isFromPage }
   let ignored: readonly IgnoredPath[] = []
   const read = (bytes: Buffer): Message => {
-    const whole = toRequest(binding, parts, bytes, registry)
+    const whole = toRequest(binding, parts, bytes, registry, limits)
     if (binding.readMask !== undefined) checkMaskPaths('read_mask', binding.readMask.paths(whole))
     ignored = ignoredPaths(setup, binding, whole, request, response)
     return whole
@@ -68,7 +70,7 @@ export async function call(
     let message: Message
     let unreadable: Error | undefined
     try {
-      message = early === undefined ? toRequest(binding, parts, NO_BODY, registry) : read(early)
+      message = early === undefined ? toRequest(binding, parts, NO_BODY, registry, limits) : read(early)
     } catch (error) {
       unreadable = error as Error
       message = create(binding.method.input)
@@ -151,7 +153,9 @@ async function stream(
     framing: isRaw ? 'raw' : framingOf(request.headers.accept),
     toContent: (each) => {
       try {
-        return toContent(binding, message, each, setup.registry)
+        const content = toContent(binding, message, each, setup.registry)
+        checkResponseBytes(content.body.length, setup.options.dispatcher.limits.maxResponseBytes)
+        return content
       } catch (error) {
         // For the call's log: what the caller is told.
         incoming.caller.leave(error instanceof AshlarError ? error : new Internal(error))

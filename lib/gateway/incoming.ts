@@ -40,11 +40,12 @@ export class HttpIncoming implements Incoming {
     this.peer = `${request.socket.remoteAddress ?? ''}:${request.socket.remotePort ?? ''}`
   }
 
-  encode(response: UnaryResponse): void {
+  encode(response: UnaryResponse): number {
     const { binding, message, registry } = this
     this.content =
       '$typeName' in response
         ? toContent(binding, message, response, registry)
         : withEntity(binding, message, response, registry)
+    return this.content.body.length
   }
 }

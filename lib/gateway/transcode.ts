@@ -1,12 +1,13 @@
 import { create, type DescField, type Message, type Registry } from '@bufbuild/protobuf'
 import type { EntityResponse } from '../call.js'
+import { ElementCount, type MessageLimits } from '../resource/messages/message-limits.js'
 import { InvalidArgument } from '../errors.js'
 import type { HttpBody } from 'ashlar-annotations/google/api/httpbody_pb.js'
 import type { Binding } from './routing/bindings.js'
 import { checkJsonType, jsonOf } from './http/body.js'
 import { holderOf } from './transcoding/field-path.js'
 import { invalidAt } from './json/fault.js'
-import { messageReader } from './json/reader.js'
+import { type JsonReadOptions, messageReader } from './json/reader.js'
 import { getField, setField } from '../resource/messages/local-field.js'
 import { variableText } from './routing/path-template.js'
 import { parseQuery } from './transcoding/query-text.js'
@@ -35,8 +36,11 @@ export function toRequest(
   { segments, query, contentType, isFromPage }: RequestParts,
   body: Buffer,
   registry: Registry,
+  limits: MessageLimits,
 ): Message {
-  const message = fromBody(binding, { contentType, isFromPage }, body, registry)
+  const reading =
+    body.length > limits.uncountedBytes ? { registry, elements: new ElementCount(limits) } : { registry }
+  const message = fromBody(binding, { contentType, isFromPage }, body, reading)
   if (query !== '') binding.bindQuery(message, parseQuery(query))
   for (const variable of binding.variables) {
     const { name, field } = variable.path
@@ -54,7 +58,7 @@ function fromBody(
   { method, body, readBody }: Binding,
   { contentType, isFromPage }: Pick<RequestParts, 'contentType' | 'isFromPage'>,
   bytes: Buffer,
-  registry: Registry,
+  reading: JsonReadOptions,
 ): Message {
   if (isFromPage === true) checkJsonType('')
   if (body === undefined) {
@@ -68,7 +72,7 @@ function fromBody(
   if (bytes.length === 0) return create(method.input)
   checkJsonType(contentType)
   const json = jsonOf(bytes) ?? null
-  const options = { registry, answer: method.output }
+  const options = { ...reading, answer: method.output }
   try {
     if (readBody === undefined) return messageReader(method.input)(json, options)
     const message = create(method.input)

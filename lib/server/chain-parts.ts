@@ -8,6 +8,7 @@ import type { RelatedLists } from './expansion/related-lists.js'
 import type { PrincipalFunc } from './interceptors/authorization.js'
 import type { Related } from './interceptors/read-mask.js'
 import type { Identity } from './interceptors/rate-limit.js'
+import type { ResolvedLimits } from './config/limits.js'
 import type { Logger } from './observability/logger.js'
 import type { IdempotencyStore } from './idempotency/idempotency-store.js'
 import type { RateLimiter } from './rate-limit/rate-limiter.js'
@@ -19,6 +20,7 @@ import type { UserInterceptor } from './chain/user-interceptor.js'
 /** The parts that the interceptors of the chain use. The interceptor of an absent part is left out. */
 export interface ChainParts {
   readonly logger: Logger
+  readonly limits: Pick<ResolvedLimits, 'maxResponseBytes'>
   readonly telemetry: Telemetry | undefined
   readonly rateLimiter: RateLimiter | undefined
   readonly identity: Identity

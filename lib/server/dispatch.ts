@@ -1,4 +1,5 @@
 import { create, type DescMethod } from '@bufbuild/protobuf'
+import type { MessageLimits } from '../resource/messages/message-limits.js'
 import { Unimplemented } from '../errors.js'
 import type { Dispatcher } from '../call.js'
 import { Call, type OperationStarter } from './chain/call.js'
@@ -23,8 +24,10 @@ export const dispatcher = (
   methods: ReadonlyMap<DescMethod, Dispatched>,
   runner: OperationStarter,
   openCalls: Deadline[],
+  limits: MessageLimits,
 ): Dispatcher => {
   return {
+    limits,
     unary(incoming, request) {
       const { method, timeoutMs, run } = methods.get(incoming.method) ?? notServed(incoming.method)
       const time = Deadline.of(incoming, method, timeoutMs, openCalls)

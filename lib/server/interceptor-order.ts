@@ -32,7 +32,7 @@ export const frameworkChain = ({ logger, ...parts }: ChainParts) =>
     .add('requestId', requestId())
     .add('payloads', payloads(logger, parts.redaction))
     .add('errorMapper', errorMapper(logger))
-    .add('response', response())
+    .add('response', response(parts.limits.maxResponseBytes))
     .add('tenantId', tenantId(parts.authenticator !== undefined))
     .add('rateLimit', parts.rateLimiter && rateLimit(parts.rateLimiter, logger, parts.identity))
     .add('authentication', parts.authenticator && authentication(parts.authenticator, logger))

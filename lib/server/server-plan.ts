@@ -1,3 +1,5 @@
+import { uncountedBytes } from '../resource/messages/message-limits.js'
+import { MOST_IN_BATCH } from '../persistence/contract/batch.js'
 import type { DescField, DescMethod, DescService } from '@bufbuild/protobuf'
 import type { Dispatcher } from '../call.js'
 import { DeclarationError, type Problem } from '../errors.js'
@@ -182,7 +184,7 @@ const dispatcherOf = (
     related: {
       relations: readableRelations(registry, rules),
       referencesOf: (desc) => showReferences(desc, parts),
-      reader: new RelatedReader(rules, config.authorizer),
+      reader: new RelatedReader(rules, config.authorizer, config.limits.maxResponseBytes),
     },
     relatedLists: new RelatedLists(registry, rules, config.authorizer),
     sharedWrites: new Set(
@@ -197,7 +199,13 @@ const dispatcherOf = (
     const { method } = registered
     return [desc, { method, timeoutMs: msOf(method), run: runOf(registered) }] as const
   })
-  return dispatcher(new Map(methods), runner, openCalls)
+  const batchFields = registry.batchFields()
+  const mostIn = (field: DescField) => (batchFields.has(field) ? MOST_IN_BATCH : messageRules?.mostIn(field))
+  return dispatcher(new Map(methods), runner, openCalls, {
+    ...config.limits,
+    uncountedBytes: uncountedBytes(config.limits.maxElements),
+    mostIn,
+  })
 }
 
 /** The headers that say who calls, where no authenticator does. */

@@ -6,10 +6,11 @@ import { lists } from './repository/lists.js'
 import { orders } from './repository/orders.js'
 import { rowConditions } from './repository/row-conditions.js'
 import { signals } from './repository/concurrency/signals.js'
+import { pageBytes } from './repository/pages/page-bytes.js'
 import { states } from './repository/states.js'
 import type { Holder } from './repository/subject.js'
 import { tenancy } from './repository/tenancy.js'
-import { tokens } from './repository/tokens.js'
+import { tokens } from './repository/pages/tokens.js'
 import { transactions } from './repository/transactions.js'
 import { clockJumps } from './repository/concurrency/clock-jumps.js'
 import { updates } from './repository/updates.js'
@@ -23,6 +24,7 @@ export const REPOSITORY_PARTS = {
   updates,
   batches,
   lists,
+  pageBytes,
   counts,
   modifications,
   orders,

@@ -1,3 +1,4 @@
+import { NO_LIMITS } from '../../lib/resource/messages/message-limits.js'
 import { setTimeout as pause } from 'node:timers/promises'
 import { create, type DescMethod, isMessage, type Message } from '@bufbuild/protobuf'
 import { HttpBodySchema } from 'ashlar-annotations/google/api/httpbody_pb.js'
@@ -22,6 +23,7 @@ export interface Heard {
  * told to. Other methods answer their first message field, or an empty message.
  */
 export class EchoDispatcher implements Dispatcher {
+  readonly limits = NO_LIMITS
   readonly heard: Heard[] = []
   /** Runs before every answer; what it throws is the answer. */
   before: (heard: Heard) => void | Promise<void> = () => {}

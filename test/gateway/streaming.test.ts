@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { NO_LIMITS } from '../../lib/resource/messages/message-limits.js'
 import { expect } from 'chai'
 import { create, type Message } from '@bufbuild/protobuf'
 import { InvalidArgument, ResourceExhausted } from '../../lib/errors.js'
@@ -182,6 +183,7 @@ describe('streams that cannot be written', () => {
   it('end in an internal error, and are logged', async () => {
     const logged: object[] = []
     const dispatcher: Dispatcher = {
+      limits: NO_LIMITS,
       unary: () => Promise.reject(new TypeError('not asked for')),
       async *stream(): AsyncIterable<Message> {
         yield await Promise.resolve(create(EchoResponseSchema, { text: 'one' }))
@@ -205,6 +207,7 @@ describe('streams that cannot be written', () => {
 
 describe('streams of google.api.HttpBody', () => {
   const stream = (...pieces: readonly (string | Error)[]): Dispatcher => ({
+    limits: NO_LIMITS,
     unary: () => Promise.reject(new TypeError('not asked for')),
     async *stream(): AsyncIterable<Message> {
       for (const piece of pieces) {

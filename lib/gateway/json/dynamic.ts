@@ -8,46 +8,69 @@ import {
   type Value,
   ValueSchema,
 } from '@bufbuild/protobuf/wkt'
+import type { ElementCount } from '../../resource/messages/message-limits.js'
 import { JsonFault } from './fault.js'
 import { type Json, JsonNumber } from './parse.js'
 import { setOwn } from '../../resource/messages/local-field.js'
 import { expected } from './scalars.js'
 
-/** Reads any JSON as a google.protobuf.Value. */
-export function readValue(json: Json): Value {
+/** Reads any JSON as a google.protobuf.Value. @param elements - counts what it holds. */
+export function readValue(json: Json, elements?: ElementCount): Value {
   const value = create(ValueSchema)
   if (json === null) value.kind = { case: 'nullValue', value: NullValue.NULL_VALUE }
   else if (typeof json === 'string') value.kind = { case: 'stringValue', value: json }
   else if (typeof json === 'boolean') value.kind = { case: 'boolValue', value: json }
-  else if (Array.isArray(json)) value.kind = { case: 'listValue', value: readListValue(json) }
-  else if (json instanceof Map) value.kind = { case: 'structValue', value: readStruct(json) }
-  else value.kind = { case: 'numberValue', value: finite(json) }
+  else if (Array.isArray(json) || json instanceof Map) {
+    elements?.add()
+    value.kind = Array.isArray(json)
+      ? { case: 'listValue', value: readListValue(json, elements) }
+      : { case: 'structValue', value: readStruct(json, elements) }
+  } else value.kind = { case: 'numberValue', value: finite(json) }
   return value
 }
 
-export function readListValue(json: Json): ListValue {
+export function readListValue(json: Json, elements?: ElementCount): ListValue {
   if (!Array.isArray(json)) throw expected('an array', json)
-  return create(ListValueSchema, { values: json.map(readValue) })
+  const values = json.map((one) => {
+    elements?.add()
+    return readValue(one, elements)
+  })
+  return create(ListValueSchema, { values })
 }
 
-export function readStruct(json: Json): Struct {
+export function readStruct(json: Json, elements?: ElementCount): Struct {
   if (!(json instanceof Map)) throw expected('an object', json)
   const struct = create(StructSchema)
-  for (const [name, member] of json) setOwn(struct.fields, name, readValue(member))
+  for (const [name, member] of json) {
+    elements?.add()
+    setOwn(struct.fields, name, readValue(member, elements))
+  }
   return struct
 }
 
-/** The plain object that generated code keeps for a Struct field. */
-export function readPlainObject(json: Json): JsonObject {
+/** The plain object that generated code keeps for a Struct field. @param elements - counts what it holds. */
+export function readPlainObject(json: Json, elements?: ElementCount): JsonObject {
   if (!(json instanceof Map)) throw expected('an object', json)
   const object: JsonObject = {}
-  for (const [name, member] of json) setOwn(object, name, plain(member))
+  for (const [name, member] of json) {
+    elements?.add()
+    setOwn(object, name, plain(member, elements))
+  }
   return object
 }
 
-function plain(json: Json): JsonValue {
-  if (json instanceof Map) return readPlainObject(json)
-  if (Array.isArray(json)) return json.map(plain)
+function plain(json: Json, elements: ElementCount | undefined): JsonValue {
+  if (json instanceof Map) {
+    elements?.add()
+    return readPlainObject(json, elements)
+  }
+  if (Array.isArray(json)) {
+    elements?.add()
+    return json.map((one) => {
+      elements?.add()
+      return plain(one, elements)
+    })
+  }
   return json instanceof JsonNumber ? finite(json) : json
 }
 

@@ -27,6 +27,10 @@ export function parseJson(text: string): Json {
   return value
 }
 
+/** All empty objects, and all empty arrays: a megabyte of text can have hundreds of thousands. */
+const NO_MEMBERS: Map<string, Json> = new Map()
+const NO_ITEMS: Json[] = []
+
 class Reader {
   #at = 0
 
@@ -59,8 +63,8 @@ class Reader {
 
   #object(depth: number): Map<string, Json> {
     this.#checkDepth(depth)
+    if (this.#opensEmpty('}')) return NO_MEMBERS
     const members = new Map<string, Json>()
-    if (this.#opensEmpty('}')) return members
     do {
       this.#space()
       if (this.text[this.#at] !== '"') throw this.#fault('expected a name in double quotes')
@@ -77,8 +81,8 @@ class Reader {
 
   #array(depth: number): Json[] {
     this.#checkDepth(depth)
+    if (this.#opensEmpty(']')) return NO_ITEMS
     const items: Json[] = []
-    if (this.#opensEmpty(']')) return items
     do items.push(this.value(depth))
     while (this.#continues(']'))
     return items

@@ -12,6 +12,7 @@ import { FieldMaskSchema, isWrapperDesc, NullValue } from '@bufbuild/protobuf/wk
 import { masked, otherwiseNamed, readMaskPaths } from './field-mask-text.js'
 import { readAny } from './any.js'
 import { readListValue, readPlainObject, readStruct, readValue } from './dynamic.js'
+import { type ElementCount, isElement as isElementOf } from '../../resource/messages/message-limits.js'
 import { JsonFault } from './fault.js'
 import { type Json, JsonNumber } from './parse.js'
 import { readDuration, readTimestamp } from './time.js'
@@ -33,6 +34,8 @@ export interface JsonReadOptions {
   readonly ignoreUnknown?: boolean
   /** The response of the method, whose fields a read mask names. */
   readonly answer?: DescMessage
+  /** Counts the elements before they are made. Default: they are not counted. */
+  readonly elements?: ElementCount
 }
 
 type MessageReader = (json: Json, options: JsonReadOptions) => Message
@@ -116,8 +119,10 @@ function compileField(field: DescField): FieldReader {
   const read = itemReader(field)
   const nullIsAbsent = !holdsNull(field)
   const { localName, oneof } = field
+  const isMessage = field.message !== undefined
   return (message, json, options) => {
     if (json === null && nullIsAbsent) return
+    if (isMessage) options.elements?.add()
     const value = read(json, options)
     if (value === SKIPPED) return
     if (oneof === undefined) (message as Local)[localName] = value
@@ -128,13 +133,16 @@ function compileField(field: DescField): FieldReader {
 function listReader(field: DescField): FieldReader {
   const read = itemReader(field)
   const refusesNull = !holdsNull(field)
+  const isElement = isElementOf(field)
   return (message, json, options) => {
     if (json === null) return
     if (!Array.isArray(json)) throw expected('an array', json)
+    checkEntries(field, json.length, options)
     const items = (message as Local)[field.localName] as unknown[]
     try {
       for (const item of json) {
         if (item === null && refusesNull) throw mustNotBeNull()
+        if (isElement) options.elements?.add()
         const value = read(item, options)
         if (value !== SKIPPED) items.push(value)
       }
@@ -153,9 +161,11 @@ function mapReader(field: DescField & { readonly fieldKind: 'map' }): FieldReade
   return (message, json, options) => {
     if (json === null) return
     if (!(json instanceof Map)) throw expected('an object', json)
+    checkEntries(field, json.size, options)
     const entries = (message as Local)[field.localName] as Record<string, unknown>
     for (const [name, item] of json)
       try {
+        options.elements?.add()
         if (item === null && refusesNull) throw mustNotBeNull()
         const key = String(readKey(isBool ? asBool(name) : name))
         if (Object.hasOwn(entries, key)) throw new JsonFault('duplicate key')
@@ -169,6 +179,12 @@ function mapReader(field: DescField & { readonly fieldKind: 'map' }): FieldReade
   }
 }
 
+/** @throws JsonFault for more entries than the field allows. */
+function checkEntries(field: DescField, entries: number, { elements }: JsonReadOptions): void {
+  const excess = elements?.excess(field, entries)
+  if (excess !== undefined) throw new JsonFault(excess)
+}
+
 const mustNotBeNull = (): JsonFault => new JsonFault('must not be null')
 
 /** Reads one value of the field: the field itself, an item of its list, or a value of its map. */
@@ -178,7 +194,7 @@ function itemReader(field: DescField): ItemReader {
     return scalarReader(field.scalar, 'longAsString' in field && field.longAsString)
   if (field.message.typeName === FieldMaskSchema.typeName)
     return maskReader(masked(field), otherwiseNamed(field))
-  if (isPlainObject(field)) return readPlainObject
+  if (isPlainObject(field)) return (json, { elements }) => readPlainObject(json, elements)
   if (isUnwrapped(field)) return wrappedReader(field.message)
   const { message } = field
   let reader: MessageReader | undefined
@@ -233,11 +249,11 @@ function wellKnownReader(desc: DescMessage): MessageReader | undefined {
     case 'google.protobuf.FieldMask':
       return maskReader([])
     case 'google.protobuf.Struct':
-      return readStruct
+      return (json, { elements }) => readStruct(json, elements)
     case 'google.protobuf.Value':
-      return readValue
+      return (json, { elements }) => readValue(json, elements)
     case 'google.protobuf.ListValue':
-      return readListValue
+      return (json, { elements }) => readListValue(json, elements)
     default:
       return isWrapperDesc(desc) ? wrapperReader(desc) : undefined
   }

@@ -3,6 +3,12 @@ import type { Values } from './new-entity.js'
 import type { ResourceKeys } from '../../resource/keys/resource-keys.js'
 import { MAX_BATCH } from './repository.js'
 
+/** How many items a batch has at most, and what is wrong with more. */
+export const MOST_IN_BATCH = {
+  count: MAX_BATCH,
+  text: `has more than ${MAX_BATCH} entries: a batch holds at most ${MAX_BATCH}`,
+}
+
 /**
  * Checks the keys of a batch.
  * @param field - the request's list, for the error.
@@ -13,8 +19,7 @@ export function checkBatch(
   field: string,
   { unique }: { readonly unique: boolean },
 ): void {
-  if (keys.length > MAX_BATCH)
-    throw new InvalidArgument(field, `has ${keys.length} entries: a batch holds at most ${MAX_BATCH}`)
+  if (keys.length > MAX_BATCH) throw new InvalidArgument(field, MOST_IN_BATCH.text)
   if (!unique) return
   const seen = new Set<string>()
   for (const key of keys) {

@@ -50,8 +50,12 @@ export interface ListPlan extends FilterPlan {
   readonly terms: readonly OrderTerm[]
   readonly cursor: PageCursor | undefined
   readonly size: number
-  /** The token of the page after this one. @param lastValues - of the last row, one per term. */
-  nextPageToken(lastValues: readonly unknown[]): string
+  /**
+   * The token of the page after this one.
+   * @param lastValues - of the last row, one per term.
+   * @param count - how many rows this page has.
+   */
+  nextPageToken(lastValues: readonly unknown[], count: number): string
 }
 
 /** What the server's own code says of a list. */
@@ -98,9 +102,9 @@ export function planList(
     terms,
     cursor,
     size,
-    nextPageToken: (lastValues) =>
+    nextPageToken: (lastValues, count) =>
       (cursor?.kind ?? paging.paging) === 'offset'
-        ? encodeOffset(skipped + size)
+        ? encodeOffset(skipped + count)
         : encodeKeyset(lastValues, terms, pageScope, paging.pageTokenKey),
   }
 }

@@ -101,6 +101,11 @@ export interface ReadOptions<With extends string = never> extends RowOptions, Re
 export interface BatchGetOptions<With extends string = never> extends ReadOptions<With> {
   /** Returns the entities that are there, once each, instead of ErrNotFound where one is missing. */
   readonly allowMissing?: boolean
+  /**
+   * Rejects with ResourceExhausted if the rows have more than this many bytes, without reading the rest of
+   * them. Default: no limit.
+   */
+  readonly maxBytes?: number
 }
 
 /** Options of `lookupBy<Field>Hash`. */
@@ -128,6 +133,11 @@ export interface ListScope extends FilterScope {
   readonly lock?: RowLock
   /** As in {@link ReadOptions}; `skip` leaves out rows that another transaction has locked. */
   readonly wait?: 'block' | 'nowait' | 'skip'
+  /**
+   * Ends the page before its entities have more than this many bytes of strings, bytes and JSON in the
+   * database. A page has at least one entity, however large. Default: no limit.
+   */
+  readonly maxBytes?: number
 }
 
 export interface CountOptions extends FilterScope {

@@ -128,6 +128,8 @@ export interface Dialect {
   readonly maxValues: number
   /** Undefined where all rows cannot be one text. */
   readonly gathered: Gathered | undefined
+  /** How many bytes the value of a column has; NULL where it is NULL. */
+  readonly byteLength: (column: string, kind: KindName) => string
   /** Whether the rows of a page are gathered: with its relations, or alone. */
   readonly gathersPage: (fields: readonly Field[], isAlone: boolean) => boolean
   /**

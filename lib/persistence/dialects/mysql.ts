@@ -81,6 +81,7 @@ const dialect = ({
   maxValues: 65535,
   /** MariaDB cuts a gathered text at `group_concat_max_len`. */
   gathered: undefined,
+  byteLength: (column) => `LENGTH(${column})`,
   gathersPage: () => false,
   handOver: undefined,
   orderNullable: (column, direction) =>

@@ -54,6 +54,7 @@ export const sqlite: Dialect = {
   countPlaceholder: () => '?',
   maxValues: 32766,
   gathered: sqliteGathered,
+  byteLength: (column) => `octet_length(${column})`,
   // The driver makes each value of each row in the thread that serves, which costs twice as much as one text.
   gathersPage: () => true,
   handOver: undefined,

@@ -7,7 +7,7 @@ import type { FamilyRows } from '../deletion/rules/family-writer.js'
 import { Hooks } from '../hooks/call-hooks.js'
 import { HookedRows } from '../hooks/hooked-rows.js'
 import { RelatedRows } from '../relations/related-rows.js'
-import type { Relations, RowsBackend } from '../repository/rows-backend.js'
+import type { PageOptions, Relations, RowsBackend } from '../repository/rows-backend.js'
 import type { PurgeChunk } from '../repository/purge-expired.js'
 import type { WrittenResource } from '../rows/row-writer.js'
 import type { Rows } from '../rows/rows.js'
@@ -85,8 +85,8 @@ export class MemoryBackend<E extends object> implements RowsBackend<E, MemoryCal
     return this.database.family.get(this.resource.model)
   }
 
-  list({ read }: MemoryCall, plan: ListPlan, tenant: string | undefined) {
-    return read(pageOf(this.hooks.model, rowsBeside(this.#table, this.database), plan, { tenant }))
+  list({ read }: MemoryCall, plan: ListPlan, tenant: string | undefined, { maxBytes }: PageOptions) {
+    return read(pageOf(this.hooks.model, rowsBeside(this.#table, this.database), plan, { tenant }, maxBytes))
   }
 
   async count({ read }: MemoryCall, plan: CountPlan, tenant: string | undefined): Promise<number> {

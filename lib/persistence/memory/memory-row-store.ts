@@ -3,7 +3,9 @@ import { partIn } from '../../resource/keys/key-part.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { CredentialRow } from '../contract/credential-check.js'
 import type { Values } from '../contract/new-entity.js'
+import { TooManyBytes } from '../bytes/too-many-bytes.js'
 import type { SeenRow, SeenRows } from '../hooks/hooked-rows.js'
+import { bytesIn, fitting } from '../bytes/counted-bytes.js'
 import type { Reach, Target } from '../rows/row-target.js'
 import type { Finds, GetOptions, Rows, RowWrite } from '../rows/rows.js'
 import type { MemoryCall } from './memory-database.js'
@@ -71,10 +73,21 @@ export class MemoryRowStore<E extends object>
     return changed(call, (log) => this.#replaced(call, this.#stored(row, 'deleted'), values, log))
   }
 
-  batchGet({ read }: MemoryCall, keys: readonly string[], { tenant, where }: Reach): Promise<E[]> {
+  batchGet(
+    { read }: MemoryCall,
+    keys: readonly string[],
+    { tenant, where }: Reach,
+    { maxBytes }: GetOptions = {},
+  ): Promise<E[]> {
     return read(() => {
       const live = keys.flatMap((key) => this.table.find(key, tenant)).filter((row) => this.table.isLive(row))
-      return this.table.within(live, { where }).map((row) => this.table.entityOf(row))
+      const rows = this.table.within(live, { where })
+      if (maxBytes !== undefined) {
+        const sizes = rows.map((row) => bytesIn(this.model, row))
+        const fits = fitting(sizes, maxBytes)
+        if (fits < rows.length) throw new TooManyBytes(maxBytes, fits)
+      }
+      return rows.map((row) => this.table.entityOf(row))
     })
   }
 

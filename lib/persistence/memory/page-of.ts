@@ -7,6 +7,7 @@ import type { ResourceModel } from '../../resource/resource-model.js'
 import { compareBy } from './compare-by.js'
 import type { RowsBeside } from './rows-beside.js'
 import { rowsOf } from './filtered-rows.js'
+import { bytesIn, fitting } from '../bytes/counted-bytes.js'
 
 /**
  * A function that reads the page of a list from rows. @throws InvalidArgument for a token of another type.
@@ -16,20 +17,36 @@ export function pageOf<E extends object>(
   beside: RowsBeside<E>,
   plan: ListPlan,
   scope: Pick<Scope, 'tenant'>,
+  maxBytes?: number,
 ): () => Page<E> {
   const { table, read } = beside
   checkCursor(plan.cursor, plan.terms)
   const after = plan.cursor?.kind === 'keyset' ? keysetPredicate(plan.terms, plan.cursor.values) : undefined
-  const found = rowsOf(model, beside, plan, scope, after)
+  const rowsFound = rowsOf(model, beside, plan, scope, after)
   const start = plan.cursor?.kind === 'offset' ? plan.cursor.offset : 0
   return () => {
-    const rows = found().sort(compareBy(plan.terms, read))
-    const page = rows.slice(start, start + plan.size)
+    const rows = rowsFound().sort(compareBy(plan.terms, read))
+    const found = rows.slice(start, start + plan.size)
+    const page =
+      maxBytes === undefined
+        ? found
+        : found.slice(
+            0,
+            fitting(
+              found.map((row) => bytesIn(model, row)),
+              maxBytes,
+            ),
+          )
     const last = page.at(-1)
-    const more = last !== undefined && rows.length > start + plan.size
+    const more = last !== undefined && rows.length > start + page.length
     return {
       items: page.map((row) => table.entityOf(row)),
-      nextPageToken: more ? plan.nextPageToken(plan.terms.map(({ column }) => read(last, column))) : '',
+      nextPageToken: more
+        ? plan.nextPageToken(
+            plan.terms.map(({ column }) => read(last, column)),
+            page.length,
+          )
+        : '',
     }
   }
 }

@@ -133,6 +133,7 @@ async function filled<A>(
 /** Sends the statement of a page, and behind it in the same round trip those of the relations of its rows. */
 class PageExecutor implements Executor {
   readonly dialect: Dialect
+  readonly endsReads = true
   readonly #found = new Map<RelationLoad, readonly Row[]>()
 
   /** @param hasTexts - whether the last statement returns what the others have gathered. */

@@ -23,6 +23,8 @@ export interface PageOptions {
   readonly lock?: LockClause | undefined
   /** What the statement keeps for those behind it in the same round trip. */
   readonly kept?: KeptOfPage | undefined
+  /** Where the page ends; no limit when left out. */
+  readonly maxBytes?: number | undefined
 }
 
 /** Where a list is read. */

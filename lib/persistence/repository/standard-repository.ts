@@ -119,7 +119,8 @@ export abstract class StandardRepository<
         ? { ...operation, kept: undefined }
         : relations.pageOn(operation.call, paths, scope)
       const plan = planPage(this.model, list, scope, this.#options, options)
-      const page = await this.#backend.list(call, plan, scope.tenant, { lock, kept })
+      const how = { lock, kept, maxBytes: options?.maxBytes }
+      const page = await this.#backend.list(call, plan, scope.tenant, how)
       return completed(this.#backend, 'list', { call, scope, lock }, page, paths, options)
     }
     return operations.read('list', options, read, { mayLeaveOut: true })
@@ -202,7 +203,8 @@ export abstract class StandardRepository<
     return this.#backend.operations.read('batchGet', options, async (operation) => {
       const { call, scope, lock } = operation
       const known = [...new Set(texts.filter(this.model.keys.isKey))]
-      const rows = await this.#backend.rows.batchGet(call, known, scope, { lock })
+      const how = { lock, maxBytes: options?.maxBytes }
+      const rows = await this.#backend.rows.batchGet(call, known, scope, how)
       const found = byKey(this.model, rows)
       const isWhole = options?.allowMissing !== true
       const entities = isWhole ? texts.map((key) => (found.get(key) ?? notFound()) as E) : rows

@@ -30,6 +30,8 @@ export interface RowWrite {
 export interface GetOptions {
   readonly showDeleted?: boolean
   readonly lock?: LockClause | undefined
+  /** The most bytes that several rows have; no limit when left out. */
+  readonly maxBytes?: number | undefined
 }
 
 /** The lock for rows that are written afterwards. */

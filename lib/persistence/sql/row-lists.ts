@@ -2,49 +2,30 @@ import type { Field } from '../../resource/fields/field.js'
 import { keyPartOf, type PartValue } from '../../resource/keys/key-part.js'
 import type { CredentialField, ResourceModel } from '../../resource/resource-model.js'
 import { SpecsInUse } from '../../secrets/specs-in-use.js'
+import { pageWithin } from '../bytes/page-within.js'
+import { bytesText, rowBytes } from '../bytes/row-bytes.js'
 import type { CountPlan, FilterPlan, ListPlan } from '../contract/list-plan.js'
 import type { Page } from '../contract/repository.js'
-import type { LockClause } from '../contract/row-lock.js'
 import { checkCursor } from '../dialects/check-cursor.js'
-import { storedSql } from '../dialects/column-sql.js'
 import type { Dialect } from '../dialects/dialect.js'
 import { besideOf, RowNames, type TableOf } from '../dialects/joined-rows.js'
 import { quoteTable } from '../dialects/quote-table.js'
-import { orderedSearch, type OrderedSearch, searchPredicate } from '../dialects/search-predicate.js'
+import { orderedSearch, searchPredicate } from '../dialects/search-predicate.js'
 import { toOrderBy } from '../dialects/to-order-by.js'
 import { type GatheredSql, PAGE } from '../dialects/values/gathered.js'
 import { toJoins, toPredicate } from '../dialects/to-predicate.js'
 import { explainMissingVector } from '../engines/errors/explain-missing-vector.js'
 import type { Executor, Row, Statement } from '../engines/executor/executor.js'
 import { keysetPredicate } from '../query/keyset.js'
-import { type FilterNode, isNotNull, isNull, type PlanColumn } from '../query/query-plan.js'
+import { type FilterNode, isNotNull, isNull } from '../query/query-plan.js'
 import { hasPart } from '../query/reachable.js'
 import { columnsIn, type KnownHydrators } from '../relations/searched-rows.js'
 import type { PageOptions } from '../repository/rows-backend.js'
 import type { SqlCall } from '../rows/row-call.js'
 import { knownHydratorsOf, sortValuesOf } from './row-codec.js'
+import { type ListSource, listText, sortedBy } from './statements/list-text.js'
 import { listedRows } from './statements/listed-rows.js'
 import type { Statements } from './statements/statements.js'
-
-/** What a list or a count reads, as text. */
-export interface ListSource {
-  /** What follows FROM, with the WHERE. */
-  readonly from: string
-  /** What follows ORDER BY; empty for a count. */
-  readonly order: string
-  /** Where the rows of one tenant are searched by a stored vector, in the order of their keys. */
-  readonly searched?: OrderedSearch | undefined
-  /** Undefined where the statement reads the rows of its own table alone. */
-  readonly related: RelatedColumns | undefined
-}
-
-/** What a statement that reads several rows beside one another says of its columns. */
-interface RelatedColumns {
-  /** What qualifies those of the own row. */
-  readonly own: string
-  /** Those of other rows by which the list is ordered, for behind the own columns. */
-  readonly sorted: readonly string[]
-}
 
 /** What a page and the row behind it hold. */
 interface PageRows<E> {
@@ -56,6 +37,8 @@ interface PageRows<E> {
   readonly stored: (field: Field) => unknown
   /** Values of other rows that are read beside the last of the items. */
   readonly joined: readonly unknown[]
+  /** Whether rows follow because the page would have had too many bytes. */
+  readonly isCut?: boolean
 }
 
 interface GatheredReading<E> extends KnownHydrators<E> {
@@ -92,21 +75,39 @@ export class RowLists<E extends object> {
     const whole = this.#source(plan, tenant, params)
     const asked = options.lock === undefined ? plan.size + 1 : plan.size
     const offset = plan.cursor?.kind === 'offset' ? plan.cursor.offset : 0
+    const limitAt = params.length
     const limit = count(asked)
     const isOrdered = whole.searched !== undefined && options.lock === undefined && offset === 0
     const source = isOrdered ? { ...whole, from: orderedSearch(whole.searched, limit, this.dialect) } : whole
     const tail = ` ORDER BY ${source.order} LIMIT ${limit}${offset > 0 ? ` OFFSET ${count(offset)}` : ''}`
-    const send = (statement: Statement) => this.#read(call, statement, params)
+    const valuesOf = (size: number) => (size === asked ? params : params.with(limitAt, size))
+    const read = async (size: number, maxBytes?: number): Promise<PageRows<E>> => {
+      const values = valuesOf(size)
+      const on = maxBytes === undefined ? call : { ...call, maxBytes }
+      const send = (statement: Statement) => this.#read(on, statement, values)
+      return (
+        (await this.#gathered(send, source, tail, plan, tenant, { ...options, maxBytes })) ??
+        (await this.#rows(send, source, tail, plan, tenant, options))
+      )
+    }
+    const measure = (size: number, isTotal: boolean) => {
+      const bytes = rowBytes(this.model, this.dialect, source.related?.own)
+      const text = bytesText(bytes, source.from + tail, isTotal, this.dialect)
+      return this.#read(call, this.statements.ofList(text), valuesOf(size))
+    }
+    const { maxBytes } = options
     const page =
-      (await this.#gathered(send, source, tail, plan, tenant, options)) ??
-      (await this.#rows(send, source, tail, plan, tenant, options))
-    const { items, read, stored, joined } = page
+      maxBytes === undefined ? await read(asked) : await pageWithin(maxBytes, call.on, asked, read, measure)
+    const { items, stored, joined } = page
     const last = items.at(-1)
-    const more = last !== undefined && read === asked
+    const more = last !== undefined && (page.isCut === true || page.read === asked)
     return {
       items,
       nextPageToken: more
-        ? plan.nextPageToken(sortValuesOf(this.model, this.dialect, plan.terms, last, stored, joined))
+        ? plan.nextPageToken(
+            sortValuesOf(this.model, this.dialect, plan.terms, last, stored, joined),
+            items.length,
+          )
         : '',
     }
   }
@@ -150,16 +151,17 @@ export class RowLists<E extends object> {
     tail: string,
     plan: ListPlan,
     tenant: string | undefined,
-    { kept, lock }: PageOptions,
+    { kept, lock, maxBytes }: PageOptions,
   ): Promise<PageRows<E> | undefined> {
     const { dialect } = this
     const { size, showDeleted } = plan
     if (lock !== undefined || (related?.sorted.length ?? 0) > 0) return undefined
-    const reading = this.#reading(!showDeleted, tenant !== undefined)
+    const reading = this.#reading(!showDeleted, tenant !== undefined, maxBytes)
     const { selected, columns } = reading
     const gathered = kept === undefined ? reading.alone : reading.withRelations
     if (gathered === undefined) return undefined
     const shape = [
+      maxBytes,
       !showDeleted,
       tenant !== undefined,
       related?.own,
@@ -197,12 +199,12 @@ export class RowLists<E extends object> {
     return text === undefined || tenant === undefined ? undefined : keyPartOf(tenant).valueOf(text)
   }
 
-  #reading(isLive: boolean, isOwned: boolean): GatheredReading<E> {
-    const key = `${isLive} ${isOwned}`
+  #reading(isLive: boolean, isOwned: boolean, maxBytes?: number): GatheredReading<E> {
+    const key = `${isLive} ${isOwned} ${maxBytes}`
     let reading = this.#readings.get(key)
     if (reading === undefined) {
       const known = knownHydratorsOf(this.model, this.dialect, isLive, isOwned)
-      const gathered = this.dialect.gathered?.(known.selected)
+      const gathered = this.dialect.gathered?.(known.selected, maxBytes)
       const where = (isAlone: boolean) =>
         this.dialect.gathersPage(known.selected, isAlone) ? gathered : undefined
       this.#readings.set(key, (reading = { ...known, alone: where(true), withRelations: where(false) }))
@@ -319,26 +321,3 @@ export class RowLists<E extends object> {
     return { table: `(SELECT * FROM ${table} WHERE ${condition(params)}) AS ${name}` }
   }
 }
-
-/** A page of rows. @param selected - the columns of the own row. @param tail - ORDER BY, LIMIT and OFFSET. */
-export const listText = (
-  statements: Statements,
-  { from, related }: Pick<ListSource, 'from' | 'related'>,
-  selected: readonly Field[],
-  tail: string,
-  lock?: LockClause,
-): string => {
-  const columns = [statements.columns(selected, related?.own), ...(related?.sorted ?? [])].join(', ')
-  return `SELECT ${columns} FROM ${from}${tail}${lock === undefined ? '' : statements.dialect.rowLock(lock)}`
-}
-
-/** As an entity's own columns are selected, each under a name that no other column has. */
-const sortedBy = (columns: readonly PlanColumn[], names: RowNames, dialect: Dialect): string[] =>
-  columns
-    .filter(({ of }) => of !== undefined)
-    .map((column, i) => {
-      const text = storedSql(column, dialect, names.of(column.of))
-      const name = dialect.quote(`(sorted ${i})`)
-      const selected = dialect.kinds[column.kind].selected(text, name)
-      return selected === text ? `${text} AS ${name}` : selected
-    })

@@ -3,6 +3,7 @@ import type { Field } from '../../resource/fields/field.js'
 import { trialKey } from '../../resource/keys/minted.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { CredentialRow } from '../contract/credential-check.js'
+import { TooManyBytes } from '../bytes/too-many-bytes.js'
 import type { Dialect } from '../dialects/dialect.js'
 import type { Row, Statement } from '../engines/executor/executor.js'
 import type { SeenRow, SeenRows } from '../hooks/hooked-rows.js'
@@ -24,6 +25,7 @@ import { FieldIncrement } from '../../resource/values/increment.js'
 import type { Values } from '../contract/new-entity.js'
 import { padToPowerOfTwo } from '../dialects/values/pad-to-power-of-two.js'
 import { toPredicate } from '../dialects/to-predicate.js'
+import { readWithin } from '../bytes/read-within.js'
 import { RowLists } from './row-lists.js'
 import type { RowPredicate } from './statements/row-predicate.js'
 import { inserted, unminted } from './statements/insert-text.js'
@@ -185,7 +187,7 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, SeenRows
     call: SqlCall,
     keys: readonly string[],
     { tenant, where }: Reach,
-    { lock, showDeleted }: GetOptions = {},
+    { lock, showDeleted, maxBytes }: GetOptions = {},
   ): Promise<E[]> {
     if (keys.length === 0) return []
     const isArray = this.dialect.can.arrays
@@ -193,8 +195,18 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, SeenRows
     const padded = isArray ? [bound] : padToPowerOfTwo(bound)
     const values = [...this.#whose(tenant), ...padded]
     const predicate = this.#predicate({ tenant, where }, values)
-    const statement = this.statements.batchGet(isArray ? 1 : padded.length, predicate, lock, showDeleted)
-    const { rows } = await call.on.run(statement, values, call)
+    const statementOf = (isMeasured: boolean) =>
+      this.statements.batchGet(isArray ? 1 : padded.length, predicate, { lock, showDeleted, isMeasured })
+    const read = (limit?: number) =>
+      call.on.run(statementOf(false), values, limit === undefined ? call : { ...call, maxBytes: limit })
+    const { rows } =
+      maxBytes === undefined || keys.length === 1
+        ? await read()
+        : await readWithin(call.on, maxBytes, read, async (rows = 0) => {
+            const [row] = (await call.on.run(statementOf(true), values, call)).rows
+            if (Number(row?.[0]) > maxBytes) throw new TooManyBytes(maxBytes, rows)
+            return read()
+          })
     return rows.map((row) => this.#hydrate(row))
   }
 

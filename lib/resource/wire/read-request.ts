@@ -6,7 +6,8 @@ import {
   type ScalarType,
 } from '@bufbuild/protobuf'
 import { WireType } from '@bufbuild/protobuf/wire'
-import { InvalidArgument } from '../../errors.js'
+import { ElementCount, isElement, type MessageLimits } from '../messages/message-limits.js'
+import { AshlarError, InvalidArgument } from '../../errors.js'
 import { wireTypeOf } from './scalar-writers.js'
 
 /**
@@ -14,8 +15,6 @@ import { wireTypeOf } from './scalar-writers.js'
  * two bytes of the request and a hundred of memory.
  */
 export const MOST_UNKNOWN_FIELDS = 10_000
-/** The fewest bytes of a field: those of its tag, and one of its value. */
-const LEAST_BYTES = 2
 /** The deepest message that `fromBinary` reads. */
 const MOST_LEVELS = 100
 /** The most bytes of a number. */
@@ -23,30 +22,36 @@ const VARINT_BYTES = 10
 
 /**
  * The request that the bytes are.
- * @throws InvalidArgument where they are not well-formed, and for more than {@link MOST_UNKNOWN_FIELDS}
- * fields that its types do not have.
+ * @throws InvalidArgument if they are not well-formed, for more than {@link MOST_UNKNOWN_FIELDS} fields that
+ * its types do not have, and for more entries than a field allows.
+ * @throws ResourceExhausted for more elements than the limits allow.
  */
-export const readRequest = (type: DescMessage, bytes: Uint8Array): Message => {
+export const readRequest = (type: DescMessage, bytes: Uint8Array, limits: MessageLimits): Message => {
   try {
-    if (bytes.length > LEAST_BYTES * MOST_UNKNOWN_FIELDS) new UnknownFields(bytes).count(type)
+    if (bytes.length > limits.uncountedBytes) new RequestCount(bytes, limits).count(type)
     return fromBinary(type, bytes)
   } catch (error) {
-    if (error instanceof InvalidArgument) throw error
+    if (error instanceof AshlarError) throw error
     throw new InvalidArgument('', `the request is not a well-formed ${type.typeName}`, error)
   }
 }
 
 /**
- * Counts fields that no type has, and makes nothing of any. It reads each field where `fromBinary` reads it:
- * what that would read at another place, such as a field in the encoding of another type, is refused.
+ * Counts elements, and fields that no type has, without making anything of them. It reads each field where
+ * `fromBinary` reads it, and rejects what `fromBinary` would read at another place, such as a field in the
+ * encoding of another type.
  */
-class UnknownFields {
+class RequestCount {
   readonly #bytes: Uint8Array
+  readonly #elements: ElementCount
+  /** The fields, and the places in lists, that lead to the message that is read. */
+  readonly #path: string[] = []
   #at = 0
   #found = 0
 
-  constructor(bytes: Uint8Array) {
+  constructor(bytes: Uint8Array, limits: MessageLimits) {
     this.#bytes = bytes
+    this.#elements = new ElementCount(limits)
   }
 
   count(type: DescMessage): void {
@@ -56,24 +61,39 @@ class UnknownFields {
   #message(type: DescMessage, end: number, level: number, group?: number): void {
     if (level > MOST_LEVELS) throw malformed()
     const fields = fieldsOf(type)
+    const entries = new Map<DescField, number>()
     while (this.#at < end) {
       const [number, encoding] = this.#tag()
       if (encoding === WireType.EndGroup) return this.#endGroup(number, group)
       const field = fields.get(number)
       if (field === undefined) this.#unknown(number, encoding, level)
-      else this.#known(field, encoding, level)
+      else this.#known(field, encoding, level, this.#counted(field, entries))
     }
     if (group !== undefined) throw malformed()
   }
 
-  #known(field: DescField, encoding: WireType, level: number): void {
+  /** Counts a value of a field. Returns its place in the list or map. */
+  #counted(field: DescField, entries: Map<DescField, number>): number {
+    if (isElement(field)) this.#elements.add()
+    if (field.fieldKind !== 'list' && field.fieldKind !== 'map') return 0
+    const count = (entries.get(field) ?? 0) + 1
+    entries.set(field, count)
+    const excess = this.#elements.excess(field, count)
+    if (excess !== undefined) throw new InvalidArgument([...this.#path, field.name].join('.'), excess)
+    return count - 1
+  }
+
+  /** @param index - in a list. */
+  #known(field: DescField, encoding: WireType, level: number, index: number): void {
     if (field.fieldKind === 'map') return this.#entry(field, encoding, level)
     const { message } = field
     if (message === undefined) return this.#scalar(field, encoding)
     const isGroup = 'delimitedEncoding' in field && field.delimitedEncoding
     if (encoding !== (isGroup ? WireType.StartGroup : WireType.LengthDelimited)) throw malformed()
+    this.#path.push(field.fieldKind === 'list' ? `${field.name}[${index}]` : field.name)
     if (isGroup) this.#message(message, Number.POSITIVE_INFINITY, level + 1, field.number)
     else this.#message(message, this.#end(), level + 1)
+    this.#path.pop()
   }
 
   #scalar(field: DescField & { readonly message: undefined }, encoding: WireType): void {

@@ -1,4 +1,5 @@
 import type { Message } from '@bufbuild/protobuf'
+import { responseTooLarge } from '../../bounds/response-bytes.js'
 import type { Call } from './call.js'
 import { EntityReply, type SingleReply } from './entity-reply.js'
 import type { Interceptor, Passed, Reply } from './interceptor.js'
@@ -6,22 +7,26 @@ import { onlyOne } from './reply.js'
 
 /**
  * Has the response of a unary call encoded for its listener, with the etag of the reply as the trailer
- * `etag`. What cannot be encoded fails the call. A stream is encoded message by message, by its listener.
+ * `etag`. What cannot be encoded, or has more than `maxBytes`, fails the call. A stream is encoded and checked
+ * message by message, by its listener.
  */
 export const response =
-  (): Interceptor<unknown, Passed<'errorMapper'>> =>
+  (maxBytes: number): Interceptor<unknown, Passed<'errorMapper'>> =>
   (next, { method }) => {
     if (method.isStreaming) return next
     return (call) => {
       const reply = next(call)
-      return reply instanceof Promise ? reply.then((reply) => encoded(call, reply)) : encoded(call, reply)
+      return reply instanceof Promise
+        ? reply.then((reply) => encoded(call, reply, maxBytes))
+        : encoded(call, reply, maxBytes)
     }
   }
 
-const encoded = (call: Call, reply: Reply): SingleReply | Promise<Message> => {
-  if (Symbol.asyncIterator in reply) return onlyOne(reply).then((one) => encoded(call, one) as Message)
+const encoded = (call: Call, reply: Reply, maxBytes: number): SingleReply | Promise<Message> => {
+  if (Symbol.asyncIterator in reply)
+    return onlyOne(reply).then((one) => encoded(call, one, maxBytes) as Message)
   announceEtag(call, reply)
-  call.incoming.encode(reply)
+  if (call.incoming.encode(reply) > maxBytes) throw responseTooLarge(maxBytes)
   return reply
 }
 

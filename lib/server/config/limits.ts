@@ -44,6 +44,20 @@ export interface LimitsConfig {
   readonly maxHeaderBytes?: number
   /** How far `total_size` of a List response is counted; larger totals are this number. Default 10,000. */
   readonly maxTotalSize?: number
+  /**
+   * Bytes of strings, bytes and JSON in the rows of one page of a standard List. The page ends before it has
+   * more, and has at least one resource. Default 3 MiB.
+   */
+  readonly maxPageBytes?: number
+  /**
+   * Bytes of a response, or of one message of a stream; a larger one is ResourceExhausted. Default 64 MiB.
+   */
+  readonly maxResponseBytes?: number
+  /**
+   * Messages, strings and bytes in lists, and map entries of one request message, counted before they are
+   * decoded; more are ResourceExhausted. Default 100,000.
+   */
+  readonly maxElements?: number
 }
 
 export type ResolvedLimits = Required<LimitsConfig>
@@ -68,6 +82,9 @@ const LIMITS: Readonly<Record<keyof LimitsConfig, Limit>> = {
   httpKeepaliveMs: { byDefault: 65_000 },
   maxHeaderBytes: { byDefault: 16_384, isFinite: true },
   maxTotalSize: { byDefault: 10_000 },
+  maxPageBytes: { byDefault: 3 * MIB },
+  maxResponseBytes: { byDefault: 64 * MIB },
+  maxElements: { byDefault: 100_000 },
 }
 
 const limitsIn = Object.entries(LIMITS) as [keyof LimitsConfig, Limit][]

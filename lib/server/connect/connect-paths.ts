@@ -118,10 +118,8 @@ const pathsOf = (
     ...{ maxBodyBytes: gateway.maxBodyBytes, compress: gateway.compress, grpc: gateway.grpc },
     key: connect.createContextKey<ConnectedCall | undefined>(undefined),
     readable: ({ output }, message) => writableJson(output, message, types),
-    write: ({ output }, message, { isJson }) => {
-      if (isJson) messageWriter(output)(message, types)
-      else toBinary(output, message)
-    },
+    write: ({ output }, message, { isJson }) =>
+      isJson ? messageWriter(output)(message, types).length : toBinary(output, message).length,
   }
   const router = connect.createConnectRouter({
     grpc: gateway.grpc,

@@ -1,7 +1,8 @@
 import type { ContextKey, HandlerContext, MethodImpl } from '@connectrpc/connect'
 import type { DescMethod, Message } from '@bufbuild/protobuf'
 import { errorForLog } from '../../faults/driver-fault.js'
-import { Internal } from '../../errors.js'
+import { checkResponseBytes } from '../../bounds/response-bytes.js'
+import { Internal, ResourceExhausted } from '../../errors.js'
 import type { Dispatcher, Incoming, Metadata } from '../../call.js'
 import { isSendable } from '../../gateway/http/metadata-of.js'
 import { pathOf } from '../chain/method.js'
@@ -36,10 +37,11 @@ export interface Calling {
   /** What is written in JSON instead of a message, so that no part of it fails the rest. */
   readonly readable: (method: DescMethod, message: Message) => Message
   /**
-   * Writes a message, to no end: where the package cannot write it, its text would reach the caller, and
-   * nothing the log. @throws for a value that its field cannot hold.
+   * Writes a message only to learn how many bytes it has, or characters, and whether it can be written: the
+   * package would report to the caller what it cannot write, and nothing to the log.
+   * @throws for a value that its field cannot hold.
    */
-  readonly write: (method: DescMethod, message: Message, format: WireFormat) => void
+  readonly write: (method: DescMethod, message: Message, format: WireFormat) => number
 }
 
 /** The implementation that the package calls: the chain, in this process. */
@@ -78,8 +80,12 @@ async function* stream(
   try {
     for await (const each of dispatcher.stream(incoming, only(message))) {
       try {
-        write(method, each, format)
+        checkResponseBytes(write(method, each, format), dispatcher.limits.maxResponseBytes)
       } catch (error) {
+        if (error instanceof ResourceExhausted) {
+          incoming.caller.leave(error)
+          throw error
+        }
         const requestId = incoming.headers.get('x-request-id')
         logger.error({ requestId, method: pathOf(method), err: errorForLog(error) }, 'call failed')
         const internal = new Internal(error)

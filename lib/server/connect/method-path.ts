@@ -68,7 +68,7 @@ export const methodPath = (serving: Serving, method: DescMethod, handler: Univer
         held: arrived.held,
         encode: (response) => {
           responded.message = '$typeName' in response ? response : response.message
-          serving.write(method, responded.message, format)
+          return serving.write(method, responded.message, format)
         },
       }
       try {
@@ -105,7 +105,7 @@ interface Received {
 
 /** Finds out how a request is written. */
 const askedOf = (
-  { registry, maxBodyBytes, unauthenticated }: Serving,
+  { dispatcher, registry, maxBodyBytes, unauthenticated }: Serving,
   method: DescMethod,
   { methods, formats }: { readonly methods: readonly string[]; readonly formats: readonly WireFormat[] },
   { request, response, query, caller }: Received,
@@ -120,7 +120,10 @@ const askedOf = (
     const coding = headers[format.protocol === 'connect' ? 'connect-content-encoding' : 'grpc-encoding']
     const isCoded = format.isEnveloped && typeof coding === 'string'
     const limit = requestBytes(method, maxBodyBytes)
-    return { method, format, coding: isCoded ? coding : undefined, limit, registry, unauthenticated }
+    return {
+      ...{ method, format, coding: isCoded ? coding : undefined, limit, registry, unauthenticated },
+      limits: dispatcher.limits,
+    }
   }
   if (httpMethod === 'GET') {
     const faults: unknown[] = []
@@ -162,7 +165,7 @@ const incomingOf = (
   peer: `${request.socket.remoteAddress ?? ''}:${request.socket.remotePort ?? ''}`,
   headers: new Metadata(),
   trailers: new Metadata(),
-  encode: () => {},
+  encode: () => 0,
 })
 
 /** Lets the chain limit and log a request that is written in no format. @throws what the chain says of it. */

@@ -1,4 +1,5 @@
 import type { DescMethod, Message, Registry } from '@bufbuild/protobuf'
+import { ElementCount, type MessageLimits } from '../../resource/messages/message-limits.js'
 import { AshlarError, InvalidArgument, Unimplemented } from '../../errors.js'
 import { jsonOf } from '../../gateway/http/body.js'
 import { CONTENT_CODINGS } from '../../gateway/http/content-coding.js'
@@ -20,6 +21,8 @@ export interface RequestForm {
   /** Finds the types named in a google.protobuf.Any. */
   readonly registry: Registry
   readonly unauthenticated: UnauthenticatedBytes
+  /** Of the message once it is decoded. */
+  readonly limits: MessageLimits
 }
 
 /**
@@ -52,12 +55,15 @@ const inflated = async ({ coding, limit }: RequestForm, bytes: Uint8Array): Prom
   return Buffer.from(bytes.length === 0 ? bytes : await known.inflate(bytes, limit))
 }
 
-const decoded = ({ method, format, registry }: RequestForm, bytes: Buffer): Message => {
-  if (!format.isJson) return readRequest(method.input, bytes)
+const decoded = ({ method, format, registry, limits }: RequestForm, bytes: Buffer): Message => {
+  if (!format.isJson) return readRequest(method.input, bytes, limits)
   const json = jsonOf(bytes)
   if (json === undefined) throw new InvalidArgument('', 'the request is empty, which is no JSON: send {}')
   try {
-    return messageReader(method.input)(json, { registry, answer: method.output })
+    return messageReader(method.input)(json, {
+      ...{ registry, answer: method.output },
+      ...(bytes.length > limits.uncountedBytes && { elements: new ElementCount(limits) }),
+    })
   } catch (error) {
     throw invalidAt('', error)
   }

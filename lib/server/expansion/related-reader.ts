@@ -1,6 +1,8 @@
 import { create, type Message } from '@bufbuild/protobuf'
 import type { Principal, RequestContext } from '../../context.js'
 import { ErrNotFound, PermissionDenied } from '../../errors.js'
+import { responseTooLarge } from '../../bounds/response-bytes.js'
+import { TooManyBytes } from '../../persistence/bytes/too-many-bytes.js'
 import { type Filter, hasValue } from '../../persistence/query/filter-template.js'
 import { type AuthorizationRequest, type Authorizer } from '../authz/authorizer.js'
 import { type Decision, decisionOf, type Restriction, restrictionOf } from '../authz/decision.js'
@@ -31,6 +33,7 @@ export class RelatedReader {
   constructor(
     private readonly rules: RuleSet,
     private readonly authorizer: Authorizer,
+    private readonly maxResponseBytes: number,
   ) {}
 
   /**
@@ -67,7 +70,7 @@ export class RelatedReader {
     { context }: ReadingCall,
   ): Promise<readonly object[]> {
     try {
-      const options = { context, allowMissing: true }
+      const options = { context, allowMissing: true, maxBytes: this.maxResponseBytes }
       const { model } = repository
       const given = keys.map((key) => repositoryKey(model, key))
       return await runWithPredicate(repository, 'batchGet', options, where, (asked) =>
@@ -76,6 +79,7 @@ export class RelatedReader {
     } catch (error) {
       // The caller has no tenant: none of its resources is one that it may get.
       if (error instanceof PermissionDenied) return []
+      if (error instanceof TooManyBytes) throw responseTooLarge(this.maxResponseBytes)
       if (!(error instanceof ErrNotFound)) throw error
       throw new TypeError(
         `${repository.constructor.name}.batchGet left out \`allowMissing\`: pass its options to super.batchGet`,

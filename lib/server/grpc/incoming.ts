@@ -7,6 +7,7 @@ import {
   type UnaryResponse,
   type WholeRequest,
 } from '../../call.js'
+import type { MessageLimits } from '../../resource/messages/message-limits.js'
 import { AshlarError, Unimplemented } from '../../errors.js'
 import { GRPC_CODINGS } from '../../gateway/http/content-coding.js'
 import { messageBytes } from '../../resource/wire/message-writer.js'
@@ -32,14 +33,16 @@ export class GrpcIncoming implements Incoming, RestOfRequest {
     readonly metadata: Metadata,
     readonly held: Arrival,
     readonly peer: string,
+    private readonly limits: MessageLimits,
   ) {
     this.caller = held.caller
     this.deadline = held.asked.deadline
     this.since = held.at
   }
 
-  encode(response: UnaryResponse): void {
+  encode(response: UnaryResponse): number {
     this.bytes = '$typeName' in response ? messageBytes(this.method.output, response) : response.bytes()
+    return this.bytes.length
   }
 
   /** No field: nothing is decoded yet. */
@@ -49,7 +52,7 @@ export class GrpcIncoming implements Incoming, RestOfRequest {
 
   read(): WholeRequest | Promise<WholeRequest> {
     const { whole } = this.held
-    return whole === undefined ? this.#readLater() : wholeRequest(this.method, whole)
+    return whole === undefined ? this.#readLater() : wholeRequest(this.method, whole, this.limits)
   }
 
   /** The messages of a client's stream, each read when it is asked for. */
@@ -60,7 +63,7 @@ export class GrpcIncoming implements Incoming, RestOfRequest {
       const plain = this.#plain(next)
       const bytes = plain instanceof Promise ? await plain : plain
       this.held.keep(bytes.length)
-      yield wholeRequest(this.method, bytes).request
+      yield wholeRequest(this.method, bytes, this.limits).request
       this.held.keep(0)
     }
   }
@@ -68,7 +71,7 @@ export class GrpcIncoming implements Incoming, RestOfRequest {
   async #readLater(): Promise<WholeRequest> {
     const plain = await this.#plain(await this.held.one())
     this.held.keep(plain.length)
-    return wholeRequest(this.method, plain)
+    return wholeRequest(this.method, plain, this.limits)
   }
 
   #plain({ flags, bytes }: Enveloped): Uint8Array | Promise<Uint8Array> {
@@ -86,8 +89,8 @@ export class GrpcIncoming implements Incoming, RestOfRequest {
   }
 }
 
-const wholeRequest = ({ input }: DescMethod, bytes: Uint8Array): WholeRequest => ({
-  request: readRequest(input, bytes),
+const wholeRequest = ({ input }: DescMethod, bytes: Uint8Array, limits: MessageLimits): WholeRequest => ({
+  request: readRequest(input, bytes, limits),
   ignoredMask: NO_PATHS,
 })
 

@@ -1,7 +1,8 @@
 import type { DescMethod, Message } from '@bufbuild/protobuf'
 import { Metadata as GrpcMetadata } from '@grpc/grpc-js'
 import { type CallContext, ServerError } from 'nice-grpc'
-import { Internal } from '../../errors.js'
+import { checkResponseBytes } from '../../bounds/response-bytes.js'
+import { AshlarError, Internal } from '../../errors.js'
 import type { Dispatcher } from '../../call.js'
 import { messageBytes } from '../../resource/wire/message-writer.js'
 import { GrpcIncoming, hasOneRequest } from './incoming.js'
@@ -32,7 +33,7 @@ async function* respond(
   context: CallContext,
 ): AsyncGenerator<Bytes, void> {
   const { metadata, arrival } = takeStreamed(context.metadata)
-  const incoming = new GrpcIncoming(method, metadata, arrival, context.peer)
+  const incoming = new GrpcIncoming(method, metadata, arrival, context.peer, dispatcher.limits)
   const requests = hasOneRequest(method) ? undefined : incoming.requests()
   if (requests === undefined) incoming.rest = incoming
   let headersSent = false
@@ -42,10 +43,12 @@ async function* respond(
   }
   const toBytes = (message: Message): Bytes => {
     try {
-      return messageBytes(method.output, message)
+      const bytes = messageBytes(method.output, message)
+      checkResponseBytes(bytes.length, dispatcher.limits.maxResponseBytes)
+      return bytes
     } catch (error) {
-      // For the call's log: what the caller is told.
-      incoming.caller.leave(new Internal(error))
+      // For the call's log: what the caller receives.
+      incoming.caller.leave(error instanceof AshlarError ? error : new Internal(error))
       throw error
     }
   }

@@ -68,7 +68,13 @@ export class UnaryCall extends ServerInterceptingCall implements Listener, OneRe
 
   onReadable(): void {
     const metadata = fromGrpc(this.#metadata ?? new GrpcMetadata())
-    const incoming = new GrpcIncoming(this.#method.desc, metadata, this.#arrival, this.#call.getPeer())
+    const incoming = new GrpcIncoming(
+      this.#method.desc,
+      metadata,
+      this.#arrival,
+      this.#call.getPeer(),
+      this.#dispatcher.limits,
+    )
     incoming.rest = incoming
     const fail = (error: unknown): void => this.#fail(incoming, error)
     const send = (): void => {

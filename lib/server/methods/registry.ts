@@ -65,14 +65,30 @@ export class Registry implements Redaction {
     return [...this.#repositories.values()]
   }
 
+  /** The fields that list the keys or the items of a batch that a repository carries out. */
+  batchFields(): ReadonlySet<DescField> {
+    const fields = new Set<DescField>()
+    for (const { model } of this.repositories())
+      for (const { method, isOwn } of this.#standardOf(model)) {
+        if (isOwn) continue
+        if (method.kind === 'batchUpdate') fields.add(method.requests)
+        else if (method.kind === 'batchGet' || method.kind === 'batchDelete') fields.add(method.keys)
+      }
+    return fields
+  }
+
   /** What serves a resource by a standard method of a kind. */
   standardMethods<K extends StandardMethod['kind']>(
     model: ResourceModel,
     kind: K,
   ): readonly ServedStandardMethod<K>[] {
+    return this.#standardOf(model).filter((one): one is ServedStandardMethod<K> => one.method.kind === kind)
+  }
+
+  #standardOf(model: ResourceModel): readonly ServedStandardMethod<StandardMethod['kind']>[] {
     let all = this.#standard.get(model)
     if (all === undefined) this.#standard.set(model, (all = [...this.#standardMethodsOf(model)]))
-    return all.filter((one): one is ServedStandardMethod<K> => one.method.kind === kind)
+    return all
   }
 
   /** Whether a message field holds a secret or a credential: by its option, or by a registered resource. */

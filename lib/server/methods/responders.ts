@@ -1,5 +1,6 @@
 import { create, type DescMethod, type Message } from '@bufbuild/protobuf'
 import { EmptySchema } from '@bufbuild/protobuf/wkt'
+import { responseTooLarge } from '../../bounds/response-bytes.js'
 import type { ServerCall } from '../../call.js'
 import type { RequestContext } from '../../context.js'
 import { InvalidArgument } from '../../errors.js'
@@ -11,6 +12,7 @@ import type {
   RelatedOptions,
   Repository,
 } from '../../persistence/contract/repository.js'
+import { TooManyBytes } from '../../persistence/bytes/too-many-bytes.js'
 import { kindOf } from '../../resource/kinds/kinds.js'
 import { maskReader, requiredIn, stringReader } from '../../resource/messages/field-readers.js'
 import { relationsNamed } from '../../persistence/relations/relations-named.js'
@@ -79,6 +81,7 @@ const RESPONDERS: Responders = {
 
   list: ({ items, has, scope, total }, desc, repository, limits) => {
     const { model } = repository
+    const { maxPageBytes: maxBytes } = limits
     const form = listForm(model, desc.output, items, total)
     const namedIn = relationsNamed(model)
     return async (request, { context, filterAccess }) => {
@@ -86,7 +89,7 @@ const RESPONDERS: Responders = {
       const named = namedIn(list)
       const through = named.length === 0 ? undefined : await filterAccess?.through(named)
       const options = { context, ...under(model, scope, request), ...(through && { through }) }
-      const page = await repository.list(list, options)
+      const page = await repository.list(list, { ...options, maxBytes })
       if (total === undefined) return new EntityReply(form, page)
       const { items: entities, nextPageToken } = page
       const totalOfPages = await totalSize(repository, page, list, options, limits)
@@ -184,13 +187,16 @@ const RESPONDERS: Responders = {
     }
   },
 
-  batchGet: ({ keys, items, scope, name }, desc, repository) => {
+  batchGet: ({ keys, items, scope, name }, desc, repository, { maxResponseBytes: maxBytes }) => {
     const { model } = repository
     const form = listForm(model, desc.output, items)
     return async (request, facts) => {
       const named = namedIn(model, request, keys, name, 'any')
       const ids = named.map(({ key }) => key)
-      const entities = await repository.batchGet(ids, { context: facts.context })
+      const options = { context: facts.context, maxBytes }
+      const entities = await repository.batchGet(ids, options).catch((error: unknown) => {
+        throw error instanceof TooManyBytes ? responseTooLarge(maxBytes) : error
+      })
       for (const entity of entities) checkScope(model, scope, request, entity)
       checkAll(model, named, entities)
       return new EntityReply(form, { items: entities })

@@ -11,6 +11,8 @@ import type { StandardMethod } from './standard-method.js'
 /** What a server's limits say of lists. */
 export interface ListLimits {
   readonly maxTotalSize: number
+  readonly maxPageBytes: number
+  readonly maxResponseBytes: number
 }
 
 const LARGEST_INT32 = 2 ** 31 - 1

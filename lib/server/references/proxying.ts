@@ -37,6 +37,7 @@ export function proxying(
 ): Dispatcher {
   if (methods.size === 0) return own
   return {
+    limits: own.limits,
     unary(incoming, request) {
       const target = methods.get(incoming.method)
       if (target === undefined) return own.unary(incoming, request)

@@ -1,6 +1,7 @@
 import {
   create,
   createRegistry,
+  type DescField,
   type DescMessage,
   type DescService,
   getOption,
@@ -8,6 +9,7 @@ import {
 } from '@bufbuild/protobuf'
 import { pathToString } from '@bufbuild/protobuf/reflect'
 import type { Validator, Violation } from '@bufbuild/protovalidate'
+import type { MostEntries } from '../../resource/messages/message-limits.js'
 import { Internal, InvalidArgument, problem, type Problem } from '../../errors.js'
 import type { Redaction } from '../../resource/redaction.js'
 import type { Logger } from '../observability/logger.js'
@@ -29,6 +31,8 @@ export type RuleCheck = (message: Message, ignoredMask: readonly string[]) => (v
 export interface MessageRules {
   /** The check of a message type; undefined where no message that it can hold has rules. */
   checkOf(desc: DescMessage): RuleCheck | undefined
+  /** The maximum that `max_items` or `max_pairs` sets for a field; undefined for none. */
+  mostIn(field: DescField): MostEntries | undefined
 }
 
 /** Rules that can be used, or what is wrong with them, in words. */
@@ -88,6 +92,12 @@ export const loadMessageRules = async (
       checkOf: (desc) =>
         [...reachable(desc)].some((one) => isRuled.has(one))
           ? checkOf(desc, planOf(desc), quick, all, redaction)
+          : undefined,
+      mostIn: (field) =>
+        isRuled.has(field.parent)
+          ? planOf(field.parent)
+              .fields.find((one) => one.field === field)
+              ?.most.find(({ of }) => of === 'entries')
           : undefined,
     },
   }

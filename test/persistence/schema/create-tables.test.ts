@@ -25,7 +25,7 @@ import { collated } from '../../conformance/repository/open-subject.js'
 import { databases, describeOn, type OpenBackend } from '../../support/databases/backends.js'
 import { expectGolden } from '../../support/golden.js'
 import { Note, Specimen } from '../../support/entities/specimen.js'
-import { listText } from '../../../lib/persistence/sql/row-lists.js'
+import { listText } from '../../../lib/persistence/sql/statements/list-text.js'
 import { quoteTable } from '../../../lib/persistence/dialects/quote-table.js'
 import { dialectNamed } from '../../../lib/persistence/dialects/dialect-named.js'
 

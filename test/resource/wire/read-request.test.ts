@@ -1,3 +1,4 @@
+import { NO_LIMITS } from '../../../lib/resource/messages/message-limits.js'
 import { create, type DescMessage, fromBinary, type Message, toBinary } from '@bufbuild/protobuf'
 import { expect } from 'chai'
 import { InvalidArgument } from '../../../lib/errors.js'
@@ -29,7 +30,7 @@ describe('fields of a request that its type does not have', () => {
   const [MOST, MORE] = [MOST_UNKNOWN_FIELDS, MOST_UNKNOWN_FIELDS + 1]
   const outcomeOf = (bytes: Uint8Array): string => {
     try {
-      readRequest(EchoRequestSchema, bytes)
+      readRequest(EchoRequestSchema, bytes, NO_LIMITS)
       return 'read'
     } catch (error) {
       expect(error).to.be.instanceOf(InvalidArgument)
@@ -66,7 +67,9 @@ describe('fields of a request that its type does not have', () => {
       }),
     )
     const bytes = Buffer.concat([known, times(MOST, 0x78, 1)])
-    expect(readRequest(EchoRequestSchema, bytes)).to.deep.equal(fromBinary(EchoRequestSchema, bytes))
+    expect(readRequest(EchoRequestSchema, bytes, NO_LIMITS)).to.deep.equal(
+      fromBinary(EchoRequestSchema, bytes),
+    )
   })
 
   // Whoever reads it by its encoding finds one text there; by its field, 40,000 fields that are not known.
@@ -116,7 +119,7 @@ describe('fields of a request that its type does not have', () => {
       ).filter((part) => part !== undefined)
       const fitting = Buffer.concat([...parts, sized(15, Buffer.alloc(20_000))])
       expect(
-        attempt(() => readRequest(type, fitting)),
+        attempt(() => readRequest(type, fitting, NO_LIMITS)),
         `ASHLAR_SEED=${SEED}`,
       ).to.deep.equal(attempt(() => fromBinary(type, fitting)))
       for (let left = drill(60, 5_000); left > 0; left--) {
@@ -126,7 +129,7 @@ describe('fields of a request that its type does not have', () => {
         const read = attempt(() => fromBinary(type, bytes))
         if (read !== undefined && unknownIn(read) > MOST)
           expect(
-            attempt(() => readRequest(type, bytes)),
+            attempt(() => readRequest(type, bytes, NO_LIMITS)),
             `ASHLAR_SEED=${SEED} ${broken.toString('hex')}`,
           ).to.equal(undefined)
       }

@@ -211,7 +211,11 @@ describe('supportsRowAccess', () => {
 
   it('keeps what else the function is marked with', () => {
     const handler = (fn: object) =>
-      handlerOf(NoteService.method.getNote, { implementation: { getNote: fn } }, { maxTotalSize: 10 })
+      handlerOf(
+        NoteService.method.getNote,
+        { implementation: { getNote: fn } },
+        { maxTotalSize: 10, maxPageBytes: 1_000, maxResponseBytes: 1_000 },
+      )
     const marked = supportsRowAccess(notes, supportsIfMatch(supportsValidateOnly(echo())))
     const facts = { supportsIfMatch: true, supportsValidateOnly: true, rowAccess: 'restricted' }
     expect(handler(marked)).to.include(facts)

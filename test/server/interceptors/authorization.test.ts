@@ -102,7 +102,11 @@ describe('a rule with a template', () => {
     const grant = { tenant: '*', subjects: ['*'], verbs: ['*'], resource: 'echo:a' }
     const principal = { subject: 'alice', tenant: 'acme', groups: [], scopes: [] }
     const authorizer = devAuthorizer([grant])
-    const parts = [new Registry({ maxTotalSize: 1 }), new RuleSet(), authorizer] as const
+    const parts = [
+      new Registry({ maxTotalSize: 1, maxPageBytes: 1_000, maxResponseBytes: 1_000 }),
+      new RuleSet(),
+      authorizer,
+    ] as const
     const relatedLists = new RelatedLists(...parts)
     const references = new ReferenceDecisions(...parts)
     const otherReads = new OtherReads(...parts)
@@ -125,7 +129,7 @@ describe('a rule with a template', () => {
       const metadata = { metadata: new Metadata(), headers: new Metadata(), trailers: new Metadata() }
       const call = new Call(
         methodOf(chat),
-        { ...incoming, ...metadata, encode: () => {} },
+        { ...incoming, ...metadata, encode: () => 0 },
         undefined,
         requestsOf(texts),
         new Deadline(undefined, caller),

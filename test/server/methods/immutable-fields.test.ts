@@ -26,7 +26,13 @@ describe('IMMUTABLE fields', () => {
   it('keep a server from starting whose repository would overwrite them', () => {
     const service = withOption(ParcelService, 'Address.city', field_behavior, [FieldBehavior.IMMUTABLE])
     const parts = { repository: { model: { message: service.method['createParcel']!.output } } }
-    expect(handlerOf(service.method['updateParcel']!, parts as never, { maxTotalSize: 1 }))
+    expect(
+      handlerOf(service.method['updateParcel']!, parts as never, {
+        maxTotalSize: 1,
+        maxPageBytes: 1_000,
+        maxResponseBytes: 1_000,
+      }),
+    )
       .to.have.property('problem')
       .that.includes({ kind: 'overwritesImmutable', fn: 'updateParcel', why: 'address.city' })
   })

@@ -20,7 +20,10 @@ export const GATHERED = 'gathered'
  * the rows are too large for that. Decoders take the values as they take what `selected` gives. Undefined for
  * columns that the engine cannot gather.
  */
-export type Gathered = (columns: readonly Pick<Column, 'kind' | 'column'>[]) => GatheredSql | undefined
+export type Gathered = (
+  columns: readonly Pick<Column, 'kind' | 'column'>[],
+  maxBytes?: number,
+) => GatheredSql | undefined
 
 export interface GatheredSql {
   /** What stands before the SELECT, which selects the columns as they are, under their names. */
@@ -43,7 +46,7 @@ interface Gathering {
 
 export const gatheredBy =
   ({ quote, kinds, all, array, bytes }: Gathering): Gathered =>
-  (columns) => {
+  (columns, maxBytes = MOST_BYTES) => {
     if (columns.length > MOST_COLUMNS) return undefined
     // In ORDER BY a name that is selected goes before that of a column: no column has one of these.
     const names = columns.map((_, i) => quote(`(${i})`))
@@ -62,7 +65,9 @@ export const gatheredBy =
       `(SELECT ${array(names.map((name, i) => all(numbers[i]?.[form] ?? name)))} FROM ${page})`
     const inexact = numbers.flatMap((one) => one?.isInexact ?? [])
     const seen = [
-      ...(sizes.length === 0 ? [] : [`SUM(${sizes.join(' + ')}) > ${MOST_BYTES} AS is_large`]),
+      ...(sizes.length === 0
+        ? []
+        : [`SUM(${sizes.join(' + ')}) > ${Math.min(maxBytes, MOST_BYTES)} AS is_large`]),
       ...(inexact.length === 0 ? [] : [`BOOL_OR(${inexact.join(' OR ')}) AS is_inexact`]),
     ]
     const cases = [

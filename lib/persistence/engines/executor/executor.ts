@@ -58,6 +58,11 @@ export interface RunOptions {
   readonly signal?: CallEnd
   /** How many calls of repositories the statement carries; 1 when left out. */
   readonly calls?: number
+  /**
+   * Where the executor `endsReads`: rejects with TooManyBytes while rows arrive that have more bytes than
+   * this, and holds no more of them. It always accepts the first row.
+   */
+  readonly maxBytes?: number
 }
 
 /** A statement with its values. */
@@ -74,6 +79,8 @@ export interface BoundStatement {
  */
 export interface Executor {
   readonly dialect: Dialect
+  /** Whether it can end a read whose rows are too large without harm to what follows. */
+  readonly endsReads?: boolean
   run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result>
 }
 

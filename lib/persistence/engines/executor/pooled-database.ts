@@ -21,6 +21,7 @@ export interface PooledConnection extends Lease {
  */
 export abstract class PooledDatabase<C extends PooledConnection = PooledConnection> implements Database {
   abstract readonly dialect: Dialect
+  readonly endsReads = true
   protected readonly writes: Writability
   protected readonly waits: ConnectionWaits
   readonly #use = { used: 0, waiting: 0, shared: 0, sharing: 0 }

@@ -17,9 +17,11 @@ import { CONNECT_MS } from '../executor/connection-waits.js'
 import { NamedStatements } from '../executor/named-statements.js'
 import { checkValues } from '../executor/check-values.js'
 import { type PooledConnection, PooledDatabase, poolSizeOf } from '../executor/pooled-database.js'
+import { ReadLimit } from '../../bytes/read-limit.js'
 import type { Writability, WriteQuestions } from '../executor/writability.js'
 import { timed } from '../times/statement-times.js'
 import { EndedBySql, unwrapped } from '../executor/sent.js'
+import { readRows } from './read-rows.js'
 import type { Connection, Module, MysqlDriver, Pool } from './mysql-driver.js'
 
 /**
@@ -157,20 +159,22 @@ class MysqlConnection implements PooledConnection {
 
   async #execute(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
     const isKept = this.#named.isWorthwhile(statement)
+    const query = { ...TEXT, sql: statement.text, values: inPositions(values, statement).map(this.#bound) }
+    const { signal, maxBytes } = options ?? {}
+    const limit = maxBytes === undefined ? undefined : new ReadLimit(maxBytes, signal)
     const running = new Promise<Result>((resolve, reject) => {
-      this.connection.execute(
-        { ...TEXT, sql: statement.text, values: inPositions(values, statement).map(this.#bound) },
-        (error, result) => {
-          const status = statusIn(result)
-          if (status !== undefined) this.isIdle = (status & IN_TRANSACTION) === 0
-          if (error !== null) return reject(error)
-          this.writes.responded()
-          resolve(toResult(result))
-        },
-      )
+      const done = (error: Error | null, result?: unknown) => {
+        const status = statusIn(result)
+        if (status !== undefined) this.isIdle = (status & IN_TRANSACTION) === 0
+        if (error !== null) return reject(error)
+        this.writes.responded()
+        resolve(toResult(result))
+      }
+      if (limit === undefined) this.connection.execute(query, done)
+      else readRows(limit, this.connection, query, done)
     })
     try {
-      return await cancellable(running, options?.signal, this.#cancelling)
+      return await cancellable(running, limit ?? signal, this.#cancelling)
     } catch (error) {
       throw this.#failed(error, { statement, values })
     } finally {
@@ -204,7 +208,9 @@ class MysqlConnection implements PooledConnection {
     cancel: () => kill(this.mysql, this.pool, this.connection),
     // Not by `destroy()` of the connection, which says goodbye and lets the statement wait for the response.
     destroy: () => this.connection.stream.destroy(),
-    late: (signal) => this.writes.late(signal),
+    late: (signal) => {
+      if (!(signal instanceof ReadLimit && signal.isExceeded)) this.writes.late(signal)
+    },
   }
 
   release({ broken = false } = {}): void {

@@ -11,6 +11,13 @@ export interface Pool {
   getConnection(done: (error: Error | null, connection: Connection | undefined) => void): void
 }
 
+/** A statement whose rows are read as they arrive. It ends after an error, too. */
+export interface RowEvents {
+  on(event: 'result', listener: (row: readonly unknown[]) => void): void
+  on(event: 'error', listener: (error: Error) => void): void
+  on(event: 'end', listener: () => void): void
+}
+
 export interface Connection {
   readonly threadId: number
   readonly stream: { destroy(): void }
@@ -21,9 +28,12 @@ export interface Connection {
     jsonStrings?: boolean
   }
   execute(query: object, done: (error: Error | null, result: unknown) => void): void
+  /** Without a callback: rows as events. */
+  execute(query: object): RowEvents
   query(text: string, done: (error: Error | null, header?: unknown) => void): void
   unprepare(query: object): void
-  on(event: 'error', listener: () => void): void
+  on(event: 'error', listener: (error: Error) => void): void
+  removeListener(event: 'error', listener: (error: Error) => void): void
   release(): void
   destroy(): void
 }

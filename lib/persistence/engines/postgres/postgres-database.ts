@@ -17,6 +17,7 @@ import { type Connection, PostgresQuery } from './postgres-query.js'
 import { maybeStale, StaleStatement } from '../errors/stale-statement.js'
 import { checkValues } from '../executor/check-values.js'
 import { type PooledConnection, PooledDatabase, poolSizeOf } from '../executor/pooled-database.js'
+import { ReadLimit } from '../../bytes/read-limit.js'
 import type { Writability, WriteQuestions } from '../executor/writability.js'
 import { timed } from '../times/statement-times.js'
 import { EndedBySql, unwrapped } from '../executor/sent.js'
@@ -157,15 +158,18 @@ class PostgresConnection implements PooledConnection {
       return { statement, values, name: isKept ? statement.name : '' }
     })
     const [first] = statements
+    const { signal, maxBytes } = options ?? {}
+    const limit = maxBytes === undefined ? undefined : new ReadLimit(maxBytes, signal)
     const send = () => {
       const running = new Promise<readonly Result[]>((resolve, reject) => {
-        const query = new PostgresQuery(parts, (error, results) => {
+        const done = (error: unknown, results?: readonly Result[]) => {
           if (results !== undefined) return resolve(this.#responded(results))
           reject(this.#failed(error, first, query) as Error)
-        })
+        }
+        const query = new PostgresQuery(parts, done, limit)
         this.client.query(query)
       })
-      return cancellable(running, options?.signal, this.#cancelling)
+      return cancellable(running, limit ?? signal, this.#cancelling)
     }
     return first === undefined ? send() : timed(this.dataSource, first.statement, send)
   }
@@ -178,7 +182,9 @@ class PostgresConnection implements PooledConnection {
   readonly #cancelling: Cancelling = {
     cancel: () => this.#cancel(),
     destroy: () => this.#cut(),
-    late: (signal) => this.writes.late(signal),
+    late: (signal) => {
+      if (!(signal instanceof ReadLimit && signal.isExceeded)) this.writes.late(signal)
+    },
   }
 
   /** After a failed statement, the server responds to COMMIT with ROLLBACK and no error. */

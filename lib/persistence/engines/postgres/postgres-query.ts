@@ -1,4 +1,5 @@
 import type { BoundStatement, Result, Row } from '../executor/executor.js'
+import type { ReadLimit } from '../../bytes/read-limit.js'
 import { PostgresMessages } from './postgres-messages.js'
 import { toPostgres } from './postgres-value.js'
 
@@ -29,10 +30,20 @@ export class PostgresQuery {
   readonly #results: Result[] = []
   #rows: Row[] = []
 
-  /** @param done - called once, with the error or the results. */
-  constructor(parts: readonly QueryPart[], done: (error: unknown, results?: readonly Result[]) => void) {
+  readonly #limit: ReadLimit | undefined
+
+  /**
+   * @param done - called once, with the error or the results.
+   * @param limit - of the bytes of all rows.
+   */
+  constructor(
+    parts: readonly QueryPart[],
+    done: (error: unknown, results?: readonly Result[]) => void,
+    limit?: ReadLimit,
+  ) {
     this.#parts = parts
     this.callback = done
+    this.#limit = limit
   }
 
   /** `pg` marks a statement with this name as parsed. */
@@ -75,8 +86,9 @@ export class PostgresQuery {
     return null
   }
 
-  handleDataRow({ fields }: { readonly fields: Row }): void {
-    this.#rows.push(fields)
+  handleDataRow({ fields, length }: { readonly fields: Row; readonly length: number }): void {
+    if (this.#limit === undefined || this.#limit.accepts(length)) this.#rows.push(fields)
+    else this.#rows = []
   }
 
   /** The tag ends in the count: `SELECT 3`, `INSERT 0 1`. */
@@ -86,7 +98,8 @@ export class PostgresQuery {
   }
 
   handleReadyForQuery(): void {
-    this.callback(null, this.#results)
+    if (this.#limit?.isExceeded === true) this.callback(this.#limit.reason)
+    else this.callback(null, this.#results)
   }
 
   handleError(error: unknown): void {

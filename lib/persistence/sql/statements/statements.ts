@@ -3,6 +3,7 @@ import type { Field } from '../../../resource/fields/field.js'
 import type { ResourceModel } from '../../../resource/resource-model.js'
 import type { FieldIncrement } from '../../../resource/values/increment.js'
 import type { LockClause } from '../../contract/row-lock.js'
+import { rowBytes } from '../../bytes/row-bytes.js'
 import type { Dialect } from '../../dialects/dialect.js'
 import type { ListedRows, Statement } from '../../engines/executor/executor.js'
 import { Placeholders } from '../../engines/executor/placeholders.js'
@@ -36,6 +37,13 @@ import {
 } from './row-predicate.js'
 
 const CACHED_SHAPES = 1000
+
+/** How several rows are read. */
+interface BatchGetShape extends Pick<GetOptions, 'lock'> {
+  readonly showDeleted?: boolean | undefined
+  /** Whether their bytes are read in place of them. */
+  readonly isMeasured?: boolean
+}
 
 /**
  * The SQL text of one resource in one dialect, built once per shape. Values are bound by the caller in the
@@ -159,8 +167,13 @@ export class Statements {
    * Values: [tenant], the keys: one array on PostgreSQL, one by one elsewhere, [where].
    * @param count - of keys one by one; shapes are padded to powers of two by the caller.
    */
-  batchGet(count: number, { tenant, where }: RowPredicate, lock?: LockClause, all = false): Statement {
-    return this.#shape(`batchGet ${count} ${tenant} ${where} ${lock?.lock} ${lock?.wait} ${all}`, () => {
+  batchGet(
+    count: number,
+    { tenant, where }: RowPredicate,
+    { lock, showDeleted: all = false, isMeasured = false }: BatchGetShape = {},
+  ): Statement {
+    const shape = `batchGet ${count} ${tenant} ${where} ${lock?.lock} ${lock?.wait} ${all} ${isMeasured}`
+    return this.#shape(shape, () => {
       const { key, tenant: tenantField } = this.model
       const array = this.dialect.kinds[key.kind].arrayType?.(key)
       const text = new Placeholders(this.dialect)
@@ -175,7 +188,8 @@ export class Statements {
               this.dialect,
             )
       const order = lock === undefined ? '' : ` ORDER BY ${this.#exact(key)}${this.#lock(lock)}`
-      return `SELECT ${this.#columns} FROM ${this.#table} WHERE ${condition}${among}${this.#owned(tenant)}${all ? '' : this.#live()}${also(where)}${order}`
+      const selected = isMeasured ? `COALESCE(SUM(${rowBytes(this.model, this.dialect)}), 0)` : this.#columns
+      return `SELECT ${selected} FROM ${this.#table} WHERE ${condition}${among}${this.#owned(tenant)}${all ? '' : this.#live()}${also(where)}${order}`
     })
   }
 

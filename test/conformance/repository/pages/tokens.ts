@@ -1,8 +1,8 @@
 import { expect } from 'chai'
-import { InvalidArgument } from '../../../lib/errors.js'
-import { forgedToken } from '../../support/values/forged-token.js'
-import { SORTABLE } from './orders.js'
-import { draft, type Holder, inAcme, rejection, subjectOptions } from './subject.js'
+import { InvalidArgument } from '../../../../lib/errors.js'
+import { forgedToken } from '../../../support/values/forged-token.js'
+import { SORTABLE } from '../orders.js'
+import { draft, type Holder, inAcme, rejection, subjectOptions } from '../subject.js'
 
 /** What a client can put in the place of a sort value. */
 const FORGED: readonly unknown[] = [

@@ -1,0 +1,51 @@
+import type { Field } from '../../../resource/fields/field.js'
+import type { LockClause } from '../../contract/row-lock.js'
+import { storedSql } from '../../dialects/column-sql.js'
+import type { Dialect } from '../../dialects/dialect.js'
+import type { RowNames } from '../../dialects/joined-rows.js'
+import type { OrderedSearch } from '../../dialects/search-predicate.js'
+import type { PlanColumn } from '../../query/query-plan.js'
+import type { Statements } from './statements.js'
+
+/** What a list or a count reads, as text. */
+export interface ListSource {
+  /** What follows FROM, with the WHERE. */
+  readonly from: string
+  /** What follows ORDER BY; empty for a count. */
+  readonly order: string
+  /** Where the rows of one tenant are searched by a stored vector, in the order of their keys. */
+  readonly searched?: OrderedSearch | undefined
+  /** Undefined where the statement reads the rows of its own table alone. */
+  readonly related: RelatedColumns | undefined
+}
+
+/** What a statement that reads several rows beside one another says of its columns. */
+interface RelatedColumns {
+  /** What qualifies those of the own row. */
+  readonly own: string
+  /** Those of other rows by which the list is ordered, for behind the own columns. */
+  readonly sorted: readonly string[]
+}
+
+/** A page of rows. @param selected - the columns of the own row. @param tail - ORDER BY, LIMIT and OFFSET. */
+export const listText = (
+  statements: Statements,
+  { from, related }: Pick<ListSource, 'from' | 'related'>,
+  selected: readonly Field[],
+  tail: string,
+  lock?: LockClause,
+): string => {
+  const columns = [statements.columns(selected, related?.own), ...(related?.sorted ?? [])].join(', ')
+  return `SELECT ${columns} FROM ${from}${tail}${lock === undefined ? '' : statements.dialect.rowLock(lock)}`
+}
+
+/** As an entity's own columns are selected, each under a name that no other column has. */
+export const sortedBy = (columns: readonly PlanColumn[], names: RowNames, dialect: Dialect): string[] =>
+  columns
+    .filter(({ of }) => of !== undefined)
+    .map((column, i) => {
+      const text = storedSql(column, dialect, names.of(column.of))
+      const name = dialect.quote(`(sorted ${i})`)
+      const selected = dialect.kinds[column.kind].selected(text, name)
+      return selected === text ? `${text} AS ${name}` : selected
+    })

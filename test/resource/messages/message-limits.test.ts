@@ -1,0 +1,116 @@
+import {
+  create,
+  type DescField,
+  type DescMessage,
+  type JsonValue,
+  toBinary,
+  toJsonString,
+} from '@bufbuild/protobuf'
+import { ListValueSchema, StructSchema } from '@bufbuild/protobuf/wkt'
+import { expect } from 'chai'
+import {
+  ElementCount,
+  type MessageLimits,
+  uncountedBytes,
+} from '../../../lib/resource/messages/message-limits.js'
+import { AshlarError } from '../../../lib/errors.js'
+import { invalidAt } from '../../../lib/gateway/json/fault.js'
+import { parseJson } from '../../../lib/gateway/json/parse.js'
+import { messageReader } from '../../../lib/gateway/json/reader.js'
+import { readRequest } from '../../../lib/resource/wire/read-request.js'
+import { EchoRequestSchema } from '../../support/gen/specimens_pb.js'
+
+type Read = (desc: DescMessage, init: object, limits: MessageLimits) => void
+
+const READERS: Readonly<Record<string, Read>> = {
+  binary: (desc, init, limits) => {
+    readRequest(desc, toBinary(desc, create(desc, init as never)), limits)
+  },
+  JSON: (desc, init, limits) => {
+    const json = parseJson(toJsonString(desc, create(desc, init as never)))
+    try {
+      messageReader(desc)(json, { elements: new ElementCount(limits) })
+    } catch (error) {
+      throw invalidAt('', error)
+    }
+  },
+}
+
+/** A request of so many nested messages. */
+const nested = (depth: number): object => (depth === 0 ? {} : { inner: nested(depth - 1) })
+const list = (size: number, value: JsonValue) => ({
+  values: Array.from({ length: size }, () => ({ kind: { case: 'stringValue', value } })),
+})
+
+describe('ElementCount', () => {
+  const outcomeOf = (read: () => void): string => {
+    try {
+      read()
+      return 'read'
+    } catch (error) {
+      if (!(error instanceof AshlarError)) throw error
+      return `${error.code} ${error.message}`
+    }
+  }
+
+  for (const [format, read] of Object.entries(READERS))
+    describe(`of ${format}`, () => {
+      const elements = (desc: DescMessage, init: object): number => {
+        for (let most = 1; most < 50; most++) {
+          const limits = {
+            maxElements: most,
+            maxResponseBytes: 0,
+            uncountedBytes: uncountedBytes(most),
+            mostIn: () => undefined,
+          }
+          if (outcomeOf(() => read(desc, init, limits)) === 'read') return most
+        }
+        return 50
+      }
+
+      const CASES: readonly (readonly [name: string, desc: DescMessage, init: object, count: number])[] = [
+        ['strings in a list', EchoRequestSchema, { words: ['', 'a', 'b'] }, 3],
+        ['entries of a map', EchoRequestSchema, { labels: { a: '', b: '' } }, 2],
+        ['nested messages', EchoRequestSchema, { nested: nested(9) }, 10],
+        ['values of a ListValue', ListValueSchema, list(7, 'x'), 7],
+        [
+          'fields of a Struct, with what they hold',
+          StructSchema,
+          {
+            fields: {
+              a: { kind: { case: 'boolValue', value: true } },
+              b: { kind: { case: 'listValue', value: list(3, 'x') } },
+            },
+          },
+          6,
+        ],
+        [
+          'no string or number of the message itself',
+          EchoRequestSchema,
+          { text: 'a', number: 1n, flag: true },
+          1,
+        ],
+      ]
+      for (const [name, desc, init, count] of CASES)
+        it(`counts ${name}`, () => {
+          // Bytes before the rest: short requests are read without counting.
+          const padded = desc === EchoRequestSchema ? { data: new Uint8Array(200), ...init } : init
+          expect(elements(desc, padded)).to.equal(count)
+        })
+
+      it('rejects a list of more entries than its field allows, with its path', () => {
+        const limits: MessageLimits = {
+          maxElements: 10_000,
+          maxResponseBytes: 0,
+          uncountedBytes: uncountedBytes(10_000),
+          mostIn: ({ name }: DescField) =>
+            name === 'words' ? { count: 1_500, text: 'must contain no more than 1500 item(s)' } : undefined,
+        }
+        const words = (size: number) => ({ words: Array.from({ length: size }, () => 'a'.repeat(20)) })
+        expect(outcomeOf(() => read(EchoRequestSchema, words(1_500), limits))).to.equal('read')
+        expect(outcomeOf(() => read(EchoRequestSchema, words(1_501), limits))).to.equal(
+          'INVALID_ARGUMENT words: must contain no more than 1500 item(s)',
+        )
+      })
+    })
+})
