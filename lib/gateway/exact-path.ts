@@ -16,4 +16,9 @@ export interface ExactPaths {
   readonly byPath: ReadonlyMap<string, ExactPath>
   /** What pages of other origins may send to them and read of them, beside what the gateway has. */
   readonly headers: KnownHeaders
+  /**
+   * Responds to a request for a path that is not served, if its protocol has a response of its own for it.
+   * Returns whether it has responded.
+   */
+  respondsUnserved?(request: IncomingMessage, response: ServerResponse): boolean
 }

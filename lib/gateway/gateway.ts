@@ -110,6 +110,10 @@ export class Gateway {
       identify(request, response)
       return next()
     }
+    if (found === undefined && exactPaths?.respondsUnserved !== undefined) {
+      identify(request, response)
+      if (exactPaths.respondsUnserved(request, response)) return
+    }
     const allow = found !== undefined && 'match' in found ? [] : allowOf(prepared.routes, path)
     const { cors } = this.#options
     const isPreflight = cors !== undefined && applyCors(cors, prepared, request, response, allow)

@@ -10,6 +10,7 @@ import type { TLSSocket } from 'node:tls'
 import { DeadlineExceeded, Unimplemented } from '../../errors.js'
 import { destroyLater } from './destroy-later.js'
 import { closeEnded } from '../../bounds/close-ended.js'
+import { closeUnreceived } from '../../bounds/close-unreceived.js'
 import { endUnread } from '../../bounds/end-unread.js'
 import { reject } from './reject.js'
 
@@ -48,7 +49,10 @@ export function serveHttp2(server: Server, bounds: Http2Bounds): void {
   http2.on('session', (session) => {
     destroyLater(session)
     closeWhenIdle(session, bounds)
-    session.on('stream', (stream) => endUnread(stream, bounds.requestTimeoutMs))
+    session.on('stream', (stream) => {
+      endUnread(stream, bounds.requestTimeoutMs)
+      closeUnreceived(stream)
+    })
     server.emit('session', session)
   })
   for (const event of ['request', 'checkContinue'])

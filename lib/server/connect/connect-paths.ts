@@ -1,8 +1,9 @@
 import type { UniversalHandler } from '@connectrpc/connect/protocol'
 import { type DescMethod, toBinary } from '@bufbuild/protobuf'
 import { EmptySchema } from '@bufbuild/protobuf/wkt'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Dispatcher } from '../../call.js'
-import { DeclarationError, problem, type Problem } from '../../errors.js'
+import { CODES, DeclarationError, problem, type Problem } from '../../errors.js'
 import type { ExactPath, ExactPaths } from '../../gateway/exact-path.js'
 import { CONTENT_CODINGS } from '../../gateway/http/content-coding.js'
 import { forwardedNames, sentNames } from '../../gateway/http/metadata-of.js'
@@ -19,6 +20,7 @@ import type { Registry } from '../methods/registry.js'
 import { type ConnectedCall, implementationOf } from './connected-call.js'
 import { methodPath, type Serving } from './method-path.js'
 import { type ConnectPackage, loadConnect } from './load-connect.js'
+import { sendTrailersOnly } from './send-universal.js'
 
 /** Bytes from which on a message is compressed. */
 const COMPRESS_FROM = 1024
@@ -139,9 +141,25 @@ const pathsOf = (
   const { cors } = connect
   return {
     byPath: new Map(router.handlers.map(byHandler)),
+    ...(gateway.grpc && { respondsUnserved: unimplemented }),
     headers: {
       forwarded: [...forwarded, ...cors.allowedHeaders, 'Connect-Protocol-Version'],
       responseHeaders: [...headers, ...cors.exposedHeaders, ...trailers.map((name) => `trailer-${name}`)],
     },
   }
+}
+
+const GRPC = /^application\/grpc(?:\+proto)?[\t ]*(?:;|$)/
+
+/** The response of gRPC to a method that is not served. */
+const unimplemented = (request: IncomingMessage, response: ServerResponse): boolean => {
+  const { url = '', headers, httpVersionMajor } = request
+  if (httpVersionMajor < 2 || !GRPC.test(headers['content-type'] ?? '')) return false
+  response.setHeader('content-type', 'application/grpc')
+  const trailer = new Headers({
+    'grpc-status': String(CODES.UNIMPLEMENTED),
+    'grpc-message': encodeURI(`the server does not implement the method ${url}`),
+  })
+  sendTrailersOnly(response, trailer)
+  return true
 }

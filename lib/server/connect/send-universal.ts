@@ -1,5 +1,6 @@
 import type { UniversalServerResponse } from '@connectrpc/connect/protocol'
 import type { ServerResponse } from 'node:http'
+import type { ServerHttp2Stream } from 'node:http2'
 import { addVary, NOSNIFF } from '../../gateway/http/respond.js'
 import { drained } from '../../gateway/streaming.js'
 
@@ -23,7 +24,12 @@ export const sendUniversal = async (
     if (name === 'vary') addVary(response, value)
     else response.setHeader(name, value)
   })
-  for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) {
+  let next = await chunks.next()
+  if (next.done === true && trailer !== undefined && trailer.get('grpc-status') !== '0') {
+    if (!isGone()) sendTrailersOnly(response, trailer)
+    return
+  }
+  for (; next.done !== true; next = await chunks.next()) {
     if (isGone()) return
     if (!response.write(next.value)) await drained(response)
   }
@@ -34,6 +40,22 @@ export const sendUniversal = async (
     response.flushHeaders()
   }
   response.end()
+}
+
+/**
+ * An error before the first message, in one frame with the headers: a client of gRPC retries only a call
+ * without response headers (gRFC A6). The compatibility layer of node:http2 would send a second frame.
+ */
+export const sendTrailersOnly = (response: ServerResponse & Partial<WithStream>, trailer: Headers): void => {
+  for (const [name, value] of trailer.has(TEXT) ? plainly(trailer) : trailer) response.setHeader(name, value)
+  const { stream, statusCode } = response
+  if (stream === undefined) response.end()
+  else stream.respond({ ...response.getHeaders(), ':status': statusCode }, { endStream: true })
+}
+
+/** What a response of HTTP/2 has. */
+interface WithStream {
+  readonly stream: ServerHttp2Stream
 }
 
 const NOTHING: AsyncIterable<Uint8Array> = (async function* () {})()

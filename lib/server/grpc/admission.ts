@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
 import { Metadata as GrpcMetadata, Server, type ServerOptions } from '@grpc/grpc-js'
+import { Unimplemented } from '../../errors.js'
 import { timeoutMs } from '../../gateway/http/grpc-timeout.js'
 import { requestIdFrom } from '../../text/request-id-from.js'
 import type { UnauthenticatedBytes } from '../../bounds/unauthenticated-bytes.js'
@@ -29,20 +30,24 @@ export class Admission {
 
   /**
    * @param options - of the server, which keeps them; servers with other options are not affected.
+   * @param served - the methods that are served, by path.
    * @throws TypeError when this version of grpc-js works differently.
    */
   constructor(
     options: ServerOptions,
     readonly unauthenticated: UnauthenticatedBytes,
     readonly maxHeaderBytes: number,
+    private readonly served: ReadonlyMap<string, unknown>,
   ) {
     wrap()
     admissions.set(options, this)
   }
 
-  /** @throws AshlarError when its headers cannot be read. */
+  /** @throws AshlarError for a method that is not served, or if the headers cannot be read. */
   admit(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
     const bytes = checkHeaders(headers, this.maxHeaderBytes)
+    const { ':path': path = '' } = headers
+    if (!this.served.has(path)) throw new Unimplemented(`the server does not implement the method ${path}`)
     const { 'grpc-timeout': timeout, 'grpc-encoding': coding } = headers
     let deadline: number | undefined
     if (timeout !== undefined) {

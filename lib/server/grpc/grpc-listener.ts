@@ -62,7 +62,7 @@ export class GrpcListener {
       ...bound('grpc.max_connection_idle_ms', limits.grpcMaxIdleMs),
       ...bound('grpc.max_connection_age_ms', limits.grpcMaxAgeMs),
     }
-    const admission = new Admission(options, unauthenticated, maxHeaderBytes)
+    const admission = new Admission(options, unauthenticated, maxHeaderBytes, methods)
     const enter: ServerInterceptor = ({ path }, call) => {
       const arrival = admission.latest as Arrival
       const method = methods.get(path) as ServedMethod

@@ -1,4 +1,4 @@
-import { type Metadata as GrpcMetadata, ServerInterceptingCall } from '@grpc/grpc-js'
+import { type Metadata as GrpcMetadata, ServerInterceptingCall, status } from '@grpc/grpc-js'
 import type { Metadata as NiceMetadata } from 'nice-grpc'
 import type { Arrival, OneRequestCall } from './arrival.js'
 import { Metadata } from '../../call.js'
@@ -33,6 +33,8 @@ export class StreamCall extends ServerInterceptingCall implements Listener, OneR
   readonly #method: ServedMethod
   #listener: Listener | undefined
   #metadata = new Metadata()
+  /** Response headers that are not sent yet. */
+  #headers: GrpcMetadata | undefined
   #hasResponded = false
 
   constructor(
@@ -83,8 +85,33 @@ export class StreamCall extends ServerInterceptingCall implements Listener, OneR
     this.#listener?.onCancel()
   }
 
-  override sendStatus(status: Parameters<NextCall['sendStatus']>[0]): void {
+  /** Before the first message, or an end without an error. */
+  override sendMetadata(metadata: GrpcMetadata): void {
+    this.#headers = metadata
+  }
+
+  override sendMessage(...operands: Parameters<NextCall['sendMessage']>): void {
+    this.#sendHeaders()
+    super.sendMessage(...operands)
+  }
+
+  /**
+   * An error before the first message is one frame with the headers in it, "Trailers-Only": a client retries
+   * only a call without response headers (gRFC A6).
+   */
+  override sendStatus(given: Parameters<NextCall['sendStatus']>[0]): void {
     this.#hasResponded = true
-    super.sendStatus(status)
+    if (given.code === status.OK || this.#headers === undefined) {
+      this.#sendHeaders()
+      return super.sendStatus(given)
+    }
+    const metadata = this.#headers.clone()
+    if (given.metadata) metadata.merge(given.metadata)
+    super.sendStatus({ ...given, metadata })
+  }
+
+  #sendHeaders(): void {
+    if (this.#headers !== undefined) super.sendMetadata(this.#headers)
+    this.#headers = undefined
   }
 }

@@ -99,10 +99,12 @@ export class UnaryCall extends ServerInterceptingCall implements Listener, OneRe
     }
   }
 
+  /** In one frame, "Trailers-Only": a client retries only a call without response headers (gRFC A6). */
   #fail({ headers, trailers }: GrpcIncoming, error: unknown): void {
     this.#ended = true
-    this.#call.sendMetadata(toGrpc(headers))
-    this.#call.sendStatus(statusOf(error, toGrpc(trailers)))
+    const metadata = toGrpc(headers)
+    metadata.merge(toGrpc(trailers))
+    this.#call.sendStatus(statusOf(error, metadata))
   }
 }
 
