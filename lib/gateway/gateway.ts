@@ -13,7 +13,7 @@ import type { GatewayOptions } from './gateway-options.js'
 import { runHandler } from './routing/handlers.js'
 import { OwnStatusError } from './http/own-status-error.js'
 import { identify } from './http/identify-request.js'
-import { forwardedNames, sentNames } from './http/metadata-of.js'
+import { forwardedNames, PREFIXED_HEADERS, sentNames, takePrefixed } from './http/metadata-of.js'
 import { GatewayMux } from './routing/mux.js'
 import { matchedRoutes } from './routing/matched-route.js'
 import { normalPath } from './routing/normal-path.js'
@@ -92,6 +92,8 @@ export class Gateway {
       identify(request, response)
       return send(request, response, await probe(normal, httpMethod, this.#options.readiness), false)
     }
+    for (const [prefixed, name] of PREFIXED_HEADERS)
+      if (request.headers[prefixed] !== undefined) takePrefixed(request, prefixed, name)
     const { exactPaths } = this.#options
     const exact = exactPaths?.byPath.get(path)
     if (exactPaths !== undefined && exact !== undefined)

@@ -29,6 +29,38 @@ export const sentNames = (more: readonly string[]): readonly string[] => [
   ...more.map((name) => name.toLowerCase()),
 ]
 
+/**
+ * Headers that clients of grpc-gateway send as metadata, with the prefix `Grpc-Metadata-`, by their prefixed
+ * names. Headers that identify a caller are not among them: a proxy that removes `groups` does not know
+ * `Grpc-Metadata-Groups`.
+ */
+export const PREFIXED_HEADERS = [
+  'if-match',
+  'if-none-match',
+  'idempotency-key',
+  'x-request-id',
+  'traceparent',
+  'tracestate',
+].map((name) => [`grpc-metadata-${name}`, name] as const)
+
+/**
+ * Takes the value of a header with the prefix as that of the header itself.
+ * @throws InvalidArgument for two different values.
+ */
+export function takePrefixed({ headers, rawHeaders }: IncomingMessage, prefixed: string, name: string): void {
+  const values = new Set<string>()
+  for (let at = 0; at < rawHeaders.length; at += 2)
+    if (rawHeaders[at]?.toLowerCase() === prefixed) values.add(rawHeaders[at + 1] ?? '')
+  const own = headers[name]
+  if (own !== undefined) values.add(String(own))
+  if (values.size > 1) {
+    // The response has an id of its own then.
+    if (name === 'x-request-id') delete headers[name]
+    throw new InvalidArgument('', `the headers ${name} and ${prefixed} have different values`)
+  }
+  headers[name] = headers[prefixed]
+}
+
 /** Whether a header can carry the text. */
 export const isSendable = (text: string): boolean => /^[\t\x20-\x7e]*$/.test(text)
 

@@ -1,4 +1,6 @@
 import { expect } from 'chai'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import type { GatewayOptions } from '../../../lib/gateway/gateway.js'
 import { type Running, startGateway } from '../start-gateway.js'
 
@@ -100,5 +102,68 @@ describe('metadata of a call through the gateway', () => {
     } finally {
       await running.stop()
     }
+  })
+})
+
+describe('headers with the prefix of grpc-gateway', () => {
+  let running: Running
+  before(async () => {
+    running = await startGateway({})
+  })
+  after(() => running.stop())
+
+  /** The metadata of a call, or the status of a call that did not begin. */
+  const sent = async (headers: Readonly<Record<string, string>>) => {
+    const before = running.dispatcher.heard.length
+    const response = await running.fetch('/v1/echo', { headers })
+    if (running.dispatcher.heard.length === before) return response.status
+    return Object.fromEntries(running.dispatcher.last.incoming.metadata.entries())
+  }
+
+  const VALUES = {
+    'if-match': '"e"',
+    'idempotency-key': 'k1',
+    'x-request-id': 'r1',
+    traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+    tracestate: 'a=b',
+  }
+  for (const [name, value] of Object.entries(VALUES)) {
+    it(`count as ${name}`, async () => {
+      expect(await sent({ [`Grpc-Metadata-${name}`]: value })).to.deep.include({ [name]: value })
+      expect(await sent({ [`grpc-metadata-${name}`]: value, [name]: value })).to.deep.include({
+        [name]: value,
+      })
+    })
+
+    it(`are rejected if ${name} has another value`, async () => {
+      expect(await sent({ [`grpc-metadata-${name}`]: value, [name]: `${value}0` })).to.equal(400)
+    })
+  }
+
+  it('count as If-None-Match', async () => {
+    const headers = { 'Grpc-Metadata-If-None-Match': '*' }
+    running.dispatcher.before = ({ incoming }) => void incoming.trailers.set('etag', 'e')
+    expect((await running.fetch('/v1/echo', { headers })).status).to.equal(304)
+    running.dispatcher.before = () => {}
+  })
+
+  it('never identify a caller', async () => {
+    const metadata = await sent({
+      'grpc-metadata-authorization': 'Bearer x',
+      'grpc-metadata-account-id': 'acme',
+      'grpc-metadata-subject': 'ada',
+      'grpc-metadata-groups': 'admin',
+    })
+    for (const name of ['authorization', 'account-id', 'subject', 'groups'])
+      expect(metadata).to.not.have.property(name)
+  })
+
+  it('are rejected with two values', async () => {
+    const { hostname, port } = new URL(running.url)
+    const socket = connect(Number(port), hostname)
+    const lines = ['GET /v1/echo HTTP/1.1', 'Host: a', 'Connection: close', '', '']
+    lines.splice(3, 0, 'Grpc-Metadata-Idempotency-Key: a', 'Grpc-Metadata-Idempotency-Key: b')
+    socket.end(lines.join('\r\n'))
+    expect(await text(socket)).to.match(/^HTTP\/1.1 400 /)
   })
 })
