@@ -152,14 +152,15 @@ const RESPONDERS: Responders = {
     }
   },
 
-  delete: ({ key, scope, name, force }, _desc, repository) => {
+  delete: ({ key, scope, name, force, startsOperation }, desc, repository) => {
+    const response = startsOperation ? EmptySchema : desc.output
     const keyOf = keyIn(repository.model, key, name)
     return async (request, facts) => {
       const id = keyOf(request)
       if (scope.length > 0) await checkStored(repository, [{ key: id, held: heldIn(scope, request) }], facts)
       const conditions = await conditional(repository, id, facts)
       await repository.delete(id, { ...conditions, ...relatedIn(request, force, facts) })
-      return create(EmptySchema)
+      return create(response)
     }
   },
 
@@ -245,7 +246,7 @@ const RESPONDERS: Responders = {
   },
 
   batchDelete:
-    ({ keys, scope, name, force }, _desc, repository) =>
+    ({ keys, scope, name, force, startsOperation }, desc, repository) =>
     async (request, facts) => {
       const place = heldIn(scope, request)
       const named = namedIn(repository.model, request, keys, name, 'one')
@@ -258,7 +259,7 @@ const RESPONDERS: Responders = {
         named.map(({ key }) => key),
         { context: facts.context, ...relatedIn(request, force, facts) },
       )
-      return create(EmptySchema)
+      return create(startsOperation ? EmptySchema : desc.output)
     },
 }
 

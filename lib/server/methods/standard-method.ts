@@ -153,7 +153,8 @@ const byKey =
     const key = keyField(input, resource)
     nothingBut(input, [key.name, ...extras, ...scope])
     if (kind !== 'get' && output.typeName === OPERATION) return { kind, key, ...deletionOf(input, true) }
-    expectOutput(output, kind === 'delete' ? EMPTY : resource.typeName)
+    if (kind === 'delete') expectEmpty(output)
+    else expectOutput(output, resource.typeName)
     return kind === 'get' ? { kind, key } : { kind, key, ...deletionOf(input, false) }
   }
 
@@ -167,7 +168,7 @@ const batchByKeys =
     nothingBut(input, [keys.name, ...extras, ...scope])
     if (kind === 'batchGet') return { kind, keys, items: itemsField(output, resource) }
     const startsOperation = output.typeName === OPERATION
-    if (!startsOperation) expectOutput(output, EMPTY)
+    if (!startsOperation) expectEmpty(output)
     return { kind, keys, ...deletionOf(input, startsOperation) }
   }
 
@@ -222,7 +223,6 @@ const SHAPES: Readonly<Record<StandardShape['kind'], Shape>> = {
 
 class ShapeMismatch extends TypeError {}
 
-const EMPTY = 'google.protobuf.Empty'
 const OPERATION = 'google.longrunning.Operation'
 
 const updateResource = (
@@ -295,6 +295,11 @@ const itemsField = (
 const expectOutput = (output: DescMessage, typeName: string): void => {
   if (output.typeName !== typeName)
     throw new ShapeMismatch(`it returns ${output.typeName} and not ${typeName}`)
+}
+
+/** `google.protobuf.Empty`, or any other message without fields. */
+const expectEmpty = (output: DescMessage): void => {
+  if (output.fields.length > 0) expectOutput(output, 'google.protobuf.Empty')
 }
 
 const nothingBut = (message: DescMessage, known: readonly string[]): void => {

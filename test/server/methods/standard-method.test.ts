@@ -1,4 +1,5 @@
-import { FieldDescriptorProto_Type as Type } from '@bufbuild/protobuf/wkt'
+import { create, type DescMethod } from '@bufbuild/protobuf'
+import { DescriptorProtoSchema, FieldDescriptorProto_Type as Type } from '@bufbuild/protobuf/wkt'
 import { expect } from 'chai'
 import { standardMethod } from '../../../lib/server/methods/standard-method.js'
 import { WidgetSchema, WidgetService } from '../../../examples/widgets/gen/widgets_pb.js'
@@ -18,6 +19,19 @@ describe('standardMethod', () => {
         expect(standardMethod(method, resource)).to.have.property('kind')
       })
     }
+
+  for (const [name, kind] of [
+    ['DeleteWidget', 'delete'],
+    ['BatchDeleteWidgets', 'batchDelete'],
+  ] as const)
+    it(`recognizes a ${name} that returns a message of its own without fields`, () => {
+      const service = altered(WidgetService, ({ file, method }) => {
+        file.messageType.push(create(DescriptorProtoSchema, { name: 'Deleted' }))
+        method(name).outputType = '.widgets.v1.Deleted'
+      })
+      const method = service.methods.find((one) => one.name === name) as DescMethod
+      expect(standardMethod(method, WidgetSchema)).to.include({ kind })
+    })
 
   const misses: readonly (readonly [string, string, (proto: Altered) => void, string])[] = [
     ['a name of our own', 'RetireWidget', () => {}, 'its name is that of no standard method'],
