@@ -1,8 +1,9 @@
 import { type DescField, getOption, hasOption } from '@bufbuild/protobuf'
 import { field as fieldOption } from 'ashlar-annotations/ashlar/api/v1/annotations_pb.js'
+import { isGoSecret } from '../messages/go-options.js'
 import { optionReader } from '../messages/option-reader.js'
 
-/** What `(ashlar.api.v1.field)` says of a field. */
+/** What `(ashlar.api.v1.field)`, or an option of the Go framework, says of a field. */
 export interface FieldMarks {
   /** It holds a secret or a credential. */
   readonly isSecret: boolean
@@ -17,7 +18,8 @@ export interface FieldMarks {
 const NONE: FieldMarks = { isSecret: false, isFilterable: false, referenceVerb: '' }
 
 export const fieldMarks = optionReader((field: DescField): FieldMarks => {
-  if (!hasOption(field, fieldOption)) return NONE
-  const { secret, formerSecret, filterable, referenceVerb } = getOption(field, fieldOption)
-  return { isSecret: secret || formerSecret, isFilterable: filterable, referenceVerb }
+  const isSecret = isGoSecret(field)
+  if (!hasOption(field, fieldOption)) return isSecret ? { ...NONE, isSecret } : NONE
+  const { secret, filterable, referenceVerb } = getOption(field, fieldOption)
+  return { isSecret: secret || isSecret, isFilterable: filterable, referenceVerb }
 })

@@ -35,17 +35,15 @@ export const secretProblems = (
         'secret',
         property,
         `${field.name} of ${message.typeName} has ${nameOf(secret)} inside, which ${MARKED}, and what is inside of a message is stored as it is`,
-        `move it to a field of ${message.typeName}, with @Secret() or @Credential()${FORMER}`,
+        `move it to a field of ${message.typeName}, with @Secret() or @Credential()`,
       ),
     )
   })
 
-const MARKED = 'is marked (ashlar.api.v1.field).secret'
-const FORMER =
-  '; if its .proto says filterable, generate the code of the .proto anew: the number that filterable had is that of secret now'
+const MARKED = 'is marked as a secret by an option of its .proto'
 
 const adviceFor = (property: string): string =>
-  `declare @Secret() ${property}?: Secret, or @Credential() ${property}?: Credential, which are not returned${FORMER}`
+  `declare @Secret() ${property}?: Secret, or @Credential() ${property}?: Credential, which are not returned`
 
 const nameOf = ({ name, parent }: DescField): string => `${name} of ${parent.typeName}`
 

@@ -1,5 +1,6 @@
 import { type DescMethod, type DescService, getOption, hasOption } from '@bufbuild/protobuf'
 import { rule as ruleOption } from 'ashlar-annotations/ashlar/api/v1/annotations_pb.js'
+import { goRule } from '../../resource/messages/go-options.js'
 import { pathOf } from '../chain/method.js'
 
 /** Who may call a method: principals with a grant of `verb` on `resource`, or everybody. */
@@ -14,10 +15,11 @@ export interface Rule {
   readonly public?: boolean
 }
 
-/** The rule in a method's `ashlar.api.v1.rule` option. */
+/** The rule in a method's `ashlar.api.v1.rule` option, or in that of the Go framework. */
 export const ruleOf = (desc: DescMethod): Rule | undefined => {
-  if (!hasOption(desc, ruleOption)) return undefined
-  const { verb, resource, public: isPublic } = getOption(desc, ruleOption)
+  const found = hasOption(desc, ruleOption) ? getOption(desc, ruleOption) : goRule(desc)
+  if (found === undefined) return undefined
+  const { verb, resource, public: isPublic } = found
   return { method: pathOf(desc), verb, resource, public: isPublic }
 }
 

@@ -1,12 +1,20 @@
 import { problem, type Problem } from '../../errors.js'
-import type { DescField, DescMethod, DescService, Registry as TypeRegistry } from '@bufbuild/protobuf'
+import type {
+  DescField,
+  DescMessage,
+  DescMethod,
+  DescService,
+  Registry as TypeRegistry,
+} from '@bufbuild/protobuf'
 import { registryOf } from '../../gateway/json/type-registry.js'
 import type { Repository } from '../../persistence/contract/repository.js'
+import { undeclaredOption } from '../../resource/messages/go-options.js'
 import { isMarkedSecret, type Redaction } from '../../resource/redaction.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Handler } from '../chain/handler.js'
 import { methodOf } from '../chain/method.js'
 import type { Registered } from '../chain/registered.js'
+import { reachable } from '../validation/ruled-part.js'
 import { handlerOf, ownFunction, type ServiceParts } from './handler-of.js'
 import { standardMethod, type StandardMethod } from './standard-method.js'
 import type { ListLimits } from './total-size.js'
@@ -42,6 +50,7 @@ export class Registry implements Redaction {
     this.#services.set(service.typeName, service)
     this.#parts.set(service, parts)
     if (parts.repository !== undefined) this.#addRepository(service, parts.repository)
+    this.#problems.push(...undeclaredOptions(service))
     for (const desc of service.methods) {
       const handler = this.#handlerFor(desc, parts)
       if (handler !== undefined) this.#methods.set(desc, { method: methodOf(desc), handler })
@@ -152,4 +161,21 @@ export class Registry implements Redaction {
     this.#problems.push(handler.problem)
     return undefined
   }
+}
+
+/** Options of methods, and of the fields of their messages, of code that was generated for an earlier version. */
+const undeclaredOptions = ({ methods }: DescService): Problem[] => {
+  const messages = new Set<DescMessage>()
+  for (const { input, output } of methods) for (const one of [input, output]) reachable(one, messages)
+  const described = [...methods, ...[...messages].flatMap(({ fields }) => fields)]
+  return described.flatMap((one) => {
+    const number = undeclaredOption(one)
+    if (number === undefined) return []
+    const name = `${one.name} of ${one.parent.typeName}`
+    return problem(
+      'service',
+      `${name} has the option ${number}, which no file that ${one.parent.file.proto.name} imports declares: it was generated for an earlier version`,
+      'generate the code again',
+    )
+  })
 }

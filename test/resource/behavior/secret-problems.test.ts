@@ -6,6 +6,7 @@ import {
   FileDescriptorProtoSchema,
 } from '@bufbuild/protobuf/wkt'
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
+import { optionsFile } from '../../support/grpc/options-file.js'
 import { file_ashlar_api_v1_annotations as annotations } from 'ashlar-annotations/ashlar/api/v1/annotations_pb.js'
 import { expect } from 'chai'
 import { Column, Entity, PrimaryColumn } from 'typeorm'
@@ -28,12 +29,15 @@ const problemsOf = (entity: EntityClass<object>): readonly string[] => {
 }
 
 describe('a field that its .proto marks as a secret', () => {
-  for (const [number, from] of [
-    [1, 'code that is generated now'],
-    [2, 'code that was generated before'],
-  ] as const)
-    it(`needs a property that is one, in ${from}`, () => {
-      const message = vault(number)
+  const OPTIONS: readonly (readonly [string, Option])[] = [
+    ['ashlar.api.v1.field', { number: 68432, name: 'ashlar.api.v1.field', member: 1 }],
+    ['infoblox.authz.v1.field', { number: 50002, name: 'infoblox.authz.v1.field', member: 1 }],
+    ['infoblox.field.v1.opts', { number: 50003, name: 'infoblox.field.v1.opts', member: 1 }],
+    ['infoblox.field.v1.opts as a credential', { number: 50003, name: 'infoblox.field.v1.opts', member: 10 }],
+  ]
+  for (const [name, option] of OPTIONS)
+    it(`needs a property that is one: ${name}`, () => {
+      const message = vault(option)
       const [first, second, ...others] = problemsOf(plain(message))
       expect(first).to.match(/^pin of vault\.v1\.Vault is marked .*declare @Secret\(\) pin\?: Secret, or/)
       expect(second).to.match(/^box of vault\.v1\.Vault has code of vault\.v1\.Box inside, which is marked/)
@@ -50,14 +54,17 @@ describe('a field that its .proto marks as a secret', () => {
       ).to.have.length(1)
     })
 
-  it('may be an old filterable, and the refusal says what to do', () => {
-    expect(problemsOf(plain(vault(1)))[0]).to.match(/if its \.proto says filterable, generate the code/)
+  it('is no filterable one', () => {
+    const filterable = { number: 68432, name: 'ashlar.api.v1.field', member: 3 }
+    expect(problemsOf(plain(vault(filterable)))).to.deep.equal([])
+    expect(resourceModel(plain(vault(filterable))).columns).to.have.property('pin')
+    expect(vault(filterable).fields.some(isMarkedSecret)).to.equal(false)
   })
 
-  it('is no filterable one', () => {
-    expect(problemsOf(plain(vault(3)))).to.deep.equal([])
-    expect(resourceModel(plain(vault(3))).columns).to.have.property('pin')
-    expect(vault(3).fields.some(isMarkedSecret)).to.equal(false)
+  it('is no field with the option of another owner', () => {
+    const option = { number: 50003, name: 'acme.v1.opts', member: 1 }
+    expect(problemsOf(plain(vault(option)))).to.deep.equal([])
+    expect(vault(option).fields.some(isMarkedSecret)).to.equal(false)
   })
 })
 
@@ -88,17 +95,24 @@ const withoutBox = (message: DescMessage): DescMessage => ({
   fields: message.fields.filter(({ name }) => name !== 'box'),
 })
 
-/** @param number - of the field of `ashlar.api.v1.Field` that is true. */
-function vault(number: number): DescMessage {
-  // As bytes, which is how generated code keeps an option, whatever the option's fields are called by now.
-  const mark = new BinaryWriter().tag(number, WireType.Varint).bool(true).finish()
+/** An option of fields: its number and full name, and the number of the member that is true. */
+interface Option {
+  readonly number: number
+  readonly name: string
+  readonly member: number
+}
+
+function vault({ number, name, member }: Option): DescMessage {
+  // As bytes, which is how generated code keeps an option, whatever the members of the option are called.
+  const mark = new BinaryWriter().tag(member, WireType.Varint).bool(true).finish()
   const options = create(FieldOptionsSchema)
   options.$unknown = [
-    { no: 50002, wireType: WireType.LengthDelimited, data: new BinaryWriter().bytes(mark).finish() },
+    { no: number, wireType: WireType.LengthDelimited, data: new BinaryWriter().bytes(mark).finish() },
   ]
+  const declaring = name.startsWith('ashlar') ? annotations : optionsFile(number, name)
   const text = { type: Type.STRING, label: Label.OPTIONAL }
   const file = create(FileDescriptorProtoSchema, {
-    ...{ name: 'vault.proto', package: 'vault.v1', syntax: 'proto3', dependency: [annotations.proto.name] },
+    ...{ name: 'vault.proto', package: 'vault.v1', syntax: 'proto3', dependency: [declaring.proto.name] },
     messageType: [
       {
         name: 'Vault',
@@ -114,6 +128,6 @@ function vault(number: number): DescMessage {
       { name: 'Box', field: [{ name: 'code', number: 1, jsonName: 'code', ...text, options }] },
     ],
   })
-  const files = new Map([annotations, ...annotations.dependencies].map((one) => [one.proto.name, one]))
-  return createFileRegistry(file, (name) => files.get(name)).getMessage('vault.v1.Vault') as DescMessage
+  const files = new Map([declaring, ...declaring.dependencies].map((one) => [one.proto.name, one]))
+  return createFileRegistry(file, (path) => files.get(path)).getMessage('vault.v1.Vault') as DescMessage
 }

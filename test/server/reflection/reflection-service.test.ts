@@ -238,7 +238,7 @@ describe('reflection', () => {
             {
               file_containing_extension: {
                 containing_type: 'google.protobuf.MethodOptions',
-                extension_number: 50001,
+                extension_number: 68431,
               },
             },
             'ashlar/api/v1/annotations.proto',
@@ -274,7 +274,7 @@ describe('reflection', () => {
           { all_extension_numbers_of_type: 'specimens.v1.Specimen' },
         )
         const [options, none] = answers.map((answer) => answer['all_extension_numbers_response'] as Fields)
-        expect(options?.['extension_number']).to.include.members([50001, 72295728])
+        expect(options?.['extension_number']).to.include.members([68431, 72295728])
         expect(none).to.deep.equal({ base_type_name: 'specimens.v1.Specimen' })
       })
 

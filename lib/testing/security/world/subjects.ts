@@ -1,10 +1,8 @@
 import { type DescField, type DescMessage, getOption, hasOption } from '@bufbuild/protobuf'
-import {
-  type Field as FieldMark,
-  field as fieldOption,
-} from 'ashlar-annotations/ashlar/api/v1/annotations_pb.js'
+import { field as fieldOption } from 'ashlar-annotations/ashlar/api/v1/annotations_pb.js'
 import type { NamePattern, Repository } from '../../../persistence/index.js'
 import type { ServedMethod } from '../../../server/served-methods.js'
+import { isGoSecret } from '../../../resource/messages/go-options.js'
 import { boundPattern } from '../wire/http-request.js'
 import { fitsIn, type NewText, newTextThat, parentText } from './made-up-keys.js'
 import { heldKey } from './requests.js'
@@ -129,10 +127,8 @@ const subjectOf = (
 
 export const isMarkedSecret = (field: DescField): boolean =>
   field.proto.options?.debugRedact === true ||
-  (hasOption(field, fieldOption) && isSecret(getOption(field, fieldOption)))
-
-/** Code that was generated before has the mark in the other field. */
-const isSecret = ({ secret, formerSecret }: FieldMark): boolean => secret || formerSecret
+  isGoSecret(field) ||
+  (hasOption(field, fieldOption) && getOption(field, fieldOption).secret)
 
 const fieldOf = (message: DescMessage, name: string): DescField | undefined =>
   message.fields.find((field) => field.name === name)

@@ -57,14 +57,6 @@ export declare type Field = Message<"ashlar.api.v1.Field"> & {
   secret: boolean;
 
   /**
-   * The number that `secret` had before. It is read as `secret`, so that code generated before keeps its secrets.
-   *
-   * @generated from field: bool former_secret = 2 [deprecated = true];
-   * @deprecated
-   */
-  formerSecret: boolean;
-
-  /**
    * Lets filter and order_by name the field although it is output-only.
    *
    * @generated from field: bool filterable = 3;
@@ -87,16 +79,16 @@ export declare type Field = Message<"ashlar.api.v1.Field"> & {
 export declare const FieldSchema: GenMessage<Field>;
 
 /**
- * Who may call the method. A method with neither a verb nor `public` is refused at start-up.
+ * Who may call the method. The server does not start with a method that has neither a verb nor `public`.
  *
- * @generated from extension: ashlar.api.v1.Rule rule = 50001;
+ * @generated from extension: ashlar.api.v1.Rule rule = 68431;
  */
 export declare const rule: GenExtension<MethodOptions, Rule>;
 
 /**
  * How the framework treats the field.
  *
- * @generated from extension: ashlar.api.v1.Field field = 50002;
+ * @generated from extension: ashlar.api.v1.Field field = 68432;
  */
 export declare const field: GenExtension<FieldOptions, Field>;
 

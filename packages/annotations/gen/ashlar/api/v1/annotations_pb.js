@@ -11,7 +11,7 @@ import { file_google_protobuf_descriptor } from "@bufbuild/protobuf/wkt";
  * Describes the file ashlar/api/v1/annotations.proto.
  */
 export const file_ashlar_api_v1_annotations = /*@__PURE__*/
-  fileDesc("Ch9hc2hsYXIvYXBpL3YxL2Fubm90YXRpb25zLnByb3RvEg1hc2hsYXIuYXBpLnYxIjYKBFJ1bGUSDAoEdmVyYhgBIAEoCRIQCghyZXNvdXJjZRgCIAEoCRIOCgZwdWJsaWMYAyABKAgiXgoFRmllbGQSDgoGc2VjcmV0GAEgASgIEhkKDWZvcm1lcl9zZWNyZXQYAiABKAhCAhgBEhIKCmZpbHRlcmFibGUYAyABKAgSFgoOcmVmZXJlbmNlX3ZlcmIYBCABKAk6SQoEcnVsZRIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGNGGAyABKAsyEy5hc2hsYXIuYXBpLnYxLlJ1bGVSBHJ1bGU6SwoFZmllbGQSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGNKGAyABKAsyFC5hc2hsYXIuYXBpLnYxLkZpZWxkUgVmaWVsZGIGcHJvdG8z", [file_google_protobuf_descriptor]);
+  fileDesc("Ch9hc2hsYXIvYXBpL3YxL2Fubm90YXRpb25zLnByb3RvEg1hc2hsYXIuYXBpLnYxIjYKBFJ1bGUSDAoEdmVyYhgBIAEoCRIQCghyZXNvdXJjZRgCIAEoCRIOCgZwdWJsaWMYAyABKAgiSQoFRmllbGQSDgoGc2VjcmV0GAEgASgIEhIKCmZpbHRlcmFibGUYAyABKAgSFgoOcmVmZXJlbmNlX3ZlcmIYBCABKAlKBAgCEAM6SQoEcnVsZRIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGM+WBCABKAsyEy5hc2hsYXIuYXBpLnYxLlJ1bGVSBHJ1bGU6SwoFZmllbGQSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGNCWBCABKAsyFC5hc2hsYXIuYXBpLnYxLkZpZWxkUgVmaWVsZEIjCg1hc2hsYXIuYXBpLnYxQhBBbm5vdGF0aW9uc1Byb3RvUAFiBnByb3RvMw", [file_google_protobuf_descriptor]);
 
 /**
  * Describes the message ashlar.api.v1.Rule.
@@ -28,9 +28,9 @@ export const FieldSchema = /*@__PURE__*/
   messageDesc(file_ashlar_api_v1_annotations, 1);
 
 /**
- * Who may call the method. A method with neither a verb nor `public` is refused at start-up.
+ * Who may call the method. The server does not start with a method that has neither a verb nor `public`.
  *
- * @generated from extension: ashlar.api.v1.Rule rule = 50001;
+ * @generated from extension: ashlar.api.v1.Rule rule = 68431;
  */
 export const rule = /*@__PURE__*/
   extDesc(file_ashlar_api_v1_annotations, 0);
@@ -38,7 +38,7 @@ export const rule = /*@__PURE__*/
 /**
  * How the framework treats the field.
  *
- * @generated from extension: ashlar.api.v1.Field field = 50002;
+ * @generated from extension: ashlar.api.v1.Field field = 68432;
  */
 export const field = /*@__PURE__*/
   extDesc(file_ashlar_api_v1_annotations, 1);
