@@ -263,17 +263,29 @@ export class TransitError extends AshlarError {
    * the status.
    */
   readonly reason: string
-  /** The index of the item that failed, where it is one of a batch. */
+  /** The index of the item that failed, if it is one of a batch. */
   readonly item: number | undefined
+  /** The field of the resource whose value failed, for the log; undefined if it is not known. */
+  readonly field: string | undefined
 
   constructor(
     problem: string,
-    response: Partial<Pick<TransitError, 'statusCode' | 'body' | 'reason' | 'item'>> = {},
+    response: {
+      readonly statusCode?: number | undefined
+      readonly body?: string
+      readonly reason?: string
+      readonly item?: number | undefined
+      readonly field?: string | undefined
+      /** Whether something in front of the server has responded in its place. */
+      readonly isOutage?: boolean
+    } = {},
     cause?: unknown,
   ) {
-    const { statusCode } = response
-    // 412 and 473 are those of a standby that is behind, or that cannot do it.
-    const busy = statusCode === undefined || [412, 429, 473].includes(statusCode) || statusCode >= 500
+    const { statusCode, item, isOutage = false } = response
+    // 412 and 473 are those of a standby that is behind, or that cannot do it. An item that fails by itself
+    // will fail again, whatever the status.
+    const isBusy = statusCode === undefined || [412, 429, 473].includes(statusCode) || statusCode >= 500
+    const busy = isOutage || (item === undefined && isBusy)
     super(busy ? 'UNAVAILABLE' : 'INTERNAL', `transit: ${problem}`, {
       wireMessage: busy ? 'temporarily unavailable' : 'internal error',
       cause,
@@ -282,6 +294,23 @@ export class TransitError extends AshlarError {
     this.body = response.body ?? ''
     this.reason = response.reason ?? String(statusCode ?? problem)
     this.item = response.item
+    this.field = response.field
+  }
+
+  /** The same error of an item at another index. */
+  atItem(item: number): TransitError {
+    return this.#with({ item })
+  }
+
+  /** The same error, with the field of the item. */
+  forField(field: string): TransitError {
+    return this.#with({ field })
+  }
+
+  #with(changed: { readonly item?: number; readonly field?: string }): TransitError {
+    const { statusCode, body, reason, item, field } = this
+    const problem = this.message.replace(/^transit: /, '')
+    return new TransitError(problem, { statusCode, body, reason, item, field, ...changed }, this)
   }
 }
 

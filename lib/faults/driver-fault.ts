@@ -51,11 +51,17 @@ export function errorForLog(error: unknown): {
   readonly name: string
   readonly message?: string
   readonly stack?: string
+  readonly field?: string
 } {
   const safe = withoutValues(error)
   if (!(safe instanceof Error)) return { name: typeof error }
   const { name, message, stack } = safe
-  return stack === undefined ? { name, message } : { name, message, stack }
+  const field = propertyOf(safe, 'field')
+  return {
+    ...{ name, message },
+    ...(stack !== undefined && { stack }),
+    ...(typeof field === 'string' && field !== '' && { field }),
+  }
 }
 
 /** Looks at the fields of errors of `pg`, `mysql2`, the SQLite engines and TypeORM. */

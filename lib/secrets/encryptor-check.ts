@@ -2,10 +2,13 @@ import { SecretUnreadable } from '../errors.js'
 import type { Encryptor } from './encryptor.js'
 
 const CHECKED = 'ashlar check'
+/** How long a result is reused: several balancers may ask every second. */
+const REUSED_MS = { success: 5_000, failure: 1_000 } as const
 
 /**
  * A readiness check that encrypts and decrypts a text, for the option `readinessChecks` of a server. While it
- * fails, the service takes no call, also those that need no encryptor.
+ * fails, the service takes no call, including those that need no encryptor. A success is reused for 5 seconds,
+ * and a failure for 1 second.
  * @example
  * ```ts
  * import { type Config, newDev } from 'ashlar'
@@ -19,14 +22,32 @@ export const encryptorCheck = (
   encryptor: Encryptor,
 ): {
   readonly name: string
-  /** @throws the error of the encryptor; SecretUnreadable where it returns another text. */
+  /** @throws the error of the encryptor; SecretUnreadable if it returns another text. */
   check(signal: AbortSignal): Promise<void>
-} => ({
-  name: 'encryptor',
-  check: async (signal) => {
-    if (encryptor.check !== undefined) return encryptor.check({ signal })
-    const ciphertext = await encryptor.encrypt(CHECKED, { signal })
-    if ((await encryptor.decrypt(ciphertext, { signal })) !== CHECKED)
-      throw new SecretUnreadable('the encryptor returns another text than it was given')
-  },
-})
+} => reusingCheck(encryptor, () => performance.now())
+
+/** @param now - milliseconds from any point in time. */
+export const reusingCheck = (encryptor: Encryptor, now: () => number): ReturnType<typeof encryptorCheck> => {
+  let last: { readonly result: Promise<void>; until: number } | undefined
+  return {
+    name: 'encryptor',
+    check: (signal) => {
+      if (last !== undefined && now() < last.until) return last.result
+      const checked = { result: run(encryptor, signal), until: Number.POSITIVE_INFINITY }
+      const reuse = (ms: number) => (): void => {
+        // A check whose probe has left says nothing.
+        checked.until = signal.aborted ? now() : now() + ms
+      }
+      checked.result.then(reuse(REUSED_MS.success), reuse(REUSED_MS.failure))
+      last = checked
+      return checked.result
+    },
+  }
+}
+
+const run = async (encryptor: Encryptor, signal: AbortSignal): Promise<void> => {
+  if (encryptor.check !== undefined) return encryptor.check({ signal })
+  const ciphertext = await encryptor.encrypt(CHECKED, { signal })
+  if ((await encryptor.decrypt(ciphertext, { signal })) !== CHECKED)
+    throw new SecretUnreadable('the encryptor returns another text than it was given')
+}

@@ -1,5 +1,5 @@
 import { TransitError } from '../errors.js'
-import { safeBody } from './vault/safe-body.js'
+import { itemError } from './vault/vault-client.js'
 
 /**
  * A server of default settings takes 1,000 strings in a request, names of fields included: an item has two
@@ -37,6 +37,7 @@ export function batchResultsOf(
   data: Readonly<Record<string, unknown>>,
   operation: string,
   count: number,
+  tokens: readonly string[],
   secrets: readonly string[],
   offset: number,
 ): Readonly<Record<string, unknown>>[] {
@@ -49,8 +50,6 @@ export function batchResultsOf(
       Record<string, unknown>
     >
     if (typeof item.error !== 'string' || item.error === '') return item
-    const body = safeBody(item.error, secrets)
-    const at = offset + index
-    throw new TransitError(`${operation}: item ${at}: ${body}`, { statusCode: 200, body, item: at })
+    throw itemError(operation, item.error, tokens, secrets, { statusCode: 200, item: offset + index })
   })
 }

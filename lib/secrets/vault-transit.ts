@@ -72,8 +72,15 @@ export function newVaultTransit(
 
   const one = async (operation: Operation, text: string, callOptions: EncryptorOptions): Promise<string> => {
     const kind = KINDS[operation]
-    const data = await call(operation, kind.toItem(text, callOptions), kind.secrets([text]), callOptions)
-    return kind.fromItem(data, operation)
+    const item = kind.toItem(text, callOptions)
+    try {
+      return kind.fromItem(await call(operation, item, kind.secrets([text]), callOptions), operation)
+    } catch (error) {
+      // A batch of one tells whether the text failed or the server.
+      if (!(error instanceof TransitError) || error.statusCode !== 500) throw error
+      const [result] = await many(operation, [text], callOptions)
+      return result as string
+    }
   }
 
   const many = async (
@@ -87,7 +94,7 @@ export function newVaultTransit(
     for (const [from, to] of chunksOf(texts, Object.keys(items[0] ?? {}).length)) {
       const secrets = kind.secrets(texts.slice(from, to))
       const data = await call(operation, { batch_input: items.slice(from, to) }, secrets, callOptions, from)
-      const returned = batchResultsOf(data, operation, to - from, [...client.tokens, ...secrets], from)
+      const returned = batchResultsOf(data, operation, to - from, client.tokens, secrets, from)
       results.push(...returned.map((item) => kind.fromItem(item, operation)))
     }
     return results

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { newDev } from '../../lib/secrets/dev-encryptor.js'
 import type { Encryptor } from '../../lib/secrets/encryptor.js'
-import { encryptorCheck } from '../../lib/secrets/encryptor-check.js'
+import { encryptorCheck, reusingCheck } from '../../lib/secrets/encryptor-check.js'
 import { newVaultTransit, type VaultTransit } from '../../lib/secrets/vault-transit.js'
 import { SecretUnreadable } from '../../lib/errors.js'
 import { echoService } from '../support/grpc/echo.js'
@@ -19,7 +19,7 @@ describe('encryptorCheck', () => {
     server = await TransitServer.start('secrets')
     transit = newVaultTransit(server.addr, server.token, 'secrets', { indexKey: INDEX_KEY })
     running = await startServer((builder) => builder.register(EchoService, echoService), {
-      readinessChecks: [encryptorCheck(transit)],
+      readinessChecks: [reusingCheck(transit, () => now)],
     })
   })
   after(async () => {
@@ -27,7 +27,9 @@ describe('encryptorCheck', () => {
     await transit?.close()
     await server?.close()
   })
+  let now = 0
   const ready = async () => {
+    now += 10_000
     const response = await fetch(`${running.http}/readyz`)
     return [response.status, await response.text()] as const
   }
@@ -54,6 +56,33 @@ describe('encryptorCheck', () => {
     const error = await rejects(transit.check())
     server.misbehaviour = undefined
     expect(error.statusCode).to.equal(403)
+  })
+
+  it('reuses a success for five seconds and a failure for one', async () => {
+    let [calls, isDown, at] = [0, false, 0]
+    const check = () => {
+      calls++
+      return isDown ? Promise.reject(new Error('down')) : Promise.resolve()
+    }
+    const { signal } = new AbortController()
+    const checked = reusingCheck({ ...newDev(Buffer.alloc(32, 7)), check }, () => at)
+    const ask = () =>
+      checked.check(signal).then(
+        () => 'up',
+        () => 'down',
+      )
+    expect(await Promise.all([ask(), ask()])).to.deep.equal(['up', 'up'])
+    expect(calls).to.equal(1)
+    isDown = true
+    at = 4_999
+    expect([await ask(), calls]).to.deep.equal(['up', 1])
+    at = 5_000
+    expect([await ask(), calls]).to.deep.equal(['down', 2])
+    isDown = false
+    at = 5_999
+    expect([await ask(), calls]).to.deep.equal(['down', 2])
+    at = 6_000
+    expect([await ask(), calls]).to.deep.equal(['up', 3])
   })
 
   it('works with an encryptor without a check of its own', async () => {

@@ -233,7 +233,7 @@ describe('newVaultTransit', () => {
     it('warns through the process by default', async () => {
       const warned = new Promise<Error>((resolve) => process.once('warning', resolve))
       await newVaultTransit('http://127.0.0.1:1', 'hvs.t', 'k').hash('a')
-      expect(await warned).to.include({ name: 'AshlarWarning', code: 'ASHLAR_TRANSIT_INDEX_KEY' })
+      expect(await warned).to.include({ name: 'AshlarWarning', code: 'ASHLAR_TRANSIT' })
     })
 
     it('does not warn with one, which may be text', async () => {

@@ -78,7 +78,15 @@ export async function protectSecrets(
 ): Promise<Values> {
   if (secrets.length === 0) return {}
   const encrypt = (texts: readonly string[], encryptor: Encryptor) =>
-    Promise.all(texts.map((text) => mergedRequests(encryptor).encrypt(text, context)))
+    Promise.all(
+      texts.map((text, item) =>
+        mergedRequests(encryptor)
+          .encrypt(text, context)
+          .catch((error: unknown) => {
+            throw error instanceof TransitError && error.item !== undefined ? error.atItem(item) : error
+          }),
+      ),
+    )
   const [columns = {}] = await protectEach([{ secrets, input }], options, context, encrypt, (_, name) => name)
   return columns
 }
@@ -160,16 +168,13 @@ function textOf(value: unknown, name: string): string {
   return value
 }
 
-/** Of a batch a server names the item, whose index is not yet that of the request. */
+/** Of several texts a server names the item that failed: the log gets the name of its field. */
 function named(error: unknown, asked: readonly Wanted[]): unknown {
   if (!(error instanceof TransitError) || error.item === undefined) return error
-  const item = asked[error.item]
-  const { body, statusCode, reason } = error
-  return new TransitError(
-    `encrypt: ${item?.name ?? ''}: ${body}`,
-    { body, reason, item: error.item, statusCode },
-    error,
-  )
+  const name = asked[error.item]?.name ?? ''
+  const { body, statusCode, reason, item } = error
+  if (!name.includes('[')) return error.forField(name)
+  return new TransitError(`encrypt: ${name}: ${body}`, { body, reason, item, statusCode, field: name }, error)
 }
 
 function put({ hash, cipher }: SecretField, columns: Values, stored: StoredSecret): void {

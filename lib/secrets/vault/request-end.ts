@@ -4,6 +4,7 @@ export class RequestEnd {
   #cancel: (() => void) | undefined
   #controller: AbortController | undefined
   readonly #timer: NodeJS.Timeout
+  readonly #endsAt: number
   readonly #end = (): void => {
     this.#isOver = true
     this.#controller?.abort()
@@ -15,12 +16,18 @@ export class RequestEnd {
     private readonly outer?: AbortSignal,
   ) {
     this.#timer = setTimeout(this.#end, timeoutMs)
+    this.#endsAt = performance.now() + timeoutMs
     outer?.addEventListener('abort', this.#end, { once: true })
     if (outer?.aborted === true) this.#end()
   }
 
   get isOver(): boolean {
     return this.#isOver
+  }
+
+  /** Milliseconds until the time is over. */
+  get leftMs(): number {
+    return this.#endsAt - performance.now()
   }
 
   /** Has `cancel` called when the call ends, in place of what was to be called before. */

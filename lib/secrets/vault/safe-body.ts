@@ -2,22 +2,33 @@ const SHOWN = 1024
 const PLAINTEXT_FIELD = /("plaintext"\s*:\s*")[^"]*/gi
 // Line breaks and terminal codes would let a server forge log lines.
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g
+/** A shorter secret occurs in other words by chance: what is replaced would tell what was sent. */
+const SHORTEST_SECRET = 8
+const META = /[.*+?^${}()|[\]\\]/g
 
 /**
- * A server's response body, made safe for an error: without the given secrets in any spelling that a server
- * would echo, without decrypted values, on one line, at most 1024 characters.
+ * A server's response body, made safe for an error: without tokens and secrets in any form that a server would
+ * echo, without decrypted values, on one line, at most 1024 characters. If a secret of fewer than eight
+ * characters was sent, the text is omitted.
  */
-export function safeBody(body: string, secrets: readonly string[]): string {
-  const hidden = secrets.filter(Boolean).flatMap(spellings)
-  // The longest first: replacing a part of a secret must not split it.
+export function safeBody(body: string, tokens: readonly string[], secrets: readonly string[]): string {
+  if (secrets.some((secret) => secret !== '' && secret.length < SHORTEST_SECRET))
+    return '(the text is omitted, because a short secret was sent)'
+  const hidden = [...tokens, ...secrets].filter(Boolean).flatMap(formsOf)
+  // The longest first: replacing a part of a secret must not split it. In one pass, so that no part of what
+  // was replaced is searched again.
   hidden.sort((a, b) => b.length - a.length)
   let text = body.replace(PLAINTEXT_FIELD, '$1[redacted]')
-  for (const secret of hidden) text = text.replaceAll(secret, '[redacted]')
+  if (hidden.length > 0)
+    text = text.replace(
+      new RegExp(hidden.map((form) => form.replace(META, '\\$&')).join('|'), 'g'),
+      '[redacted]',
+    )
   text = text.replace(CONTROL, ' ').trim()
   return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text
 }
 
-const spellings = (secret: string): string[] => [
+const formsOf = (secret: string): string[] => [
   secret,
   JSON.stringify(secret).slice(1, -1),
   Buffer.from(secret).toString('base64'),

@@ -5,10 +5,11 @@ const SEGMENT = /^(?!\.{1,2}$)[A-Za-z0-9_.-]+$/
 export const HEADER_VALUE = /^[\x21-\x7e]+$/
 
 /**
- * A token, or a function that gets one: at the first call, when the server refuses the one before, and before
- * that one ends.
+ * A token, or a function that returns one: at the first call, when the server rejects the previous token, and
+ * before that one ends. The function has `timeoutMs`; then its signal aborts, its result is dropped, and the
+ * next call asks again.
  */
-export type TokenSource = string | (() => string | Promise<string>)
+export type TokenSource = string | ((options: { readonly signal: AbortSignal }) => string | Promise<string>)
 
 /** Where the transit server is, and how to log in. */
 export interface VaultTransitOptions {
@@ -29,7 +30,10 @@ export interface VaultTransitOptions {
   readonly mount?: string
   /** Sent as `X-Vault-Namespace`. */
   readonly namespace?: string
-  /** Called once when `hash` is used without an `indexKey`; default `process.emitWarning`. */
+  /**
+   * Called when a token ends and cannot be renewed, when the server rejects calls, at most once per operation,
+   * status and minute, and once when `hash` is used without an `indexKey`. Default `process.emitWarning`.
+   */
   readonly warn?: (message: string) => void
   /**
    * A `fetch` in the place of the client of node:http, for a private certificate authority or a proxy. It
@@ -126,4 +130,4 @@ function endpointOf(addr: string): string | undefined {
 }
 
 const emitWarning = (message: string): void =>
-  process.emitWarning(message, { type: 'AshlarWarning', code: 'ASHLAR_TRANSIT_INDEX_KEY' })
+  process.emitWarning(message, { type: 'AshlarWarning', code: 'ASHLAR_TRANSIT' })

@@ -47,11 +47,17 @@ export interface VaultClient {
 const MAX_SOCKETS = 64
 /** Of a standby, a busy server, or one that does not have the state yet that it is asked for. */
 const TRANSIENT = new Set([412, 429, 473, 503])
-/** Before the second try, where the server names no time. */
+/** Before the second attempt, if the server names no time. */
 const PAUSE_MS = 50
+/** The shortest wait after 429: the server rounds `Retry-After` down, and counts whole seconds. */
+const BUSY_MS = 1_000
+/** So much is added at random, so that clients do not come back together. */
+const JITTER = { busyMs: 500, pauseMs: 50 } as const
+/** How often a rejected call is reported, by operation and status. */
+const REPORT_MS = 60_000
 
 export function vaultClient(config: Omit<ResolvedTransit, 'mount' | 'indexKey'>): VaultClient {
-  const { endpoint, namespace, timeoutMs } = config
+  const { endpoint, namespace, timeoutMs, warn } = config
   const isHttps = endpoint.startsWith('https:')
   const agent = new (isHttps ? SecureAgent : Agent)({ keepAlive: true, maxSockets: MAX_SOCKETS })
   const exchange: Exchange =
@@ -79,9 +85,18 @@ export function vaultClient(config: Omit<ResolvedTransit, 'mount' | 'indexKey'>)
     }
     if (!TRANSIENT.has(first.statusCode) || isSealed(first)) return first
     const wait = waitOf(first)
-    if (wait >= timeoutMs) return first
+    if (wait >= end.leftMs) return first
     await pause(wait, undefined, { signal: end.signal })
     return send('POST', path, body, held, end)
+  }
+
+  const reported = new Map<string, number>()
+  const report = (operation: string, { message, statusCode }: TransitError): void => {
+    const key = `${operation} ${statusCode}`
+    const last = reported.get(key)
+    if (last !== undefined && performance.now() - last < REPORT_MS) return
+    reported.set(key, performance.now())
+    warn(`newVaultTransit: ${message}`)
   }
 
   return {
@@ -94,12 +109,18 @@ export function vaultClient(config: Omit<ResolvedTransit, 'mount' | 'indexKey'>)
       const end = new RequestEnd(timeoutMs, signal)
       try {
         const response = await attempt(call, JSON.stringify(call.body), end)
-        if (response.statusCode !== 200) throw failureOf(response, call, token.seen)
+        if (response.statusCode !== 200) {
+          const failure = failureOf(response, call, token.seen)
+          if (response.statusCode === 403) report(operation, failure)
+          throw failure
+        }
         if (signal?.aborted) throw abortError(signal)
         return dataOf(response.text, operation)
       } catch (error) {
         if (error instanceof TransitError) throw error
         if (signal?.aborted) throw abortError(signal)
+        // A server that does not respond to one connection does not to others that are kept.
+        if (end.isOver) destroyIdle(agent)
         if (end.isOver)
           throw new TransitError(`${operation}: no response within ${timeoutMs} ms`, { reason: 'timeout' })
         const reason = reasonOf(error)
@@ -111,9 +132,10 @@ export function vaultClient(config: Omit<ResolvedTransit, 'mount' | 'indexKey'>)
         end.close()
       }
     },
-    async close() {
-      await token.close()
+    close() {
+      token.close()
       agent.destroy()
+      return Promise.resolve()
     },
   }
 }
@@ -131,11 +153,16 @@ const headersOf = (token: string, namespace: string): Record<string, string> => 
 const isSealed = ({ statusCode, text = '' }: VaultResponse): boolean =>
   statusCode === 503 && /\bsealed\b/.test(text)
 
-/** Milliseconds until the second try. `Retry-After` is a number of seconds or a date (RFC 9110). */
-function waitOf({ retryAfter }: VaultResponse): number {
-  if (retryAfter === undefined) return PAUSE_MS
-  const ms = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1000 : Date.parse(retryAfter) - Date.now()
-  return Number.isNaN(ms) ? PAUSE_MS : Math.max(PAUSE_MS, ms)
+/** Milliseconds until the second attempt. `Retry-After` is a number of seconds or a date (RFC 9110). */
+function waitOf({ retryAfter = '', statusCode }: VaultResponse): number {
+  const given = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1000 : Date.parse(retryAfter) - Date.now()
+  const ms = Number.isNaN(given) ? 0 : Math.max(0, given)
+  if (statusCode === 429) return ms + BUSY_MS + Math.random() * JITTER.busyMs
+  return Math.max(PAUSE_MS, ms) + Math.random() * JITTER.pauseMs
+}
+
+const destroyIdle = ({ freeSockets }: Agent): void => {
+  for (const sockets of Object.values(freeSockets)) for (const socket of sockets ?? []) socket.destroy()
 }
 
 /**
@@ -145,7 +172,6 @@ function waitOf({ retryAfter }: VaultResponse): number {
 function failureOf(response: VaultResponse, call: VaultCall, tokens: readonly string[]): TransitError {
   const { statusCode, text } = response
   const { operation, secrets, offset = 0 } = call
-  const hidden = [...tokens, ...secrets]
   const results = text === undefined ? undefined : jsonIn(text)?.data
   const items: readonly unknown[] =
     isObject(results) && Array.isArray(results.batch_results) ? results.batch_results : []
@@ -154,17 +180,28 @@ function failureOf(response: VaultResponse, call: VaultCall, tokens: readonly st
   )
   const item = items[failed]
   if (isObject(item)) {
-    const body = safeBody(String(item.error), hidden)
-    const index = offset + failed
-    return new TransitError(`${operation}: item ${index}: ${body}`, { statusCode, body, item: index })
+    return itemError(operation, String(item.error), tokens, secrets, { statusCode, item: offset + failed })
   }
-  const body = text === undefined ? '(a long body)' : safeBody(text, hidden)
-  const hint = statusCode >= 300 && statusCode < 400 ? ' (redirects are not followed)' : adviceOf(body)
+  const body = text === undefined ? '(a long body)' : safeBody(text, tokens, secrets)
+  const hint = statusCode >= 300 && statusCode < 400 ? ' (redirects are not followed)' : adviceOf(text)
   const reason = isSealed(response) ? 'sealed' : String(statusCode)
   return new TransitError(`${operation} returned ${statusCode}${hint}: ${body}`, { statusCode, body, reason })
 }
 
-const adviceOf = (body: string): string =>
+/** The error of one item, whose own text is the cause. */
+export function itemError(
+  operation: string,
+  text: string,
+  tokens: readonly string[],
+  secrets: readonly string[],
+  { statusCode, item }: { readonly statusCode: number; readonly item: number },
+): TransitError {
+  const body = safeBody(text, tokens, secrets)
+  const problem = `${operation}: item ${item}${adviceOf(text)}: ${body}`
+  return new TransitError(problem, { statusCode, body, item })
+}
+
+const adviceOf = (body = ''): string =>
   /key derivation|derived key/.test(body)
     ? ' (the key is derived, and needs a context with each call: use a key that was made without "derived")'
     : ''
@@ -173,14 +210,20 @@ const adviceOf = (body: string): string =>
 function reasonOf(error: unknown): string | undefined {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
-  return typeof code === 'string' && /^[A-Z0-9_]{1,40}$/.test(code) ? code : undefined
+  return typeof code === 'string' && /^[A-Z0-9_/]{1,100}$/.test(code) ? code : undefined
 }
 
 /** The text of a successful response never enters an error: it may be a decrypted secret. */
 function dataOf(text: string | undefined, operation: string): Record<string, unknown> {
   if (text === undefined)
     throw new TransitError(`${operation}: the response is too long`, { statusCode: 200 })
-  const data = jsonIn(text)?.data
+  const body = jsonIn(text)
+  if (body === undefined)
+    throw new TransitError(
+      `${operation}: the response is not a JSON object: something in front of the server has responded`,
+      { statusCode: 200, reason: 'not the server', isOutage: true },
+    )
+  const { data } = body
   if (!isObject(data)) {
     throw new TransitError(`${operation}: the response is not JSON with an object 'data'`, {
       statusCode: 200,

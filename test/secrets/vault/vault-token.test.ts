@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TokenSource, type VaultTransitOptions } from '../../../lib/secrets/vault/transit-options.js'
@@ -43,8 +43,9 @@ describe('the token of newVaultTransit', () => {
     expect(await transit.decrypt(await transit.encrypt(PLAINTEXT))).to.equal(PLAINTEXT)
     expect(sentTokens()).to.deep.equal(['hvs.refused', 'hvs.fresh', 'hvs.fresh'])
     server.tokens.delete('hvs.fresh')
+    // A rejected token is replaced at most once in ten seconds.
     expect((await rejects(transit.encrypt('x'))).statusCode).to.equal(403)
-    expect(asked).to.equal(3)
+    expect(asked).to.equal(2)
   })
 
   it('is asked for anew where the function failed', async () => {
@@ -55,11 +56,76 @@ describe('the token of newVaultTransit', () => {
     expect(await transit.encrypt('x')).to.match(/^vault:v1:/)
   })
 
+  it('is asked for again after a function that never settles, whose signal aborts', async () => {
+    const signals: AbortSignal[] = []
+    const login = ({ signal }: { readonly signal: AbortSignal }) => {
+      signals.push(signal)
+      return signals.length === 1 ? new Promise<string>(() => {}) : server.token
+    }
+    const transit = transitOf(login, { timeoutMs: 100 })
+    const error = await rejects(transit.encrypt('x'))
+    expect([error.code, error.reason]).to.deep.equal(['UNAVAILABLE', 'timeout'])
+    expect(await transit.encrypt('x')).to.match(/^vault:v1:/)
+    expect(signals.map(({ aborted }) => aborted)).to.deep.equal([true, false])
+  })
+
+  it('is not the late result of a function that was abandoned', async () => {
+    let settle = (_: string): void => {}
+    const results = [new Promise<string>((resolve) => (settle = resolve)), Promise.resolve(server.token)]
+    const transit = transitOf(() => results.shift() ?? 'hvs.none', { timeoutMs: 100 })
+    await rejects(transit.encrypt('x'))
+    await transit.encrypt('x')
+    settle('hvs.late')
+    await transit.encrypt('x')
+    expect(sentTokens()).to.deep.equal([server.token, server.token])
+  })
+
+  for (const canLookUp of [true, false])
+    it(`is not replaced for calls that a policy rejects${canLookUp ? '' : ', and lookup-self too'}`, async () => {
+      let logins = 0
+      const warnings: string[] = []
+      const transit = transitOf(
+        () => {
+          server.tokens.set(`hvs.${++logins}`, LONG)
+          return `hvs.${logins}`
+        },
+        { warn: (text) => void warnings.push(text) },
+      )
+      await transit.encrypt('x')
+      server.misbehaviour = (_, response) => void response.writeHead(403).end('{"errors":["denied"]}')
+      server.deniesLookups = !canLookUp
+      const lookups = () => authPaths().filter((path) => path.endsWith('lookup-self')).length
+      const before = lookups()
+      for (let i = 0; i < 30; i++)
+        expect((await rejects(transit.decrypt('vault:v1:AAAA'))).statusCode).to.equal(403)
+      expect(logins).to.equal(canLookUp ? 1 : 2)
+      // One check, and for a new token the question how long it lives.
+      expect(lookups() - before).to.be.at.most(2)
+      expect(warnings.filter((text) => text.includes('decrypt'))).to.have.length(1)
+    })
+
+  it('is reported when the server rejects its renewal, and not renewed any more', async () => {
+    const warnings: string[] = []
+    server.tokens.set('hvs.short', { ttl: 0.06, renewable: true })
+    const transit = transitOf('hvs.short', { warn: (text) => void warnings.push(text) })
+    await transit.encrypt('x')
+    server.tokens.delete('hvs.short')
+    await until(() => warnings.length > 0)
+    expect(warnings).to.have.length(1)
+    expect(warnings[0]).to.match(/could not be renewed \(the server returned 403\).*not renewed any more/)
+  })
+
+  it('is reported before it ends, if nothing renews it', async () => {
+    const warnings: string[] = []
+    server.tokens.set('hvs.short', { ttl: 0.05, renewable: false })
+    await transitOf('hvs.short', { warn: (text) => void warnings.push(text) }).encrypt('x')
+    await until(() => warnings.length > 0)
+    expect(warnings[0]).to.match(/the token ends in .* and cannot be renewed/)
+  })
+
   it('is one that a header can carry', async () => {
     for (const token of ['', 'a b', 'a\r\nX: 1', undefined as unknown as string])
-      expect((await rejects(transitOf(() => token).encrypt('x'))).message).to.include(
-        'the function of the token',
-      )
+      expect((await rejects(transitOf(() => token).encrypt('x'))).message).to.include('the token function')
   })
 
   it('is left to an agent where it is empty', async () => {
@@ -94,9 +160,31 @@ describe('the token of newVaultTransit', () => {
       await transit.encrypt('x')
       expect(sentTokens().at(-1)).to.equal('hvs.three')
       const missing = transitOf('', { tokenFile: join(folder, 'none') })
-      expect((await rejects(missing.encrypt('x'))).message).to.match(/the file of the token .*ENOENT/)
+      expect((await rejects(missing.encrypt('x'))).message).to.match(/the token file .*ENOENT/)
     } finally {
       rmSync(folder, { recursive: true })
+    }
+  })
+
+  it('is followed in a folder that is created and replaced later', async () => {
+    const base = mkdtempSync(join(tmpdir(), 'ashlar-token-'))
+    const [folder, path] = [join(base, 'run'), join(base, 'run', 'token')]
+    for (const name of ['hvs.one', 'hvs.two']) server.tokens.set(name, LONG)
+    const transit = transitOf('', { tokenFile: path })
+    try {
+      await rejects(transit.encrypt('x'))
+      mkdirSync(folder)
+      writeFileSync(path, 'hvs.one')
+      await transit.encrypt('x')
+      renameSync(folder, join(base, 'former'))
+      mkdirSync(folder)
+      writeFileSync(path, 'hvs.two')
+      await until(async () => {
+        await transit.encrypt('x')
+        return sentTokens().at(-1) === 'hvs.two'
+      })
+    } finally {
+      rmSync(base, { recursive: true })
     }
   })
 
@@ -123,7 +211,7 @@ describe('the token of newVaultTransit', () => {
     const transit = transitOf(() => tokens.shift() ?? 'hvs.none')
     await transit.encrypt('x')
     server.misbehaviour = (_, response) => void response.writeHead(400).end('hvs.first and hvs.fresh')
-    expect((await rejects(transit.encrypt('x'))).body).to.equal('[redacted] and [redacted]')
+    expect((await rejects(transit.encrypt(PLAINTEXT))).body).to.equal('[redacted] and [redacted]')
   })
 })
 

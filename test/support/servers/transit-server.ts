@@ -51,6 +51,8 @@ export class TransitServer {
   /** In place of the engine, until it is undefined again. */
   misbehaviour: Misbehaviour | undefined
   isSealed = false
+  /** Whether policies deny tokens the question about themselves. */
+  deniesLookups = false
   /** Requests still let through before the rate limit answers; undefined for no limit. */
   quota: number | undefined
   readonly #keys = new Map<string, TransitKey>()
@@ -163,7 +165,8 @@ export class TransitServer {
     }
     const token = String(request.headers['x-vault-token'])
     const life = this.tokens.get(token)
-    if (!this.tokens.has(token)) return errors(response, 403, 'permission denied')
+    const isDenied = this.deniesLookups && path === 'auth/token/lookup-self'
+    if (isDenied || !this.tokens.has(token)) return errors(response, 403, 'permission denied')
     if (path === 'auth/token/lookup-self')
       return send(response, 200, envelope({ ttl: life?.ttl ?? 0, renewable: life?.renewable ?? false }))
     if (path !== 'auth/token/renew-self') return errors(response, 404, 'no handler for route')
