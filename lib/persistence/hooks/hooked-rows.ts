@@ -38,7 +38,7 @@ export class HookedRows<
     private readonly next: Rows<E, C>,
     private readonly seen: SeenRows<E, C>,
     private readonly hooks: Hooks<E>,
-    private readonly writesAlone: boolean,
+    private readonly writesAlone: () => boolean,
   ) {}
 
   get insertsAtOnce(): boolean {
@@ -141,7 +141,7 @@ export class HookedRows<
 
   /** Undefined where more statements than the write come after the hooks before it. */
   #lateOf({ late }: C, after: HookEvent): LateCalls<C> | undefined {
-    return this.writesAlone && !this.hooks.hears(after) ? late : undefined
+    return this.writesAlone() && !this.hooks.hears(after) ? late : undefined
   }
 
   #isMeant(entity: E, { showDeleted }: GetOptions, { precondition }: Target): boolean {
