@@ -20,6 +20,8 @@ export interface ComparedModel<Tables, Changes> {
    * second as well.
    */
   readonly changes: (from: Tables, wanted: Tables, known?: Tables) => Changes
+  /** The first tables, whose columns have what a changed column of the second would lose, such as comments. */
+  readonly kept?: (from: Tables, live: Tables) => Tables
 }
 
 /** What `diff` compares, and where. */
@@ -63,10 +65,8 @@ export async function diff<Tables, Changes>(
           await up(there).catch(ofTheFiles)
           return withSession(there, 'read', (session) => model.read(session))
         })
-  const from =
-    live || ofFiles === undefined
-      ? await withSession(options, 'read', (session) => model.read(session))
-      : ofFiles
+  const read = () => withSession(options, 'read', (session) => model.read(session))
+  const from = live || ofFiles === undefined ? await read() : await kept(model, ofFiles, read, url)
   const wanted = await scratch.use((there) =>
     withSession(there, 'change', async (session) => {
       await session.makeSchema()
@@ -80,6 +80,18 @@ export async function diff<Tables, Changes>(
     drift: live && ofFiles !== undefined ? model.changes(from, wanted, ofFiles) : undefined,
     leftovers: await scratch.leftovers(),
   }
+}
+
+/** With a scratch database the other one may be out of reach: then the files say all. */
+async function kept<Tables>(
+  { kept: keep }: Pick<ComparedModel<Tables, unknown>, 'kept'>,
+  ofFiles: Tables,
+  read: () => Promise<Tables>,
+  scratch: string | undefined,
+): Promise<Tables> {
+  if (keep === undefined) return ofFiles
+  const live = await (scratch === undefined ? read() : read().catch(() => undefined))
+  return live === undefined ? ofFiles : keep(ofFiles, live)
 }
 
 /** Whether the module has a version beside the framework's own. */

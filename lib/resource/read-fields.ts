@@ -21,7 +21,7 @@ import type { Field, Role } from './fields/field.js'
 import { unstorableType } from './fields/column-type.js'
 import { columnNameProblems, fieldNameProblems, misnamedColumn } from './fields/column-names.js'
 import { fieldProblems } from './fields/field-problems.js'
-import { namingProblems } from './fields/naming-problems.js'
+import { namingProblems, textListProblem } from './fields/naming-problems.js'
 import { formProblems } from './fields/property-form.js'
 import { renameProblems } from './fields/renamed-columns.js'
 import { hasStorableZero } from './fields/storable-zero.js'
@@ -102,6 +102,11 @@ export function readFields(
   const read: Field[] = []
   for (const [property, column] of columns) {
     if (refused.has(property)) continue
+    const isOfTypeorm = strategy !== undefined || facts.resource?.existing === true
+    if (isOfTypeorm && column.options.type === 'simple-array') {
+      problems.push(textListProblem(property))
+      continue
+    }
     const ownField = hidden.has(property) ? undefined : inMessage.get(property)
     const role = hidden.get(property)?.role ?? roleOf(property, column, facts, ownField, tenant)
     const ofRelation = made.get(property)?.args === column ? made.get(property) : undefined

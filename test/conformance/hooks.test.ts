@@ -2,6 +2,7 @@ import type { DataSource } from 'typeorm'
 import { type BackendName, backends, describeOn, merged, partsOn } from '../support/databases/backends.js'
 import { openHooked, type HookedSubject, quiet } from './hooks/hooked-subject.js'
 import { inside } from './hooks/inside.js'
+import { keys } from './hooks/keys.js'
 import { killed } from './hooks/killed.js'
 import { loads } from './hooks/loads.js'
 import { statements } from './hooks/statements.js'
@@ -28,6 +29,7 @@ describeOn(SUBJECT, [...backends, ...merged], (backend) => {
   const parts = {
     writes,
     inside,
+    keys,
     loads,
     ...(backend.name === 'memory'
       ? {}

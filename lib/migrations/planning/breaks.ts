@@ -57,8 +57,10 @@ async function brokenBy(
 async function breaksInserts(session: Session, statement: Statement): Promise<Breaks | undefined> {
   const found = brokenInserts(statement)
   if (found === undefined) return undefined
-  const { table, withoutDefault, hasCheck } = found
+  const { table, hasCheck } = found
   const filled = await withoutNull(session, table)
+  const lost = found.redefined.filter((column) => filled.get(column) === true)
+  const withoutDefault = [...found.withoutDefault, ...lost]
   const required = found.required.filter((column) => !filled.has(column))
   const isUnsure = withoutDefault.some((column) => !filled.has(column))
   return withoutDefault.length + required.length > 0 || hasCheck
@@ -66,15 +68,17 @@ async function breaksInserts(session: Session, statement: Statement): Promise<Br
     : undefined
 }
 
-/** The columns of a table that are there and take no NULL. */
-async function withoutNull(session: Session, table: string): Promise<ReadonlySet<string>> {
+/** The existing columns of a table that take no NULL, and whether the database fills them. */
+async function withoutNull(session: Session, table: string): Promise<ReadonlyMap<string, boolean>> {
   const [name = '', schema = session.schema] = table.split('.').reverse()
   const [inSchema, values] = session.engine.versionTable.inSchema(schema)
+  const isFilled =
+    session.dialect === 'mysql' ? `column_default IS NOT NULL OR extra LIKE '%auto_increment%'` : 'FALSE'
   const rows = await session.rows(
-    `SELECT column_name AS name FROM information_schema.columns WHERE table_name = ? AND is_nullable = 'NO' AND ${inSchema}`,
+    `SELECT column_name AS name, CASE WHEN ${isFilled} THEN 1 ELSE 0 END AS filled FROM information_schema.columns WHERE table_name = ? AND is_nullable = 'NO' AND ${inSchema}`,
     [name, ...values],
   )
-  return new Set(rows.map((row) => String(row.name)))
+  return new Map(rows.map((row) => [String(row.name), Number(row.filled) === 1]))
 }
 
 const RULES_THAT_BREAK = Object.keys(BREAKING) as (keyof typeof BREAKING)[]

@@ -8,6 +8,8 @@ export interface BrokenInserts {
   readonly table: string
   /** Columns that lose their default. */
   readonly withoutDefault: readonly string[]
+  /** Columns that a MODIFY defines without a default, which they may have had. */
+  readonly redefined: readonly string[]
   /** Columns that take no NULL afterwards; they may have taken none before. */
   readonly required: readonly string[]
   /** Whether a rule for rows is added that is none of these. */
@@ -23,13 +25,16 @@ export function brokenInserts(statement: Statement): BrokenInserts | undefined {
   const found = {
     table,
     withoutDefault: actions.flatMap((action) => changed(action, 'DROP', 'DEFAULT')),
+    redefined: actions.flatMap((action) => undefaulted(action)),
     required: [
       ...actions.flatMap((action) => [...changed(action, 'SET', 'NOT', 'NULL'), ...redefined(action)]),
       ...checks.flatMap(notNull),
     ],
     hasCheck: checks.some((condition) => notNull(condition).length === 0),
   }
-  return found.withoutDefault.length + found.required.length > 0 || found.hasCheck ? found : undefined
+  return found.withoutDefault.length + found.redefined.length + found.required.length > 0 || found.hasCheck
+    ? found
+    : undefined
 }
 
 function changed(action: readonly Token[], ...words: readonly string[]): readonly string[] {
@@ -39,11 +44,26 @@ function changed(action: readonly Token[], ...words: readonly string[]): readonl
 
 /** `MODIFY a int NOT NULL` and `CHANGE a b int NOT NULL`: the column as it is called before. */
 function redefined(action: readonly Token[]): readonly string[] {
+  const { name, definition } = modified(action)
+  return name !== undefined && hasWords(definition, 'NOT', 'NULL') ? [name] : []
+}
+
+/** The column of such an action that says neither DEFAULT nor AUTO_INCREMENT, and is not generated. */
+function undefaulted(action: readonly Token[]): readonly string[] {
+  const { name, definition } = modified(action)
+  const isFilled = ['DEFAULT', 'AUTO_INCREMENT', 'AS'].some((word) => hasWords(definition, word))
+  return name === undefined || isFilled ? [] : [name]
+}
+
+function modified(action: readonly Token[]): {
+  readonly name?: string
+  readonly definition: readonly Token[]
+} {
   const cursor = new Cursor(action)
-  if (!cursor.take('MODIFY') && !cursor.take('CHANGE')) return []
+  if (!cursor.take('MODIFY') && !cursor.take('CHANGE')) return { definition: [] }
   cursor.take('COLUMN')
   const name = cursor.name()
-  return name !== undefined && hasWords(cursor.rest, 'NOT', 'NULL') ? [name] : []
+  return name === undefined ? { definition: [] } : { name, definition: cursor.rest }
 }
 
 /** The condition of a CHECK that is added. */

@@ -309,7 +309,8 @@ class TablePlanner {
 
   /** On the way back a required column needs a value for the rows that are there. */
   #restored(live: LiveColumn): LiveColumn {
-    return live.nullable || live.fallback !== undefined ? live : { ...live, fallback: this.#valueFor(live) }
+    const isFilled = live.nullable || live.fallback !== undefined || live.generated !== undefined
+    return isFilled ? live : { ...live, fallback: this.#valueFor(live) }
   }
 
   #validated(name: string): ChangeFile {

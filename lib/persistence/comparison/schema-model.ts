@@ -65,6 +65,8 @@ export interface SchemaModel {
    * @throws DeclarationError where `@RenamedFrom` names a column that is not there.
    */
   readonly changes: (from: SchemaTables, wanted: SchemaTables, known?: SchemaTables) => SchemaChanges
+  /** The first tables, whose columns have what a changed column of the second would lose, such as comments. */
+  readonly kept: (from: SchemaTables, live: SchemaTables) => SchemaTables
 }
 
 /**
@@ -115,6 +117,10 @@ export function schemaModel(entities: Readonly<Record<string, unknown>> | readon
       for (const table of definitions(dialect)) tables.push(await dialect.catalog.readTable(live, table))
       return { dialect, tables }
     },
+    kept: ({ dialect, tables }, live) => ({
+      dialect,
+      tables: tables.map((table, at) => table && withRest(table, live.tables[at])),
+    }),
     changes: ({ dialect, tables }, wanted, known) => {
       const all = definitions(dialect)
       const unknown = all.flatMap((table, at) => unknownOldNames(table, tables[at]))
@@ -196,6 +202,19 @@ const NOTHING: LiveTable = {
   triggers: [],
   faults: [],
 }
+
+/** What no difference reports of a column, as the database has it. */
+const withRest = (table: LiveTable, live: LiveTable | undefined): LiveTable => ({
+  ...table,
+  columns: table.columns.map((column) => {
+    const there = live?.columns.find(({ name }) => name === column.name)
+    return {
+      ...column,
+      ...(there?.rest !== undefined && { rest: there.rest }),
+      ...(there?.fallback !== undefined && { ownFallback: there.fallback }),
+    }
+  }),
+})
 
 /** Old names that no column has, although the new one is not there: the values would be left behind. */
 const unknownOldNames = (table: TableDefinition, live: LiveTable | undefined): readonly Problem[] =>

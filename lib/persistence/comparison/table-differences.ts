@@ -180,23 +180,24 @@ const isLeft = ({ leftIndexes = [] }: TableDefinition, index: LiveIndex): boolea
 const isOurs = ({ name: table }: TableDefinition, { name, columns }: LiveIndex): boolean =>
   name === indexName(table, columns, 'idx')
 
-/** A foreign key of other columns is nobody's concern here, unless the framework made it. */
+/** Foreign keys of other columns are ignored unless the framework created them. */
 function foreignKeyDifferences(
   definition: TableDefinition,
   live: LiveTable,
   wanted: LiveTable,
 ): readonly Difference[] {
-  const claimed = new Set<LiveForeignKey>()
-  const asked = definition.foreignKeys.flatMap((key): readonly Difference[] => {
+  const keys = definition.foreignKeys.map((key): WantedForeignKey => {
     const want = wanted.foreignKeys.find(({ name }) => name === key.name)
     // Tables of other modules are not made for a comparison.
-    const shape = foreignKeyShape(want ?? { ...key, target: tableText(key.target) })
-    const reference = key.columns.at(-1) as string
-    const there = live.foreignKeys.filter(({ columns }) => columns.includes(reference))
-    for (const one of there) claimed.add(one)
-    const checked = (one: LiveForeignKey) => foreignKeyShape({ ...one, isUnchecked: false })
-    const same = there.filter((one) => checked(one) === shape)
-    const others = there.filter((one) => checked(one) !== shape)
+    return { key, shape: foreignKeyShape(want ?? { ...key, target: tableText(key.target) }) }
+  })
+  const found = live.foreignKeys.map((one) => ({ one, of: keysFor(one, keys) }))
+  const claimed = new Set(found.filter(({ of }) => of.length > 0).map(({ one }) => one))
+  const asked = keys.flatMap((wantedKey): readonly Difference[] => {
+    const { key, shape } = wantedKey
+    const there = found.filter(({ of }) => of.includes(wantedKey)).map(({ one }) => one)
+    const same = there.filter((one) => checkedShape(one) === shape)
+    const others = there.filter((one) => checkedShape(one) !== shape)
     return [
       ...(same.length === 0 ? [{ kind: 'addForeignKey', key, others } as const] : []),
       ...same
@@ -213,4 +214,26 @@ function foreignKeyDifferences(
       .filter((one) => !claimed.has(one) && one.name === indexName(definition.name, one.columns, 'fkey'))
       .map((key): Difference => ({ kind: 'extraForeignKey', key, wanted: undefined, isThere: false })),
   ]
+}
+
+interface WantedForeignKey {
+  readonly key: ForeignKeyDefinition
+  readonly shape: string
+}
+
+const checkedShape = (key: LiveForeignKey): string => foreignKeyShape({ ...key, isUnchecked: false })
+
+/**
+ * The keys of the model that a table's foreign key stands for: those with its definition, else the one with
+ * most of its columns. Several references can share a column, such as the tenant's.
+ */
+function keysFor(live: LiveForeignKey, keys: readonly WantedForeignKey[]): readonly WantedForeignKey[] {
+  const same = keys.filter(({ shape }) => shape === checkedShape(live))
+  if (same.length > 0) return same
+  const positionOf = ({ key }: WantedForeignKey) => live.columns.indexOf(key.columns.at(-1) as string)
+  const shared = ({ key }: WantedForeignKey) => key.columns.filter((c) => live.columns.includes(c)).length
+  const [best] = keys
+    .filter((key) => positionOf(key) >= 0)
+    .sort((a, b) => shared(b) - shared(a) || positionOf(b) - positionOf(a))
+  return best === undefined ? [] : [best]
 }

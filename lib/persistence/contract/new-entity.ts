@@ -27,6 +27,8 @@ export const nowOf = (sources: Sources): Date => sources.now?.() ?? new Date()
 /**
  * The entity a create stores: what the caller gave, with key, tenant, times and etag assigned.
  * @param rangeOf - what the engine can hold of an integer, where that is less than the kind.
+ * @param hooksSetKey - whether a hook may set a key that the caller has not chosen: the key stays unset, see
+ * {@link keyMade}.
  * @throws InvalidArgument for a value that no column can hold, or a system call that names no tenant.
  */
 export function newEntity<E extends object>(
@@ -35,6 +37,7 @@ export function newEntity<E extends object>(
   scope: Scope,
   sources: Sources,
   rangeOf: (field: Field) => Range | undefined = () => undefined,
+  hooksSetKey = false,
 ): E {
   const entity = model.create()
   const to = entity as Values
@@ -48,6 +51,8 @@ export function newEntity<E extends object>(
   for (const field of model.entityFields)
     // What the table sets is read back.
     if (field.generated === true) to[field.property] = undefined
+    else if (hooksSetKey && field.role === 'key' && !hasOwnKey(model, input, sources))
+      to[field.property] = undefined
     else to[field.property] = initialValue(field, from, to[field.property], model, owner, sources, now)
   model.checkValues(entity)
   if (tenant !== undefined && (to[tenant.property] ?? '') === '')
@@ -91,7 +96,7 @@ function initialValue(
   switch (field.role) {
     case 'key':
       if (field.isMinted === true) return mintedLater(field, given)
-      return given === undefined || given === '' ? (sources.newKey ?? minterOf(field))(now) : given
+      return given === undefined || given === '' ? keyMade(field, sources, now) : given
     case 'tenant':
       // Whatever the caller sent; only a system call over all tenants may say whose it is.
       return owner ?? given
@@ -127,6 +132,10 @@ function ownerOf(field: Field, tenant: string, range: Range | undefined): PartVa
 function mintedLater({ proto }: Field, given: unknown): undefined {
   if (given !== undefined && given !== '') throw choosesMinted(proto)
 }
+
+/** The key that the repository generates. @throws InvalidArgument where nobody can. */
+export const keyMade = (field: Field, sources: Sources, now = nowOf(sources)): PartValue =>
+  (sources.newKey ?? minterOf(field))(now)
 
 /** What mints keys where nobody chooses them. @throws InvalidArgument where nobody can. */
 function minterOf(field: Field): (now: Date) => PartValue {

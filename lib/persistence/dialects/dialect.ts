@@ -172,6 +172,11 @@ export interface Dialect {
    * waited for the lock. Undefined where only a read without a lock makes the snapshot.
    */
   readonly lockBeginsSnapshot: string | undefined
+  /**
+   * Selects a row if a trigger or a rule of a table may leave a write out without an error. Value: the quoted
+   * table. Undefined if none can.
+   */
+  readonly suppressingTriggers: string | undefined
   /** Undefined where each call has a statement of its own. */
   readonly merging: MergingSql | undefined
   /** Whether the engine may have ended the transaction by itself because of this error. */

@@ -109,6 +109,7 @@ const dialect = ({
   rowLock: ({ lock, wait }) => ` ${lock === 'update' ? 'FOR UPDATE' : shareLock(wait)}${LOCK_WAITS[wait]}`,
   isSnapshotFixed: undefined,
   lockBeginsSnapshot: undefined,
+  suppressingTriggers: undefined,
   merging: mysqlMerging,
   endsTransaction: ({ errno, fatal }) => fatal === true || ENDS_TRANSACTION.has(errno),
   mayRollBack: () => false,

@@ -8,6 +8,7 @@ import { postgresHandOver } from './postgres/hand-over.js'
 import { inexactColumns } from './postgres/inexact-columns.js'
 import { postgresMigration, uncountedKeys } from './postgres/migration.js'
 import { postgresMerging } from './postgres/merging.js'
+import { SUPPRESSING_TRIGGERS } from './postgres/table-rules.js'
 import { postgresKinds } from './postgres/kinds.js'
 import { quoteTable } from './quote-table.js'
 import { quoted, textLiteral } from './values/quoted.js'
@@ -83,6 +84,7 @@ export const postgres: Dialect = {
   ],
   isSnapshotFixed: `SELECT current_setting('transaction_isolation') IN ('repeatable read', 'serializable')`,
   lockBeginsSnapshot: `SELECT current_setting('transaction_isolation') = 'repeatable read'`,
+  suppressingTriggers: SUPPRESSING_TRIGGERS,
   merging: postgresMerging,
   rowLock: ({ lock, wait }) => ` FOR ${lock.toUpperCase()}${LOCK_WAITS[wait]}`,
   /** A rollback to a savepoint reveals an ended transaction, so only errors that ended the session count. */

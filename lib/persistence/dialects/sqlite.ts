@@ -76,6 +76,7 @@ export const sqlite: Dialect = {
   rowLock: () => '',
   isSnapshotFixed: undefined,
   lockBeginsSnapshot: undefined,
+  suppressingTriggers: `SELECT 1 AS found FROM sqlite_master WHERE type = 'trigger' AND sql LIKE '%RAISE%IGNORE%' AND lower(tbl_name) = lower(trim(?, '"\`')) LIMIT 1`,
   merging: sqliteMerging,
   endsTransaction: ({ code }) => typeof code === 'string' && ENDS_TRANSACTION.test(code),
   /** A trigger or a constraint with ROLLBACK reports the same error as any other constraint. */

@@ -142,7 +142,7 @@ export class Hooks<E extends object> {
     if (!this.hears(event)) return {}
     const values = valuesOf(this.model, entity)
     await this.#enter(event, [entity], inside, details, () => inside.manager)
-    return changesOf(this.model, values, entity, this.#named(event))
+    return changesOf(this.model, values, entity, this.#named(event), event === 'BeforeInsert')
   }
 
   /** Calls what comes after a write; what it changes is not stored. */

@@ -1,4 +1,6 @@
 import type { Field } from '../../resource/fields/field.js'
+import { Internal } from '../../errors.js'
+import { checkValue } from '../../resource/values/check-value.js'
 import { zeroOf } from '../../resource/values/conversions.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { copied, isSame } from '../../resource/values/same-value.js'
@@ -26,7 +28,8 @@ export function patched<E extends object>(model: ResourceModel<E>, entity: E, va
 
 /**
  * What a hook has changed, by property.
- * @throws TypeError for a property that is the repository's to set. @throws InvalidArgument for a value that
+ * @param isNew - whether the row is new: a hook may set its key if the caller has not.
+ * @throws Internal for a key that the column cannot hold. @throws TypeError for a property that is the repository's to set. @throws InvalidArgument for a value that
  * no column can hold.
  */
 export function changesOf(
@@ -34,6 +37,7 @@ export function changesOf(
   before: Readonly<Values>,
   entity: object,
   hook: string,
+  isNew = false,
 ): Values {
   const after = entity as Values
   for (const property of guarded(model))
@@ -42,14 +46,29 @@ export function changesOf(
   for (const field of model.entityFields) {
     const { property } = field
     if (isSame(before[property], after[property])) continue
+    const isUnset = isNew && field === model.key && (before[property] ?? '') === ''
+    if (isUnset && field.isMinted !== true) {
+      changes[property] = keySet(field, after[property])
+      continue
+    }
     const why = refused(field)
     if (why !== undefined) throw refusal(hook, property, why)
     after[property] ??= model.message === undefined ? undefined : zeroOf(field)
     changes[property] = after[property]
   }
-  const changed = Object.keys(changes)
+  const changed = Object.keys(changes).filter((property) => !isNew || property !== model.key.property)
   if (changed.length > 0) model.checkValues(entity, changed)
   return changes
+}
+
+/** @throws Internal for a value that the column cannot hold: no caller has chosen it. */
+function keySet(field: Field, value: unknown): unknown {
+  try {
+    checkValue(field, value === '' ? undefined : value)
+  } catch (error) {
+    throw new Internal(error)
+  }
+  return value
 }
 
 const refusal = (hook: string, property: string, why: string): TypeError =>

@@ -5,7 +5,7 @@ import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Values } from '../contract/new-entity.js'
 import { ChangedMeanwhile } from '../engines/executor/late-transaction.js'
 import type { LateCalls, RowCall } from '../rows/row-call.js'
-import type { Reach, Target } from '../rows/row-target.js'
+import { type Reach, type Target, targetOf } from '../rows/row-target.js'
 import { type Batches, FOR_WRITE, type GetOptions, type Rows, type RowWrite } from '../rows/rows.js'
 import type { Hooks, WriteEvents } from './call-hooks.js'
 import { patched } from './changes.js'
@@ -38,7 +38,7 @@ export class HookedRows<
     private readonly next: Rows<E, C>,
     private readonly seen: SeenRows<E, C>,
     private readonly hooks: Hooks<E>,
-    private readonly writesAlone: boolean,
+    private readonly writesAlone: () => boolean,
   ) {}
 
   get insertsAtOnce(): boolean {
@@ -57,14 +57,14 @@ export class HookedRows<
 
   async insert(call: C, write: RowWrite): Promise<E> {
     const { inside } = call
-    if (inside === undefined) return this.next.insert(call, write)
+    if (inside === undefined) return this.next.insert(call, keyed(this.#model, write.values, write))
     const { before, after } = this.hooks.events.create
     // Of its own each time: after a deadlock the hooks begin again with what the caller gave.
     const entity = patched(this.#model, this.#model.create(), write.values)
     const changes = await this.hooks.before(before, entity, inside)
     const late = this.#lateOf(call, after)
     const to = late?.isNeeded === false ? late.instead : call
-    const stored = await this.next.insert(to, { ...write, values: { ...write.values, ...changes } })
+    const stored = await this.next.insert(to, keyed(this.#model, { ...write.values, ...changes }, write))
     await this.hooks.after(after, stored, inside)
     return stored
   }
@@ -141,7 +141,7 @@ export class HookedRows<
 
   /** Undefined where more statements than the write come after the hooks before it. */
   #lateOf({ late }: C, after: HookEvent): LateCalls<C> | undefined {
-    return this.writesAlone && !this.hooks.hears(after) ? late : undefined
+    return this.writesAlone() && !this.hooks.hears(after) ? late : undefined
   }
 
   #isMeant(entity: E, { showDeleted }: GetOptions, { precondition }: Target): boolean {
@@ -153,4 +153,15 @@ export class HookedRows<
   get #model(): ResourceModel<E> {
     return this.hooks.model
   }
+}
+
+/** A new row with the key that the caller or a hook has set, else with a generated one. */
+function keyed(model: ResourceModel, values: Readonly<Values>, write: RowWrite): RowWrite {
+  const { key } = model
+  const { newKey } = write
+  if (key.isMinted === true || newKey === undefined) return { ...write, values }
+  const given = values[key.property] ?? ''
+  const all = given === '' ? { ...values, [key.property]: newKey() } : values
+  // A key that a hook has set may be that of another row.
+  return { ...write, row: targetOf(model, all), values: all, isKeyMade: given === '' }
 }

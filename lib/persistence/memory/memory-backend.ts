@@ -45,7 +45,7 @@ export class MemoryBackend<E extends object> implements RowsBackend<E, MemoryCal
     this.hooks = new Hooks(model)
     this.rows = this.hooks.isSilent
       ? store
-      : new HookedRows(store, store, this.hooks, references === undefined)
+      : new HookedRows(store, store, this.hooks, () => references === undefined)
     this.resource = {
       model,
       rangeOf: () => undefined,

@@ -309,5 +309,8 @@ export class References {
   }
 }
 
+/** What a row refers to existed before and after a statement that did not find it. */
+export class ReferencesChanged extends Aborted {}
+
 const changedMeanwhile = (): Aborted =>
-  new Aborted('what the resource refers to was changed at the same time: call again')
+  new ReferencesChanged('what the resource refers to was changed at the same time: call again')

@@ -5,7 +5,14 @@ import type { Patch } from '../../resource/values/increment.js'
 import { checkBatch, textOf } from '../contract/batch.js'
 import { checkCredential, type Verification, withFreshMint } from '../contract/credential-check.js'
 import type { PagingOptions } from '../contract/list-plan.js'
-import { checkNewKey, hasOwnKey, newEntity, type Sources, type Values } from '../contract/new-entity.js'
+import {
+  checkNewKey,
+  hasOwnKey,
+  keyMade,
+  newEntity,
+  type Sources,
+  type Values,
+} from '../contract/new-entity.js'
 import { deletionOf, patchesOf, patchOf, restorationOf, serverSetValues } from '../contract/patch.js'
 import { type ReferringOptions, withMaxRows } from '../contract/related-options.js'
 import type {
@@ -142,13 +149,16 @@ export abstract class StandardRepository<
     return this.#minting(options, (minted) =>
       operations.write('create', options, async (operation) => {
         const { scope } = operation
-        const entity = newEntity(this.model, input, scope, this.#options, this.#backend.resource.rangeOf)
+        const hooksSetKey = this.#backend.hooks.hears('BeforeInsert')
+        const { rangeOf } = this.#backend.resource
+        const entity = newEntity(this.model, input, scope, this.#options, rangeOf, hooksSetKey)
         const secrets = await protectNew(this.model, input as Values, this.#options, scope.context)
         minted(secrets.columns)
         const values = { ...(entity as Values), ...secrets.columns }
         await operation.refers(values)
         const isKeyMade = !hasOwnKey(this.model, input, this.#options)
-        const write = { row: targetOf(this.model, values), values, isKeyMade }
+        const late = hooksSetKey && isKeyMade && { newKey: () => keyMade(this.model.key, this.#options) }
+        const write = { row: targetOf(this.model, values), values, isKeyMade, ...late }
         const isAtomic = !rows.insertsAtOnce
         const created = await operation.send((call) => rows.insert(call, write), { isAtomic })
         return Object.assign(created, secrets.tokens)

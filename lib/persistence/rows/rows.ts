@@ -1,5 +1,6 @@
 import type { Field } from '../../resource/fields/field.js'
 import type { Patched } from '../contract/batch.js'
+import type { PartValue } from '../../resource/keys/key-part.js'
 import type { CredentialRow } from '../contract/credential-check.js'
 import type { Values } from '../contract/new-entity.js'
 import type { LockClause } from '../contract/row-lock.js'
@@ -15,6 +16,8 @@ export interface RowWrite {
   readonly values: Readonly<Values>
   /** Whether the repository has made the key of a new row, so that no other row has it. */
   readonly isKeyMade?: boolean
+  /** Generates the key of a new row that no caller has chosen, if no hook sets it. */
+  readonly newKey?: () => PartValue
   /**
    * Rows that it refers to. The statement selects each of them before it writes, locks it (`FOR SHARE` on
    * PostgreSQL), and writes nothing where one is missing. Empty where they are locked already.

@@ -12,6 +12,7 @@ import { inRange } from '../rows/misses.js'
 import { MissingParent, takenFirst } from '../rows/parents.js'
 import type { SqlCall } from '../rows/row-call.js'
 import type { Reach, Target } from '../rows/row-target.js'
+import { NotInserted } from '../rows/suppressed-writes.js'
 import {
   type Batches,
   type Finds,
@@ -282,7 +283,7 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, SeenRows
   }
 
   #first(rows: readonly Row[]): E {
-    if (rows[0] === undefined) throw new Internal('the database did not return a written row')
+    if (rows[0] === undefined) throw new NotInserted()
     return this.#hydrate(rows[0])
   }
 

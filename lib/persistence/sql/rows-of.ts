@@ -19,6 +19,7 @@ import { MergedFinds } from './merged-finds.js'
 import { MergedRows, type MergingParts } from './merged-rows.js'
 import { writtenEntityOf } from './row-codec.js'
 import { RowStore } from './row-store.js'
+import { GuardedRows, SuppressingTriggers } from './trigger-guard.js'
 
 /** The rows of one resource in a database. */
 export interface SqlRows<E extends object> {
@@ -28,6 +29,7 @@ export interface SqlRows<E extends object> {
   readonly store: RowStore<E>
   readonly finds: Finds<E>
   readonly references: References | undefined
+  readonly triggers: SuppressingTriggers
   readonly events: EmittingRows<E> | undefined
   readonly hooks: Hooks<E>
 }
@@ -57,15 +59,18 @@ export function rowsOf<E extends object>(
     finds = new MergedFinds(store, parts)
   }
   if (references !== undefined) rows = new ReferringRows(rows, references)
+  const triggers = new SuppressingTriggers(database, table)
+  if (triggers.known !== false) rows = new GuardedRows(rows, model, dialect, triggers)
   let events: EmittingRows<E> | undefined
   if (told !== undefined) {
     const isKept = () => rules?.keeps(model.entityFields) === true
     const written = { isKept, entityOf: writtenEntityOf(model) }
     rows = events = new EmittingRows(rows, model, told, outbox, written)
   }
-  const writesAlone = references === undefined && told === undefined && !model.isChangedByTable
+  const isAlone = references === undefined && told === undefined && !model.isChangedByTable
+  const writesAlone = () => isAlone && triggers.known !== true
   if (!hooks.isSilent) rows = new HookedRows(rows, store, hooks, writesAlone)
-  return { rows, store, finds, references, events, hooks }
+  return { rows, store, finds, references, triggers, events, hooks }
 }
 
 /** Whether an entity shows whose row it is. */

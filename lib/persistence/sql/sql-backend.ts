@@ -48,7 +48,11 @@ export class SqlBackend<E extends object> implements RowsBackend<E, SqlCall, Tra
     const { dialect } = database
     this.database = database
     this.check = new DataSourceCheck(database, model)
-    const { rows, store, finds, references, hooks } = rowsOf(database, model, mergeOf(dataSource, options))
+    const { rows, store, finds, references, triggers, hooks } = rowsOf(
+      database,
+      model,
+      mergeOf(dataSource, options),
+    )
     this.rows = rows
     this.#store = store
     this.finds = finds
@@ -66,6 +70,7 @@ export class SqlBackend<E extends object> implements RowsBackend<E, SqlCall, Tra
       indexes: new IndexErrors(model, dialect, this.check.table),
       hooks,
       references,
+      triggers,
     })
     this.relations = new RowsTogether(database, model, (target) => this.#tableOf(target))
     this.family = new SqlFamily({

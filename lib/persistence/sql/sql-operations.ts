@@ -23,6 +23,7 @@ import type { SqlCall } from '../rows/row-call.js'
 import type { IndexErrors } from '../schema/index-errors.js'
 import type { DataSourceCheck } from '../start-up/data-source-check.js'
 import { TransactionScope } from './transaction-scope.js'
+import type { SuppressingTriggers } from './trigger-guard.js'
 import { atomically, current, type Joined, withHooks } from './transaction.js'
 
 /** An operation on the transaction that it joins, or on the pool. */
@@ -48,6 +49,7 @@ export interface OperationParts {
   readonly indexes: IndexErrors
   readonly hooks: Pick<Hooks<object>, 'surround'>
   readonly references: References | undefined
+  readonly triggers: SuppressingTriggers
 }
 
 /** How the operations of a repository run on a database. */
@@ -109,6 +111,7 @@ export class SqlOperations implements Operations<SqlCall> {
    * - the operation does not say, and the resource has `@Emits()`, whichever of its events are told;
    * - the operation does not say, and the dialect does not return the written row, which is read afterwards;
    * - it may write rows of several resources (`together`);
+   * - a trigger of the table may leave the write out: what it writes besides is rolled back then;
    * - code has to see a row that is referred to (`asksCode`), and the row stays locked until the write.
    *
    * Otherwise the write is sent as it is, and outside of a transaction again after a deadlock.
@@ -120,10 +123,11 @@ export class SqlOperations implements Operations<SqlCall> {
     write: (call: SqlCall) => Promise<T>,
     { isAtomic, together }: SendOptions<SqlCall> = {},
   ): Promise<T> {
-    const { model, canReturn, hooks } = this.parts
+    const { model, canReturn, hooks, triggers } = this.parts
     const { on, context, referable } = call
     const tells = model.events !== undefined
     if (together !== undefined && on !== this.database) await together.checkJoined(call)
+    const isGuarded = triggers.known ?? (await triggers.read(call))
     let result: T
     if (hooks.surround(name) || together?.callsHooks === true) {
       const hooked = (
@@ -135,7 +139,12 @@ export class SqlOperations implements Operations<SqlCall> {
         return write(late !== undefined && WRITES_ONE_ROW.has(name) ? lateCall(own, late) : own)
       }
       result = await withHooks(on, context, surrounding(options?.context), hooked, together?.settings)
-    } else if ((isAtomic ?? (!canReturn || tells)) || together !== undefined || referable?.asksCode === true)
+    } else if (
+      (isAtomic ?? (!canReturn || tells)) ||
+      together !== undefined ||
+      isGuarded ||
+      referable?.asksCode === true
+    )
       result = await atomically(on, context, (inside) => write({ ...call, on: inside }), together?.settings)
     // In a transaction a deadlock is the transaction's to retry.
     else result = await (on === this.database ? withRetries(() => write(call), call) : write(call))

@@ -4,6 +4,7 @@ import { RequestContext } from '../../context.js'
 import { ErrNotFound } from '../../errors.js'
 import { refuseNested, tracked } from '../contract/open-transaction.js'
 import { transactionControl } from '../dialects/control-in-text.js'
+import { boundTimes } from './bound-times.js'
 import type { ManagedTransaction, OpenSavepoint } from './managed-transaction.js'
 
 /** What subscribers of TypeORM are told of a transaction. */
@@ -118,7 +119,7 @@ function runnerMethods(
       const on = savepoint?.transaction ?? transaction
       await begun()
       return on.send(
-        () => sender().query(text, values, useStructuredResult as true),
+        () => sender().query(text, values && boundTimes(values, dialect), useStructuredResult as true),
         signal === undefined ? {} : { signal },
       )
     },

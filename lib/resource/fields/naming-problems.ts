@@ -50,3 +50,12 @@ const COLUMN_TYPES = new Map<unknown, string>([
 
 /** The classes that TypeORM itself has a column type for. */
 const KNOWN = new Set<unknown>(COLUMN_TYPES.keys())
+
+/** A table that TypeORM or another application writes holds text with commas in such a column. */
+export const textListProblem = (property: string): Problem =>
+  propertyProblem(
+    'column',
+    property,
+    `${property}: a simple-array column of an existing table holds text with commas, and a repository would read and write JSON`,
+    "convert the column to JSON in a migration and declare @Column('simple-json'); or add @Internal(), which leaves it to TypeORM",
+  )

@@ -34,6 +34,13 @@ export interface LiveColumn {
   readonly generated: string | undefined
   /** Whether the database mints the number of a row that has none: identity, sequence, AUTO_INCREMENT. */
   readonly isMinted?: boolean
+  /**
+   * The rest of its definition, as a statement repeats it that has to write the whole column: how it is
+   * generated, ON UPDATE, CHECK, INVISIBLE, COMMENT.
+   */
+  readonly rest?: string
+  /** A default that the database has and its migrations do not set. */
+  readonly ownFallback?: string
 }
 
 export interface LiveIndex extends IndexShape {

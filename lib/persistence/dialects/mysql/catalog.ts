@@ -47,7 +47,8 @@ async function readTable(
   if (found === undefined) return undefined
   const columns = await live.rows(
     `SELECT COLUMN_NAME AS name, COLUMN_TYPE AS type, IS_NULLABLE AS nullable, COLLATION_NAME AS collated,
-            COLUMN_DEFAULT AS fallback, GENERATION_EXPRESSION AS made, EXTRA AS extra
+            COLUMN_DEFAULT AS fallback, GENERATION_EXPRESSION AS made, EXTRA AS extra,
+            COLUMN_COMMENT AS comment
      FROM information_schema.COLUMNS WHERE ${OF_TABLE} ORDER BY ORDINAL_POSITION`,
     place,
   )
@@ -56,12 +57,15 @@ async function readTable(
     `SELECT * FROM information_schema.STATISTICS WHERE ${OF_TABLE} ORDER BY INDEX_NAME, SEQ_IN_INDEX`,
     place,
   )
-  const { json, checks } = await checksOf(live, place, jsonIsText)
+  const { json, checks, own } = await checksOf(live, place, jsonIsText)
   const exact = await exactDefaults(live, table, columns, jsonIsText)
   const indexes = grouped(parts, 'INDEX_NAME')
   const links = await live.rows(FOREIGN_KEYS, place)
   return {
-    columns: columns.map((row) => columnOf(row, json, jsonIsText, exact.get(String(row.name)))),
+    columns: columns.map((row) => ({
+      ...columnOf(row, json, jsonIsText, exact.get(String(row.name))),
+      ...restOf(row, own.get(String(row.name))),
+    })),
     primaryKey: (indexes.get(PRIMARY) ?? []).map(keyOf),
     indexes: [...indexes].filter(([name]) => name !== PRIMARY).map(([name, keys]) => indexOf(name, keys)),
     foreignKeys: [...grouped(links, 'name')].map(([name, rows]) => foreignKeyOf(name, rows)),
@@ -109,19 +113,23 @@ interface Checks {
   /** MariaDB's JSON is text with a check of its own. */
   readonly json: ReadonlySet<string>
   readonly checks: LiveTable['checks']
+  /** Those that MariaDB keeps with a column, by its name. */
+  readonly own: ReadonlyMap<string, string>
 }
 
 async function checksOf(live: LiveSchema, place: readonly unknown[], jsonIsText: boolean): Promise<Checks> {
   const rows = await live.rows(jsonIsText ? MARIADB_CHECKS : MYSQL_CHECKS, place)
   const isJson = ({ name, clause }: CatalogRow) => jsonIsText && clause === `json_valid(\`${String(name)}\`)`
+  const ofColumn = rows.filter((row) => row.level === 'Column' && !isJson(row))
   return {
+    own: new Map(ofColumn.map(({ name, clause }) => [String(name), String(clause)])),
     json: new Set(rows.filter(isJson).map(({ name }) => String(name))),
     checks: rows.filter((row) => !isJson(row)).map(({ name }) => ({ name: String(name), isValid: true })),
   }
 }
 
 const MARIADB_CHECKS = `
-  SELECT CONSTRAINT_NAME AS name, CHECK_CLAUSE AS clause FROM information_schema.CHECK_CONSTRAINTS
+  SELECT CONSTRAINT_NAME AS name, CHECK_CLAUSE AS clause, LEVEL AS level FROM information_schema.CHECK_CONSTRAINTS
   WHERE CONSTRAINT_SCHEMA = COALESCE(?, DATABASE()) AND TABLE_NAME = ?`
 
 /** Its CHECK_CONSTRAINTS do not say of which table they are. */
@@ -149,6 +157,25 @@ function columnOf(
     isMinted: /\bauto_increment\b/i.test(String(row.extra)),
   }
 }
+
+/** What a MODIFY loses that does not repeat it, beside what the other properties of a column say. */
+function restOf({ made, extra, comment }: CatalogRow, check: string | undefined): Pick<LiveColumn, 'rest'> {
+  const said = String(extra)
+  const [onUpdate] = /\bon update current_timestamp(?:\(\d*\))?/i.exec(said) ?? []
+  const rest = [
+    typeof made === 'string' && made !== ''
+      ? ` GENERATED ALWAYS AS (${made}) ${/\b(?:stored|persistent)\b/i.test(said) ? 'STORED' : 'VIRTUAL'}`
+      : '',
+    onUpdate === undefined ? '' : ` ${onUpdate.toUpperCase()}`,
+    /\binvisible\b/i.test(said) ? ' INVISIBLE' : '',
+    typeof comment !== 'string' || comment === '' ? '' : ` COMMENT ${stringText(comment)}`,
+    // MariaDB takes it last.
+    check === undefined ? '' : ` CHECK (${check})`,
+  ].join('')
+  return rest === '' ? {} : { rest }
+}
+
+const stringText = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`
 
 /**
  * The values of texts of which the catalogs show less: a question mark for a character beyond U+FFFF. Of a

@@ -40,14 +40,52 @@ const columnText = (column: ColumnDefinition): string => {
   return `${quote(name)} ${type}${isText ? COLLATED : ''}${valueText(column, (value) => defaultOf(type, value))}`
 }
 
-const liveText = ({ name, type, collation, nullable, fallback }: LiveColumn): string => {
-  const collated =
-    collation === undefined
-      ? ''
-      : EXACT.includes(collation)
-        ? COLLATED
-        : ` CHARACTER SET ${collation.replace(/_.*$/, '')} COLLATE ${collation}`
-  return `${quote(name)} ${type}${collated}${nullable ? ' NULL' : ' NOT NULL'}${fallback === undefined ? '' : ` DEFAULT ${defaultOf(type, fallback)}`}`
+const collated = (collation: string | undefined): string => {
+  if (collation === undefined) return ''
+  if (EXACT.includes(collation)) return COLLATED
+  return ` CHARACTER SET ${collation.replace(/_.*$/, '')} COLLATE ${collation}`
+}
+
+const liveText = ({
+  name,
+  type,
+  collation,
+  nullable,
+  fallback,
+  generated,
+  rest = '',
+}: LiveColumn): string => {
+  const typed = `${quote(name)} ${type}${collated(collation)}`
+  // MariaDB takes neither NULL nor a default there.
+  if (generated !== undefined) return `${typed}${rest}`
+  return `${typed}${nullable ? ' NULL' : ' NOT NULL'}${fallback === undefined ? '' : ` DEFAULT ${defaultOf(type, fallback)}`}${rest}`
+}
+
+/** A column of a database as MODIFY repeats it: what is not repeated is lost. */
+const modifiedText = (live: LiveColumn): string => {
+  const minted = live.isMinted === true ? ' AUTO_INCREMENT' : ''
+  const fallback = live.fallback ?? live.ownFallback
+  return liveText({ ...live, fallback, rest: `${minted}${live.rest ?? ''}` })
+}
+
+/** The same with what the model says of it: a default of the table stays unless the model has another. */
+const changedText = ({ column, live }: Omit<ColumnChange, 'table'>): string => {
+  const { type, isText, nullable, fallback, initial } = column
+  const precision = /^(?:datetime|timestamp)(\(\d\))?$/.exec(type)
+  const timed = (text: string) =>
+    precision === null
+      ? text
+      : text.replace(/\bcurrent_timestamp(\(\d*\))?/gi, `CURRENT_TIMESTAMP${precision[1] ?? ''}`)
+  const own = live.fallback ?? live.ownFallback
+  const value = fallback ?? initial ?? (own === undefined ? undefined : timed(own))
+  return modifiedText({
+    ...live,
+    type,
+    collation: isText ? EXACT[0] : undefined,
+    nullable,
+    fallback: value,
+    ...(live.rest === undefined ? {} : { rest: timed(live.rest) }),
+  })
 }
 
 const keyText = ({ name, columns, unique }: IndexDefinition): string =>
@@ -104,8 +142,8 @@ const COPIES =
 
 const modify = (what: string, { table, column, live }: ColumnChange, how: string): ChangeFile => ({
   what: `${what}_${table.name}_${column.name}`,
-  up: [alterTable(table, `MODIFY ${columnText(column)}${how}`)],
-  down: [alterTable(table, `MODIFY ${liveText(live)}`)],
+  up: [alterTable(table, `MODIFY ${changedText({ column, live })}${how}`)],
+  down: [alterTable(table, `MODIFY ${modifiedText(live)}`)],
 })
 
 /**

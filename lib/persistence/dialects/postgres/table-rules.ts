@@ -62,3 +62,13 @@ export const TABLE_RULES = `
   LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
   LEFT JOIN pg_type t ON t.oid = a.atttypid
   WHERE c.oid = to_regclass($1)`
+
+/** Row triggers before a write, and rules, of the table and of its partitions. Value: the quoted table. */
+export const SUPPRESSING_TRIGGERS = `
+  WITH t AS (
+    SELECT to_regclass($1) AS oid
+    UNION SELECT relid FROM pg_partition_tree(to_regclass($1)))
+  SELECT 1 FROM t JOIN pg_trigger g ON g.tgrelid = t.oid
+  WHERE NOT tgisinternal AND tgenabled <> 'D' AND (tgtype & 1) = 1 AND (tgtype & 66) <> 0
+  UNION ALL SELECT 1 FROM t JOIN pg_rewrite r ON r.ev_class = t.oid WHERE ev_type <> '1' AND is_instead
+  LIMIT 1`

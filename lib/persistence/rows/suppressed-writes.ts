@@ -1,0 +1,28 @@
+import { ErrPreconditionFailed, Internal } from '../../errors.js'
+import type { RequestContext } from '../../context.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
+
+/** A database did not return the row that it was told to insert. */
+export class NotInserted extends Internal {
+  constructor() {
+    super('the database did not return a written row')
+  }
+}
+
+/** Reports in the log that a trigger has left a write out. @returns what the caller gets. */
+export function suppressed({ type }: ResourceModel, operation: string, context: RequestContext) {
+  const error = new ErrPreconditionFailed(undefined, [
+    {
+      kind: 'preconditionFailure',
+      type: 'TRIGGER',
+      subject: type,
+      description: `the database does not let this ${type} be ${operation}`,
+    },
+  ])
+  context.reportFailure(
+    `a trigger of the table of ${type} suppressed a write, which was rolled back: the row was not ${operation}`,
+    error,
+    true,
+  )
+  return error
+}

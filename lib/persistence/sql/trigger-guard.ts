@@ -1,0 +1,161 @@
+import type { ResourceModel } from '../../resource/resource-model.js'
+import { incrementsIn } from '../../resource/values/increment.js'
+import type { Values } from '../contract/new-entity.js'
+import type { TableName } from '../dialects/catalog/table-definition.js'
+import type { Dialect } from '../dialects/dialect.js'
+import { quoteTable } from '../dialects/quote-table.js'
+import { named } from '../engines/executor/named.js'
+import type { Database, Executor, Statement } from '../engines/executor/executor.js'
+import { ReferencesChanged } from '../references/checked-references.js'
+import { inRange } from '../rows/misses.js'
+import type { SqlCall } from '../rows/row-call.js'
+import type { Reach, Target } from '../rows/row-target.js'
+import {
+  type Batches,
+  FOR_WRITE,
+  type GetOptions,
+  type RowPatch,
+  type Rows,
+  type RowWrite,
+} from '../rows/rows.js'
+import { NotInserted, suppressed } from '../rows/suppressed-writes.js'
+
+/** Whether triggers of a table may leave writes out. The catalog is read once, before the first write. */
+export class SuppressingTriggers {
+  readonly #asked: Statement | undefined
+  readonly #table: string
+  #known: boolean | undefined
+
+  #reading: Promise<boolean> | undefined
+
+  constructor(
+    private readonly database: Database,
+    table: TableName,
+  ) {
+    const { suppressingTriggers, ...dialect } = database.dialect
+    this.#asked = suppressingTriggers === undefined ? undefined : named(suppressingTriggers)
+    this.#table = quoteTable(table, dialect)
+    if (this.#asked === undefined) this.#known = false
+  }
+
+  /** Undefined until it is read. */
+  get known(): boolean | undefined {
+    return this.#known
+  }
+
+  /** Calls outside of transactions share one read: none of them holds a connection meanwhile. */
+  async read({ on, signal }: Pick<SqlCall, 'on' | 'signal'>): Promise<boolean> {
+    if (this.#known !== undefined || this.#asked === undefined) return this.#known === true
+    if (on !== this.database) return this.#ask(this.#asked, on, signal)
+    this.#reading ??= this.#ask(this.#asked, on, undefined).finally(() => {
+      this.#reading = undefined
+    })
+    return this.#reading
+  }
+
+  async #ask(asked: Statement, on: Executor, signal: SqlCall['signal']): Promise<boolean> {
+    const { rows } = await on.run(asked, [this.#table], { calls: 0, ...(signal && { signal }) })
+    return (this.#known = rows.length > 0)
+  }
+}
+
+/**
+ * Tells rows that a trigger does not let be written from rows that do not exist. Its writes run in a
+ * transaction, so that an error takes back what the trigger has written.
+ */
+export class GuardedRows<E extends object> implements Rows<E> {
+  constructor(
+    private readonly next: Rows<E>,
+    private readonly model: ResourceModel<E>,
+    private readonly dialect: Dialect,
+    private readonly triggers: SuppressingTriggers,
+  ) {}
+
+  get insertsAtOnce(): boolean {
+    return this.next.insertsAtOnce
+  }
+
+  batches(tenant: string | undefined, patches: readonly Readonly<Values>[]): Batches<E> | undefined {
+    const next = this.next.batches(tenant, patches)
+    return (
+      next && {
+        batchUpdate: async (call, items, reach) =>
+          (await this.triggers.read(call))
+            ? this.#updateEach(call, items, reach)
+            : next.batchUpdate(call, items, reach),
+        batchDelete: async (call, keys, reach, values) =>
+          (await this.triggers.read(call))
+            ? this.#deleteEach(call, keys, reach, values)
+            : next.batchDelete(call, keys, reach, values),
+      }
+    )
+  }
+
+  get(call: SqlCall, row: Target, how?: GetOptions): Promise<E | undefined> {
+    return this.next.get(call, row, how)
+  }
+
+  batchGet(call: SqlCall, keys: readonly string[], reach: Reach, how?: GetOptions): Promise<E[]> {
+    return this.next.batchGet(call, keys, reach, how)
+  }
+
+  async insert(call: SqlCall, write: RowWrite): Promise<E> {
+    if (!(await this.triggers.read(call))) return this.next.insert(call, write)
+    try {
+      return await this.next.insert(call, write)
+    } catch (error) {
+      const isLeftOut = error instanceof NotInserted || error instanceof ReferencesChanged
+      throw isLeftOut ? suppressed(this.model, 'created', call.context) : error
+    }
+  }
+
+  async update(call: SqlCall, write: RowWrite): Promise<E | undefined> {
+    if (!(await this.triggers.read(call))) return this.next.update(call, write)
+    const increments = incrementsIn(write.values)
+    const row = increments.length === 0 ? write.row : inRange(write.row, increments, this.dialect)
+    const before = await this.next.get(call, row, { lock: FOR_WRITE })
+    const updated = before && (await this.next.update(call, write))
+    if (before !== undefined && updated === undefined) throw suppressed(this.model, 'updated', call.context)
+    return updated
+  }
+
+  async delete(call: SqlCall, write: RowWrite): Promise<boolean> {
+    if (!(await this.triggers.read(call))) return this.next.delete(call, write)
+    const before = await this.next.get(call, write.row, { lock: FOR_WRITE })
+    if (before === undefined) return false
+    if (!(await this.next.delete(call, write))) throw suppressed(this.model, 'deleted', call.context)
+    return true
+  }
+
+  async undelete(call: SqlCall, write: RowWrite): Promise<E | undefined> {
+    if (!(await this.triggers.read(call))) return this.next.undelete(call, write)
+    const before = await this.next.get(call, write.row, { lock: FOR_WRITE, showDeleted: true })
+    const { deleteTime } = this.model
+    const isDeleted =
+      before !== undefined &&
+      deleteTime !== undefined &&
+      (before as Values)[deleteTime.property] !== undefined
+    const restored = isDeleted ? await this.next.undelete(call, write) : undefined
+    if (isDeleted && restored === undefined) throw suppressed(this.model, 'undeleted', call.context)
+    return restored
+  }
+
+  async #updateEach(call: SqlCall, items: readonly RowPatch[], reach: Reach): Promise<(E | undefined)[]> {
+    const updated: (E | undefined)[] = []
+    for (const { key, patch } of items)
+      updated.push(await this.update(call, { row: { ...reach, key }, values: patch }))
+    return updated
+  }
+
+  async #deleteEach(
+    call: SqlCall,
+    keys: readonly string[],
+    reach: Reach,
+    values: Readonly<Values>,
+  ): Promise<number> {
+    let deleted = 0
+    for (const key of [...keys].sort(this.model.keys.compare))
+      if (await this.delete(call, { row: { ...reach, key }, values })) deleted++
+    return deleted
+  }
+}

@@ -1,0 +1,132 @@
+import { expect } from 'chai'
+import type { DataSource } from 'typeorm'
+import { BeforeUpdate, Column, Entity, PrimaryColumn } from 'typeorm'
+import { ETag, Resource, SoftDeletable, TenantScoped } from '../../../decorators/index.js'
+import { type CallFailure, RequestContext } from '../../../lib/context.js'
+import { ErrNotFound, ErrPreconditionFailed } from '../../../lib/errors.js'
+import { repositoryOf } from '../../../lib/persistence/repository-of.js'
+import { createTables } from '../../../lib/persistence/schema/create-tables.js'
+import { transaction } from '../../../lib/persistence/sql/transaction.js'
+import { databases, describeOn, merged } from '../../support/databases/backends.js'
+import { rejection } from '../../support/rejection.js'
+
+abstract class Guarded {
+  @PrimaryColumn({ length: 40 }) id!: string
+  @Column({ length: 80 }) title!: string
+  @ETag() etag!: string
+  accountId!: string
+}
+
+@Resource()
+@Entity('bolts')
+@TenantScoped()
+class Bolt extends Guarded {}
+
+@Resource()
+@Entity('clips')
+@TenantScoped()
+@SoftDeletable()
+class Clip extends Guarded {
+  deleteTime?: Date
+
+  @BeforeUpdate() tidy(): void {
+    this.title = this.title.trim()
+  }
+}
+
+/** Writes of `keep` are left out, and noted. */
+const TRIGGERS: Readonly<Record<string, (table: string) => readonly string[]>> = {
+  postgres: (table) => [
+    `CREATE OR REPLACE FUNCTION leave_out() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+       INSERT INTO notes VALUES (TG_OP);
+       IF TG_OP = 'DELETE' THEN RETURN CASE WHEN OLD.title = 'keep' THEN NULL ELSE OLD END; END IF;
+       RETURN CASE WHEN NEW.title = 'skip' THEN NULL WHEN TG_OP = 'UPDATE' AND OLD.title = 'keep' THEN NULL ELSE NEW END;
+     END $$`,
+    `CREATE TRIGGER leaves_out BEFORE INSERT OR UPDATE OR DELETE ON ${table} FOR EACH ROW EXECUTE FUNCTION leave_out()`,
+  ],
+  sqlite: (table) =>
+    ['INSERT', 'UPDATE', 'DELETE'].map(
+      (event) =>
+        `CREATE TRIGGER ${table}_${event} BEFORE ${event} ON ${table} WHEN ${event === 'INSERT' ? `NEW.title = 'skip'` : event === 'UPDATE' ? `NEW.title = 'skip' OR OLD.title = 'keep'` : `OLD.title = 'keep'`}
+         BEGIN INSERT INTO notes VALUES ('${event}'); SELECT RAISE(IGNORE); END`,
+    ),
+}
+const ENGINES = [...databases, ...merged].filter(({ name }) => /postgres|sqlite/.test(name))
+
+describeOn('a write that a trigger suppresses', ENGINES, (backend) => {
+  let dataSource: DataSource
+  let close: () => Promise<void>
+  const failures: CallFailure[] = []
+  const asTenant = <T>(tenant: string, fn: () => Promise<T>): Promise<T> =>
+    new RequestContext({
+      principal: { tenant, subject: 'ada', groups: [], scopes: [] },
+      onFailure: (failure) => void failures.push(failure),
+    }).run(fn)
+
+  before(async () => {
+    const opened = await backend.open([Bolt, Clip])
+    close = opened.close
+    dataSource = opened.dataSource!
+    await createTables(dataSource, [Bolt, Clip], opened.database!.dialect.name)
+    await dataSource.query('CREATE TABLE notes (event varchar(20))')
+    const engine = /postgres/.test(backend.name) ? 'postgres' : 'sqlite'
+    for (const table of ['bolts', 'clips'])
+      for (const text of TRIGGERS[engine]!(table)) await dataSource.query(text)
+  })
+  after(() => close())
+
+  const notes = async () => (await dataSource.query<{ event: string }[]>('SELECT event FROM notes')).length
+
+  for (const Entity of [Bolt, Clip])
+    it(`is FAILED_PRECONDITION for a ${Entity.name}, is logged, and leaves nothing behind`, async () => {
+      const repository = new (repositoryOf<Bolt | Clip>(Entity))(dataSource)
+      await asTenant('acme', async () => {
+        for (const id of ['a', 'b']) await repository.create({ id, title: 'free' })
+        await repository.create({ id: 'k', title: 'keep' })
+        const before = await notes()
+        const writes: readonly (() => Promise<unknown>)[] = [
+          () => repository.create({ id: 'c', title: 'skip' }),
+          () => repository.update('a', { title: 'skip' }, ['title']),
+          () => repository.modify('a', () => ({ title: 'skip' })),
+          () => repository.delete('k'),
+          () =>
+            repository.batchUpdate([
+              { key: 'a', entity: { title: 'other' }, fieldMask: ['title'] },
+              { key: 'b', entity: { title: 'skip' }, fieldMask: ['title'] },
+            ] as never),
+          () => repository.batchDelete(['a', 'k']),
+          () => transaction(dataSource, () => repository.update('a', { title: 'skip' }, ['title'])),
+        ]
+        for (const write of writes) {
+          failures.length = 0
+          await rejection(write(), ErrPreconditionFailed)
+          expect(failures.map(({ message }) => message).join()).to.match(/a trigger .* suppressed a write/)
+          expect(await notes()).to.equal(before)
+          expect(await repository.get('a')).to.include({ title: 'free' })
+        }
+        await transaction(dataSource, async () => {
+          await rejection(repository.update('a', { title: 'skip' }, ['title']), ErrPreconditionFailed)
+          await repository.update('b', { title: 'after' }, ['title'])
+        })
+        expect(await repository.get('b')).to.include({ title: 'after' })
+      })
+    })
+
+  it('is told from rows that are missing, of another tenant, or have another etag', async () => {
+    const bolts = new (repositoryOf(Bolt))(dataSource)
+    await asTenant('umbra', async () => {
+      failures.length = 0
+      for (const id of ['a', 'none']) {
+        await rejection(bolts.update(id, { title: 'skip' }, ['title']), ErrNotFound)
+        await rejection(bolts.delete(id), ErrNotFound)
+        await rejection(bolts.batchDelete([id]), ErrNotFound)
+      }
+      await bolts.create({ id: 'a', title: 'mine' })
+      const stale = bolts.update('a', { title: 'skip' }, ['title'], { ifMatch: '"old"' })
+      expect((await rejection(stale, ErrPreconditionFailed)).details).to.deep.include.members([
+        { ...ErrPreconditionFailed.etag().details.at(-1) },
+      ])
+      expect(failures).to.deep.equal([])
+    })
+  })
+})
