@@ -77,6 +77,6 @@ export interface CallReferences {
 
 /**
  * What a handler does with a decision by row: a standard method restricts its repository itself, by what it
- * does with it.
+ * does with it. A function around a read may also restrict other repositories.
  */
-export type RowAccessUse = 'reads' | 'writes' | 'restricted' | 'none'
+export type RowAccessUse = 'reads' | 'wrapsRead' | 'writes' | 'restricted' | 'none'

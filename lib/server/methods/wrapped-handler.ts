@@ -90,7 +90,7 @@ export const wrappedHandler = (
     supportsValidateOnly: true,
     supportsIfMatch: comparesEtags(method),
     readsNestedValidateOnly: false,
-    rowAccess: rowAccessOf(method),
+    rowAccess: rowAccessOf(method) === 'reads' ? 'wrapsRead' : 'writes',
     checkReplay: parts.checkReplay,
     changesRelated: changesRelated(method),
     asksLists: asksLists(method, repository),
