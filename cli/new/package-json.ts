@@ -34,8 +34,6 @@ export function packageJson({ name, database, nest, authentication }: Choices): 
     ...own.devDependencies,
     ...own.peerDependencies,
     ...own.dependencies,
-    // The package `typescript` here is the one whose API tools use.
-    typescript: own.devDependencies['native-typescript']?.replace('npm:typescript@', ''),
   }
   const versions = (names: readonly string[]) =>
     Object.fromEntries(names.map((one) => [one, known[one] ?? `^${own.version}`]))
@@ -81,6 +79,8 @@ export function packageJson({ name, database, nest, authentication }: Choices): 
         '@scarf/scarf': false,
         protobufjs: false,
       },
+      // It works with this version of TypeScript, and its peer dependency does not know that yet.
+      overrides: { 'openapi-typescript': { typescript: '$typescript' } },
       // swagger-ui-dist brings it, and it tells others of installs.
       scarfSettings: { enabled: false },
     },
