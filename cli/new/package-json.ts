@@ -9,6 +9,7 @@ interface Manifest {
   readonly dependencies: Readonly<Record<string, string>>
   readonly peerDependencies: Readonly<Record<string, string>>
   readonly devDependencies: Readonly<Record<string, string>>
+  readonly overrides: Readonly<Record<string, unknown>>
 }
 
 /** Compile `.proto` files; nothing of them is in this package. */
@@ -79,8 +80,11 @@ export function packageJson({ name, database, nest, authentication }: Choices): 
         '@scarf/scarf': false,
         protobufjs: false,
       },
-      // It works with this version of TypeScript, and its peer dependency does not know that yet.
-      overrides: { 'openapi-typescript': { typescript: '$typescript' } },
+      // What warns or fails as it is: a client of NATS on Node.js 20, and openapi-typescript with this TypeScript.
+      overrides: {
+        '@nats-io/nuid': own.overrides['@nats-io/nuid'],
+        'openapi-typescript': own.overrides['openapi-typescript'],
+      },
       // swagger-ui-dist brings it, and it tells others of installs.
       scarfSettings: { enabled: false },
     },
