@@ -80,7 +80,7 @@ export function packageJson({ name, database, nest, authentication }: Choices): 
         '@scarf/scarf': false,
         protobufjs: false,
       },
-      // What warns or fails as it is: a client of NATS on Node.js 20, and openapi-typescript with this TypeScript.
+      // As they are, NATS warns on Node.js 20, and openapi-typescript conflicts with this TypeScript.
       overrides: {
         '@nats-io/nuid': own.overrides['@nats-io/nuid'],
         'openapi-typescript': own.overrides['openapi-typescript'],

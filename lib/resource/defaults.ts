@@ -61,12 +61,13 @@ export function defaultOf(
 }
 
 /** A 64-bit integer is written as TypeORM's own options write it: `default: 0` and `default: '0'`. */
-function asHeld({ kind, hasDigits }: Field, constant: unknown): unknown {
-  if (kind !== 'int64' && kind !== 'uint64') return constant
+function asHeld(field: Field, constant: unknown): unknown {
+  const { family, holds } = kindOf(field).declared
+  if (family !== 'integers' || holds !== 'bigint') return constant
   const isInteger =
     typeof constant === 'string' ? /^-?\d{1,20}$/.test(constant) : Number.isSafeInteger(constant)
   if (!isInteger) return constant
-  return hasDigits === true ? String(constant) : BigInt(constant as string | number)
+  return field.hasDigits === true ? String(constant) : BigInt(constant as string | number)
 }
 
 function made(field: Field, make: () => unknown): unknown {

@@ -85,6 +85,10 @@ export const splitPaths = (text: string): string[] => text.match(/(?:`[^`]*`|[^,
 
 /** Finds a dotted path in either spelling; undefined if the message has no such field. */
 export function findMaskPath(message: DescMessage, path: string): MaskPath | undefined {
+  if (!path.includes('.')) {
+    const field = fieldByEitherName(message, path)
+    return field && { proto: field.name, json: field.jsonName }
+  }
   const steps = maskSteps(message, path)
   if (steps === undefined) return undefined
   const joined = (nameOf: (field: DescField) => string): string =>

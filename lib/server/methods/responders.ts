@@ -21,7 +21,7 @@ import type { CallReferences, FilterAccess, ReferringWrite } from '../chain/row-
 import { sparingImmutable } from './immutable-fields.js'
 import { conditional, conflictOf, firstThatHolds } from './etag-conditions.js'
 import { entityForm, listForm } from './reply-forms.js'
-import { listOptions, maskOfClients, maskToWrite, putKey, relatedIn, withTokens } from './resource-request.js'
+import { listOptions, maskToWrite, putKey, relatedIn, withTokens } from './resource-request.js'
 import { checkId, keyIn, keyInside, type Named, namedIn, namedInside } from './scope/names-in-requests.js'
 import { type KeyShape, keyShape } from './scope/key-shape.js'
 import { checkHeld, checkScope, heldIn, putScope, under } from './scope/path-scope.js'
@@ -129,7 +129,6 @@ const RESPONDERS: Responders = {
     const { model } = repository
     const form = entityForm(model, desc.output)
     const mask = methodOf(desc).updateMask
-    const checkMask = maskOfClients(model)
     const spared = sparingImmutable(model)
     const messageOf = requiredIn<Message>(resource)
     const keyOf = keyInside(model, resource)
@@ -139,7 +138,6 @@ const RESPONDERS: Responders = {
       if (scope.length > 0) await checkStored(repository, [{ key, held: heldIn(scope, request) }], facts)
       const entity = model.fromMessage(message)
       const { paths, touchOnly } = spared(maskToWrite(mask?.(request) ?? [], facts.ignoredMask), entity)
-      checkMask?.(paths)
       const { context, ifMatch } = facts
       const conditions = ifMatch === undefined ? { context } : await conditional(repository, key, facts)
       const options = touchOnly ? { ...conditions, touchOnly } : conditions
@@ -201,7 +199,6 @@ const RESPONDERS: Responders = {
     const { model } = repository
     const form = listForm(model, desc.output, items)
     const mask = maskReader(requests.message, 'update_mask')
-    const checkMask = maskOfClients(model)
     const spared = sparingImmutable(model)
     const requestId = stringReader(requests.message, 'request_id')
     const messageOf = requiredIn<Message>(resource)
@@ -220,7 +217,6 @@ const RESPONDERS: Responders = {
           const message = messageOf(item)
           const entity = model.fromMessage(message)
           const { paths, touchOnly } = spared({ paths: mask?.(item) ?? [], touchOnly: false }, entity)
-          checkMask?.(paths)
           const { key, held } = namedOf(message, `${at}.`)
           stored.push({ key, held: [...place, ...held] })
           // The etag of an item's resource is no precondition.

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { root } from './support/root.js'
+import { root } from '../support/root.js'
 
 interface Locked {
   readonly version?: string
