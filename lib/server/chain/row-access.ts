@@ -53,6 +53,8 @@ export interface ReferringWrite {
   readonly named: () => readonly object[]
   /** Whether they are known when the write has begun, and not before. */
   readonly isLate?: boolean
+  /** Whether only references of the request are checked, and not those that the server sets. */
+  readonly isOfRequest?: boolean
 }
 
 /** Writes of one repository, whose caller may not refer to everything. */

@@ -38,12 +38,7 @@ export const errorMapper = (logger: Logger): Interceptor<unknown, RequestId> => 
 const orFail = (reply: Reply, fail: (error: unknown) => never): Reply =>
   Symbol.asyncIterator in reply ? mapStreamError(reply, fail) : reply
 
-const mapped = (
-  error: unknown,
-  call: Call & RequestId,
-  logger: Logger,
-  outages: Outages,
-): AshlarError => {
+const mapped = (error: unknown, call: Call & RequestId, logger: Logger, outages: Outages): AshlarError => {
   const { time, requestId, path } = call
   const known = toAshlarError(ofRequestOrCode(error, call), time)
   // A stopped call says that it was cancelled; the time of the call knows the real reason.

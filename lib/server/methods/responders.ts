@@ -110,7 +110,7 @@ const RESPONDERS: Responders = {
         putKey(model, entity, given, id)
       }
       if (scope.length > 0) putScope(model, scope, request, { message, entity }, facts.context.tenant)
-      const write: ReferringWrite = { operation: 'create', named: () => [entity] }
+      const write: ReferringWrite = { operation: 'create', named: () => [entity], isOfRequest: true }
       const create = (context: RequestContext) =>
         referring(unrestricted, facts, write, { context }, (options) => repository.create(entity, options))
       const field = `${resource.name}.${model.key.proto}`
@@ -141,7 +141,7 @@ const RESPONDERS: Responders = {
       const { context, ifMatch } = facts
       const conditions = ifMatch === undefined ? { context } : await conditional(repository, key, facts)
       const options = touchOnly ? { ...conditions, touchOnly } : conditions
-      const write: ReferringWrite = { operation: 'update', named: () => [entity] }
+      const write: ReferringWrite = { operation: 'update', named: () => [entity], isOfRequest: true }
       const update = (asked: typeof options) => repository.update(key, entity, paths, asked)
       return new EntityReply(form, await referring(unrestricted, facts, write, options, update))
     }
@@ -225,7 +225,7 @@ const RESPONDERS: Responders = {
       )
       await checkStored(repository, stored, facts)
       const named = () => updates.map(({ entity }) => entity)
-      const write: ReferringWrite = { operation: 'batchUpdate', named }
+      const write: ReferringWrite = { operation: 'batchUpdate', named, isOfRequest: true }
       const { context } = facts
       const entities = await referring(unrestricted, facts, write, { context }, (options) =>
         repository.batchUpdate(updates, options),
@@ -253,7 +253,7 @@ const RESPONDERS: Responders = {
 }
 
 /** It names no references: the stored ones count again. */
-const RESTORED: ReferringWrite = { operation: 'undelete', named: () => [] }
+const RESTORED: ReferringWrite = { operation: 'undelete', named: () => [], isOfRequest: true }
 
 /** Writes what may refer to other resources, as far as the caller may. */
 const referring = <O extends OperationOptions, R>(
