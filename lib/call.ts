@@ -248,8 +248,9 @@ export interface ServerCall {
   /**
    * The repository as this call may use it. Where the authorizer decides by row, it reaches the rows that
    * both the decision about the call and that about `get` allow; else it is the repository itself. Where the
-   * rule of the call names another resource, the Get of the repository's own resource is asked about. For a
-   * function that `supportsRowAccess`.
+   * rule of the call names another resource, the Get of the repository's own resource is asked about.
+   * @throws TypeError if the authorizer decides by row, and the function has neither `supportsRowAccess` nor
+   * `wrapped`.
    */
   restricted<R extends object>(repository: R): RestrictedOperations<R>
   /** Starts long-running operations. */

@@ -125,6 +125,7 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
       ...['lib/faults', 'lib/files', 'lib/text', 'lib/gateway', 'lib/openapi', 'lib/resource', 'lib/gen'],
       ...[
         'lib/persistence/contract/related-options.ts',
+        'lib/persistence/contract/update-mask.ts',
         'lib/persistence/contract/precondition.ts',
         'lib/persistence/repository/options-at.ts',
         'lib/persistence/contract/batch.ts',

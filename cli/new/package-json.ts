@@ -9,6 +9,7 @@ interface Manifest {
   readonly dependencies: Readonly<Record<string, string>>
   readonly peerDependencies: Readonly<Record<string, string>>
   readonly devDependencies: Readonly<Record<string, string>>
+  readonly overrides: Readonly<Record<string, unknown>>
 }
 
 /** Compile `.proto` files; nothing of them is in this package. */
@@ -34,8 +35,6 @@ export function packageJson({ name, database, nest, authentication }: Choices): 
     ...own.devDependencies,
     ...own.peerDependencies,
     ...own.dependencies,
-    // The package `typescript` here is the one whose API tools use.
-    typescript: own.devDependencies['native-typescript']?.replace('npm:typescript@', ''),
   }
   const versions = (names: readonly string[]) =>
     Object.fromEntries(names.map((one) => [one, known[one] ?? `^${own.version}`]))
@@ -80,6 +79,11 @@ export function packageJson({ name, database, nest, authentication }: Choices): 
         ...Object.fromEntries([...built, '@bufbuild/buf'].map((one) => [one, true])),
         '@scarf/scarf': false,
         protobufjs: false,
+      },
+      // As they are, NATS warns on Node.js 20, and openapi-typescript conflicts with this TypeScript.
+      overrides: {
+        '@nats-io/nuid': own.overrides['@nats-io/nuid'],
+        'openapi-typescript': own.overrides['openapi-typescript'],
       },
       // swagger-ui-dist brings it, and it tells others of installs.
       scarfSettings: { enabled: false },

@@ -41,7 +41,10 @@ export function libraryServer(options: LibraryServerOptions): Server {
     .grpcAddr(grpcAddr)
     .httpAddr(httpAddr)
     .logger(logger)
-    .gateway({ openapi: { title: 'Library', version: '1.0.0', license: { name: 'MIT', identifier: 'MIT' } } })
+    .gateway({
+      updateMask: 'normalize',
+      openapi: { title: 'Library', version: '1.0.0', license: { name: 'MIT', identifier: 'MIT' } },
+    })
     .principalFunc(devPrincipal)
     .authorizer(devAuthorizer(['shelf', 'book'].map((resource) => ({ ...grant, resource }))))
     .allowDevelopment()

@@ -46,7 +46,10 @@ export async function orderServer(options: OrderServerOptions): Promise<Server> 
     .grpcAddr(grpcAddr)
     .httpAddr(httpAddr)
     .logger(logger)
-    .gateway({ openapi: { title: 'Orders', version: '1.0.0', license: { name: 'MIT', identifier: 'MIT' } } })
+    .gateway({
+      updateMask: 'normalize',
+      openapi: { title: 'Orders', version: '1.0.0', license: { name: 'MIT', identifier: 'MIT' } },
+    })
     .principalFunc(devPrincipal)
     .authorizer(orderAuthorizer)
     .allowDevelopment()

@@ -41,7 +41,7 @@ export async function signInServer(options: SignInServerOptions): Promise<Server
     }),
   }
   return new ServerBuilder({ grpcAddr, httpAddr, logger, ...access })
-    .gateway({})
+    .gateway({ updateMask: 'normalize' })
     .register(WidgetService, widgets, {
       retireWidget: async ({ id }) => widgets.model.toMessage(await widgets.retire(id)),
     })

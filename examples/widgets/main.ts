@@ -36,6 +36,7 @@ export async function widgetServer(options: WidgetServerOptions): Promise<Server
     .logger(logger)
     .gateway({
       connect: true,
+      updateMask: 'normalize',
       openapi: { title: 'Widgets', version: '1.0.0', license: { name: 'MIT', identifier: 'MIT' } },
     })
     .principalFunc(devPrincipal)

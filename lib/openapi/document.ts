@@ -7,6 +7,7 @@ import { pathsOf } from './operation/path-text.js'
 import { RESPONSE_HEADERS, sharedResponses } from './operation/responses.js'
 import { Examples } from './schema/examples.js'
 import { MessageSchemas } from './schema/message-schemas.js'
+import { UniqueNames } from './schema/unique-names.js'
 import type { JsonObject, OpenApiInfo, OpenApiSource } from './source/source.js'
 
 /**
@@ -32,13 +33,14 @@ function documentOf(source: OpenApiSource): JsonObject {
   const describing = { source, schemas, examples: new Examples(schemas) }
   const paths = pathsOf(ruled.map(({ binding }) => binding))
   const items = new Map<string, Record<string, unknown>>()
+  const ids = new UniqueNames(ruled.map(({ binding }) => idOf(binding)))
   for (const { binding, suffix } of ruled) {
     const path = paths.get(binding)
     if (path === undefined) continue
     const item = items.get(path.text) ?? {}
     items.set(path.text, item)
     for (const [verb, more] of verbsOf(binding))
-      put(item, verb, operationOf(binding, path, suffix + more, describing))
+      put(item, verb, operationOf(binding, path, ids.of(idOf(binding) + suffix + more), describing))
   }
   const status = schemas.message(StatusSchema, 'output')
   const { schemes, requirements } = source.security
@@ -68,6 +70,8 @@ function documentOf(source: OpenApiSource): JsonObject {
     },
   }
 }
+
+const idOf = ({ method }: Binding): string => `${method.parent.typeName}.${method.name}`
 
 /** Every rule of a service in the order of its methods; an additional one has a suffix. */
 const ruledOf = ({ methods }: DescService): readonly Ruled[] =>

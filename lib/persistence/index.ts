@@ -40,6 +40,7 @@ export type {
   RelatedOptions,
   Repository,
   RowLimits,
+  BatchUpdateOptions,
   RowOptions,
   Through,
   TransactionOptions,

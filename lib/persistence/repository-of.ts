@@ -25,6 +25,7 @@ import type {
   Page,
   ReadOptions,
   ReadTogether,
+  BatchUpdateOptions,
   RowOptions,
   UpdateOptions,
   WriteOptions,
@@ -87,13 +88,13 @@ export type CredentialOps<E> = {
  */
 export type BatchUpdateItemOf<E> = Pick<BatchUpdateItem<KeyOf<E>, object>, 'key' | 'ifMatch'> &
   (
+    | { readonly entity: Patch<E>; readonly fieldMask: readonly string[]; readonly touchOnly: true }
     | { readonly entity: E; readonly fieldMask: readonly [] | readonly ['*']; readonly touchOnly?: false }
     | {
         readonly entity: Patch<E>
         readonly fieldMask: readonly [MaskOf<E>, ...MaskOf<E>[]]
         readonly touchOnly?: false
       }
-    | { readonly entity: Patch<E>; readonly fieldMask: readonly string[]; readonly touchOnly: true }
   )
 
 /**
@@ -146,8 +147,8 @@ interface TypedRepository<
   update(
     key: KeyOf<E>,
     patch: Patch<E>,
-    fieldMask: readonly [MaskOf<E>, ...MaskOf<E>[]],
-    options?: WriteOptions,
+    fieldMask: readonly string[],
+    options: UpdateOptions & { readonly touchOnly: true },
   ): Promise<E>
   /**
    * Writes the fields of the mask, and returns the whole entity.
@@ -156,11 +157,11 @@ interface TypedRepository<
   update(
     key: KeyOf<E>,
     patch: Patch<E>,
-    fieldMask: readonly string[],
-    options: UpdateOptions & { readonly touchOnly: true },
+    fieldMask: readonly [MaskOf<E>, ...MaskOf<E>[]],
+    options?: WriteOptions,
   ): Promise<E>
   /** In the order of the items, in one transaction; all or nothing. */
-  batchUpdate(items: readonly BatchUpdateItemOf<E>[], options?: RowOptions): Promise<E[]>
+  batchUpdate(items: readonly BatchUpdateItemOf<E>[], options?: BatchUpdateOptions): Promise<E[]>
 }
 
 type OfDatabase<E extends object> = Pick<TypeormRepository<E>, 'checkWrites' | 'startUpCheck' | 'table'>

@@ -50,13 +50,24 @@ export function defaultOf(
       )
     return { constant: undefined, make: () => made(field, make) }
   }
-  const problem = problemOf(field, constant)
+  const value = asHeld(field, constant)
+  const problem = problemOf(field, value)
   if (problem !== undefined)
     return propertyProblem('default', property, `${property}: the default ${problem}`)
   return {
-    constant,
-    make: () => (typeof constant === 'object' ? structuredClone(constant) : constant),
+    constant: value,
+    make: () => (typeof value === 'object' ? structuredClone(value) : value),
   }
+}
+
+/** A 64-bit integer is written as TypeORM's own options write it: `default: 0` and `default: '0'`. */
+function asHeld(field: Field, constant: unknown): unknown {
+  const { family, holds } = kindOf(field).declared
+  if (family !== 'integers' || holds !== 'bigint') return constant
+  const isInteger =
+    typeof constant === 'string' ? /^-?\d{1,20}$/.test(constant) : Number.isSafeInteger(constant)
+  if (!isInteger) return constant
+  return field.hasDigits === true ? String(constant) : BigInt(constant as string | number)
 }
 
 function made(field: Field, make: () => unknown): unknown {

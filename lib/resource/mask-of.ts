@@ -1,8 +1,12 @@
 /**
- * What a mask may name: the properties of the entity in proto spelling. `addressLine2` may be `address_line2`
- * or `address_line_2` in the .proto. A property with `@ProtoField()` has its own name here, too.
+ * What a mask of code may name: the properties of the entity, as they are or in proto spelling.
+ * `addressLine2` may be `address_line2` or `address_line_2` in the .proto. A property with `@ProtoField()`
+ * has its own name here, too.
  */
-export type MaskOf<E> = SnakeCase<keyof E & string>
+export type MaskOf<E> = (keyof E & string) | ProtoNameOf<E>
+
+/** The properties of an entity in proto spelling. */
+export type ProtoNameOf<E> = SnakeCase<keyof E & string>
 
 /**
  * As `snakeCase` does at run time: a break before a capital, but inside of a run of capitals only before its

@@ -21,6 +21,23 @@ export function checkMaskPaths(field: 'read_mask' | 'update_mask', paths: readon
       )
 }
 
+/** An update mask names what it cannot write. A server reports it to a caller whose request names it. */
+export class InvalidMask extends InvalidArgument {
+  override readonly name = 'InvalidArgument'
+
+  /**
+   * @param maskName - as the mask has it.
+   * @param advice - for code alone.
+   */
+  constructor(
+    readonly maskName: string,
+    readonly description: string,
+    advice?: string,
+  ) {
+    super('update_mask', advice === undefined ? description : `${description}: ${advice}`)
+  }
+}
+
 /** A mask names what is no field that it may write. */
 export const noSuchField = (name: string, writable: ReadonlySet<string>): string =>
   `there is no field ${JSON.stringify(name)}: use ${[...writable].join(', ')}`

@@ -4,6 +4,7 @@ import { CREDENTIAL_PARTS } from '../../decorators/columns/secret-columns.js'
 import { inheritedFacts, lineage, type EntityFacts } from '../../decorators/entity-facts.js'
 import { internalOf } from '../../decorators/property-mapping.js'
 import { tenantDeclared } from '../../decorators/tenant-scoped.js'
+import { codeNames } from './code-names.js'
 import { snakeCase } from '../text/snake-case.js'
 import { DeclarationError, inEntity, problem, type Problem, propertyProblem } from '../errors.js'
 import { kindOf } from './kinds/kinds.js'
@@ -80,6 +81,13 @@ function build(entity: EntityClass<object>): ResourceModel {
   all.push(...ofComputed)
   const keys = fields.filter((field) => field.role === 'key')
   all.push(...structuralProblems(fields, keys, names, [...secrets, ...credentials], refused))
+  const maskable = [...fields.filter(({ role }) => role !== 'secret' && role !== 'credential'), ...secrets]
+  const ofCode = codeNames(
+    maskable.map(({ property }) => property),
+    names,
+    relations,
+  )
+  all.push(...ofCode.problems)
   const search = searchModelOf(facts, fields, message, table, entity.name)
   all.push(...search.problems)
   const listeners = listenersOf(entity)
@@ -160,7 +168,7 @@ function build(entity: EntityClass<object>): ResourceModel {
     writable: new Set(
       [...entityFields.filter((field) => field.writable), ...secrets].map(({ proto }) => proto),
     ),
-    codeNames: codeNamesOf(facts, names, byProto),
+    codeNames: ofCode.names,
     secrets,
     credentials,
     computed,
@@ -213,22 +221,6 @@ function columnMap(fields: readonly Field[]): Columns {
       Object.fromEntries(fields.map((field) => [field.proto, field])),
     ),
   )
-}
-
-/** Undefined where each property is called as its field. */
-function codeNamesOf(
-  { properties }: EntityFacts,
-  { inMessage, protoOf }: FieldNames,
-  byProto: ReadonlyMap<string, Field>,
-): ReadonlyMap<string, string> | undefined {
-  const found = new Map<string, string>()
-  const shown = new Set([...inMessage.values()].map(({ name }) => name))
-  for (const [property, { protoField }] of properties) {
-    const name = snakeCase(property)
-    if (protoField !== undefined && protoOf(property) !== name && !byProto.has(name) && !shown.has(name))
-      found.set(name, protoOf(property))
-  }
-  return found.size === 0 ? undefined : found
 }
 
 function secretsOf(facts: EntityFacts, fields: readonly Field[], { protoOf }: FieldNames): SecretField[] {

@@ -109,8 +109,8 @@ export interface ResourceModel<E extends object = object> {
   /** Proto names that a mask may contain (besides `*`). */
   readonly writable: ReadonlySet<string>
   /**
-   * Names that masks and orders of code use beside those of fields: the properties whose fields are called
-   * otherwise, in snake_case. Undefined where there are none.
+   * Names that masks and sort orders of code use beside those of fields: properties as the class names them,
+   * and in snake_case. Undefined if each is named as its field.
    */
   readonly codeNames: ReadonlyMap<string, string> | undefined
   /** Retrievable secrets; their two columns are fields of role `secret`. */

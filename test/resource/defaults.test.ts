@@ -23,7 +23,7 @@ describe('a default', () => {
       @Column({ default: 'x' }) size!: number
       @Column({ default: 2 ** 31 }) weight!: number
       @Column({ default: 'a\0' }) text!: string
-      @Column({ default: 1 }) big!: bigint
+      @Column({ default: 1.5 }) big!: bigint
       @Column({ default: 'yes' }) open!: boolean
       @Column({ default: 'x' }) @Default(() => 'y') both!: string
       @Column() @Default('x' as never) value!: string
@@ -48,6 +48,20 @@ describe('a default', () => {
     expect(problems.join('\n')).to.match(/code: the default .*3 characters/)
     expect(problems.join('\n')).to.match(/due: .*@Default\(\(\) => value\)/)
     expect(problems.join('\n')).to.match(/key has a default, and a secret has none/)
+  })
+
+  it('of a 64-bit integer may be written as a number or a string, as TypeORM has it', () => {
+    @Resource({ shared: true })
+    @Entity()
+    class Counted {
+      @PrimaryColumn() id!: string
+      @Column({ type: 'bigint', default: 0 }) zero!: bigint
+      @Column({ default: '-9223372036854775808' }) least!: bigint
+      @Column({ type: 'bigint', default: 7n }) seven!: bigint
+    }
+    const { byProperty } = resourceModel(Counted)
+    const made = ['zero', 'least', 'seven'].map((property) => byProperty.get(property)?.default?.make())
+    expect(made).to.deep.equal([0n, -(2n ** 63n), 7n])
   })
 
   it('of an object is a copy for each entity', () => {

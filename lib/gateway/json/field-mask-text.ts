@@ -1,6 +1,6 @@
 import { nestedTypes } from '@bufbuild/protobuf/reflect'
 import type { DescField, DescMessage } from '@bufbuild/protobuf'
-import { findMaskPath } from '../../resource/messages/field-names.js'
+import { findMaskPath, splitPaths } from '../../resource/messages/field-names.js'
 import { readableOf } from '../../resource/messages/read-mask-target.js'
 import { hasSpecialJson } from './any.js'
 import { JsonFault } from './fault.js'
@@ -72,7 +72,7 @@ export function readMaskPaths(
 ): string[] {
   if (text === '') return []
   const all = [...withAnswer(messages, answer), ...otherwise]
-  return text.split(',').map((path) => {
+  return splitPaths(text).map((path) => {
     const known = pathIn(all, path)
     if (known !== undefined) return known.proto
     if (path === '' || path.includes('_'))
@@ -81,23 +81,18 @@ export function readMaskPaths(
   })
 }
 
-/**
- * Paths in JSON spelling.
- * @throws RangeError for a path that no message has, and that would read back as another.
- */
+/** Paths in JSON spelling. One that no message has, and that would read back as another, stays as it is. */
 export function jsonPaths(paths: readonly string[], messages: readonly DescMessage[]): string[] {
   if (!Array.isArray(paths)) throw new RangeError('the paths of a mask are no array')
   return Array.from(paths as readonly unknown[], (path) => {
     if (typeof path !== 'string') throw new RangeError('a mask path is no string')
     const known = pathIn(messages, path)
-    if (known !== undefined && !known.json.includes(',')) return known.json
+    if (known !== undefined) return known.json
     const camel = toCamelCase(path)
-    if (toSnakeCase(camel) !== path || /[_,]/.test(camel))
-      throw new RangeError('a mask path has no lowerCamelCase form')
-    return camel
+    return toSnakeCase(camel) === path && !camel.includes('_') ? camel : path
   })
 }
 
-/** The JSON of a FieldMask. @throws RangeError as {@link jsonPaths}. */
+/** The JSON of a FieldMask. @throws RangeError for what is not a list of strings. */
 export const writeMaskPaths = (paths: readonly string[], messages: readonly DescMessage[]): string =>
   jsonPaths(paths, messages).join(',')

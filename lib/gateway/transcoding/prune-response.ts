@@ -1,5 +1,5 @@
-import type { DescField, DescMessage, DescMethod } from '@bufbuild/protobuf'
-import { fieldByEitherName } from '../../resource/messages/field-names.js'
+import type { DescMessage, DescMethod } from '@bufbuild/protobuf'
+import { maskSteps } from '../../resource/messages/field-names.js'
 import { maskReader, type Reader } from '../../resource/messages/field-readers.js'
 import { type Readable, readableOf } from '../../resource/messages/read-mask-target.js'
 
@@ -41,21 +41,15 @@ type Growing = Map<string, Growing | undefined>
 
 function add(path: string, root: Growing, message: DescMessage): void {
   let tree = root
-  let inside: DescMessage | 'keys' | undefined = message
-  let rest = path
-  while (rest !== '') {
-    const dot: number = inside === 'keys' ? -1 : rest.indexOf('.')
-    const name: string = dot < 0 ? rest : rest.slice(0, dot)
-    rest = dot < 0 ? '' : rest.slice(dot + 1)
-    const field: DescField | undefined =
-      typeof inside === 'object' ? fieldByEitherName(inside, name) : undefined
-    const key = field?.jsonName ?? name
-    const known = tree.get(key)
-    if (known === undefined && tree.has(key)) return
-    if (rest === '') return void tree.set(key, undefined)
-    inside = field?.fieldKind === 'map' ? 'keys' : field?.message
+  // The chain has rejected what is not in the message.
+  const steps = maskSteps(message, path) ?? []
+  for (const [index, step] of steps.entries()) {
+    const name = 'field' in step ? step.field.jsonName : 'key' in step ? step.key : '*'
+    const known = tree.get(name)
+    if (known === undefined && tree.has(name)) return
+    if (index === steps.length - 1) return void tree.set(name, undefined)
     const below: Growing = known ?? new Map<string, Growing | undefined>()
-    tree.set(key, below)
+    tree.set(name, below)
     tree = below
   }
 }

@@ -8,6 +8,7 @@ import { invalidAt } from '../json/fault.js'
 import type { Json } from '../json/parse.js'
 import { type FieldReader, fieldReader } from '../json/reader.js'
 import { type Choice, getField, type Local, setField } from '../../resource/messages/local-field.js'
+import { splitPaths } from '../../resource/messages/field-names.js'
 import type { Parameter } from './query-text.js'
 import { textValue } from './text-value.js'
 import { printable } from '../../text/printable.js'
@@ -129,7 +130,7 @@ function appendPaths(
   value: string,
   answer: DescMessage | undefined,
 ): void {
-  const paths = value === '' ? [] : protoPaths(value.split(','), masked(field), answer)
+  const paths = value === '' ? [] : protoPaths(splitPaths(value), masked(field), answer)
   const mask = getField(holder, field) as FieldMask | undefined
   if (mask === undefined) setField(holder, field, { $typeName: 'google.protobuf.FieldMask', paths })
   else for (const path of paths) mask.paths.push(path)

@@ -15,11 +15,11 @@ export interface Describing {
   readonly examples: Examples
 }
 
-/** One operation of a path. @param suffix - of its id, where the method has others. */
+/** One operation of a path. */
 export function operationOf(
   binding: Binding,
   path: OpenApiPath,
-  suffix: string,
+  operationId: string,
   { source, schemas, examples }: Describing,
 ): JsonObject {
   const { method } = binding
@@ -30,7 +30,7 @@ export function operationOf(
     tags: [method.parent.typeName],
     summary: words(method.name),
     ...described(source.comments.of(method)),
-    operationId: `${method.parent.typeName}.${method.name}${suffix}`,
+    operationId,
     ...(method.deprecated && { deprecated: true }),
     parameters,
     ...(content && {

@@ -45,9 +45,7 @@ export class MessageSchemas {
     if (special !== undefined) return special
     const reduced = this.#views.reduced(desc, view, (field) => this.#isRequired(field, 'input'))
     const plain = reduced === 'input' && this.#views.isRequestOnly(desc)
-    return this.#ref(plain ? desc.typeName : this.#views.nameOf(desc, reduced), () =>
-      this.object(desc, reduced),
-    )
+    return this.#ref(this.#views.nameOf(desc, plain ? 'output' : reduced), () => this.object(desc, reduced))
   }
 
   /** The schema of a message in place. @param without - names of fields that are given elsewhere. */
@@ -136,7 +134,7 @@ export class MessageSchemas {
 
   #enum(desc: DescEnum): JsonObject {
     if (desc.typeName === 'google.protobuf.NullValue') return { type: 'null' }
-    return this.#ref(desc.typeName, () => ({
+    return this.#ref(this.#views.nameOf(desc, 'output'), () => ({
       type: 'string',
       title: desc.name,
       ...described(this.#source.comments.of(desc), ...valueComments(desc, this.#source.comments)),

@@ -1,8 +1,9 @@
-import type { DescField, DescMessage } from '@bufbuild/protobuf'
+import type { DescEnum, DescField, DescMessage } from '@bufbuild/protobuf'
 import { behaves, holdsField, isSetByServer } from '../../resource/behavior/field-behavior.js'
 import { readableOf } from '../../resource/messages/read-mask-target.js'
 import { fieldNamed, maskReader } from '../../resource/messages/field-readers.js'
 import type { OpenApiSource } from '../source/source.js'
+import { UniqueNames } from './unique-names.js'
 
 /**
  * How a message is seen. `output`: as a response holds it. `masked`: the same, where a read mask may have
@@ -20,6 +21,7 @@ export class Views {
   /** Whether a request has to send a field of the message, at whatever depth. */
   readonly #needs = new Map<DescMessage, boolean>()
   readonly #source: OpenApiSource
+  readonly #names: UniqueNames
 
   constructor(source: OpenApiSource) {
     this.#source = source
@@ -30,14 +32,16 @@ export class Views {
         const { items } = readableOf(output)
         if (items !== undefined && maskReader(input, 'read_mask') !== undefined) this.#maskedItems.add(items)
       }
+    const sent = new Set(this.#returned)
+    for (const input of this.#requests) reach(input, sent)
+    const enums = [...sent].flatMap(({ fields }) => fields.flatMap((field) => field.enum ?? []))
+    this.#names = new UniqueNames([...sent, ...enums].map(({ typeName }) => typeName))
   }
 
-  /**
-   * The name of a message's schema. Protobuf has no `-` in names, so a view never has the name of another
-   * message.
-   */
-  nameOf({ typeName }: DescMessage, view: View): string {
-    return view === 'output' ? typeName : `${typeName}-${view}`
+  /** The name of the schema of a message or an enum. */
+  nameOf({ typeName }: DescMessage | DescEnum, view: View): string {
+    const name = this.#names.of(typeName)
+    return view === 'output' ? name : this.#names.of(`${name}-${view}`)
   }
 
   /** The view that is described: where a request needs no field, an update is like any other. */

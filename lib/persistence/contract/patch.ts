@@ -6,7 +6,7 @@ import { newEtag } from './new-key.js'
 import { FieldIncrement, Increment } from '../../resource/values/increment.js'
 import { resolveMask } from './update-mask.js'
 import { nowOf, type Sources, type Values, withKeys } from './new-entity.js'
-import type { BatchUpdateItem, UpdateOptions } from './repository.js'
+import type { BatchUpdateItem, BatchUpdateOptions, UpdateOptions } from './repository.js'
 import type { Scope } from './scope.js'
 import { protectBatch, protectSecrets, type SecretOptions, type SecretWrite } from './secret-fields.js'
 
@@ -47,6 +47,7 @@ export async function patchOf(
 export async function patchesOf<E extends object>(
   model: ResourceModel,
   items: readonly BatchUpdateItem<string, E>[],
+  options: BatchUpdateOptions | undefined,
   sources: Sources & SecretOptions,
   scope: Scope,
 ): Promise<Patched[]> {
@@ -54,10 +55,11 @@ export async function patchesOf<E extends object>(
   const now = nowOf(sources)
   const atOnce = { ...sources, now: () => now }
   const writes: SecretWrite[] = []
+  const { outputOnly = false } = options ?? {}
   for (const [index, { key, entity, fieldMask, touchOnly = false, ifMatch }] of items.entries()) {
     let write: SecretWrite = NO_SECRETS
     const later = (one: SecretWrite) => void (write = one)
-    const patch = await patchOf(model, entity, fieldMask, { touchOnly }, atOnce, scope, later)
+    const patch = await patchOf(model, entity, fieldMask, { outputOnly, touchOnly }, atOnce, scope, later)
     patches.push({ key, index, ifMatch, patch })
     writes.push(write)
   }

@@ -66,8 +66,8 @@ export interface ReferringOptions {
 /** Options of an operation that reaches what refers to an entity. */
 export interface RelatedOptions {
   /**
-   * How many rows of all resources together it may write; one more is an ErrPreconditionFailed. Default:
-   * 1000.
+   * How many rows of all resources together it may delete; one more is an ErrPreconditionFailed. Rows that
+   * only lose a reference do not count. Default: 1000.
    */
   readonly maxRows?: number
   /** @deprecated It is now `maxRows`. */

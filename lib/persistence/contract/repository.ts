@@ -155,6 +155,11 @@ export interface WriteOptions extends RowOptions {
   readonly outputOnly?: boolean
 }
 
+export interface BatchUpdateOptions extends RowOptions, ReferringOptions {
+  /** As in {@link WriteOptions}, for the masks of all items. */
+  readonly outputOnly?: boolean
+}
+
 export interface BatchDeleteOptions extends RowOptions, RelatedOptions {
   /**
    * Deletes what refers to an entity with it where the relation restricts, too (AIP-135). Default: false. A
@@ -273,7 +278,7 @@ export interface Repository<T extends object, K = string> {
    */
   batchGet(keys: readonly K[], options?: BatchGetOptions): Promise<T[]>
   /** In the order of the items, in one transaction; all or nothing. */
-  batchUpdate(items: readonly BatchUpdateItem<K, T>[], options?: RowOptions & ReferringOptions): Promise<T[]>
+  batchUpdate(items: readonly BatchUpdateItem<K, T>[], options?: BatchUpdateOptions): Promise<T[]>
   /** In one transaction; all or nothing. */
   batchDelete(keys: readonly K[], options?: BatchDeleteOptions): Promise<void>
   /**

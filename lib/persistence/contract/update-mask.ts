@@ -2,7 +2,7 @@ import { InvalidArgument } from '../../errors.js'
 import { zeroOf } from '../../resource/values/conversions.js'
 import type { Field, Role } from '../../resource/fields/field.js'
 import { isOwning } from '../../resource/relations/relation.js'
-import { checkMaskPaths, noSuchField } from '../../resource/mask-paths.js'
+import { checkMaskPaths, InvalidMask, noSuchField } from '../../resource/mask-paths.js'
 import type { ResourceModel, SecretField } from '../../resource/resource-model.js'
 import type { UpdateOptions } from './repository.js'
 
@@ -100,29 +100,50 @@ function referenceNamed({ relations, message }: ResourceModel, name: string): Fi
 
 function writableField(model: ResourceModel, name: string, options: UpdateOptions | undefined): Field {
   const field = model.byProto.get(name) ?? referenceNamed(model, name)
-  if (field?.generated === true)
-    throw new InvalidArgument('update_mask', `${name} cannot be written: ${WHY_GENERATED}`)
-  const internal = field !== undefined && !field.exposed
-  const credential = model.credentials.some(({ proto }) => proto === name)
-  if (
-    field?.writable ||
-    ((field?.role === 'outputOnly' || field?.role === 'expireTime') && options?.outputOnly) ||
-    (field?.role === 'plain' && options?.outputOnly)
-  )
-    return field as Field
+  const isOfCode = field !== undefined && CODE_ALONE.has(field.role) && field.generated !== true
+  if (field?.writable || (isOfCode && options?.outputOnly)) return field as Field
+  throw refusalOf(model, name, field, isOfCode)
+}
+
+/** What code writes with `outputOnly: true`, if clients do not write it. */
+const CODE_ALONE: ReadonlySet<Role> = new Set(['outputOnly', 'expireTime', 'plain'])
+
+/**
+ * Checks the mask of a request, before code of the application has run.
+ * @throws InvalidArgument for a name that clients may not write, saying why.
+ */
+export function checkRequestMask(model: ResourceModel, mask: readonly string[]): void {
+  checkMaskPaths('update_mask', mask)
+  if (mask.length === 1 && mask[0] === '*') return
+  for (const name of mask)
+    if (!model.writable.has(name))
+      throw new InvalidArgument(
+        'update_mask',
+        refusalOf(model, name, model.byProto.get(name), false).description,
+      )
+}
+
+function refusalOf(
+  model: ResourceModel,
+  name: string,
+  field: Field | undefined,
+  isOfCode: boolean,
+): InvalidMask {
+  const advice = isOfCode ? 'code may write it with { outputOnly: true }' : undefined
+  if (field?.generated === true) return new InvalidMask(name, `${name} cannot be written: ${WHY_GENERATED}`)
+  const isCredential = model.credentials.some(({ proto }) => proto === name)
+  const isComputed = model.computed.some((one) => one.proto === name && one.exposed)
   const inName = field === undefined ? name === model.name?.field.name : field.inName === true
-  const computed = model.computed.some((one) => one.proto === name && one.exposed)
-  const why = credential
+  const why = isCredential
     ? WHY.credential
-    : computed
+    : isComputed
       ? `${WHY.outputOnly}, computed from the others`
-      : internal
+      : field !== undefined && !field.exposed
         ? undefined
         : inName
           ? WHY_NAME
           : field && WHY[field.role]
-  if (why !== undefined) throw new InvalidArgument('update_mask', `${name} cannot be written: ${why}`)
-  if (name === '*')
-    throw new InvalidArgument('update_mask', '* stands for every field, so it has to stand alone')
-  throw new InvalidArgument('update_mask', noSuchField(name, model.writable))
+  if (why !== undefined) return new InvalidMask(name, `${name} cannot be written: ${why}`, advice)
+  if (name === '*') return new InvalidMask(name, '* stands for every field, so it has to stand alone')
+  return new InvalidMask(name, noSuchField(name, model.writable), advice)
 }

@@ -1,6 +1,6 @@
 import { InvalidArgument } from '../../errors.js'
 import type { Columns } from '../../resource/fields/field.js'
-import type { MaskOf } from '../../resource/mask-of.js'
+import type { ProtoNameOf } from '../../resource/mask-of.js'
 import { quoted } from './filter-tokens.js'
 import { didYouMean } from '../../text/nearest-names.js'
 import { rulesOf } from './plan-rules.js'
@@ -100,7 +100,8 @@ const fail = (what: string, expression: string, at: number, hint = ''): never =>
 }
 
 /** One term of an order: a proto field name, ascending, or a name with its direction. */
-export type OrderBy<T> = MaskOf<T> | { readonly [K in MaskOf<T>]: Readonly<Record<K, Direction>> }[MaskOf<T>]
+export type OrderBy<T> =
+  ProtoNameOf<T> | { readonly [K in ProtoNameOf<T>]: Readonly<Record<K, Direction>> }[ProtoNameOf<T>]
 
 /**
  * An order as AIP-132 text.

@@ -31,6 +31,7 @@ import type {
   ReadOptions,
   ReadTogether,
   Repository,
+  BatchUpdateOptions,
   RowOptions,
   TransactionOptions,
   UndeleteOptions,
@@ -222,16 +223,13 @@ export abstract class StandardRepository<
     })
   }
 
-  async batchUpdate(
-    items: readonly BatchUpdateItem<K, E>[],
-    options?: RowOptions & ReferringOptions,
-  ): Promise<E[]> {
+  async batchUpdate(items: readonly BatchUpdateItem<K, E>[], options?: BatchUpdateOptions): Promise<E[]> {
     const texts = items.map(({ key }) => textOf(this.model.keys, key))
     checkBatch(texts, 'requests', { unique: true })
     return this.#backend.operations.write('batchUpdate', options, async (operation) => {
       const { scope } = operation
       const keyed = items.map((item, at) => ({ ...item, key: texts[at] ?? '' }))
-      const patches = await patchesOf(this.model, keyed, this.#options, scope)
+      const patches = await patchesOf(this.model, keyed, options, this.#options, scope)
       await operation.refers(...patches.map(({ patch }) => patch))
       return operation.send((call) => this.#writer.updateMany(call, patches, scope), { isAtomic: true })
     })

@@ -1,4 +1,4 @@
-import type { DescField, DescMessage } from '@bufbuild/protobuf'
+import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf'
 
 /** A field by its proto or its JSON name. */
 export function fieldByEitherName({ fields }: DescMessage, name: string): DescField | undefined {
@@ -13,28 +13,85 @@ export interface MaskPath {
   readonly json: string
 }
 
+/** One step of a path: a field, a key of the map before it, or `*` for each item of the list before it. */
+export type MaskStep =
+  { readonly field: DescField } | { readonly key: string; readonly text: string } | { readonly isEach: true }
+
 /**
- * Finds a dotted path in either spelling. Behind a map comes a key, which is the same in both; behind a list
- * may come `*` (AIP-161). Undefined where the message has no such field.
+ * Returns the steps of a dotted path; undefined if the message has no such field or the map no such key.
+ * The key of a map is written as it is, or in backticks (AIP-161). Without backticks the key of a map of
+ * messages ends at the next dot, and any other key ends with the path.
  */
-export function findMaskPath(message: DescMessage, path: string): MaskPath | undefined {
-  const proto: string[] = []
-  const json: string[] = []
+export function maskSteps(
+  message: DescMessage,
+  path: string,
+  fieldOf: (message: DescMessage, name: string) => DescField | undefined = fieldByEitherName,
+): readonly MaskStep[] | undefined {
+  const steps: MaskStep[] = []
   let inside: DescMessage | undefined = message
   let field: DescField | undefined
-  for (const step of path.split('.')) {
-    const isKey = field?.fieldKind === 'map' || (field?.fieldKind === 'list' && step === '*')
-    if (isKey) {
+  for (let rest: string | undefined = path; rest !== undefined;) {
+    if (field?.fieldKind === 'map') {
+      const [key, text] = leadingKey(rest, field.mapKind === 'message')
+      if (key === undefined || !isKeyOf(field, key)) return undefined
+      steps.push({ key, text })
+      rest = behind(rest, text)
       field = undefined
-      proto.push(step)
-      json.push(step)
       continue
     }
-    field = inside && fieldByEitherName(inside, step)
+    const name = leadingName(rest)
+    rest = behind(rest, name)
+    if (field?.fieldKind === 'list' && name === '*') {
+      steps.push({ isEach: true })
+      field = undefined
+      continue
+    }
+    field = inside && fieldOf(inside, name)
     if (field === undefined) return undefined
-    proto.push(field.name)
-    json.push(field.jsonName)
+    steps.push({ field })
     inside = field.message
   }
-  return { proto: proto.join('.'), json: json.join('.') }
+  return steps
+}
+
+const leadingName = (path: string): string => path.slice(0, (path.indexOf('.') + 1 || path.length + 1) - 1)
+
+/** What comes after the dot behind a step; undefined if the step is the last one. */
+const behind = (path: string, step: string): string | undefined =>
+  path.length === step.length ? undefined : path.slice(step.length + 1)
+
+/** A key, and the key as the path writes it. A bare `*` is not a key: AIP-161 gives it another meaning. */
+function leadingKey(path: string, endsAtDot: boolean): readonly [string | undefined, string] {
+  if (path.startsWith('`')) {
+    const end = path.indexOf('`.', 1)
+    const text = end < 0 ? path : path.slice(0, end + 1)
+    return [text.length > 1 && text.endsWith('`') ? text.slice(1, -1) : undefined, text]
+  }
+  const text = endsAtDot ? leadingName(path) : path
+  return [text === '*' || text === '' ? undefined : text, text]
+}
+
+/** Whether the map can have the key, in the one form that its keys have. */
+function isKeyOf({ mapKey }: DescField & { readonly fieldKind: 'map' }, key: string): boolean {
+  if (mapKey === ScalarType.STRING) return true
+  return mapKey === ScalarType.BOOL ? /^(true|false)$/.test(key) : /^(0|-?[1-9]\d*)$/.test(key)
+}
+
+/** A key as a path names it among the keys of a map. */
+export const quotedKey = (key: string): string => (/^\w+$/.test(key) ? key : `\`${key}\``)
+
+/** Splits a list of paths at its commas; a comma in backticks belongs to a key. */
+export const splitPaths = (text: string): string[] => text.match(/(?:`[^`]*`|[^,])+|(?<=,|^)(?=,|$)/g) ?? []
+
+/** Finds a dotted path in either spelling; undefined if the message has no such field. */
+export function findMaskPath(message: DescMessage, path: string): MaskPath | undefined {
+  if (!path.includes('.')) {
+    const field = fieldByEitherName(message, path)
+    return field && { proto: field.name, json: field.jsonName }
+  }
+  const steps = maskSteps(message, path)
+  if (steps === undefined) return undefined
+  const joined = (nameOf: (field: DescField) => string): string =>
+    steps.map((step) => ('field' in step ? nameOf(step.field) : 'text' in step ? step.text : '*')).join('.')
+  return { proto: joined(({ name }) => name), json: joined(({ jsonName }) => jsonName) }
 }

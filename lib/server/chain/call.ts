@@ -65,7 +65,8 @@ export class Call {
   /** As {@link ServerCall} has it; only authorization knows to what the call is restricted. */
   restricted<R extends object>(this: Restrictions, repository: R): RestrictedOperations<R> {
     const whole: object = repository
-    const within = this.rowAccess?.restrict(whole as Repository<object>, 'acts') ?? whole
+    const access = this.rowAccess ?? this.ownAccess
+    const within = access?.restrict(whole as Repository<object>, 'acts') ?? whole
     const restricted = this.references?.restrict(whole as Repository<object>, within as Repository<object>)
     return (restricted ?? within) as RestrictedOperations<R>
   }
@@ -75,6 +76,8 @@ export class Call {
 export interface Restrictions {
   /** How rows are restricted; left out where the authorizer allowed them all. */
   readonly rowAccess?: RowAccess | undefined
+  /** How `restricted` restricts rows if the method itself is not restricted. */
+  readonly ownAccess?: Pick<RowAccess, 'restrict'> | undefined
   /** What the caller may refer to; left out where nothing is written that refers to something. */
   readonly references?: CallReferences | undefined
   /**

@@ -147,7 +147,7 @@ const restrictedTo = new WeakMap<object, RestrictedTo>()
  * from `call.restricted(repository)`. What the function reaches in any other way is not restricted.
  * @example
  * ```ts
- * import { supportsRowAccess } from 'ashlar/server'
+ * import { supportsRowAccess } from 'ashlar'
  * import type { Widget as WidgetMessage } from './gen/widgets_pb.js'
  * import type { WidgetRepository } from './widget-repository.js'
  *

@@ -53,6 +53,8 @@ export interface ReferringWrite {
   readonly named: () => readonly object[]
   /** Whether they are known when the write has begun, and not before. */
   readonly isLate?: boolean
+  /** Whether only references of the request are checked, and not those that the server sets. */
+  readonly isOfRequest?: boolean
 }
 
 /** Writes of one repository, whose caller may not refer to everything. */
@@ -77,6 +79,6 @@ export interface CallReferences {
 
 /**
  * What a handler does with a decision by row: a standard method restricts its repository itself, by what it
- * does with it.
+ * does with it. A function around a read may also restrict other repositories.
  */
-export type RowAccessUse = 'reads' | 'writes' | 'restricted' | 'none'
+export type RowAccessUse = 'reads' | 'wrapsRead' | 'writes' | 'restricted' | 'none'

@@ -10,6 +10,7 @@ import type { OtherReads } from '../row-access/other-reads.js'
 import type { ReferenceDecisions } from '../row-access/reference-decisions.js'
 import { AuthorizedRelated } from '../row-access/related-access.js'
 import { rowAccess } from '../row-access/decided-by-row.js'
+import { noRowAccess, undeclared } from '../row-access/undeclared.js'
 import type { RowAccessUse } from '../chain/row-access.js'
 import type { CallOperations, Metadata, WholeRequest } from '../../call.js'
 import type { Deadline } from '../chain/deadline.js'
@@ -94,11 +95,16 @@ export const authorization =
       writesShared: sharedWrites.has(method.path),
       rowAccess: handler.rowAccess,
       restrictsAllowed: authorizer.decidesByRow === true && RESTRICTED.has(handler.rowAccess),
+      ownAccess:
+        authorizer.decidesByRow === true && handler.rowAccess === 'none'
+          ? undeclared(method.desc)
+          : undefined,
       explain: explainsDenials ? explained : () => {},
     }
     const { changesRelated, asksLists, refers } = handler
     return (call) => {
       if (call.unreadable !== undefined) throw call.unreadable
+      if (asking.ownAccess !== undefined) Object.assign(call, { ownAccess: asking.ownAccess })
       const rule = rules.declared(call.path)
       if (rule === undefined) throw denied(call, asking, () => 'the method has no rule')
       const enter = (principal: Principal): ReplyOrPromise => {
@@ -164,7 +170,7 @@ export const authorization =
   }
 
 /** What may reach rows that its caller may not get. */
-const RESTRICTED: ReadonlySet<RowAccessUse> = new Set(['writes', 'restricted'])
+const RESTRICTED: ReadonlySet<RowAccessUse> = new Set(['wrapsRead', 'writes', 'restricted'])
 
 /** How the calls of one method are decided about. */
 interface Asking {
@@ -174,6 +180,8 @@ interface Asking {
   readonly rowAccess: RowAccessUse
   /** Whether a call that is allowed as a whole is restricted all the same: by what the caller may get. */
   readonly restrictsAllowed: boolean
+  /** How `call.restricted` works in a function without row access, if the authorizer decides by row. */
+  readonly ownAccess: Restrictions['ownAccess']
   readonly explain: (call: Call, why: string) => void
 }
 
@@ -280,20 +288,18 @@ const accept = (returned: Decision, question: Question, call: Call & Needs, aski
   if (decision === true && !restrictsAllowed) return
   if (decision === false)
     throw denied(call, asking, () => authorizer.explain?.(question) ?? refusalOf(question))
-  if (use === 'none')
-    throw new TypeError(
-      `the authorizer decided by row about ${call.path}, whose function does not support that: use wrapped() or supportsRowAccess()`,
-    )
-  Object.assign(call, {
-    rowAccess: rowAccess({
-      decision,
-      request: question,
-      message: () => call.request as Message,
-      decideGet: () => decideGet(authorizer, question, call),
-      otherRead: (repository) => otherReads.of(repository, question, call.time),
-      explain: (why) => asking.explain(call, why),
-    }),
+  if (use === 'none') throw new TypeError(noRowAccess(call.method.desc))
+  const access = rowAccess({
+    decision,
+    request: question,
+    message: () => call.request as Message,
+    decideGet: () => decideGet(authorizer, question, call),
+    otherRead: (repository) => otherReads.of(repository, question, call.time),
+    explain: (why) => asking.explain(call, why),
   })
+  // An allowed read needs no restriction itself; the function around it may read other resources.
+  const isOwnOnly = decision === true && use === 'wrapsRead'
+  Object.assign(call, (isOwnOnly ? { ownAccess: access } : { rowAccess: access }) satisfies Restrictions)
 }
 
 const decideGet = (authorizer: Authorizer, question: Question, call: Call & Needs) => {

@@ -3,6 +3,7 @@ import type { AshlarError } from '../../errors.js'
 import type { Call } from '../chain/call.js'
 import type { Interceptor, Reply } from '../chain/interceptor.js'
 import type { Logger } from '../observability/logger.js'
+import { ofRequestOrCode } from '../observability/mask-of-code.js'
 import { Outages } from '../observability/outages.js'
 import { mapStreamError } from '../chain/reply.js'
 import { causeOf, toAshlarError } from '../observability/to-ashlar-error.js'
@@ -37,13 +38,9 @@ export const errorMapper = (logger: Logger): Interceptor<unknown, RequestId> => 
 const orFail = (reply: Reply, fail: (error: unknown) => never): Reply =>
   Symbol.asyncIterator in reply ? mapStreamError(reply, fail) : reply
 
-const mapped = (
-  error: unknown,
-  { time, requestId, path }: Call & RequestId,
-  logger: Logger,
-  outages: Outages,
-): AshlarError => {
-  const known = toAshlarError(error, time)
+const mapped = (error: unknown, call: Call & RequestId, logger: Logger, outages: Outages): AshlarError => {
+  const { time, requestId, path } = call
+  const known = toAshlarError(ofRequestOrCode(error, call), time)
   // A stopped call says that it was cancelled; the time of the call knows the real reason.
   const result = known.code === 'CANCELLED' ? (time.ended ?? known) : known
   if (result.code === 'INTERNAL')

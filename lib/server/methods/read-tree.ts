@@ -2,14 +2,16 @@ import { create, type DescField, type DescMessage, type Message } from '@bufbuil
 import { InvalidArgument } from '../../errors.js'
 import { checkMaskPaths } from '../../resource/mask-paths.js'
 import { valueOf } from '../chain/method.js'
+import { maskSteps } from '../../resource/messages/field-names.js'
 import { fieldNamed } from '../../resource/messages/field-readers.js'
-import type { Choice, Local } from '../../resource/messages/local-field.js'
+import { type Choice, isPlainObject, isUnwrapped, type Local } from '../../resource/messages/local-field.js'
 
 /** The fields of a read mask; undefined below a field selects all of it. */
 export type ReadTree = ReadonlyMap<DescField, Branch | undefined>
 
 type Branch =
-  { readonly message: DescMessage; readonly tree: ReadTree } | { readonly keys: ReadonlySet<string> }
+  | { readonly message: DescMessage; readonly tree: ReadTree }
+  | { readonly keys: ReadonlyMap<string, Branch | undefined> }
 
 /**
  * Compiles the paths of a read mask (AIP-157). `*` selects everything: undefined.
@@ -43,46 +45,50 @@ export const pick = (message: Message, tree: ReadTree, desc: DescMessage): Messa
 const pickInside = (value: unknown, branch: Branch): unknown => {
   if (value === undefined) return undefined
   if ('tree' in branch) return pick(value as Message, branch.tree, branch.message)
-  return Object.fromEntries(Object.entries(value as object).filter(([key]) => branch.keys.has(key)))
+  const { keys } = branch
+  const entries = Object.entries(value as object).filter(([key]) => keys.has(key))
+  return Object.fromEntries(
+    entries.map(([key, held]) => {
+      const below = keys.get(key)
+      return [key, below === undefined ? held : pickInside(held, below)]
+    }),
+  )
 }
 
 type Growing = Map<DescField, GrowingBranch | undefined>
 
-type GrowingBranch =
-  { readonly message: DescMessage; readonly tree: Growing } | { readonly keys: Set<string> }
+type Keys = Map<string, GrowingBranch | undefined>
+
+type GrowingBranch = { readonly message: DescMessage; readonly tree: Growing } | { readonly keys: Keys }
 
 /**
  * Walks one path, once. A field that is selected completely stays so; the rest of the path is still checked.
  */
 const add = (path: string, root: Growing, message: DescMessage): void => {
-  let tree: Growing | undefined = root
-  let inside = message
-  let behind = 0
-  const names = path.split('.')
-  for (const [index, name] of names.entries()) {
-    const field = fieldNamed(inside, name)
-    if (field === undefined) throw unknownPath(path)
-    behind += name.length + 1
-    if (index === names.length - 1) return void tree?.set(field, undefined)
-    const known: GrowingBranch | undefined = tree?.get(field)
-    const isWhole = known === undefined && (tree?.has(field) ?? true)
-    if (field.fieldKind === 'map') {
-      // A key may contain dots.
-      const key = path.slice(behind)
-      if (known !== undefined && 'keys' in known) known.keys.add(key)
-      else if (!isWhole) tree?.set(field, { keys: new Set([key]) })
-      return
-    }
-    if (field.fieldKind !== 'message') throw unknownPath(path)
-    inside = field.message
-    if (isWhole) tree = undefined
-    else if (known !== undefined && 'tree' in known) tree = known.tree
-    else {
-      const below: Growing = new Map()
-      tree?.set(field, { message: inside, tree: below })
-      tree = below
-    }
+  const steps = maskSteps(message, path, fieldNamed)
+  if (steps === undefined) throw unknownPath(path)
+  let level: Map<unknown, GrowingBranch | undefined> | undefined = root
+  let field: DescField | undefined
+  for (const [index, step] of steps.entries()) {
+    if ('isEach' in step) throw unknownPath(path)
+    if ('field' in step) ({ field } = step)
+    const at = 'field' in step ? step.field : step.key
+    const isLast = index === steps.length - 1
+    const below = isLast || field === undefined ? undefined : branchBelow(field, 'field' in step)
+    if (isLast) return void level?.set(at, undefined)
+    if (below === undefined) throw unknownPath(path)
+    if (level?.has(at) !== true) level?.set(at, below)
+    const known: GrowingBranch | undefined = level?.get(at)
+    level = known && ('keys' in known ? known.keys : known.tree)
   }
+}
+
+/** What a path can select within a field, or within a value of a map; undefined for nothing. */
+const branchBelow = (field: DescField, isField: boolean): GrowingBranch | undefined => {
+  const { message } = field
+  if (isField && field.fieldKind === 'map') return { keys: new Map() }
+  if (field.fieldKind === 'list' || message === undefined) return undefined
+  return isUnwrapped(field) || isPlainObject(field) ? undefined : { message, tree: new Map() }
 }
 
 const unknownPath = (path: string): InvalidArgument =>

@@ -7,7 +7,7 @@ import { messageOfReply } from '../chain/entity-reply.js'
 import type { HandledCall, Handler } from '../chain/handler.js'
 import type { RowAccess, RowAccessKind } from '../chain/row-access.js'
 import { dryRun } from './dry-run.js'
-import { concealed, keysIn } from './resource-request.js'
+import { concealed, keysIn, requestMasks } from './resource-request.js'
 import { namedErrors } from '../chain/named-errors.js'
 import { requestSubject } from './scope/request-subject.js'
 import { type Responder, responder } from './responders.js'
@@ -31,6 +31,7 @@ export const repositoryHandler = (
   const startsOperation = 'startsOperation' in method && method.startsOperation
   const verb = changesRelated(method)
   const ahead = secretsAhead(desc, method, repository)
+  const checkMasks = requestMasks(desc, method, repository.model)
   const named = namedErrors(requestSubject(method, repository.model))
   return {
     supportsValidateOnly: true,
@@ -44,6 +45,7 @@ export const repositoryHandler = (
     named,
     ahead,
     run: afterAhead(ahead, (call: HandledCall) => {
+      checkMasks?.(call)
       const { respond } = call.rowAccess === undefined ? parts.all : parts.of(call.rowAccess)
       const request = call.request as Message
       if (!call.validateOnly) return startsOperation ? inOperation(call, respond) : respond(request, call)

@@ -1,10 +1,19 @@
-import { clearField, type DescField, isMessage, type Message, ScalarType } from '@bufbuild/protobuf'
+import {
+  clearField,
+  type DescField,
+  type DescMethod,
+  isMessage,
+  type Message,
+  ScalarType,
+} from '@bufbuild/protobuf'
 import { InvalidArgument } from '../../errors.js'
 import type { BatchDeleteOptions, ListOptions, RelatedAccess } from '../../persistence/contract/repository.js'
+import { checkRequestMask } from '../../persistence/contract/update-mask.js'
 import { choosesMinted } from '../../resource/keys/minted.js'
-import { noSuchField } from '../../resource/mask-paths.js'
+import { maskReader } from '../../resource/messages/field-readers.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
-import { valueOf } from '../chain/method.js'
+import type { HandledCall } from '../chain/handler.js'
+import { methodOf, valueOf } from '../chain/method.js'
 import { repositoryKey } from './scope/wire-keys.js'
 import type { ListFields, StandardMethod } from './standard-method.js'
 
@@ -49,20 +58,6 @@ export const listOptions = (request: Message, has: ListFields): ListOptions => {
     ...(has.q && { search: valueOf(request, has.q) as string }),
   }
 }
-
-/**
- * Refuses names in a client's mask that only code has; undefined where there are none.
- * @throws InvalidArgument
- */
-export const maskOfClients = ({
-  codeNames,
-  writable,
-}: ResourceModel): ((paths: readonly string[]) => void) | undefined =>
-  codeNames &&
-  ((paths) => {
-    const wrong = paths.find((path) => codeNames.has(path))
-    if (wrong !== undefined) throw new InvalidArgument('update_mask', noSuchField(wrong, writable))
-  })
 
 /**
  * The paths that an update writes, without the ignored ones. The mask never becomes empty, because that would
@@ -117,3 +112,35 @@ export const relatedIn = (
   ...(related !== undefined && { related }),
   ...(maxRows !== undefined && { maxRows }),
 })
+
+type MaskCheck = (call: HandledCall) => void
+
+/**
+ * Checks the masks of a request, before a function or an override of the application runs; undefined for a
+ * method without masks.
+ */
+export const requestMasks = (
+  desc: DescMethod,
+  method: StandardMethod,
+  model: ResourceModel,
+): MaskCheck | undefined => {
+  if (method.kind === 'batchUpdate') {
+    const { requests } = method
+    const mask = maskReader(requests.message, 'update_mask')
+    return (
+      mask &&
+      (({ request }) => {
+        for (const item of valueOf(request as Message, requests) as Message[])
+          checkRequestMask(model, mask(item))
+      })
+    )
+  }
+  const mask = method.kind === 'update' ? methodOf(desc).updateMask : undefined
+  return (
+    mask &&
+    (({ request, ignoredMask }) => {
+      const { paths, touchOnly } = maskToWrite(mask(request as Message), ignoredMask)
+      if (!touchOnly) checkRequestMask(model, paths)
+    })
+  )
+}

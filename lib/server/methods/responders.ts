@@ -23,7 +23,7 @@ import type { CallReferences, FilterAccess, ReferringWrite } from '../chain/row-
 import { sparingImmutable } from './immutable-fields.js'
 import { conditional, conflictOf, firstThatHolds } from './etag-conditions.js'
 import { entityForm, listForm } from './reply-forms.js'
-import { listOptions, maskOfClients, maskToWrite, putKey, relatedIn, withTokens } from './resource-request.js'
+import { listOptions, maskToWrite, putKey, relatedIn, withTokens } from './resource-request.js'
 import { checkId, keyIn, keyInside, type Named, namedIn, namedInside } from './scope/names-in-requests.js'
 import { type KeyShape, keyShape } from './scope/key-shape.js'
 import { checkHeld, checkScope, heldIn, putScope, under } from './scope/path-scope.js'
@@ -113,7 +113,7 @@ const RESPONDERS: Responders = {
         putKey(model, entity, given, id)
       }
       if (scope.length > 0) putScope(model, scope, request, { message, entity }, facts.context.tenant)
-      const write: ReferringWrite = { operation: 'create', named: () => [entity] }
+      const write: ReferringWrite = { operation: 'create', named: () => [entity], isOfRequest: true }
       const create = (context: RequestContext) =>
         referring(unrestricted, facts, write, { context }, (options) => repository.create(entity, options))
       const field = `${resource.name}.${model.key.proto}`
@@ -132,7 +132,6 @@ const RESPONDERS: Responders = {
     const { model } = repository
     const form = entityForm(model, desc.output)
     const mask = methodOf(desc).updateMask
-    const checkMask = maskOfClients(model)
     const spared = sparingImmutable(model)
     const messageOf = requiredIn<Message>(resource)
     const keyOf = keyInside(model, resource)
@@ -142,11 +141,10 @@ const RESPONDERS: Responders = {
       if (scope.length > 0) await checkStored(repository, [{ key, held: heldIn(scope, request) }], facts)
       const entity = model.fromMessage(message)
       const { paths, touchOnly } = spared(maskToWrite(mask?.(request) ?? [], facts.ignoredMask), entity)
-      checkMask?.(paths)
       const { context, ifMatch } = facts
       const conditions = ifMatch === undefined ? { context } : await conditional(repository, key, facts)
       const options = touchOnly ? { ...conditions, touchOnly } : conditions
-      const write: ReferringWrite = { operation: 'update', named: () => [entity] }
+      const write: ReferringWrite = { operation: 'update', named: () => [entity], isOfRequest: true }
       const update = (asked: typeof options) => repository.update(key, entity, paths, asked)
       return new EntityReply(form, await referring(unrestricted, facts, write, options, update))
     }
@@ -208,7 +206,6 @@ const RESPONDERS: Responders = {
     const { model } = repository
     const form = listForm(model, desc.output, items)
     const mask = maskReader(requests.message, 'update_mask')
-    const checkMask = maskOfClients(model)
     const spared = sparingImmutable(model)
     const requestId = stringReader(requests.message, 'request_id')
     const messageOf = requiredIn<Message>(resource)
@@ -227,7 +224,6 @@ const RESPONDERS: Responders = {
           const message = messageOf(item)
           const entity = model.fromMessage(message)
           const { paths, touchOnly } = spared({ paths: mask?.(item) ?? [], touchOnly: false }, entity)
-          checkMask?.(paths)
           const { key, held } = namedOf(message, `${at}.`)
           stored.push({ key, held: [...place, ...held] })
           // The etag of an item's resource is no precondition.
@@ -236,7 +232,7 @@ const RESPONDERS: Responders = {
       )
       await checkStored(repository, stored, facts)
       const named = () => updates.map(({ entity }) => entity)
-      const write: ReferringWrite = { operation: 'batchUpdate', named }
+      const write: ReferringWrite = { operation: 'batchUpdate', named, isOfRequest: true }
       const { context } = facts
       const entities = await referring(unrestricted, facts, write, { context }, (options) =>
         repository.batchUpdate(updates, options),
@@ -264,7 +260,7 @@ const RESPONDERS: Responders = {
 }
 
 /** It names no references: the stored ones count again. */
-const RESTORED: ReferringWrite = { operation: 'undelete', named: () => [] }
+const RESTORED: ReferringWrite = { operation: 'undelete', named: () => [], isOfRequest: true }
 
 /** Writes what may refer to other resources, as far as the caller may. */
 const referring = <O extends OperationOptions, R>(

@@ -16,7 +16,7 @@ import { checkScope } from './scope/path-scope.js'
 import { deletedEntity } from './etag-conditions.js'
 import { comparesEtags, asksLists, restrictable, rowAccessOf } from './repository-handler.js'
 import { keyIn, keyInside } from './scope/names-in-requests.js'
-import { concealed } from './resource-request.js'
+import { concealed, requestMasks } from './resource-request.js'
 import { namedErrors } from '../chain/named-errors.js'
 import { requestSubject } from './scope/request-subject.js'
 import { afterAhead, secretsAhead } from './secrets-ahead.js'
@@ -41,6 +41,7 @@ export const wrappedHandler = (
 ): Handler => {
   const parts = restrictable(desc, method, repository, limits)
   const ahead = secretsAhead(desc, method, repository)
+  const checkMasks = requestMasks(desc, method, repository.model)
   const named = namedErrors(requestSubject(method, repository.model))
   const { requestEtag } = methodOf(desc)
   const keyOf = keyReader(repository, method)
@@ -90,13 +91,14 @@ export const wrappedHandler = (
     supportsValidateOnly: true,
     supportsIfMatch: comparesEtags(method),
     readsNestedValidateOnly: false,
-    rowAccess: rowAccessOf(method),
+    rowAccess: rowAccessOf(method) === 'reads' ? 'wrapsRead' : 'writes',
     checkReplay: parts.checkReplay,
     changesRelated: changesRelated(method),
     asksLists: asksLists(method, repository),
     refers: true,
     ahead,
     run: afterAhead(ahead, (call) => {
+      checkMasks?.(call)
       const { context } = call
       if (call.validateOnly)
         return dryRun(repository, context, async (within) =>

@@ -7,6 +7,7 @@ import { type ShownReference, shownReferences } from '../../resource/relations/r
 import { methodOf, valueOf } from '../chain/method.js'
 import type { ShowReferences } from '../interceptors/read-mask.js'
 import type { Logger } from '../observability/logger.js'
+import { quotedKey } from '../../resource/messages/field-names.js'
 import type { ReadTree } from '../methods/read-tree.js'
 import { keyTextIn } from '../methods/scope/wire-keys.js'
 import { batchGetOf } from './batch-get.js'
@@ -137,7 +138,10 @@ function pathsOf(shown: readonly Shown[], tree: ReadTree): readonly string[] | u
 type Branch = NonNullable<ReturnType<ReadTree['get']>>
 
 function leavesOf(branch: Branch): readonly string[] {
-  if ('keys' in branch) return [...branch.keys]
+  if ('keys' in branch)
+    return [...branch.keys].flatMap(([key, below]) =>
+      below === undefined ? [quotedKey(key)] : leavesOf(below).map((leaf) => `${quotedKey(key)}.${leaf}`),
+    )
   return [...branch.tree].flatMap(([field, below]) =>
     below === undefined ? [field.name] : leavesOf(below).map((leaf) => `${field.name}.${leaf}`),
   )

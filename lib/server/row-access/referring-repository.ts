@@ -2,6 +2,7 @@ import type { RequestContext } from '../../context.js'
 import type {
   BatchGetOptions,
   BatchUpdateItem,
+  BatchUpdateOptions,
   CountOptions,
   DeleteOptions,
   FilterScope,
@@ -65,7 +66,7 @@ export class ReferringRepository implements Repository<object> {
 
   batchUpdate(
     items: readonly BatchUpdateItem<string, object>[],
-    options: OperationOptions & ReferringOptions = {},
+    options: BatchUpdateOptions = {},
   ): Promise<object[]> {
     const named = () => items.map(({ entity }) => entity)
     return this.referring.run({ operation: 'batchUpdate', named }, options, (asked) =>

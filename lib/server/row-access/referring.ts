@@ -14,6 +14,13 @@ import { isOverridden } from '../methods/overrides.js'
 
 type Values = Readonly<Record<string, unknown>>
 
+/** What every caller may refer to. */
+const FREE = { isNone: false }
+
+/** Two rows have the same if one reference of a resource has one key. */
+const idOf = ({ field, target, values }: ReferredRow): string =>
+  JSON.stringify([field, values[target.key.property]])
+
 /** Errors that say something about a row. */
 const TELLING = [ErrNotFound, ErrConflict, ErrPreconditionFailed, InvalidArgument]
 
@@ -30,12 +37,18 @@ export class Referring implements WritesReferences {
    * refer to what the write names.
    */
   async run<O extends OperationOptions, R>(
-    { operation, named, isLate = false }: ReferringWrite,
+    { operation, named, isLate = false, isOfRequest = false }: ReferringWrite,
     options: O,
     run: (options: O & ReferringOptions) => Promise<R>,
   ): Promise<R> {
-    const { repository, access } = this
-    const isWatched = isOverridden(repository, operation) && (isLate || (await this.#isLimited(named())))
+    const { repository } = this
+    // Of the request, before an override or a hook changes it.
+    const rows = isLate ? undefined : this.#rowsIn(named())
+    const access = isOfRequest
+      ? this.#ofRequest(operation === 'undelete' ? undefined : (rows ?? []))
+      : this.access
+    const isLimited = () => this.#isLimited(rows ?? this.#rowsIn(named()))
+    const isWatched = isOverridden(repository, operation) && (isLate || (await isLimited()))
     if (!isWatched) return run(joinOptions<O, ReferringOptions>(options, { references: access }))
     let isRead = false
     const asked = joinOptions<O, ReferringOptions>(options, {
@@ -44,7 +57,7 @@ export class Referring implements WritesReferences {
         return access
       },
     })
-    const dropped = async () => !isRead && (await this.#isLimited(named()))
+    const dropped = async () => !isRead && (await isLimited())
     const error = () =>
       new TypeError(
         `${repository.constructor.name}.${operation} left out \`references\`, to which the authorizer holds this call: pass its options to super.${operation}`,
@@ -63,14 +76,37 @@ export class Referring implements WritesReferences {
     )
   }
 
-  /** Whether there is a limit to what the entities name. */
-  async #isLimited(entities: readonly object[]): Promise<boolean> {
-    for (const entity of entities)
-      for (const row of this.#rowsOf(entity as Values)) {
-        const { isNone, where, test } = await this.access.refer(row)
-        if (isNone || where !== undefined || test !== undefined) return true
-      }
+  /**
+   * Accepts references that the server sets: OUTPUT_ONLY ones, and values that the request does not have.
+   * @param rows - what the request refers to; undefined if it is about stored references.
+   */
+  #ofRequest(rows: readonly ReferredRow[] | undefined): ReferenceAccess {
+    const outputOnly = new Set(
+      this.repository.model.relations
+        .filter(isChecked)
+        .filter(({ reference }) => reference.role === 'outputOnly')
+        .map(({ reference }) => reference.proto),
+    )
+    const requested = rows && new Set(rows.map(idOf))
+    return {
+      refer: (row) => {
+        const isSetByServer = outputOnly.has(row.field) || requested?.has(idOf(row)) === false
+        return row.by === undefined && isSetByServer ? Promise.resolve(FREE) : this.access.refer(row)
+      },
+    }
+  }
+
+  /** Whether there is a limit to what the rows are. */
+  async #isLimited(rows: readonly ReferredRow[]): Promise<boolean> {
+    for (const row of rows) {
+      const { isNone, where, test } = await this.access.refer(row)
+      if (isNone || where !== undefined || test !== undefined) return true
+    }
     return false
+  }
+
+  #rowsIn(entities: readonly object[]): readonly ReferredRow[] {
+    return entities.flatMap((entity) => [...this.#rowsOf(entity as Values)])
   }
 
   *#rowsOf(entity: Values): Generator<ReferredRow> {

@@ -132,7 +132,7 @@ export class RestrictedRepository implements Restricted {
     })
   }
 
-  batchUpdate(items: readonly BatchUpdateItem<string, object>[], options?: RowOptions): Promise<object[]> {
+  batchUpdate(items: readonly BatchUpdateItem<string, object>[], options?: WriteOptions): Promise<object[]> {
     return this.#write(options, {
       name: 'batchUpdate',
       keys: items.map(({ key }) => key),

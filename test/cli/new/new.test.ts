@@ -16,6 +16,11 @@ const ALL: readonly Choices[] = DATABASES.flatMap((database) =>
   ),
 )
 
+interface Manifest {
+  readonly devDependencies: Readonly<Record<string, string>>
+  readonly overrides: Readonly<Record<string, unknown>>
+}
+
 describe('ashlar new', () => {
   let folder: string
   beforeEach(() => {
@@ -37,6 +42,23 @@ describe('ashlar new', () => {
     expect(files).to.include.members(['package.json', 'proto/task_board/v1/project.proto', '.gitignore'])
     const there = readdirSync(join(folder, 'task-board'), { recursive: true, withFileTypes: true })
     expect(there.filter((entry) => entry.isFile())).to.have.length(files.length)
+  })
+
+  it('writes versions that npm installs without a conflict or a warning, and a server that normalizes masks', () => {
+    const own = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest
+    for (const choices of ALL) {
+      const files = projectFilesOf(choices)
+      const written = JSON.parse(files.get('package.json') ?? '') as Manifest
+      // This repository's own tests use openapi-typescript with this override.
+      expect(written.devDependencies['typescript']).to.equal(own.devDependencies['typescript'])
+      expect(written.overrides).to.deep.include({
+        '@nats-io/nuid': '2.0.3',
+        'openapi-typescript': { typescript: '$typescript' },
+      })
+      expect(files.get(choices.nest ? 'src/app.module.ts' : 'src/server.ts')).to.include(
+        "updateMask: 'normalize'",
+      )
+    }
   })
 
   it('refuses a folder with something in it, and leaves it as it is', async () => {

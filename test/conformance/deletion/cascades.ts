@@ -1,3 +1,4 @@
+import { filter } from '../../../lib/persistence/query/filter-template.js'
 import { expect } from 'chai'
 import { ErrPreconditionFailed } from '../../../lib/errors.js'
 import { rejection } from '../../support/rejection.js'
@@ -119,7 +120,7 @@ export const cascades = (holder: FamilyHolder): void => {
         [
           'TOO_MANY_ROWS',
           'project',
-          'it and what goes with it are more than 1000 resources: delete some of them first',
+          'it and what is deleted with it are more than 1000 resources, the most that one call deletes (maxRows)',
         ],
       ])
       expect(await rows('deleted')).to.deep.equal([])
@@ -192,6 +193,19 @@ export const cascades = (holder: FamilyHolder): void => {
   })
 
   describe('set null', () => {
+    it('takes the reference out of more rows than one call may delete', async () => {
+      await project('p')
+      await inAcme(() =>
+        of().bookmarks.transaction(async () => {
+          for (let i = 0; i < 1001; i++) await of().bookmarks.create({ id: `b${i}`, projectId: 'p' })
+        }),
+      )
+      await inAcme(() => of().projects.delete('p'))
+      expect(heard).to.have.length(1001)
+      const options = { where: filter`project_id = ${'p'}` }
+      expect(await inAcme(() => of().bookmarks.count({}, options))).to.equal(0)
+    })
+
     it('takes the reference out of live rows, with a new etag and their hooks', async () => {
       await project('p')
       await project('q')

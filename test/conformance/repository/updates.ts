@@ -271,6 +271,40 @@ export const updates = (holder: Holder): void => {
         await rejection(holder.subject.specimens.update(id, {}, ['etag'], options), InvalidArgument)
       }))
 
+    it('writes output-only and internal fields in a batch too, and names the option otherwise', () =>
+      inAcme(async () => {
+        const { specimens } = holder.subject
+        const keys = [(await one()).id, (await one()).id]
+        const items = keys.map((key, index) => ({
+          ...{ key, entity: { serial: `s-${index}`, bin: `b-${index}` } },
+          fieldMask: ['serial', 'bin'] as const,
+        }))
+        const updated = await specimens.batchUpdate(items as never, { outputOnly: true })
+        expect(updated.map(({ serial, bin }) => [serial, bin])).to.deep.equal([
+          ['s-0', 'b-0'],
+          ['s-1', 'b-1'],
+        ])
+        for (const name of ['serial', 'bin']) {
+          const item = { key: keys[0] as string, entity: {}, fieldMask: [name] }
+          const { message } = await rejection(specimens.batchUpdate([item as never]), InvalidArgument)
+          expect(message).to.include('outputOnly: true').and.to.include(name)
+        }
+      }))
+
+    it('takes the name of a property as well as that of its field', () =>
+      inAcme(async () => {
+        const { id } = await one()
+        const { specimens } = holder.subject
+        const due = new Date('2031-01-01T00:00:00Z')
+        expect(await specimens.update(id, { dueTime: due }, ['dueTime'])).to.deep.include({ dueTime: due })
+        const [updated] = await specimens.batchUpdate([
+          { key: id, entity: { dueTime: new Date(0), title: 'both' }, fieldMask: ['dueTime', 'title'] },
+        ])
+        expect(updated).to.deep.include({ dueTime: new Date(0), title: 'both' })
+        await specimens.update(id, { webhookSecret: 'second' }, ['webhookSecret'])
+        expect(await specimens.revealWebhookSecret(id)).to.equal('second')
+      }))
+
     it('returns ErrNotFound for a key nobody has', () =>
       inAcme(async () => {
         await rejection(holder.subject.specimens.update('nobody', { title: 'x' }, ['title']), ErrNotFound)

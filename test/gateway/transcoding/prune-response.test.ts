@@ -51,6 +51,12 @@ describe('read_mask', () => {
       'AIP-161: a key of a map',
     ],
     [
+      `/v1/widgets/1?read_mask=${encodeURIComponent('tags.`a,b.c`,size')}`,
+      create(WidgetSchema, { tags: { 'a,b.c': 'x', a: 'y' } }),
+      { tags: { 'a,b.c': 'x' }, size: 0 },
+      'AIP-161: a key in backticks',
+    ],
+    [
       '/v1/widgets/1?read_mask=create_time',
       create(WidgetSchema, widget),
       {},

@@ -164,7 +164,7 @@ describe('update_mask', () => {
       '?update_mask=size.x',
       '?update_mask=create_time.seconds.x',
       '?update_mask=__proto__',
-      '?update_mask=tags.a.b',
+      '?update_mask=tags.`a',
       '?update_mask=%20size',
     ])
       it(`${mode}: ${query} is wrong in every spelling`, async () => {

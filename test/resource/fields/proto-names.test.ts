@@ -112,7 +112,9 @@ describe('@ProtoField()', () => {
     expect(Object.keys(model.columns)).to.deep.equal(['id', 'title', 'create_time'])
     expect(Object.fromEntries(model.codeNames ?? [])).to.deep.equal({
       heading: 'title',
+      createdAt: 'create_time',
       created_at: 'create_time',
+      updatedAt: 'update_time',
       updated_at: 'update_time',
     })
   })

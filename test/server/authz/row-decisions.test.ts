@@ -513,7 +513,7 @@ describe('an authorizer that decides by row', () => {
       const response = await fetch(`${running.http}/v1/echo`, { method: 'POST', headers, body: '{}' })
       expect([response.status, runs]).to.deep.equal([500, 0])
       const said = running.records.map(({ fields }) => String((fields['err'] as Error | undefined)?.message))
-      expect(said.some((text) => text.includes('/specimens.v1.EchoService/Echo'))).to.equal(true)
+      expect(said.some((text) => text.includes('echo: supportsRowAccess(fn)'))).to.equal(true)
     } finally {
       await running.stop()
     }

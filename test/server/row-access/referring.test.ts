@@ -22,6 +22,23 @@ class PassingTasks extends memoryRepositoryOf(Task) {
   }
 }
 
+/** Moves each task to a project of its own choice, also in the entity that it is given. */
+class AssigningTasks extends memoryRepositoryOf(Task) {
+  override create(entity: NewEntity<Task>, options?: OperationOptions): Promise<Task> {
+    return super.create(Object.assign(entity, { projectId: 'hidden' }), options)
+  }
+
+  override update(...given: never[]): Promise<Task> {
+    const [key, entity, , options] = given as unknown as [string, object, unknown, UpdateOptions]
+    return super.update(
+      key,
+      { ...entity, projectId: 'hidden' } as Patch<Task>,
+      ['title', 'projectId'],
+      options,
+    )
+  }
+}
+
 class DroppingTasks extends memoryRepositoryOf(Task) {
   override create(entity: NewEntity<Task>, options?: OperationOptions): Promise<Task> {
     return super.create(entity, options?.context && { context: options.context })
@@ -101,6 +118,14 @@ describe('a write that refers to other resources', () => {
         .updateTask({ task: { id: 'kept', title: 'y', projectId }, updateMask: { paths: [path] } as never }),
     )
   const MISSING = 'project_id: there is no such project'
+
+  it('is not held to its caller if an override sets the reference', async () => {
+    await open(byTitle, AssigningTasks)
+    expect([await create('hers'), await update('hers', 'title')]).to.deep.equal(['done', 'done'])
+    for (const key of ['hers', 'kept'])
+      expect((await inAcme(() => tasks.get(key))).projectId, key).to.equal('hidden')
+    expect([await create('hidden'), await update('hidden')]).to.deep.equal([MISSING, MISSING])
+  })
 
   it('is held to its caller where an overridden operation passes its options on', async () => {
     await open(byTitle)

@@ -210,10 +210,8 @@ class Planning {
   async unset(): Promise<DeletionPlan['unset']> {
     const unset: { readonly edge: Edge; readonly rows: readonly StoredRow[] }[] = []
     for (const { edge, parents } of this.#unsetting) {
-      const limit = this.#left + this.#found.countOf(edge.child) + 1
-      const found = await this.rows.find(edge, parents, this.#which, limit)
+      const found = await this.rows.find(edge, parents, this.#which, MOST_FOUND)
       const staying = found.filter((row) => !this.#found.has(row))
-      this.#spend(staying.length)
       const { tenant } = this.options
       if (tenant !== undefined && staying.some((row) => row.tenant !== undefined && row.tenant !== tenant))
         throw stillReferredTo([{ type: edge.child.model.type, count: undefined, isForceable: false }])

@@ -57,7 +57,7 @@ export const tooManyRows = (type: string, most: number): ErrPreconditionFailed =
     violation(
       'TOO_MANY_ROWS',
       type,
-      `it and what goes with it are more than ${most} resources: delete some of them first`,
+      `it and what is deleted with it are more than ${most} resources, the most that one call deletes (maxRows)`,
     ),
   ])
 

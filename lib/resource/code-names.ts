@@ -1,0 +1,45 @@
+import { type Problem, propertyProblem } from '../errors.js'
+import { snakeCase } from '../text/snake-case.js'
+import type { FieldNames } from './fields/proto-names.js'
+
+/** What code may call the fields of a resource beside their own names. */
+interface CodeNames {
+  /** Undefined if each property is named as its field. */
+  readonly names: ReadonlyMap<string, string> | undefined
+  readonly problems: readonly Problem[]
+}
+
+/**
+ * Masks and sort orders of code name a property as the class does, or in snake_case.
+ * @param properties - of the fields of an entity, and of its secrets.
+ */
+export function codeNames(
+  properties: readonly string[],
+  { inMessage, protoOf }: FieldNames,
+  relations: readonly { readonly property: string; readonly proto: string }[],
+): CodeNames {
+  const meanings = new Map<string, string>()
+  for (const property of properties) meanings.set(protoOf(property), protoOf(property))
+  for (const { name } of inMessage.values()) meanings.set(name, name)
+  const names = new Map<string, string>()
+  const problems: Problem[] = []
+  for (const property of properties)
+    for (const name of new Set([property, snakeCase(property)])) {
+      const proto = protoOf(property)
+      const meaning = meanings.get(name)
+      if (meaning === undefined) {
+        meanings.set(name, proto)
+        names.set(name, proto)
+      } else if (meaning !== proto)
+        problems.push(
+          propertyProblem(
+            'message',
+            property,
+            `${name} means the field ${proto} as the property ${property}, and the field ${meaning} too`,
+            'rename one of them: a mask that code writes could mean either',
+          ),
+        )
+    }
+  for (const { property, proto } of relations) if (!meanings.has(property)) names.set(property, proto)
+  return { names: names.size === 0 ? undefined : names, problems }
+}

@@ -1,0 +1,58 @@
+import type { DescMessage, Message } from '@bufbuild/protobuf'
+import { FieldMaskSchema } from '@bufbuild/protobuf/wkt'
+import { InvalidArgument } from '../../errors.js'
+import { InvalidMask } from '../../resource/mask-paths.js'
+import { getField } from '../../resource/messages/local-field.js'
+import { snakeCase } from '../../text/snake-case.js'
+import type { Call } from '../chain/call.js'
+
+/** How deep masks are searched for. */
+const MAX_DEPTH = 10
+
+/**
+ * The error as the caller may see it: a mask that the request does not contain is a mistake of code.
+ * @param error - any error of a call.
+ */
+export function ofRequestOrCode(error: unknown, { method: { desc }, request, requests }: Call): unknown {
+  if (!(error instanceof InvalidMask)) return error
+  const name = snakeCase(error.maskName)
+  const names = request === undefined ? [] : [...masksIn(desc.input, request)]
+  // The messages of a client's stream are not kept.
+  const isOfRequest =
+    requests === undefined ? names.some((one) => snakeCase(one) === name) : hasMask(desc.input)
+  if (isOfRequest) return new InvalidArgument('update_mask', error.description, error)
+  return new TypeError(`code wrote a mask that cannot be: ${error.message}`, { cause: error })
+}
+
+const isMask = (field: DescMessage['fields'][number]): boolean =>
+  field.message?.typeName === FieldMaskSchema.typeName ||
+  (field.name === 'update_mask' && field.fieldKind === 'list')
+
+function* masksIn(desc: DescMessage, message: Message, depth = 0): Generator<string> {
+  for (const field of desc.fields) {
+    const value = getField(message, field)
+    if (value === undefined || (field.message === undefined && !isMask(field))) continue
+    const values: readonly unknown[] =
+      field.fieldKind === 'list'
+        ? (value as readonly unknown[])
+        : field.fieldKind === 'map'
+          ? Object.values(value as object)
+          : [value]
+    for (const one of values)
+      if (typeof one === 'string') yield one
+      else if (field.message?.typeName === FieldMaskSchema.typeName) yield* (one as { paths: string[] }).paths
+      else if (isInner(field.message) && depth < MAX_DEPTH)
+        yield* masksIn(field.message, one as Message, depth + 1)
+  }
+}
+
+const isInner = (desc: DescMessage | undefined): desc is DescMessage =>
+  desc !== undefined && !desc.typeName.startsWith('google.protobuf.')
+
+const hasMask = (desc: DescMessage, seen = new Set<DescMessage>()): boolean => {
+  if (seen.has(desc)) return false
+  seen.add(desc)
+  return desc.fields.some(
+    (field) => isMask(field) || (isInner(field.message) && hasMask(field.message, seen)),
+  )
+}
