@@ -28,6 +28,7 @@ export function libraryOf(context: ProviderContext, keys: Keys): Provider {
   allowAddresses(provider, context)
   keepUnsavedSessions(provider)
   onlyIdTokens(provider)
+  hashAccessTokens(provider)
   provider.use(async (ctx, next) => {
     await next()
     withoutScript(ctx as unknown as KoaContextWithOIDC)
@@ -66,6 +67,39 @@ function onlyIdTokens({ IdToken }: Provider): void {
     if (typ.toUpperCase() !== 'JWT') throw new TypeError(`a token of the type ${typ} is no ID token`)
     return validate(token, client)
   }
+}
+
+/**
+ * The library writes `at_hash` only into ID tokens of its authorization endpoint. It marks a token as an ID
+ * token (OpenID Connect Core, 3.1.3.6).
+ */
+function hashAccessTokens({ AccessToken, IdToken }: Provider): void {
+  const saved = new WeakMap<object, string>()
+  const access = AccessToken.prototype as { save: (this: object, ttl?: number) => Promise<string> }
+  const { save } = access
+  access.save = async function (ttl) {
+    const text = await save.call(this, ttl)
+    saved.set(this, text)
+    return text
+  }
+  const id = IdToken.prototype as unknown as { issue: (this: IssuedIdToken, how: IssuedFor) => unknown }
+  const { issue } = id
+  id.issue = function (how) {
+    const token = this.ctx?.oidc.entities.AccessToken
+    const text = token && saved.get(token)
+    if (how.use === 'idtoken' && text !== undefined) this.set('at_hash', text)
+    return issue.call(this, how)
+  }
+}
+
+/** What the types of the library leave out. */
+interface IssuedIdToken {
+  readonly ctx?: KoaContextWithOIDC
+  set(claim: string, value: string): void
+}
+
+interface IssuedFor {
+  readonly use: string
 }
 
 /** Addresses are compared by the rules of the clients file, which the library does not know. */

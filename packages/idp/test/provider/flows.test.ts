@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
+import { createHash } from 'node:crypto'
 import * as oauth from 'openid-client'
 import { Browser } from '../support/browser.js'
 import { authorization, ownProvider, type OwnProvider, REDIRECT, signIn } from '../support/own-provider.js'
@@ -45,6 +46,13 @@ describe('the flows, as openid-client runs them', () => {
     expect(await oauth.fetchUserInfo(config, issued.access_token, 'alice')).to.include({
       name: 'Alice Archer',
     })
+  })
+
+  it('writes at_hash of the access token into ID tokens of a code and of a refresh', async () => {
+    const first = await tokensOf('alice')
+    const second = await oauth.refreshTokenGrant(config, first.refresh_token ?? '')
+    for (const { access_token, id_token = '' } of [first, second])
+      expect(decodeJwt(id_token)['at_hash']).to.equal(hashOf(access_token))
   })
 
   it("a user's scopes bound what is granted", async () => {
@@ -149,6 +157,7 @@ describe('the flows, as openid-client runs them', () => {
     const tokens = await oauth.pollDeviceAuthorizationGrant(config, { ...started, interval: 0.05 })
     expect(decodeJwt(tokens.access_token)).to.include({ sub: 'carol', tenant: 'globex', aud: 'orders' })
     expect(tokens.refresh_token).to.be.a('string')
+    expect(decodeJwt(tokens.id_token ?? '')['at_hash']).to.equal(hashOf(tokens.access_token))
   })
 
   it('a device waits, and hears of a refusal', async () => {
@@ -282,3 +291,7 @@ describe('the flows, as openid-client runs them', () => {
     expect((await browser.get('/launchpad.json')).body).to.include('"user":null')
   })
 })
+
+/** OpenID Connect Core, 3.1.3.6, for RS256. */
+const hashOf = (token: string): string =>
+  createHash('sha256').update(token).digest().subarray(0, 16).toString('base64url')
