@@ -7,6 +7,7 @@ import type { Keys } from '../state/keys.js'
 import { accessTokenOf } from './access-tokens.js'
 import { metadataOf } from './client-metadata.js'
 import { configurationOf } from './configuration.js'
+import { slowDown } from './device-polling.js'
 import type { ProviderContext } from './provider-context.js'
 import { isPublic } from './provider-handler.js'
 import { withoutScript } from './library-pages.js'
@@ -31,6 +32,7 @@ export function libraryOf(context: ProviderContext, keys: Keys): Provider {
   hashAccessTokens(provider)
   provider.use(async (ctx, next) => {
     await next()
+    slowDown(ctx as unknown as KoaContextWithOIDC, context)
     withoutScript(ctx as unknown as KoaContextWithOIDC)
     if (isPublic(ctx.path)) return ctx.set('cross-origin-resource-policy', 'cross-origin')
     for (const name of Object.keys(ctx.response.headers))

@@ -160,6 +160,40 @@ describe('the flows, as openid-client runs them', () => {
     expect(decodeJwt(tokens.id_token ?? '')['at_hash']).to.equal(hashOf(tokens.access_token))
   })
 
+  it('a device that polls too fast gets slow_down, each time with five seconds more to wait', async () => {
+    let now = Date.now()
+    const slow = await ownProvider({ now: () => now })
+    const started = await oauth.initiateDeviceAuthorization(await slow.client(), { scope: 'openid' })
+    const poll = async (afterSeconds: number) => {
+      now += afterSeconds * 1000
+      const body = new URLSearchParams({
+        grant_type: 'urn:ietf:params:oauth:grant-type:device_code',
+        device_code: started.device_code,
+        ...{ client_id: 'orders', client_secret: 'dev-secret-orders' },
+      })
+      const response = await fetch(`${slow.issuer}/token`, { method: 'POST', body })
+      return [response.status, ((await response.json()) as { error?: string }).error]
+    }
+    const pending = [400, 'authorization_pending']
+    const tooFast = [400, 'slow_down']
+    for (const [seconds, expected] of [
+      ...([
+        [0, pending],
+        [5, pending],
+        [4, tooFast],
+        [5, tooFast],
+        [15, pending],
+      ] as const),
+      ...([
+        [14, tooFast],
+        [19, tooFast],
+        [25, pending],
+      ] as const),
+    ])
+      expect(await poll(seconds), `after ${seconds} s`).to.deep.equal(expected)
+    await slow.close()
+  })
+
   it('a device waits, and hears of a refusal', async () => {
     const poll = async (device_code: string, id = 'orders') => {
       const response = await fetch(`${own.issuer}/token`, {
