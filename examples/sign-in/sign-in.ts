@@ -19,6 +19,7 @@ export interface Session {
 interface Begun {
   readonly verifier: string
   readonly state: string
+  readonly nonce: string
 }
 
 /** As many are remembered. The oldest goes first. */
@@ -35,14 +36,16 @@ export class SignIn {
   /** Sends the browser to the provider. */
   async begin(): Promise<Response> {
     const configuration = await this.#provider()
-    const [id, verifier, state] = [newId(), openid.randomPKCECodeVerifier(), openid.randomState()]
-    keep(this.#begun, id, { verifier, state })
+    const [id, verifier] = [newId(), openid.randomPKCECodeVerifier()]
+    const [state, nonce] = [openid.randomState(), openid.randomNonce()]
+    keep(this.#begun, id, { verifier, state, nonce })
     const url = openid.buildAuthorizationUrl(configuration, {
       redirect_uri: `${this.options.origin}/callback`,
       scope: 'openid profile',
       code_challenge: await openid.calculatePKCECodeChallenge(verifier),
       code_challenge_method: 'S256',
       state,
+      nonce,
     })
     return redirect(url.href, cookie('begun', id))
   }
@@ -57,7 +60,12 @@ export class SignIn {
     const tokens = await openid.authorizationCodeGrant(
       await this.#provider(),
       new URL(`${this.options.origin}/callback${search}`),
-      { pkceCodeVerifier: begun.verifier, expectedState: begun.state, idTokenExpected: true },
+      {
+        pkceCodeVerifier: begun.verifier,
+        expectedState: begun.state,
+        expectedNonce: begun.nonce,
+        idTokenExpected: true,
+      },
     )
     const session = newId()
     const name = tokens.claims()?.['name']

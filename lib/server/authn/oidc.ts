@@ -1,10 +1,10 @@
 import type { JSONWebKeySet, JWTVerifyOptions } from 'jose'
 import type { Principal } from '../../context.js'
 import { Unauthenticated } from '../../errors.js'
+import { type AccessTokenMark, requireAccessToken } from './access-token.js'
 import type { Authenticator } from './authenticator.js'
 import { jsonLogger, type Logger } from '../observability/logger.js'
 import { type ClaimMapping, toPrincipal } from './claims.js'
-import { refuseIdToken } from './id-token.js'
 import { KeyFetchLog } from './key-fetch-log.js'
 import type { KeySource } from './key-set.js'
 import { assertSafe, keysAt, keysOfIssuer } from './key-source.js'
@@ -41,13 +41,21 @@ export interface OidcOptions {
    */
   readonly types?: readonly string[]
   /**
-   * Also accepts ID tokens, which say who signed in and not what a caller may do. Default false: a token that
-   * shows itself as one is refused. That is one with `at_hash`, `c_hash` or `nonce`, with `typ: ID`
-   * (Keycloak), or with `token_use: id` (Cognito).
+   * Recognizes the access tokens of an issuer of your own by their claims. It is called for a token that has
+   * neither a mark of an ID token nor one of these: `typ` `at+jwt` in its header, a claim `scope` or `scp`,
+   * what Entra, Cognito, Okta, Keycloak or Auth0 writes into access tokens.
+   */
+  readonly accessTokenMark?: AccessTokenMark
+  /**
+   * Also accepts ID tokens, which say who signed in and not what a caller may do, and tokens without a mark.
+   * Default false: a token has to show that it is an access token, and must not have a mark of an ID token:
+   * `at_hash`, `c_hash`, `nonce`, `typ: ID` (Keycloak), or `token_use: id` (Cognito).
    */
   readonly idTokens?: boolean
   readonly claims?: ClaimMapping
-  /** Receives key fetch failures. Default: the server's logger. */
+  /**
+   * Receives key fetch failures, and the first rejected token without a mark. Default: the server's logger.
+   */
   readonly logger?: Logger
   /** Default: the global one. */
   readonly fetch?: typeof fetch
@@ -77,9 +85,12 @@ export const oidc = (options: OidcOptions): Authenticator => {
     types = ACCESS_TOKENS,
     claims = {},
     idTokens = false,
+    accessTokenMark,
     now = () => new Date(),
   } = options
   if (types.length === 0) throw new TypeError('oidc: types is empty: no token would do')
+  if (idTokens && accessTokenMark !== undefined)
+    throw new TypeError('oidc: with idTokens nothing reads accessTokenMark: leave one of them out')
   const algorithms = algorithmsOf(options)
   const source = sourceOf(options, algorithms)
   const verification: JWTVerifyOptions = {
@@ -97,19 +108,28 @@ export const oidc = (options: OidcOptions): Authenticator => {
     ({ TokenVerifier }) => new TokenVerifier(source, clock, verification, types, log),
   )
   verifier.catch(() => {}) // reported to the caller of `authenticate`
+  let isLogged = false
+  const logUnmarked = (): void => {
+    if (isLogged) return
+    isLogged = true
+    ;(logger ??= jsonLogger()).warn({ issuer }, UNMARKED)
+  }
   return {
     bearerFormat: 'JWT',
     async authenticate(token, credentials): Promise<Principal> {
       logger ??= credentials.logger
       // Stricter than lenient base64 decoders, so that a token has one spelling.
       if (!COMPACT_JWS.test(token)) throw new Unauthenticated()
-      return (await verifier).verify(token, now(), (payload) => {
-        if (!idTokens) refuseIdToken(payload)
+      return (await verifier).verify(token, now(), (payload, header) => {
+        if (!idTokens) requireAccessToken(payload, header, accessTokenMark, logUnmarked)
         return toPrincipal(payload, claims)
       })
     },
   }
 }
+
+const UNMARKED =
+  'oidc: a token was rejected because nothing shows that it is an access token: if the issuer marks its access tokens by a claim of its own, set the option accessTokenMark'
 
 const COMPACT_JWS = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/
 

@@ -1,4 +1,11 @@
-import { errors, type JWTPayload, jwtVerify, type JWTVerifyOptions, type JWTVerifyResult } from 'jose'
+import {
+  errors,
+  type JWTHeaderParameters,
+  type JWTPayload,
+  jwtVerify,
+  type JWTVerifyOptions,
+  type JWTVerifyResult,
+} from 'jose'
 import { AshlarError, Unauthenticated } from '../../errors.js'
 import type { KeyFetchLog } from './key-fetch-log.js'
 import { KeySet, type KeySource } from './key-set.js'
@@ -26,10 +33,14 @@ export class TokenVerifier {
   }
 
   /**
-   * Returns what `read` makes of the claims.
+   * Returns what `read` makes of the claims and the header.
    * @throws Unauthenticated for an invalid token, Unavailable while no key could be fetched yet.
    */
-  async verify<T>(token: string, currentDate: Date, read: (payload: JWTPayload) => T): Promise<T> {
+  async verify<T>(
+    token: string,
+    currentDate: Date,
+    read: (payload: JWTPayload, header: JWTHeaderParameters) => T,
+  ): Promise<T> {
     try {
       const { payload, protectedHeader } = await verified(token, this.#keys, {
         ...this.#verification,
@@ -38,7 +49,7 @@ export class TokenVerifier {
       // Other kinds of tokens, such as logout tokens, are signed with the same keys.
       if (!this.#types.has(typeOf(protectedHeader.typ))) throw new TypeError('the token is of another type')
       checkTimes(payload)
-      return read(payload)
+      return read(payload, protectedHeader)
     } catch (error) {
       if (error instanceof AshlarError) throw error
       throw new Unauthenticated(messageOf(error), error)

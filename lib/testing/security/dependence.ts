@@ -3,6 +3,7 @@ import { CODES } from '../../errors.js'
 import type { ServedMethod } from '../../server/served-methods.js'
 import { type ResponseValues, responseValuesOf } from './responses/response-values.js'
 import { dependsOn, type Seen, type State } from './responses/depends-on.js'
+import { sendPages } from './world/send-pages.js'
 import type { Caller } from './world/probe.js'
 import type { Subject } from './world/subjects.js'
 import type { Row, World } from './world/world.js'
@@ -142,12 +143,13 @@ const oneScene = async (
     for (const state of states) {
       if (state !== is && !(await scene.to(state))) return seen.length < 3 ? 'none' : seen
       is = state
-      const outcome = await call(world, staging, scene, state)
+      const outcomes = await call(world, staging, scene, state)
+      const [outcome] = outcomes
       if (outcome === undefined) return 'none'
       if (seen.length === 0 && outcome.code === CODES.INTERNAL) return 'unsupported'
       if (seen.length === 0 && outcome.code !== CODES.OK) return 'none'
       if (seen.length === 1 && outcome.code !== CODES.OK) return 'once'
-      seen.push({ state, response: read(world, outcome, scene) })
+      seen.push({ state, response: read(world, outcomes, scene) })
     }
     return seen
   } finally {
@@ -167,9 +169,9 @@ const sceneEach = async (
     if (scene === undefined) return 'none'
     try {
       if (!(await scene.to(state))) return 'none'
-      const outcome = await call(world, staging, scene, state)
-      if (outcome?.code !== CODES.OK) return 'none'
-      seen.push({ state, response: read(world, outcome, scene) })
+      const outcomes = await call(world, staging, scene, state)
+      if (outcomes[0]?.code !== CODES.OK) return 'none'
+      seen.push({ state, response: read(world, outcomes, scene) })
     } finally {
       await scene.end()
     }
@@ -178,27 +180,41 @@ const sceneEach = async (
 }
 
 /** Numbers that the database makes for all tenants tell each how many rows there are: that is known. */
-const read = ({ subjects }: World, outcome: Outcome, { spoken }: Scene): ResponseValues => {
+export const read = (
+  { subjects }: World,
+  outcomes: readonly Outcome[],
+  { spoken }: Pick<Scene, 'spoken'>,
+): ResponseValues => {
   const minted = subjects.filter(({ isMinted }) => isMinted)
-  const counted = minted.map(({ message, key }) => `${message.typeName}.${key.localName}`)
-  return responseValuesOf(outcome, spoken, new Set(counted))
+  const counted = new Set(minted.map(({ message, key }) => `${message.typeName}.${key.localName}`))
+  return new Map(
+    outcomes.flatMap((outcome, page) =>
+      [...responseValuesOf(outcome, spoken, counted)].map(
+        ([path, value]) => [page === 0 ? path : `page ${page + 1} ${path}`, value] as const,
+      ),
+    ),
+  )
 }
+
+/** Each of many calls follows as many pages. */
+const MOST_PAGES = 20
 
 const call = async (
   { probe }: World,
   { method, caller, look }: Staging,
   { request, hidden }: Scene,
   state: State,
-): Promise<Outcome | undefined> => {
+): Promise<readonly Outcome[]> => {
   const [listener] = probe.listeners
-  const outcome = listener && (await probe.send(listener, method.desc, request, caller))
-  if (outcome !== undefined && state === 'first') await look?.(outcome, hidden)
-  return outcome
+  if (listener === undefined) return []
+  const { outcomes } = await sendPages(probe, listener, method.desc, request, caller, MOST_PAGES)
+  if (state === 'first') for (const outcome of outcomes) await look?.(outcome, hidden)
+  return outcomes
 }
 
 /** Where in a response, in the text of a finding. */
 export const inField = (path: string): string => {
-  const name = path.replace(/^\./, '').replace(/ #\d+$/, '')
+  const name = path.replace(/^(page \d+ )?\.?/, '').replace(/ #\d+$/, '')
   return name === '' || name === 'code' || name === 'message' ? '' : ` in ${name}`
 }
 

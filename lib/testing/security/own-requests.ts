@@ -4,8 +4,10 @@ import { nameOf } from './denial.js'
 import { checkReturned } from './returned-rows.js'
 import { judge } from './isolation.js'
 import type { ListenerClient, Outcome } from './wire/listener-clients.js'
-import { madeUpRequests, plainRequest } from './made-up-requests.js'
+import { madeUpRequests, mayName, plainRequest } from './made-up-requests.js'
 import { aNameOf, COMING, type Dependence, dependenceOf, inField, NAMED } from './dependence.js'
+import type { VariedRequest } from './effects.js'
+import { checkUsed, MOST_PAGES, usedRequest, variedOf } from './own-variants.js'
 import { foreignRows, namedRow } from './scenes.js'
 import {
   keysWith,
@@ -16,6 +18,7 @@ import {
   rowsFor,
   withIds,
 } from './naming-request.js'
+import { sendPages } from './world/send-pages.js'
 import { type Location, requestFor } from './world/requests.js'
 import type { Subject } from './world/subjects.js'
 import { newKey, type Row, type World } from './world/world.js'
@@ -90,21 +93,70 @@ const readRequest = (
 
 const READS: ReadonlySet<string> = new Set(['get', 'batchGet', 'list'])
 
+/** A request with which a caller's own resources do their work. */
+export interface DoneRequest {
+  readonly naming: NamingRequest
+  /** The same with each value of its booleans and enums. */
+  readonly varied: readonly VariedRequest[]
+}
+
 /**
  * What a caller sees of a call does not depend on another tenant's resources that its request names, and
- * holds none of them.
- * @returns the requests with which a caller's own resources do their work.
+ * holds none of them, whatever its booleans and enums say, and also after their owner has called.
  */
 export const checkOwnRequests = async (
   world: World,
   own: readonly OwnRequest[],
-): Promise<readonly NamingRequest[]> => {
-  const done: NamingRequest[] = []
+): Promise<readonly DoneRequest[]> => {
+  const done: DoneRequest[] = []
   for (const one of own) {
     const naming = await checkOwnRequest(world, one)
-    if (naming !== undefined) done.push(naming)
+    if (naming !== undefined) done.push({ naming, varied: await checkVariants(world, one, naming) })
   }
   return done
+}
+
+const checkVariants = async (
+  world: World,
+  { method, isPlain }: OwnRequest,
+  naming: NamingRequest,
+): Promise<readonly VariedRequest[]> => {
+  const { path, desc, standard, isOwn } = method
+  const { findings, listeners } = world.probe
+  const [listener] = listeners
+  if (listener === undefined) return []
+  if (standard !== undefined && !isOwn) {
+    await checkOthersRows(world, naming)
+    return []
+  }
+  const { all, untried } = variedOf(world, naming)
+  const reasons = [...untried]
+  const varied: VariedRequest[] = []
+  for (const one of all) {
+    const outcome = one.variant === '' ? undefined : await checkVariant(world, one.naming, listener)
+    if (outcome === undefined || REACHED.has(outcome.code)) {
+      await checkOthersRows(world, one.naming)
+      if (!findings.has('isolation', path)) await checkUsed(world, one, listener)
+    } else if (one.isOfItsOwn)
+      reasons.push(`${one.variant}, with which its own tenant gets ${nameOf(outcome)}`)
+    varied.push(await usedRequest(world, one))
+  }
+  // A text that may be a key of something has a reason of its own.
+  if (reasons.length > 0 && !(isPlain && mayName(desc.input)))
+    findings.leaveOut(path, `not tried: ${reasons.join('; ')}`)
+  return varied
+}
+
+/** @returns what the caller gets with resources of its own. */
+const checkVariant = async (
+  world: World,
+  naming: NamingRequest,
+  listener: ListenerClient,
+): Promise<Outcome | undefined> => {
+  const [own, theirs] = [await rowsFor(world, naming, world.b), await rowsFor(world, naming, world.a)]
+  if (typeof own === 'string' || typeof theirs === 'string') return undefined
+  await checkForeign(world, naming, { own, theirs }, listener)
+  return sendOwn(world, naming, { own, theirs }, listener)
 }
 
 const checkOwnRequest = async (
@@ -141,24 +193,45 @@ const checkOwnRequest = async (
       return undefined
     }
     await checkForeign(world, naming, { own, theirs }, listener)
-    const outcome = await send(world, naming, own, listener)
+    const outcome = await sendOwn(world, naming, { own, theirs }, listener)
     if (outcome === undefined) continue
-    const returned = { desc: method.desc, response: outcome.response }
-    await checkReturned(world, listener, returned, { caller: world.b, owner: world.a })
     if (REACHED.has(outcome.code)) continue
     isDone = false
     notChecked(outcome, listener)
   }
-  if (!isDone) return undefined
-  await checkOthersRows(world, naming)
-  return naming
+  return isDone ? naming : undefined
+}
+
+interface BothRows {
+  readonly own: readonly Row[]
+  readonly theirs: readonly Row[]
+}
+
+/** The other tenant calls first, so that what is kept of its call can be seen. */
+const sendOwn = async (
+  world: World,
+  { method: { desc, path }, make }: NamingRequest,
+  { own, theirs }: BothRows,
+  listener: ListenerClient,
+): Promise<Outcome | undefined> => {
+  const { probe, a, b } = world
+  const [request, others] = [own, theirs].map((rows) => make(rows.map(({ key }) => key))) as [
+    Message,
+    Message,
+  ]
+  await sendPages(probe, listener, desc, others, a, MOST_PAGES)
+  const { outcomes, isCut } = await sendPages(probe, listener, desc, request, b, MOST_PAGES)
+  for (const { response } of outcomes)
+    await checkReturned(world, listener, { desc, response }, { caller: b, owner: a })
+  if (isCut) probe.findings.leaveOut(path, `not tried: pages after the first ${MOST_PAGES}`)
+  return outcomes[0]
 }
 
 /** Another tenant's resources, one at a time in the place of the own ones. */
 const checkForeign = async (
   world: World,
   naming: NamingRequest,
-  { own, theirs }: { readonly own: readonly Row[]; readonly theirs: readonly Row[] },
+  { own, theirs }: BothRows,
   listener: ListenerClient,
 ): Promise<void> => {
   const { method, named, make } = naming

@@ -250,7 +250,7 @@ const keyAbove = (
   return subject.name === undefined ? value : newKey(subject, location).replace(/[^/]*$/, () => value)
 }
 
-const spokenOf = (rows: readonly Row[]): ReadonlyMap<string, string> =>
+export const spokenOf = (rows: readonly Row[]): ReadonlyMap<string, string> =>
   new Map(
     rows.flatMap(({ key }, at) => [
       [key, `<${at}>`] as const,

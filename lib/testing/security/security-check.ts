@@ -20,6 +20,7 @@ import { checkHostileInput } from './hostile-input.js'
 import { checkIsolation, leaveUnchecked } from './isolation.js'
 import { checkRowIsolation, type RowReach } from './row-isolation.js'
 import { checkRowRequests } from './row-requests.js'
+import { checkEffects } from './effects.js'
 import { checkOperations, isOfOperations } from './own-operations.js'
 import { captureOutput } from './leaks/output.js'
 import { checkSecrecy } from './own-calls.js'
@@ -27,6 +28,7 @@ import { Probe } from './world/probe.js'
 import { Findings, type SecurityReport } from './world/report.js'
 import { checkSamples, type Samples } from './world/samples.js'
 import { mayName } from './made-up-requests.js'
+import { ownWrites } from './own-variants.js'
 import { checkOwnRequests, checkRequests, ownRequestsOf, type Requests } from './own-requests.js'
 import { type Subject, subjectsOf } from './world/subjects.js'
 import { makeParents, makeRow, newText, type World } from './world/world.js'
@@ -52,8 +54,7 @@ export interface SecurityOptions {
    */
   readonly samples?: Samples
   /**
-   * Requests for methods of your own, by gRPC full method name, where the ones that the check makes up are
-   * refused:
+   * Requests for methods of your own, by gRPC full method name, if the generated ones are refused:
    * `{ '/orders.v1.OrderService/PlaceOrder': (key) => ({ customerId: key('orders.v1.Customer') }) }`. A
    * method that takes none is in `notChecked`.
    */
@@ -260,14 +261,13 @@ const checkServing = async (
       const headers = await headersOf({ subject: run.limited, groups, tenant: tenants[0] })
       const limited = { caller: { headers, mustNotSee: theirs.canaries }, reach: run.reach }
       for (const one of subjects) await checkRowIsolation(world, one, limited)
-      for (const one of done) await checkRowRequests(world, one, limited)
+      for (const { naming } of done) await checkRowRequests(world, naming, limited)
     }
     const known = own.filter(({ isPlain, method }) => !isPlain || !mayName(method.desc.input))
     const asked = known.map(({ method }) => method.path)
-    await checkOperations(
-      world,
-      methods.filter(({ path }) => !Object.hasOwn(leaveOut, path)),
-    )
+    const called = methods.filter(({ path }) => !Object.hasOwn(leaveOut, path))
+    await checkOperations(world, called)
+    await checkEffects(world, [...done.flatMap(({ varied }) => varied), ...(await ownWrites(world, called))])
     leaveOutOthers(methods, subjects, findings, [...asked, ...Object.keys(leaveOut)])
     return probe.calls
   } finally {

@@ -5,7 +5,9 @@ import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { decodeJwt, decodeProtectedHeader, exportJWK, generateKeyPair, SignJWT } from 'jose'
+import * as openid from 'openid-client'
 import { Metadata } from '../../../lib/call.js'
+import { SignIn } from '../../../examples/sign-in/sign-in.js'
 import { oidc } from '../../../lib/index.js'
 import { recordingLogger } from '../../support/servers/server.js'
 
@@ -13,6 +15,8 @@ const credentials = {
   ...{ metadata: new Metadata(), peer: '', signal: new AbortController().signal },
   logger: recordingLogger(),
 }
+
+const ORIGIN = 'http://localhost:3000'
 
 describe('oidc() and the provider of this machine', () => {
   let folder: string
@@ -50,6 +54,16 @@ describe('oidc() and the provider of this machine', () => {
       ...{ subject: 'alice', tenant: 'acme' },
       ...{ groups: ['staff', 'admin'], scopes: ['openid', 'read', 'write'] },
     })
+  })
+
+  it('rejects the ID token of a code flow without a nonce, and the page sends one', async () => {
+    const page = new SignIn({ issuer: provider.issuer, clientId: 'app', clientSecret: 'x', origin: ORIGIN })
+    const sent = new URL((await page.begin()).headers.get('location') ?? '').searchParams
+    expect(sent.get('nonce')).to.match(/^[\w-]{43}$/)
+    const tokens = await signedIn(provider.issuer)
+    expect(decodeJwt(tokens.id_token)).not.to.have.property('nonce')
+    expect(await verdict(tokens.access_token)).to.equal('alice')
+    expect(await verdict(tokens.id_token)).to.equal('refused')
   })
 
   it('refuses 20 tampered variants', async () => {
@@ -124,3 +138,39 @@ const rotate = (socketPath: string): Promise<void> =>
     call.on('error', reject)
     call.end('{}')
   })
+
+/** The tokens of a code flow that sends no nonce. */
+async function signedIn(
+  issuer: string,
+): Promise<{ readonly access_token: string; readonly id_token: string }> {
+  const jar = new Map<string, string>()
+  const go = async (path: string, init: RequestInit = {}) => {
+    const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ')
+    const headers = { ...(init.headers as Record<string, string> | undefined), cookie }
+    const response = await fetch(new URL(path, issuer), { redirect: 'manual', ...init, headers })
+    for (const one of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(one) ?? []
+      jar.set(name, value)
+    }
+    return response
+  }
+  const locationOf = async (response: Promise<Response>) => (await response).headers.get('location') ?? ''
+  const verifier = openid.randomPKCECodeVerifier()
+  const asked = new URLSearchParams({
+    ...{ client_id: 'app', response_type: 'code', scope: 'openid', redirect_uri: `${ORIGIN}/callback` },
+    ...{ code_challenge: await openid.calculatePKCECodeChallenge(verifier), code_challenge_method: 'S256' },
+  })
+  const chooser = await locationOf(go(`/auth?${asked}`))
+  const chosen = { method: 'POST', body: new URLSearchParams({ sub: 'alice' }), headers: { origin: issuer } }
+  const callback = await locationOf(go(await locationOf(go(chooser, chosen))))
+  const body = new URLSearchParams({
+    ...{
+      grant_type: 'authorization_code',
+      client_id: 'app',
+      client_secret: 'dev-secret-app',
+      redirect_uri: `${ORIGIN}/callback`,
+    },
+    ...{ code: new URL(callback).searchParams.get('code') ?? '', code_verifier: verifier },
+  })
+  return (await (await go('/token', { method: 'POST', body })).json()) as Awaited<ReturnType<typeof signedIn>>
+}

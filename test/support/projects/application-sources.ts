@@ -147,7 +147,7 @@ it('verifies tokens', async () => {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
   const now = Math.floor(Date.now() / 1000)
   const claims = { iss: 'https://login.example.com', aud: 'widgets', sub: 'ada', org_id: 'acme', groups: ['staff'] }
-  const text = part({ alg: 'RS256', kid: 'test' }) + '.' + part({ ...claims, iat: now, exp: now + 300 })
+  const text = part({ alg: 'RS256', kid: 'test', typ: 'at+jwt' }) + '.' + part({ ...claims, iat: now, exp: now + 300 })
   const token = text + '.' + sign('sha256', Buffer.from(text), privateKey).toString('base64url')
   const authenticator = oidc({ issuer: claims.iss, audience: 'widgets', jwks, claims: { tenant: 'org_id' } })
   const server = await testServer(builder(), { authenticator })

@@ -24,6 +24,7 @@ type Value = string | number | undefined
 const isDependent = (all: readonly Seen[], path: string): boolean => {
   const values = all.map(({ response }) => response.get(path))
   if (values.every((value) => value === values[0])) return false
+  if (changesWithNewRows(all, values)) return true
   const steps = stillSteps(all, values)
   if (steps === undefined) return false
   const [step = 0] = steps
@@ -40,6 +41,20 @@ const isDependent = (all: readonly Seen[], path: string): boolean => {
   const isSeen = isOne(absent) && absent.length > 0 && first.length > 0
   if (isSeen && first.every((value) => !isSame(value, absent[0]))) return true
   return first.length > 0 && other.length > 0 && isOne(first) && isOne(other) && !isSame(first[0], other[0])
+}
+
+/**
+ * Rows that are marked as deleted may still count: such a value changes when others come, and only then.
+ */
+const changesWithNewRows = (all: readonly Seen[], values: readonly Value[]): boolean => {
+  let coming = 0
+  for (const [index, value] of values.entries()) {
+    if (index === 0) continue
+    const isNew = all[index - 1]?.state === 'absent' && all[index]?.state !== 'absent'
+    if (isNew !== (value !== values[index - 1])) return false
+    coming += Number(isNew)
+  }
+  return coming > 0
 }
 
 /** By how much a value changes from call to call in one state; undefined where it does so at random. */

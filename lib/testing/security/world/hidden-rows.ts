@@ -109,12 +109,13 @@ export const removeRow = async (subject: Subject, side: Side, { key }: Row): Pro
 }
 
 /** A row as its repository has it now. */
+export const storedRow = (subject: Subject, side: Side, key: string): Promise<object | undefined> =>
+  as(side, async () => subject.repository?.get(storedKey(subject, key))).catch(() => undefined)
+
+/** The same as a message. */
 export const readRow = async (subject: Subject, side: Side, key: string): Promise<Row | undefined> => {
-  const { repository } = subject
-  const message = await as(side, async () => repository?.get(storedKey(subject, key))).then(
-    (entity) => entity && repository?.model.toMessage<Message>(entity),
-    () => undefined,
-  )
+  const entity = await storedRow(subject, side, key)
+  const message = entity && subject.repository?.model.toMessage<Message>(entity)
   return message && { key, message }
 }
 

@@ -67,6 +67,10 @@ export class Findings {
     if (!this.#findings.has(key)) this.#findings.set(key, { check, method, transport, text })
   }
 
+  has(check: SecurityCheckName, method: string): boolean {
+    return [...this.#findings.values()].some((one) => one.check === check && one.method === method)
+  }
+
   leaveOut(method: string, reason: string): void {
     this.#notChecked.set(`${method}\n${reason}`, { method, reason })
   }

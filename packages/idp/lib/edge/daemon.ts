@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { bodyOf } from '../http/request-body.js'
 import { parseDuration, quoted } from './parse-duration.js'
-import { type Registry, RouteConflict } from './kept-routes.js'
+import { InvalidHost, type Registry, RouteConflict } from './kept-routes.js'
 import { routeInBody, routeJson } from './route-json.js'
 
 type Call = (
@@ -42,13 +42,12 @@ export function daemonOf(registry: Registry): RequestListener {
     }
     const name = decoded(resource.path.exec(path)?.[1] ?? '')
     if (name === undefined) return plain(response, 404, '404 page not found')
-    void Promise.resolve(call(request, response, name, new URLSearchParams(query.join('?')))).catch(
-      (error: unknown) => {
-        if (error instanceof RangeError && !response.headersSent)
-          return plain(response, 413, 'http: request body too large')
-        response.destroy()
-      },
-    )
+    const called = async () => call(request, response, name, new URLSearchParams(query.join('?')))
+    void called().catch((error: unknown) => {
+      if (error instanceof RangeError && !response.headersSent)
+        return plain(response, 413, 'http: request body too large')
+      response.destroy()
+    })
   }
 
   function list(_request: IncomingMessage, response: ServerResponse): void {
@@ -83,12 +82,12 @@ export function daemonOf(registry: Registry): RequestListener {
       )
     }
     try {
-      registry.register({ ...route, ttl })
+      json(response, 201, routeJson(registry.register({ ...route, ttl })))
     } catch (error) {
       if (error instanceof RouteConflict) return plain(response, 409, error.message)
+      if (error instanceof InvalidHost) return plain(response, 400, error.message)
       throw error
     }
-    json(response, 201, routeJson({ ...route, ttl }))
   }
 
   function get(

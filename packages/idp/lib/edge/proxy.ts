@@ -1,13 +1,18 @@
 import { createProxyServer } from 'httpxy'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Registry } from './kept-routes.js'
 import type { KeptRoute } from './edge-route.js'
 import { isLoopback } from '../clients/origins.js'
+import { canonicalHost } from './canonical-host.js'
+import { isCoded, removeHopHeaders } from './hop-headers.js'
 
 /** Marks what has been through an edge, so that a route to the edge itself does not go round for ever. */
 const VIA = '1.1 ashlar-edge'
+
+/** Requests of one connection at a time. Browsers send one. */
+const MOST_PIPELINED = 10
 
 /** Passes requests and upgrades to the upstreams of their hosts. */
 export interface EdgeProxy {
@@ -16,62 +21,140 @@ export interface EdgeProxy {
 }
 
 export function proxyOf(registry: Registry): EdgeProxy {
-  const proxy = createProxyServer({ ws: true, xfwd: false, proxyTimeout: 0, timeout: 0 })
-  // A client may wait for the response before it sends its body.
-  proxy.on('proxyReq', (proxied) => {
-    if (proxied.hasHeader('content-length') || proxied.hasHeader('transfer-encoding')) proxied.flushHeaders()
+  const proxy = createProxyServer({
+    ...{ ws: true, xfwd: false, proxyTimeout: 0, timeout: 0 },
+    selfHandleResponse: true,
   })
-  proxy.on('proxyRes', (proxied, _request, response) => {
-    // Node takes these from an upstream, and throws where they are to be sent on, which would end the edge.
-    proxied.statusMessage = ''
-    if ((proxied.statusCode ?? 0) < 100) proxied.statusCode = 502
-    delete proxied.headers.trailer
-    response.setHeader('via', VIA)
+  proxy.on('proxyReq', (proxied, { socket }, response) => {
+    endWith(socket, proxied)
+    proxied.on('upgrade', (_upgraded, socket) => {
+      socket.destroy()
+      refuse(response, 502, 'the upstream switched to another protocol, which the request did not name')
+    })
+    // A client may wait for the response before it sends its body.
+    if (proxied.hasHeader('content-length') || proxied.hasHeader('transfer-encoding')) flush(proxied)
   })
+  proxy.on('proxyRes', (proxied, _request, response) => passOn(proxied, response))
+  proxy.on('proxyReqWs', (proxied, { headers }, socket, { target }) =>
+    joinUpgrade(proxied, socket, (error) => unreachable(headers.host, target, error)),
+  )
+  const pending = new WeakMap<Socket, number>()
   return {
     request: (request, response) => {
+      const { socket } = request
+      const others = pending.get(socket) ?? 0
+      if (others >= MOST_PIPELINED) return void socket.destroy()
+      pending.set(socket, others + 1)
+      response.once('close', () => pending.set(socket, (pending.get(socket) ?? 1) - 1))
       const way = wayOf(request, registry)
       if ('refusal' in way) return refuse(response, way.status, way.refusal)
       prepare(request, way.route)
       proxy.web(request, response, optionsOf(way.target)).catch((error: unknown) => {
-        if (response.headersSent) return void response.destroy()
-        refuse(response, 502, unreachable(way.route, error))
+        refuse(response, 502, unreachable(request.headers.host, way.target, error))
       })
     },
     upgrade: (request, socket, head) => {
       socket.on('error', () => socket.destroy())
-      const way = wayOf(request, registry)
+      // The other side may never end the connection.
+      socket.once('finish', () => socket.destroy())
+      const way = upgradeRefusal(request) ?? wayOf(request, registry)
       if ('refusal' in way) return refuseUpgrade(socket, way.status, way.refusal)
       prepare(request, way.route)
+      Object.assign(request.headers, { connection: 'Upgrade', upgrade: 'websocket' })
       proxy.ws(request, socket as Socket, optionsOf(way.target), head).catch((error: unknown) => {
-        if (socket.writable) refuseUpgrade(socket, 502, unreachable(way.route, error))
+        if (socket.writable) refuseUpgrade(socket, 502, unreachable(request.headers.host, way.target, error))
       })
     },
   }
 }
 
-/** Where a request goes, or why it does not. */
-type Way =
-  { readonly route: KeptRoute; readonly target: URL } | { readonly status: number; readonly refusal: string }
+/** The responses of a connection that waits for an earlier one are not closed with it. */
+function endWith(socket: Socket, proxied: ClientRequest): void {
+  const end = () => void proxied.destroy()
+  if (socket.destroyed) return end()
+  socket.once('close', end)
+  proxied.once('close', () => socket.off('close', end))
+}
 
-function wayOf({ headers, url = '/' }: IncomingMessage, registry: Registry): Way {
-  const host = hostOf(headers.host ?? '')
+/** What Node does not send is an error of this exchange. */
+function flush(proxied: ClientRequest): void {
+  try {
+    proxied.flushHeaders()
+  } catch (error) {
+    proxied.destroy(error as Error)
+  }
+}
+
+/** Sends the response of an upstream on. */
+function passOn(proxied: IncomingMessage, response: ServerResponse): void {
+  const { headers, statusCode = 0 } = proxied
+  if (statusCode < 200 || isCoded(headers)) {
+    proxied.destroy()
+    return refuse(response, 502, 'the upstream sent a response that cannot be passed on')
+  }
+  removeHopHeaders(headers)
+  try {
+    response.writeHead(statusCode, { ...headers, via: VIA })
+    proxied.pipe(response)
+  } catch {
+    proxied.destroy()
+    refuse(response, 502, 'the upstream sent headers that cannot be passed on')
+  }
+}
+
+/** Both sides of an upgrade end together, and see no headers of the other's connection. */
+function joinUpgrade(proxied: ClientRequest, socket: Socket, refusalOf: (error: Error) => string): void {
+  let isAnswered = false
+  socket.once('close', () => proxied.destroy())
+  proxied.on('error', (error) => {
+    if (!isAnswered && socket.writable) refuseUpgrade(socket, 502, refusalOf(error))
+  })
+  proxied.on('response', (response) => {
+    isAnswered = true
+    response.statusMessage = ''
+    if ((response.statusCode ?? 0) < 200) response.statusCode = 502
+  })
+  proxied.on('upgrade', ({ headers }, upstream) => {
+    isAnswered = true
+    removeHopHeaders(headers)
+    Object.assign(headers, { connection: 'Upgrade', upgrade: 'websocket' })
+    socket.once('close', () => upstream.destroy())
+    upstream.once('close', () => socket.end())
+  })
+}
+
+/** Where a request goes, or why it does not. */
+type Way = { readonly route: KeptRoute; readonly target: URL } | Refusal
+
+interface Refusal {
+  readonly status: number
+  readonly refusal: string
+}
+
+/** A body would be taken for what follows the upgrade. */
+function upgradeRefusal({ method, headers }: IncomingMessage): Refusal | undefined {
+  if (method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket')
+    return { status: 501, refusal: 'the edge passes on upgrades to WebSocket only' }
+  if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0)
+    return undefined
+  return { status: 400, refusal: 'an upgrade has no body' }
+}
+
+function wayOf({ headers, headersDistinct, url = '/' }: IncomingMessage, registry: Registry): Way {
+  const asked = headers.host ?? ''
+  const host = canonicalHost(asked)
+  if ((headersDistinct['host']?.length ?? 0) > 1)
+    return { status: 400, refusal: 'the request names several hosts' }
   if (headers.via?.includes(VIA))
-    return { status: 508, refusal: `${host} is routed to the edge itself: give the route another upstream` }
+    return { status: 508, refusal: `${asked} is routed to the edge itself: give the route another upstream` }
   if (!url.startsWith('/')) return { status: 400, refusal: 'the request names no path' }
+  if (isCoded(headers)) return { status: 501, refusal: 'the edge passes on chunks only' }
   const path = url.split('?')[0] ?? '/'
-  const names = new Set(
-    registry
-      .list()
-      .map((route) => route.host)
-      .filter((name) => hostOf(name) === host),
-  )
-  const routes = [...names].flatMap((name) => registry.lookup(name, path) ?? [])
-  const route = routes.find(({ protocol }) => protocol.toLowerCase() !== 'tcp')
-  if (route === undefined)
+  const route = host === undefined ? undefined : registry.lookup(host, path)
+  if (route === undefined || route.protocol.toLowerCase() === 'tcp')
     return {
       status: 404,
-      refusal: `no route for ${host}${path}: register one, or see "ashlar-idp edge status"`,
+      refusal: `no route for ${host ?? asked}${path}: register one, or see "ashlar-idp edge status"`,
     }
   const target = URL.canParse(route.upstream) ? new URL(route.upstream) : undefined
   if (target === undefined || !/^https?:$/.test(target.protocol))
@@ -80,12 +163,14 @@ function wayOf({ headers, url = '/' }: IncomingMessage, registry: Registry): Way
   return { route, target }
 }
 
-/** The host as it is compared: without its port and a dot at its end. */
-const hostOf = (host: string): string => host.replace(/:\d*$/, '').replace(/\.$/, '').toLowerCase()
-
 /** The upstream sees the host that the browser asked for, and nothing that the browser says about the way. */
 function prepare(request: IncomingMessage, { path, stripPrefix }: KeptRoute): void {
   const { headers, socket } = request
+  const isChunked = headers['transfer-encoding'] !== undefined
+  removeHopHeaders(headers)
+  if (isChunked) headers['transfer-encoding'] = 'chunked'
+  // Node has sent the answer to it.
+  delete headers.expect
   for (const name of Object.keys(headers)) if (/^(x-forwarded-.*|forwarded)$/.test(name)) delete headers[name]
   const host = headers.host ?? ''
   headers['x-forwarded-for'] = socket.remoteAddress ?? ''
@@ -102,12 +187,15 @@ function prepare(request: IncomingMessage, { path, stripPrefix }: KeptRoute): vo
 /** An upstream of this machine may have a certificate that nobody knows. */
 const optionsOf = (target: URL) => ({ target, secure: !isLoopback(target.hostname) })
 
-function unreachable({ host, upstream }: KeptRoute, error: unknown): string {
+function unreachable(host: string | undefined, target: unknown, error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException
+  const upstream = target instanceof URL ? target.origin : 'an upstream'
   return `${host} is routed to ${upstream}, which does not respond (${code ?? message}): is the app running?`
 }
 
+/** A response that has begun ends here. */
 function refuse(response: ServerResponse, status: number, text: string): void {
+  if (response.headersSent) return void response.destroy()
   response
     .writeHead(status, {
       'content-type': 'text/plain; charset=utf-8',

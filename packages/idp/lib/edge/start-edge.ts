@@ -5,6 +5,7 @@ import type { SecureContext } from 'node:tls'
 import { listenPrivately } from '../control/listen-privately.js'
 import { Failure } from '../idp-failure.js'
 import { type Authority, openAuthority } from './authority.js'
+import { canonicalHost } from './canonical-host.js'
 import { daemonOf, onlyLocal } from './daemon.js'
 import { printed } from '../printed.js'
 import { type EdgeHome, edgeHome } from './edge-home.js'
@@ -36,6 +37,8 @@ export interface RunningEdge {
 const PORTS = [443, 8443]
 /** Any user of the machine reaches the address of the daemon, and may send 1 MiB by each. */
 const MOST_DAEMON_CONNECTIONS = 100
+/** Of each address for https, whether they carry requests or a WebSocket. */
+const MOST_PROXY_CONNECTIONS = 500
 
 /** Starts the daemon and its proxy. @throws Failure where a daemon runs already, or the port is taken. */
 export async function startEdge(options: EdgeOptions = {}): Promise<RunningEdge> {
@@ -93,17 +96,19 @@ function proxyServer(
 ): TlsServer {
   const { request, upgrade } = proxyOf(registry)
   const contextOf = async (name: string): Promise<SecureContext> => {
-    const isServed = registry.list().some(({ host }) => host.toLowerCase() === name)
-    return (await authority.certificateFor(isServed ? name : 'localhost')).context
+    const host = canonicalHost(name)
+    const served = host !== undefined && registry.has(host) ? host : 'localhost'
+    return (await authority.certificateFor(served)).context
   }
   const server = createTlsServer(
     {
       ...fallback,
       ALPNProtocols: ['http/1.1'],
+      handshakeTimeout: 10_000,
       headersTimeout: 10_000,
       requestTimeout: 0,
       SNICallback: (name, done) => {
-        contextOf(name.toLowerCase()).then(
+        contextOf(name).then(
           (context) => done(null, context),
           (error: unknown) => done(error as Error),
         )
@@ -112,6 +117,7 @@ function proxyServer(
     request,
   )
   server.on('upgrade', upgrade)
+  server.maxConnections = MOST_PROXY_CONNECTIONS
   return server
 }
 

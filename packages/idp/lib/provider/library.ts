@@ -7,6 +7,7 @@ import type { Keys } from '../state/keys.js'
 import { accessTokenOf } from './access-tokens.js'
 import { metadataOf } from './client-metadata.js'
 import { configurationOf } from './configuration.js'
+import { slowDown } from './device-polling.js'
 import type { ProviderContext } from './provider-context.js'
 import { isPublic } from './provider-handler.js'
 import { withoutScript } from './library-pages.js'
@@ -28,8 +29,10 @@ export function libraryOf(context: ProviderContext, keys: Keys): Provider {
   allowAddresses(provider, context)
   keepUnsavedSessions(provider)
   onlyIdTokens(provider)
+  hashAccessTokens(provider)
   provider.use(async (ctx, next) => {
     await next()
+    slowDown(ctx as unknown as KoaContextWithOIDC, context)
     withoutScript(ctx as unknown as KoaContextWithOIDC)
     if (isPublic(ctx.path)) return ctx.set('cross-origin-resource-policy', 'cross-origin')
     for (const name of Object.keys(ctx.response.headers))
@@ -66,6 +69,39 @@ function onlyIdTokens({ IdToken }: Provider): void {
     if (typ.toUpperCase() !== 'JWT') throw new TypeError(`a token of the type ${typ} is no ID token`)
     return validate(token, client)
   }
+}
+
+/**
+ * The library writes `at_hash` only into ID tokens of its authorization endpoint. It marks a token as an ID
+ * token (OpenID Connect Core, 3.1.3.6).
+ */
+function hashAccessTokens({ AccessToken, IdToken }: Provider): void {
+  const saved = new WeakMap<object, string>()
+  const access = AccessToken.prototype as { save: (this: object, ttl?: number) => Promise<string> }
+  const { save } = access
+  access.save = async function (ttl) {
+    const text = await save.call(this, ttl)
+    saved.set(this, text)
+    return text
+  }
+  const id = IdToken.prototype as unknown as { issue: (this: IssuedIdToken, how: IssuedFor) => unknown }
+  const { issue } = id
+  id.issue = function (how) {
+    const token = this.ctx?.oidc.entities.AccessToken
+    const text = token && saved.get(token)
+    if (how.use === 'idtoken' && text !== undefined) this.set('at_hash', text)
+    return issue.call(this, how)
+  }
+}
+
+/** What the types of the library leave out. */
+interface IssuedIdToken {
+  readonly ctx?: KoaContextWithOIDC
+  set(claim: string, value: string): void
+}
+
+interface IssuedFor {
+  readonly use: string
 }
 
 /** Addresses are compared by the rules of the clients file, which the library does not know. */

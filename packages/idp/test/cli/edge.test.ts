@@ -74,9 +74,9 @@ describe('ashlar-idp edge and up', () => {
     const edge = begin('edge', '--port', '0')
     await edge.printed(/The edge serves/)
     expect((await begin('edge', 'status').ended).stdout).to.equal('There are no routes.\n')
-    await put({ host: 'a\u001b[2J\u202e.test', path: '/api', upstream: 'http://127.0.0.1:1\n', ttl: '90s' })
+    await put({ host: 'a.test', path: '/\u001b[2J\u202e', upstream: 'http://127.0.0.1:1\n', ttl: '90s' })
     expect((await begin('edge', 'status').ended).stdout).to.equal(
-      'HOST         PATH  UPSTREAM             PROJECT  OWNER  TTL\na?[2J?.test  /api  http://127.0.0.1:1?  -        -      90s\n',
+      'HOST    PATH    UPSTREAM             PROJECT  OWNER  TTL\na.test  /?[2J?  http://127.0.0.1:1?  -        -      90s\n',
     )
     await edge.stop()
   })

@@ -22,8 +22,9 @@ const VECTORS = join(
 describe("the daemon's protocol", () => {
   let own: OwnEdge
   let now = Date.UTC(2026, 10, 26, 12, 0, 0, 120)
+  let clockReads = 0
   beforeEach(async () => {
-    own = await ownEdge({ now: () => now })
+    own = await ownEdge({ now: () => (clockReads++, now) })
   })
   afterEach(() => own.close())
 
@@ -95,9 +96,9 @@ describe("the daemon's protocol", () => {
       '{"host":"a","upstream":"u","source":"api","created_at":"0001-01-01T00:00:00Z","renewed_at":"0001-01-01T00:00:00Z"}\n',
     ],
     [
-      '{"host":"<&>","upstream":"u","tile":{}}',
+      '{"host":"a","upstream":"<&>","tile":{}}',
       201,
-      '{"host":"\\u003c\\u0026\\u003e","upstream":"u","tile":{},"source":"api","created_at":"0001-01-01T00:00:00Z","renewed_at":"0001-01-01T00:00:00Z"}\n',
+      '{"host":"a","upstream":"\\u003c\\u0026\\u003e","tile":{},"source":"api","created_at":"0001-01-01T00:00:00Z","renewed_at":"0001-01-01T00:00:00Z"}\n',
     ],
     [
       '{"host":"a","upstream":"u","path":"/p","strip_prefix":true,"backend_tls":true}',
@@ -109,6 +110,64 @@ describe("the daemon's protocol", () => {
     it(`the body ${body || '(none)'}`, async () => {
       const got = await send('PUT', '/v1/routes', body)
       expect([got.status, got.body]).to.deep.equal([status, text])
+    })
+
+  const SPELLINGS = [
+    ...[
+      'App.dev.test',
+      'APP.DEV.TEST',
+      'app.dev.test.',
+      'app.dev.test..',
+      'app.dev.test:443',
+      'app.dev.test:',
+    ],
+    ...[
+      '\uff41pp.dev.test',
+      'app\u3002dev.test',
+      'a\u00adpp.dev.test',
+      '%61pp.dev.test',
+      'App.dev.test.:8443',
+    ],
+  ]
+  for (const host of SPELLINGS)
+    it(`the host ${JSON.stringify(host)} is app.dev.test`, async () => {
+      expect((await put({ host: 'app.dev.test', owner: 'one' })).status).to.equal(201)
+      expect(await put({ host, owner: 'two' })).to.include({
+        status: 409,
+        body: 'conflict: host "app.dev.test" path "" is owned by "one"\n',
+      })
+      expect((await put({ host, owner: 'one' })).body).to.include('"host":"app.dev.test"')
+      expect((await send('GET', `/v1/routes/${encodeURIComponent(host)}`)).status).to.equal(200)
+      expect((await send('DELETE', `/v1/routes/${encodeURIComponent(host)}`)).status).to.equal(204)
+      expect((await send('GET', '/v1/routes')).body).to.equal('[]\n')
+    })
+
+  it('a host in another script is its Punycode', async () => {
+    expect((await put({ host: 'B\u00fccher.dev.test', owner: 'one' })).body).to.include(
+      'xn--bcher-kva.dev.test',
+    )
+    expect((await put({ host: 'XN--BCHER-KVA.dev.test', owner: 'two' })).status).to.equal(409)
+  })
+
+  const NO_HOSTS = [
+    '.',
+    ':443',
+    'a b',
+    'a\tb',
+    'a/b',
+    'a?b',
+    'a#b',
+    'me@a',
+    'a\\b',
+    '<&>',
+    'a:99999',
+    '[::1',
+    '1.2.3.4.5',
+  ]
+  for (const host of [...NO_HOSTS, 'a'.repeat(254)])
+    it(`what is not a host is not registered: ${JSON.stringify(host).slice(0, 20)}`, async () => {
+      expect((await put({ host })).status).to.equal(400)
+      expect((await send('GET', '/v1/routes')).body).to.equal('[]\n')
     })
 
   it('a text that does not end is read once, however many quotes it has', async () => {
@@ -125,6 +184,20 @@ describe("the daemon's protocol", () => {
     expect((await put({ host: '0.localhost', project })).status).to.equal(201)
     await send('DELETE', '/v1/routes/0.localhost')
     expect((await put({ host: '7.localhost', project })).status).to.equal(201)
+  })
+
+  it('a request reads the routes of its host, and a registration reads one route', async () => {
+    const register = (host: string) =>
+      own.edge.registry.register({
+        ...{ host, path: '', stripPrefix: false, upstream: 'u', protocol: '', backendTls: false },
+        ...{ project: '', tile: undefined, owner: '', ttl: 30_000_000_000n },
+      })
+    for (let at = 0; at < 2_000; at++) register(`${at}.localhost`)
+    clockReads = 0
+    expect(own.edge.registry.lookup('7.localhost')?.host).to.equal('7.localhost')
+    expect(own.edge.registry.has('8.localhost')).to.equal(true)
+    register('9.localhost')
+    expect(clockReads).to.be.at.most(10)
   })
 
   it('a lease lapses that long after its last PUT, and a route without one stays', async () => {

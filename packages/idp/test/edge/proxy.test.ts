@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { request as secureRequest, type RequestOptions } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import { once } from 'node:events'
+import { connect as connectTcp, type AddressInfo } from 'node:net'
 import { connect } from 'node:tls'
 import { ownEdge, type OwnEdge } from '../support/own-edge.js'
 
@@ -103,6 +104,22 @@ describe('the proxy of the edge', () => {
     await ask('app.localhost', '/api/v1?q=2')
     await ask('app.localhost', '/apiary')
     expect(seen.map(({ url }) => url)).to.deep.equal(['/base/v1?q=2', '/apiary'])
+  })
+
+  it('finds the route of a host in each spelling', async () => {
+    for (const host of ['APP.localhost', 'app.localhost.', 'App.Localhost..'])
+      expect((await ask('app.localhost', '/', { headers: { host } })).status, host).to.equal(200)
+  })
+
+  it('has at most 500 connections', async () => {
+    const opened = async () => {
+      const socket = connectTcp(own.edge.port, '127.0.0.1')
+      await once(socket, 'connect')
+      return socket.resume()
+    }
+    const held = await Promise.all(Array.from({ length: 500 }, opened))
+    await once(await opened(), 'close')
+    await Promise.all(held.map((socket) => once(socket.destroy(), 'close')))
   })
 
   const REFUSED: readonly (readonly [string, number, string])[] = [

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
+import { createHash } from 'node:crypto'
 import * as oauth from 'openid-client'
 import { Browser } from '../support/browser.js'
 import { authorization, ownProvider, type OwnProvider, REDIRECT, signIn } from '../support/own-provider.js'
@@ -45,6 +46,13 @@ describe('the flows, as openid-client runs them', () => {
     expect(await oauth.fetchUserInfo(config, issued.access_token, 'alice')).to.include({
       name: 'Alice Archer',
     })
+  })
+
+  it('writes at_hash of the access token into ID tokens of a code and of a refresh', async () => {
+    const first = await tokensOf('alice')
+    const second = await oauth.refreshTokenGrant(config, first.refresh_token ?? '')
+    for (const { access_token, id_token = '' } of [first, second])
+      expect(decodeJwt(id_token)['at_hash']).to.equal(hashOf(access_token))
   })
 
   it("a user's scopes bound what is granted", async () => {
@@ -149,6 +157,41 @@ describe('the flows, as openid-client runs them', () => {
     const tokens = await oauth.pollDeviceAuthorizationGrant(config, { ...started, interval: 0.05 })
     expect(decodeJwt(tokens.access_token)).to.include({ sub: 'carol', tenant: 'globex', aud: 'orders' })
     expect(tokens.refresh_token).to.be.a('string')
+    expect(decodeJwt(tokens.id_token ?? '')['at_hash']).to.equal(hashOf(tokens.access_token))
+  })
+
+  it('a device that polls too fast gets slow_down, each time with five seconds more to wait', async () => {
+    let now = Date.now()
+    const slow = await ownProvider({ now: () => now })
+    const started = await oauth.initiateDeviceAuthorization(await slow.client(), { scope: 'openid' })
+    const poll = async (afterSeconds: number) => {
+      now += afterSeconds * 1000
+      const body = new URLSearchParams({
+        grant_type: 'urn:ietf:params:oauth:grant-type:device_code',
+        device_code: started.device_code,
+        ...{ client_id: 'orders', client_secret: 'dev-secret-orders' },
+      })
+      const response = await fetch(`${slow.issuer}/token`, { method: 'POST', body })
+      return [response.status, ((await response.json()) as { error?: string }).error]
+    }
+    const pending = [400, 'authorization_pending']
+    const tooFast = [400, 'slow_down']
+    for (const [seconds, expected] of [
+      ...([
+        [0, pending],
+        [5, pending],
+        [4, tooFast],
+        [5, tooFast],
+        [15, pending],
+      ] as const),
+      ...([
+        [14, tooFast],
+        [19, tooFast],
+        [25, pending],
+      ] as const),
+    ])
+      expect(await poll(seconds), `after ${seconds} s`).to.deep.equal(expected)
+    await slow.close()
   })
 
   it('a device waits, and hears of a refusal', async () => {
@@ -282,3 +325,7 @@ describe('the flows, as openid-client runs them', () => {
     expect((await browser.get('/launchpad.json')).body).to.include('"user":null')
   })
 })
+
+/** OpenID Connect Core, 3.1.3.6, for RS256. */
+const hashOf = (token: string): string =>
+  createHash('sha256').update(token).digest().subarray(0, 16).toString('base64url')

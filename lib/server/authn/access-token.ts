@@ -1,0 +1,67 @@
+import type { JWTHeaderParameters, JWTPayload } from 'jose'
+import { Unauthenticated } from '../../errors.js'
+
+/** Recognizes the access tokens of one issuer by their verified claims. */
+export type AccessTokenMark = (claims: JWTPayload) => boolean
+
+/**
+ * Claims that bind an ID token to the request it responds to (OpenID Connect Core, 2 and 3.3.2.11). Access
+ * tokens do not have them, except `nonce` in those of Keycloak before 25.
+ */
+const OF_ID_TOKENS = ['at_hash', 'c_hash', 'nonce']
+
+/** How access tokens are recognized: by a standard, else by the profile of their provider. */
+const MARKS: readonly AccessTokenMark[] = [
+  // RFC 9068 (2.2.3) and RFC 8693 (4.2), and the lists of Entra and Okta
+  ({ scope, scp }) => hasText(scope) || hasText(scp),
+  // Entra: an application without a user has roles instead of scopes
+  ({ roles, appid, azp }) => hasText(roles) && (hasText(appid) || hasText(azp)),
+  // Cognito
+  ({ token_use }) => token_use === 'access',
+  // Okta
+  ({ cid }) => hasText(cid),
+  // Keycloak
+  ({ typ }) => typ === 'Bearer',
+  // Auth0
+  ({ gty }) => hasText(gty),
+]
+
+/**
+ * Rejects an ID token, and each token that does not show that it is an access token: an ID token need not
+ * have a mark of its own. `ofIssuer` recognizes what only this issuer writes. `onUnmarked` is called before a
+ * token without a mark is rejected.
+ * @throws Unauthenticated that says what to send.
+ */
+export const requireAccessToken = (
+  claims: JWTPayload,
+  { typ }: JWTHeaderParameters,
+  ofIssuer: AccessTokenMark | undefined,
+  onUnmarked: () => void,
+): void => {
+  if (isIdToken(claims))
+    throw new Unauthenticated('the bearer token is an ID token: send the access token that came with it')
+  if (isAccessType(typ) || MARKS.some((mark) => mark(claims))) return
+  // A promise is not an answer.
+  if (ofIssuer?.(claims) === true) return
+  onUnmarked()
+  throw new Unauthenticated('the bearer token does not show that it is an access token: send an access token')
+}
+
+const isIdToken = (claims: JWTPayload): boolean =>
+  saysId(claims['typ']) ||
+  saysId(claims['token_use']) ||
+  OF_ID_TOKENS.some(
+    (claim) => Object.hasOwn(claims, claim) && !(claim === 'nonce' && claims['typ'] === 'Bearer'),
+  )
+
+const saysId = (value: unknown): boolean => typeof value === 'string' && value.toLowerCase() === 'id'
+
+/** RFC 9068 (2.1). */
+const isAccessType = (typ: unknown): boolean =>
+  typeof typ === 'string' && /^(application\/)?at\+jwt$/i.test(typ)
+
+/** An empty text or list shows nothing. */
+const hasText = (value: unknown): boolean =>
+  Array.isArray(value)
+    ? value.some((one) => typeof one === 'string' && hasText(one))
+    : typeof value === 'string' && value.trim() !== ''
