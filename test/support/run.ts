@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, sep } from 'node:path'
 import { askedBackends, inCi, servicesFor } from './running/asked.js'
 import { enginesFolder } from './databases/better-sqlite3.js'
 import { dearest } from './running/dearest.js'
@@ -53,6 +53,9 @@ try {
   for (const title of titles) console.log(`FAILED ${title}`)
   for (const line of summary.leftOut) console.log(line)
   for (const line of missing) console.log(`CANNOT BE HAD ${line}${inCi() ? ', and CI needs it' : ''}`)
+  const packages = started.missing.map(({ service }) => SERVICES[service].debian)
+  if (packages.length > 0)
+    console.log(`Missing servers come with the Debian packages ${packages.join(', ')}.`)
   const failures = failed + (inCi() ? missing.length : 0)
   console.log(`${passed} passed, ${failures} failed${skipped === 0 ? '' : `, ${skipped} skipped`}`)
   process.exitCode = failures === 0 ? 0 : 1
@@ -85,8 +88,9 @@ function testFiles(): readonly string[] {
 }
 
 function testsIn(folder: string): readonly string[] {
-  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).filter((source) =>
-    source.endsWith('.test.ts'),
+  // Packages that tests have installed below their folder may bring tests of their own.
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).filter(
+    (source) => source.endsWith('.test.ts') && !source.split(sep).includes('node_modules'),
   )
 }
 

@@ -55,6 +55,7 @@ export const LISTS: readonly Case[] = [
     'a filter finds by key, and a negated one the rest',
     async (on) => {
       await on.store('a', 'b')
+      if (!on.filtersByKey) return rejects(on.repository.list({ filter: on.is('a') }), InvalidArgument)
       const found = async (filter: string) =>
         Array.from((await on.repository.list({ filter })).items, (entity) => on.nameOf(entity))
       assert.deepEqual(await found(on.is('a')), ['a'])
@@ -82,16 +83,17 @@ export const LISTS: readonly Case[] = [
     async (on) => {
       assert.equal(await on.repository.exists(), false)
       await on.store('a', 'b', 'c')
-      const filter = `NOT ${on.is('a')}`
+      const filter = on.filtersByKey ? `NOT ${on.is('a')}` : ''
+      const left = on.filtersByKey ? 2 : 3
       assert.equal(await on.repository.count(), 3)
       assert.equal(await on.repository.count({}, { limit: 2 }), 2)
-      assert.equal(await on.repository.count({ filter }), 2)
+      assert.equal(await on.repository.count({ filter }), left)
       assert.equal(await on.repository.exists({ filter }), true)
       await on.repository.delete(on.key('b'))
-      assert.equal(await on.repository.count({ filter }), 1)
+      assert.equal(await on.repository.count({ filter }), left - 1)
       assert.equal(
         await on.repository.count({ filter, showDeleted: true }),
-        on.model.deleteTime === undefined ? 1 : 2,
+        on.model.deleteTime === undefined ? left - 1 : left,
       )
       await rejects(on.repository.count({ filter: 'no_such_field = 1' }), InvalidArgument)
     },

@@ -24,6 +24,11 @@ export interface ContractSubject<E extends object> {
   readonly make: (n: number) => NewEntity<E>
   /** An update that changes every entity of `make`: proto names, and their values. */
   readonly change: { readonly patch: Partial<E>; readonly mask: readonly string[] }
+  /**
+   * Two existing tenants, if the tenants of the application are rows of a table: the one of the cases, and
+   * another one. Default: two names of the tenant column's type.
+   */
+  readonly tenants?: readonly [tenant: string, stranger: string]
   /** Called after each case. */
   readonly close?: () => Promise<void>
 }
@@ -86,6 +91,9 @@ export class Contract<E extends object> {
 
   /** Runs as a tenant that the resource can belong to. @param name - `tenant` for that of the case. */
   as<T>(name: 'tenant' | 'stranger', fn: () => Promise<T>): Promise<T> {
+    const [own, other] = this.subject.tenants ?? []
+    const given = name === 'tenant' ? own : other
+    if (given !== undefined) return withTenant(given, fn)
     const { tenant, tenantPart } = this.model
     const isTenant = (text: string) => tenantPart === undefined || tenantPart.valueOf(text) !== undefined
     const isShort = (tenant?.maxLength ?? Infinity) < 'stranger'.length
@@ -104,6 +112,11 @@ export class Contract<E extends object> {
     const { items } = await this.repository.list({ showDeleted })
     // Jest has its own Array, and a driver may make others.
     return Array.from(items, (entity) => this.nameOf(entity))
+  }
+
+  /** Whether a filter can name the key: a message with a `name` may have no field of it. */
+  get filtersByKey(): boolean {
+    return this.model.key.proto in this.model.columns
   }
 
   /** A filter for the key of a name. */

@@ -37,6 +37,7 @@ async function run(file: string): Promise<FileResult> {
   })
   mocha.addFile(file)
   await mocha.loadFilesAsync()
+  closeWhatIsOpen(mocha.suite)
   const failures: string[] = []
   return new Promise((resolve) => {
     const runner = mocha.run((failed) => {
@@ -50,6 +51,27 @@ async function run(file: string): Promise<FileResult> {
     })
     runner.on('fail', (test) => failures.push(test.fullTitle()))
   })
+}
+
+/**
+ * The `after` of a suite whose `before` was skipped closes what that has opened, as far as it came: what was
+ * never opened is undefined, and no failure.
+ */
+function closeWhatIsOpen(suite: Mocha.Suite): void {
+  const { _beforeAll: before, _afterAll: after } = suite as unknown as Readonly<Record<string, Mocha.Hook[]>>
+  for (const hook of after ?? []) {
+    const close = hook.fn as ((this: unknown) => unknown) | undefined
+    if (close === undefined || close.length > 0) continue
+    hook.fn = async function (this: unknown) {
+      try {
+        await close.call(this)
+      } catch (error) {
+        const isSkipped = before?.some((one) => one.pending) === true
+        if (!isSkipped || !(error instanceof TypeError)) throw error
+      }
+    }
+  }
+  for (const inner of suite.suites) closeWhatIsOpen(inner)
 }
 
 process.on('message', (file: string) => {

@@ -3,11 +3,19 @@
  * to run is not taken: it has to pool transactions of every database of the PostgreSQL above.
  */
 export const SERVICES = {
-  postgres: { variable: 'ASHLAR_TEST_POSTGRES_URL', local: 'postgres://postgres@127.0.0.1:5432/postgres' },
-  pgbouncer: { variable: 'ASHLAR_TEST_PGBOUNCER_URL', local: undefined },
-  mysql: { variable: 'ASHLAR_TEST_MYSQL_URL', local: 'mysql://root@127.0.0.1:3306/test' },
-  redis: { variable: 'ASHLAR_TEST_REDIS_URL', local: 'redis://127.0.0.1:6379' },
-  nats: { variable: 'ASHLAR_TEST_NATS_URL', local: 'nats://127.0.0.1:4222' },
+  postgres: {
+    variable: 'ASHLAR_TEST_POSTGRES_URL',
+    local: 'postgres://postgres@127.0.0.1:5432/postgres',
+    debian: 'postgresql',
+  },
+  pgbouncer: { variable: 'ASHLAR_TEST_PGBOUNCER_URL', local: undefined, debian: 'pgbouncer' },
+  mysql: {
+    variable: 'ASHLAR_TEST_MYSQL_URL',
+    local: 'mysql://root@127.0.0.1:3306/test',
+    debian: 'mariadb-server',
+  },
+  redis: { variable: 'ASHLAR_TEST_REDIS_URL', local: 'redis://127.0.0.1:6379', debian: 'redis-server' },
+  nats: { variable: 'ASHLAR_TEST_NATS_URL', local: 'nats://127.0.0.1:4222', debian: 'nats-server' },
 } as const
 
 export type Service = keyof typeof SERVICES

@@ -19,7 +19,9 @@ import {
   withTenant,
 } from '../../../lib/testing/index.js'
 import { RequestContext } from '../../../lib/context.js'
+import { Shelf } from '../../../examples/library/shelf.js'
 import { Widget } from '../../../examples/widgets/widget.js'
+import { ErrNotFound } from '../../../lib/errors.js'
 import { declareKey, KEY_TYPES, type KeyType } from '../../conformance/keys/key-types.js'
 import { openSubject, type OpenSubject } from '../../conformance/repository/open-subject.js'
 import { subjectOptions } from '../../conformance/repository/subject.js'
@@ -38,6 +40,30 @@ const make = (n: number): Partial<Specimen> => ({
   title: `title ${n}`,
   code: `code-${n}`,
   tags: { n: String(n) },
+})
+
+describe('repositoryContract of a resource whose message has a name and no field of its key', () => {
+  repositoryContract<Shelf>(() => ({
+    repository: new (memoryRepositoryOf(Shelf))(),
+    make: (n) => ({ theme: `theme ${n}` }),
+    change: { patch: { theme: 'changed' }, mask: ['theme'] },
+  }))
+})
+
+describe('repositoryContract of an application with a table of tenants', () => {
+  class Listed extends memoryRepositoryOf(Shelf) {
+    override create(...given: never[]): Promise<Shelf> {
+      const { tenant } = RequestContext.current()
+      if (tenant !== 'listed' && tenant !== 'other' && tenant !== '') throw new ErrNotFound()
+      return super.create(...(given as unknown as [Shelf]))
+    }
+  }
+  repositoryContract<Shelf>(() => ({
+    repository: new Listed(),
+    tenants: ['listed', 'other'],
+    make: (n) => ({ theme: `theme ${n}` }),
+    change: { patch: { theme: 'changed' }, mask: ['theme'] },
+  }))
 })
 
 describeOn('repositoryContract', [...backends, ...pooled], (backend) => {
