@@ -166,12 +166,18 @@ export class SqlOperations implements Operations<SqlCall> {
     { context }: Scope,
     work: (call: JoinedCall) => Promise<T>,
   ): Promise<T> {
-    const { check, indexes } = this.parts
+    const { check, indexes, triggers } = this.parts
     try {
       const on = current(this.database, options?.context)
       const { end: signal } = context
       const call: JoinedCall = signal === undefined ? { on, context } : { on, context, signal }
-      const checked = check.isPending ? () => check.run(on, call).then(() => work(call)) : undefined
+      const checked = check.isPending
+        ? () =>
+            check
+              .run(on, call)
+              .then(() => triggers.read(call))
+              .then(() => work(call))
+        : undefined
       return await (on instanceof TransactionScope
         ? on.perform(this.#named(name), checked ?? (() => work(call)))
         : (checked?.() ?? work(call)))
