@@ -58,7 +58,7 @@ async function breaksInserts(session: Session, statement: Statement): Promise<Br
   const found = brokenInserts(statement)
   if (found === undefined) return undefined
   const { table, hasCheck } = found
-  const filled = await withoutNull(session, table, found.redefined.length > 0)
+  const filled = await withoutNull(session, table)
   const lost = found.redefined.filter((column) => filled.get(column) === true)
   const withoutDefault = [...found.withoutDefault, ...lost]
   const required = found.required.filter((column) => !filled.has(column))
@@ -69,15 +69,11 @@ async function breaksInserts(session: Session, statement: Statement): Promise<Br
 }
 
 /** The existing columns of a table that take no NULL, and whether the database fills them. */
-async function withoutNull(
-  session: Session,
-  table: string,
-  isRedefined: boolean,
-): Promise<ReadonlyMap<string, boolean>> {
+async function withoutNull(session: Session, table: string): Promise<ReadonlyMap<string, boolean>> {
   const [name = '', schema = session.schema] = table.split('.').reverse()
   const [inSchema, values] = session.engine.versionTable.inSchema(schema)
-  // Only an engine with MODIFY has `extra`.
-  const isFilled = isRedefined ? `column_default IS NOT NULL OR extra LIKE '%auto_increment%'` : 'FALSE'
+  const isFilled =
+    session.dialect === 'mysql' ? `column_default IS NOT NULL OR extra LIKE '%auto_increment%'` : 'FALSE'
   const rows = await session.rows(
     `SELECT column_name AS name, CASE WHEN ${isFilled} THEN 1 ELSE 0 END AS filled FROM information_schema.columns WHERE table_name = ? AND is_nullable = 'NO' AND ${inSchema}`,
     [name, ...values],

@@ -29,8 +29,8 @@ export function patched<E extends object>(model: ResourceModel<E>, entity: E, va
 /**
  * What a hook has changed, by property.
  * @param isNew - whether the row is new: a hook may set its key if the caller has not.
- * @throws Internal for a key that the column cannot hold. @throws InvalidArgument for another such value.
- * @throws TypeError for a property that is the repository's to set.
+ * @throws Internal for a key that the column cannot hold. @throws TypeError for a property that is the repository's to set. @throws InvalidArgument for a value that
+ * no column can hold.
  */
 export function changesOf(
   model: ResourceModel,

@@ -51,8 +51,8 @@ export interface Facets {
   /** Of a part of a key: a type of its column that is not the one of its kind. */
   readonly stored?: StoredAs
   /**
-   * Of a UUID in an existing table, whose column may be a text: other formats are read, and written to
-   * columns that are not the key.
+   * Of a UUID in an existing table, whose column may be a text: other formats are read, and written to what is
+   * not the key.
    */
   readonly formats?: 'read' | 'written'
   /** Of a part of a key: the least and the most that its column holds, where that is less than the kind. */
