@@ -20,7 +20,6 @@ import {
 import type { Field, Role } from './fields/field.js'
 import { unstorableType } from './fields/column-type.js'
 import { columnNameProblems, fieldNameProblems, misnamedColumn } from './fields/column-names.js'
-import { uuid } from './kinds/uuid.js'
 import { fieldProblems } from './fields/field-problems.js'
 import { namingProblems, textListProblem } from './fields/naming-problems.js'
 import { formProblems } from './fields/property-form.js'
@@ -305,9 +304,6 @@ function toField(
     writable: exposed && role === 'plain',
     exposed,
     ...facetsOf(kind, inMessage, column.options, { ...part, isExisting }),
-    ...(isExisting && kind === uuid.name && column.options.type !== 'binary'
-      ? { formats: role === 'key' ? ('read' as const) : ('written' as const) }
-      : {}),
     ...(facet?.renamedFrom === undefined ? {} : { renamedFrom: facet.renamedFrom }),
     ...(isExisting && collation !== undefined && { collation }),
     ...(nullIsZero && { nullIsZero }),

@@ -35,7 +35,7 @@ export const isJsonValue = (json: unknown): json is JsonValue => {
 export const fromJson = (column: PlanColumn, json: JsonValue): readonly [PlanValue | null] | undefined => {
   if (json === null) return column.nullable ? [null] : undefined
   const value = typeof json === 'object' ? typed(json) : json
-  if (value === undefined || !rulesOf(column).isInCursor(value, column)) return undefined
+  if (value === undefined || !rulesOf(column).isInCursor(value)) return undefined
   const canonical = toJson(cursorValueOf(column, value))
   return JSON.stringify(canonical) === JSON.stringify(json) ? [value] : undefined
 }

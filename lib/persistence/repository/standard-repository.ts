@@ -1,5 +1,3 @@
-import { ErrConflict } from '../../errors.js'
-import { formatsOf } from '../../resource/kinds/uuid.js'
 import { RequestContext } from '../../context.js'
 import type { NewEntity } from '../../resource/new-entity-of.js'
 import type { CredentialField, ResourceModel, SecretField } from '../../resource/resource-model.js'
@@ -163,19 +161,7 @@ export abstract class StandardRepository<
         const late = hooksSetKey && isKeyMade && { newKey: () => keyMade(this.model.key, this.#options) }
         const write = { row: targetOf(this.model, values), values, isKeyMade, ...late }
         const isAtomic = !rows.insertsAtOnce
-        // Of a key alone no two tenants have the same.
-        const reach = { tenant: this.model.tenantInKey ? write.row.tenant : undefined }
-        const twins =
-          isKeyMade || this.model.key.formats === undefined ? [] : formatsOf(write.row.key).slice(1)
-        const created = await operation.send(
-          async (call) => {
-            const stored =
-              twins.length === 0 ? [] : await rows.batchGet(call, twins, reach, { showDeleted: true })
-            if (stored.length > 0) throw new ErrConflict()
-            return rows.insert(call, write)
-          },
-          { isAtomic: isAtomic || twins.length > 0 },
-        )
+        const created = await operation.send((call) => rows.insert(call, write), { isAtomic })
         return Object.assign(created, secrets.tokens)
       }),
     )

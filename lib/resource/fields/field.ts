@@ -26,8 +26,6 @@ export interface Column {
   readonly hasDigits?: true
   readonly takesText?: true
   readonly stored?: StoredAs
-  /** See `Facets`. */
-  readonly formats?: 'read' | 'written'
   readonly range?: Range
   /** Of a list of scalars: what each of them is. */
   readonly elements?: Pick<Column, 'kind' | 'enumNames'>

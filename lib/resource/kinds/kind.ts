@@ -50,11 +50,6 @@ export interface Facets {
   readonly takesText?: true
   /** Of a part of a key: a type of its column that is not the one of its kind. */
   readonly stored?: StoredAs
-  /**
-   * Of a UUID in an existing table, whose column may be a text: other formats are read, and written to what is
-   * not the key.
-   */
-  readonly formats?: 'read' | 'written'
   /** Of a part of a key: the least and the most that its column holds, where that is less than the kind. */
   readonly range?: Range
 }
@@ -158,7 +153,7 @@ export interface PlanRules {
    * Whether a cursor can hold it: a checksum is not a signature, and a forged token must not make a statement
    * fail.
    */
-  readonly isInCursor: (value: PlanValue, column: Facets) => boolean
+  readonly isInCursor: (value: PlanValue) => boolean
   /** Whether only a database can tell that a row of it can hold the value, which Ashlar does not write. */
   readonly isForeign?: (value: unknown) => boolean
 }

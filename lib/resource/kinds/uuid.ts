@@ -22,15 +22,14 @@ export const uuid: Kind = {
     fits: (type) => type === String,
     takesLength: (type) => type === 'binary',
   },
-  problem: (value, { formats }) =>
-    typeof value === 'string' && (UUID.test(value) || (formats === 'written' && isFormat(value)))
+  problem: (value) =>
+    typeof value === 'string' && UUID.test(value)
       ? undefined
       : `has to be a UUID in lower case with hyphens, such as ${(typeof value === 'string' ? canonical(value) : undefined) ?? EXAMPLE}`,
   zero: () => '',
   filler: () => undefined,
   key: {
-    parse: (text, { formats }) =>
-      UUID.test(text) || (formats !== undefined && isFormat(text)) ? text : undefined,
+    parse: (text) => (UUID.test(text) ? text : undefined),
     meant: canonical,
     takesUuid: () => true,
     // The digits of one are where those of another are.
@@ -45,27 +44,13 @@ export const uuid: Kind = {
   isNested: false,
   isStoredAsText: false,
   isSmall: true,
-  literal: ({ kind, text }, { formats }) =>
-    kind === 'string' && (UUID.test(text) || (formats !== undefined && isFormat(text)))
-      ? text
-      : misspelt(canonical(text)),
+  literal: ({ kind, text }) => (kind === 'string' && UUID.test(text) ? text : misspelt(canonical(text))),
   isText: false,
   hasOrder: true,
   isSortable: true,
   hasKeys: false,
   exceeds: () => false,
-  isInCursor: (value, { formats }) =>
-    typeof value === 'string' && (UUID.test(value) || (formats !== undefined && isFormat(value))),
-}
-
-/** Whether a text is a UUID in a format that another application may have stored. */
-const isFormat = (text: string): boolean => canonical(text) !== undefined && text.trim() === text
-
-/** The formats of a UUID in which another application may have stored it, the canonical one first. */
-export function formatsOf(uuid: string): readonly string[] {
-  const bare = uuid.replaceAll('-', '')
-  const lower = [uuid, bare, `{${uuid}}`, `urn:uuid:${uuid}`]
-  return [...lower, uuid.toUpperCase(), bare.toUpperCase(), `{${uuid.toUpperCase()}}`]
+  isInCursor: (value) => typeof value === 'string' && UUID.test(value),
 }
 
 /** Capital letters, braces, `urn:uuid:` and left out hyphens, all of which databases take. */

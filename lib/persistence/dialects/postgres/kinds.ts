@@ -1,4 +1,3 @@
-import { uuid } from '../../../resource/kinds/uuid.js'
 import type { Facets } from '../../../resource/kinds/kind.js'
 import type { PlanValue } from '../../query/query-plan.js'
 import { isLast } from '../values/stored-time.js'
@@ -101,12 +100,7 @@ export const postgresKinds: KindsSql = {
     inside: textInside,
   }),
   date: entry('date', { ...OF_TEXT, exactAs: (_, type) => type === 'date' }),
-  uuid: entry('uuid', {
-    ...OF_TEXT,
-    exactAs: (_, type) => type === 'uuid',
-    // The type takes other formats for the same.
-    keyEncoder: (value) => (uuid.problem(value, {}) === undefined ? value : null),
-  }),
+  uuid: entry('uuid', { ...OF_TEXT, exactAs: (_, type) => type === 'uuid' }),
   enum: entry('text', {
     ...TEXT,
     ...OF_ENUM,
