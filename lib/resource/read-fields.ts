@@ -292,6 +292,8 @@ function toField(
   const nullIsZero = isExisting && isNullable && !part.isKeyPart && hasStorableZero(kind, role, inMessage)
   // A row of an existing table without a tenant is reached by nobody.
   const nullable = isNullable && !nullIsZero && !(isExisting && role === 'tenant')
+  const isShared = isExisting || facts.resource?.naming !== undefined
+  const otherFormats = !isShared ? undefined : role === 'key' || role === 'tenant' ? 'read' : 'written'
   const { asExpression, collation, generatedType } = column.options
   return Object.freeze({
     property,
@@ -303,7 +305,7 @@ function toField(
     filterable,
     writable: exposed && role === 'plain',
     exposed,
-    ...facetsOf(kind, inMessage, column.options, { ...part, isExisting }),
+    ...facetsOf(kind, inMessage, column.options, { ...part, isExisting, otherFormats }),
     ...(facet?.renamedFrom === undefined ? {} : { renamedFrom: facet.renamedFrom }),
     ...(isExisting && collation !== undefined && { collation }),
     ...(nullIsZero && { nullIsZero }),

@@ -8,6 +8,7 @@ import { dialectNamed } from '../dialects/dialect-named.js'
 import { SEARCH_VECTOR, vectorOf } from '../dialects/search-predicate.js'
 import { shownDifference } from './shown-difference.js'
 import { existingTable } from './existing-table.js'
+import { rowsInOtherFormats } from './rows-in-other-formats.js'
 import { rowsWithoutTenant } from './rows-without-tenant.js'
 import { type ComparedDialect, expectedTable } from './expected-table.js'
 import { tableDifferences } from './table-differences.js'
@@ -108,6 +109,8 @@ async function compareModel(
     dialect,
     isIndexed ? [SEARCH_VECTOR] : [],
   )
+  if (there !== undefined && there.faults.length === 0)
+    for (const one of await rowsInOtherFormats(model, wanted, place, live, dialect)) note(one)
   if (model.existing && there !== undefined && there.faults.length === 0) {
     const inexact = (await dialect.inexactColumns(query, place, identifyingColumns(model, dialect))) ?? []
     const found = existingTable(model, wanted, there, differences, inexact, dialect)

@@ -34,6 +34,8 @@ export interface PagingOptions {
 /** Which rows a list has, and a count counts, free of backend. */
 export interface FilterPlan {
   readonly filter: FilterNode | undefined
+  /** The part of the filter that the caller of the list wrote. */
+  readonly given?: FilterNode | undefined
   readonly search: string
   readonly showDeleted: boolean
 }
@@ -78,7 +80,7 @@ export function planList(
   bounds: ListBounds = {},
 ): ListPlan {
   const { under, behind } = bounds
-  const { filter, search, showDeleted } = planFilter(model, list, scope, bounds)
+  const { filter, given, search, showDeleted } = planFilter(model, list, scope, bounds)
   const filterText = list.filter ?? ''
   const orderBy = orderText(list.orderBy, model.codeNames)
   const terms = totalOrder(model, parseOrderTerms(orderBy, model.columns, model.closed, behind), scope)
@@ -97,6 +99,7 @@ export function planList(
   const skipped = cursor?.kind === 'offset' ? cursor.offset : 0
   return {
     filter,
+    given,
     search,
     showDeleted,
     terms,
@@ -124,9 +127,10 @@ export function planFilter(
     throw new InvalidArgument('q', `is longer than ${MAX_SEARCH_LENGTH} characters`)
   if (!isStorable(search))
     throw new InvalidArgument('q', 'holds a NUL character, or half of a surrogate pair')
-  const filter = parseFilterPlan(list.filter ?? '', model.columns, model.closed, behind)
+  const given = parseFilterPlan(list.filter ?? '', model.columns, model.closed, behind)
   return {
-    filter: allOf(filter, predicateOf(model, under), where),
+    given,
+    filter: allOf(given, predicateOf(model, under), where),
     search,
     showDeleted: list.showDeleted === true,
   }

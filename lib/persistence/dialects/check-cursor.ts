@@ -21,5 +21,6 @@ export const checkCursor = (
 
 const isOfDatabase = (column: PlanColumn, value: unknown, dialect: Dialect | undefined): boolean => {
   if (rulesOf(column).isForeign?.(value) !== true) return true
-  return dialect?.kinds[column.kind].holds?.(value as string | number) === true
+  if (dialect === undefined) return column.otherFormats !== undefined
+  return dialect.kinds[column.kind].holds?.(value as string | number) === true
 }

@@ -8,7 +8,7 @@ import { rulesOf } from '../query/plan-rules.js'
 import type { PlanColumn } from '../query/query-plan.js'
 
 /** A column that is compared. */
-type Compared = Pick<PlanColumn, 'kind' | 'collation' | 'stored' | 'inside'>
+type Compared = Pick<PlanColumn, 'kind' | 'collation' | 'stored' | 'inside' | 'otherFormats'>
 
 /**
  * A column so that its texts are compared and ordered by code point. Of a column with a declared collation no
@@ -27,7 +27,9 @@ export const exactSql = (name: string, column: Compared, { kinds, exactly }: Dia
  */
 export const equalSql = (name: string, column: Compared, value: string, dialect: Dialect): string => {
   const exact = exactSql(name, column, dialect)
-  return exact === name ? `${name} = ${value}` : `${name} = ${value} AND ${exact} = ${again(value)}`
+  if (exact !== name) return `${name} = ${value} AND ${exact} = ${again(value)}`
+  const text = dialect.kinds[column.kind].textOf?.(column as Field)
+  return `${name} = ${value}${text === undefined ? '' : ` AND ${text(name)} = ${text(again(value))}`}`
 }
 
 /** The same for one of several values, a placeholder each. */
@@ -39,6 +41,9 @@ export const amongSql = (
 ): string => {
   const exact = exactSql(name, column, dialect)
   const found = `${name} IN (${values.join(', ')})`
+  const text = dialect.kinds[column.kind].textOf?.(column as Field)
+  if (exact === name && text !== undefined)
+    return `${found} AND ${text(name)} IN (${values.map((value) => text(again(value, values.length))).join(', ')})`
   if (exact === name) return found
   return `${found} AND ${exact} IN (${values.map((value) => again(value, values.length)).join(', ')})`
 }

@@ -7,6 +7,7 @@ import { bytesText, rowBytes } from '../bytes/row-bytes.js'
 import type { CountPlan, FilterPlan, ListPlan } from '../contract/list-plan.js'
 import type { Page } from '../contract/repository.js'
 import { checkCursor } from '../dialects/check-cursor.js'
+import { checkFilter } from './check-filter.js'
 import type { Dialect } from '../dialects/dialect.js'
 import { besideOf, RowNames, type TableOf } from '../dialects/joined-rows.js'
 import { quoteTable } from '../dialects/quote-table.js'
@@ -70,6 +71,7 @@ export class RowLists<E extends object> {
     options: PageOptions = {},
   ): Promise<Page<E>> {
     checkCursor(plan.cursor, plan.terms, this.dialect)
+    checkFilter(plan.given, this.dialect)
     const params: unknown[] = []
     const count = (value: number) => this.dialect.countPlaceholder(params.push(value))
     const whole = this.#source(plan, tenant, params)
@@ -214,6 +216,7 @@ export class RowLists<E extends object> {
 
   /** Counting stops at the limit of the plan. */
   async count(call: SqlCall, { limit, ...plan }: CountPlan, tenant: string | undefined): Promise<number> {
+    checkFilter(plan.given, this.dialect)
     const params: unknown[] = []
     const { from } = this.#source(plan, tenant, params)
     const text =

@@ -3,6 +3,8 @@ import type { Field } from '../../resource/fields/field.js'
 import { trialKey } from '../../resource/keys/minted.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { CredentialRow } from '../contract/credential-check.js'
+import { isUuid, otherFormatsOf } from '../../resource/kinds/uuid.js'
+import { keyConflict } from '../contract/scope.js'
 import { TooManyBytes } from '../bytes/too-many-bytes.js'
 import type { Dialect } from '../dialects/dialect.js'
 import type { Row, Statement } from '../engines/executor/executor.js'
@@ -114,7 +116,8 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, SeenRows
     return rows.map(([tenant]) => this.tenant.read(tenant))
   }
 
-  async insert(call: SqlCall, { row, values: given, parents, event }: RowWrite): Promise<E> {
+  async insert(call: SqlCall, { row, values: given, parents, event, isKeyMade }: RowWrite): Promise<E> {
+    if (isKeyMade !== true) await this.#checkFormats(call, row)
     const values = this.#mints && call.context.validateOnly ? this.#onTrial(given) : given
     const isMinted = this.#mints && values === given
     const fields = isMinted ? this.#unminted : this.#inserted
@@ -131,6 +134,19 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, SeenRows
     if (this.statements.canReturn) return this.#first(rows)
     const key = this.model.keys.textOf(isMinted ? this.#first(rows) : values)
     return (await this.get(call, { ...row, key })) ?? this.#first([])
+  }
+
+  /** @throws ErrConflict if a row has the key in another format, which no index tells. */
+  async #checkFormats(call: SqlCall, { key, tenant }: Target): Promise<void> {
+    const { model, dialect } = this
+    const isShared = model.existing || model.strategy !== undefined
+    const isText = dialect.kinds[model.key.kind].isText && model.key.stored === undefined
+    if (!isShared || !isText || !isUuid(key)) return
+    const formats = otherFormatsOf(key)
+    const isOfTenant = model.tenantInKey && tenant !== undefined
+    const values = [...this.#whose(isOfTenant ? tenant : undefined), ...formats]
+    const { rows } = await call.on.run(this.statements.hasKey(formats.length, isOfTenant), values, call)
+    if (rows.length > 0) throw keyConflict(model)
   }
 
   get #mints(): boolean {

@@ -26,6 +26,7 @@ export interface Column {
   readonly hasDigits?: true
   readonly takesText?: true
   readonly stored?: StoredAs
+  readonly otherFormats?: 'read' | 'written'
   readonly range?: Range
   /** Of a list of scalars: what each of them is. */
   readonly elements?: Pick<Column, 'kind' | 'enumNames'>
@@ -106,7 +107,7 @@ export interface Field extends Column {
 export type ValueField = Pick<
   Field,
   | ('property' | 'proto' | 'kind' | 'nullable' | 'enumNames' | 'maxLength' | 'repeated' | 'inName')
-  | ('hasDigits' | 'takesText' | 'stored' | 'range')
+  | ('hasDigits' | 'takesText' | 'stored' | 'range' | 'otherFormats')
 >
 
 /** A field without a column: a function computes it from the entity. */

@@ -9,6 +9,8 @@ export interface DeclaredPart {
   readonly isKeyPart: boolean
   /** Whether its table is another application's, so that the column has the type that is declared. */
   readonly isExisting?: boolean
+  /** What of a UUID in another format its column may hold; undefined if nobody else writes the table. */
+  readonly otherFormats?: Facets['otherFormats']
   /** See `declaredClass`. */
   readonly designType: unknown
 }
@@ -28,6 +30,9 @@ export function facetsOf(
     ...(inMessage?.fieldKind === 'enum' ? { enumNames: enumNamesOf(inMessage.enum) } : {}),
     ...(json && { json }),
     ...(declared.holds === 'UUID' && options.type === 'binary' ? { stored: 'binary(16)' as const } : {}),
+    ...(declared.holds === 'UUID' &&
+      options.type !== 'binary' &&
+      part?.otherFormats !== undefined && { otherFormats: part.otherFormats }),
     ...(part?.isKeyPart === true
       ? partFacets(kind, inMessage, options, part.designType)
       : part?.isExisting === true && narrowRange(kind, options.type)),

@@ -50,6 +50,11 @@ export interface Facets {
   readonly takesText?: true
   /** Of a part of a key: a type of its column that is not the one of its kind. */
   readonly stored?: StoredAs
+  /**
+   * Of a UUID in a table that another application writes: the column may hold it as text in another format,
+   * by which alone the row is found. `written`: such text may be written too.
+   */
+  readonly otherFormats?: 'read' | 'written'
   /** Of a part of a key: the least and the most that its column holds, where that is less than the kind. */
   readonly range?: Range
 }

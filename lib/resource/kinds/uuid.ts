@@ -1,7 +1,7 @@
 import { byCodePoint } from '../../text/code-point-order.js'
 import type { Kind } from './kind.js'
 import { Misfit } from './literal.js'
-import { noNumber, string } from './text.js'
+import { isStoredText, noNumber, string } from './text.js'
 
 /** Of two spellings of one value, databases would take one for the other, and filters in memory would not. */
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
@@ -22,14 +22,15 @@ export const uuid: Kind = {
     fits: (type) => type === String,
     takesLength: (type) => type === 'binary',
   },
-  problem: (value) =>
-    typeof value === 'string' && UUID.test(value)
+  problem: (value, { otherFormats }) =>
+    isUuid(value) || (otherFormats === 'written' && isText(value))
       ? undefined
       : `has to be a UUID in lower case with hyphens, such as ${(typeof value === 'string' ? canonical(value) : undefined) ?? EXAMPLE}`,
   zero: () => '',
   filler: () => undefined,
   key: {
-    parse: (text) => (UUID.test(text) ? text : undefined),
+    parse: (text, { otherFormats }) =>
+      isUuid(text) || (otherFormats !== undefined && isText(text)) ? text : undefined,
     meant: canonical,
     takesUuid: () => true,
     // The digits of one are where those of another are.
@@ -44,13 +45,30 @@ export const uuid: Kind = {
   isNested: false,
   isStoredAsText: false,
   isSmall: true,
-  literal: ({ kind, text }) => (kind === 'string' && UUID.test(text) ? text : misspelt(canonical(text))),
+  literal: ({ kind, text }, { otherFormats }) =>
+    kind === 'string' && (isUuid(text) || otherFormats !== undefined) ? text : misspelt(canonical(text)),
   isText: false,
   hasOrder: true,
   isSortable: true,
   hasKeys: false,
   exceeds: () => false,
-  isInCursor: (value) => typeof value === 'string' && UUID.test(value),
+  isInCursor: isStoredText,
+  isForeign: (value) => !isUuid(value),
+}
+
+/** Whether it is a UUID in lower case with hyphens. */
+export const isUuid = (value: unknown): boolean => typeof value === 'string' && UUID.test(value)
+
+const isText = (value: unknown): boolean => typeof value === 'string' && value !== '' && isStoredText(value)
+
+/**
+ * The formats in which applications write a UUID as text: with and without hyphens and braces, in lower and
+ * upper case. The canonical one is not among them.
+ */
+export function otherFormatsOf(uuid: string): readonly string[] {
+  const plain = [uuid, uuid.replaceAll('-', '')]
+  const all = plain.flatMap((text) => [text, text.toUpperCase()]).flatMap((text) => [text, `{${text}}`])
+  return all.filter((text) => text !== uuid)
 }
 
 /** Capital letters, braces, `urn:uuid:` and left out hyphens, all of which databases take. */
@@ -63,7 +81,8 @@ function canonical(text: string): string | undefined {
   return parts?.join('-')
 }
 
-const misspelt = (meant: string | undefined): Misfit =>
+/** What a filter takes where the column holds canonical UUIDs alone. */
+export const misspelt = (meant: string | undefined): Misfit =>
   Misfit.takes(`a UUID in lower case in double quotes${meant === undefined ? '' : `, "${meant}"`}`)
 
 /** Of 16 bytes. */

@@ -71,6 +71,21 @@ const uuidKind = entry('varchar(36)', {
     // The engine's own type has one text for each value.
     return type === 'uuid' ? true : undefined
   },
+  holds: () => true,
+  otherFormat({ stored, otherFormats }, column) {
+    if (stored !== undefined || otherFormats === undefined) return undefined
+    const text = `CONVERT(${column} USING utf8mb4) COLLATE utf8mb4_bin`
+    const hex = `LOWER(REPLACE(REPLACE(REPLACE(${column}, '-', ''), '{', ''), '}', ''))`
+    const withHyphens = [21, 17, 13, 9].reduce((before, at) => `INSERT(${before}, ${at}, 0, '-')`, hex)
+    return {
+      condition: `${hex} REGEXP '^[0-9a-f]{32}$' AND ${text} NOT REGEXP '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'`,
+      canonical: withHyphens,
+    }
+  },
+  textOf: ({ stored, otherFormats }) =>
+    stored === undefined && otherFormats !== undefined
+      ? (value) => `CAST(CAST(${value} AS CHAR) AS BINARY)`
+      : undefined,
   keyText: (column, { stored }) => (stored === undefined ? column : `LOWER(HEX(${column}))`),
   value: (value, { stored }) => (stored === undefined ? bound(value) : uuidBytes(value)),
   encoder: ({ stored }) => (stored === undefined ? undefined : uuidBytes),

@@ -1,4 +1,6 @@
 import type { Facets } from '../../../resource/kinds/kind.js'
+import { isUuid, uuid } from '../../../resource/kinds/uuid.js'
+import { checkValue } from '../../../resource/values/check-value.js'
 import type { PlanValue } from '../../query/query-plan.js'
 import { isLast } from '../values/stored-time.js'
 import { type BoundValue, isoMicros, lastMicrosecond } from '../values/bound-value.js'
@@ -27,6 +29,15 @@ function bound(value: PlanValue): BoundValue {
   if (typeof value === 'bigint') return value.toString()
   if (typeof value !== 'object') return value
   return value instanceof Date ? value.toISOString() : bufferOf(value)
+}
+
+/** @throws InvalidArgument for a UUID in another format. */
+function canonicalUuid(proto: string, value: unknown): unknown {
+  checkValue(
+    { property: proto, proto, kind: uuid.name, nullable: true, maxLength: undefined, repeated: false },
+    value,
+  )
+  return value
 }
 
 const asText = (column: string): string => `${column}::text`
@@ -100,7 +111,15 @@ export const postgresKinds: KindsSql = {
     inside: textInside,
   }),
   date: entry('date', { ...OF_TEXT, exactAs: (_, type) => type === 'date' }),
-  uuid: entry('uuid', { ...OF_TEXT, exactAs: (_, type) => type === 'uuid' }),
+  uuid: entry('uuid', {
+    ...OF_TEXT,
+    exactAs: (_, type) => type === 'uuid',
+    // The type takes every format of a UUID: a row would have several names.
+    value: (value) => (isUuid(value) ? value : null) as BoundValue,
+    encoder: ({ proto, otherFormats }) =>
+      otherFormats === undefined ? undefined : (value) => canonicalUuid(proto, value),
+    keyEncoder: (value) => (isUuid(value) ? value : null),
+  }),
   enum: entry('text', {
     ...TEXT,
     ...OF_ENUM,

@@ -79,7 +79,7 @@ const isInfinity = (value: string | number): boolean => typeof value === 'number
 export const sqliteKinds: Readonly<Record<keyof KindsSql, SqliteKind>> = {
   string: entry('TEXT', { ...OF_TEXT, isText: true, gathered: asText, inside: textInside }),
   date: entry('TEXT', { ...OF_TEXT, isText: true, gathered: asText }),
-  uuid: entry('TEXT', { ...OF_TEXT, isText: true, gathered: asText }),
+  uuid: entry('TEXT', { ...OF_TEXT, isText: true, gathered: asText, holds: () => true }),
   enum: entry('TEXT', { ...OF_ENUM, isText: true, gathered: asText, inside: nameInside }),
   int32: entry('INTEGER', { ...OF_INTEGER, exactAs: isInteger, gathered: asNumber, inside: integerInside }),
   uint32: entry('INTEGER', { ...OF_INTEGER, exactAs: isInteger, gathered: asNumber }),

@@ -50,6 +50,19 @@ export interface KindSql {
    * of them. Undefined where a collation says it.
    */
   readonly exactAs?: (field: Facets, type: string) => boolean | undefined
+  /**
+   * A value as the text that tells it from other text for the same value, if the column's own type may not.
+   * Undefined if the column compares so.
+   */
+  readonly textOf?: (field: Facets) => ((value: string) => string) | undefined
+  /**
+   * The condition of rows whose UUID is stored as text in another format, and the canonical text of one.
+   * Undefined if the column holds no other.
+   */
+  readonly otherFormat?: (
+    field: Facets,
+    column: string,
+  ) => { readonly condition: string; readonly canonical: string } | undefined
   /** A key as text, where a statement keeps that beside it. Undefined where the engine converts it. */
   readonly keyText?: (column: string, field: Facets) => string
   /** What the engine can hold, where that is less than the kind. */

@@ -254,6 +254,17 @@ export class Statements {
     })
   }
 
+  /** A row with one of several texts in its key, deleted rows included. Values: [tenant], the texts. */
+  hasKey(count: number, tenant: boolean): Statement {
+    return this.#shape(`hasKey ${count} ${tenant}`, () => {
+      const { key, tenant: owner } = this.model
+      const text = new Placeholders(this.dialect)
+      const whose = tenant ? `${this.#equal(owner as Field, text)} AND ` : ''
+      const among = Array.from({ length: count }, () => text.bind(key)).join(', ')
+      return `SELECT 1 AS ${this.dialect.quote('(key)')} FROM ${this.#table} WHERE ${whose}${this.#name(key)} IN (${among}) LIMIT 1`
+    })
+  }
+
   /** A row with the value in a column, of any tenant, deleted rows included. Values: value. */
   has(column: string): Statement {
     return this.#shape(`has ${column}`, () => {
