@@ -53,7 +53,7 @@ export const postgres: Dialect = {
   /** node `pg` sends the count in 16 bits and wraps around silently. */
   maxValues: 65535,
   gathered: postgresGathered,
-  byteLength: (column, kind) => `octet_length(${kind === 'bytes' ? column : `${column}::text`})`,
+  byteLength: (column, kind) => postgresKinds[kind].byteLength?.(column) ?? `octet_length(${column}::text)`,
   // Alone, a page would cost the server more than it saves here. JSON inside of JSON costs both sides more
   // than the messages of rows.
   gathersPage: (fields, isAlone) => !isAlone && fields.every(({ json }) => json === undefined),

@@ -193,6 +193,7 @@ export const postgresKinds: KindsSql = {
   ),
   bytes: entry('bytea', {
     zero: `''::bytea`,
+    byteLength: (column) => `octet_length(${column})`,
     selected: (column) => `encode(${column}, 'hex') AS ${HEX}`,
     gathered: (column) => `encode(${column}, 'hex')`,
     decoder: () => bytesOfHex,

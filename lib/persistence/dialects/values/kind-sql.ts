@@ -101,6 +101,9 @@ export interface KindSql {
    */
   readonly managed?: (options: Readonly<Record<string, unknown>>) => ManagedOtherwise | undefined
 
+  /** How many bytes a value has. Undefined for as many as its text. */
+  readonly byteLength?: (column: string) => string
+
   /** The zero value as a constant, where it is no number, boolean or text. */
   readonly zero?: string
 
