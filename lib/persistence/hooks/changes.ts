@@ -1,5 +1,6 @@
 import type { Field } from '../../resource/fields/field.js'
-import { Internal } from '../../errors.js'
+import { Internal, InvalidArgument } from '../../errors.js'
+import { keyPartOf } from '../../resource/keys/key-part.js'
 import { checkValue } from '../../resource/values/check-value.js'
 import { zeroOf } from '../../resource/values/conversions.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
@@ -29,8 +30,8 @@ export function patched<E extends object>(model: ResourceModel<E>, entity: E, va
 /**
  * What a hook has changed, by property.
  * @param isNew - whether the row is new: a hook may set its key if the caller has not.
- * @throws Internal for a key that the column cannot hold. @throws TypeError for a property that is the repository's to set. @throws InvalidArgument for a value that
- * no column can hold.
+ * @throws TypeError for a property that is the repository's to set. @throws InvalidArgument for a value that
+ * no column can hold. @throws Internal for such a key.
  */
 export function changesOf(
   model: ResourceModel,
@@ -48,7 +49,9 @@ export function changesOf(
     if (isSame(before[property], after[property])) continue
     const isUnset = isNew && field === model.key && (before[property] ?? '') === ''
     if (isUnset && field.isMinted !== true) {
-      changes[property] = keySet(field, after[property])
+      const key = fittingKey(model, after[property], hook)
+      if (key !== undefined) changes[property] = key
+      after[property] = key ?? before[property]
       continue
     }
     const why = refused(field)
@@ -61,12 +64,24 @@ export function changesOf(
   return changes
 }
 
-/** @throws Internal for a value that the column cannot hold: no caller has chosen it. */
-function keySet(field: Field, value: unknown): unknown {
+/**
+ * The key of a hook in the type of its property; undefined if the hook left it empty.
+ * @throws Internal if the column cannot hold it: no caller has chosen it.
+ */
+function fittingKey(model: ResourceModel, given: unknown, hook: string): unknown {
+  if (given === undefined || given === null || given === '') return undefined
+  const { key } = model
+  const { textOf, valueOf, meant } = keyPartOf(key)
+  const text = textOf(given)
+  const canonical = meant(text) ?? text
+  const value = valueOf(canonical)
   try {
-    checkValue(field, value === '' ? undefined : value)
+    if (canonical === '' || value === undefined)
+      throw new InvalidArgument(key.proto, 'is a value of another type or range')
+    checkValue(key, value)
   } catch (error) {
-    throw new Internal(error)
+    const { message } = error as Error
+    throw new Internal(new RangeError(`${hook} has set a key that its column cannot hold: ${message}`))
   }
   return value
 }

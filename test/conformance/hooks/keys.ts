@@ -40,7 +40,7 @@ export const keys = (holder: HookedHolder): void => {
     })
 
     it('is Internal if the column cannot hold what @BeforeInsert sets', async () => {
-      for (const key of ['x'.repeat(256), 'a\0b', 7, {}]) {
+      for (const key of ['x'.repeat(256), 'a\0b', {}]) {
         doing.BeforeInsert = (task) => void (task.id = key as string)
         await rejection(withoutKey(), Internal)
       }
