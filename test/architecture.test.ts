@@ -180,6 +180,7 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
     own: [
       ...['lib/testing', 'ENTRIES', 'lib/errors.ts', 'lib/context.ts', 'lib/renamed.ts'],
       ...['lib/server/served-methods.ts', 'lib/resource/messages/local-field.ts'],
+      'lib/resource/messages/go-options.ts',
       ...['lib/resource/keys/key-part.ts', 'lib/resource/kinds/kinds.ts'],
       ...['lib/server/methods/scope/wire-keys.ts', 'lib/text/snake-case.ts'],
     ],

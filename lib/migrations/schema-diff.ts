@@ -20,7 +20,7 @@ export interface ComparedModel<Tables, Changes> {
    * second as well.
    */
   readonly changes: (from: Tables, wanted: Tables, known?: Tables) => Changes
-  /** The first tables, whose columns have what a changed column of the second would lose, such as comments. */
+  /** The first tables, with what their columns would lose in a change, such as comments. */
   readonly kept?: (from: Tables, live: Tables) => Tables
 }
 

@@ -7,8 +7,8 @@ const REUSED_MS = { success: 5_000, failure: 1_000 } as const
 
 /**
  * A readiness check that encrypts and decrypts a text, for the option `readinessChecks` of a server. While it
- * fails, the service takes no call, including those that need no encryptor. A success is reused for 5 seconds,
- * and a failure for 1 second.
+ * fails, the service takes no call, including those that need no encryptor. A success is reused for 5
+ * seconds, and a failure for 1 second.
  * @example
  * ```ts
  * import { type Config, newDev } from 'ashlar'

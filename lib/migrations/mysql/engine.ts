@@ -24,6 +24,7 @@ export const mysql: Engine = {
   lint: mysqlLint,
   failures: mysqlFailures,
   versionTable: mysqlVersionTable,
+  fillsColumn: "column_default IS NOT NULL OR extra LIKE '%auto_increment%'",
   hasSearchFiles: false,
   hasTransactionalDdl: false,
   schemaOf: () => '',

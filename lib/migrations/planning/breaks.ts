@@ -72,8 +72,7 @@ async function breaksInserts(session: Session, statement: Statement): Promise<Br
 async function withoutNull(session: Session, table: string): Promise<ReadonlyMap<string, boolean>> {
   const [name = '', schema = session.schema] = table.split('.').reverse()
   const [inSchema, values] = session.engine.versionTable.inSchema(schema)
-  const isFilled =
-    session.dialect === 'mysql' ? `column_default IS NOT NULL OR extra LIKE '%auto_increment%'` : 'FALSE'
+  const { fillsColumn: isFilled } = session.engine
   const rows = await session.rows(
     `SELECT column_name AS name, CASE WHEN ${isFilled} THEN 1 ELSE 0 END AS filled FROM information_schema.columns WHERE table_name = ? AND is_nullable = 'NO' AND ${inSchema}`,
     [name, ...values],

@@ -25,6 +25,7 @@ export const postgres: Engine = {
   lint: postgresLint,
   failures: postgresFailures,
   versionTable: postgresVersionTable,
+  fillsColumn: 'FALSE',
   hasSearchFiles: true,
   hasTransactionalDdl: true,
   schemaOf: (said, module) => said ?? module ?? 'public',

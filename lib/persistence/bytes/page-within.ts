@@ -16,9 +16,15 @@ export const pageWithin = <P extends object>(
     async (rows) => {
       if (rows === undefined && Number((await measure(asked, true))[0]?.[0]) <= maxBytes) return read(asked)
       // Some values arrive as twice as many bytes. An engine may read all of a value to measure it.
-      const most = rows === undefined ? asked : Math.min(asked, 2 * rows + 2)
-      const sizes = (await measure(most, false)).map(([size]) => Number(size))
-      const count = fitting(sizes, maxBytes)
+      let most = rows === undefined ? asked : Math.min(asked, 2 * rows + 2)
+      let sizes = (await measure(most, false)).map(([size]) => Number(size))
+      let count = fitting(sizes, maxBytes)
+      // More fit than were measured: whether rows follow is known only from all of them.
+      if (count === most && most < asked) {
+        most = asked
+        sizes = (await measure(most, false)).map(([size]) => Number(size))
+        count = fitting(sizes, maxBytes)
+      }
       return count === sizes.length && (most === asked || count < most)
         ? read(asked)
         : { ...(await read(count)), isCut: true }

@@ -65,7 +65,7 @@ export interface SchemaModel {
    * @throws DeclarationError where `@RenamedFrom` names a column that is not there.
    */
   readonly changes: (from: SchemaTables, wanted: SchemaTables, known?: SchemaTables) => SchemaChanges
-  /** The first tables, whose columns have what a changed column of the second would lose, such as comments. */
+  /** The first tables, with what their columns would lose in a change, such as comments. */
   readonly kept: (from: SchemaTables, live: SchemaTables) => SchemaTables
 }
 

@@ -4,6 +4,7 @@ import {
   type DescFile,
   type DescMessage,
   type DescMethod,
+  type DescService,
   getOption,
   type Message,
 } from '@bufbuild/protobuf'
@@ -58,11 +59,24 @@ export const isGoSecret = optionReader((field: DescField): boolean =>
 )
 
 /**
- * The number of an option that neither the file nor any file that it imports declares: it is one of code that
- * was generated for an earlier version. Undefined if there is none.
+ * The options that only code of an earlier version has: neither the file of the method or field nor any file
+ * that it imports declares them.
  */
-export const undeclaredOption = (described: Described): number | undefined =>
-  numbersIn(described).find((number) => extensionOf(described, number) === undefined)
+export function undeclaredIn({
+  methods,
+}: DescService): readonly { readonly described: Described; readonly number: number }[] {
+  const messages = new Set<DescMessage>()
+  const add = (message: DescMessage): void => {
+    if (messages.has(message)) return
+    messages.add(message)
+    for (const { message: inner } of message.fields) if (inner !== undefined) add(inner)
+  }
+  for (const { input, output } of methods) [input, output].forEach(add)
+  return [...methods, ...[...messages].flatMap(({ fields }) => fields)].flatMap((described) => {
+    const number = numbersIn(described).find((one) => extensionOf(described, one) === undefined)
+    return number === undefined ? [] : [{ described, number }]
+  })
+}
 
 /** The options of the Go framework that a method or a field has. */
 const goOptions = (described: Described): readonly { message: DescMessage; value: Message }[] =>

@@ -7,8 +7,8 @@ const SHORTEST_SECRET = 8
 const META = /[.*+?^${}()|[\]\\]/g
 
 /**
- * A server's response body, made safe for an error: without tokens and secrets in any form that a server would
- * echo, without decrypted values, on one line, at most 1024 characters. If a secret of fewer than eight
+ * A server's response body, made safe for an error: without tokens and secrets in any form that a server
+ * would echo, without decrypted values, on one line, at most 1024 characters. If a secret of fewer than eight
  * characters was sent, the text is omitted.
  */
 export function safeBody(body: string, tokens: readonly string[], secrets: readonly string[]): string {

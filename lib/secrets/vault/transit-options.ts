@@ -31,8 +31,9 @@ export interface VaultTransitOptions {
   /** Sent as `X-Vault-Namespace`. */
   readonly namespace?: string
   /**
-   * Called when a token ends and cannot be renewed, when the server rejects calls, at most once per operation,
-   * status and minute, and once when `hash` is used without an `indexKey`. Default `process.emitWarning`.
+   * Called when a token ends and cannot be renewed, when the server rejects calls (at most once per
+   * operation, status and minute), and once when `hash` is used without an `indexKey`. Default
+   * `process.emitWarning`.
    */
   readonly warn?: (message: string) => void
   /**

@@ -19,7 +19,10 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1
 const HALF_OVER = 0.5
 /** Until the next attempt to renew, after one that failed. */
 const AGAIN_MS = 10_000
-/** How long the result of a check of a rejected token is used, and how long after a login the next follows. */
+/**
+ * How long the result of a check of a rejected token is used, and the shortest time between two logins for
+ * rejected tokens.
+ */
 const REJECTED_MS = 10_000
 
 /**
@@ -57,8 +60,9 @@ export class VaultToken {
   }
 
   /**
-   * Another token in the place of one with which a call was rejected; undefined if there is none. A policy may
-   * have rejected the call and not the token: a function is asked only if the server rejects the token itself.
+   * Another token in the place of one with which a call was rejected; undefined if there is none. A policy
+   * may have rejected the call and not the token: a function is asked only if the server rejects the token
+   * itself.
    */
   async replaced(rejected: string, end: RequestEnd): Promise<string | undefined> {
     if (this.#held !== rejected) return this.#held

@@ -1,20 +1,13 @@
 import { problem, type Problem } from '../../errors.js'
-import type {
-  DescField,
-  DescMessage,
-  DescMethod,
-  DescService,
-  Registry as TypeRegistry,
-} from '@bufbuild/protobuf'
+import type { DescField, DescMethod, DescService, Registry as TypeRegistry } from '@bufbuild/protobuf'
 import { registryOf } from '../../gateway/json/type-registry.js'
 import type { Repository } from '../../persistence/contract/repository.js'
-import { undeclaredOption } from '../../resource/messages/go-options.js'
+import { undeclaredIn } from '../../resource/messages/go-options.js'
 import { isMarkedSecret, type Redaction } from '../../resource/redaction.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Handler } from '../chain/handler.js'
 import { methodOf } from '../chain/method.js'
 import type { Registered } from '../chain/registered.js'
-import { reachable } from '../validation/ruled-part.js'
 import { handlerOf, ownFunction, type ServiceParts } from './handler-of.js'
 import { standardMethod, type StandardMethod } from './standard-method.js'
 import type { ListLimits } from './total-size.js'
@@ -163,19 +156,12 @@ export class Registry implements Redaction {
   }
 }
 
-/** Options of methods, and of the fields of their messages, of code that was generated for an earlier version. */
-const undeclaredOptions = ({ methods }: DescService): Problem[] => {
-  const messages = new Set<DescMessage>()
-  for (const { input, output } of methods) for (const one of [input, output]) reachable(one, messages)
-  const described = [...methods, ...[...messages].flatMap(({ fields }) => fields)]
-  return described.flatMap((one) => {
-    const number = undeclaredOption(one)
-    if (number === undefined) return []
-    const name = `${one.name} of ${one.parent.typeName}`
-    return problem(
+/** Options of methods, and of fields of their messages, in code that was generated for an earlier version. */
+const undeclaredOptions = (service: DescService): Problem[] =>
+  undeclaredIn(service).map(({ described: { name, parent }, number }) =>
+    problem(
       'service',
-      `${name} has the option ${number}, which no file that ${one.parent.file.proto.name} imports declares: it was generated for an earlier version`,
+      `${name} of ${parent.typeName} has the option ${number}, which no file that ${parent.file.proto.name} imports declares: it was generated for an earlier version`,
       'generate the code again',
-    )
-  })
-}
+    ),
+  )

@@ -1,3 +1,4 @@
+import { kindOf } from '../../resource/kinds/kinds.js'
 import assert from 'node:assert/strict'
 import type { NewEntity, Repository, ResourceModel } from '../../persistence/index.js'
 import { type Form, formOf } from './key-forms.js'
@@ -53,7 +54,10 @@ export class Contract<E extends object> {
     // Narrower parameters than the contract's: it writes what they take, by names that only run time knows.
     this.repository = subject.repository as unknown as Repository<E>
     this.model = this.repository.model
-    this.#form = formOf(this.model.keys.isKey)
+    const { key, keys } = this.model
+    this.#form = formOf(
+      (text) => keys.isKey(text) && kindOf(key).problem(keys.keyOf(text), key) === undefined,
+    )
     this.patch = subject.change.patch
     this.mask = subject.change.mask
   }
@@ -95,7 +99,11 @@ export class Contract<E extends object> {
     const given = name === 'tenant' ? own : other
     if (given !== undefined) return withTenant(given, fn)
     const { tenant, tenantPart } = this.model
-    const isTenant = (text: string) => tenantPart === undefined || tenantPart.valueOf(text) !== undefined
+    const isTenant = (text: string) => {
+      if (tenant === undefined || tenantPart === undefined) return true
+      const value = tenantPart.valueOf(text)
+      return value !== undefined && kindOf(tenant).problem(value, tenant) === undefined
+    }
     const isShort = (tenant?.maxLength ?? Infinity) < 'stranger'.length
     const text = isTenant(name) && !isShort ? name : formOf(isTenant).textOf(name === 'tenant' ? 'a' : 'b')
     return withTenant(text, fn)

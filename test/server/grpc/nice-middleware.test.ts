@@ -141,9 +141,8 @@ describe('niceGrpcMiddleware', () => {
   }
   const readable = ({ code, details, answer, headers, trailers }: Outcome) => ({
     ...{ code, details, text: answer?.['text'] },
-    // An error before any message has its headers among the trailers here, so that clients can retry.
-    middleware: [...headers.get('x-middleware'), ...trailers.get('x-middleware')],
-    bytes: [...headers.get('x-bytes-bin'), ...trailers.get('x-bytes-bin')],
+    middleware: headers.get('x-middleware'),
+    bytes: headers.get('x-bytes-bin'),
     after: trailers.get('x-after'),
   })
 

@@ -48,7 +48,8 @@ export class ForeignClient {
   ): Promise<Outcome> {
     return new Promise((resolve) => {
       let answer: Record<string, unknown> | undefined
-      let received = new grpc.Metadata()
+      // "Trailers-Only" has both in one frame.
+      let received: grpc.Metadata | undefined
       const done = (error: grpc.ServiceError | null, value: Record<string, unknown>) => {
         if (error === null) answer = value
       }
@@ -57,7 +58,7 @@ export class ForeignClient {
       call.on('status', ({ code, details, metadata }: grpc.StatusObject) =>
         // The callback runs in the same turn as this event.
         setImmediate(() =>
-          resolve({ answer, answers: [], code, details, headers: received, trailers: metadata }),
+          resolve({ answer, answers: [], code, details, headers: received ?? metadata, trailers: metadata }),
         ),
       )
     })
@@ -75,7 +76,7 @@ export class ForeignClient {
   ): Promise<Outcome> {
     return new Promise((resolve) => {
       const answers: Record<string, unknown>[] = []
-      let received = new grpc.Metadata()
+      let received: grpc.Metadata | undefined
       const metadata = metadataOf(headers)
       const definition = (this.#client.constructor as unknown as grpc.ServiceClientConstructor).service[
         method
@@ -100,7 +101,7 @@ export class ForeignClient {
       call.on('status', ({ code: last, details, metadata: trailers }: grpc.StatusObject) =>
         setImmediate(() => {
           const code = answers.length >= enough ? grpc.status.OK : last
-          resolve({ answer: answers[0], answers, code, details, headers: received, trailers })
+          resolve({ answer: answers[0], answers, code, details, headers: received ?? trailers, trailers })
         }),
       )
       if (!requestStream) return
