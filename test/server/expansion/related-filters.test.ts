@@ -184,7 +184,8 @@ describeOn('filters and orders of a List over relations', backends, (backend) =>
     const sent = await sentBy(plans, () =>
       tasks({ filter: 'project.phase = ACTIVE AND steps:*', orderBy: 'lead.title', pageSize: 1 }),
     )
-    if (sent !== undefined) expect(sent).to.have.length(2)
+    // SQLite reads the sizes of the rows first.
+    if (sent !== undefined) expect(sent).to.have.length(backend.name === 'sqlite' ? 3 : 2)
   })
 
   it('know no field of what the caller may not list, as of what nobody lists, and ask for nothing behind it', async () => {
