@@ -137,7 +137,7 @@ function listReader(field: DescField): FieldReader {
   return (message, json, options) => {
     if (json === null) return
     if (!Array.isArray(json)) throw expected('an array', json)
-    checkEntries(field, json.length, options)
+    if (options.elements !== undefined) checkEntries(field, json.length, options.elements)
     const items = (message as Local)[field.localName] as unknown[]
     try {
       for (const item of json) {
@@ -161,7 +161,7 @@ function mapReader(field: DescField & { readonly fieldKind: 'map' }): FieldReade
   return (message, json, options) => {
     if (json === null) return
     if (!(json instanceof Map)) throw expected('an object', json)
-    checkEntries(field, json.size, options)
+    if (options.elements !== undefined) checkEntries(field, json.size, options.elements)
     const entries = (message as Local)[field.localName] as Record<string, unknown>
     for (const [name, item] of json)
       try {
@@ -180,8 +180,8 @@ function mapReader(field: DescField & { readonly fieldKind: 'map' }): FieldReade
 }
 
 /** @throws JsonFault for more entries than the field allows. */
-function checkEntries(field: DescField, entries: number, { elements }: JsonReadOptions): void {
-  const excess = elements?.excess(field, entries)
+function checkEntries(field: DescField, entries: number, elements: ElementCount): void {
+  const excess = elements.excess(field, entries)
   if (excess !== undefined) throw new JsonFault(excess)
 }
 
@@ -203,8 +203,12 @@ function itemReader(field: DescField): ItemReader {
 
 const maskReader =
   (messages: readonly DescMessage[], otherwise: readonly DescMessage[] = []): MessageReader =>
-  (json, { answer }) => {
-    const paths = readMaskPaths(text(json, 'a string of paths'), messages, answer, otherwise)
+  (json, { answer, elements }) => {
+    const given = text(json, 'a string of paths')
+    // Each path is a string in a list, as in binary.
+    if (elements !== undefined && given !== '')
+      for (let at = 0; at >= 0; at = given.indexOf(',', at + 1)) elements.add()
+    const paths = readMaskPaths(given, messages, answer, otherwise)
     return Object.assign(create(FieldMaskSchema), { paths })
   }
 

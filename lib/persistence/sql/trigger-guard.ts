@@ -9,7 +9,7 @@ import type { Database, Executor, Statement } from '../engines/executor/executor
 import { ReferencesChanged } from '../references/checked-references.js'
 import { inRange } from '../rows/misses.js'
 import type { SqlCall } from '../rows/row-call.js'
-import type { Reach, Target } from '../rows/row-target.js'
+import type { Reach } from '../rows/row-target.js'
 import {
   type Batches,
   FOR_WRITE,
@@ -24,8 +24,8 @@ import { NotInserted, suppressed } from '../rows/suppressed-writes.js'
 export class SuppressingTriggers {
   readonly #asked: Statement | undefined
   readonly #table: string
-  #known: boolean | undefined
-
+  /** Undefined until it is read. */
+  known: boolean | undefined
   #reading: Promise<boolean> | undefined
 
   constructor(
@@ -35,17 +35,12 @@ export class SuppressingTriggers {
     const { suppressingTriggers, ...dialect } = database.dialect
     this.#asked = suppressingTriggers === undefined ? undefined : named(suppressingTriggers)
     this.#table = quoteTable(table, dialect)
-    if (this.#asked === undefined) this.#known = false
-  }
-
-  /** Undefined until it is read. */
-  get known(): boolean | undefined {
-    return this.#known
+    if (this.#asked === undefined) this.known = false
   }
 
   /** Calls outside of transactions share one read: none of them holds a connection meanwhile. */
   async read({ on, signal }: Pick<SqlCall, 'on' | 'signal'>): Promise<boolean> {
-    if (this.#known !== undefined || this.#asked === undefined) return this.#known === true
+    if (this.known !== undefined || this.#asked === undefined) return this.known === true
     if (on !== this.database) return this.#ask(this.#asked, on, signal)
     this.#reading ??= this.#ask(this.#asked, on, undefined).finally(() => {
       this.#reading = undefined
@@ -55,7 +50,7 @@ export class SuppressingTriggers {
 
   async #ask(asked: Statement, on: Executor, signal: SqlCall['signal']): Promise<boolean> {
     const { rows } = await on.run(asked, [this.#table], { calls: 0, ...(signal && { signal }) })
-    return (this.#known = rows.length > 0)
+    return (this.known = rows.length > 0)
   }
 }
 
@@ -64,12 +59,16 @@ export class SuppressingTriggers {
  * transaction, so that an error takes back what the trigger has written.
  */
 export class GuardedRows<E extends object> implements Rows<E> {
+  readonly get: Rows<E>['get']
+
   constructor(
     private readonly next: Rows<E>,
     private readonly model: ResourceModel<E>,
     private readonly dialect: Dialect,
     private readonly triggers: SuppressingTriggers,
-  ) {}
+  ) {
+    this.get = next.get.bind(next)
+  }
 
   get insertsAtOnce(): boolean {
     return this.next.insertsAtOnce
@@ -80,19 +79,15 @@ export class GuardedRows<E extends object> implements Rows<E> {
     return (
       next && {
         batchUpdate: async (call, items, reach) =>
-          (await this.triggers.read(call))
+          (this.triggers.known ?? (await this.triggers.read(call)))
             ? this.#updateEach(call, items, reach)
             : next.batchUpdate(call, items, reach),
         batchDelete: async (call, keys, reach, values) =>
-          (await this.triggers.read(call))
+          (this.triggers.known ?? (await this.triggers.read(call)))
             ? this.#deleteEach(call, keys, reach, values)
             : next.batchDelete(call, keys, reach, values),
       }
     )
-  }
-
-  get(call: SqlCall, row: Target, how?: GetOptions): Promise<E | undefined> {
-    return this.next.get(call, row, how)
   }
 
   batchGet(call: SqlCall, keys: readonly string[], reach: Reach, how?: GetOptions): Promise<E[]> {
@@ -100,7 +95,7 @@ export class GuardedRows<E extends object> implements Rows<E> {
   }
 
   async insert(call: SqlCall, write: RowWrite): Promise<E> {
-    if (!(await this.triggers.read(call))) return this.next.insert(call, write)
+    if (!(this.triggers.known ?? (await this.triggers.read(call)))) return this.next.insert(call, write)
     try {
       return await this.next.insert(call, write)
     } catch (error) {
@@ -110,7 +105,7 @@ export class GuardedRows<E extends object> implements Rows<E> {
   }
 
   async update(call: SqlCall, write: RowWrite): Promise<E | undefined> {
-    if (!(await this.triggers.read(call))) return this.next.update(call, write)
+    if (!(this.triggers.known ?? (await this.triggers.read(call)))) return this.next.update(call, write)
     const increments = incrementsIn(write.values)
     const row = increments.length === 0 ? write.row : inRange(write.row, increments, this.dialect)
     const before = await this.next.get(call, row, { lock: FOR_WRITE })
@@ -120,7 +115,7 @@ export class GuardedRows<E extends object> implements Rows<E> {
   }
 
   async delete(call: SqlCall, write: RowWrite): Promise<boolean> {
-    if (!(await this.triggers.read(call))) return this.next.delete(call, write)
+    if (!(this.triggers.known ?? (await this.triggers.read(call)))) return this.next.delete(call, write)
     const before = await this.next.get(call, write.row, { lock: FOR_WRITE })
     if (before === undefined) return false
     if (!(await this.next.delete(call, write))) throw suppressed(this.model, 'deleted', call.context)
@@ -128,7 +123,7 @@ export class GuardedRows<E extends object> implements Rows<E> {
   }
 
   async undelete(call: SqlCall, write: RowWrite): Promise<E | undefined> {
-    if (!(await this.triggers.read(call))) return this.next.undelete(call, write)
+    if (!(this.triggers.known ?? (await this.triggers.read(call)))) return this.next.undelete(call, write)
     const before = await this.next.get(call, write.row, { lock: FOR_WRITE, showDeleted: true })
     const { deleteTime } = this.model
     const isDeleted =

@@ -140,7 +140,12 @@ export const requestMasks = (
     mask &&
     (({ request, ignoredMask }) => {
       const { paths, touchOnly } = maskToWrite(mask(request as Message), ignoredMask)
-      if (!touchOnly) checkRequestMask(model, paths)
+      if (touchOnly) return
+      if (paths.length > SHORT_MASK) return checkRequestMask(model, paths)
+      for (const path of paths) if (!model.writable.has(path)) return checkRequestMask(model, paths)
     })
   )
 }
+
+/** A longer mask may have too many paths. */
+const SHORT_MASK = 100

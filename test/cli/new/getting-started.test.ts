@@ -222,12 +222,12 @@ describe('the page Getting started', () => {
     expect(run(block('project_id=apollo'))).to.include('"title":"Apollo"')
     expect(run(block('"title": "Land"'))).to.include('"title":"Land"')
 
-    expect(run(block("Task --fields 'size:int32'\nnpx ashlar migrate up"))).to.match(
-      /applied \d+_task\w*_size/,
+    expect(run(block("Task --fields 'weight:int32'\nnpx ashlar migrate up"))).to.match(
+      /applied \d+_task\w*_weight/,
     )
     await ready('src/tasks/task.ts')
-    const sized = block('"title": "Land"').map((line) => line.replace('"state": "OPEN"', '"size": 3'))
-    expect(run(sized)).to.include('"size":3')
+    const sized = block('"title": "Land"').map((line) => line.replace('"state": "OPEN"', '"weight": 3'))
+    expect(run(sized)).to.include('"weight":3')
   })
 
   it('removes the sample resource', async () => {
