@@ -15,18 +15,13 @@ export const pageWithin = <P extends object>(
     (limit) => read(asked, limit),
     async (rows) => {
       if (rows === undefined && Number((await measure(asked, true))[0]?.[0]) <= maxBytes) return read(asked)
+      const sizesOf = async (count: number) => (await measure(count, false)).map(([size]) => Number(size))
       // Some values arrive as twice as many bytes. An engine may read all of a value to measure it.
-      let most = rows === undefined ? asked : Math.min(asked, 2 * rows + 2)
-      let sizes = (await measure(most, false)).map(([size]) => Number(size))
-      let count = fitting(sizes, maxBytes)
+      const most = rows === undefined ? asked : Math.min(asked, 2 * rows + 2)
+      let sizes = await sizesOf(most)
       // More fit than were measured: whether rows follow is known only from all of them.
-      if (count === most && most < asked) {
-        most = asked
-        sizes = (await measure(most, false)).map(([size]) => Number(size))
-        count = fitting(sizes, maxBytes)
-      }
-      return count === sizes.length && (most === asked || count < most)
-        ? read(asked)
-        : { ...(await read(count)), isCut: true }
+      if (most < asked && fitting(sizes, maxBytes) === most) sizes = await sizesOf(asked)
+      const count = fitting(sizes, maxBytes)
+      return count === sizes.length ? read(asked) : { ...(await read(count)), isCut: true }
     },
   )

@@ -4,12 +4,8 @@ import type { LiveSchema } from '../dialects/catalog/live-table.js'
 import type { TableDefinition, TableName } from '../dialects/catalog/table-definition.js'
 import { quoteTable } from '../dialects/quote-table.js'
 import { tableText } from '../schema/table-name-of.js'
+import { countedRows } from './counted-rows.js'
 import type { ComparedDialect } from './expected-table.js'
-
-/** So many of them are counted. */
-const MOST_COUNTED = 1000
-/** So many rows are read: those with the last keys. */
-const MOST_READ = 100_000
 
 /**
  * Counts the rows whose UUIDs are stored as text in another format than Ashlar writes, with bounded work, and
@@ -30,19 +26,16 @@ export async function rowsInOtherFormats(
     const column = dialect.quote(field.column)
     const format = dialect.kinds[field.kind].otherFormat?.(field, column)
     if (format === undefined) continue
-    const [row] = await live.rows(
-      `SELECT COUNT(*) AS n FROM (SELECT 1 AS one FROM (SELECT ${column} FROM ${from} ORDER BY ${dialect.quote(key.column)} DESC LIMIT ${MOST_READ}) AS newest WHERE ${format.condition} LIMIT ${MOST_COUNTED}) AS counted`,
-    )
-    const rows = Number(row?.['n'])
-    if (rows === 0) continue
-    const many = rows === MOST_COUNTED ? `at least ${rows.toLocaleString('en')} rows` : `${rows} row(s)`
+    const at = { from, column, key: key.column, isIndexed: false }
+    const counted = await countedRows(at, format.condition, live, dialect)
+    if (counted === undefined) continue
     notes.push({
       kind: 'rowsInOtherFormats',
       table,
       column: field.column,
-      text: `${table}.${field.column} has ${many} whose UUID is in another format among the ${MOST_READ.toLocaleString('en')} with the last keys`,
+      text: `${table}.${field.column} has ${counted.many} whose UUID is in another format${counted.among}`,
       detail: `only the stored text finds them; rewrite them together with the columns that refer to them: UPDATE ${from} SET ${column} = ${format.canonical} WHERE ${format.condition}`,
-      rows,
+      rows: counted.rows,
     })
   }
   return notes

@@ -4,13 +4,9 @@ import type { LiveSchema, LiveTable } from '../dialects/catalog/live-table.js'
 import type { TableDefinition, TableName } from '../dialects/catalog/table-definition.js'
 import { quoteTable } from '../dialects/quote-table.js'
 import { tableText } from '../schema/table-name-of.js'
+import { countedRows } from './counted-rows.js'
 import { REACHED_BY_NOBODY } from './existing-table.js'
 import type { ComparedDialect } from './expected-table.js'
-
-/** So many of them are counted. */
-const MOST_COUNTED = 1000
-/** So many rows are looked at where no index begins with the tenant: those with the last keys. */
-const MOST_READ = 100_000
 
 /**
  * Counts the rows of an existing table that belong to no tenant, with bounded work. Another application that
@@ -31,22 +27,11 @@ export async function rowsWithoutTenant(
   const isIndexed = there.indexes.some(
     ({ columns, where }) => columns[0] === column.name && where === undefined,
   )
-  const source = isIndexed
-    ? from
-    : `(SELECT ${owner} FROM ${from} ORDER BY ${dialect.quote(key.column)} DESC LIMIT ${MOST_READ}) AS newest`
-  const [row] = await live.rows(
-    `SELECT COUNT(*) AS n FROM (SELECT 1 AS one FROM ${source} WHERE ${owner} IS NULL LIMIT ${MOST_COUNTED}) AS counted`,
-  )
-  const rows = Number(row?.['n'])
-  if (rows === 0) return []
+  const at = { from, column: owner, key: key.column, isIndexed }
+  const counted = await countedRows(at, `${owner} IS NULL`, live, dialect)
+  if (counted === undefined) return []
   const table = tableText(definition)
-  const among = isIndexed ? '' : ` among the ${MOST_READ.toLocaleString('en')} with the last keys`
-  const many =
-    rows === MOST_COUNTED
-      ? `at least ${rows.toLocaleString('en')} rows`
-      : rows === 1
-        ? '1 row'
-        : `${rows} rows`
-  const text = `${table} has ${many} without a tenant${among}`
-  return [{ kind: 'rowsWithoutTenant', table, column: column.name, text, detail: REACHED_BY_NOBODY, rows }]
+  const text = `${table} has ${counted.many} without a tenant${counted.among}`
+  const detail = REACHED_BY_NOBODY
+  return [{ kind: 'rowsWithoutTenant', table, column: column.name, text, detail, rows: counted.rows }]
 }
