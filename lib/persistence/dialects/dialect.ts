@@ -52,10 +52,6 @@ export interface Capabilities {
   readonly sortsInPart: boolean
   /** Has text search of its own; elsewhere a search is for a substring. */
   readonly fullText: boolean
-  /**
-   * A lease keeps out all other callers of the process, so that a transaction may begin with its first write.
-   */
-  readonly leaseAlone: boolean
   /** An infinity can be bound as a number. */
   readonly infinities: boolean
 }

@@ -67,7 +67,6 @@ const dialect = ({
     nullsInOrder: false,
     sortsInPart: false,
     fullText: false,
-    leaseAlone: false,
     infinities: false,
   },
 

@@ -38,7 +38,6 @@ export const postgres: Dialect = {
     nullsInOrder: true,
     sortsInPart: true,
     fullText: true,
-    leaseAlone: false,
     infinities: false,
   },
 

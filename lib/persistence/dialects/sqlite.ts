@@ -41,7 +41,6 @@ export const sqlite: Dialect = {
     nullsInOrder: true,
     sortsInPart: true,
     fullText: false,
-    leaseAlone: true,
     infinities: true,
   },
 

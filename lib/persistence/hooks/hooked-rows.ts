@@ -1,44 +1,21 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { RequestContext } from '../../context.js'
-import type { HookEvent } from '../../resource/typeorm/declared-hooks.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Values } from '../contract/new-entity.js'
-import { ChangedMeanwhile } from '../engines/executor/late-transaction.js'
-import type { LateCalls, RowCall } from '../rows/row-call.js'
+import type { RowCall } from '../rows/row-call.js'
 import { type Reach, type Target, targetOf } from '../rows/row-target.js'
 import { type Batches, FOR_WRITE, type GetOptions, type Rows, type RowWrite } from '../rows/rows.js'
 import type { Hooks, WriteEvents } from './call-hooks.js'
 import { patched } from './changes.js'
-
-/** A row with the columns of its entity, for a write that reaches it unchanged alone. */
-export interface SeenRow<E> {
-  readonly entity: E
-  readonly columns: readonly unknown[]
-}
-
-/** Where rows are read before they are written. */
-export interface SeenRows<E, C> {
-  getSeen(call: C, row: Target, how: GetOptions): Promise<SeenRow<E> | undefined>
-}
 
 /**
  * Calls the entity's hooks around the writes of operations that call hooks. Before a hook of a stored entity
  * is called, its row is read and locked. AfterLoad is not called here but by StandardRepository, once the
  * relations are there: lists and lookups do not pass these rows.
  */
-export class HookedRows<
-  E extends object,
-  C extends RowCall & { readonly late?: LateCalls<C> | undefined },
-> implements Rows<E, C> {
-  /**
-   * @param seen - the store itself, which reads the row with its columns as they are.
-   * @param writesAlone - whether a write is one statement, without references and events.
-   */
+export class HookedRows<E extends object, C extends RowCall> implements Rows<E, C> {
   constructor(
     private readonly next: Rows<E, C>,
-    private readonly seen: SeenRows<E, C>,
     private readonly hooks: Hooks<E>,
-    private readonly writesAlone: () => boolean,
   ) {}
 
   get insertsAtOnce(): boolean {
@@ -62,9 +39,7 @@ export class HookedRows<
     // Of its own each time: after a deadlock the hooks begin again with what the caller gave.
     const entity = patched(this.#model, this.#model.create(), write.values)
     const changes = await this.hooks.before(before, entity, inside)
-    const late = this.#lateOf(call, after)
-    const to = late?.isNeeded === false ? late.instead : call
-    const stored = await this.next.insert(to, keyed(this.#model, { ...write.values, ...changes }, write))
+    const stored = await this.next.insert(call, keyed(this.#model, { ...write.values, ...changes }, write))
     await this.hooks.after(after, stored, inside)
     return stored
   }
@@ -72,8 +47,8 @@ export class HookedRows<
   update(call: C, write: RowWrite): Promise<E | undefined> {
     const { inside } = call
     if (inside === undefined) return this.next.update(call, write)
-    return this.#around(this.hooks.events.update, call, inside, write, (to, hooked) =>
-      this.next.update(to, hooked),
+    return this.#around(this.hooks.events.update, call, inside, write, (hooked) =>
+      this.next.update(call, hooked),
     )
   }
 
@@ -81,9 +56,9 @@ export class HookedRows<
     const { inside } = call
     if (inside === undefined) return this.next.delete(call, write)
     const isSoft = this.#model.deleteTime !== undefined
-    const remove = async (to: C, hooked: RowWrite, entity: E) => {
+    const remove = async (hooked: RowWrite, entity: E) => {
       const { values } = isSoft ? hooked : write
-      return (await this.next.delete(to, { ...hooked, values })) ? entity : undefined
+      return (await this.next.delete(call, { ...hooked, values })) ? entity : undefined
     }
     return (await this.#around(this.hooks.events.delete, call, inside, write, remove)) !== undefined
   }
@@ -91,8 +66,8 @@ export class HookedRows<
   undelete(call: C, write: RowWrite): Promise<E | undefined> {
     const { inside } = call
     if (inside === undefined) return this.next.undelete(call, write)
-    return this.#around(this.hooks.events.undelete, call, inside, write, (to, hooked) =>
-      this.next.undelete(to, hooked),
+    return this.#around(this.hooks.events.undelete, call, inside, write, (hooked) =>
+      this.next.undelete(call, hooked),
     )
   }
 
@@ -106,15 +81,13 @@ export class HookedRows<
     call: C,
     inside: RequestContext,
     write: RowWrite,
-    send: (to: C, hooked: RowWrite, entity: E) => Promise<E | undefined>,
+    send: (hooked: RowWrite, entity: E) => Promise<E | undefined>,
   ): Promise<E | undefined> {
     // The etag is compared while the row is locked: a hook may write the row afterwards.
     const row = { ...write.row, precondition: undefined }
     const how: GetOptions = { showDeleted: before === 'BeforeRecover', lock: FOR_WRITE }
-    const late = this.#lateOf(call, after)
-    const seen = await this.seen.getSeen(late?.outside ?? call, row, how)
-    if (seen === undefined || !this.#isMeant(seen.entity, how, write.row)) return undefined
-    const { entity } = seen
+    const entity = await this.next.get(call, row, how)
+    if (entity === undefined || !this.#isMeant(entity, how, write.row)) return undefined
     const stored = this.hooks.tellsDetails
       ? patched(this.#model, this.#model.create(), entity as Values)
       : undefined
@@ -123,25 +96,9 @@ export class HookedRows<
     const changed = patched(this.#model, entity, write.values)
     const changes = await this.hooks.before(before, changed, inside, told(write.values))
     const values = { ...write.values, ...changes }
-    if (late?.isNeeded === false) {
-      const once = { ...row, seen: seen.columns }
-      const written = await send(late.instead, { ...write, row: once, values }, entity)
-      if (written === undefined) throw new ChangedMeanwhile()
-      return written
-    }
-    if (
-      late !== undefined &&
-      !isDeepStrictEqual((await this.seen.getSeen(call, row, how))?.columns, seen.columns)
-    )
-      throw new ChangedMeanwhile()
-    const written = await send(call, { ...write, row, values }, entity)
+    const written = await send({ ...write, row, values }, entity)
     if (written !== undefined) await this.hooks.after(after, written, inside, told(values))
     return written
-  }
-
-  /** Undefined where more statements than the write come after the hooks before it. */
-  #lateOf({ late }: C, after: HookEvent): LateCalls<C> | undefined {
-    return this.writesAlone() && !this.hooks.hears(after) ? late : undefined
   }
 
   #isMeant(entity: E, { showDeleted }: GetOptions, { precondition }: Target): boolean {

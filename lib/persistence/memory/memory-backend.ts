@@ -43,9 +43,7 @@ export class MemoryBackend<E extends object> implements RowsBackend<E, MemoryCal
     this.#table = table
     this.#store = store
     this.hooks = new Hooks(model)
-    this.rows = this.hooks.isSilent
-      ? store
-      : new HookedRows(store, store, this.hooks, () => references === undefined)
+    this.rows = this.hooks.isSilent ? store : new HookedRows(store, this.hooks)
     this.resource = {
       model,
       rangeOf: () => undefined,

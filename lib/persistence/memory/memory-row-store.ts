@@ -4,7 +4,6 @@ import type { ResourceModel } from '../../resource/resource-model.js'
 import type { CredentialRow } from '../contract/credential-check.js'
 import type { Values } from '../contract/new-entity.js'
 import { TooManyBytes } from '../bytes/too-many-bytes.js'
-import type { SeenRow, SeenRows } from '../hooks/hooked-rows.js'
 import { bytesIn, fitting } from '../bytes/counted-bytes.js'
 import type { Reach, Target } from '../rows/row-target.js'
 import type { Finds, GetOptions, Rows, RowWrite } from '../rows/rows.js'
@@ -19,9 +18,7 @@ type State = 'live' | 'deleted' | 'all'
  * The rows of one resource in memory. A transaction has the database for itself, so that there is nothing to
  * lock.
  */
-export class MemoryRowStore<E extends object>
-  implements Rows<E, MemoryCall>, SeenRows<E, MemoryCall>, Finds<E, MemoryCall>
-{
+export class MemoryRowStore<E extends object> implements Rows<E, MemoryCall>, Finds<E, MemoryCall> {
   readonly insertsAtOnce = true
 
   constructor(
@@ -39,11 +36,6 @@ export class MemoryRowStore<E extends object>
       const stored = this.#stored(row, showDeleted ? 'all' : 'live')
       return stored && this.table.entityOf(stored)
     })
-  }
-
-  async getSeen(call: MemoryCall, row: Target, how: GetOptions): Promise<SeenRow<E> | undefined> {
-    const entity = await this.get(call, row, how)
-    return entity && { entity, columns: [] }
   }
 
   insert(call: MemoryCall, { values }: RowWrite): Promise<E> {

@@ -14,18 +14,6 @@ export interface RowCall extends RunOptions {
 export interface SqlCall extends RowCall {
   /** Where statements go: the pool, or a transaction. */
   readonly on: Executor
-  /** Where the transaction begins only when a hook needs it: on SQLite. */
-  readonly late?: LateCalls<SqlCall> | undefined
   /** What the caller of a write may refer to; everything when left out. */
   readonly referable?: Referable | undefined
-}
-
-/** The same call around a transaction that may never begin. */
-export interface LateCalls<C> {
-  /** Whether somebody has sent, or may send, statements inside of it. */
-  readonly isNeeded: boolean
-  /** For reads before it begins. */
-  readonly outside: C
-  /** For the one write that is all of it. */
-  readonly instead: C
 }

@@ -18,8 +18,6 @@ export interface Target extends Reach {
   /** Its canonical text. */
   readonly key: string
   readonly precondition?: Precondition | undefined
-  /** The columns of the entity as they were read: a row that has changed since counts as missing. */
-  readonly seen?: readonly unknown[] | undefined
 }
 
 /** A new row. */

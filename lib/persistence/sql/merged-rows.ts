@@ -111,9 +111,9 @@ export class MergedRows<E extends object> implements Rows<E> {
     return on === this.parts.database && dialect.can.setWrites && !model.isChangedByTable
   }
 
-  #isPlain({ where, seen, tenant }: Target): boolean {
+  #isPlain({ where, tenant }: Target): boolean {
     const isOfTenant = (tenant === undefined) === (this.store.model.tenant === undefined)
-    return where === undefined && seen === undefined && isOfTenant
+    return where === undefined && isOfTenant
   }
 
   #soughtKey({ value, tenant }: Sought): unknown[] {

@@ -8,7 +8,6 @@ import { keyConflict } from '../contract/scope.js'
 import { TooManyBytes } from '../bytes/too-many-bytes.js'
 import type { Dialect } from '../dialects/dialect.js'
 import type { Row, Statement } from '../engines/executor/executor.js'
-import type { SeenRow, SeenRows } from '../hooks/hooked-rows.js'
 import { outboxValues, type OutboxWriter } from '../outbox/sql/outbox-writer.js'
 import { inRange } from '../rows/misses.js'
 import { MissingParent, takenFirst } from '../rows/parents.js'
@@ -42,7 +41,7 @@ import type { TableOf } from '../dialects/joined-rows.js'
 import { tableNames } from '../schema/table-name-of.js'
 
 /** The rows of one resource in one dialect: entity values in, entities out, one statement each. */
-export class RowStore<E extends object> implements Rows<E>, Batches<E>, SeenRows<E, SqlCall>, Finds<E> {
+export class RowStore<E extends object> implements Rows<E>, Batches<E>, Finds<E> {
   readonly statements: Statements
   readonly lists: RowLists<E>
   readonly #encoders: ReadonlyMap<Field, Encode | undefined>
@@ -93,21 +92,14 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, SeenRows
 
   async get(call: SqlCall, row: Target, how?: GetOptions): Promise<E | undefined> {
     const values = this.#identity(row)
-    const { where, seen, precondition } = row
-    const isAsked = where !== undefined || seen !== undefined || precondition !== undefined
+    const { where, precondition } = row
+    const isAsked = where !== undefined || precondition !== undefined
     const isPlain = !isAsked && how?.lock === undefined && how?.showDeleted !== true
     const statement = isPlain
       ? (this.#gets[values.length] ??= this.statements.get(this.#predicate(row, values)))
       : this.statements.get(this.#predicate(row, values), how)
     const { rows } = await call.on.run(statement, values, call)
     return rows[0] && this.#hydrate(rows[0])
-  }
-
-  /** The row beside its entity, for a later write that reaches it unchanged only. */
-  async getSeen(call: SqlCall, row: Target, how?: GetOptions): Promise<SeenRow<E> | undefined> {
-    const values = this.#identity(row)
-    const { rows } = await call.on.run(this.statements.get(this.#predicate(row, values), how), values, call)
-    return rows[0] && { entity: this.#hydrate(rows[0]), columns: rows[0] }
   }
 
   /** The tenants that have a row with the key, at most two. */
@@ -332,14 +324,9 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, SeenRows
   }
 
   /** @param values - those of the statement so far; the condition's own are appended. */
-  #predicate(
-    { tenant, precondition, where, seen }: Reach & Partial<Target>,
-    values: unknown[],
-  ): RowPredicate {
+  #predicate({ tenant, precondition, where }: Reach & Partial<Target>, values: unknown[]): RowPredicate {
     const predicate = { tenant: tenant !== undefined, etag: precondition !== undefined }
-    const also = where && { where: toPredicate(where, this.dialect, values) }
-    if (seen !== undefined) return { ...predicate, ...also, isUnchanged: values.push(...seen) > 0 }
-    return also === undefined ? predicate : { ...predicate, ...also }
+    return where === undefined ? predicate : { ...predicate, where: toPredicate(where, this.dialect, values) }
   }
 
   /** What is written. */

@@ -67,9 +67,7 @@ export function rowsOf<E extends object>(
     const written = { isKept, entityOf: writtenEntityOf(model) }
     rows = events = new EmittingRows(rows, model, told, outbox, written)
   }
-  const isAlone = references === undefined && told === undefined && !model.isChangedByTable
-  const writesAlone = () => isAlone && triggers.known !== true
-  if (!hooks.isSilent) rows = new HookedRows(rows, store, hooks, writesAlone)
+  if (!hooks.isSilent) rows = new HookedRows(rows, hooks)
   return { rows, store, finds, references, triggers, events, hooks }
 }
 

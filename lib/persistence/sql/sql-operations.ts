@@ -8,7 +8,6 @@ import { type Scope, scopeOf } from '../contract/scope.js'
 import { withRetries } from '../engines/errors/deadlock-retries.js'
 import { toCaller } from '../engines/errors/to-caller.js'
 import type { Database } from '../engines/executor/executor.js'
-import type { LateTransaction } from '../engines/executor/late-transaction.js'
 import type { Hooks } from '../hooks/call-hooks.js'
 import { OutboxWriter } from '../outbox/sql/outbox-writer.js'
 import type { References } from '../references/checked-references.js'
@@ -30,12 +29,6 @@ import { atomically, current, type Joined, withHooks } from './transaction.js'
 interface JoinedCall extends SqlCall {
   readonly on: Joined
 }
-
-/**
- * The operations that write one row. Whether the statement that writes it is the only one, `writesAlone` of
- * HookedRows says: references and events may need others.
- */
-const WRITES_ONE_ROW: ReadonlySet<string> = new Set(['create', 'update', 'delete', 'undelete'])
 
 /** The reads that find rows which nobody named. */
 const FINDS_ROWS: ReadonlySet<string> = new Set(['list', 'count'])
@@ -130,14 +123,8 @@ export class SqlOperations implements Operations<SqlCall> {
     const isGuarded = triggers.known ?? (await triggers.read(call))
     let result: T
     if (hooks.surround(name) || together?.callsHooks === true) {
-      const hooked = (
-        executor: SqlCall['on'],
-        inside: NonNullable<SqlCall['inside']>,
-        late?: LateTransaction,
-      ) => {
-        const own = { ...call, on: executor, inside }
-        return write(late !== undefined && WRITES_ONE_ROW.has(name) ? lateCall(own, late) : own)
-      }
+      const hooked = (executor: SqlCall['on'], inside: NonNullable<SqlCall['inside']>) =>
+        write({ ...call, on: executor, inside })
       result = await withHooks(on, context, surrounding(options?.context), hooked, together?.settings)
     } else if (
       (isAtomic ?? (!canReturn || tells)) ||
@@ -214,15 +201,3 @@ class SqlWrite implements WriteOperation<SqlCall> {
     return this.operations.send(this.name, this.options, this.call, write, how)
   }
 }
-
-/** Around a transaction that may never begin. */
-const lateCall = (call: SqlCall, late: LateTransaction): SqlCall => ({
-  ...call,
-  late: {
-    get isNeeded() {
-      return late.isNeeded
-    },
-    outside: { ...call, on: late.outside },
-    instead: { ...call, on: late.instead },
-  },
-})

@@ -20,7 +20,6 @@ import {
 import { attemptsOf } from '../contract/attempts.js'
 import type { BeginOptions } from '../dialects/dialect.js'
 import { LockedSnapshot } from '../engines/executor/locked-snapshot.js'
-import { ChangedMeanwhile, LateTransaction } from '../engines/executor/late-transaction.js'
 import { TransactionContext, within } from './transaction-context.js'
 import { TransactionScope } from './transaction-scope.js'
 
@@ -117,33 +116,24 @@ export async function atomically<T>(
  * Runs an operation together with the hooks of its entity: in a transaction, or in a savepoint of `on`. Every
  * call with the context that `fn` is given joins it. The executor is for the operation's own statements: the
  * first one that fails fails the operation. Retried as `atomically` is.
- * @param fn - is given `late` where the transaction begins only when a statement needs it; not when it throws
- * ChangedMeanwhile and is called again.
  */
 export async function withHooks<T>(
   on: Joined,
   context: RequestContext,
   outside: TransactionChain | undefined,
-  fn: (executor: Executor, inside: TransactionContext, late: LateTransaction | undefined) => Promise<T>,
+  fn: (executor: Executor, inside: TransactionContext) => Promise<T>,
   settings?: BeginOptions,
 ): Promise<T> {
   const around = TransactionChain.ofHooks(outside)
-  const body = async (scope: TransactionScope, late?: LateTransaction): Promise<T> => {
+  const body = async (scope: TransactionScope): Promise<T> => {
     const inside = new TransactionContext(context, scope)
-    const result = await fn(scope.strict, inside, late)
+    const result = await fn(scope.strict, inside)
     await inside.run(() => scope.beforeCommit())
     return result
   }
   try {
     if (on instanceof TransactionScope) return await withFreshStatements(() => on.nest(around, true, body))
-    let isLate = on.dialect.can.leaseAlone
-    const once = () => begin(on, context, around, true, body, settings, isLate)
-    const again = (error: unknown) => {
-      if (!(error instanceof ChangedMeanwhile)) throw error
-      isLate = false
-      return once()
-    }
-    const attempt = () => withFreshStatements(() => once().catch(again))
+    const attempt = () => withFreshStatements(() => begin(on, context, around, true, body, settings))
     const { result, afterCommit } = await withRetries(attempt, { signal: context.end })
     await runAfterCommit(afterCommit, context.with({ transaction: outside }))
     return result
@@ -173,15 +163,11 @@ async function begin<T>(
   context: RequestContext,
   around: TransactionChain | undefined,
   isForgiving: boolean,
-  body: (scope: TransactionScope, late?: LateTransaction) => Promise<T>,
+  body: (scope: TransactionScope) => Promise<T>,
   settings: BeginOptions = {},
-  isLate = false,
 ): Promise<Committed<T>> {
   const options = { ...declared(database.dataSource), ...settings }
-  const leased = await database.lease(context.end === undefined ? {} : { signal: context.end })
-  const beginning = database.dialect.begin(options)
-  const late = isLate ? new LateTransaction(leased, beginning) : undefined
-  const lease = late ?? leased
+  const lease = await database.lease(context.end === undefined ? {} : { signal: context.end })
   const snapshot = new LockedSnapshot(database.dialect, options.isolation)
   const parents = { around, parent: undefined, isForgiving, isReadOnly: settings.readOnly === true }
   const scope = new TransactionScope(
@@ -191,9 +177,9 @@ async function begin<T>(
   )
   let isClean = false
   try {
-    if (late === undefined) for (const statement of beginning) await lease.control(statement)
+    for (const statement of database.dialect.begin(options)) await lease.control(statement)
     try {
-      const result = await body(scope, late)
+      const result = await body(scope)
       await scope.end()
       await commit(() => lease.control('COMMIT'))
       isClean = true

@@ -1,6 +1,6 @@
 import type { Field } from '../../../resource/fields/field.js'
 import type { ResourceModel } from '../../../resource/resource-model.js'
-import { equalSql, exactSql, ofSomeTenant } from '../../dialects/column-sql.js'
+import { equalSql, ofSomeTenant } from '../../dialects/column-sql.js'
 import type { Dialect } from '../../dialects/dialect.js'
 import type { Placeholders } from '../../engines/executor/placeholders.js'
 import type { Taken } from '../../rows/parents.js'
@@ -11,30 +11,22 @@ export interface RowPredicate {
   readonly etag?: boolean
   /** A further condition. Its placeholders are already numbered, and its values come last. */
   readonly where?: string | undefined
-  /**
-   * The columns of the entity are what they were when they were read, where placeholders have no numbers:
-   * their values come last.
-   */
-  readonly isUnchanged?: boolean
 }
 
-/** The condition of a row. Values: key, [tenant], [etag], [where], [the columns that are unchanged]. */
+/** The condition of a row. Values: key, [tenant], [etag], [where]. */
 export function conditionOf(
   model: ResourceModel,
   dialect: Dialect,
   text: Placeholders,
-  { tenant, etag, where, isUnchanged }: RowPredicate,
+  { tenant, etag, where }: RowPredicate,
 ): string {
-  const { key, tenant: tenantField, etag: etagField, entityFields } = model
+  const { key, tenant: tenantField, etag: etagField } = model
   const name = ({ column }: Field) => dialect.quote(column)
   const equal = (field: Field) => equalSql(name(field), field, text.bind(field), dialect)
   const parts = [equal(key)]
   if (tenant) parts.push(equal(tenantField as Field))
   if (etag === true) parts.push(equal(etagField as Field))
   if (where !== undefined) parts.push(where)
-  if (isUnchanged === true)
-    for (const field of entityFields)
-      parts.push(`${exactSql(name(field), field, dialect)} IS NOT DISTINCT FROM ${text.count()}`)
   return `${parts.join(' AND ')}${tenant ? '' : ofSomeTenant(model, dialect)}`
 }
 
@@ -57,8 +49,8 @@ export const shapeBelow = (shape: string, parents: readonly Taken[]): string =>
 
 /** What tells statements of one kind apart. */
 export const shapeOf = (kind: string, predicate: RowPredicate, fields: readonly Field[]): string => {
-  const { tenant, etag, where, isUnchanged } = predicate
-  let shape = `${kind} ${tenant} ${etag} ${isUnchanged} ${where}`
+  const { tenant, etag, where } = predicate
+  let shape = `${kind} ${tenant} ${etag} ${where}`
   for (const { column } of fields) shape += `\0${column}`
   return shape
 }
