@@ -86,7 +86,6 @@ export type {
   Authenticator,
   Authorizer,
   CircuitBreaker,
-  DeduplicationStore,
   IdempotencyStore,
   Logger,
   OperationStore,

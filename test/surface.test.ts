@@ -20,13 +20,6 @@ const HEADINGS: readonly (readonly [title: string, ...entries: readonly string[]
 const SPECIFIED = [
   ...['AlgoSHA384', 'DefaultPrefix', 'DefaultSecretBits', 'filterPredicate', 'parseFilter', 'parseOrderBy'],
 ]
-/** Old names, which work until the next release. */
-const FORMER = [
-  'MemoryDeduplicationStore',
-  'RedisDeduplicationStore',
-  'SqlDeduplicationStore',
-  'withPrincipal',
-]
 /** A decorator of `ashlar/decorators`, and an error everywhere else. */
 const TWOFOLD = ['Internal']
 const MOST_ROOT_NAMES = 72
@@ -83,7 +76,7 @@ describe('the public surface', () => {
       .entries.flatMap((entry) => surface().exportsOf(entry))
       .filter(({ kind }) => kind === 'value')
     const unused = [...new Set(values.map(({ name }) => name))].filter((name) => !isUsed(name))
-    expect(unused.sort()).to.deep.equal([...SPECIFIED, ...FORMER].sort())
+    expect(unused.sort()).to.deep.equal([...SPECIFIED].sort())
   })
 
   for (const entry of surface().entries)

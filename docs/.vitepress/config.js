@@ -29,7 +29,7 @@ const GUIDES = [
     'secrets',
   ],
   ...['testing', 'events', 'connect', 'openapi', 'clients', 'nest', 'installing'],
-  ...['migrations', 'operating', 'telemetry', 'scaling', 'upgrading', 'development'],
+  ...['migrations', 'operating', 'telemetry', 'scaling', 'development'],
 ]
 const REFERENCE = ['entities', 'persistence', 'server', 'gateway', 'protos', 'aips', 'errors', 'cli']
 const INTERNALS = ['comparison', 'life-of-a-request', 'packages']

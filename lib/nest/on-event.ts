@@ -10,10 +10,7 @@ import { consumer, type ConsumerOptions, type EventHandler, type EventWorker } f
 import { dataSourceToken } from './injection-tokens.js'
 
 /** Of one consumer. */
-export type OnEventOptions = Pick<
-  ConsumerOptions,
-  'name' | 'subject' | 'concurrency' | 'maxAttempts' | 'tries'
->
+export type OnEventOptions = Pick<ConsumerOptions, 'name' | 'subject' | 'concurrency' | 'maxAttempts'>
 
 /** Of all consumers of a provider: where events come from. */
 export type ConsumersOptions = Pick<

@@ -51,16 +51,6 @@ export type { GatewayRegistration, Readiness, Registrar, Server } from './server
 export type { HttpListener } from './http/mounted-gateway.js'
 export { ServerBuilder } from './server-builder.js'
 export type { InterceptedCall, UserInterceptor } from './chain/user-interceptor.js'
-export {
-  type DeduplicationKey,
-  type DeduplicationStore,
-  type MemoryDeduplicationOptions,
-  MemoryDeduplicationStore,
-  type RedisDeduplicationOptions,
-  RedisDeduplicationStore,
-  type SqlDeduplicationOptions,
-  SqlDeduplicationStore,
-} from './idempotency/former-names.js'
 export type {
   Claim,
   ClaimOutcome,

@@ -80,11 +80,6 @@ export class ServerBuilder implements Setters {
     return this.#set({ metricsAddr: address })
   }
 
-  /** See `Config.formerTelemetryNames`. */
-  formerTelemetryNames(former = true): this {
-    return this.#set({ formerTelemetryNames: former })
-  }
-
   /** Adds to the previous rules. */
   rules(...rules: readonly Rule[]): this {
     return this.#set({ rules: [...(this.#config.rules ?? []), ...rules] })

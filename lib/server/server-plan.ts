@@ -80,8 +80,8 @@ export interface Foundation {
 export const planOf = async (foundation: Foundation): Promise<ServerPlan> => {
   const { config, registrations, health, runner } = foundation
   const { registry, references, mux } = registrations
-  const prometheus = config.metricsAddr === '' ? undefined : await loadPrometheus(config.formerTelemetryNames)
-  const telemetry = await loadTelemetry(prometheus?.provider, config.formerTelemetryNames)
+  const prometheus = config.metricsAddr === '' ? undefined : await loadPrometheus()
+  const telemetry = await loadTelemetry(prometheus?.provider)
   addOperations(foundation)
   if (mux !== undefined) for (const register of registrations.gateway) await register(mux)
   const loaded = await loadMessageRules(registry.services(), registry, config.logger)

@@ -20,10 +20,5 @@ export type { Requests } from './security/own-requests.js'
 export { securityCheck, type SecurityOptions } from './security/security-check.js'
 export type { TestFramework } from './harness/test-framework.js'
 export { type TestCaller, testServer, type TestServer } from './harness/test-server.js'
-export {
-  type Identity,
-  principalHeaders,
-  type TestPrincipal,
-  withPrincipal,
-} from './harness/principal-headers.js'
+export { type Identity, principalHeaders, type TestPrincipal } from './harness/principal-headers.js'
 export { withTenant } from './harness/with-tenant.js'

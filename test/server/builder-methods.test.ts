@@ -101,7 +101,6 @@ const ROWS: Readonly<
   slowListMs: [(builder) => builder.slowListMs(13), 'slowListMs', 13],
   shutdownDelayMs: [(builder) => builder.shutdownDelayMs(12), 'shutdownDelayMs', 12],
   reflection: [(builder) => builder.reflection(), 'reflection', true],
-  formerTelemetryNames: [(builder) => builder.formerTelemetryNames(), 'formerTelemetryNames', true],
   explainDenials: [(builder) => builder.explainDenials(), 'explainDenials', true],
   allowDevelopment: [(builder) => builder.allowDevelopment(), 'allowDevelopment', true],
 }

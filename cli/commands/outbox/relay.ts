@@ -1,6 +1,5 @@
 import { Flags } from '@oclif/core'
 import { outboxFlags } from '../../outbox/outbox-flags.js'
-import { formerInteger } from '../../verb/former-flag.js'
 import { Verb } from '../../verb/verb.js'
 
 export default class Relay extends Verb {
@@ -37,7 +36,6 @@ export default class Relay extends Verb {
       helpValue: '<count>',
       min: 1,
     }),
-    tries: formerInteger('max-attempts', 1),
     lease: Flags.integer({
       summary: 'How long a relay that died keeps others from taking over. Default: 15000.',
       helpValue: '<ms>',

@@ -1,7 +1,6 @@
 import { Flags } from '@oclif/core'
 import type { OutboxStatus } from '../../../lib/events/index.js'
 import { outboxFlags } from '../../outbox/outbox-flags.js'
-import { formerInteger } from '../../verb/former-flag.js'
 import { Verb } from '../../verb/verb.js'
 
 export default class Status extends Verb {
@@ -25,7 +24,6 @@ With --max-lag, for monitoring, the exit status is 1 when one has more events to
       helpValue: '<events>',
       min: 0,
     }),
-    'most-lag': formerInteger('max-lag', 0),
   }
 
   override async run(): Promise<OutboxStatus & { readonly reasons?: readonly string[] }> {
@@ -37,7 +35,7 @@ With --max-lag, for monitoring, the exit status is 1 when one has more events to
     ])
     const status = await withDataSource(flags, (dataSource) => new Outbox(dataSource).status())
     this.say(statusLines(status, this.paint, flags))
-    const most = flags['max-lag'] ?? flags['most-lag']
+    const most = flags['max-lag']
     if (most === undefined) return status
     const reasons = reasonsOf(status, most)
     this.say(reasons.map((reason) => `Exit status 1: ${reason}`))

@@ -7,7 +7,6 @@ import { pause } from '../log/pause.js'
 import { textOf } from '../store/sql-dead-letters.js'
 import type { CursorStore, LetterStore, OutboxStore, WorkerLease } from '../store/outbox-store.js'
 import { printable } from '../../text/printable.js'
-import { renamedOption } from '../../renamed.js'
 import { shownValue } from '../../text/shown-value.js'
 import { InFlight } from './in-flight.js'
 import { Slots } from './slots.js'
@@ -16,8 +15,6 @@ import { Slots } from './slots.js'
 export interface FollowerOptions {
   /** How often an event is tried before it becomes a dead letter. Default 10. Outages do not count. */
   readonly maxAttempts?: number
-  /** @deprecated It is now `maxAttempts`. */
-  readonly tries?: number
   /** How long a process that died keeps others from taking over, in milliseconds. Default 15 seconds. */
   readonly leaseMs?: number
   /** Where failures are told, one of each cause in a minute. Default: a line on stderr. */
@@ -85,18 +82,17 @@ export class Follower {
   constructor(
     store: OutboxStore,
     private readonly following: Following,
-    { maxAttempts, tries, leaseMs = 15_000, onFailure = toStderr }: FollowerOptions,
+    { maxAttempts = 10, leaseMs = 15_000, onFailure = toStderr }: FollowerOptions,
   ) {
     const { name } = following
-    const attempts = renamedOption(name, ['tries', tries], ['maxAttempts', maxAttempts]) ?? 10
-    if (!Number.isSafeInteger(attempts) || attempts < 1)
+    if (!Number.isSafeInteger(maxAttempts) || maxAttempts < 1)
       throw new RangeError(`${name}: maxAttempts is a whole number from 1`)
     if (!(leaseMs >= 100 && leaseMs <= 3_600_000))
       throw new RangeError(`${name}: leaseMs is from 100 to 3600000`)
     this.#lease = store.lease(name, leaseMs)
     this.#cursors = store.cursors
     this.#letters = store.letters
-    this.#maxAttempts = attempts
+    this.#maxAttempts = maxAttempts
     this.#leaseMs = leaseMs
     this.#onFailure = onFailure
   }

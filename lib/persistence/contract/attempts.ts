@@ -1,30 +1,13 @@
-import { renamedOption } from '../../renamed.js'
-
-/** The old name of `maxAttempts`. */
-export interface FormerAttempts {
-  /** @deprecated It is now `maxAttempts`, which counts the first time, too. */
-  readonly retries?: number
-}
-
-interface Attempts {
-  readonly maxAttempts?: number | undefined
-  readonly retries?: number | undefined
-}
-
 /**
- * How often something runs at most, the first time included; `retries` is the old name of one less.
+ * How often something runs at most, the first time included.
  * @param where - whose options they are, as in `transaction()`.
  * @throws RangeError for less than one attempt.
- * @throws TypeError for both names.
  */
-export function attemptsOf({ maxAttempts, retries }: Attempts, where: string): number | undefined {
-  const attempts = renamedOption(
-    where,
-    ['retries', retries],
-    ['maxAttempts', maxAttempts],
-    (old) => Math.max(old, 0) + 1,
-  )
-  if (attempts !== undefined && !(attempts >= 1))
-    throw new RangeError(`${where}: maxAttempts is ${attempts}, and is a number from 1`)
-  return attempts
+export function attemptsOf(
+  { maxAttempts }: { readonly maxAttempts?: number | undefined },
+  where: string,
+): number | undefined {
+  if (maxAttempts !== undefined && !(maxAttempts >= 1))
+    throw new RangeError(`${where}: maxAttempts is ${maxAttempts}, and is a number from 1`)
+  return maxAttempts
 }

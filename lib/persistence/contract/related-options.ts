@@ -1,4 +1,3 @@
-import { renamedOption } from '../../renamed.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Filter } from '../query/filter-template.js'
 
@@ -70,15 +69,6 @@ export interface RelatedOptions {
    * only lose a reference do not count. Default: 1000.
    */
   readonly maxRows?: number
-  /** @deprecated It is now `maxRows`. */
-  readonly mostRows?: number
   /** What the caller may do with the other resources. Default: everything in the tenant. */
   readonly related?: RelatedAccess
-}
-
-/** The options under their new names. @throws TypeError for `mostRows` beside `maxRows`. */
-export const withMaxRows = <O extends RelatedOptions>(where: string, options?: O): O | undefined => {
-  if (options?.mostRows === undefined) return options
-  const { mostRows, maxRows, ...rest } = options
-  return { ...rest, maxRows: renamedOption(where, ['mostRows', mostRows], ['maxRows', maxRows]) } as O
 }

@@ -6,7 +6,6 @@ import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Filter } from '../query/filter-template.js'
 import type { OrderBy } from '../query/order-by.js'
 import type { Patch } from '../../resource/values/increment.js'
-import type { FormerAttempts } from './attempts.js'
 import type { ReferringOptions, RelatedOptions, RelatedQuestions, Through } from './related-options.js'
 import type { RowLock } from './row-lock.js'
 import type { PrepareSecrets } from './secret-fields.js'
@@ -173,7 +172,7 @@ export interface DeleteOptions extends WriteOptions, BatchDeleteOptions {}
 
 export interface UndeleteOptions extends WriteOptions, RelatedOptions, ReferringOptions {}
 
-export interface ModifyOptions extends WriteOptions, ReferringOptions, FormerAttempts {
+export interface ModifyOptions extends WriteOptions, ReferringOptions {
   /**
    * How often it runs at most, the first time included, where a deadlock or a serialization failure ends it.
    * Default: 4. Inside of another transaction it is a TypeError, because the whole transaction has to run
@@ -311,7 +310,7 @@ export interface StartUpFindings {
  */
 export type Isolation = 'read committed' | 'repeatable read' | 'serializable'
 
-export interface TransactionOptions extends OperationOptions, FormerAttempts {
+export interface TransactionOptions extends OperationOptions {
   /**
    * `isolationLevel` of the DataSource when left out, which has to be one of these, else the database's
    * default. Only the outermost transaction takes one.

@@ -14,7 +14,7 @@ import {
   type Values,
 } from '../contract/new-entity.js'
 import { deletionOf, patchesOf, patchOf, restorationOf, serverSetValues } from '../contract/patch.js'
-import { type ReferringOptions, withMaxRows } from '../contract/related-options.js'
+import type { ReferringOptions } from '../contract/related-options.js'
 import type {
   BatchDeleteOptions,
   BatchGetOptions,
@@ -185,8 +185,7 @@ export abstract class StandardRepository<
     return modify(this, this.#backend.database, key, change, options)
   }
 
-  async delete(key: K, given?: DeleteOptions): Promise<void> {
-    const options = withMaxRows('delete', given)
+  async delete(key: K, options?: DeleteOptions): Promise<void> {
     const together = this.#family.deletes
     return this.#backend.operations.write('delete', options, async (operation) => {
       const row = { key, scope: operation.scope, ifMatch: options?.ifMatch }
@@ -196,8 +195,7 @@ export abstract class StandardRepository<
     })
   }
 
-  async undelete(key: K, given?: UndeleteOptions): Promise<E> {
-    const options = withMaxRows('undelete', given)
+  async undelete(key: K, options?: UndeleteOptions): Promise<E> {
     const together = this.#family.undeletes
     return this.#backend.operations.write('undelete', options, async (operation) => {
       if (this.model.deleteTime === undefined) return notFound()
@@ -235,8 +233,7 @@ export abstract class StandardRepository<
     })
   }
 
-  async batchDelete(keys: readonly K[], given?: BatchDeleteOptions): Promise<void> {
-    const options = withMaxRows('batchDelete', given)
+  async batchDelete(keys: readonly K[], options?: BatchDeleteOptions): Promise<void> {
     const texts = keys.map((key) => textOf(this.model.keys, key))
     checkBatch(texts, 'ids', { unique: true })
     const together = this.#family.deletes

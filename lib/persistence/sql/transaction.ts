@@ -77,10 +77,10 @@ async function run<T>(
     refuseNested(options)
     return outer.perform('a transaction', () => outer.nest(around, true, body))
   }
-  const { maxAttempts, retries, ...settings } = options
-  const attempts = attemptsOf({ maxAttempts, retries }, 'transaction') ?? 1
+  const { maxAttempts: _, ...settings } = options
+  const maxAttempts = attemptsOf(options, 'transaction') ?? 1
   const attempt = () => begin(database, context, around, true, body, settings)
-  const { result, afterCommit } = await withRetries(attempt, { maxAttempts: attempts, signal: context.end })
+  const { result, afterCommit } = await withRetries(attempt, { maxAttempts, signal: context.end })
   await runAfterCommit(afterCommit, context.with({ transaction: around }))
   return result
 }

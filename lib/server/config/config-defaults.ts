@@ -117,10 +117,6 @@ export const CONFIG_FIELDS: Fields<PlainConfig, ResolvedConfig> = {
     fields: GATEWAY_FIELDS,
   },
   metricsAddr: { documented: 'none', resolve: ({ metricsAddr = '' }) => metricsAddr },
-  formerTelemetryNames: {
-    documented: 'false',
-    resolve: ({ formerTelemetryNames = false }) => formerTelemetryNames,
-  },
   tls: { documented: 'none, plain text', resolve: ({ tls }) => tls },
   httpTls: {
     documented: 'that of `tls`',

@@ -102,12 +102,6 @@ export interface Config {
    * authorization, so bind what only Prometheus reaches. Default: none.
    */
   readonly metricsAddr?: string
-  /**
-   * Measures `rpc.server.duration` and its attributes as well, and `http_server_request_duration` for
-   * Prometheus: the names before those of today's semantic conventions. It goes with the next release.
-   * Default: false.
-   */
-  readonly formerTelemetryNames?: boolean
   /** Encrypts both listeners. Default: none, plain text. */
   readonly tls?: TlsConfig
   /**
@@ -165,7 +159,6 @@ export interface ResolvedConfig {
   readonly gateway: ResolvedGateway
   /** Empty without the listener. */
   readonly metricsAddr: string
-  readonly formerTelemetryNames: boolean
   readonly tls: TlsConfig | undefined
   readonly httpTls: TlsConfig | undefined
   readonly limits: ResolvedLimits

@@ -21,8 +21,7 @@ export const IN_SECONDS = [
 
 export type Instruments = ReturnType<typeof instrumentsOf>
 
-/** @param hasFormer - whether the names of the release before are measured as well. */
-export const instrumentsOf = (meter: Meter, hasFormer: boolean) => {
+export const instrumentsOf = (meter: Meter) => {
   observePools(meter)
   const cached = meter.createObservableGauge('ashlar.cache.entries', {
     unit: '{entry}',
@@ -48,12 +47,6 @@ export const instrumentsOf = (meter: Meter, hasFormer: boolean) => {
       'Duration of statements, as this process sees them.',
       STATEMENT_SECONDS,
     ),
-    formerRpcDuration: hasFormer
-      ? meter.createHistogram('rpc.server.duration', {
-          unit: 'ms',
-          description: 'Duration of calls, as the server sees them.',
-        })
-      : undefined,
     lag: meter.createObservableGauge('ashlar.events.lag', {
       unit: '{event}',
       description: 'Events that a relay or a consumer has still to do.',

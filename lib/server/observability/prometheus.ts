@@ -10,22 +10,15 @@ export interface Prometheus {
   close(): Promise<void>
 }
 
-/** It had no unit in its name. */
-const FORMER = 'http.server.request.duration'
-
 const PACKAGES = ['@opentelemetry/api', '@opentelemetry/sdk-metrics', '@opentelemetry/exporter-prometheus']
 
-/**
- * @param hasFormer - see `Config.formerTelemetryNames`.
- * @throws TypeError that names the packages to install.
- */
-export const loadPrometheus = async (hasFormer: boolean): Promise<Prometheus> => {
+/** @throws TypeError that names the packages to install. */
+export const loadPrometheus = async (): Promise<Prometheus> => {
   const { PrometheusExporter, MeterProvider } = await load()
   const exporter = new PrometheusExporter({ preventServerStart: true })
   // The exporter leaves units out of names.
   const views = IN_SECONDS.map((name) => ({ instrumentName: name, name: `${name}.seconds` }))
-  const former = { instrumentName: FORMER, name: FORMER }
-  const provider = new MeterProvider({ readers: [exporter], views: hasFormer ? [...views, former] : views })
+  const provider = new MeterProvider({ readers: [exporter], views })
   return {
     provider,
     listener: (request, response) => {

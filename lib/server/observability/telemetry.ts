@@ -1,5 +1,4 @@
 import type { Attributes, Meter, MeterProvider, Span, TextMapGetter } from '@opentelemetry/api'
-import { CODES } from '../../errors.js'
 import type { Metadata } from '../../call.js'
 import type { TraceIds } from '../../context.js'
 import { type Instruments, instrumentsOf, recordStatements } from './instruments.js'
@@ -35,20 +34,15 @@ const NAME = 'ashlar'
 export class Telemetry {
   readonly #api: Api
   readonly #instruments: readonly Instruments[]
-  readonly #hasFormer: boolean
   #stop = () => {}
 
-  /**
-   * @param own - of the server, beside the one that the application has registered.
-   * @param hasFormer - see `Config.formerTelemetryNames`.
-   */
-  constructor(api: Api, own: MeterProvider | undefined, hasFormer: boolean) {
+  /** @param own - of the server, beside the one that the application has registered. */
+  constructor(api: Api, own: MeterProvider | undefined) {
     this.#api = api
-    this.#hasFormer = hasFormer
     const meters = [api.metrics.getMeter(NAME), own?.getMeter(NAME)]
     this.#instruments = meters
       .filter((meter) => meter !== undefined && meter !== api.createNoopMeter())
-      .map((meter) => instrumentsOf(meter as Meter, hasFormer))
+      .map((meter) => instrumentsOf(meter as Meter))
   }
 
   /**
@@ -114,38 +108,20 @@ export class Telemetry {
     // A path has ids in it, and would make a time series of each.
     const { 'url.path': _path, ...measured } = { ...known, ...attributes }
     const isCall = 'rpc.system.name' in known
-    const former = isCall && this.#hasFormer ? formerOf(measured) : undefined
-    for (const { rpcDuration, httpDuration, formerRpcDuration } of this.#instruments) {
-      ;(isCall ? rpcDuration : httpDuration).record(durationMs / 1000, measured)
-      if (former !== undefined) formerRpcDuration?.record(durationMs, former)
-    }
+    for (const { rpcDuration, httpDuration } of this.#instruments)
+      (isCall ? rpcDuration : httpDuration).record(durationMs / 1000, measured)
     if (name !== undefined) span.updateName(name)
-    // The former name of the method stays out of the span: the new attribute is called so too.
-    span.setAttributes({ ...former, ...known, ...attributes })
+    span.setAttributes({ ...known, ...attributes })
     if (isFault) span.setStatus({ code: this.#api.SpanStatusCode.ERROR })
     if (isFault && error instanceof Error) span.setAttribute('error.type', error.name)
     span.end()
   }
 }
 
-/** The attributes of a call as the release before had them. */
-const formerOf = (measured: Attributes): Attributes => {
-  const [service, method] = String(measured['rpc.method']).split('/')
-  return {
-    'rpc.system': 'grpc',
-    'rpc.service': service,
-    'rpc.method': method,
-    'rpc.grpc.status_code': CODES[measured['rpc.response.status_code'] as keyof typeof CODES],
-  }
-}
-
 /** The telemetry of this process; undefined where the API package is not installed. */
-export const loadTelemetry = async (
-  own: MeterProvider | undefined,
-  hasFormer: boolean,
-): Promise<Telemetry | undefined> => {
+export const loadTelemetry = async (own: MeterProvider | undefined): Promise<Telemetry | undefined> => {
   try {
-    return new Telemetry(await import('@opentelemetry/api'), own, hasFormer)
+    return new Telemetry(await import('@opentelemetry/api'), own)
   } catch (error) {
     if ((error as { code?: string }).code === 'ERR_MODULE_NOT_FOUND') return undefined
     throw error

@@ -1,6 +1,5 @@
 import { Metadata } from 'nice-grpc'
 import type { Principal } from '../../context.js'
-import { warnRenamed } from '../../renamed.js'
 
 /** The identity of a caller, as `devPrincipal` reads it. */
 export interface Identity {
@@ -28,10 +27,4 @@ export function principalHeaders({ subject = '', tenant = '', groups = [] }: Tes
   const said = { 'account-id': tenant, subject, groups: groups.join(',') }
   const headers = Object.fromEntries(Object.entries(said).filter(([, value]) => value !== ''))
   return { headers, metadata: new Metadata(headers) }
-}
-
-/** @deprecated It is now `principalHeaders`. */
-export function withPrincipal(principal: TestPrincipal): Identity {
-  warnRenamed('withPrincipal', 'principalHeaders')
-  return principalHeaders(principal)
 }

@@ -41,7 +41,6 @@ describe('resolveConfig', () => {
     ['openapi', defaults.gateway.openapi, undefined],
     ['docs', defaults.gateway.docs, undefined],
     ['metricsAddr', defaults.metricsAddr, ''],
-    ['formerTelemetryNames', defaults.formerTelemetryNames, false],
     ['tls', defaults.tls, undefined],
     ['httpTls', defaults.httpTls, undefined],
     ['workers', defaults.workers, []],

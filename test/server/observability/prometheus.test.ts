@@ -46,22 +46,6 @@ describe('metrics for Prometheus', () => {
     expect(text).to.not.match(/rpc_server_duration|rpc_service|duration_(?!seconds)/)
   })
 
-  it('have the names of the release before as well, where they are asked for', async () => {
-    const other = await startServer((builder) => builder.register(EchoService, echoService), {
-      ...METRICS,
-      formerTelemetryNames: true,
-    })
-    await fetch(`${other.http}/v1/echo`, post(ALICE))
-    const text = await (await fetch(`http://${other.server.metricsAddr()}/metrics`)).text()
-    await other.stop()
-    const former = { rpc_system: 'grpc', rpc_service: 'specimens.v1.EchoService', rpc_method: 'Echo' }
-    expect(sample(text, 'rpc_server_duration_count', { ...former, rpc_grpc_status_code: '0' })).to.equal(1)
-    const now = { rpc_method: 'specimens.v1.EchoService/Echo' }
-    expect(sample(text, 'rpc_server_call_duration_seconds_count', now)).to.equal(1)
-    for (const name of ['http_server_request_duration', 'http_server_request_duration_seconds'])
-      expect(sample(text, `${name}_count`, { http_route: '/v1/echo' })).to.equal(1)
-  })
-
   it('count requests of methods that somebody made up together', async () => {
     for (const method of ['MKCALENDAR', 'PROPFIND']) await fetch(`${running.http}/nothing`, { method })
     const text = await scrape()
