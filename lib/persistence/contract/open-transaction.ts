@@ -100,8 +100,10 @@ export interface HeldConnection {
 const NONE: readonly OpenTransaction[] = []
 
 /** The transactions around the running code that hold a connection of the database, which needs one more. */
-export const holdersAround = (database: object): readonly OpenTransaction[] =>
-  chainOf(RequestContext.current())?.holding(database) ?? NONE
+export function holdersAround(database: object): readonly OpenTransaction[] {
+  const { transaction } = RequestContext.current()
+  return transaction instanceof TransactionChain ? transaction.holding(database) : NONE
+}
 
 /** What the transactions of every database have in common. */
 export abstract class OpenTransaction {

@@ -1,7 +1,8 @@
 import type { RequestContext } from '../../context.js'
 import { DeclarationError, inEntity, propertyProblem } from '../../errors.js'
 import { type EntityClass, type ResourceModel, resourceModel } from '../../resource/resource-model.js'
-import { type StandardOptions, StandardRepository } from '../repository/standard-repository.js'
+import type { StandardOptions } from '../repository/performers.js'
+import { StandardRepository } from '../repository/standard-repository.js'
 import { type MemoryCall, MemoryDatabase } from './memory-database.js'
 import { MemoryBackend } from './memory-backend.js'
 

@@ -1,7 +1,7 @@
 import type { EntityManager, QueryRunner } from 'typeorm'
 import { RequestContext } from '../../context.js'
 import { insideOf, runAfterCommit } from '../contract/open-transaction.js'
-import { contextGiven } from '../repository/options-at.js'
+import { contextOf, viewOf } from '../repository/repository-view.js'
 import type { Database, Lease } from '../engines/executor/executor.js'
 import { transactionOf } from '../typeorm/typeorm-inside.js'
 import { LockedSnapshot } from '../engines/executor/locked-snapshot.js'
@@ -20,21 +20,14 @@ export function joinedRepository<R extends object>(
   manager: EntityManager,
 ): R {
   scopeOf(database, manager)
-  return new Proxy(repository, {
-    get: (target, name) => {
-      const value: unknown = Reflect.get(target, name, target)
-      if (typeof value !== 'function') return value
-      return (...operands: unknown[]): unknown => {
-        const context = contextGiven(String(name), operands) ?? RequestContext.current()
-        let inside: RequestContext
-        try {
-          inside = insideOf(scopeOf(database, manager), context)
-        } catch (error) {
-          return Promise.reject(error as Error)
-        }
-        return inside.run(() => (value as (...operands: unknown[]) => unknown).apply(target, operands))
-      }
-    },
+  return viewOf(repository, (_, operands, run) => {
+    let inside: RequestContext
+    try {
+      inside = insideOf(scopeOf(database, manager), contextOf(operands))
+    } catch (error) {
+      return Promise.reject(error as Error)
+    }
+    return inside.run(run)
   })
 }
 

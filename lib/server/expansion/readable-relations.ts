@@ -8,7 +8,8 @@ import { type ResourceModel, resourceModel } from '../../resource/resource-model
 import { resourceTemplate } from '../authz/resource-template.js'
 import type { RuleSet } from '../authz/rules.js'
 import { pathOf } from '../chain/method.js'
-import { isOverridden, withContextInOverrides } from '../methods/overrides.js'
+import { isOverridden } from '../../persistence/repository/repository-view.js'
+import { withContextInOverrides } from '../methods/overrides.js'
 import type { Registry } from '../methods/registry.js'
 
 /** A field of a message in which a read mask shows the resource that another field refers to. */

@@ -10,7 +10,7 @@ import { typeOf } from '../authz/resource-template.js'
 import type { Rule, RuleSet } from '../authz/rules.js'
 import { pathOf } from '../chain/method.js'
 import type { FilterAccess } from '../chain/row-access.js'
-import { isOverridden } from '../methods/overrides.js'
+import { isOverridden } from '../../persistence/repository/repository-view.js'
 import type { Registry } from '../methods/registry.js'
 import type { ReadingCall } from './related-reader.js'
 

@@ -5,7 +5,7 @@ import type {
   FilterScope,
   Repository,
 } from '../../persistence/contract/repository.js'
-import { isOverridden } from './overrides.js'
+import { isOverridden } from '../../persistence/repository/repository-view.js'
 import type { StandardMethod } from './standard-method.js'
 
 /** What a server's limits say of lists. */

@@ -10,7 +10,7 @@ import { keyPartOf } from '../../resource/keys/key-part.js'
 import { isChecked } from '../../resource/relations/relation.js'
 import { resourceModel } from '../../resource/resource-model.js'
 import type { ReferringWrite, WritesReferences } from '../chain/row-access.js'
-import { isOverridden } from '../methods/overrides.js'
+import { isOverridden } from '../../persistence/repository/repository-view.js'
 
 type Values = Readonly<Record<string, unknown>>
 

@@ -6,7 +6,6 @@ import { RequestContext } from '../../../lib/context.js'
 import { ErrConflict } from '../../../lib/errors.js'
 import { memoryRepositoryOf, repositoryOf } from '../../../lib/persistence/repository-of.js'
 import { createTables } from '../../../lib/persistence/schema/create-tables.js'
-import { OPTIONS_AT } from '../../../lib/persistence/repository/options-at.js'
 import type { OperationOptions, Repository } from '../../../lib/persistence/contract/repository.js'
 import { withContextInOverrides } from '../../../lib/server/methods/overrides.js'
 import { backends, describeOn, type OpenBackend } from '../../support/databases/backends.js'
@@ -154,12 +153,12 @@ describe('a repository that is frozen', () => {
 })
 
 describe('the operations that standard methods call', () => {
-  /** No standard method calls them. */
-  const others: readonly string[] = [
-    ...['exists', 'modify', 'purgeExpired'],
-    ...['lookup', 'reveal', 'verify', 'remint', 'rewrapSecrets', 'secretVersions'],
-  ]
-  for (const [name, at] of Object.entries(OPTIONS_AT).filter(([one]) => !others.includes(one)))
+  /** The index of the parameter in which each takes its options. */
+  const operations = {
+    ...{ get: 1, list: 1, count: 1, batchGet: 1, transaction: 1 },
+    ...{ create: 1, update: 3, delete: 1, undelete: 1, batchUpdate: 1, batchDelete: 1 },
+  }
+  for (const [name, at] of Object.entries(operations))
     it(`run in the context of their call where the application overrides ${name}`, async () => {
       const seen: RequestContext[] = []
       const repository = new (memoryRepositoryOf(Widget))()

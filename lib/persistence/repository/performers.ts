@@ -1,0 +1,30 @@
+import type { RequestContext } from '../../context.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
+import type { Operation, OperationOf, Results } from './repository-operation.js'
+import type { PagingOptions } from '../contract/list-plan.js'
+import type { Sources } from '../contract/new-entity.js'
+import type { SecretOptions } from '../contract/secret-fields.js'
+import type { RepositoryFamily } from '../deletion/rules/repository-family.js'
+import type { RowCall } from '../rows/row-call.js'
+import type { RowWriter } from '../rows/row-writer.js'
+import type { RowsBackend } from './rows-backend.js'
+
+/** Options of every repository. */
+export interface StandardOptions extends Sources, PagingOptions, SecretOptions {}
+
+/** What the operations of a repository need. */
+export interface RepositoryCore<E extends object, C extends RowCall, X extends RequestContext> {
+  readonly model: ResourceModel<E>
+  readonly options: StandardOptions
+  readonly backend: RowsBackend<E, C, X>
+  readonly writer: RowWriter<E, C>
+  readonly family: RepositoryFamily<E, C>
+}
+
+/** How the operations of some kinds are carried out. */
+export type Performers<Kind extends Operation['kind']> = {
+  readonly [K in Kind]: <E extends object, C extends RowCall, X extends RequestContext>(
+    core: RepositoryCore<E, C, X>,
+    operation: OperationOf<K, E>,
+  ) => Promise<Results<E>[K]>
+}

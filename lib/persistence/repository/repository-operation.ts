@@ -1,0 +1,79 @@
+import type { NewEntity } from '../../resource/new-entity-of.js'
+import type { CredentialField, SecretField } from '../../resource/resource-model.js'
+import type { Patch } from '../../resource/values/increment.js'
+import type { Verification } from '../contract/credential-check.js'
+import type { ReferringOptions } from '../contract/related-options.js'
+import type {
+  BatchDeleteOptions,
+  BatchGetOptions,
+  BatchUpdateItem,
+  BatchUpdateOptions,
+  CountOptions,
+  DeleteOptions,
+  ListFilter,
+  ListOptions,
+  ListScope,
+  OperationOptions,
+  Page,
+  ReadOptions,
+  ReadTogether,
+  RowOptions,
+  UndeleteOptions,
+  UpdateOptions,
+} from '../contract/repository.js'
+
+/** One operation of a repository as a value: everything that the call asked for. */
+export type Operation<E extends object = object, K = unknown> =
+  | Asked<'get', { readonly key: K }, ReadOptions>
+  | Asked<'list', { readonly list: ListOptions<E> & ReadTogether<string> }, ListScope>
+  | Asked<'count', { readonly list: ListFilter }, CountOptions>
+  | Asked<'batchGet', { readonly keys: readonly K[] }, BatchGetOptions>
+  | Asked<'lookup', { readonly secret: SecretField; readonly hash: string }, ReadOptions>
+  | Asked<'reveal', { readonly secret: SecretField; readonly key: K }, RowOptions>
+  | Asked<'verify', { readonly credential: CredentialField; readonly token: string }, OperationOptions>
+  | Asked<'create', { readonly entity: NewEntity<E> }, OperationOptions & ReferringOptions>
+  | Asked<'update', Written<E, K>, UpdateOptions>
+  | Asked<'delete', { readonly key: K }, DeleteOptions>
+  | Asked<'undelete', { readonly key: K }, UndeleteOptions>
+  | Asked<'batchUpdate', { readonly items: readonly BatchUpdateItem<K, E>[] }, BatchUpdateOptions>
+  | Asked<'batchDelete', { readonly keys: readonly K[] }, BatchDeleteOptions>
+  | Asked<'remint', { readonly credential: CredentialField; readonly key: K }, RowOptions>
+  | Asked<'purgeExpired', { readonly before: Date }, OperationOptions>
+
+/** @typeParam Operands - what the operation is about, beside its options. */
+type Asked<Kind extends string, Operands, Options> = Operands & {
+  readonly kind: Kind
+  readonly options: Options | undefined
+}
+
+interface Written<E extends object, K> {
+  readonly key: K
+  readonly patch: Patch<E>
+  /** Undefined, or empty, for a full update. */
+  readonly mask: readonly string[] | undefined
+}
+
+/** The operations of one kind. */
+export type OperationOf<Kind extends Operation['kind'], E extends object = object, K = unknown> = Extract<
+  Operation<E, K>,
+  { readonly kind: Kind }
+>
+
+/** What the operations of each kind return. */
+export interface Results<E extends object> {
+  get: E
+  list: Page<E>
+  count: number
+  batchGet: E[]
+  lookup: E
+  reveal: string | undefined
+  verify: Verification<E>
+  create: E
+  update: E
+  delete: void
+  undelete: E
+  batchUpdate: E[]
+  batchDelete: void
+  remint: string
+  purgeExpired: number
+}

@@ -1,0 +1,122 @@
+import type { RequestContext } from '../../context.js'
+import { checkBatch, textOf } from '../contract/batch.js'
+import { withFreshMint } from '../contract/credential-check.js'
+import { hasOwnKey, keyMade, newEntity, type Values } from '../contract/new-entity.js'
+import { deletionOf, patchesOf, patchOf, restorationOf, serverSetValues } from '../contract/patch.js'
+import type { OperationOptions } from '../contract/repository.js'
+import { scopeOf } from '../contract/scope.js'
+import { mint, protectNew } from '../contract/secret-fields.js'
+import { notFound } from '../rows/misses.js'
+import type { RowCall } from '../rows/row-call.js'
+import { targetOf } from '../rows/row-target.js'
+import { purgeExpired } from './purge-expired.js'
+import type { Performers, RepositoryCore } from './performers.js'
+
+type Writing =
+  'create' | 'update' | 'delete' | 'undelete' | 'batchUpdate' | 'batchDelete' | 'remint' | 'purgeExpired'
+
+/** Operations that write: each checks what it is given before a transaction begins for it. */
+export const WRITES: Performers<Writing> = {
+  create: (core, { entity: input, options }) =>
+    withNewCredentials(core, options, (minted) =>
+      core.backend.operations.write('create', options, async (operation) => {
+        const { model, options: own, backend } = core
+        const { scope } = operation
+        const hooksSetKey = backend.hooks.hears('BeforeInsert')
+        const entity = newEntity(model, input, scope, own, backend.resource.rangeOf, hooksSetKey)
+        const secrets = await protectNew(model, input as Values, own, scope.context)
+        minted(secrets.columns)
+        const values = { ...(entity as Values), ...secrets.columns }
+        await operation.refers(values)
+        const isKeyMade = !hasOwnKey(model, input, own)
+        const deferred = hooksSetKey && isKeyMade && { newKey: () => keyMade(model.key, own) }
+        const write = { row: targetOf(model, values), values, isKeyMade, ...deferred }
+        const isAtomic = !backend.rows.insertsAtOnce
+        const created = await operation.send((call) => backend.rows.insert(call, write), { isAtomic })
+        return Object.assign(created, secrets.tokens)
+      }),
+    ),
+
+  update: ({ model, options: own, backend, writer }, { key, patch: entity, mask, options }) =>
+    backend.operations.write('update', options, async (operation) => {
+      const { scope } = operation
+      const patch = await patchOf(model, entity, mask, options, own, scope)
+      await operation.refers(patch)
+      const row = { key, scope, ifMatch: options?.ifMatch }
+      return operation.send((call) => writer.update(call, row, patch))
+    }),
+
+  delete: async ({ model, options: own, backend, writer, family }, { key, options }) => {
+    const together = family.deletes
+    return backend.operations.write('delete', options, async (operation) => {
+      const row = { key, scope: operation.scope, ifMatch: options?.ifMatch }
+      const values = deletionOf(model, own)
+      const remove = (call: Parameters<typeof writer.delete>[0]) =>
+        (together ?? writer).delete(call, row, values, options)
+      return operation.send(remove, { together })
+    })
+  },
+
+  undelete: async ({ model, options: own, backend, writer, family }, { key, options }) => {
+    const together = family.undeletes
+    return backend.operations.write('undelete', options, async (operation) => {
+      if (model.deleteTime === undefined) return notFound()
+      const row = { key, scope: operation.scope, ifMatch: options?.ifMatch }
+      const values = restorationOf(model, own)
+      return operation.send((call) => (together ?? writer).undelete(call, row, values, options), { together })
+    })
+  },
+
+  batchUpdate: async ({ model, options: own, backend, writer }, { items, options }) => {
+    const texts = items.map(({ key }) => textOf(model.keys, key))
+    checkBatch(texts, 'requests', { unique: true })
+    return backend.operations.write('batchUpdate', options, async (operation) => {
+      const { scope } = operation
+      const keyed = items.map((item, at) => ({ ...item, key: texts[at] ?? '' }))
+      const patches = await patchesOf(model, keyed, options, own, scope)
+      await operation.refers(...patches.map(({ patch }) => patch))
+      return operation.send((call) => writer.updateMany(call, patches, scope), { isAtomic: true })
+    })
+  },
+
+  batchDelete: async ({ model, options: own, backend, writer, family }, { keys, options }) => {
+    const texts = keys.map((key) => textOf(model.keys, key))
+    checkBatch(texts, 'ids', { unique: true })
+    const together = family.deletes
+    return backend.operations.write('batchDelete', options, async (operation) => {
+      const values = deletionOf(model, own)
+      const { scope } = operation
+      return operation.send((call) => (together ?? writer).deleteMany(call, texts, scope, values, options), {
+        isAtomic: true,
+        together,
+      })
+    })
+  },
+
+  remint: (core, { credential, key, options }) =>
+    withNewCredentials(core, options, (minted) =>
+      core.backend.operations.write('remint', options, async (operation) => {
+        const { model, options: own, writer } = core
+        const { scope } = operation
+        const { columns, tokens } = await mint(model, credential.property, own, scope.context)
+        minted(columns)
+        const patch = { ...columns, ...serverSetValues(model, own) }
+        await operation.send((call) => writer.update(call, { key, scope }, patch))
+        return tokens[credential.property] as string
+      }),
+    ),
+
+  purgeExpired: async ({ model, backend, family }, { before, options }) => {
+    scopeOf(model, options)
+    if (model.expireTime === undefined) return 0
+    return purgeExpired(backend.operations, backend.purge, family, before, options)
+  },
+}
+
+/** Runs a write that mints credentials, and again if a public id is taken. */
+const withNewCredentials = <E extends object, C extends RowCall, X extends RequestContext, T>(
+  { model, backend }: RepositoryCore<E, C, X>,
+  options: OperationOptions | undefined,
+  attempt: (minted: (columns: Values) => void) => Promise<T>,
+): Promise<T> =>
+  withFreshMint(model, attempt, (field, publicId) => backend.isTaken(field, publicId, options?.context))
