@@ -18,6 +18,7 @@ import type {
   SendOptions,
   WriteOperation,
 } from '../repository/operations.js'
+import { recordThrown } from '../repository/thrown-errors.js'
 import type { SqlCall } from '../rows/row-call.js'
 import type { IndexErrors } from '../schema/index-errors.js'
 import type { DataSourceCheck } from '../start-up/data-source-check.js'
@@ -169,7 +170,7 @@ export class SqlOperations implements Operations<SqlCall> {
         ? on.perform(this.#named(name), checked ?? (() => work(call)))
         : (checked?.() ?? work(call)))
     } catch (error) {
-      throw toCaller(error, indexes, REFERRING.has(name))
+      throw recordThrown(toCaller(error, indexes, REFERRING.has(name)))
     }
   }
 

@@ -1,4 +1,3 @@
-import { ErrConflict, ErrNotFound, ErrPreconditionFailed, InvalidArgument } from '../../errors.js'
 import type {
   ReferenceAccess,
   ReferredRow,
@@ -6,6 +5,7 @@ import type {
 } from '../../persistence/contract/related-options.js'
 import type { OperationOptions, Repository } from '../../persistence/contract/repository.js'
 import { joinOptions } from '../../persistence/contract/scope.js'
+import { isOfRepository } from '../../persistence/repository/thrown-errors.js'
 import { keyPartOf } from '../../resource/keys/key-part.js'
 import { isChecked } from '../../resource/relations/relation.js'
 import { resourceModel } from '../../resource/resource-model.js'
@@ -20,9 +20,6 @@ const FREE = { isNone: false }
 /** Two rows have the same if one reference of a resource has one key. */
 const idOf = ({ field, target, values }: ReferredRow): string =>
   JSON.stringify([field, values[target.key.property]])
-
-/** Errors that say something about a row. */
-const TELLING = [ErrNotFound, ErrConflict, ErrPreconditionFailed, InvalidArgument]
 
 /** Writes of one repository for one call, whose caller may not refer to everything. */
 export class Referring implements WritesReferences {
@@ -66,7 +63,8 @@ export class Referring implements WritesReferences {
     return repository.transaction(
       async (context) => {
         const result = await run(joinOptions(asked, { context })).catch(async (failure: unknown) => {
-          if (TELLING.some((type) => failure instanceof type) && (await dropped())) throw error()
+          // It may say something about a row that the caller may not refer to.
+          if (isOfRepository(failure) && (await dropped())) throw error()
           throw failure
         })
         if (await dropped()) throw error()

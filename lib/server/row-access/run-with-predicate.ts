@@ -1,11 +1,8 @@
-import { ErrConflict, ErrNotFound, ErrPreconditionFailed } from '../../errors.js'
 import type { FilterScope, Repository, RowOptions } from '../../persistence/contract/repository.js'
 import { joinOptions } from '../../persistence/contract/scope.js'
 import type { Filter } from '../../persistence/query/filter-template.js'
+import { isOfRepository } from '../../persistence/repository/thrown-errors.js'
 import { both } from '../authz/decision.js'
-
-/** Errors that say something about a row. */
-const TELLING = [ErrNotFound, ErrConflict, ErrPreconditionFailed]
 
 /**
  * Runs an operation of the repository, which has to apply the predicate beside the one of its options.
@@ -35,7 +32,8 @@ export async function runWithPredicate<O extends RowOptions, R>(
   try {
     result = await run(asked)
   } catch (error) {
-    if (!predicate.isRead && TELLING.some((type) => error instanceof type)) throw dropped()
+    // It may say something about a row that the caller may not reach.
+    if (!predicate.isRead && isOfRepository(error)) throw dropped()
     throw error
   }
   if (!predicate.isRead) throw dropped()

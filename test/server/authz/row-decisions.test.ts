@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { ServerCall } from '../../../lib/call.js'
 import { RequestContext } from '../../../lib/context.js'
-import { DeclarationError, ErrNotFound } from '../../../lib/errors.js'
+import { DeclarationError, ErrNotFound, InvalidArgument } from '../../../lib/errors.js'
 import { MemoryRepository } from '../../../lib/persistence/memory/memory-repository.js'
 import type { ReadOptions, UpdateOptions } from '../../../lib/persistence/contract/repository.js'
 import { type Filter, filter } from '../../../lib/persistence/query/filter-template.js'
@@ -425,6 +425,29 @@ describe('an authorizer that decides by row', () => {
       const said = running.records.map(({ fields }) => String((fields['err'] as Error | undefined)?.message))
       expect(said.some((line) => line.includes('Dropping.get left out `where`'))).to.equal(true)
       expect(said.some((line) => line.includes('Dropping.delete left out `where`'))).to.equal(true)
+    } finally {
+      await running.stop()
+    }
+  })
+
+  it('returns what an override throws before it calls the operation', async () => {
+    class Closed extends MemoryRepository<Note> {
+      override get(): Promise<never> {
+        return Promise.reject(new InvalidArgument('', 'the archive is closed'))
+      }
+      override delete(): never {
+        throw new InvalidArgument('', 'notes are kept')
+      }
+    }
+    const running = await startServer((builder) => builder.register(NoteService, new Closed(Note)), {
+      authorizer: { decidesByRow: true, authorize: () => ({ where: filter`text = "ann"` }) },
+    })
+    try {
+      const headers = { 'account-id': 'acme', subject: 'ann' }
+      const send = async (method: string) =>
+        (await (await fetch(`${running.http}/v1/notes/a`, { method, headers })).json()) as { message: string }
+      expect((await send('GET')).message).to.equal('the archive is closed')
+      expect((await send('DELETE')).message).to.equal('notes are kept')
     } finally {
       await running.stop()
     }

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import type { ServerCall } from '../../../lib/call.js'
+import { InvalidArgument } from '../../../lib/errors.js'
 import type { Patch } from '../../../lib/resource/values/increment.js'
 import type { NewEntity } from '../../../lib/resource/new-entity-of.js'
 import { MemoryDatabase } from '../../../lib/persistence/memory/memory-database.js'
@@ -147,6 +148,21 @@ describe('a write that refers to other resources', () => {
     expect(await update('hidden', 'title')).to.equal('internal error')
     const { items } = await inAcme(() => tasks.list())
     expect(items.map(({ id, projectId }) => [id, projectId])).to.deep.equal([['kept', 'hers']])
+  })
+
+  it('returns what an override throws before it calls the operation', async () => {
+    class Rejecting extends PassingTasks {
+      override create(entity: NewEntity<Task>, options?: OperationOptions): Promise<Task> {
+        if (entity.id === 'kept') return super.create(entity, options)
+        throw new InvalidArgument('title', 'the title is not allowed')
+      }
+      override update(): Promise<never> {
+        return Promise.reject(new InvalidArgument('', 'the task is closed'))
+      }
+    }
+    await open(byTitle, Rejecting)
+    expect(await create('hidden')).to.equal('title: the title is not allowed')
+    expect(await update('hidden')).to.include('the task is closed')
   })
 
   it('goes on as before where an overridden operation leaves them out and nothing holds the caller', async () => {
