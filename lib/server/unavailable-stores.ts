@@ -1,6 +1,7 @@
 import type { RequestContext } from '../context.js'
-import { AshlarError, Unavailable } from '../errors.js'
+import { AshlarError, Internal, Unavailable } from '../errors.js'
 import { isInstance } from '../faults/readable.js'
+import { isSchemaMismatch } from '../persistence/engines/errors/constraint-error.js'
 import type { Claim, IdempotencyStore } from './idempotency/idempotency-store.js'
 import type { OperationStore } from './operations/operation-store.js'
 
@@ -83,6 +84,7 @@ const telling =
     try {
       return await ask()
     } catch (error) {
-      throw isInstance(error, AshlarError) ? error : new Unavailable(message, error)
+      if (isInstance(error, AshlarError)) throw error
+      throw isSchemaMismatch(error) ? new Internal(error) : new Unavailable(message, error)
     }
   }

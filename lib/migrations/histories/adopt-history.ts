@@ -90,19 +90,37 @@ export function refuseUnusable(
  * @throws {MigrationError} `foreign`, with what each of them lacks.
  */
 export async function refuseNamesakes(session: Session, first: Migration | undefined): Promise<void> {
-  if (first?.version !== FRAMEWORK) return
-  const { syntax, apart } = session.engine
+  const tables = await incompleteTables(session, first)
+  if (tables.length === 0) return
+  throw stopped('foreign', { kind: 'namesakes', tables, apart: session.engine.apart })
+}
+
+/** A table of the framework's first version that lacks columns. */
+export interface IncompleteTable {
+  readonly table: string
+  readonly lacks: readonly string[]
+}
+
+/**
+ * Compares the tables of the framework's first version with those of the database, as far as the user may see
+ * them.
+ */
+export async function incompleteTables(
+  session: Session,
+  first: Migration | undefined,
+): Promise<readonly IncompleteTable[]> {
+  if (first?.version !== FRAMEWORK) return []
+  const { syntax } = session.engine
   const tables = splitStatements(first.up, syntax).statements.flatMap((one) => createTable(one) ?? [])
   const there = await columnsOf(
     session,
     tables.map(({ table }) => table),
   )
-  const others = tables.flatMap(({ table, columns }) => {
+  return tables.flatMap(({ table, columns }) => {
     const found = there.get(table)
     const lacks = columns.map(({ name }) => name).filter((name) => found?.has(name) === false)
     return lacks.length === 0 ? [] : [{ table, lacks }]
   })
-  if (others.length > 0) throw stopped('foreign', { kind: 'namesakes', tables: others, apart })
 }
 
 /** The columns of those tables that are there. */

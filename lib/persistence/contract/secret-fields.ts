@@ -282,7 +282,8 @@ export async function reveal(
   options: SecretOptions,
   caller: SecretCaller,
 ): Promise<string | undefined> {
-  if (typeof cipher !== 'string') return undefined
+  // Another framework stores an empty string for no secret.
+  if (typeof cipher !== 'string' || cipher === '') return undefined
   if (options.encryptor === undefined) throw new ErrNoEncryptor()
   return mergedRequests(options.encryptor).decrypt(cipher, caller)
 }

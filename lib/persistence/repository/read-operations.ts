@@ -59,7 +59,7 @@ export const READS: Performers<'get' | 'list' | 'count' | 'batchGet' | 'lookup' 
 
   lookup: ({ backend }, { secret, hash, options }) =>
     backend.operations.read('lookup', options, async (operation) => {
-      if (!isStorable(hash)) return notFound()
+      if (hash === '' || !isStorable(hash)) return notFound()
       const [first] = await backend.finds.find(operation.call, secret.hash, hash, operation.scope)
       const entity = first?.entity ?? notFound()
       return completed(backend, 'lookup', operation, entity, options?.with, options)

@@ -137,7 +137,9 @@ export async function secretVersions<C extends RowCall>(
 
 const storedIn = (page: readonly CipherRow[]): readonly Stored[] =>
   page.flatMap((row) =>
-    row.ciphers.flatMap((cipher, index) => (cipher === undefined ? [] : [{ row, index, cipher }])),
+    row.ciphers.flatMap((cipher, index) =>
+      cipher === undefined || cipher === '' ? [] : [{ row, index, cipher }],
+    ),
   )
 
 /** Undefined for what the encryptor cannot read. One text that fails does not fail the others. */

@@ -69,7 +69,7 @@ export class SqlIdempotencyStore implements IdempotencyStore {
       const { affected } =
         row === undefined
           ? await this.#database.run(insert, [...place, token, ...lease])
-          : await this.#database.run(take, [token, ...lease, ...place, row[1]])
+          : await this.#database.run(take, [token, ...lease, ...place, row[1] ?? ''])
       if (affected === 1) return { state: 'claimed', claim: this.#claimOf(place, token) }
     }
   }
@@ -124,7 +124,8 @@ const LEASE = ['fingerprint', 'lease_until', 'expires_at']
 const statementsFor = (database: Database): Statements => {
   const { now, later, bytesIn, insertNew, statement, table } = sqlText(database)
   const keys = table('idempotency_keys')
-  const isOver = `(CASE WHEN status = 'pending' THEN lease_until ELSE expires_at END) < ${now}`
+  // Responses of another framework have the status `upgraded`, and are replayed to no call.
+  const isOver = `(status = 'upgraded' OR (CASE WHEN status = 'pending' THEN lease_until ELSE expires_at END) < ${now})`
   return {
     find: statement(
       `SELECT status, response_type, ${bytesIn('response')}, fingerprint, CASE WHEN ${isOver} THEN 1 ELSE 0 END AS is_over FROM ${keys} WHERE ${IS_KEY}`,
@@ -137,7 +138,7 @@ const statementsFor = (database: Database): Statements => {
       ),
     ),
     take: statement(
-      `UPDATE ${keys} SET status = 'pending', response_type = ?, response = NULL, fingerprint = ?, lease_until = ${later}, expires_at = ${later}, created_at = ${now} WHERE ${IS_KEY} AND response_type = ? AND ${isOver}`,
+      `UPDATE ${keys} SET status = 'pending', response_type = ?, response = NULL, fingerprint = ?, lease_until = ${later}, expires_at = ${later}, created_at = ${now} WHERE ${IS_KEY} AND COALESCE(response_type, '') = ? AND ${isOver}`,
     ),
     renew: statement(`UPDATE ${keys} SET lease_until = ${later}, expires_at = ${later} WHERE ${IS_OURS}`),
     complete: statement(

@@ -11,6 +11,10 @@ export async function applyBaseline(dataSource: Pick<DataSource, 'options' | 'qu
   for (const file of readdirSync(folder)
     .filter((name) => name.endsWith('.up.sql'))
     .sort())
-    for (const statement of readFileSync(join(folder, file), 'utf8').split(/;\s*$/m))
+    for (const statement of statementsOf(readFileSync(join(folder, file), 'utf8'), type))
       if (/\S/.test(statement.replace(/^--.*$/gm, ''))) await dataSource.query(statement)
 }
+
+/** PostgreSQL runs a whole file at once. */
+const statementsOf = (text: string, type: string): readonly string[] =>
+  type === 'postgres' ? [text] : text.split(/;\s*$/m)

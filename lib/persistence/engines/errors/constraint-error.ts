@@ -5,6 +5,7 @@ import { driverErrors, type DriverError } from './driver-errors.js'
 
 export { readOnlyError } from './read-only-error.js'
 export { resourceError } from './resource-error.js'
+export { isSchemaMismatch } from './schema-mismatch.js'
 
 type Kind = 'conflict' | 'precondition'
 
