@@ -76,8 +76,11 @@ export class Server {
     // What an operation returns can hold rows that others of the tenant may not get.
     this.#runner = new OperationRunner(operationStore, logger, registry, authorizer.decidesByRow === true)
     this.#ready.catch(() => {}) // serve() reports it
-    const knows = (name: string) => registry.services().some(({ typeName }) => typeName === name)
-    this.#registrations.addBuiltIn(Health, healthRules, healthService(this.#health, knows))
+    const names = () => registry.services().map(({ typeName }) => typeName)
+    const knows = (name: string) => names().includes(name)
+    // Their names are public where reflection is.
+    const listed = () => (config.reflection ? names() : [])
+    this.#registrations.addBuiltIn(Health, healthRules, healthService(this.#health, knows, listed))
     if (config.reflection) this.#addReflection()
   }
 

@@ -392,6 +392,22 @@ describe('health', () => {
     await running.stop()
   })
 
+  for (const [reflection, names] of [
+    [true, ['', 'grpc.health.v1.Health', 'specimens.v1.EchoService']],
+    [false, ['']],
+  ] as const)
+    it(`lists ${reflection ? 'each service' : 'the server alone'} with reflection: ${reflection}`, async () => {
+      const running = await startServer(withEcho, { reflection })
+      const client = new ForeignClient(Health, running.grpc)
+      const { answer } = await client.unary('List', {})
+      const statuses = answer?.['statuses'] as { key: string; value: { status: string } }[]
+      expect(statuses.map(({ key }) => key)).to.include.members([...names])
+      expect(statuses.length > 1).to.equal(reflection)
+      expect(statuses.every(({ value }) => value.status === 'SERVING')).to.equal(true)
+      client.close()
+      await running.stop()
+    })
+
   it('keeps no watch of a name that is none', async () => {
     const running = await startServer(withEcho)
     const { client, close } = niceClient(Health, running.grpc)

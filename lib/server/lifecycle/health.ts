@@ -113,10 +113,14 @@ export const healthRules: readonly Rule[] = Health.methods.map(({ name }) => ({
   public: true,
 }))
 
-/** @param knows - whether a service with that full name is served. */
+/**
+ * @param knows - whether a service with that full name is served.
+ * @param listed - the full names of the services that List returns beside the server itself.
+ */
 export const healthService = (
   state: HealthState,
   knows: (service: string) => boolean,
+  listed: () => readonly string[],
 ): Implementation<typeof Health> => {
   const statusOf = (service: string): ServingStatus => {
     if (service !== '' && !knows(service)) return ServingStatus.SERVICE_UNKNOWN
@@ -128,6 +132,9 @@ export const healthService = (
       if (status === ServingStatus.SERVICE_UNKNOWN) throw new ErrNotFound()
       return { status }
     },
+    list: () => ({
+      statuses: Object.fromEntries(['', ...listed()].map((name) => [name, { status: statusOf(name) }])),
+    }),
     watch: ({ service }, { signal }) => {
       if (service.length > MOST_NAME_CHARACTERS)
         throw new InvalidArgument('service', `is longer than ${MOST_NAME_CHARACTERS} characters`)

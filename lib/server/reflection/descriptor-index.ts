@@ -8,6 +8,8 @@ import {
 } from '@bufbuild/protobuf'
 import { nestedTypes } from '@bufbuild/protobuf/reflect'
 import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt'
+import { StatusSchema } from 'ashlar-annotations/google/rpc/status_pb.js'
+import { DETAIL_TYPES } from '../../error-details.js'
 
 /**
  * Every file that the services need, found by the names declared in it. Names are full, without a leading
@@ -20,6 +22,8 @@ export class DescriptorIndex {
 
   constructor(services: readonly DescService[]) {
     for (const { file } of services) this.#add(file)
+    // Details of errors: a client needs their files to print them.
+    for (const { file } of [StatusSchema, ...DETAIL_TYPES]) this.#add(file)
   }
 
   /** @param name - as in an import statement, with `.proto`. */

@@ -33,6 +33,9 @@ export const checkDeclarations = (
   const served = new Set(catalog.map(({ path }) => path))
   for (const { method } of server.rules())
     if (!served.has(method)) findings.add('stray rule', method, 'the rule is for a method that nobody serves')
+  for (const { method, verb = '', resource = '', public: isPublic } of server.rules())
+    if (isPublic !== true && verb !== '' && resource === '')
+      findings.add('rule', method, `the rule has the verb "${verb}" and no resource: name the resource`)
   for (const method of methods) checkTemplate(method, findings)
   for (const method of methods) checkSecrets(method, subjects, findings, plainFields)
 }

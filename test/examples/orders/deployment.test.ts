@@ -68,6 +68,6 @@ describe('the order service', function () {
         },
       ],
     })
-    expect(report.methods).to.equal(20)
+    expect(report.methods).to.equal(21)
   })
 })

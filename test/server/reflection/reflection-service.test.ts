@@ -234,6 +234,8 @@ describe('reflection', () => {
           [{ file_containing_symbol: 'ashlar.api.v1.rule' }, 'ashlar/api/v1/annotations.proto'],
           [{ file_containing_symbol: 'google.api.HttpRule' }, 'google/api/http.proto'],
           [{ file_containing_symbol: 'google.protobuf.Empty' }, 'google/protobuf/empty.proto'],
+          [{ file_containing_symbol: 'google.rpc.BadRequest' }, 'google/rpc/error_details.proto'],
+          [{ file_containing_symbol: 'google.rpc.Status' }, 'google/rpc/status.proto'],
           [
             {
               file_containing_extension: {

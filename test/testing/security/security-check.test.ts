@@ -49,7 +49,7 @@ describeOn('securityCheck', backends, (backend) => {
       const report = await securityCheck(builder, { publicMethods: [PING] })
       expect(report.findings).to.deep.equal([])
       expect(report.passed).to.equal(true)
-      expect(report.methods).to.equal(23)
+      expect(report.methods).to.equal(24)
       expect(report.calls).to.be.above(1000)
       const leftOut = new Set(report.notChecked.map(({ method }) => method.split('/').at(-1)))
       expect([...leftOut]).to.have.members([
@@ -72,7 +72,7 @@ describe('securityCheck', function () {
       logger: recordingLogger(),
     })
     const report = await securityCheck(server, { as: { subject: 'ada', groups: ['staff'] } })
-    expect(report).to.deep.include({ passed: true, findings: [], notChecked: [], methods: 12 })
+    expect(report).to.deep.include({ passed: true, findings: [], notChecked: [], methods: 13 })
   })
 
   it('says so when it cannot make the calls that it has to', async () => {
@@ -125,7 +125,7 @@ describe('securityCheck', function () {
       .register(EchoService, echoService)
       .register(SpecimenService, partly(SpecimenService, {}))
       .rules(
-        { method: '/gone.v1.GoneService/Go', verb: 'get' },
+        { method: '/gone.v1.GoneService/Go', verb: 'get', resource: 'gone' },
         { method: '/specimens.v1.UndeclaredService/Lurk', resource: 'lair' },
       )
     const report = await securityCheck(builder)
@@ -139,6 +139,12 @@ describe('securityCheck', function () {
     const plainFields = ['specimens.v1.Specimen.webhook_secret', 'specimens.v1.Specimen.api_key']
     const told = await securityCheck(builder, { publicMethods: [PING], plainFields })
     expect(found(told)).to.have.members(['rule Lurk', 'stray rule Go'])
+  })
+
+  it('reports a rule that has a verb and no resource', async () => {
+    const rule = { method: '/specimens.v1.UndeclaredService/Lurk', verb: 'get' }
+    const builder = new ServerBuilder().register(UndeclaredService, { lurk: () => ({}) }).rules(rule)
+    expect(found(await securityCheck(builder))).to.deep.equal(['rule Lurk'])
   })
 
   it('reports a template that names no field', async () => {

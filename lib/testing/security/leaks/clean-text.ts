@@ -16,8 +16,21 @@ const UNFIT: readonly (readonly [RegExp, string])[] = [
     /invalid input syntax for|value too long for type|out of range for type/i,
     "the database's text on a value",
   ],
-  [/\n\s+at .+:\d+:\d+/, 'a stack'],
-  [/\bnode_modules\b|file:\/\/\//, 'a path of the program'],
+  // In the body of an HTTP error a line break is written as two characters.
+  [/(?:\n|\\n)\s+at .+:\d+:\d+/, 'a stack'],
+  [/\bat (?:async )?[\w$.<>[\] ]+ \((?:[^()\n]*:\d+:\d+|native|<anonymous>)\)/, 'a stack'],
+  [/\bnode_modules\b|\bfile:\/\/|\bnode:internal\//, 'a path of the program'],
+  // A route or the name of a resource does not begin with a folder of the system.
+  [
+    /(?<![\w/.])\/(?:home|root|usr|var|etc|opt|tmp|srv|proc|sys|dev|mnt|run|Users|private|Library|Applications|Volumes)\/[\w.@-]/,
+    'an absolute path',
+  ],
+  [
+    /(?<![\w/.])\/(?!v\d)(?:[\w.@-]+\/)+[\w.@-]+\.(?:[cm]?[jt]sx?|node|sql|pem|key|crt|env|so|wasm)\b(?::\d+)?/,
+    'an absolute path',
+  ],
+  [/(?<![\w])[A-Za-z]:(?:\\{1,2}|\/(?!\/))[\w.$@-]+(?:\\{1,2}|\/)/, 'an absolute path'],
+  [/(?<![\w\\])\\{2,4}(?!u[\da-f]{4})[\w.-]+\\{1,2}[\w$.-]+\\/, 'an absolute path'],
   [/ECONNREFUSED|ENOTFOUND|EPIPE|ECONNRESET/, 'an address behind the server'],
 ]
 

@@ -57,7 +57,9 @@ export const literalOf = (field: Field | undefined, text: string): string => {
 export const fitsIn = (field: Field | undefined, text: string): boolean =>
   field === undefined ||
   kindOf(field).key === undefined ||
-  (keyPartOf(field).valueOf(text) !== undefined && text.length <= (field.maxLength ?? Infinity))
+  (keyPartOf(field).valueOf(text) !== undefined &&
+    kindOf(field).isForeign?.(text) !== true &&
+    text.length <= (field.maxLength ?? Infinity))
 
 /** A text with another in the place of a key. A number is none in the middle of another. */
 export const withoutKey = (text: string, key: string, other: string): string => {

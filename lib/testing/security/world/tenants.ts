@@ -1,5 +1,6 @@
 import { OptionError } from '../../../errors.js'
 import type { ResourceModel } from '../../../persistence/index.js'
+import { kindOf } from '../../../resource/kinds/kinds.js'
 import { type NewText, newTextThat } from './made-up-keys.js'
 import type { Subject } from './subjects.js'
 
@@ -21,10 +22,14 @@ export function tenantsOf(
 ): Tenants {
   const models = subjects.flatMap(({ repository }) => repository?.model ?? [])
   const strangerTo = (text: string) => models.find((model) => !isTenantOf(model, text))
-  const make = newTextThat((text) => strangerTo(text) === undefined, 'tenant-a-')
+  // A UUID that is made up has the canonical format, which every column can hold.
+  const isForeign = (text: string) =>
+    models.some(({ tenant }) => tenant !== undefined && kindOf(tenant).isForeign?.(text) === true)
+  const fits = (text: string) => strangerTo(text) === undefined && !isForeign(text)
+  const make = newTextThat(fits, 'tenant-a-')
   if (given === undefined) {
     const two = [make('tenant-a-'), make('tenant-b-')] as const
-    if (two.some(strangerTo)) throw refused(noneFits(models))
+    if (!two.every(fits)) throw refused(noneFits(models))
     return { two, another: make, areMadeUp: true }
   }
   const [first, second] = given

@@ -57,4 +57,35 @@ describe('what an error says to a caller', () => {
     expect(said('inventory.specimens is locked')).to.equal(TABLE)
     expect(said('the inventory is closed')).to.equal(undefined)
   })
+
+  for (const [why, text] of [
+    ['a stack', 'failed\n    at Object.<anonymous> (load.js:1:2)'],
+    ['a stack', '{"message":"failed\\n    at load (load.js:1:2)"}'],
+    ['a stack', 'failed at async Shop.load (load.js:10:22)'],
+    ['a path of the program', 'cannot find node_modules/pg'],
+    ['a path of the program', 'failed in file:///srv/shop.js'],
+    ['an absolute path', "ENOENT: no such file or directory, open '/etc/shop/key'"],
+    ['an absolute path', 'cannot read /var/lib/shop/rows'],
+    ['an absolute path', 'cannot load /shop/dist/main.js'],
+    ['an absolute path', 'cannot load /shop/dist/main.ts:12'],
+    ['an absolute path', 'cannot load C:\\shop\\dist\\main.js'],
+    ['an absolute path', '{"message":"cannot load C:\\\\shop\\\\dist\\\\main.js"}'],
+    ['an absolute path', 'cannot load D:/shop/main.js'],
+    ['an absolute path', 'cannot read \\\\files\\shop\\main.js'],
+  ] as const)
+    it(`is unfit where it has ${why}: ${text}`, () => expect(unfitIn(text, text, [])).to.equal(why))
+
+  for (const text of [
+    'there is no method POST /v1/widgets/a',
+    'GET /v1/files/report.js: not found',
+    'resource "accounts/acme/widgets/a" not found',
+    'type.googleapis.com/google.rpc.ErrorInfo',
+    'see https://example.com/docs/errors.html',
+    '{"message":"Widget \\"\\\\u0001\\\\u202e\\\\u0000\\" not found"}',
+    'name: has to match projects/{project}/tasks/{task}',
+    'at most 100 at once (limits.maxElements)',
+    'time: has to be at 10:22:33 (UTC)',
+  ])
+    it(`is fit where it has a route or a name: ${text}`, () =>
+      expect(unfitIn(text, text, [])).to.equal(undefined))
 })
