@@ -128,7 +128,7 @@ export class InvalidArgument extends AshlarError {
 
   /** @param violations - all that is wrong, where it is more than this one field. */
   constructor(field: string, description: string, cause?: unknown, violations?: readonly FieldViolation[]) {
-    const own = field === '' ? [] : [{ field, description: boundedText(description) }]
+    const own = field === '' ? [] : [{ field: boundedField(field), description: boundedText(description) }]
     const all = violations ?? own
     super('INVALID_ARGUMENT', field === '' ? description : `${field}: ${description}`, {
       cause,

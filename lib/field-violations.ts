@@ -29,11 +29,14 @@ const MAX_VIOLATION_BYTES = 4096
 const MAX_FIELD_LENGTH = 256
 const MAX_REASON_LENGTH = 63
 
-/** A field's path as it is sent. */
+/** A field's path as it is sent. A key of a map in it may have control characters, which are escaped. */
 export const boundedField = (field: string): string =>
   field.length <= MAX_FIELD_LENGTH
-    ? field.toWellFormed()
-    : `${field.slice(0, MAX_FIELD_LENGTH).toWellFormed()}…`
+    ? escaped(field.toWellFormed())
+    : `${escaped(field.slice(0, MAX_FIELD_LENGTH).toWellFormed())}…`
+
+const escaped = (field: string): string =>
+  field.replace(/\p{Cc}|\p{Cf}/gu, (one) => `\\u${(one.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`)
 
 /** As AIP-193 wants it, from any name: `string.min_len` is `STRING_MIN_LEN`. */
 const asReason = (name: string): string =>

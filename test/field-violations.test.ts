@@ -16,6 +16,11 @@ describe('InvalidArgument.of', () => {
       ]),
     )
 
+  it('escapes control characters of a field', () => {
+    const error = new InvalidArgument('task.labels["a\u0001\u202e"]', 'is not allowed')
+    expect(sent(error)).to.deep.equal([['task.labels["a\\u0001\\u202e"]', '', 'is not allowed']])
+  })
+
   it('sends all violations in one BadRequest', () => {
     const error = InvalidArgument.of([
       { field: 'task.title', reason: 'TOO_LONG', description: 'is longer than 10 characters' },

@@ -16,6 +16,7 @@ import type { Logger } from '../observability/logger.js'
 import { filesOf, reachable, ruledPart } from './ruled-part.js'
 import { expressionsOf, predefinedIn, probesOf } from './expressions.js'
 import { isAsked } from './masked-path.js'
+import { invalidUtf8In } from './invalid-utf8.js'
 import { unknownFieldIn } from './named-fields.js'
 import { type MessagePlan, rulePlans } from './rule-plan.js'
 import { ruleWork } from './rule-work.js'
@@ -169,7 +170,7 @@ const checkOf =
     return (violations) => {
       const result = (isLarge ? quick : all).validate(desc, message)
       if (result.kind === 'valid') return
-      if (result.kind === 'error') throw new Internal(result.error)
+      if (result.kind === 'error') throw failureOf(result.error, desc, message)
       const asked = result.violations.filter(({ field }) => isAsked(desc, message, field, ignoredMask))
       for (const violation of asked) {
         const field = pathToString(violation.field)
@@ -181,6 +182,14 @@ const checkOf =
         throw new InvalidArgument('', 'breaks rules, and holds too much to say which: send fewer at a time')
     }
   }
+
+/** A pattern cannot be applied to bytes that are not UTF-8, which is the mistake of the caller. */
+const failureOf = (error: Error, desc: DescMessage, message: Message): Error => {
+  const field = error.message.startsWith(NOT_UTF8) ? invalidUtf8In(desc, message) : undefined
+  return field === undefined ? new Internal(error) : new InvalidArgument(field, 'has to be valid UTF-8')
+}
+
+const NOT_UTF8 = 'must be valid UTF-8'
 
 /** An expression may repeat the value that it refuses. */
 const describe = ({ field, ruleId, message }: Violation, redaction: Redaction): string =>

@@ -143,6 +143,14 @@ describe('the work of rules of buf.validate', () => {
     })
   }
 
+  it('names the bytes to which no pattern can be applied, because they are not UTF-8', () => {
+    const request = requestOf('MaxLenOfBytes', { held: new Uint8Array([0xff]) })
+    expect(() => check(request, [])(new Violations())).to.throw(
+      InvalidArgument,
+      'sizes.max_len_of_bytes.held: has to be valid UTF-8',
+    )
+  })
+
   it('is nothing without a rule that looks into it', () => {
     expect(verdict('Free', { held: texts(MANY) })).to.equal('kept')
   })
