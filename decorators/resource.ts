@@ -132,7 +132,8 @@ export function Resource(options: ResourceOptions = {}): ClassDecorator {
       strategy === undefined
         ? referenceColumns(classes, tenant, names, { lineage, tenantOf: tenantDeclared })
         : new Set<string>()
-    const inMessage = fieldsByProperty(fieldsOf(options.message), named)
+    const declared = new Set(columnsOf(entity).map(({ propertyName }) => propertyName))
+    const inMessage = fieldsByProperty(fieldsOf(options.message), named, declared)
     for (const { options: column, propertyName, target } of columnsOf(entity)) {
       if (internal.has(propertyName)) {
         if (strategy === undefined) column.name ??= names.of({ propertyName, options: column })

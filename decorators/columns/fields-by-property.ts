@@ -15,20 +15,25 @@ export const namedFields = (properties: ReadonlyMap<string, Mapped>): Map<string
 
 /**
  * The fields of a message by the properties that hold them: the one that `@ProtoField()` names, else the one
- * of the same name.
+ * of the same name, in camelCase or as the .proto has it.
+ * @param declared - the properties of the entity.
  */
 export function fieldsByProperty(
   fields: readonly DescField[],
   named: ReadonlyMap<string, string>,
+  declared: ReadonlySet<string>,
 ): Map<string, DescField> {
   const byName = new Map(fields.map((field) => [field.name, field]))
   const taken = new Set(named.values())
   const own = fields.filter(({ name, localName }) => !taken.has(name) && !named.has(localName))
   return new Map([
-    ...own.map((field) => [field.localName, field] as const),
+    ...own.map((field) => [ownProperty(field, declared), field] as const),
     ...[...named].flatMap(([property, name]) => {
       const field = byName.get(name)
       return field === undefined ? [] : [[property, field] as const]
     }),
   ])
 }
+
+const ownProperty = ({ name, localName }: DescField, declared: ReadonlySet<string>): string =>
+  declared.has(name) && !declared.has(localName) ? name : localName

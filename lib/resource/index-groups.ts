@@ -179,7 +179,9 @@ const once = (groups: readonly IndexGroup[]): readonly IndexGroup[] =>
  * has.
  */
 function propertiesOf(columns: Args['columns']): readonly string[] {
-  if (typeof columns !== 'function') return (columns ?? []).map((name) => name.trim())
+  // On a class, TypeORM takes the options of an index without properties for its columns.
+  if (typeof columns !== 'function')
+    return Array.isArray(columns) ? columns.map((name: string) => name.trim()) : []
   const named: unknown = columns(NAMES_ITSELF)
   return Array.isArray(named) ? named.map(String) : Object.keys(named as object)
 }

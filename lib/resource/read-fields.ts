@@ -93,6 +93,7 @@ export function readFields(
         : [],
     ),
     internal,
+    columns.keys(),
   )
   const { inMessage, protoOf } = names
   const hidden = secretColumns(facts.properties)

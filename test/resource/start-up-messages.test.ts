@@ -38,7 +38,7 @@ describe('what is said of a field that does not fit', () => {
       ])
     })
 
-    it('tells a field that is in snake_case', () => {
+    it('is none for a property that has the name of the field as the .proto has it', () => {
       @Resource({ message: WidgetSchema })
       @Entity('widgets')
       @TenantScoped()
@@ -46,9 +46,7 @@ describe('what is said of a field that does not fit', () => {
         @PrimaryColumn() id!: string
         @Column() display_name!: string
       }
-      expect(problemsOf(Widget)).to.include(
-        'widgets.v1.Widget has a field display_name, and no property displayName stores it: `display_name` is not in Widget; did you mean `displayName`?',
-      )
+      expect(problemsOf(Widget).filter((text) => text.includes('display'))).to.deep.equal([])
     })
 
     it('is told once, and never for what is only internal', () => {

@@ -29,6 +29,11 @@ export interface ReceivedEvent<Data = unknown> {
   readonly isTruncated: boolean
   /** Of the call that it comes from; empty where it has none. */
   readonly requestId: string
+  /**
+   * Who made that call: its subject, or `system:` with the reason of `asSystem`; empty where the event does not
+   * say it.
+   */
+  readonly actor: string
   /** Its number among the events of its tenant; 0 where nobody asks for numbers. */
   readonly seq: number
 }
@@ -46,6 +51,8 @@ const TRACEPARENT = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f
  * from callers.
  */
 const REQUEST_ID = /^[\x20-\x7e]{1,128}$/
+/** CloudEvents allows no control characters. */
+const ACTOR = /^[^\p{Cc}\p{Cs}]{1,1000}$/u
 /** RFC 3339, as CloudEvents asks for. */
 const TIME = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/
 
@@ -66,6 +73,7 @@ export function received(logged: LoggedEvent): Received {
       data: said.data,
       isTruncated: said.truncated === true,
       requestId: REQUEST_ID.test(text('requestid')) ? text('requestid') : '',
+      actor: ACTOR.test(text('actor')) ? text('actor') : '',
     },
     trace: traceId === undefined || spanId === undefined ? undefined : { traceId, spanId },
   }

@@ -26,12 +26,14 @@ interface HiddenReference {
  * @param hidden - `@ProtoField()` of one names the field that shows the relation, or the one that holds its
  * key.
  * @param internal - properties that hold no field.
+ * @param columns - the properties that are columns.
  */
 export function fieldNames(
   message: DescMessage | undefined,
   properties: ReadonlyMap<string, PropertyFacts>,
   hidden: readonly HiddenReference[],
   internal: ReadonlySet<string>,
+  columns: Iterable<string>,
 ): FieldNames {
   const named = namedFields(properties)
   const fieldNamed = (name: string) => message?.fields.find((field) => field.name === name)
@@ -44,7 +46,8 @@ export function fieldNames(
     if (isKey || message === undefined || fieldNamed(`${name}_id`) !== undefined)
       named.set(reference, isKey ? name : `${name}_id`)
   }
-  const inMessage = fieldsByProperty(message?.fields ?? [], named)
+  const declared = new Set([...columns, ...properties.keys()])
+  const inMessage = fieldsByProperty(message?.fields ?? [], named, declared)
   for (const property of internal) inMessage.delete(property)
   return {
     inMessage,

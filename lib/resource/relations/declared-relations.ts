@@ -229,34 +229,19 @@ function inverseOf(inverse: RelationArgs['inverseSideProperty']): string | undef
 const NAMES_ITSELF: object = new Proxy({}, { get: (_, property) => property })
 
 function* problemsOf(
-  { propertyName: property, relationType, options }: RelationArgs,
-  joins: readonly JoinColumnArgs[],
+  { propertyName: property, relationType }: RelationArgs,
+  allJoins: readonly JoinColumnArgs[],
   columns: readonly ColumnArgs[],
   tenant: TenantDeclaration,
 ): Generator<Problem> {
-  const isInverse = relationType === 'one-to-many' || (relationType === 'one-to-one' && joins.length === 0)
+  // TypeORM ignores @JoinColumn() on the side that holds no reference.
+  const joins = relationType === 'one-to-many' ? [] : allJoins
   if (columns.some(({ propertyName }) => propertyName === property))
     yield propertyProblem(
       'relation',
       property,
       `${property} is a relation and a column`,
       `keep the relation, and give the key of the other resource a property of its own, such as ${hiddenProperty(property)}`,
-    )
-  if (isInverse)
-    for (const option of ['onDelete', 'nullable'] as const)
-      if (options[option] !== undefined)
-        yield propertyProblem(
-          'relation',
-          property,
-          `${property}: the relation option ${option} belongs to the side that holds the reference`,
-          'write it there',
-        )
-  if (relationType === 'one-to-many' && joins.length > 0)
-    yield propertyProblem(
-      'relation',
-      property,
-      `${property}: @JoinColumn() belongs to the side that holds the reference`,
-      'write it there',
     )
   const [first, ...others] = keyColumns(tenant, joins)
   if (others.length > 0 || (joins.length > 0 && first === undefined))

@@ -229,7 +229,7 @@ export const RELATION_OPTIONS: Readonly<Record<keyof RelationOptions, AnyOptionR
   nullable: YES_OR_NO,
   onDelete: { values: ['RESTRICT', 'CASCADE', 'SET NULL', 'NO ACTION'] },
   cascade: CHANGES_NOTHING, // Each resource is written by its own repository.
-  onUpdate: { instead: 'a key never changes' },
+  onUpdate: CHANGES_NOTHING, // A key never changes.
   deferrable: { instead: 'references are checked at every write' },
   createForeignKeyConstraints: {
     asks: no,
@@ -238,7 +238,7 @@ export const RELATION_OPTIONS: Readonly<Record<keyof RelationOptions, AnyOptionR
   lazy: CHANGES_NOTHING, // A repository reads the relations that `with` names,
   eager: CHANGES_NOTHING,
   persistence: CHANGES_NOTHING,
-  orphanedRowAction: { instead: "write onDelete: 'CASCADE' or 'SET NULL' on the other side" },
+  orphanedRowAction: CHANGES_NOTHING, // No list of related entities is ever saved.
 }
 
 /** For @JoinColumn(). */

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { RequestContext } from '../../../lib/context.js'
+import { emit } from '../../../lib/persistence/emit.js'
 import { Aborted, ErrNotFound, ErrPreconditionFailed } from '../../../lib/errors.js'
 import { inAcme, rejection } from '../repository/subject.js'
 import { Box, type ToldHolder } from './told-subject.js'
@@ -35,6 +36,7 @@ export const changes = (holder: ToldHolder): void => {
         accountid: 'acme',
         partitionkey: 'a',
         requestid: 'r-1',
+        actor: 'ann',
         traceparent: '00-0123456789abcdef0123456789abcdef-0123456789abcdef-01',
         data: {
           resource: {
@@ -47,6 +49,59 @@ export const changes = (holder: ToldHolder): void => {
           },
         },
       })
+    })
+
+    it('includes who made the change and in which request, for each kind of write', async () => {
+      const { ledgers, lines, shelves, binders, boxes } = of()
+      const as = <T>(subject: string, fn: () => Promise<T>): Promise<T> =>
+        new RequestContext({
+          requestId: `r-${subject}`,
+          principal: { subject, tenant: 'acme', groups: [], scopes: [] },
+        }).run(fn)
+      const many = ['u1', 'u2', 'u3', 'u4']
+      // Calls in flight at the same time share their statements.
+      await Promise.all(many.map((id) => as(id, () => ledgers.create({ id, title: 'T', pages: 1 }))))
+      await Promise.all(many.map((id) => as(id, () => ledgers.update(id, { pages: 2 }, ['pages']))))
+      await as('ann', () => lines.create({ id: 'l', ledgerId: 'u1' }))
+      await as('bea', () => ledgers.batchUpdate([{ key: 'u2', entity: { pages: 3 }, fieldMask: ['pages'] }]))
+      await as('cas', () => ledgers.delete('u1'))
+      await as('dan', () => ledgers.undelete('u1'))
+      await as('eve', () => ledgers.batchDelete(['u3', 'u4']))
+      await as('ann', async () => {
+        await shelves.create({ id: 's' })
+        await binders.create({ id: 'b', shelfId: 's' })
+        await boxes.create({ id: 'x', shelfId: 's' })
+      })
+      await as('fay', () => shelves.delete('s'))
+      await as('gil', () =>
+        holder.subject.transaction(() => emit({ resource: 'order', verb: 'paid', key: 'o' })),
+      )
+      const by: Record<string, string[]> = {}
+      for (const { type, key, event } of await holder.subject.events()) {
+        const who = `${String(event['actor'])} ${String(event['requestid'])}`
+        by[who] = [...(by[who] ?? []), `${type} ${key}`].sort()
+      }
+      expect(by).to.deep.equal({
+        ...Object.fromEntries(
+          many.map((id) => [`${id} r-${id}`, [`ledger.created ${id}`, `ledger.updated ${id}`]]),
+        ),
+        'ann r-ann': ['binder.created b', 'box.created x', 'ledger_line.created l', 'shelf.created s'],
+        'bea r-bea': ['ledger.updated u2'],
+        'cas r-cas': ['ledger.deleted u1', 'ledger_line.deleted l'],
+        'dan r-dan': ['ledger.undeleted u1', 'ledger_line.undeleted l'],
+        'eve r-eve': ['ledger.deleted u3', 'ledger.deleted u4'],
+        'fay r-fay': ['binder.purged b', 'box.purged x', 'shelf.deleted s'],
+        'gil r-gil': ['order.paid o'],
+      })
+    })
+
+    it('says that the system made the call, and why', async () => {
+      for (const id of ['b', 'c']) await ledger(id)
+      const scope = { tenant: 'acme', reason: 'retention\n2026' }
+      await RequestContext.asSystem(scope, () => of().ledgers.delete('b'))
+      await RequestContext.asSystem({ tenant: 'acme' }, () => of().ledgers.delete('c'))
+      const actors = (await holder.subject.events()).map(({ event }) => event['actor'])
+      expect(actors.slice(2)).to.deep.equal(['system:retention 2026', 'system:'])
     })
 
     it('follows create, update, delete and undelete', async () => {

@@ -276,27 +276,39 @@ describeOn('a consumer', databases, (backend) => {
               {
                 time: 'yesterday',
                 requestid: 'a\nb',
+                actor: 'a\nb',
                 traceparent: `00-${'0'.repeat(32)}-${'0'.repeat(16)}-01`,
               },
-              { time: '2026-13-45T00:00:00Z', requestid: 'x'.repeat(129), source: 7 },
-              { time: 5, requestid: {} },
+              {
+                time: '2026-13-45T00:00:00Z',
+                requestid: 'x'.repeat(129),
+                actor: 'x'.repeat(1001),
+                source: 7,
+              },
+              { time: 5, requestid: {}, actor: 7 },
               {},
             ]
             const numbers = ['abc', '-1', '1.5', '1e99', '99999999999999999999', '']
             for (const [at, event] of wrong.entries())
               await send('acme', { id: `wrong ${at}`, ...event }, { 'ashlar-event-seq': numbers[at] ?? '' })
             await send('acme', { id: 'empty' }, { 'ashlar-event-seq': ' ', 'ashlar-event-epoch': 'x' })
-            const right = { time: '2026-03-04T05:06:07.089+01:00', requestid: 'r-1' }
+            const right = { time: '2026-03-04T05:06:07.089+01:00', requestid: 'r-1', actor: 'system:cron' }
             await send('acme', { id: 'right', ...right }, { 'ashlar-event-seq': '7' })
             await until(() => holder.events.length === wrong.length + 2)
-            const told = holder.events.map(({ time, requestId, seq }) => ({
+            const told = holder.events.map(({ time, requestId, actor, seq }) => ({
               time: time.getTime(),
               requestId,
+              actor,
               seq,
             }))
-            expect(told.at(-1)).to.deep.equal({ time: Date.parse(right.time), requestId: 'r-1', seq: 7 })
-            for (const { time, requestId, seq } of told.slice(0, -1)) {
-              expect([requestId, seq]).to.deep.equal(['', 0])
+            expect(told.at(-1)).to.deep.equal({
+              time: Date.parse(right.time),
+              requestId: 'r-1',
+              actor: 'system:cron',
+              seq: 7,
+            })
+            for (const { time, requestId, actor, seq } of told.slice(0, -1)) {
+              expect([requestId, actor, seq]).to.deep.equal(['', '', 0])
               expect(time).to.be.within(before - 60_000, Date.now() + 60_000)
             }
           })
@@ -376,9 +388,11 @@ describeOn('a consumer', databases, (backend) => {
     const subject = await openOutbox(backend)
     const trace = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331' }
     const found: RequestContext[] = []
-    const one = consumer({ name: 'test', dataSource: subject.dataSource }, (_event, context) =>
-      Promise.resolve(found.push(context)),
-    )
+    const actors: string[] = []
+    const one = consumer({ name: 'test', dataSource: subject.dataSource }, ({ actor }, context) => {
+      actors.push(actor)
+      return Promise.resolve(found.push(context))
+    })
     try {
       one.start()
       const principal = { subject: 'ada', tenant: 'acme', groups: [], scopes: [] }
@@ -387,6 +401,7 @@ describeOn('a consumer', databases, (backend) => {
       )
       await until(() => found.length === 1)
       expect(found[0]).to.deep.include({ requestId: 'r-1', trace })
+      expect(actors).to.deep.equal(['ada'])
     } finally {
       await one.drain()
       await subject.close()

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { Column, Entity, Index, JoinColumn, ManyToOne, OneToMany, OneToOne, PrimaryColumn } from 'typeorm'
+import { Column, Entity, Index, JoinColumn, ManyToOne, OneToOne, PrimaryColumn } from 'typeorm'
 import { Resource, TenantScoped } from '../../../decorators/index.js'
 import { DeclarationError } from '../../../lib/errors.js'
 import { isOwning } from '../../../lib/resource/relations/relation.js'
@@ -139,11 +139,6 @@ describe('the relations of a resource', () => {
       'a nullable that is neither true nor false',
       (prototype) => ManyToOne(() => Venture, { nullable: 'no' as never })(prototype, 'venture'),
       'venture: the relation option nullable is "no"; valid: true, false',
-    ],
-    [
-      'onDelete on the other side',
-      (prototype) => OneToMany(() => Venture, 'chore', { onDelete: 'CASCADE' })(prototype, 'ventures'),
-      'ventures: the relation option onDelete belongs to the side that holds the reference: write it there',
     ],
     [
       'a nullable that the property contradicts',

@@ -21,7 +21,7 @@ import { problemsOf, REFUSED, type Row, widgetWith } from './declarations.js'
 /** Decorators that are carried out; what is refused is refused by their options. */
 const CARRIED_OUT = [
   'PrimaryGeneratedColumn',
-  ...['Column', 'Entity', 'Index', 'PrimaryColumn', 'Unique'],
+  ...['Column', 'Entity', 'Index', 'OneToMany', 'PrimaryColumn', 'Unique'],
   ...['AfterLoad', 'AfterInsert', 'BeforeUpdate', 'AfterUpdate', 'AfterRemove'],
 ]
 /** A subscriber has its DataSource: see test/persistence/start-up/data-source-check.test.ts. */

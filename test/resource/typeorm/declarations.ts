@@ -71,15 +71,6 @@ const decorators: readonly Row[] = [
     ],
   },
   {
-    decorator: 'OneToMany',
-    what: 'with a reference of its own',
-    declare: (prototype) => {
-      typeorm.OneToMany(other, 'widget')(prototype, 'parts')
-      typeorm.JoinColumn()(prototype, 'parts')
-    },
-    problems: ['parts: @JoinColumn() belongs to the side that holds the reference: write it there'],
-  },
-  {
     decorator: 'ManyToMany',
     declare: (prototype) => typeorm.ManyToMany(other)(prototype, 'labels'),
     problems: [

@@ -80,7 +80,6 @@ const INDEX: Options = [
 ]
 
 const RELATION: Options = [
-  ['onUpdate', 'CASCADE', 'a key never changes'],
   ['deferrable', 'INITIALLY DEFERRED', 'references are checked at every write'],
   [
     'createForeignKeyConstraints',
@@ -88,7 +87,6 @@ const RELATION: Options = [
     'the constraint keeps a reference inside of its tenant',
     'createForeignKeyConstraints: false',
   ],
-  ['orphanedRowAction', 'delete', "write onDelete: 'CASCADE' or 'SET NULL' on the other side"],
 ]
 
 class Owner {}

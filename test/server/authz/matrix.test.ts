@@ -41,6 +41,7 @@ const grants: readonly Grant[] = [{ tenant: 'acme', subjects: ['group:makers'], 
 const PUBLIC = [
   '/grpc.health.v1.Health/Check',
   '/grpc.health.v1.Health/Watch',
+  '/grpc.health.v1.Health/List',
   '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo',
   '/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo',
   '/specimens.v1.EchoService/Ping',

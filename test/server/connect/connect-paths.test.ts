@@ -62,12 +62,12 @@ describe('Connect on the HTTP listener', () => {
 
     it('when it is asked for, and one line says so', async () => {
       expect(await statusOf(true, 'production')).to.equal(200)
-      expect(said()).to.deep.equal([{ paths: 5, because: 'the option connect' }])
+      expect(said()).to.deep.equal([{ paths: 6, because: 'the option connect' }])
     })
 
     it('in development, and one line says so', async () => {
       expect(await statusOf(undefined, 'development')).to.equal(200)
-      expect(said()).to.deep.equal([{ paths: 5, because: 'development, and the package is installed' }])
+      expect(said()).to.deep.equal([{ paths: 6, because: 'development, and the package is installed' }])
     })
 
     it('not in production, and not where it is refused', async () => {

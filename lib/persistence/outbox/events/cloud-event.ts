@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { TraceIds } from '../../../context.js'
+import type { Principal, SystemScope, TraceIds } from '../../../context.js'
 import type { OutboxRow } from './outbox-row.js'
 
 /** What an event is about. */
@@ -20,17 +20,21 @@ export interface EventFacts {
 export interface EventCall {
   readonly requestId: string
   readonly trace?: TraceIds | undefined
+  readonly principal?: Pick<Principal, 'subject'>
+  readonly system?: SystemScope | undefined
 }
 
 /**
  * An event as CloudEvents 1.0 in structured JSON. The tenant is the extension attribute `accountid`, the key
- * of the resource `partitionkey`, the id of the request `requestid`; `traceparent` the span of the call (W3C
- * Trace Context).
+ * of the resource `partitionkey`, the id of the request `requestid`, who made the call `actor`; `traceparent`
+ * the span of the call (W3C Trace Context).
  */
-export function cloudEvent(facts: EventFacts, { requestId, trace }: EventCall): OutboxRow {
+export function cloudEvent(facts: EventFacts, call: EventCall): OutboxRow {
+  const { requestId, trace } = call
   const { source, resource, verb, key, subject, tenant, data } = facts
   const id = randomUUID()
   const eventType = `${resource}.${verb}`
+  const actor = actorOf(call)
   const event = {
     specversion: '1.0',
     id,
@@ -42,9 +46,19 @@ export function cloudEvent(facts: EventFacts, { requestId, trace }: EventCall): 
     ...(tenant === '' ? {} : { accountid: tenant }),
     partitionkey: key,
     ...(requestId === '' ? {} : { requestid: requestId }),
+    ...(actor === '' ? {} : { actor }),
     ...(trace === undefined ? {} : { traceparent: `00-${trace.traceId}-${trace.spanId}-01` }),
     data,
   }
   const payload = Buffer.from(JSON.stringify(event))
   return { id, accountId: tenant, aggregateType: resource, aggregateId: key, eventType, payload }
 }
+
+/**
+ * The subject of the call, or `system:` with the reason of `asSystem`; empty for an anonymous call. An
+ * attribute of CloudEvents has no control characters.
+ */
+const actorOf = ({ principal, system }: EventCall): string =>
+  (system === undefined ? (principal?.subject ?? '') : `system:${system.reason ?? ''}`)
+    .replace(/\p{Cc}/gu, ' ')
+    .toWellFormed()
