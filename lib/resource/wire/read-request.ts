@@ -122,6 +122,7 @@ class RequestCount {
   #entry(field: DescField & { readonly fieldKind: 'map' }, encoding: WireType, level: number): void {
     if (encoding !== WireType.LengthDelimited) throw malformed()
     const end = this.#end()
+    let values = 0
     while (this.#at < end) {
       const [number, inside] = this.#tag()
       if (number === 1 || (number === 2 && field.message === undefined)) {
@@ -130,6 +131,8 @@ class RequestCount {
         this.#skip(inside)
       } else if (number === 2 && field.message !== undefined) {
         if (inside !== WireType.LengthDelimited) throw malformed()
+        // The first value is counted with its entry. Each further one is made too, and replaces the last.
+        if (values++ > 0) this.#elements.add()
         this.#message(field.message, this.#end(), level + 1)
       } else this.#unknown(number, inside, level)
     }

@@ -11,6 +11,7 @@ import { expect } from 'chai'
 import {
   ElementCount,
   type MessageLimits,
+  NO_LIMITS,
   uncountedBytes,
 } from '../../../lib/resource/messages/message-limits.js'
 import { AshlarError } from '../../../lib/errors.js'
@@ -18,6 +19,7 @@ import { invalidAt } from '../../../lib/gateway/json/fault.js'
 import { parseJson } from '../../../lib/gateway/json/parse.js'
 import { messageReader } from '../../../lib/gateway/json/reader.js'
 import { readRequest } from '../../../lib/resource/wire/read-request.js'
+import { ParcelSchema } from '../../support/gen/parcels_pb.js'
 import { EchoRequestSchema } from '../../support/gen/specimens_pb.js'
 
 type Read = (desc: DescMessage, init: object, limits: MessageLimits) => void
@@ -42,6 +44,13 @@ const list = (size: number, value: JsonValue) => ({
   values: Array.from({ length: size }, () => ({ kind: { case: 'stringValue', value } })),
 })
 
+/** A map entry holds so many values, and only the last of them counts in the message that is made. */
+const entryOf = (values: number): Uint8Array => {
+  const entry = Buffer.from(`0a00${'1200'.repeat(values)}`, 'hex')
+  const [length, tag] = [entry.length, (7 << 3) | 2]
+  return Buffer.concat([Buffer.from([tag, (length & 127) | 128, length >> 7]), entry])
+}
+
 describe('ElementCount', () => {
   const outcomeOf = (read: () => void): string => {
     try {
@@ -52,6 +61,13 @@ describe('ElementCount', () => {
       return `${error.code} ${error.message}`
     }
   }
+
+  it('counts each value of a map entry that has several', () => {
+    const limits = { ...NO_LIMITS, maxElements: 100, uncountedBytes: uncountedBytes(100) }
+    const read = (values: number) => outcomeOf(() => readRequest(ParcelSchema, entryOf(values), limits))
+    expect(read(100)).to.equal('read')
+    expect(read(101)).to.match(/^RESOURCE_EXHAUSTED .*limits\.maxElements/)
+  })
 
   for (const [format, read] of Object.entries(READERS))
     describe(`of ${format}`, () => {
