@@ -20,9 +20,17 @@ export function fitting(sizes: readonly number[], maxBytes: number): number {
   return tooLarge === -1 ? sizes.length : tooLarge
 }
 
-/** The bytes of a row that is stored in memory. */
+/** The bytes of a row that is stored in memory, or of an entity. */
 export const bytesIn = (model: ResourceModel, row: Values): number =>
   countedFields(model).reduce((sum, { property }) => sum + bytesOf(row[property]), 0)
 
 const bytesOf = (value: unknown): number =>
-  value instanceof Uint8Array ? value.length : typeof value === 'string' ? Buffer.byteLength(value) : 0
+  value instanceof Uint8Array
+    ? value.length
+    : typeof value === 'string'
+      ? Buffer.byteLength(value)
+      : typeof value === 'object' && value !== null
+        ? Buffer.byteLength(
+            JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? String(part) : part)),
+          )
+        : 0

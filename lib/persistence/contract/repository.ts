@@ -157,6 +157,11 @@ export interface WriteOptions extends RowOptions {
 export interface BatchUpdateOptions extends RowOptions, ReferringOptions {
   /** As in {@link WriteOptions}, for the masks of all items. */
   readonly outputOnly?: boolean
+  /**
+   * Rejects with ResourceExhausted if the updated rows have more than this many bytes, without reading the
+   * rest of them. Default: no limit.
+   */
+  readonly maxBytes?: number
 }
 
 export interface BatchDeleteOptions extends RowOptions, RelatedOptions {

@@ -75,7 +75,9 @@ export const WRITES: Performers<Writing> = {
       const keyed = items.map((item, at) => ({ ...item, key: texts[at] ?? '' }))
       const patches = await patchesOf(model, keyed, options, own, scope)
       await operation.refers(...patches.map(({ patch }) => patch))
-      return operation.send((call) => writer.updateMany(call, patches, scope), { isAtomic: true })
+      return operation.send((call) => writer.updateMany(call, patches, scope, options?.maxBytes), {
+        isAtomic: true,
+      })
     })
   },
 

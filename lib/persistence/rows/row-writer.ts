@@ -3,6 +3,8 @@ import type { Field } from '../../resource/fields/field.js'
 import type { Range } from '../../resource/kinds/kind.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { incrementsIn } from '../../resource/values/increment.js'
+import { bytesIn } from '../bytes/counted-bytes.js'
+import { TooManyBytes } from '../bytes/too-many-bytes.js'
 import { inKeyOrder, isUnconditional, type Patched } from '../contract/batch.js'
 import type { Values } from '../contract/new-entity.js'
 import { Precondition } from '../contract/precondition.js'
@@ -88,19 +90,28 @@ export class RowWriter<E extends object, C extends RowCall> {
   }
 
   /** In key order, so that two batches never wait for each other. */
-  async updateMany(call: C, patches: readonly Patched[], scope: Scope): Promise<E[]> {
-    const { keys } = this.of.model
+  /** @param maxBytes - of all updated rows; an engine that can end a read counts them as they arrive. */
+  async updateMany(call: C, patches: readonly Patched[], scope: Scope, maxBytes = Infinity): Promise<E[]> {
+    const { model } = this.of
+    const { keys } = model
     if (!patches.every(({ key }) => keys.isKey(key))) return notFound()
     const values = patches.map(({ patch }) => patch)
     const isPlain = isUnconditional(patches) && values.every((patch) => incrementsIn(patch).length === 0)
     const batches = isPlain ? this.rows.batches(scope.tenant, values) : undefined
     if (batches !== undefined) {
-      const all = await updateInGroups(this.rows, batches, this.of.model, call, patches, scope)
+      const limited = maxBytes === Infinity ? call : { ...call, maxBytes }
+      const all = await updateInGroups(this.rows, batches, model, limited, patches, scope)
       return all.map((entity, index) => this.#reportErased(entity, values[index] ?? {}))
     }
     const updated: E[] = []
-    for (const { key, patch, index, ifMatch } of inKeyOrder(patches, keys))
-      updated[index] = await this.update(call, { key, scope, ifMatch }, patch)
+    let [bytes, rows] = [0, 0]
+    for (const { key, patch, index, ifMatch } of inKeyOrder(patches, keys)) {
+      const entity = await this.update(call, { key, scope, ifMatch }, patch)
+      if (maxBytes !== Infinity) bytes += bytesIn(model, entity as Values)
+      if (bytes > maxBytes && rows > 0) throw new TooManyBytes(maxBytes, rows)
+      updated[index] = entity
+      rows++
+    }
     return updated
   }
 

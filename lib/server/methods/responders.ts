@@ -202,7 +202,13 @@ const RESPONDERS: Responders = {
     }
   },
 
-  batchUpdate: ({ requests, resource, items, scope }, desc, repository, _limits, unrestricted) => {
+  batchUpdate: (
+    { requests, resource, items, scope },
+    desc,
+    repository,
+    { maxResponseBytes: maxBytes },
+    unrestricted,
+  ) => {
     const { model } = repository
     const form = listForm(model, desc.output, items)
     const mask = maskReader(requests.message, 'update_mask')
@@ -234,9 +240,11 @@ const RESPONDERS: Responders = {
       const named = () => updates.map(({ entity }) => entity)
       const write: ReferringWrite = { operation: 'batchUpdate', named, isOfRequest: true }
       const { context } = facts
-      const entities = await referring(unrestricted, facts, write, { context }, (options) =>
+      const entities = await referring(unrestricted, facts, write, { context, maxBytes }, (options) =>
         repository.batchUpdate(updates, options),
-      )
+      ).catch((error: unknown) => {
+        throw error instanceof TooManyBytes ? responseTooLarge(maxBytes) : error
+      })
       return new EntityReply(form, { items: entities })
     }
   },

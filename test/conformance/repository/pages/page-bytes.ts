@@ -95,5 +95,18 @@ export const pageBytes = (holder: Holder): void => {
           expect(await holder.subject.specimens.batchGet(ids, { maxBytes: 35_000 })).to.have.length(3)
         })
       }))
+
+    it('rejects a BatchUpdate whose rows have more bytes', () =>
+      inAcme(async () => {
+        await three()
+        const { specimens } = holder.subject
+        const item = (key: string) => ({ key, entity: { title: 'new' }, fieldMask: ['title'] }) as const
+        const items = ['a', 'b', 'c'].map(item)
+        const tooMany = specimens.transaction(() => specimens.batchUpdate(items, { maxBytes: 25_000 }))
+        await rejection(tooMany, TooManyBytes)
+        expect((await specimens.get('a')).title).to.not.equal('new')
+        expect(await specimens.batchUpdate(items, { maxBytes: 35_000 })).to.have.length(3)
+        expect(await specimens.batchUpdate(items.slice(0, 1), { maxBytes: 1 })).to.have.length(1)
+      }))
   })
 }
