@@ -86,16 +86,28 @@ export type CredentialOps<E> = {
  * One entity of a batch update: a whole entity, or a part of one with a mask. Other combinations do not
  * compile.
  */
-export type BatchUpdateItemOf<E> = Pick<BatchUpdateItem<KeyOf<E>, object>, 'key' | 'ifMatch'> &
-  (
-    | { readonly entity: Patch<E>; readonly fieldMask: readonly string[]; readonly touchOnly: true }
-    | { readonly entity: E; readonly fieldMask: readonly [] | readonly ['*']; readonly touchOnly?: false }
-    | {
-        readonly entity: Patch<E>
-        readonly fieldMask: readonly [MaskOf<E>, ...MaskOf<E>[]]
-        readonly touchOnly?: false
-      }
-  )
+export type BatchUpdateItemOf<E> = TouchingItem<E> | WholeItem<E> | MaskedItem<E>
+
+type ItemOf<E> = Pick<BatchUpdateItem<KeyOf<E>, object>, 'key' | 'ifMatch'>
+
+// Named, so that the compiler's message about a wrong mask names the mask.
+interface TouchingItem<E> extends ItemOf<E> {
+  readonly entity: Patch<E>
+  readonly fieldMask: readonly string[]
+  readonly touchOnly: true
+}
+
+interface WholeItem<E> extends ItemOf<E> {
+  readonly entity: E
+  readonly fieldMask: readonly [] | readonly ['*']
+  readonly touchOnly?: false
+}
+
+interface MaskedItem<E> extends ItemOf<E> {
+  readonly entity: Patch<E>
+  readonly fieldMask: readonly [MaskOf<E>, ...MaskOf<E>[]]
+  readonly touchOnly?: false
+}
 
 /**
  * A repository whose writes the compiler checks against the entity's type. They are methods, so that a

@@ -6,6 +6,7 @@ import type { AuthorizationRequest, Authorizer } from '../authz/authorizer.js'
 import { isNobody } from '../authz/is-nobody.js'
 import { type Decision, decisionOf } from '../authz/decision.js'
 import type { RelatedLists } from '../expansion/related-lists.js'
+import { ofCall } from '../observability/mask-of-code.js'
 import type { OtherReads } from '../row-access/other-reads.js'
 import type { ReferenceDecisions } from '../row-access/reference-decisions.js'
 import { AuthorizedRelated } from '../row-access/related-access.js'
@@ -147,7 +148,8 @@ export const authorization =
             }),
           })
         const operations: CallOperations = {
-          start: ({ metadata }, work) => call.runner.start(call.method, authorized.context, metadata, work),
+          start: ({ metadata }, work) =>
+            call.runner.start(call.method, authorized.context, metadata, ofCall(call, work)),
         }
         const authorized = Object.assign(call, { principal, rule, context, operations })
         return next(authorized)

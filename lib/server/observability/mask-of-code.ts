@@ -1,5 +1,6 @@
 import type { DescMessage, Message } from '@bufbuild/protobuf'
 import { FieldMaskSchema } from '@bufbuild/protobuf/wkt'
+import type { OperationWork } from '../../call.js'
 import { InvalidArgument } from '../../errors.js'
 import { InvalidMask } from '../../resource/mask-paths.js'
 import { getField } from '../../resource/messages/local-field.js'
@@ -24,6 +25,17 @@ export function ofRequestOrCode(error: unknown, { method: { desc }, request, req
   return new TypeError(`code wrote a mask that cannot be: ${error.message}`, { cause: error })
 }
 
+/** The work of an operation that a call starts, with its errors as the caller may see them. */
+export const ofCall =
+  (call: Call, work: OperationWork): OperationWork =>
+  async (running) => {
+    try {
+      return await work(running)
+    } catch (error) {
+      throw ofRequestOrCode(error, call)
+    }
+  }
+
 const isMask = (field: DescMessage['fields'][number]): boolean =>
   field.message?.typeName === FieldMaskSchema.typeName ||
   (field.name === 'update_mask' && field.fieldKind === 'list')
@@ -31,7 +43,9 @@ const isMask = (field: DescMessage['fields'][number]): boolean =>
 function* masksIn(desc: DescMessage, message: Message, depth = 0): Generator<string> {
   for (const field of desc.fields) {
     const value = getField(message, field)
-    if (value === undefined || (field.message === undefined && !isMask(field))) continue
+    // A read mask writes nothing.
+    if (value === undefined || field.name === 'read_mask' || (field.message === undefined && !isMask(field)))
+      continue
     const values: readonly unknown[] =
       field.fieldKind === 'list'
         ? (value as readonly unknown[])
@@ -53,6 +67,8 @@ const hasMask = (desc: DescMessage, seen = new Set<DescMessage>()): boolean => {
   if (seen.has(desc)) return false
   seen.add(desc)
   return desc.fields.some(
-    (field) => isMask(field) || (isInner(field.message) && hasMask(field.message, seen)),
+    (field) =>
+      (isMask(field) && field.name !== 'read_mask') ||
+      (isInner(field.message) && hasMask(field.message, seen)),
   )
 }

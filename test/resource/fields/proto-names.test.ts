@@ -118,4 +118,18 @@ describe('@ProtoField()', () => {
       updated_at: 'update_time',
     })
   })
+
+  it('rejects an entity in which code could mean two fields by one name', () => {
+    @Resource({ shared: true })
+    @Entity('things')
+    class Thing {
+      @PrimaryColumn() id!: string
+      @ProtoField('due_time') @Column() deadline!: Date
+      @ProtoField('end_time') @Column() dueTime!: Date
+    }
+    expect(problemsOf(Thing)).to.have.length(1)
+    expect(problemsOf(Thing)[0])
+      .to.include('due_time means the field end_time as the property dueTime')
+      .and.to.include('rename one of them')
+  })
 })

@@ -17,6 +17,8 @@ import {
 } from '../../support/gen/specimens_pb.js'
 import { ALICE, ALL, partly, post, type RunningServer, startServer } from '../../support/servers/server.js'
 import { HeaderSchema } from '../../support/gen/calls_pb.js'
+import { memoryRepositoryOf } from '../../../lib/persistence/index.js'
+import { Shelf } from '../../../examples/library/shelf.js'
 import { SlowEcho } from '../../support/grpc/slow-echo.js'
 
 const OTHER = { ...ALICE, 'account-id': 'other' }
@@ -231,6 +233,17 @@ describe('long-running operations', () => {
         { '@type': 'type.googleapis.com/specimens.v1.CountRequest', upto: 7, pauseMs: 0 },
       ],
     })
+  })
+
+  it('end as failed with Internal if their code wrote a mask that cannot be', async () => {
+    const shelves = new (memoryRepositoryOf(Shelf))()
+    const name = await begin(async () => {
+      await shelves.update('missing', {}, ['teme' as never])
+      return undefined
+    })
+    const { error } = await wait(name)
+    expect(error).to.include({ code: 13 })
+    expect(String(error?.message)).not.to.include('teme')
   })
 
   it('end as failed when the server shuts down', async () => {

@@ -42,7 +42,10 @@ describe('a mask', () => {
       (builder) =>
         builder
           .register(SpecimenService, specimens, {
-            weighSpecimen: () => ({}),
+            weighSpecimen: async ({ id }) => {
+              await specimens.update(...([id, {}] as never[]))
+              return {}
+            },
             undeleteSpecimen: wrapped({}, async (request, _call, standard) => {
               runs.push('wrapped')
               return standard(request)
@@ -119,6 +122,12 @@ describe('a mask', () => {
     expect(codes).to.deep.equal([INTERNAL, INTERNAL])
     const url = `${running.http}/v1/specimens/a?update_mask=title`
     expect((await fetch(url, post(ALICE, { title: 'x' }, 'PATCH'))).status).to.equal(500)
+  })
+
+  it('that code writes is Internal if the request has its name in a read mask only', async () => {
+    writes = ['serial']
+    const request = { id: 'a', read_mask: { paths: ['serial'] } }
+    expect((await client.unary('WeighSpecimen', request, ALICE)).code).to.equal(INTERNAL)
   })
 
   it('that code writes is InvalidArgument to code', async () => {
