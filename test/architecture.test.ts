@@ -25,7 +25,6 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
   },
   { from: 'lib/bounded-cache.ts', own: [] },
   { from: 'lib/thenable.ts', own: [] },
-  { from: 'lib/renamed.ts', own: [] },
   { from: 'lib/call-end.ts', own: [] },
   { from: 'lib/frozen-value.ts', own: [] },
   { from: 'lib/principal.ts', own: ['lib/frozen-value.ts'] },
@@ -62,7 +61,6 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
     own: [
       ...[
         'lib/persistence',
-        'lib/renamed.ts',
         'lib/bounded-cache.ts',
         'lib/errors.ts',
         'lib/context.ts',
@@ -110,7 +108,6 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
     own: [
       ...[
         'lib/server',
-        'lib/renamed.ts',
         'lib/errors.ts',
         'lib/field-violations.ts',
         'lib/context.ts',
@@ -148,7 +145,7 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
     own: [
       ...[
         'lib/events',
-        'lib/renamed.ts',
+        'lib/bounds/timer-limit.ts',
         'lib/errors.ts',
         'lib/context.ts',
         'lib/faults',
@@ -169,7 +166,7 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
   {
     from: 'lib/client',
     own: [
-      ...['lib/client', 'lib/errors.ts', 'lib/error-details.ts', 'lib/call.ts'],
+      ...['lib/client', 'lib/errors.ts', 'lib/error-details.ts', 'lib/call.ts', 'lib/bounds/timer-limit.ts'],
       ...['lib/gateway/json/type-registry.ts', 'lib/server/grpc/metadata.ts'],
       ...['lib/resource/messages/local-field.ts', 'lib/resource/messages/http-paths.ts'],
       'lib/resource/messages/descriptor.ts',
@@ -179,7 +176,7 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
   {
     from: 'lib/testing',
     own: [
-      ...['lib/testing', 'ENTRIES', 'lib/errors.ts', 'lib/context.ts', 'lib/renamed.ts'],
+      ...['lib/testing', 'ENTRIES', 'lib/errors.ts', 'lib/context.ts'],
       ...['lib/server/served-methods.ts', 'lib/resource/messages/local-field.ts'],
       'lib/resource/messages/go-options.ts',
       ...['lib/resource/keys/key-part.ts', 'lib/resource/kinds/kinds.ts'],

@@ -1,7 +1,5 @@
 import type { Socket } from 'node:net'
-
-/** The longest delay of a timer. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1
+import { MAX_TIMER_MS } from './timer-limit.js'
 
 /**
  * Closes a connection of HTTP/2 that has ended here, and that its client keeps: Node waits for the client
@@ -17,7 +15,7 @@ export const closeEnded = (socket: Socket, ms: number): void => {
       if (wasEnded) socket.destroy()
       wasEnded = socket.writableEnded
     },
-    Math.min(ms, LONGEST_TIMER_MS),
+    Math.min(ms, MAX_TIMER_MS),
   ).unref()
   socket.once('close', () => clearInterval(timer))
 }

@@ -1,7 +1,5 @@
 import { constants, type ServerHttp2Stream } from 'node:http2'
-
-/** The longest delay of a timer. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1
+import { MAX_TIMER_MS } from './timer-limit.js'
 
 /**
  * Ends a stream of HTTP/2 whose client takes nothing of a response for so long. How much it takes is up to
@@ -14,6 +12,6 @@ export const endUnread = (stream: ServerHttp2Stream, ms: number): void => {
     if (stream.writableLength > 0) stream.close(constants.NGHTTP2_CANCEL)
     else wait()
   }
-  const wait = (): void => void stream.setTimeout(Math.min(ms, LONGEST_TIMER_MS), look)
+  const wait = (): void => void stream.setTimeout(Math.min(ms, MAX_TIMER_MS), look)
   wait()
 }

@@ -9,10 +9,9 @@ import { pauseOf, type RetryPolicy, retryPolicyOf } from '../retries/retry-polic
 import { addMetadata, type ClientMetadata } from '../transports/sent-metadata.js'
 import { endedBy } from '../transports/transport-failure.js'
 import type { Attempt, ClientTransport } from '../transports/transport.js'
+import { MAX_TIMER_MS } from '../../bounds/timer-limit.js'
 
 const DEFAULT_TIMEOUT_MS = 15_000
-/** The longest pause of a timer. */
-const MAX_TIMEOUT_MS = 2 ** 31 - 1
 
 /** The options of a client, with its defaults. */
 export interface Calling {
@@ -116,7 +115,7 @@ export async function paused(ms: number, signal: AbortSignal | undefined): Promi
 
 /** @throws RangeError for a time that is none. */
 export const timeoutOf = (ms: number): number => {
-  if (!(ms > 0) || ms > MAX_TIMEOUT_MS)
+  if (!(ms > 0) || ms > MAX_TIMER_MS)
     throw new RangeError(`timeoutMs is ${ms}, and has to be a positive number of milliseconds below 2^31`)
   return ms
 }

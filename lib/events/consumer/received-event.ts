@@ -30,7 +30,7 @@ export interface ReceivedEvent<Data = unknown> {
   /** Of the call that it comes from; empty where it has none. */
   readonly requestId: string
   /**
-   * Who made that call: its subject, or `system:` with the reason of `asSystem`; empty where the event does not
+   * Who made that call: its subject, or `system:` with the reason of `asSystem`. Empty if the event does not
    * say it.
    */
   readonly actor: string

@@ -4,6 +4,7 @@ import { ReportLimit } from '../../faults/report-limit.js'
 import type { Database } from '../../persistence/engines/executor/executor.js'
 import { CHANNEL, WakeUp } from '../../persistence/outbox/sql/wake-up.js'
 import { pause } from './pause.js'
+import { MAX_TIMER_MS } from '../../bounds/timer-limit.js'
 
 /** How a worker is woken up. */
 export interface ListenOptions {
@@ -101,7 +102,7 @@ class PostgresListener implements OutboxListener {
           'events: nothing is heard by LISTEN, and the outbox is polled',
           new TypeError('listenDsn leads to a pooler of transactions, or to another database'),
         )
-      await pause(2 ** 31 - 1, signal, end)
+      await pause(MAX_TIMER_MS, signal, end)
     } finally {
       await client.end().catch(() => {})
     }

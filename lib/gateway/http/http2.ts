@@ -13,6 +13,7 @@ import { closeEnded } from '../../bounds/close-ended.js'
 import { closeUnreceived } from '../../bounds/close-unreceived.js'
 import { endUnread } from '../../bounds/end-unread.js'
 import { reject } from './reject.js'
+import { MAX_TIMER_MS } from '../../bounds/timer-limit.js'
 
 const { NGHTTP2_INTERNAL_ERROR, NGHTTP2_STREAM_STATE_HALF_CLOSED_REMOTE } = constants
 
@@ -113,7 +114,7 @@ function refuseWhenLate(
 
 /** `Infinity` is no limit; what is longer than a timer can be is nearly none. */
 const after = (ms: number, act: () => void): NodeJS.Timeout | undefined =>
-  Number.isFinite(ms) ? setTimeout(act, Math.min(ms, 2 ** 31 - 1)) : undefined
+  Number.isFinite(ms) ? setTimeout(act, Math.min(ms, MAX_TIMER_MS)) : undefined
 
 /** They have what this framework uses of their counterparts of HTTP/1; the types of Node are unrelated. */
 const asHttp1 = (

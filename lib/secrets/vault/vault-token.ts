@@ -5,6 +5,7 @@ import type { RequestEnd } from './request-end.js'
 import { HEADER_VALUE, type ResolvedTransit } from './transit-options.js'
 import { jsonIn } from './json-object.js'
 import type { VaultResponse } from './vault-request.js'
+import { MAX_TIMER_MS } from '../../bounds/timer-limit.js'
 
 /** Asks the server about a token, with that token. */
 type Ask = (method: 'GET' | 'POST', path: string, token: string) => Promise<VaultResponse>
@@ -13,8 +14,6 @@ type Ask = (method: 'GET' | 'POST', path: string, token: string) => Promise<Vaul
 const MOST_SEEN = 16
 /** How often the file of a token is looked at. A folder that is created or replaced later is found, too. */
 const LOOK_MS = 500
-/** A timer of Node counts in 31 bits. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1
 /** Of the time of a login, from when on no other call waits for it. */
 const HALF_OVER = 0.5
 /** Until the next attempt to renew, after one that failed. */
@@ -193,7 +192,7 @@ export class VaultToken {
     const act = () =>
       isReplaced ? void this.#renew(token, isRenewable, ttlMs / 3) : this.#warnOfEnd(ttlMs / 10)
     const waitMs = isReplaced ? (ttlMs * 2) / 3 : (ttlMs * 9) / 10
-    this.#renewal = setTimeout(act, Math.min(waitMs, LONGEST_TIMER_MS))
+    this.#renewal = setTimeout(act, Math.min(waitMs, MAX_TIMER_MS))
     this.#renewal.unref()
   }
 

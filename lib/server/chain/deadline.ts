@@ -2,9 +2,7 @@ import { type AshlarError, DeadlineExceeded } from '../../errors.js'
 import type { Caller, Incoming } from '../../call.js'
 import type { CallEnd } from '../../call-end.js'
 import type { Method } from './method.js'
-
-/** The longest delay of a timer; a later deadline is the same as none. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1
+import { MAX_TIMER_MS } from '../../bounds/timer-limit.js'
 
 /**
  * A caller's clock starts before its headers are sent, so its deadline passes first: a disconnect this
@@ -157,7 +155,7 @@ export class Deadline implements CallEnd {
 
   /** One step of a call without a deadline; other calls have a limit as a whole. */
   step<T>(work: Promise<T>): Promise<T> {
-    if (this.#stepMs >= LONGEST_TIMER_MS) return work
+    if (this.#stepMs >= MAX_TIMER_MS) return work
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => reject(new DeadlineExceeded()), this.#stepMs)
       work.then(resolve, reject).finally(() => clearTimeout(timer))
@@ -189,8 +187,8 @@ export class Deadline implements CallEnd {
     if (this.#isWatched || this.#isOver) return
     this.#isWatched = true
     this.#caller.onGone(() => this.#finish(this.ended as AshlarError))
-    const delay = this.at === undefined ? LONGEST_TIMER_MS : this.at - Date.now()
-    if (delay >= LONGEST_TIMER_MS) return
+    const delay = this.at === undefined ? MAX_TIMER_MS : this.at - Date.now()
+    if (delay >= MAX_TIMER_MS) return
     this.#timer = setTimeout(() => this.#finish(this.#reason ?? new DeadlineExceeded()), Math.max(delay, 0))
     // The connection of a call keeps the process alive. After a disconnect, the deadline must not.
     this.#timer.unref()

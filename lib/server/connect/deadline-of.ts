@@ -2,9 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { InvalidArgument } from '../../errors.js'
 import { timeoutMs } from '../../gateway/http/grpc-timeout.js'
 import type { WireFormat } from './wire-format.js'
-
-/** The longest delay of a timer. */
-const LONGEST_MS = 2 ** 31 - 1
+import { MAX_TIMER_MS } from '../../bounds/timer-limit.js'
 
 /**
  * The caller's deadline, in milliseconds since the epoch: of `connect-timeout-ms`, or of `grpc-timeout`. A
@@ -19,7 +17,7 @@ export const deadlineOf = (
   const given = headers[protocol === 'connect' ? 'connect-timeout-ms' : 'grpc-timeout']
   if (given === undefined) return undefined
   const ms = protocol === 'connect' ? connectTimeoutMs(String(given)) : timeoutMs(String(given))
-  return now + Math.min(ms, LONGEST_MS)
+  return now + Math.min(ms, MAX_TIMER_MS)
 }
 
 const connectTimeoutMs = (text: string): number => {

@@ -17,6 +17,7 @@ import {
 } from '../../bounds/unauthenticated-bytes.js'
 import { endUnread } from '../../bounds/end-unread.js'
 import { type Enveloped, Envelopes, PREFIX_BYTES } from './envelope.js'
+import { MAX_TIMER_MS } from '../../bounds/timer-limit.js'
 
 /** What the headers of a call say of its request. */
 export interface AskedArrival {
@@ -33,9 +34,6 @@ const WINDOW_BYTES = 64 * 1024
 
 /** Before it is known which method is called, nothing is read. */
 const NOTHING_YET: ArrivalLimits = { timeoutMs: 0, unreadMs: 0, maxMessageBytes: 0 }
-
-/** The longest delay of a timer. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 /**
  * A client on Node half-closes a stream that it cancels, and resets it in a separate packet right after. An
@@ -197,7 +195,7 @@ export class Arrival extends HeldRequest {
   #begins(limits: ArrivalLimits): void {
     this.#limits = limits
     const { timeoutMs } = limits
-    if (timeoutMs <= LONGEST_TIMER_MS) this.#timer = setTimeout(this.#expire, timeoutMs).unref()
+    if (timeoutMs <= MAX_TIMER_MS) this.#timer = setTimeout(this.#expire, timeoutMs).unref()
     this.stream.removeAllListeners('data').removeAllListeners('end')
   }
 

@@ -10,6 +10,7 @@ import type { Logger } from '../observability/logger.js'
 import type { ExternalTarget } from './external-target.js'
 import { metadataFor, streamOf, type TargetCall, unaryOf } from './target-calls.js'
 import { targetError } from './target-error.js'
+import { MAX_TIMER_MS } from '../../bounds/timer-limit.js'
 
 /** What handing calls on needs of the server. */
 export interface ProxyParts {
@@ -23,8 +24,6 @@ export interface ProxyParts {
 const HANDED_ON = ['if-match', 'idempotency-key'] as const
 const IDENTITY: ReadonlySet<string> = new Set(IDENTITY_HEADERS)
 const DETAILS = 'grpc-status-details-bin'
-/** The longest that a timer of Node takes. */
-const MAX_TIMER_MS = 2 ** 31 - 1
 
 /**
  * The dispatcher of a gateway that has routes of methods of other processes. It hands their calls on: the
