@@ -1,5 +1,6 @@
 import { ResourceExhausted } from '../../errors.js'
 import {
+  DEFAULT_TTL_MS,
   type Claim,
   type ClaimOutcome,
   type IdempotencyKey,
@@ -31,7 +32,6 @@ interface Entry extends Held {
   reply: StoredReply | undefined
 }
 
-const TEN_MINUTES_MS = 10 * 60_000
 const DEFAULT_BYTES = 64 * 1024 * 1024
 
 /**
@@ -44,7 +44,7 @@ export class MemoryIdempotencyStore implements IdempotencyStore {
   readonly #entries: TenantShares<Entry>
 
   constructor({
-    ttlMs = TEN_MINUTES_MS,
+    ttlMs = DEFAULT_TTL_MS,
     maxEntries = 100_000,
     maxBytes = DEFAULT_BYTES,
     maxTenantBytes = maxBytes / 4,

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { Unavailable } from '../../errors.js'
 import {
+  DEFAULT_TTL_MS,
   type Claim,
   type ClaimOutcome,
   type IdempotencyKey,
@@ -25,8 +26,6 @@ export interface RedisIdempotencyOptions {
   readonly prefix?: string
 }
 
-const TEN_MINUTES_MS = 10 * 60_000
-
 /**
  * Stores responses in Redis, for all processes that use the same server. The response is stored after the
  * effect, not with it. If the process dies in between, a duplicate runs again. If that matters, use
@@ -41,7 +40,7 @@ export class RedisIdempotencyStore implements IdempotencyStore {
 
   constructor(
     client: RedisClient,
-    { ttlMs = TEN_MINUTES_MS, prefix = 'ashlar:idempotency:' }: RedisIdempotencyOptions = {},
+    { ttlMs = DEFAULT_TTL_MS, prefix = 'ashlar:idempotency:' }: RedisIdempotencyOptions = {},
   ) {
     this.#client = client
     this.#ttlMs = ttlMs

@@ -8,13 +8,14 @@ import {
   type Statement,
   transaction,
 } from '../../persistence/sql/transaction.js'
-import type {
-  Claim,
-  ClaimOutcome,
-  IdempotencyKey,
-  IdempotencyStore,
-  Omission,
-  StoredReply,
+import {
+  type Claim,
+  type ClaimOutcome,
+  DEFAULT_TTL_MS,
+  type IdempotencyKey,
+  type IdempotencyStore,
+  type Omission,
+  type StoredReply,
 } from './idempotency-store.js'
 import { bytesOf, keyPart, sqlText } from '../../persistence/engines/sql-text.js'
 
@@ -24,7 +25,6 @@ export interface SqlIdempotencyOptions {
   readonly ttlMs?: number
 }
 
-const TEN_MINUTES_MS = 10 * 60_000
 const SWEEP_EVERY_MS = 60_000
 
 /**
@@ -40,7 +40,7 @@ export class SqlIdempotencyStore implements IdempotencyStore {
   #sweptAt = 0
   #table: Promise<unknown> | undefined
 
-  constructor(dataSource: Database['dataSource'], { ttlMs = TEN_MINUTES_MS }: SqlIdempotencyOptions = {}) {
+  constructor(dataSource: Database['dataSource'], { ttlMs = DEFAULT_TTL_MS }: SqlIdempotencyOptions = {}) {
     this.#database = executorOf(dataSource)
     this.#ttlMs = ttlMs
     this.#statements = statementsFor(this.#database)
