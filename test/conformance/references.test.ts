@@ -7,6 +7,7 @@ import {
   ErrPreconditionFailed,
   InvalidArgument,
 } from '../../lib/errors.js'
+import { captureSql } from '../../lib/testing/index.js'
 import { backends, describeOn, merged } from '../support/databases/backends.js'
 import type { Project } from './relations/projects.js'
 import { rejection } from '../support/rejection.js'
@@ -112,6 +113,32 @@ describeOn('a reference', [...backends, ...merged], (backend) => {
       expect(await at.tasks.get('kept')).to.include({ projectId: 'live' })
       const updated = await at.tasks.batchUpdate(items('other'))
       expect(updated.map(({ projectId }) => projectId)).to.deep.equal(['other', 'other'])
+    }))
+
+  it('reports a missing entity of a batch before what the entities behind it refer to', () =>
+    asAcme(async () => {
+      const items = [
+        { key: 'absent', entity: { projectId: 'live' }, fieldMask: ['project_id'] },
+        { key: 'kept', entity: { projectId: 'nosuch' }, fieldMask: ['project_id'] },
+      ]
+      await rejection(at.tasks.batchUpdate(items), ErrNotFound)
+    }))
+
+  it('costs a batch a statement for each target, and not for each entity, where batches are statements', () =>
+    asAcme(async () => {
+      const { dataSource } = at
+      if (dataSource?.options.type !== 'postgres') return
+      const keys = Array.from({ length: 40 }, (_, i) => `t${i}`)
+      for (const id of keys) await at.tasks.create({ id, projectId: 'live' })
+      const captured = captureSql(dataSource)
+      await at.tasks.batchUpdate(
+        keys.map((key, i) => ({
+          ...{ key, entity: { projectId: i % 2 === 0 ? 'other' : 'live' }, fieldMask: ['project_id'] },
+        })),
+      )
+      captured.stop()
+      expect(captured.queries.map(({ text }) => text)).to.have.length(3)
+      expect((await at.tasks.list({ filter: 'project_id = "other"' })).items).to.have.length(20)
     }))
 
   it('can be absent where it may be', () =>

@@ -1,5 +1,6 @@
 import { BoundedCache } from '../../bounded-cache.js'
 import { Aborted } from '../../errors.js'
+import { byCodePoint } from '../../text/code-point-order.js'
 import type { Field } from '../../resource/fields/field.js'
 import { keyPartOf } from '../../resource/keys/key-part.js'
 import { missingTarget } from '../../resource/relations/missing-target.js'
@@ -101,6 +102,34 @@ export class References {
     return this.#all().some(({ relation, parts }) =>
       patches.some((patch) => isWritten(relation, parts, patch)),
     )
+  }
+
+  /** Whether patches alone tell what their rows begin to refer to. */
+  areKnownIn(patches: readonly Readonly<Values>[], tenant: string | undefined): boolean {
+    return (
+      (tenant !== undefined || this.model.tenant === undefined) &&
+      patches.every((patch) => this.#keptParts(patch).length === 0)
+    )
+  }
+
+  /**
+   * Locks what rows begin to refer to, each target once and in the order of the keys.
+   * @returns whether all of it may be referred to.
+   */
+  async lockAll(
+    call: SqlCall,
+    patches: readonly Readonly<Values>[],
+    tenant: string | undefined,
+  ): Promise<boolean> {
+    const named = new Map<string, Parent>()
+    for (const patch of patches)
+      for (const parent of this.#named(patch, tenant, patch))
+        named.set(`${parent.relation.property} ${JSON.stringify(parent.row.values)}`, parent)
+    const inOrder = [...named].sort(([a], [b]) => byCodePoint(a, b)).map(([, parent]) => parent)
+    const { parents, refused } = await this.#limited(call, inOrder, tenant)
+    if (refused !== undefined) return false
+    for (const parent of parents) if (!(await this.#isThere(call, parent, true))) return false
+    return true
   }
 
   /** Inserts a row that refers to others. @throws InvalidArgument where one of them is missing. */

@@ -1,7 +1,7 @@
 import type { Values } from '../contract/new-entity.js'
 import type { SqlCall } from '../rows/row-call.js'
 import type { Reach, Target } from '../rows/row-target.js'
-import type { Batches, GetOptions, Rows, RowWrite } from '../rows/rows.js'
+import type { Batches, GetOptions, RowPatch, Rows, RowWrite } from '../rows/rows.js'
 import type { References } from './checked-references.js'
 
 /**
@@ -18,9 +18,32 @@ export class ReferringRows<E extends object> implements Rows<E> {
     return this.next.insertsAtOnce
   }
 
-  /** One statement for many rows takes no others. */
+  /** A batch locks what its rows begin to refer to, and then writes the rows as a batch does. */
   batches(tenant: string | undefined, patches: readonly Readonly<Values>[]): Batches<E> | undefined {
-    return this.references.arePatched(patches) ? undefined : this.next.batches(tenant, patches)
+    if (!this.references.arePatched(patches)) return this.next.batches(tenant, patches)
+    const next = this.references.areKnownIn(patches, tenant) ? this.next.batches(tenant, patches) : undefined
+    return (
+      next && {
+        batchUpdate: async (call, items, reach) => {
+          const values = items.map(({ patch }) => patch)
+          return (await this.references.lockAll(call, values, reach.tenant))
+            ? next.batchUpdate(call, items, reach)
+            : this.#oneByOne(call, items, reach)
+        },
+        batchDelete: (call, keys, reach, values) => next.batchDelete(call, keys, reach, values),
+      }
+    )
+  }
+
+  /** Reports the first missing target, unless a row before it is missing. */
+  async #oneByOne(call: SqlCall, items: readonly RowPatch[], reach: Reach): Promise<(E | undefined)[]> {
+    const updated: (E | undefined)[] = []
+    for (const { key, patch } of items) {
+      const one = await this.update(call, { row: { ...reach, key }, values: patch })
+      updated.push(one)
+      if (one === undefined) break
+    }
+    return updated
   }
 
   get(call: SqlCall, row: Target, how?: GetOptions): Promise<E | undefined> {
