@@ -39,7 +39,7 @@ const outputs = [
   {
     copied: [
       ...['specimens', 'jsontypes', 'parcels', 'tickets', 'editions', 'sizes'],
-      ...['plans', 'makers', 'instruments', 'clubs', 'calls', 'stays', 'bills'],
+      ...['plans', 'makers', 'instruments', 'clubs', 'calls', 'stays', 'bills', 'helpdesk'],
     ].map((name) => `test/support/proto/${name}.proto`),
     out: 'test/support/gen',
     options: ['target=ts', ...toPackage],
