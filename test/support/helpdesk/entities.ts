@@ -14,7 +14,7 @@ import {
   TicketSchema,
   type TicketState,
   TicketTagSchema,
-} from '../../support/gen/helpdesk_pb.js'
+} from '../gen/helpdesk_pb.js'
 
 @Resource({ message: CustomerSchema })
 @Entity('customers')

@@ -6,7 +6,7 @@ import type {
   Repository,
   UpdateOptions,
 } from '../../../lib/persistence/index.js'
-import { TicketState } from '../../support/gen/helpdesk_pb.js'
+import { TicketState } from '../gen/helpdesk_pb.js'
 import { Comment, type Queue, Ticket } from './entities.js'
 
 type Restricted<R> = Pick<R, Extract<keyof R, 'get' | 'list' | 'update' | 'batchUpdate'>>

@@ -1,16 +1,16 @@
 import { expect } from 'chai'
 import { ClientError, Status } from 'nice-grpc'
-import { filter, RequestContext, SqliteDataSource } from '../../../lib/index.js'
-import { caughtUp, testServer, type TestServer, withTenant } from '../../../lib/testing/index.js'
+import { filter, RequestContext, SqliteDataSource } from '../../lib/index.js'
+import { caughtUp, testServer, type TestServer, withTenant } from '../../lib/testing/index.js'
 import {
   AgentService,
   ArticleService,
   CommentService,
   TicketService,
   TicketState,
-} from '../../support/gen/helpdesk_pb.js'
-import { helpdeskEntities } from './entities.js'
-import { helpdesk } from './helpdesk.js'
+} from '../support/gen/helpdesk_pb.js'
+import { helpdeskEntities } from '../support/helpdesk/entities.js'
+import { helpdesk } from '../support/helpdesk/helpdesk.js'
 
 const MANY = 1001
 

@@ -7,7 +7,7 @@ import {
   supportsRowAccess,
 } from '../../../lib/index.js'
 import { consumer } from '../../../lib/events/index.js'
-import * as gen from '../../support/gen/helpdesk_pb.js'
+import * as gen from '../gen/helpdesk_pb.js'
 import {
   Agent,
   Article,
