@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Socket } from 'node:net'
 import type { Connection } from 'mysql2/promise'
 import { MigrationError } from '../../errors.js'
@@ -63,7 +64,7 @@ class MysqlSession implements Session {
       { timeoutMs, signal },
       {
         stopped: this.engine.failures.stopped,
-        stop: () => this.#kill(),
+        stop: (ended) => this.#kill(ended),
         absorb: () => this.connection.query('DO 0'),
         mayEndQuietly: ENDS_QUIETLY.test(sql),
       },
@@ -178,10 +179,14 @@ class MysqlSession implements Session {
       })
   }
 
-  async #kill(): Promise<void> {
-    const second = await connect(this.options).catch(() => undefined)
-    await second?.query(`KILL QUERY ${this.id}`).catch(() => undefined)
-    second?.destroy()
+  /** Again and again: a statement that the server has not received yet is not cancelled by the first one. */
+  async #kill(ended: AbortSignal): Promise<void> {
+    while (!ended.aborted) {
+      const second = await connect(this.options).catch(() => undefined)
+      await second?.query(`KILL QUERY ${this.id}`).catch(() => undefined)
+      second?.destroy()
+      await pause(KILL_AGAIN_MS, undefined, { signal: ended }).catch(() => undefined)
+    }
   }
 }
 
@@ -189,6 +194,7 @@ class MysqlSession implements Session {
 const ENDS_QUIETLY = /^(DO|SELECT|SET)\b/i
 const LONGEST_S = 31_536_000
 const NO_SUCH_TABLE = '1146'
+const KILL_AGAIN_MS = 1000
 
 /** Results of changes carry the number of warnings. Results with rows do not. */
 const mayHaveWarned = (result: unknown): boolean =>
