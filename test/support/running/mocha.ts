@@ -39,7 +39,7 @@ async function run(file: string): Promise<FileResult> {
   await mocha.loadFilesAsync()
   closeWhatIsOpen(mocha.suite)
   const failures: string[] = []
-  return new Promise((resolve) => {
+  const result = await new Promise<FileResult>((resolve) => {
     const runner = mocha.run((failed) => {
       const { passes = 0, pending = 0 } = runner.stats ?? {}
       const time = {
@@ -51,6 +51,9 @@ async function run(file: string): Promise<FileResult> {
     })
     runner.on('fail', (test) => failures.push(test.fullTitle()))
   })
+  // Otherwise each file leaves its listeners on the process.
+  mocha.dispose()
+  return result
 }
 
 /**
