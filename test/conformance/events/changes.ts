@@ -100,8 +100,11 @@ export const changes = (holder: ToldHolder): void => {
       const scope = { tenant: 'acme', reason: 'retention\n2026' }
       await RequestContext.asSystem(scope, () => of().ledgers.delete('b'))
       await RequestContext.asSystem({ tenant: 'acme' }, () => of().ledgers.delete('c'))
+      await RequestContext.as({ tenant: 'acme', subject: 'system:cron' }, () =>
+        of().ledgers.create({ id: 'd', title: 'T', pages: 1 }),
+      )
       const actors = (await holder.subject.events()).map(({ event }) => event['actor'])
-      expect(actors.slice(2)).to.deep.equal(['system:retention 2026', 'system:'])
+      expect(actors.slice(2)).to.deep.equal(['system:retention 2026', 'system:', 'system%3Acron'])
     })
 
     it('follows create, update, delete and undelete', async () => {

@@ -55,10 +55,13 @@ export function cloudEvent(facts: EventFacts, call: EventCall): OutboxRow {
 }
 
 /**
- * The subject of the call, or `system:` with the reason of `asSystem`; empty for an anonymous call. An
- * attribute of CloudEvents has no control characters.
+ * The subject of the call, or `system:` with the reason of `asSystem`; empty for an anonymous call. No
+ * subject passes for the system, and an attribute of CloudEvents has no control characters.
  */
 const actorOf = ({ principal, system }: EventCall): string =>
-  (system === undefined ? (principal?.subject ?? '') : `system:${system.reason ?? ''}`)
+  (system === undefined
+    ? (principal?.subject ?? '').replace(/^system:/, 'system%3A')
+    : `system:${system.reason ?? ''}`
+  )
     .replace(/\p{Cc}/gu, ' ')
     .toWellFormed()
