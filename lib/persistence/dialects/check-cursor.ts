@@ -20,7 +20,7 @@ export const checkCursor = (
 }
 
 const isOfDatabase = (column: PlanColumn, value: unknown, dialect: Dialect | undefined): boolean => {
-  if (rulesOf(column).isForeign?.(value) !== true) return true
+  if (value === null || rulesOf(column).isForeign?.(value) !== true) return true
   if (dialect === undefined) return column.otherFormats !== undefined
   return dialect.kinds[column.kind].holds?.(value as string | number) === true
 }

@@ -36,6 +36,7 @@ describe('checkCursor', () => {
     ['float', -Infinity, 'postgres sqlite'],
     ['float', NaN, 'postgres'],
     ['string', 'infinity', everywhere],
+    ['uuid', null, everywhere],
     ['timestamp', new Date(0), everywhere],
     ['timestamp', 5n, everywhere],
     ['timestamp', null, everywhere],

@@ -55,17 +55,22 @@ describeOn('a column of UUIDs', backends, (backend) => {
       SECOND,
     ])
     expect(await ids({ filter: 'parent = null' })).to.deep.equal([FIRST])
-    const walked: string[] = []
-    for (let pageToken: string | undefined = ''; pageToken !== undefined;) {
-      const page: { items: Shipment[]; nextPageToken?: string } = await shipments.list({
-        orderBy: 'parent, carrier desc',
-        pageSize: 1,
-        pageToken,
-      })
-      walked.push(...page.items.map(({ id }) => id))
-      pageToken = page.nextPageToken || undefined
+    for (const [orderBy, expected] of [
+      ['parent, carrier desc', [THIRD, SECOND, FIRST]],
+      ['parent desc, carrier', [FIRST, SECOND, THIRD]],
+    ] as const) {
+      const walked: string[] = []
+      for (let pageToken: string | undefined = ''; pageToken !== undefined;) {
+        const page: { items: Shipment[]; nextPageToken?: string } = await shipments.list({
+          orderBy,
+          pageSize: 1,
+          pageToken,
+        })
+        walked.push(...page.items.map(({ id }) => id))
+        pageToken = page.nextPageToken || undefined
+      }
+      expect(walked).to.deep.equal(expected)
     }
-    expect(walked).to.deep.equal([THIRD, SECOND, FIRST])
   })
 
   it('is written in batches', async () => {
