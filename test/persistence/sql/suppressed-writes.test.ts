@@ -130,3 +130,38 @@ describeOn('a write that a trigger suppresses', ENGINES, (backend) => {
     })
   })
 })
+
+/** Where rows of the table `base` have a trigger that leaves updates and deletes out. */
+const BEHIND: Readonly<Record<string, string>> = {
+  'a view': 'CREATE VIEW bolts AS SELECT * FROM base',
+  'a view of a view':
+    'CREATE VIEW middle AS SELECT * FROM base; CREATE VIEW bolts AS SELECT * FROM middle WHERE id IS NOT NULL',
+  'a table that another one inherits': 'CREATE TABLE bolts (LIKE base); ALTER TABLE base INHERIT bolts',
+}
+
+const POSTGRES = databases.filter(({ name }) => name === 'postgres')
+
+describeOn('a suppressing trigger behind the table', POSTGRES, (backend) => {
+  for (const [what, sql] of Object.entries(BEHIND))
+    it(`is found behind ${what}`, async () => {
+      const { dataSource, close } = await backend.open([Bolt])
+      try {
+        for (const text of [
+          'CREATE TABLE base (id varchar(40) NOT NULL, account_id varchar(255) NOT NULL, title varchar(80) NOT NULL, etag varchar(64) NOT NULL, PRIMARY KEY (account_id, id))',
+          `INSERT INTO base VALUES ('a', 'acme', 'free', 'e')`,
+          'CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$',
+          'CREATE TRIGGER keeps BEFORE UPDATE OR DELETE ON base FOR EACH ROW EXECUTE FUNCTION keep()',
+          sql,
+        ])
+          await dataSource!.query(text)
+        const bolts = new (repositoryOf(Bolt))(dataSource!)
+        await RequestContext.as({ tenant: 'acme', subject: 'ada' }, async () => {
+          await rejection(bolts.update('a', { title: 'new' }, ['title']), ErrPreconditionFailed)
+          await rejection(bolts.delete('a'), ErrPreconditionFailed)
+          expect(await bolts.get('a')).to.include({ title: 'free' })
+        })
+      } finally {
+        await close()
+      }
+    })
+})

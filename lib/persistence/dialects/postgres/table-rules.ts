@@ -63,11 +63,18 @@ export const TABLE_RULES = `
   LEFT JOIN pg_type t ON t.oid = a.atttypid
   WHERE c.oid = to_regclass($1)`
 
-/** Row triggers before a write, and rules, of the table and of its partitions. Value: the quoted table. */
+/**
+ * Row triggers before a write, and rules, of the table, of its partitions and of tables that inherit it, and
+ * of what a view reads. Value: the quoted table.
+ */
 export const SUPPRESSING_TRIGGERS = `
-  WITH t AS (
-    SELECT to_regclass($1) AS oid
-    UNION SELECT relid FROM pg_partition_tree(to_regclass($1)))
+  WITH RECURSIVE t(oid) AS (
+    SELECT to_regclass($1)::oid
+    UNION SELECT n.oid FROM t, LATERAL (
+      SELECT inhrelid FROM pg_inherits WHERE inhparent = t.oid
+      UNION ALL
+      SELECT refobjid FROM pg_rewrite r JOIN pg_depend ON classid = 'pg_rewrite'::regclass AND objid = r.oid
+      WHERE ev_class = t.oid AND ev_type = '1' AND refclassid = 'pg_class'::regclass) n(oid))
   SELECT 1 FROM t JOIN pg_trigger g ON g.tgrelid = t.oid
   WHERE NOT tgisinternal AND tgenabled <> 'D' AND (tgtype & 1) = 1 AND (tgtype & 66) <> 0
   UNION ALL SELECT 1 FROM t JOIN pg_rewrite r ON r.ev_class = t.oid WHERE ev_type <> '1' AND is_instead
