@@ -3,7 +3,7 @@ import { kindOf } from '../../resource/kinds/kinds.js'
 import type { Field } from '../../resource/fields/field.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { DELETE_ID } from '../deletion/rules/family.js'
-import type { InexactColumn } from '../dialects/catalog/inexact-columns.js'
+import { type InexactColumn, inexactText } from '../dialects/catalog/inexact-columns.js'
 import {
   foreignKeyShape,
   type LiveColumn,
@@ -39,12 +39,12 @@ export function existingTable(
 ): ExistingTable {
   const table = tableText(definition)
   const differences: TableDifference[] = [
-    ...inexact.map(({ column, what, advice }) => ({
-      kind: 'collation',
+    ...inexact.map((one) => ({
+      kind: one.effect === undefined ? 'collation' : 'type',
       table,
-      column,
-      text: `${table}.${column} has the ${what}, which takes different texts for the same`,
-      detail: advice,
+      column: one.column,
+      text: `${table}.${one.column} ${inexactText(one)}`,
+      detail: one.advice,
     })),
     ...uniqueness(definition, live, table),
   ]

@@ -1,6 +1,7 @@
 import type { DataSource } from 'typeorm'
 import { DeclarationError, inEntity, problem, type Problem } from '../../errors.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
+import { inexactText } from '../dialects/catalog/inexact-columns.js'
 import type { TableName } from '../dialects/catalog/table-definition.js'
 import type { Database, Executor, RunOptions } from '../engines/executor/executor.js'
 import { named } from '../engines/executor/named.js'
@@ -85,11 +86,11 @@ async function inexactColumns(
     table,
     identifyingColumns(model, on.dialect),
   )
-  return inexact?.map(({ column, what, advice }) =>
+  return inexact?.map((one) =>
     problem(
       'collation',
-      `${model.fields.find((field) => field.column === column)?.proto} has the ${what}, which takes different texts for the same`,
-      advice,
+      `${model.fields.find((field) => field.column === one.column)?.proto} ${inexactText(one)}`,
+      one.advice,
     ),
   )
 }

@@ -6,7 +6,7 @@ import type { Dialect } from '../dialects/dialect.js'
 
 /**
  * The columns that identify a row, its owner or what it refers to, and those whose collation is declared, and
- * how they have to be compared.
+ * how they have to be compared. Of an existing table also the columns whose type may alter their values.
  */
 export const identifyingColumns = (
   model: ResourceModel,
@@ -19,7 +19,13 @@ export const identifyingColumns = (
     ({ kind, inName, collation }) => kinds[kind].isText && (inName === true || collation !== undefined),
   )
   const ones = [key, tenant, ...references, ...held, ...named].filter((field) => field !== undefined)
-  return [...new Set(ones)].map((field) => {
+  const identifying = new Set(ones)
+  const altered = fields.flatMap((field): IdentifyingColumn[] => {
+    const { alteredBy, type } = kinds[field.kind]
+    if (!model.existing || alteredBy === undefined || identifying.has(field)) return []
+    return [{ column: field.column, type: type(field), alteredBy }]
+  })
+  const compared = [...identifying].map((field) => {
     const { exactAs, type } = kinds[field.kind]
     return {
       column: field.column,
@@ -29,6 +35,7 @@ export const identifyingColumns = (
       declare: model.existing && !held.includes(field) ? declaring(field, model) : undefined,
     }
   })
+  return [...compared, ...altered]
 }
 
 const declaring = (field: Field, { relations }: ResourceModel) => {

@@ -1,10 +1,12 @@
 import type { Query, TableName } from './table-definition.js'
 
-/** A column that takes different texts for the same. */
+/** A column that takes different texts for the same, or alters values. */
 export interface InexactColumn {
   readonly column: string
   /** Its type or collation, for people. */
   readonly what: string
+  /** How it alters values. Undefined if it takes different texts for the same. */
+  readonly effect?: string
   readonly advice: string
 }
 
@@ -15,6 +17,8 @@ export interface IdentifyingColumn {
   readonly type: string
   /** Whether one of a type does, by its name in the catalog. Undefined where a collation decides. */
   readonly isExactAs?: ((type: string) => boolean | undefined) | undefined
+  /** How a type, by its name in the catalog, alters values. Then nothing else of the column is compared. */
+  readonly alteredBy?: ((type: string) => string | undefined) | undefined
   /** The collation that the entity declares: then statements compare by code point all the same. */
   readonly collation?: string | undefined
   /** What an entity writes that declares a collation; undefined where it can declare none. */
@@ -27,6 +31,10 @@ export type InexactColumns = (
   table: TableName,
   columns: readonly IdentifyingColumn[],
 ) => Promise<readonly InexactColumn[] | undefined>
+
+/** What is wrong with such a column. */
+export const inexactText = ({ what, effect = 'takes different texts for the same' }: InexactColumn): string =>
+  `has the ${what}, which ${effect}`
 
 type Row = readonly unknown[]
 
@@ -67,6 +75,13 @@ export function inexactAmong(
   return columns.flatMap((one): InexactColumn[] => {
     const row = byName.get(spelled(one.column))
     if (row === undefined) return []
+    if (one.alteredBy !== undefined) {
+      const what = String(row[1])
+      const effect = one.alteredBy(what)
+      return effect === undefined
+        ? []
+        : [{ column: one.column, what: `type ${what}`, effect, advice: `use ${one.type}` }]
+    }
     const isKnown = one.isExactAs?.(String(row[1])) !== undefined
     const wrong = isKnown ? wrongType(one, String(row[1])) : problem(row)
     return wrong === undefined ? [] : [...unlessDeclared(one, wrong, spelled)]

@@ -51,6 +51,11 @@ export interface KindSql {
    */
   readonly exactAs?: (field: Facets, type: string) => boolean | undefined
   /**
+   * How a column of that type, as the catalog names it, stores, orders or returns other values than those
+   * that are written. Undefined if it does not. An existing table with such a column fails at startup.
+   */
+  readonly alteredBy?: (type: string) => string | undefined
+  /**
    * A value as the text that tells it from other text for the same value, if the column's own type may not.
    * Undefined if the column compares so.
    */
