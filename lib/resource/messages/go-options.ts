@@ -103,24 +103,24 @@ const extensionOf = (described: Described, number: number): DescExtension | unde
 
 const extensions = new WeakMap<DescFile, ReadonlyMap<string, DescExtension>>()
 
-/** The extensions of a file and of those that it imports, by extendee and number. */
+/** The extensions that a file may use, by extendee and number: its own, and those that its imports show. */
 const extensionsOf = (file: DescFile): ReadonlyMap<string, DescExtension> => {
   const found = new Map<string, DescExtension>()
-  const seen = new Set<DescFile>()
-  const add = (one: DescFile): void => {
-    if (seen.has(one)) return
-    seen.add(one)
-    const nested = (message: DescMessage): readonly DescExtension[] => [
-      ...message.nestedExtensions,
-      ...message.nestedMessages.flatMap(nested),
-    ]
+  const nested = (message: DescMessage): readonly DescExtension[] => [
+    ...message.nestedExtensions,
+    ...message.nestedMessages.flatMap(nested),
+  ]
+  for (const one of new Set([file, ...file.dependencies.flatMap(shownBy)]))
     for (const extension of [...one.extensions, ...one.messages.flatMap(nested)])
       if (NUMBERS.has(extension.number))
         found.set(`${extension.extendee.typeName} ${extension.number}`, extension)
-    one.dependencies.forEach(add)
-  }
-  add(file)
   return found
+}
+
+/** What a file shows to those that import it: itself, and what it imports publicly. */
+const shownBy = (file: DescFile): readonly DescFile[] => {
+  const names = new Set(file.proto.publicDependency.map((index) => file.proto.dependency[index]))
+  return [file, ...file.dependencies.filter(({ proto }) => names.has(proto.name)).flatMap(shownBy)]
 }
 
 const extendeeOf = ({ kind }: Described): keyof typeof GO_OPTIONS =>

@@ -43,13 +43,16 @@ function serviceOf(imports: readonly DescFile[], methodOption?: number, fieldOpt
       },
     ],
   })
-  const files = new Map(
-    imports.flatMap((one) => [one, ...one.dependencies]).map((one) => [one.proto.name, one]),
-  )
+  const files = new Map(imports.flatMap(withDependencies).map((one) => [one.proto.name, one]))
   return createFileRegistry(file, (path) => files.get(path)).getService(
     'vault.v1.VaultService',
   ) as DescService
 }
+
+const withDependencies = (file: DescFile): readonly DescFile[] => [
+  file,
+  ...file.dependencies.flatMap(withDependencies),
+]
 
 const problemsOf = (service: DescService): readonly string[] => {
   const registry = new Registry({ maxTotalSize: 1, maxPageBytes: 1, maxResponseBytes: 1 })
@@ -78,6 +81,20 @@ describe('options of the Go framework', () => {
   it('start with a number that another owner declares', () => {
     const acme = optionsFile(50001, 'acme.v1.rule', 'MethodOptions')
     expect(problemsOf(serviceOf([acme], 50001))).to.deep.equal([])
+  })
+
+  it('are those of imports that the file may use, and not of what its imports import', () => {
+    const acme = optionsFile(50003, 'acme.v1.opts')
+    const between = create(FileDescriptorProtoSchema, {
+      ...{ name: 'between.proto', package: 'between.v1', syntax: 'proto3', dependency: [acme.proto.name] },
+    })
+    const files = new Map([acme, ...acme.dependencies].map((one) => [one.proto.name, one]))
+    const importing = (publicDependency: readonly number[]) =>
+      createFileRegistry({ ...between, publicDependency: [...publicDependency] }, (path) =>
+        files.get(path),
+      ).getFile('between.proto') as DescFile
+    expect(problemsOf(serviceOf([importing([])], undefined, 50003))).to.have.length(1)
+    expect(problemsOf(serviceOf([importing([0])], undefined, 50003))).to.deep.equal([])
   })
 
   for (const number of [50001, 50002, 50003]) {
