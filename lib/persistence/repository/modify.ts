@@ -27,7 +27,7 @@ const ATTEMPTS = 4
  * one that the call joins.
  * @param database - what transactions of the repository belong to.
  */
-export function modify<E extends object, K>(
+export async function modify<E extends object, K>(
   repository: Modifiable<E, K>,
   database: object,
   key: K,

@@ -89,8 +89,10 @@ export class RowWriter<E extends object, C extends RowCall> {
     throw new Aborted('the value to increment was changed at the same time again and again: call again')
   }
 
-  /** In key order, so that two batches never wait for each other. */
-  /** @param maxBytes - of all updated rows; an engine that can end a read counts them as they arrive. */
+  /**
+   * In key order, so that two batches never wait for each other.
+   * @param maxBytes - of all updated rows; an engine that can end a read counts them as they arrive.
+   */
   async updateMany(call: C, patches: readonly Patched[], scope: Scope, maxBytes = Infinity): Promise<E[]> {
     const { model } = this.of
     const { keys } = model

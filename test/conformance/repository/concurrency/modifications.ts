@@ -98,6 +98,11 @@ export const modifications = (holder: Holder): void => {
         await rejection(specimens().get('c'), ErrNotFound)
       }))
 
+    it('rejects options that are out of range, and does not throw', async () => {
+      const modifying = specimens().modify('a', grow, { maxAttempts: 0 })
+      await rejection(modifying, RangeError, 'maxAttempts is 0')
+    })
+
     it('is a savepoint of the transaction around it, which has its own retries', () =>
       inAcme(async () => {
         const failing = specimens().transaction(async () => {
