@@ -26,3 +26,11 @@ export function suppressed({ type }: ResourceModel, operation: string, context: 
   )
   return error
 }
+
+/** Reports in the log that a trigger has changed the tenant of a row. @returns what the caller gets. */
+export function moved({ type }: ResourceModel, context: RequestContext): Internal {
+  const message = `a trigger of the table of ${type} changed the tenant of a row, which was rolled back`
+  const error = new Internal(message)
+  context.reportFailure(message, error, true)
+  return error
+}

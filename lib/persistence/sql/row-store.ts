@@ -287,7 +287,7 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, Finds<E>
   ): Promise<E | undefined> {
     const { rows, affected } = await call.on.run(statement, values, call)
     if (this.statements.canReturn) return rows[0] && this.#hydrate(rows[0])
-    return affected === 0 ? undefined : this.get(call, { key, tenant })
+    return affected === 0 ? undefined : ((await this.get(call, { key, tenant })) ?? this.#first([]))
   }
 
   #first(rows: readonly Row[]): E {

@@ -1,4 +1,5 @@
 import type { ResourceModel } from '../../resource/resource-model.js'
+import { partIn } from '../../resource/keys/key-part.js'
 import { incrementsIn } from '../../resource/values/increment.js'
 import type { Values } from '../contract/new-entity.js'
 import type { TableName } from '../dialects/catalog/table-definition.js'
@@ -18,7 +19,7 @@ import {
   type Rows,
   type RowWrite,
 } from '../rows/rows.js'
-import { NotInserted, suppressed } from '../rows/suppressed-writes.js'
+import { moved, NotInserted, suppressed } from '../rows/suppressed-writes.js'
 
 /** Whether triggers of a table may leave writes out. The catalog is read once, before the first write. */
 export class SuppressingTriggers {
@@ -55,8 +56,9 @@ export class SuppressingTriggers {
 }
 
 /**
- * Tells rows that a trigger does not let be written from rows that do not exist. Its writes run in a
- * transaction, so that an error takes back what the trigger has written.
+ * Tells rows that a trigger does not let be written from rows that do not exist, and finds rows that a trigger
+ * gives to another tenant. Its writes run in a transaction, so that an error takes back what the trigger has
+ * written.
  */
 export class GuardedRows<E extends object> implements Rows<E> {
   readonly get: Rows<E>['get']
@@ -97,7 +99,7 @@ export class GuardedRows<E extends object> implements Rows<E> {
   async insert(call: SqlCall, write: RowWrite): Promise<E> {
     if (!(this.triggers.known ?? (await this.triggers.read(call)))) return this.next.insert(call, write)
     try {
-      return await this.next.insert(call, write)
+      return this.#ofTenant(await this.next.insert(call, write), write.row, call)
     } catch (error) {
       const isLeftOut = error instanceof NotInserted || error instanceof ReferencesChanged
       throw isLeftOut ? suppressed(this.model, 'created', call.context) : error
@@ -111,7 +113,7 @@ export class GuardedRows<E extends object> implements Rows<E> {
     const before = await this.next.get(call, row, { lock: FOR_WRITE })
     const updated = before && (await this.next.update(call, write))
     if (before !== undefined && updated === undefined) throw suppressed(this.model, 'updated', call.context)
-    return updated
+    return updated && this.#ofTenant(updated, write.row, call)
   }
 
   async delete(call: SqlCall, write: RowWrite): Promise<boolean> {
@@ -133,6 +135,13 @@ export class GuardedRows<E extends object> implements Rows<E> {
     const restored = isDeleted ? await this.next.undelete(call, write) : undefined
     if (isDeleted && restored === undefined) throw suppressed(this.model, 'undeleted', call.context)
     return restored
+  }
+
+  /** @throws Internal if a trigger has written the row of one tenant as the row of another. */
+  #ofTenant(written: E, { tenant }: Reach, { context }: SqlCall): E {
+    const { tenant: field } = this.model
+    if (field === undefined || tenant === undefined || partIn(field, written) === tenant) return written
+    throw moved(this.model, context)
   }
 
   async #updateEach(call: SqlCall, items: readonly RowPatch[], reach: Reach): Promise<(E | undefined)[]> {

@@ -3,7 +3,7 @@ import type { DataSource } from 'typeorm'
 import { BeforeUpdate, Column, Entity, PrimaryColumn } from 'typeorm'
 import { ETag, Resource, SoftDeletable, TenantScoped } from '../../../decorators/index.js'
 import { type CallFailure, RequestContext } from '../../../lib/context.js'
-import { ErrNotFound, ErrPreconditionFailed } from '../../../lib/errors.js'
+import { ErrNotFound, ErrPreconditionFailed, Internal } from '../../../lib/errors.js'
 import { repositoryOf } from '../../../lib/persistence/repository-of.js'
 import { createTables } from '../../../lib/persistence/schema/create-tables.js'
 import { transaction } from '../../../lib/persistence/sql/transaction.js'
@@ -128,6 +128,56 @@ describeOn('a write that a trigger suppresses', ENGINES, (backend) => {
       ])
       expect(failures).to.deep.equal([])
     })
+  })
+})
+
+/** What makes a row with the title `move` one of the tenant `umbra`. */
+const MOVING: Readonly<Record<string, readonly string[]>> = {
+  postgres: [
+    `CREATE FUNCTION move() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+       IF NEW.title = 'move' THEN NEW.account_id := 'umbra'; END IF; RETURN NEW; END $$`,
+    'CREATE TRIGGER moves BEFORE INSERT OR UPDATE ON clips FOR EACH ROW EXECUTE FUNCTION move()',
+  ],
+  mysql: ['INSERT', 'UPDATE'].map(
+    (event) =>
+      `CREATE TRIGGER moves_${event} BEFORE ${event} ON clips FOR EACH ROW SET NEW.account_id = IF(NEW.title = 'move', 'umbra', NEW.account_id)`,
+  ),
+}
+const MOVERS = [...databases, ...merged].filter(({ name }) => !/sqlite/.test(name))
+
+describeOn('a trigger that gives a row to another tenant', MOVERS, (backend) => {
+  it('is INTERNAL, is logged on PostgreSQL, and leaves nothing behind', async () => {
+    const { dataSource, database, close } = await backend.open([Clip])
+    const failures: CallFailure[] = []
+    try {
+      await createTables(dataSource!, [Clip], database!.dialect.name)
+      for (const text of MOVING[/postgres/.test(backend.name) ? 'postgres' : 'mysql']!)
+        await dataSource!.query(text)
+      const clips = new (repositoryOf(Clip))(dataSource!)
+      const principal = { tenant: 'acme', subject: 'ada', groups: [], scopes: [] }
+      const onFailure = (failure: CallFailure) => void failures.push(failure)
+      await new RequestContext({ principal, onFailure }).run(async () => {
+        await clips.create({ id: 'a', title: 'free' })
+        const writes: readonly (() => Promise<unknown>)[] = [
+          () => clips.create({ id: 'b', title: 'move' }),
+          () => clips.update('a', { title: 'move' }, ['title']),
+          () => clips.modify('a', () => ({ title: 'move' })),
+          () => clips.batchUpdate([{ key: 'a', entity: { title: 'move' }, fieldMask: ['title'] }] as never),
+        ]
+        for (const write of writes) {
+          failures.length = 0
+          await rejection(write(), Internal)
+          if (/postgres/.test(backend.name))
+            expect(failures.map(({ message }) => message).join()).to.match(/changed the tenant/)
+          expect(await clips.get('a')).to.include({ title: 'free' })
+        }
+      })
+      await RequestContext.as({ tenant: 'umbra', subject: 'eve' }, async () =>
+        expect((await clips.list({})).items).to.deep.equal([]),
+      )
+    } finally {
+      await close()
+    }
   })
 })
 
