@@ -66,3 +66,60 @@ onEachEngine('a column that a contract changes', (database, dialect) => {
     expect(await database().rows('SELECT id FROM lamps ORDER BY id')).to.have.length(2)
   })
 })
+
+const EXPRESSIONS: Readonly<Record<string, string>> = {
+  call: "concat('a', 'b')",
+  sum: '1 + 2',
+  collated: "'a' collate utf8mb4_bin",
+  product: '(1 + 2) * (3 + 4)',
+  caller: 'current_user()',
+  other: '`sum`',
+  chosen: "case when `sum` = '3' then 'a' else 'b' end",
+  text: "'case'",
+}
+
+/** Texts with these defaults; all wider in the second version. */
+function lampsOf(version: 1 | 2) {
+  class Lamp {
+    @PrimaryGeneratedColumn() id!: number
+  }
+  for (const name of Object.keys(EXPRESSIONS)) {
+    Reflect.defineMetadata('design:type', String, Lamp.prototype, name)
+    Column({ length: version * 100 })(Lamp.prototype, name)
+  }
+  Entity('lamps')(Lamp)
+  Resource({ shared: true })(Lamp)
+  return { Lamp }
+}
+
+onEachEngine('a default that is an expression', (database, dialect) => {
+  it('is kept where its column changes', async () => {
+    if (dialect !== 'mysql') return
+    const files: Record<string, string> = {}
+    const ship = async (version: 1 | 2) => {
+      const { changes } = await migrate({ url: database().url, files }).diff(
+        schemaModel(Object.values(lampsOf(version))),
+      )
+      for (const { what, up, down } of [...changes.expand, ...changes.contract])
+        Object.assign(
+          files,
+          file(`${String(Object.keys(files).length / 2 + 2).padStart(4, '0')}_${what}`, up, down),
+        )
+      await migrate({ url: database().url, files }).up()
+    }
+    const defaults = () =>
+      database().rows(
+        `SELECT column_name AS name, column_default AS fallback FROM information_schema.columns WHERE table_schema = database() AND table_name = 'lamps' ORDER BY column_name`,
+      )
+    await ship(1)
+    for (const [name, expression] of Object.entries(EXPRESSIONS))
+      await database().rows(`ALTER TABLE lamps ALTER \`${name}\` SET DEFAULT (${expression})`)
+    const old = await defaults()
+    const first = Object.keys(files).length
+    await ship(2)
+    expect(Object.keys(files).length).to.be.above(first)
+    expect(await defaults()).to.deep.equal(old)
+    await migrate({ url: database().url, files }).down((Object.keys(files).length - first) / 2)
+    expect(await defaults()).to.deep.equal(old)
+  })
+})

@@ -29,11 +29,13 @@ const alterTable = (table: TableName, ...actions: readonly string[]): string =>
 /** MySQL 8 takes no literal as a default there, and no server an index of the whole column. */
 const HAS_NO_LITERAL = /^(?:(?:tiny|medium|long)?(?:text|blob)|json|geometry)$/i
 
-/** An expression is in parentheses, the time alone aside. */
-const defaultOf = (type: string, value: string): string => {
-  const isCall = /^\w+\(/.test(value) && !/^CURRENT_TIMESTAMP/i.test(value)
-  return (isCall || HAS_NO_LITERAL.test(type)) && !value.startsWith('(') ? `(${value})` : value
-}
+/** A default that is written without parentheses. */
+const PLAIN_DEFAULT =
+  /^(?:[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|0x[\da-f]+|(?:[bnx]|_\w+)?'(?:[^'\\]|\\[^]|'')*'|null|true|false|current_timestamp(?:\(\d*\))?(?: on update current_timestamp(?:\(\d*\))?)?)$/i
+
+/** An expression is written in parentheses, except the current time. */
+const defaultOf = (type: string, value: string): string =>
+  PLAIN_DEFAULT.test(value) && !HAS_NO_LITERAL.test(type) ? value : `(${value})`
 
 const columnText = (column: ColumnDefinition): string => {
   const { name, type, isText } = column
