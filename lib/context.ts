@@ -31,6 +31,19 @@ interface ContextFields {
   readonly transaction: CallTransaction | undefined
   /** The call only validates (AIP-163): all writes of repositories are rolled back. Only a server sets it. */
   readonly validateOnly: boolean
+  /** What was decided about an operation of a repository; undefined outside of one. Only a server sets it. */
+  readonly access: OperationDecision | undefined
+}
+
+/** What was decided about an operation of a repository that the server or a function has called. */
+export interface OperationDecision {
+  /**
+   * Carries an operation out as it was decided.
+   * @param repository - that was asked for it.
+   * @param unrestricted - carries operations of the repository out on all rows of the tenant.
+   * @returns undefined where nothing was decided about operations of its kind on the repository.
+   */
+  carryOut(repository: object, operation: object, unrestricted: object): Promise<unknown> | undefined
 }
 
 /** What a context knows about the transactions of its call. The rest belongs to the databases. */
@@ -110,6 +123,7 @@ export class RequestContext implements ContextFields {
   readonly deadline: number | undefined
   readonly transaction: CallTransaction | undefined
   readonly validateOnly: boolean
+  readonly access: OperationDecision | undefined
   readonly #signal: GivenFields['signal']
   readonly #onSystem: GivenFields['onSystem']
   readonly #onFailure: GivenFields['onFailure']
@@ -127,6 +141,7 @@ export class RequestContext implements ContextFields {
     this.deadline = fields.deadline
     this.transaction = fields.transaction
     this.validateOnly = fields.validateOnly === true
+    this.access = fields.access
     // Code that holds the context of a call must not be able to turn it into another call.
     if (new.target === RequestContext) Object.freeze(this)
   }
@@ -190,7 +205,7 @@ export class RequestContext implements ContextFields {
   /** Runs `fn` in this context, and logs its errors. */
   async runLogged(fn: () => unknown): Promise<void> {
     try {
-      await this.run(fn)
+      await (this.access === undefined ? this : this.with({ access: undefined })).run(fn)
     } catch (error) {
       this.reportFailure('a function failed that was to run after a commit', error)
     }
@@ -240,13 +255,13 @@ export class RequestContext implements ContextFields {
   /** Runs `fn` outside of every transaction of the running call, with the rest of its context. */
   static detached<T>(fn: () => T): T {
     const current = RequestContext.current()
-    return current.with({ transaction: current.transaction?.detached() }).run(fn)
+    return current.with({ transaction: current.transaction?.detached(), access: undefined }).run(fn)
   }
 
   /** Runs `fn` as `principal`, with the rest of the current context. */
   static as<T>(principal: Partial<Principal>, fn: () => T): T {
     return RequestContext.current()
-      .with({ principal: frozenPrincipal(principal), system: undefined })
+      .with({ principal: frozenPrincipal(principal), system: undefined, access: undefined })
       .run(fn)
   }
 
@@ -262,7 +277,7 @@ export class RequestContext implements ContextFields {
     if ('tenant' in scope && (typeof scope.tenant !== 'string' || scope.tenant === ''))
       throw new TypeError('asSystem: tenant is there and empty: leave it out to mean every tenant')
     // Each use has its own scope object, so that each use is reported.
-    const context = RequestContext.current().with({ system: { ...scope } })
+    const context = RequestContext.current().with({ system: { ...scope }, access: undefined })
     const unseen = (): void => context.#reportUnseen()
     let result: T
     try {

@@ -125,7 +125,7 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
         'lib/persistence/contract/update-mask.ts',
         'lib/persistence/contract/precondition.ts',
         'lib/persistence/repository/repository-view.ts',
-        'lib/persistence/repository/thrown-errors.ts',
+        'lib/persistence/repository/repository-operation.ts',
         'lib/persistence/contract/batch.ts',
         'lib/persistence/contract/repository.ts',
         'lib/persistence/contract/scope.ts',

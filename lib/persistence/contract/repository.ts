@@ -207,10 +207,10 @@ export interface Repository<T extends object, K = string> {
   /** Where a database has the rows, by the schema and prefix of the DataSource. No caller may be told. */
   readonly table?: { readonly schema: string | undefined; readonly name: string }
   /**
-   * True if every operation that takes `where` applies it. A server whose authorizer decides by row does not
-   * start with another repository.
+   * True if every operation is carried out as the `access` of its context decides. Repositories that extend
+   * those of the framework do. A server whose authorizer decides by row does not start with another one.
    */
-  readonly appliesWhere?: boolean
+  readonly carriesDecisions?: boolean
   /** A server asks before it binds its addresses. */
   startUpCheck?(): StartUpFindings | Promise<StartUpFindings>
   /** Protects the secrets of a call before a transaction begins for it. A server calls it. */

@@ -73,22 +73,3 @@ export function byKey<E extends object>(model: ResourceModel<E>, entities: reado
   }
   return found
 }
-
-/**
- * Options with more, for another operation. Nothing is read of them: whether that operation reads `where` is
- * watched where an authorizer decides by row.
- */
-export const joinOptions = <A extends object, B extends object>(options: A | undefined, more: B): A & B =>
-  Object.defineProperties(
-    {},
-    {
-      ...Object.getOwnPropertyDescriptors(options ?? {}),
-      ...Object.getOwnPropertyDescriptors(more),
-    },
-  ) as A & B
-
-/** `where` alone, which is not read. */
-export const whereOf = (options: RowOptions): Pick<RowOptions, 'where'> => {
-  const where = Object.getOwnPropertyDescriptor(options, 'where')
-  return where === undefined ? {} : (Object.defineProperty({}, 'where', where) as Pick<RowOptions, 'where'>)
-}

@@ -12,7 +12,6 @@ import type {
   SendOptions,
   WriteOperation,
 } from '../repository/operations.js'
-import { recordThrown } from '../repository/thrown-errors.js'
 import type { MemoryCall, MemoryDatabase, MemoryRows } from './memory-database.js'
 import type { MemoryReferable, MemoryReferences } from './memory-references.js'
 
@@ -35,7 +34,7 @@ export class MemoryOperations implements Operations<MemoryCall> {
     const { context } = scope
     const lock = lockOf(this.database, this.#named(name), options, settings)
     const read = (rows: MemoryRows) => work({ call: { ...rows, context }, scope, lock })
-    return outward(this.database.perform(options?.context, this.#named(name), read))
+    return toCaller(this.database.perform(options?.context, this.#named(name), read))
   }
 
   async write<T>(
@@ -59,7 +58,7 @@ export class MemoryOperations implements Operations<MemoryCall> {
         },
       })
     }
-    return outward(this.database.perform(options?.context, this.#named(name), written))
+    return toCaller(this.database.perform(options?.context, this.#named(name), written))
   }
 
   #send<T>(
@@ -82,9 +81,3 @@ export class MemoryOperations implements Operations<MemoryCall> {
     return `${this.model.entity.name}.${name}`
   }
 }
-
-/** The errors as a caller gets them. */
-const outward = <T>(work: Promise<T>): Promise<T> =>
-  toCaller(work).catch((error: unknown) => {
-    throw recordThrown(error)
-  })

@@ -8,12 +8,11 @@ import type { Values } from '../contract/new-entity.js'
 import { joined } from '../contract/open-transaction.js'
 import { Precondition } from '../contract/precondition.js'
 import { forWrite } from '../contract/row-lock.js'
-import { joinOptions, whereOf } from '../contract/scope.js'
 import { resolveMask } from '../contract/update-mask.js'
 import type { ModifyOptions, ReadOptions, TransactionOptions, WriteOptions } from '../contract/repository.js'
 
 /** What `modify` needs of a repository: its operations, overridden or not. */
-interface Modifiable<E extends object, K> {
+export interface Modifiable<E extends object, K = unknown> {
   readonly model: ResourceModel<E>
   transaction<R>(fn: (context: RequestContext) => Promise<R>, options?: TransactionOptions): Promise<R>
   get(key: K, options?: ReadOptions): Promise<E>
@@ -34,20 +33,20 @@ export async function modify<E extends object, K>(
   change: (current: E) => Patch<E> | Promise<Patch<E>>,
   options: ModifyOptions = {},
 ): Promise<E> {
-  const { context, ifMatch } = options
-  const reach = whereOf(options)
+  const { context, ifMatch, where } = options
+  const reach = where === undefined ? {} : { where }
   const asked =
     attemptsOf(options, `${repository.model.entity.name}.modify`) ??
     (joined(database, context) === undefined ? ATTEMPTS : undefined)
   return repository.transaction(
     async (inside) => {
-      const current = await repository.get(key, joinOptions(reach, { context: inside, ...forWrite }))
+      const current = await repository.get(key, { ...reach, context: inside, ...forWrite })
       // Before anything of the caller's has run.
       Precondition.of(repository.model, ifMatch)?.check(current)
       const patch: unknown = await change(current)
       const mask = maskOf(repository.model, patch, options)
       if (mask.length === 0) return current
-      return repository.update(key, patch as Patch<E>, mask, joinOptions(options, { context: inside }))
+      return repository.update(key, patch as Patch<E>, mask, { ...options, context: inside })
     },
     { ...(context !== undefined && { context }), ...(asked !== undefined && { maxAttempts: asked }) },
   )

@@ -7,6 +7,7 @@ import type { SecretOptions } from '../contract/secret-fields.js'
 import type { RepositoryFamily } from '../deletion/rules/repository-family.js'
 import type { RowCall } from '../rows/row-call.js'
 import type { RowWriter } from '../rows/row-writer.js'
+import type { Modifiable } from './modify.js'
 import type { RowsBackend } from './rows-backend.js'
 
 /** Options of every repository. */
@@ -14,6 +15,8 @@ export interface StandardOptions extends Sources, PagingOptions, SecretOptions {
 
 /** What the operations of a repository need. */
 export interface RepositoryCore<E extends object, C extends RowCall, X extends RequestContext> {
+  /** With what an application overrides. */
+  readonly repository: Modifiable<E>
   readonly model: ResourceModel<E>
   readonly options: StandardOptions
   readonly backend: RowsBackend<E, C, X>

@@ -1,5 +1,6 @@
+import type { RequestContext } from '../../context.js'
 import type { NewEntity } from '../../resource/new-entity-of.js'
-import type { CredentialField, SecretField } from '../../resource/resource-model.js'
+import type { CredentialField, ResourceModel, SecretField } from '../../resource/resource-model.js'
 import type { Patch } from '../../resource/values/increment.js'
 import type { Verification } from '../contract/credential-check.js'
 import type { ReferringOptions } from '../contract/related-options.js'
@@ -13,11 +14,13 @@ import type {
   ListFilter,
   ListOptions,
   ListScope,
+  ModifyOptions,
   OperationOptions,
   Page,
   ReadOptions,
   ReadTogether,
   RowOptions,
+  TransactionOptions,
   UndeleteOptions,
   UpdateOptions,
 } from '../contract/repository.js'
@@ -33,6 +36,7 @@ export type Operation<E extends object = object, K = unknown> =
   | Asked<'verify', { readonly credential: CredentialField; readonly token: string }, OperationOptions>
   | Asked<'create', { readonly entity: NewEntity<E> }, OperationOptions & ReferringOptions>
   | Asked<'update', Written<E, K>, UpdateOptions>
+  | Asked<'modify', Modified<E, K>, ModifyOptions>
   | Asked<'delete', { readonly key: K }, DeleteOptions>
   | Asked<'undelete', { readonly key: K }, UndeleteOptions>
   | Asked<'batchUpdate', { readonly items: readonly BatchUpdateItem<K, E>[] }, BatchUpdateOptions>
@@ -53,6 +57,11 @@ interface Written<E extends object, K> {
   readonly mask: readonly string[] | undefined
 }
 
+interface Modified<E extends object, K> {
+  readonly key: K
+  readonly change: (current: E) => Patch<E> | Promise<Patch<E>>
+}
+
 /** The operations of one kind. */
 export type OperationOf<Kind extends Operation['kind'], E extends object = object, K = unknown> = Extract<
   Operation<E, K>,
@@ -70,10 +79,18 @@ export interface Results<E extends object> {
   verify: Verification<E>
   create: E
   update: E
+  modify: E
   delete: void
   undelete: E
   batchUpdate: E[]
   batchDelete: void
   remint: string
   purgeExpired: number
+}
+
+/** Carries operations of one repository out on all rows of the tenant. Overrides are not called. */
+export interface Unrestricted {
+  readonly model: ResourceModel
+  perform<Kind extends Operation['kind']>(operation: OperationOf<Kind>): Promise<Results<object>[Kind]>
+  transaction<R>(fn: (context: RequestContext) => Promise<R>, options: TransactionOptions): Promise<R>
 }

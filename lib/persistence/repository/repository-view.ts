@@ -43,6 +43,9 @@ const seenThrough = (
   return { value: (...operands: Operands) => around(name, operands, run(operands)), configurable: true }
 }
 
+/** The repository that a view shows; the repository itself otherwise. */
+export const shownBy = (repository: object): object => shown.get(repository) ?? repository
+
 /** The context of the call: the one that its options name, else the current one. */
 export const contextOf = (operands: Operands): RequestContext => {
   const contexts = operands.map((operand) => (operand as OperationOptions | null | undefined)?.context)
@@ -59,6 +62,6 @@ export const recordOwn = (prototype: object): readonly string[] =>
 
 /** Whether an application overrides the method of the framework's class. */
 export const isOverridden = (repository: object, name: string): boolean => {
-  const method: unknown = Reflect.get(shown.get(repository) ?? repository, name)
+  const method: unknown = Reflect.get(shownBy(repository), name)
   return !(typeof method === 'function' && ownMethods.has(method))
 }

@@ -5,7 +5,7 @@ import type { Patch } from '../../resource/values/increment.js'
 import type { Verification } from '../contract/credential-check.js'
 import { checkNewKey } from '../contract/new-entity.js'
 import { watched } from '../contract/open-transaction.js'
-import type { Operation, OperationOf, Results } from './repository-operation.js'
+import type { Operation, OperationOf, Results, Unrestricted } from './repository-operation.js'
 import type { ReferringOptions } from '../contract/related-options.js'
 import type {
   BatchDeleteOptions,
@@ -30,13 +30,12 @@ import type {
   UpdateOptions,
 } from '../contract/repository.js'
 import { recordOwn } from './repository-view.js'
-import { joinOptions, scopeOf } from '../contract/scope.js'
+import { scopeOf } from '../contract/scope.js'
 import { checkMinter, type PrepareSecrets, prepareSecrets } from '../contract/secret-fields.js'
 import { relatedQuestions } from '../deletion/rules/related-questions.js'
 import { RepositoryFamily } from '../deletion/rules/repository-family.js'
 import type { RowCall } from '../rows/row-call.js'
 import { RowWriter } from '../rows/row-writer.js'
-import { modify } from './modify.js'
 import { watchOverrides } from './overrides-in-transactions.js'
 import { READS } from './read-operations.js'
 import type { Performers, RepositoryCore, StandardOptions } from './performers.js'
@@ -59,7 +58,7 @@ export abstract class StandardRepository<
   X extends RequestContext,
   K = string,
 > implements Repository<E, K> {
-  readonly appliesWhere = true
+  readonly carriesDecisions = true
   readonly isForDevelopment: boolean
   readonly #core: RepositoryCore<E, C, X>
 
@@ -75,7 +74,7 @@ export abstract class StandardRepository<
     const { resource } = backend
     const memberOf = () => backend.memberOf()
     const family = new RepositoryFamily(resource.model, memberOf, backend.family, writer, options)
-    this.#core = { model, options, backend, writer, family }
+    this.#core = { repository: this as never, model, options, backend, writer, family }
     watchOverrides(this, OWN, backend.database)
   }
 
@@ -99,7 +98,7 @@ export abstract class StandardRepository<
   }
 
   async exists(list?: ListFilter, options?: FilterScope): Promise<boolean> {
-    return (await this.count(list, joinOptions(options, { limit: 1 }))) > 0
+    return (await this.count(list, { ...options, limit: 1 })) > 0
   }
 
   create(entity: NewEntity<E>, options?: OperationOptions & ReferringOptions): Promise<E> {
@@ -111,11 +110,7 @@ export abstract class StandardRepository<
   }
 
   modify(key: K, change: (current: E) => Patch<E> | Promise<Patch<E>>, options?: ModifyOptions): Promise<E> {
-    return this.#watched(
-      'modify',
-      options?.context,
-      modify(this, this.#core.backend.database, key, change, options),
-    )
+    return this.#run({ kind: 'modify', key, change, options })
   }
 
   delete(key: K, options?: DeleteOptions): Promise<void> {
@@ -188,13 +183,27 @@ export abstract class StandardRepository<
     return this.#run({ kind: 'remint', credential, key, options })
   }
 
-  /** Every operation but those that consist of others passes here. */
+  /** Every operation passes here: as it was decided about the call, and else on all rows of the tenant. */
   #run<Kind extends Operation['kind']>(operation: OperationOf<Kind, E>): Promise<Results<E>[Kind]> {
     const { kind, options } = operation
     const given = options?.context
-    const call = (PERFORMERS[kind] as Performers<Kind>[Kind])(this.#core, operation)
-    const isOutside = RequestContext.current().transaction === undefined && given?.transaction === undefined
+    const current = RequestContext.current()
+    const { access } = given ?? current
+    const decided = access?.carryOut(this, operation, this.#unrestricted())
+    const call =
+      (decided as Promise<Results<E>[Kind]> | undefined) ??
+      (PERFORMERS[kind] as Performers<Kind>[Kind])(this.#core, operation)
+    const isOutside = current.transaction === undefined && given?.transaction === undefined
     return isOutside ? call : this.#watched(kind, given, call)
+  }
+
+  #unrestricted(): Unrestricted {
+    return {
+      model: this.model as ResourceModel,
+      perform: (operation) =>
+        (PERFORMERS[operation.kind] as Performers<'get'>['get'])(this.#core, operation as never) as never,
+      transaction: (fn, options) => this.#transaction(fn, options),
+    }
   }
 
   /** A transaction around an operation learns of its promise, so that it does not end before it. */

@@ -9,11 +9,20 @@ import { mint, protectNew } from '../contract/secret-fields.js'
 import { notFound } from '../rows/misses.js'
 import type { RowCall } from '../rows/row-call.js'
 import { targetOf } from '../rows/row-target.js'
+import { modify } from './modify.js'
 import { purgeExpired } from './purge-expired.js'
 import type { Performers, RepositoryCore } from './performers.js'
 
 type Writing =
-  'create' | 'update' | 'delete' | 'undelete' | 'batchUpdate' | 'batchDelete' | 'remint' | 'purgeExpired'
+  | 'create'
+  | 'update'
+  | 'modify'
+  | 'delete'
+  | 'undelete'
+  | 'batchUpdate'
+  | 'batchDelete'
+  | 'remint'
+  | 'purgeExpired'
 
 /** Operations that write: each checks what it is given before a transaction begins for it. */
 export const WRITES: Performers<Writing> = {
@@ -45,6 +54,9 @@ export const WRITES: Performers<Writing> = {
       const row = { key, scope, ifMatch: options?.ifMatch }
       return operation.send((call) => writer.update(call, row, patch))
     }),
+
+  modify: ({ repository, backend }, { key, change, options }) =>
+    modify(repository, backend.database, key, change, options),
 
   delete: async ({ model, options: own, backend, writer, family }, { key, options }) => {
     const together = family.deletes

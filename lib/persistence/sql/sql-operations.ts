@@ -18,7 +18,6 @@ import type {
   SendOptions,
   WriteOperation,
 } from '../repository/operations.js'
-import { recordThrown } from '../repository/thrown-errors.js'
 import type { SqlCall } from '../rows/row-call.js'
 import type { IndexErrors } from '../schema/index-errors.js'
 import type { DataSourceCheck } from '../start-up/data-source-check.js'
@@ -170,7 +169,7 @@ export class SqlOperations implements Operations<SqlCall> {
         ? on.perform(this.#named(name), checked ?? (() => work(call)))
         : (checked?.() ?? work(call)))
     } catch (error) {
-      throw recordThrown(toCaller(error, indexes, REFERRING.has(name)))
+      throw toCaller(error, indexes, REFERRING.has(name))
     }
   }
 

@@ -56,9 +56,9 @@ export class SuppressingTriggers {
 }
 
 /**
- * Tells rows that a trigger does not let be written from rows that do not exist, and finds rows that a trigger
- * gives to another tenant. Its writes run in a transaction, so that an error takes back what the trigger has
- * written.
+ * Tells rows that a trigger does not let be written from rows that do not exist, and finds rows to which a
+ * trigger gives another tenant. Its writes run in a transaction, so that an error takes back what the trigger
+ * has written.
  */
 export class GuardedRows<E extends object> implements Rows<E> {
   readonly get: Rows<E>['get']

@@ -6,7 +6,13 @@ import type { Repository } from '../../persistence/contract/repository.js'
 import type { Operation } from 'ashlar-annotations/google/longrunning/operations_pb.js'
 import type { Deadline } from './deadline.js'
 import type { Method } from './method.js'
-import type { CallReferences, FilterAccess, RelatedDecisions, RowAccess } from './row-access.js'
+import type {
+  CallReferences,
+  FilterAccess,
+  RelatedDecisions,
+  RowAccess,
+  RowAccessKind,
+} from './row-access.js'
 
 /**
  * A call on its way through the chain: which method is called, from where, with what, and until when. What
@@ -64,11 +70,11 @@ export class Call {
 
   /** As {@link ServerCall} has it; only authorization knows to what the call is restricted. */
   restricted<R extends object>(this: Restrictions, repository: R): RestrictedOperations<R> {
-    const whole: object = repository
-    const access = this.rowAccess ?? this.ownAccess
-    const within = access?.restrict(whole as Repository<object>, 'acts') ?? whole
-    const restricted = this.references?.restrict(whole as Repository<object>, within as Repository<object>)
-    return (restricted ?? within) as RestrictedOperations<R>
+    return restrictedTo(
+      this,
+      repository as object as Repository<object>,
+      'acts',
+    ) as object as RestrictedOperations<R>
   }
 }
 
@@ -88,6 +94,16 @@ export interface Restrictions {
   /** Which relations a filter and an order may lead through; left out where none can. */
   readonly filterAccess?: FilterAccess | undefined
 }
+
+/** The repository as the call may use it. */
+export const restrictedTo = (
+  { rowAccess, ownAccess, references }: Restrictions,
+  repository: Repository<object>,
+  kind: RowAccessKind,
+): Repository<object> =>
+  (rowAccess ?? ownAccess)?.restrict(repository, kind, references) ??
+  references?.restrict(repository, kind) ??
+  repository
 
 /** Starts the operations of calls; the work continues after its call has ended. */
 export interface OperationStarter {

@@ -4,7 +4,7 @@ import type {
   Repository,
   Through,
 } from '../../persistence/contract/repository.js'
-import type { ReferringOptions, RowLimits } from '../../persistence/contract/related-options.js'
+import type { ReferenceAccess, RowLimits } from '../../persistence/contract/related-options.js'
 import type { NamedRelation } from '../../persistence/relations/relations-named.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 
@@ -13,8 +13,9 @@ export interface RowAccess {
   /**
    * The repository as this call may use it.
    * @param kind - what the repository is for.
+   * @param references - left out where nothing is written that refers to something.
    */
-  restrict(repository: Repository<object>, kind: RowAccessKind): Restricted
+  restrict(repository: Repository<object>, kind: RowAccessKind, references?: CallReferences): Restricted
 }
 
 /**
@@ -45,36 +46,22 @@ export interface Restricted extends Repository<object> {
   mustSee(keys: readonly string[], options: OperationOptions): Promise<void>
 }
 
-/** A write that may refer to other resources. */
-export interface ReferringWrite {
-  /** Of the repository: what an application may override. */
-  readonly operation: 'create' | 'update' | 'batchUpdate' | 'undelete'
-  /** The entities that are written, as far as the caller has said. */
-  readonly named: () => readonly object[]
-  /** Whether they are known when the write has begun, and not before. */
-  readonly isLate?: boolean
-  /** Whether only references of the request are checked, and not those that the server sets. */
-  readonly isOfRequest?: boolean
-}
-
-/** Writes of one repository, whose caller may not refer to everything. */
-export interface WritesReferences {
-  run<O extends OperationOptions, R>(
-    write: ReferringWrite,
-    options: O,
-    run: (options: O & ReferringOptions) => Promise<R>,
-  ): Promise<R>
+/** Writes of one repository for one call, whose caller may not refer to everything. */
+export interface ReferringWrites {
+  /** @param write - with the entities that the request has, before an override or a hook changes them. */
+  of(write: { readonly kind: string; readonly named?: () => readonly object[] }): {
+    readonly references: ReferenceAccess
+    /** Whether there is a limit to what the rows of the write may be. */
+    readonly isLimited: () => Promise<boolean>
+  }
 }
 
 /** What the caller of a call may refer to. */
 export interface CallReferences {
   /** Undefined where the resource of the repository refers to nothing. */
-  of(repository: Repository<object>): WritesReferences | undefined
-  /**
-   * The repository as a function of the application may use it.
-   * @param within - the repository, restricted where the authorizer decided by row.
-   */
-  restrict(repository: Repository<object>, within: Repository<object>): Repository<object>
+  of(repository: Repository<object>, kind: RowAccessKind): ReferringWrites | undefined
+  /** The repository as this call may use it, if the authorizer did not decide by row. */
+  restrict(repository: Repository<object>, kind: RowAccessKind): Repository<object>
 }
 
 /**

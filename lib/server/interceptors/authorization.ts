@@ -11,7 +11,7 @@ import type { OtherReads } from '../row-access/other-reads.js'
 import type { ReferenceDecisions } from '../row-access/reference-decisions.js'
 import { AuthorizedRelated } from '../row-access/related-access.js'
 import { rowAccess } from '../row-access/decided-by-row.js'
-import { noRowAccess, undeclared } from '../row-access/undeclared.js'
+import { noRowAccess, unasked } from '../row-access/undeclared.js'
 import type { RowAccessUse } from '../chain/row-access.js'
 import type { CallOperations, Metadata, WholeRequest } from '../../call.js'
 import type { Deadline } from '../chain/deadline.js'
@@ -96,16 +96,11 @@ export const authorization =
       writesShared: sharedWrites.has(method.path),
       rowAccess: handler.rowAccess,
       restrictsAllowed: authorizer.decidesByRow === true && RESTRICTED.has(handler.rowAccess),
-      ownAccess:
-        authorizer.decidesByRow === true && handler.rowAccess === 'none'
-          ? undeclared(method.desc)
-          : undefined,
       explain: explainsDenials ? explained : () => {},
     }
     const { changesRelated, asksLists, refers } = handler
     return (call) => {
       if (call.unreadable !== undefined) throw call.unreadable
-      if (asking.ownAccess !== undefined) Object.assign(call, { ownAccess: asking.ownAccess })
       const rule = rules.declared(call.path)
       if (rule === undefined) throw denied(call, asking, () => 'the method has no rule')
       const enter = (principal: Principal): ReplyOrPromise => {
@@ -172,7 +167,7 @@ export const authorization =
   }
 
 /** What may reach rows that its caller may not get. */
-const RESTRICTED: ReadonlySet<RowAccessUse> = new Set(['wrapsRead', 'writes', 'restricted'])
+const RESTRICTED: ReadonlySet<RowAccessUse> = new Set(['wrapsRead', 'writes', 'restricted', 'none'])
 
 /** How the calls of one method are decided about. */
 interface Asking {
@@ -182,8 +177,6 @@ interface Asking {
   readonly rowAccess: RowAccessUse
   /** Whether a call that is allowed as a whole is restricted all the same: by what the caller may get. */
   readonly restrictsAllowed: boolean
-  /** How `call.restricted` works in a function without row access, if the authorizer decides by row. */
-  readonly ownAccess: Restrictions['ownAccess']
   readonly explain: (call: Call, why: string) => void
 }
 
@@ -238,7 +231,11 @@ const allow = (
   asking: Asking,
   streamed?: Message,
 ): Promise<void> | undefined => {
-  if (rule.public === true) return undefined
+  if (rule.public === true) {
+    if (asking.rowAccess === 'none' && asking.restrictsAllowed)
+      Object.assign(call, { ownAccess: unasked(call.method.desc) })
+    return undefined
+  }
   const { authorizer, writesShared } = asking
   const template = templates.get(rule) ?? templateOf(call.method, rule)
   const { rest, requests, time } = call
@@ -290,7 +287,7 @@ const accept = (returned: Decision, question: Question, call: Call & Needs, aski
   if (decision === true && !restrictsAllowed) return
   if (decision === false)
     throw denied(call, asking, () => authorizer.explain?.(question) ?? refusalOf(question))
-  if (use === 'none') throw new TypeError(noRowAccess(call.method.desc))
+  if (use === 'none' && decision !== true) throw new TypeError(noRowAccess(call.method.desc))
   const access = rowAccess({
     decision,
     request: question,
@@ -300,7 +297,7 @@ const accept = (returned: Decision, question: Question, call: Call & Needs, aski
     explain: (why) => asking.explain(call, why),
   })
   // An allowed read needs no restriction itself; the function around it may read other resources.
-  const isOwnOnly = decision === true && use === 'wrapsRead'
+  const isOwnOnly = decision === true && (use === 'wrapsRead' || use === 'none')
   Object.assign(call, (isOwnOnly ? { ownAccess: access } : { rowAccess: access }) satisfies Restrictions)
 }
 

@@ -72,7 +72,7 @@ export const conflictOf = async (
 
 /** The soft-deleted entity of that key, if there is one. */
 export const deletedEntity = async (
-  repository: Repository<object>,
+  repository: Pick<Repository<object>, 'model' | 'list'>,
   key: string,
   options: Omit<ListScope, 'under'>,
 ): Promise<object | undefined> => {

@@ -27,7 +27,7 @@ export async function repositoryProblems(
   return problems
 }
 
-/** Repositories that would leave out what an authorizer decides by row, each said in words. */
+/** Repositories that cannot carry out what an authorizer decides by row. */
 export const rowAccessProblems = (
   { decidesByRow }: Authorizer,
   repositories: readonly Repository<object>[],
@@ -35,12 +35,12 @@ export const rowAccessProblems = (
   decidesByRow !== true
     ? []
     : [...new Set(repositories)]
-        .filter(({ appliesWhere }) => appliesWhere !== true)
+        .filter(({ carriesDecisions }) => carriesDecisions !== true)
         .map(({ model, constructor }) =>
           problem(
             'repository',
-            `${constructor.name}, the repository of ${model.type}, does not say that it applies \`where\`, and the authorizer decides by row`,
-            'apply it in every operation and set \`appliesWhere\` to true',
+            `${constructor.name}, the repository of ${model.type}, cannot restrict rows, and the authorizer decides by row`,
+            'extend TypeormRepository or MemoryRepository, which can',
           ),
         )
 

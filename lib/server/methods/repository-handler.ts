@@ -5,7 +5,7 @@ import type { Repository } from '../../persistence/contract/repository.js'
 import { isChecked } from '../../resource/relations/relation.js'
 import { messageOfReply } from '../chain/entity-reply.js'
 import type { HandledCall, Handler } from '../chain/handler.js'
-import type { RowAccess, RowAccessKind } from '../chain/row-access.js'
+import type { RowAccessKind } from '../chain/row-access.js'
 import { dryRun } from './dry-run.js'
 import { concealed, keysIn, requestMasks } from './resource-request.js'
 import { namedErrors } from '../chain/named-errors.js'
@@ -46,18 +46,21 @@ export const repositoryHandler = (
     ahead,
     run: afterAhead(ahead, (call: HandledCall) => {
       checkMasks?.(call)
-      const { respond } = call.rowAccess === undefined ? parts.all : parts.of(call.rowAccess)
+      const { respond } = parts
+      const isWhole = call.rowAccess === undefined && call.references === undefined
+      const within = isWhole ? repository : parts.within(call)
       const request = call.request as Message
-      if (!call.validateOnly) return startsOperation ? inOperation(call, respond) : respond(request, call)
-      const { ifMatch, ignoredMask, related, references, filterAccess } = call
+      if (!call.validateOnly)
+        return startsOperation ? inOperation(call, within, respond) : respond(request, call, within)
       return dryRun(
         repository,
         call.context,
         async (context) => {
-          const facts = { context, ifMatch, ignoredMask, related, references, filterAccess }
+          const { ifMatch, ignoredMask, related, filterAccess } = call
+          const facts = { context, ifMatch, ignoredMask, related, filterAccess }
           if (!startsOperation)
-            return concealed(repository.model, messageOfReply(await respond(request, facts)), method)
-          await respond(request, { ...facts, maxRows: MOST_IN_OPERATION })
+            return concealed(repository.model, messageOfReply(await respond(request, facts, within)), method)
+          await respond(request, { ...facts, maxRows: MOST_IN_OPERATION }, within)
           return create(OperationSchema, { done: true })
         },
         verb === 'delete' ? NEWEST : {},
@@ -73,29 +76,27 @@ const NEWEST = { isolation: 'read committed' } as const
 const MOST_IN_OPERATION = 100_000
 
 /** Responds in an operation, which goes on after the call. */
-const inOperation = (call: HandledCall, respond: Responder): Promise<Message> => {
+const inOperation = (call: HandledCall, repository: AnyRepository, respond: Responder): Promise<Message> => {
   const { ifMatch, ignoredMask, related } = call
   const request = call.request as Message
   return call.operations.start({}, async ({ signal }) =>
     messageOfReply(
-      await respond(request, {
-        context: RequestContext.current(),
-        ifMatch,
-        ignoredMask,
-        related: related?.during(signal),
-        maxRows: MOST_IN_OPERATION,
-      }),
+      await respond(
+        request,
+        {
+          context: RequestContext.current(),
+          ifMatch,
+          ignoredMask,
+          related: related?.during(signal),
+          maxRows: MOST_IN_OPERATION,
+        },
+        repository,
+      ),
     ),
   )
 }
 
-/** A repository, and what it returns for the method. */
-interface Parts {
-  readonly repository: AnyRepository
-  readonly respond: Responder
-}
-
-/** A standard method on its repository, restricted for calls whose authorizer decided by row. */
+/** A standard method on its repository, as each call may use it. */
 export const restrictable = (
   desc: DescMethod,
   method: StandardMethod,
@@ -103,15 +104,10 @@ export const restrictable = (
   limits: ListLimits,
 ) => {
   const use = rowAccessOf(method)
-  const partsOf = (within: AnyRepository): Parts => ({
-    repository: within,
-    respond: responder(method, desc, within, limits, repository),
-  })
-  const all = partsOf(repository)
   return {
-    /** For every call that is not restricted. */
-    all,
-    of: (rowAccess: RowAccess): Parts => partsOf(rowAccess.restrict(repository, use)),
+    respond: responder(method, desc, repository, limits),
+    within: ({ rowAccess, references }: HandledCall): AnyRepository =>
+      rowAccess?.restrict(repository, use, references) ?? references?.restrict(repository, use) ?? repository,
     checkReplay: (reply: Message, call: HandledCall) => mayRepeat(repository, use, reply, call),
   }
 }

@@ -7,7 +7,6 @@ import { InvalidArgument } from '../../errors.js'
 import { Precondition } from '../../persistence/contract/precondition.js'
 import type {
   BatchUpdateItem,
-  OperationOptions,
   RelatedAccess,
   RelatedOptions,
   Repository,
@@ -19,7 +18,7 @@ import { relationsNamed } from '../../persistence/relations/relations-named.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { EntityReply, type SingleReply } from '../chain/entity-reply.js'
 import { methodOf, valueOf } from '../chain/method.js'
-import type { CallReferences, FilterAccess, ReferringWrite } from '../chain/row-access.js'
+import type { FilterAccess } from '../chain/row-access.js'
 import { sparingImmutable } from './immutable-fields.js'
 import { conditional, conflictOf, firstThatHolds } from './etag-conditions.js'
 import { entityForm, listForm } from './reply-forms.js'
@@ -34,12 +33,11 @@ import { type ListLimits, totalSize } from './total-size.js'
 export type Facts = Pick<ServerCall, 'context' | 'ifMatch' | 'ignoredMask'> &
   Pick<RelatedOptions, 'maxRows'> & {
     readonly related?: RelatedAccess | undefined
-    /** What the caller may refer to; left out where nothing is written that refers to something. */
-    readonly references?: CallReferences | undefined
     /** For a list and a create; left out where nothing asks what else the caller may list. */
     readonly filterAccess?: FilterAccess | undefined
   }
-export type Responder = (request: Message, facts: Facts) => Promise<SingleReply>
+/** @param repository - as the call may use it. */
+export type Responder = (request: Message, facts: Facts, repository: AnyRepository) => Promise<SingleReply>
 type AnyRepository = Repository<object>
 
 type Responders = {
@@ -48,30 +46,24 @@ type Responders = {
     desc: DescMethod,
     repository: AnyRepository,
     limits: ListLimits,
-    unrestricted: AnyRepository,
   ) => Responder
 }
 
-/**
- * Compiled once per method: what a repository returns for it.
- * @param unrestricted - the repository itself, where calls are held to a part of it.
- */
+/** Compiled once per method: what a repository returns for it. */
 export const responder = (
   method: StandardMethod,
   desc: DescMethod,
   repository: AnyRepository,
   limits: ListLimits,
-  unrestricted: AnyRepository,
-): Responder => (RESPONDERS[method.kind] as AnyResponder)(method, desc, repository, limits, unrestricted)
+): Responder => (RESPONDERS[method.kind] as AnyResponder)(method, desc, repository, limits)
 
 type AnyResponder = typeof responder
 
 const RESPONDERS: Responders = {
-  get: ({ key, scope, name }, desc, repository) => {
-    const { model } = repository
+  get: ({ key, scope, name }, desc, { model }) => {
     const form = entityForm(model, desc.output)
-    const keyOf = keyIn(repository.model, key, name)
-    return async (request, { context, ifMatch }) => {
+    const keyOf = keyIn(model, key, name)
+    return async (request, { context, ifMatch }, repository) => {
       const entity = await repository.get(keyOf(request), { context })
       if (scope.length > 0) checkScope(model, scope, request, entity)
       if (ifMatch !== undefined) Precondition.of(model, ifMatch)?.check(entity)
@@ -79,12 +71,11 @@ const RESPONDERS: Responders = {
     }
   },
 
-  list: ({ items, has, scope, total }, desc, repository, limits) => {
-    const { model } = repository
+  list: ({ items, has, scope, total }, desc, { model }, limits) => {
     const { maxPageBytes: maxBytes } = limits
     const form = listForm(model, desc.output, items, total)
     const namedIn = relationsNamed(model)
-    return async (request, { context, filterAccess }) => {
+    return async (request, { context, filterAccess }, repository) => {
       const list = listOptions(request, has)
       const named = namedIn(list)
       const through = named.length === 0 ? undefined : await filterAccess?.through(named)
@@ -97,13 +88,13 @@ const RESPONDERS: Responders = {
     }
   },
 
-  create: ({ resource, id, scope }, desc, repository, _limits, unrestricted) => {
-    const { model } = repository
+  create: ({ resource, id, scope }, desc, unrestricted) => {
+    const { model } = unrestricted
     const form = entityForm(model, desc.output)
     const hasTokens = model.credentials.length > 0
     const messageOf = requiredIn<Message>(resource)
     const shape = keyShape(desc.parent, model)
-    return async (request, facts) => {
+    return async (request, facts, repository) => {
       const message = messageOf(request)
       const entity = model.fromMessage(message)
       model.leaveToDefaults(entity)
@@ -113,9 +104,7 @@ const RESPONDERS: Responders = {
         putKey(model, entity, given, id)
       }
       if (scope.length > 0) putScope(model, scope, request, { message, entity }, facts.context.tenant)
-      const write: ReferringWrite = { operation: 'create', named: () => [entity], isOfRequest: true }
-      const create = (context: RequestContext) =>
-        referring(unrestricted, facts, write, { context }, (options) => repository.create(entity, options))
+      const create = (context: RequestContext) => repository.create(entity, { context })
       const field = `${resource.name}.${model.key.proto}`
       const creating =
         shape === undefined
@@ -128,14 +117,13 @@ const RESPONDERS: Responders = {
     }
   },
 
-  update: ({ resource, scope }, desc, repository, _limits, unrestricted) => {
-    const { model } = repository
+  update: ({ resource, scope }, desc, { model }) => {
     const form = entityForm(model, desc.output)
     const mask = methodOf(desc).updateMask
     const spared = sparingImmutable(model)
     const messageOf = requiredIn<Message>(resource)
     const keyOf = keyInside(model, resource)
-    return async (request, facts) => {
+    return async (request, facts, repository) => {
       const message = messageOf(request)
       const key = keyOf(message)
       if (scope.length > 0) await checkStored(repository, [{ key, held: heldIn(scope, request) }], facts)
@@ -144,16 +132,14 @@ const RESPONDERS: Responders = {
       const { context, ifMatch } = facts
       const conditions = ifMatch === undefined ? { context } : await conditional(repository, key, facts)
       const options = touchOnly ? { ...conditions, touchOnly } : conditions
-      const write: ReferringWrite = { operation: 'update', named: () => [entity], isOfRequest: true }
-      const update = (asked: typeof options) => repository.update(key, entity, paths, asked)
-      return new EntityReply(form, await referring(unrestricted, facts, write, options, update))
+      return new EntityReply(form, await repository.update(key, entity, paths, options))
     }
   },
 
-  delete: ({ key, scope, name, force, startsOperation }, desc, repository) => {
+  delete: ({ key, scope, name, force, startsOperation }, desc, { model }) => {
     const response = startsOperation ? EmptySchema : desc.output
-    const keyOf = keyIn(repository.model, key, name)
-    return async (request, facts) => {
+    const keyOf = keyIn(model, key, name)
+    return async (request, facts, repository) => {
       const id = keyOf(request)
       if (scope.length > 0) await checkStored(repository, [{ key: id, held: heldIn(scope, request) }], facts)
       const conditions = await conditional(repository, id, facts)
@@ -162,19 +148,16 @@ const RESPONDERS: Responders = {
     }
   },
 
-  undelete: ({ key, scope, name, force }, desc, repository, _limits, unrestricted) => {
-    const { model } = repository
+  undelete: ({ key, scope, name, force }, desc, { model }) => {
     const form = entityForm(model, desc.output)
-    const keyOf = keyIn(repository.model, key, name)
-    return async (request, facts) => {
+    const keyOf = keyIn(model, key, name)
+    return async (request, facts, repository) => {
       const id = keyOf(request)
       const restore = async (context: RequestContext) => {
         const conditions = { ...facts, context }
         const more = relatedIn(request, force, facts)
         const entity = await firstThatHolds(conditions, (options) =>
-          referring(unrestricted, facts, RESTORED, options, (asked) =>
-            repository.undelete(id, { ...asked, ...more }),
-          ),
+          repository.undelete(id, { ...options, ...more }),
         )
         checkScope(model, scope, request, entity)
         return entity
@@ -186,10 +169,9 @@ const RESPONDERS: Responders = {
     }
   },
 
-  batchGet: ({ keys, items, scope, name }, desc, repository, { maxResponseBytes: maxBytes }) => {
-    const { model } = repository
+  batchGet: ({ keys, items, scope, name }, desc, { model }, { maxResponseBytes: maxBytes }) => {
     const form = listForm(model, desc.output, items)
-    return async (request, facts) => {
+    return async (request, facts, repository) => {
       const named = namedIn(model, request, keys, name, 'any')
       const ids = named.map(({ key }) => key)
       const options = { context: facts.context, maxBytes }
@@ -202,21 +184,14 @@ const RESPONDERS: Responders = {
     }
   },
 
-  batchUpdate: (
-    { requests, resource, items, scope },
-    desc,
-    repository,
-    { maxResponseBytes: maxBytes },
-    unrestricted,
-  ) => {
-    const { model } = repository
+  batchUpdate: ({ requests, resource, items, scope }, desc, { model }, { maxResponseBytes: maxBytes }) => {
     const form = listForm(model, desc.output, items)
     const mask = maskReader(requests.message, 'update_mask')
     const spared = sparingImmutable(model)
     const requestId = stringReader(requests.message, 'request_id')
     const messageOf = requiredIn<Message>(resource)
     const namedOf = namedInside(model, resource)
-    return async (request, facts) => {
+    return async (request, facts, repository) => {
       const place = heldIn(scope, request)
       const stored: Named[] = []
       const updates = (valueOf(request, requests) as Message[]).map(
@@ -237,23 +212,21 @@ const RESPONDERS: Responders = {
         },
       )
       await checkStored(repository, stored, facts)
-      const named = () => updates.map(({ entity }) => entity)
-      const write: ReferringWrite = { operation: 'batchUpdate', named, isOfRequest: true }
       const { context } = facts
-      const entities = await referring(unrestricted, facts, write, { context, maxBytes }, (options) =>
-        repository.batchUpdate(updates, options),
-      ).catch((error: unknown) => {
-        throw error instanceof TooManyBytes ? responseTooLarge(maxBytes) : error
-      })
+      const entities = await repository
+        .batchUpdate(updates, { context, maxBytes })
+        .catch((error: unknown) => {
+          throw error instanceof TooManyBytes ? responseTooLarge(maxBytes) : error
+        })
       return new EntityReply(form, { items: entities })
     }
   },
 
   batchDelete:
-    ({ keys, scope, name, force, startsOperation }, desc, repository) =>
-    async (request, facts) => {
+    ({ keys, scope, name, force, startsOperation }, desc, { model }) =>
+    async (request, facts, repository) => {
       const place = heldIn(scope, request)
-      const named = namedIn(repository.model, request, keys, name, 'one')
+      const named = namedIn(model, request, keys, name, 'one')
       await checkStored(
         repository,
         named.map(({ key, held }) => ({ key, held: [...place, ...held] })),
@@ -266,18 +239,6 @@ const RESPONDERS: Responders = {
       return create(startsOperation ? EmptySchema : desc.output)
     },
 }
-
-/** It names no references: the stored ones count again. */
-const RESTORED: ReferringWrite = { operation: 'undelete', named: () => [], isOfRequest: true }
-
-/** Writes what may refer to other resources, as far as the caller may. */
-const referring = <O extends OperationOptions, R>(
-  repository: AnyRepository,
-  { references }: Facts,
-  write: ReferringWrite,
-  options: O,
-  run: (options: O) => Promise<R>,
-): Promise<R> => references?.of(repository)?.run(write, options, run) ?? run(options)
 
 /**
  * Creates an entity whose key has to look like something; one that the repository mints is known afterwards.
@@ -314,11 +275,11 @@ interface Creating {
 const checkStored = async (
   repository: AnyRepository,
   named: readonly Named[],
-  facts: Facts,
+  { context }: Facts,
 ): Promise<void> => {
   if (named.every(({ held }) => held.length === 0)) return
   const keys = named.map(({ key }) => key)
-  checkAll(repository.model, named, await repository.batchGet(keys, { context: facts.context }))
+  checkAll(repository.model, named, await repository.batchGet(keys, { context }))
 }
 
 const checkAll = (model: ResourceModel, named: readonly Named[], entities: readonly object[]): void => {

@@ -47,9 +47,9 @@ export const wrappedHandler = (
   const keyOf = keyReader(repository, method)
 
   const run = async (call: HandledCall, isLocking: boolean): Promise<Message> => {
-    const { ifMatch, ignoredMask, related, references, filterAccess } = call
-    const { respond, repository: within } =
-      call.rowAccess === undefined ? parts.all : parts.of(call.rowAccess)
+    const { ifMatch, ignoredMask, related, filterAccess } = call
+    const { respond } = parts
+    const within = parts.within(call)
     const given = call.request as Message
     const givenEtag = requestEtag?.(given)
     // What the function itself throws may be about something else.
@@ -65,9 +65,12 @@ export const wrappedHandler = (
       const request = asRequest(value, desc.input)
       const etag = requestEtag?.(request) ?? ''
       const own = etag === '' || etag === givenEtag ? undefined : parseIfMatch(etag, 'etag')
-      const facts = { context: RequestContext.current(), ignoredMask, related, references, filterAccess }
-      const asked = { ...facts, ifMatch: own ?? (isCompared ? undefined : ifMatch) }
-      const reply = await respond(request, asked).catch((error: unknown) => fail(error, request))
+      const asked = {
+        context: RequestContext.current(),
+        ...{ ignoredMask, related, filterAccess },
+        ifMatch: own ?? (isCompared ? undefined : ifMatch),
+      }
+      const reply = await respond(request, asked, within).catch((error: unknown) => fail(error, request))
       isCompared = true
       return messageOfReply(reply)
     }

@@ -45,13 +45,15 @@ export const rowAccess = (decided: DecidedByRow): RowAccess => {
   }
   const ofCall: Decided = { own, readable, explain }
   return {
-    restrict: (repository, kind) => {
+    restrict: (repository, kind, references) => {
+      const referring = references?.of(repository, kind)
       const other = kind === 'reads' ? undefined : otherOf(repository)
-      if (other === undefined) return new RestrictedRepository(repository, ofCall, kind)
+      if (other === undefined) return new RestrictedRepository(repository, ofCall, kind, referring)
       // Of a standard method, the decision is about the rows of its repository, whatever its rule names.
       const isFree = kind === 'acts' && other.isRuleOfAnother
       const ownOf = isFree ? restrictionOf(true, entityRequest(request, request.verb)) : own
-      return new RestrictedRepository(repository, { own: ownOf, readable: other.readable, explain }, kind)
+      const decidedOf = { own: ownOf, readable: other.readable, explain }
+      return new RestrictedRepository(repository, decidedOf, kind, referring)
     },
   }
 }

@@ -1,4 +1,3 @@
-import type { OperationOptions, RowOptions, WriteOptions } from '../../persistence/contract/repository.js'
 import type { Restriction } from '../authz/decision.js'
 
 /** What was decided about a call. */
@@ -10,29 +9,3 @@ export interface Decided {
   /** Says why the call is refused, where that is told. */
   readonly explain: (why: string) => void
 }
-
-/** An operation on rows that are there. */
-export interface Asked {
-  readonly name:
-    'get' | 'batchGet' | 'update' | 'modify' | 'delete' | 'undelete' | 'batchUpdate' | 'batchDelete'
-  readonly keys: readonly string[]
-}
-
-export interface Write<R> extends Asked {
-  readonly run: (options: WriteOptions) => Promise<R>
-  /** The entities as they were written, where the row may have left what the caller may reach. */
-  readonly written?: (result: R) => readonly object[]
-}
-
-/**
- * For a call about the rows that one with these options is about: its context and predicate, and nothing else
- * of them.
- */
-export const sameRows = (options: RowOptions = {}): RowOptions => ({
-  ...sameContext(options),
-  ...(options.where === undefined ? {} : { where: options.where }),
-})
-
-/** For a call beside one that was given these options: its context, and nothing else of them. */
-export const sameContext = ({ context }: OperationOptions = {}): OperationOptions =>
-  context === undefined ? {} : { context }

@@ -12,11 +12,11 @@ import { type ResourceTemplate, resourceTemplate, typeOf } from '../authz/resour
 import type { Rule, RuleSet } from '../authz/rules.js'
 import type { Deadline } from '../chain/deadline.js'
 import { pathOf, valueOf } from '../chain/method.js'
-import type { CallReferences } from '../chain/row-access.js'
+import type { CallReferences, RowAccessKind } from '../chain/row-access.js'
 import type { Registry } from '../methods/registry.js'
 import { referenceVerbs } from './reference-verbs.js'
 import { Referring } from './referring.js'
-import { ReferringRepository } from './referring-repository.js'
+import { RestrictedRepository } from './restricted-repository.js'
 
 /** The call whose caller refers to resources. */
 export interface ReferringCall {
@@ -64,15 +64,15 @@ export class ReferenceDecisions {
 
   /** For the writes of one call. */
   of(call: ReferringCall): CallReferences {
-    const referring = (repository: Repository<object>): Referring | undefined =>
-      repository.model.relations.some(isChecked)
-        ? new Referring(repository, this.#accessOf(repository.model, call))
+    const of = ({ model }: Repository<object>, kind: RowAccessKind): Referring | undefined =>
+      model.relations.some(isChecked)
+        ? new Referring(model, this.#accessOf(model, call), kind !== 'acts')
         : undefined
     return {
-      of: referring,
-      restrict: (repository, within) => {
-        const own = referring(repository)
-        return own === undefined ? within : new ReferringRepository(within, own)
+      of,
+      restrict: (repository, kind) => {
+        const own = of(repository, kind)
+        return own === undefined ? repository : new RestrictedRepository(repository, undefined, kind, own)
       },
     }
   }

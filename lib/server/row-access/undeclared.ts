@@ -1,20 +1,11 @@
 import type { DescMethod } from '@bufbuild/protobuf'
 import type { Restrictions } from '../chain/call.js'
 
-/** @throws TypeError for every repository: nothing is known of the rows that the function may reach. */
-export const undeclared = ({
-  parent,
-  name,
-  localName,
-  methodKind,
-}: DescMethod): Restrictions['ownAccess'] => ({
+/** @throws TypeError for every repository: a public method asks no one which rows its caller may reach. */
+export const unasked = ({ parent, name }: DescMethod): Restrictions['ownAccess'] => ({
   restrict: () => {
     throw new TypeError(
-      `${parent.typeName}.${name}: call.restricted() cannot restrict a function without row access: ${
-        methodKind === 'unary'
-          ? `declare it as ${localName}: supportsRowAccess(fn)`
-          : 'a stream has none, so read these rows in a unary method declared with supportsRowAccess(fn)'
-      }`,
+      `${parent.typeName}.${name}: call.restricted() cannot restrict a public method, about which the authorizer is not asked: give the method a rule with a verb`,
     )
   },
 })

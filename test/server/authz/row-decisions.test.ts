@@ -3,7 +3,7 @@ import type { ServerCall } from '../../../lib/call.js'
 import { RequestContext } from '../../../lib/context.js'
 import { DeclarationError, ErrNotFound, InvalidArgument } from '../../../lib/errors.js'
 import { MemoryRepository } from '../../../lib/persistence/memory/memory-repository.js'
-import type { ReadOptions, UpdateOptions } from '../../../lib/persistence/contract/repository.js'
+import type { ReadOptions } from '../../../lib/persistence/contract/repository.js'
 import { type Filter, filter } from '../../../lib/persistence/query/filter-template.js'
 import type { AuthorizationRequest } from '../../../lib/server/authz/authorizer.js'
 import { authorizeEntity, type Decision, type Restriction } from '../../../lib/server/authz/decision.js'
@@ -387,16 +387,16 @@ const bigints = (_: string, value: unknown) => (typeof value === 'bigint' ? Stri
 describe('an authorizer that decides by row', () => {
   const byRow = { decidesByRow: true, authorize: () => ({ where: ownedBy('ann') }) }
 
-  it('stops the start of a server with a repository that does not apply predicates, by its name', async () => {
+  it('stops the start of a server with a repository that cannot restrict rows, by its name', async () => {
     class OwnNotes extends MemoryRepository<Note> {}
     const notes = new OwnNotes(Note)
-    Object.defineProperty(notes, 'appliesWhere', { value: undefined })
+    Object.defineProperty(notes, 'carriesDecisions', { value: undefined })
     const starting = startServer((builder) => builder.register(NoteService, notes), { authorizer: byRow })
     const { message } = await rejection(starting, DeclarationError)
-    expect(message).to.include('OwnNotes, the repository of note, does not say that it applies `where`')
+    expect(message).to.include('OwnNotes, the repository of note, cannot restrict rows')
   })
 
-  it('is Internal, and taken back, where an overridden operation drops the predicate', async () => {
+  it('holds where an overridden operation drops its options, and is Internal where it returns without one', async () => {
     class Dropping extends MemoryRepository<Note> {
       override get(key: string) {
         return super.get(key)
@@ -404,12 +404,12 @@ describe('an authorizer that decides by row', () => {
       override async delete(key: string) {
         await super.update(key, { stars: 1 }, ['stars'])
       }
-      override update(key: string, note: Partial<Note>, mask?: readonly string[], options?: UpdateOptions) {
-        return super.update(key, note, mask, options)
+      override update(key: string, note: Partial<Note>, mask?: readonly string[]) {
+        return super.update(key, note, mask)
       }
     }
     const notes = new Dropping(Note)
-    await notes.create({ name: 'notes/a', text: 'ann' })
+    for (const text of ['ann', 'bob']) await notes.create({ name: `notes/${text}`, text })
     const where = filter`text = "ann"`
     const running = await startServer((builder) => builder.register(NoteService, notes), {
       authorizer: { decidesByRow: true, authorize: () => ({ where }) },
@@ -418,13 +418,15 @@ describe('an authorizer that decides by row', () => {
       const headers = { 'account-id': 'acme', subject: 'ann', 'content-type': 'application/json' }
       const send = async (path: string, method: string, body?: string) =>
         (await fetch(`${running.http}/v1/notes${path}`, { method, headers, ...(body && { body }) })).status
-      expect([await send('/a', 'GET'), await send('/none', 'GET')]).to.deep.equal([500, 500])
-      expect(await send('/a', 'DELETE')).to.equal(500)
-      expect((await notes.get('notes/a')).stars).to.equal(0)
-      expect(await send('/a?update_mask=stars', 'PATCH', '{"stars":2}')).to.equal(200)
+      expect([await send('/ann', 'GET'), await send('/bob', 'GET')]).to.deep.equal([200, 404])
+      expect(await send('/ann', 'DELETE')).to.equal(500)
+      expect((await notes.get('notes/ann')).stars).to.equal(0)
+      const patch = (name: string) => send(`/${name}?update_mask=stars`, 'PATCH', '{"stars":2}')
+      expect([await patch('ann'), await patch('bob')]).to.deep.equal([200, 404])
       const said = running.records.map(({ fields }) => String((fields['err'] as Error | undefined)?.message))
-      expect(said.some((line) => line.includes('Dropping.get left out `where`'))).to.equal(true)
-      expect(said.some((line) => line.includes('Dropping.delete left out `where`'))).to.equal(true)
+      expect(said.some((line) => line.includes('Dropping.delete returned without super.delete'))).to.equal(
+        true,
+      )
     } finally {
       await running.stop()
     }
@@ -453,7 +455,7 @@ describe('an authorizer that decides by row', () => {
     }
   })
 
-  it('is Internal, and taken back, where modify or exists calls an overridden operation that drops the predicate', async () => {
+  it('holds where modify or exists calls an overridden operation that drops its options', async () => {
     class Dropping extends MemoryRepository<Note> {
       override get(key: string) {
         return super.get(key)
@@ -474,10 +476,12 @@ describe('an authorizer that decides by row', () => {
       explain: () => undefined,
     }
     const restricted = new RestrictedRepository(notes, decided, 'writes')
-    const modifying = restricted.modify('notes/a', () => ({ stars: 1 }))
-    expect((await rejection(modifying, TypeError)).message).to.include('left out `where`')
+    await rejection(
+      restricted.modify('notes/a', () => ({ stars: 1 })),
+      ErrNotFound,
+    )
     expect((await notes.get('notes/a')).stars).to.equal(0)
-    expect((await rejection(restricted.exists(), TypeError)).message).to.include('left out `where`')
+    expect(await restricted.exists()).to.equal(false)
   })
 
   it('is asked about each row that is written, one that came between the question and the write included', async () => {

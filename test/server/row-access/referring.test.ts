@@ -134,20 +134,31 @@ describe('a write that refers to other resources', () => {
     expect((await inAcme(() => tasks.get('hers'))).title).to.equal('x!')
   })
 
-  it('is taken back where an overridden operation leaves them out, and the log says which', async () => {
+  it('is held to its caller where an overridden operation leaves its options out', async () => {
     const plan = supportsRowAccess(async (_: object, call: ServerCall) => ({
       task: tasks.model.toMessage(
         (await call.restricted(tasks).modify('kept', () => ({ projectId: 'hidden' }))) as never,
       ),
     }))
     await open(byTitle, DroppingTasks, { planTask: plan })
-    for (const key of ['hidden', 'hers', 'missing']) expect(await create(key)).to.equal('internal error')
-    expect(await update('hidden')).to.equal('internal error')
-    expect(await outcome(ada().client(TaskService).planTask({ id: 'kept' }))).to.equal('internal error')
-    expect(JSON.stringify(server.logs.records)).to.include('DroppingTasks.create left out `references`')
-    expect(await update('hidden', 'title')).to.equal('internal error')
+    for (const key of ['hidden', 'missing']) expect(await create(key)).to.equal(MISSING)
+    expect([await create('hers'), await update('hidden')]).to.deep.equal(['done', MISSING])
+    expect(await outcome(ada().client(TaskService).planTask({ id: 'kept' }))).to.equal(MISSING)
     const { items } = await inAcme(() => tasks.list())
-    expect(items.map(({ id, projectId }) => [id, projectId])).to.deep.equal([['kept', 'hers']])
+    expect(items.map(({ projectId }) => projectId)).to.deep.equal(['hers', 'hers'])
+  })
+
+  it('is Internal, and rolled back, where an override writes in another way', async () => {
+    class Elsewhere extends PassingTasks {
+      override async create(entity: NewEntity<Task>): Promise<Task> {
+        if (entity.id === 'kept') return super.create(entity)
+        return super.update('kept', { title: 'changed' }, ['title'])
+      }
+    }
+    await open(byTitle, Elsewhere)
+    expect(await create('hidden')).to.equal('internal error')
+    expect(JSON.stringify(server.logs.records)).to.include('Elsewhere.create returned without super.create')
+    expect((await inAcme(() => tasks.get('kept'))).title).to.not.equal('changed')
   })
 
   it('returns what an override throws before it calls the operation', async () => {

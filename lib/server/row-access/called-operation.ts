@@ -1,0 +1,70 @@
+import type { OperationDecision } from '../../context.js'
+import type { ReferenceAccess } from '../../persistence/contract/related-options.js'
+import type { Operation, Unrestricted } from '../../persistence/repository/repository-operation.js'
+
+/** Operations of one kind: what was decided about one of them holds for the others. */
+export type OperationKind = 'get' | 'list' | 'create' | 'update' | 'delete' | 'undelete'
+
+/** What a decision about a kind of operations holds for. The others are the server's own. */
+const KINDS: Readonly<Partial<Record<Operation['kind'], OperationKind>>> = {
+  get: 'get',
+  batchGet: 'get',
+  lookup: 'get',
+  reveal: 'get',
+  list: 'list',
+  count: 'list',
+  create: 'create',
+  update: 'update',
+  modify: 'update',
+  batchUpdate: 'update',
+  remint: 'update',
+  delete: 'delete',
+  batchDelete: 'delete',
+  undelete: 'undelete',
+}
+
+/** How an operation is carried out of which the caller of a call may reach a part. */
+export interface Limits {
+  /** Left out where all rows of the tenant may be reached. */
+  readonly restricted?: ((operation: Operation, unrestricted: Unrestricted) => Promise<unknown>) | undefined
+  /** What the caller may refer to; left out where that is everything. */
+  readonly references?: ReferenceAccess | undefined
+}
+
+/**
+ * An operation that the server, or a function of a call, has called on a repository. While it runs, what was
+ * decided holds for each operation of its kind on this repository, however an override reaches it: with other
+ * options, twice, or in a transaction. What the override reads or writes besides is not restricted.
+ */
+export class CalledOperation implements OperationDecision {
+  /** Whether an operation of the kind was carried out. */
+  isReached = false
+  #isOver = false
+
+  constructor(
+    private readonly repository: object,
+    private readonly kind: OperationKind,
+    private readonly limits: Limits,
+  ) {}
+
+  carryOut(
+    repository: object,
+    operation: Operation,
+    unrestricted: Unrestricted,
+  ): Promise<unknown> | undefined {
+    if (this.#isOver || repository !== this.repository || KINDS[operation.kind] !== this.kind)
+      return undefined
+    this.isReached = true
+    const { restricted, references } = this.limits
+    const asked =
+      references === undefined
+        ? operation
+        : ({ ...operation, options: { ...operation.options, references } } as Operation)
+    return restricted?.(asked, unrestricted) ?? unrestricted.perform(asked)
+  }
+
+  /** What goes on afterwards, such as a timer, is no longer part of the call. */
+  end(): void {
+    this.#isOver = true
+  }
+}

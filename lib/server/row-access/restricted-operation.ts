@@ -1,0 +1,275 @@
+import { RequestContext } from '../../context.js'
+import { ErrNotFound, PermissionDenied } from '../../errors.js'
+import type { OperationOptions, RowOptions } from '../../persistence/contract/repository.js'
+import { forWrite } from '../../persistence/contract/row-lock.js'
+import type { Filter } from '../../persistence/query/filter-template.js'
+import type {
+  Operation,
+  OperationOf,
+  Unrestricted,
+} from '../../persistence/repository/repository-operation.js'
+import { allPass, both, listable, type Restriction } from '../authz/decision.js'
+import { deletedEntity } from '../methods/etag-conditions.js'
+import type { RowAccessKind } from '../chain/row-access.js'
+import type { Decided } from './decided.js'
+
+type Write = Extract<
+  Operation,
+  { kind: 'update' | 'modify' | 'delete' | 'undelete' | 'batchUpdate' | 'batchDelete' | 'reveal' | 'remint' }
+>
+type Read = Extract<Operation, { kind: 'get' | 'batchGet' | 'lookup' }>
+
+/**
+ * One operation of a call whose authorizer decided by row. A row that the caller may not get is NotFound,
+ * whatever the operation; one that the caller may get but not change is PermissionDenied.
+ */
+export class RestrictedOperation {
+  /** Of what the operation consists of, about which nothing is decided. */
+  readonly #context: RequestContext
+  readonly #where: Filter | undefined
+
+  constructor(
+    private readonly operation: Operation,
+    private readonly unrestricted: Unrestricted,
+    private readonly decided: Decided,
+    private readonly kind: RowAccessKind,
+  ) {
+    const options: RowOptions = operation.options ?? {}
+    this.#context = (options.context ?? RequestContext.current()).with({ access: undefined })
+    this.#where = options.where
+  }
+
+  async run(): Promise<unknown> {
+    const { operation } = this
+    switch (operation.kind) {
+      case 'get':
+      case 'batchGet':
+      case 'lookup':
+        return this.#read(operation)
+      case 'list':
+      case 'count':
+        return this.#list(operation)
+      case 'create':
+        return this.#create(operation)
+      case 'verify':
+      case 'purgeExpired':
+        return this.unrestricted.perform(operation)
+      default:
+        return this.#write(operation)
+    }
+  }
+
+  /** @throws ErrNotFound unless the caller may get all of the entities; deleted ones count. */
+  async mustSee(keys: readonly unknown[]): Promise<void> {
+    const { isNone, where, test } = await this.decided.readable()
+    if (isNone) throw this.#missing()
+    if (keys.length === 0) return
+    const live = await this.#stored(false, keys, this.#context, where)
+    if (live !== undefined) return this.#mustPass(live, test)
+    for (const key of new Set(keys)) {
+      const found =
+        (await this.#stored(false, [key], this.#context, where)) ??
+        (await this.#stored(true, [key], this.#context, where))
+      if (found === undefined) throw this.#missing()
+      await this.#mustPass(found, test)
+    }
+  }
+
+  /** A row that the caller may get, and that the call may not act on, is a denial as it is for a write. */
+  async #read(operation: Read): Promise<unknown> {
+    const readable = await this.#readable()
+    const own = this.kind === 'acts' ? this.decided.own : undefined
+    const reach = both(readable.where, own?.where)
+    let result: object
+    try {
+      result = (await this.#perform(operation, { reach })) as object
+    } catch (error) {
+      if (!(error instanceof ErrNotFound)) throw error
+      if (own?.where !== undefined && operation.kind !== 'lookup')
+        throw await this.#missOf(keysOf(operation), false, this.#context, readable, reach, error)
+      // As of a row that exists, and is excluded.
+      if ((readable.where ?? readable.test) !== undefined) this.decided.explain(MISSING)
+      throw error
+    }
+    const entities = Array.isArray(result) ? (result as object[]) : [result]
+    await this.#mustPass(entities, readable.test)
+    if (!(await allPass(entities, own?.test))) throw this.#denied()
+    return result
+  }
+
+  async #list(operation: OperationOf<'list' | 'count'>): Promise<unknown> {
+    const { isNone, where } = await this.#listed()
+    if (!isNone) return this.#perform(operation, { reach: where })
+    return operation.kind === 'count' ? 0 : { items: [], nextPageToken: '' }
+  }
+
+  async #listed(): Promise<Restriction> {
+    const { own } = this.decided
+    const { type } = this.unrestricted.model
+    if (this.kind === 'reads') return listable(own, type)
+    const readable = listable(await this.decided.readable(), type)
+    if (this.kind === 'writes' || readable.isNone) return readable
+    return { ...readable, where: both(readable.where, listable(own, type).where) }
+  }
+
+  async #create(operation: OperationOf<'create'>): Promise<unknown> {
+    const { where, check } = this.decided.own
+    if (where === undefined && check === undefined) return this.#perform(operation, {})
+    return this.unrestricted.transaction(
+      async (inside) => {
+        const created = (await this.#perform(operation, { inside })) as object
+        await this.#mustHold([created], inside)
+        return created
+      },
+      { context: this.#context },
+    )
+  }
+
+  async #readable(): Promise<Restriction> {
+    const readable = this.kind === 'reads' ? this.decided.own : await this.decided.readable()
+    if (readable.isNone) throw this.#missing()
+    return readable
+  }
+
+  async #write(operation: Write): Promise<unknown> {
+    const readable = await this.decided.readable()
+    if (readable.isNone) throw this.#missing()
+    const { own } = this.decided
+    const reach = both(readable.where, own.where)
+    const isTested = readable.test !== undefined || own.test !== undefined
+    const isChecked = (own.check !== undefined || own.where !== undefined) && WRITTEN.has(operation.kind)
+    const isDeleted = operation.kind === 'undelete'
+    const keys = keysOf(operation)
+    const run = async (inside: RequestContext): Promise<unknown> => {
+      if (isTested) await this.#lock(keys, isDeleted, inside, readable, reach)
+      const result = await this.#perform(operation, { inside, reach }).catch(async (error: unknown) => {
+        if (!(error instanceof ErrNotFound) || reach === undefined) throw error
+        throw await this.#missOf(keys, isDeleted, inside, readable, reach, error)
+      })
+      if (isChecked) await this.#mustHold(Array.isArray(result) ? result : [result], inside)
+      return result
+    }
+    if (!isTested && !isChecked) return run(this.#context)
+    return this.unrestricted.transaction(run, { context: this.#context })
+  }
+
+  /** Locks the rows and asks about each of them. */
+  async #lock(
+    keys: readonly unknown[],
+    isDeleted: boolean,
+    inside: RequestContext,
+    readable: Restriction,
+    reach: Filter | undefined,
+  ): Promise<void> {
+    const stored = await this.#stored(isDeleted, keys, inside, reach, forWrite)
+    // The write itself might reach a row that has come into reach since, about which no one was asked.
+    if (stored === undefined)
+      throw await this.#missOf(keys, isDeleted, inside, readable, reach, new ErrNotFound())
+    await this.#mustPass(stored, readable.test)
+    if (!(await allPass(stored, this.decided.own.test))) throw this.#denied()
+  }
+
+  /** Whether rows that were not reached may be told from rows that do not exist. */
+  async #missOf(
+    keys: readonly unknown[],
+    isDeleted: boolean,
+    inside: RequestContext,
+    readable: Restriction,
+    reach: Filter | undefined,
+    error: ErrNotFound,
+  ): Promise<Error> {
+    const seen = await this.#stored(isDeleted, keys, inside, readable.where)
+    if (seen === undefined) return this.#missing()
+    if (!(await allPass(seen, readable.test))) return this.#missing()
+    // The rows are in reach: what the operation did not find is something else.
+    return (await this.#stored(isDeleted, keys, inside, reach)) === undefined ? this.#denied() : error
+  }
+
+  /** All of the entities, or undefined. The repository is not asked for a text that is no key. */
+  async #stored(
+    isDeleted: boolean,
+    keys: readonly unknown[],
+    context: RequestContext,
+    where: Filter | undefined,
+    more: object = {},
+  ): Promise<object[] | undefined> {
+    const { model } = this.unrestricted
+    const reach = both(this.#where, where)
+    const options = { ...more, context, ...(reach !== undefined && { where: reach }) }
+    try {
+      if (!isDeleted)
+        return await this.unrestricted.perform({ kind: 'batchGet', keys: [...new Set(keys)], options })
+      const list = (page: object, how: object) =>
+        this.unrestricted.perform({ kind: 'list', list: page, options: how })
+      const entity = await deletedEntity({ model, list }, keys[0] as string, options)
+      return entity && [entity]
+    } catch (error) {
+      if (error instanceof ErrNotFound) return undefined
+      throw error
+    }
+  }
+
+  /** What was written is something that the caller may write. */
+  async #mustHold(entities: readonly object[], inside: RequestContext): Promise<void> {
+    const { where, check } = this.decided.own
+    if (check !== undefined) {
+      if (!(await allPass(entities, check))) throw this.#denied('check')
+      return
+    }
+    const { keys } = this.unrestricted.model
+    const written = entities.map((entity) => keys.ofEntity(entity))
+    const held = await this.unrestricted
+      .perform({ kind: 'batchGet', keys: written, options: { context: inside, ...(where && { where }) } })
+      .catch((error: unknown) => {
+        if (!(error instanceof ErrNotFound)) throw error
+      })
+    if (held === undefined) throw this.#denied('check')
+  }
+
+  async #mustPass(entities: readonly object[], test: Restriction['test']): Promise<void> {
+    if (!(await allPass(entities, test))) throw this.#missing()
+  }
+
+  /** The operation itself. A modify consists of others, about which the same is decided. */
+  async #perform(
+    operation: Operation,
+    {
+      inside = this.#context,
+      reach,
+    }: { readonly inside?: RequestContext; readonly reach?: Filter | undefined },
+  ): Promise<unknown> {
+    const where = both(this.#where, reach)
+    const access = operation.options?.context?.access ?? RequestContext.current().access
+    const context = operation.kind === 'modify' ? inside.with({ access }) : inside
+    const options: OperationOptions = { ...operation.options, context, ...(where !== undefined && { where }) }
+    return this.unrestricted.perform({ ...operation, options } as Operation)
+  }
+
+  #missing(): ErrNotFound {
+    this.decided.explain(MISSING)
+    return new ErrNotFound()
+  }
+
+  #denied(by: 'where' | 'check' = 'where'): PermissionDenied {
+    this.decided.explain(
+      by === 'where'
+        ? 'the caller may get the row; it is not among those that this call may change'
+        : 'the row as it would be written is not among those that this call may write',
+    )
+    return new PermissionDenied()
+  }
+}
+
+const keysOf = (operation: Read | Write): readonly unknown[] =>
+  'key' in operation
+    ? [operation.key]
+    : 'keys' in operation
+      ? operation.keys
+      : 'items' in operation
+        ? operation.items.map(({ key }) => key)
+        : []
+
+/** Operations that return what they have written, which may have left what the caller may reach. */
+const WRITTEN: ReadonlySet<Operation['kind']> = new Set(['update', 'modify', 'batchUpdate'])
+
+const MISSING = 'no row of this key is among those that the caller may get'
