@@ -28,7 +28,7 @@ const GUIDES = [
     'tenancy',
     'secrets',
   ],
-  ...['testing', 'events', 'connect', 'openapi', 'clients', 'nest', 'installing'],
+  ...['testing', 'events', 'connect', 'openapi', 'clients', 'other-languages', 'nest', 'installing'],
   ...['migrations', 'operating', 'telemetry', 'scaling', 'development'],
 ]
 const REFERENCE = ['entities', 'persistence', 'server', 'gateway', 'protos', 'aips', 'errors', 'cli']

@@ -2,7 +2,7 @@ import { Unavailable } from '../errors.js'
 import { commandLine } from '../text/command-line.js'
 import { isOfFramework } from './files/migration-files.js'
 import { refuseForeign } from './histories/adopted-head.js'
-import { incompleteTables } from './histories/adopt-history.js'
+import { missingOfFramework } from './histories/adopt-history.js'
 import { otherHistory } from './histories/other-history.js'
 import type { OtherHistory } from './messages/history.js'
 import { type MigrationSet, readSet, refusalsOf } from './migration-set.js'
@@ -112,31 +112,27 @@ export async function verify(
     return [
       ...refused,
       ...differences,
-      ...(await incompleteFramework(session, set, now, differences)),
+      ...(await incompleteFramework(session, set, now)),
       ...(await options.engine.unusableIndexes(session, now.rows)),
       ...(await compare(session)),
     ]
   })
 }
 
-/** The framework's tables that lack columns, once nothing of the framework is left to apply. */
+/** What the framework's tables lack, once nothing of the framework is left to apply. */
 async function incompleteFramework(
   session: Session,
   { migrations }: MigrationSet,
   { rows }: VersionsNow,
-  differences: readonly Difference[],
 ): Promise<readonly Difference[]> {
-  const [first] = migrations
-  const isApplied = rows.some(({ version }) => version === first?.version)
-  const isPending = differences.some(
-    ({ kind }) => kind === 'pending' || kind === 'dirty' || kind === 'running',
-  )
-  if (!isApplied || isPending) return []
-  return (await incompleteTables(session, first)).map(({ table, lacks }) => ({
-    kind: 'incompleteTable',
-    table,
-    lacks,
-  }))
+  const files = migrations.filter(({ version }) => isOfFramework(version))
+  const isApplied = files.every(({ version }) => rows.some((row) => row.version === version && !row.dirty))
+  if (!isApplied) return []
+  const { tables, incomplete } = await missingOfFramework(session, files)
+  return [
+    ...tables.map((table) => ({ kind: 'missingTable', table }) as const),
+    ...incomplete.map((found) => ({ kind: 'incompleteTable', ...found }) as const),
+  ]
 }
 
 /**

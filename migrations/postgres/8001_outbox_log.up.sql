@@ -14,12 +14,15 @@ UPDATE outbox SET account_id = COALESCE(account_id, ''), aggregate_type = COALES
   OR event_seq IS NULL OR event_epoch IS NULL;
 
 -- Existing events keep their order and come before all others. Those that a dispatch cursor has passed were sent: their place is
--- before the beginning of the log, where no relay reads.
+-- before the beginning of the log, where no relay reads. A cursor without an id has passed all events of its time.
 UPDATE outbox SET position = existing.place, log_position = CASE WHEN existing.is_sent THEN existing.place END
   FROM (
     SELECT id, created_time, ROW_NUMBER() OVER (ORDER BY created_time, id) - COUNT(*) OVER () - 1 AS place, EXISTS (
       SELECT 1 FROM outbox_dispatch_cursor AS cursor_row
-      WHERE (event.created_time, event.id) <= (cursor_row.cursor_time, cursor_row.cursor_id)
+      WHERE event.created_time < cursor_row.cursor_time OR (
+        event.created_time = cursor_row.cursor_time
+        AND (COALESCE(cursor_row.cursor_id, '') = '' OR event.id <= cursor_row.cursor_id)
+      )
     ) AS is_sent
     FROM outbox AS event
   ) AS existing
@@ -27,13 +30,18 @@ UPDATE outbox SET position = existing.place, log_position = CASE WHEN existing.i
 
 ALTER TABLE outbox_dead_letter ADD COLUMN IF NOT EXISTS payload bytea;
 
+-- A dead letter without recorded_at would wait for a retry.
+UPDATE outbox_dead_letter SET recorded_at = COALESCE(created_time, now()) WHERE recorded_at IS NULL;
+
 -- What one cursor has passed and another has not is listed, and not sent again.
 INSERT INTO outbox_dead_letter (cursor_name, event_id, event_type, reason, payload, created_time, recorded_at)
   SELECT cursor_row.name, outbox.id, outbox.event_type,
     'another dispatch cursor had sent this event before the upgrade, and this one had not', outbox.payload, outbox.created_time, now()
   FROM outbox_dispatch_cursor AS cursor_row
   JOIN outbox ON outbox.log_position < 0 AND (
-    cursor_row.cursor_time IS NULL OR (outbox.created_time, outbox.id) > (cursor_row.cursor_time, cursor_row.cursor_id)
+    cursor_row.cursor_time IS NULL OR outbox.created_time > cursor_row.cursor_time OR (
+      outbox.created_time = cursor_row.cursor_time AND cursor_row.cursor_id <> '' AND outbox.id > cursor_row.cursor_id
+    )
   );
 
 ALTER TABLE outbox ALTER COLUMN position SET DEFAULT nextval('outbox_position');

@@ -6,7 +6,7 @@ import type { Session } from '../session/session.js'
 import { SessionError } from '../session/session-error.js'
 import { readAdopted, readVersions, recordedRow, writeVersion } from '../session/version-table.js'
 import { splitStatements } from '../sql/split-statements.js'
-import { createIndex, createTable } from '../sql/statement-shape.js'
+import { addedColumns, alterTable, createIndex, createTable } from '../sql/statement-shape.js'
 
 /**
  * On first contact, takes over what another tool recorded in a two-column `schema_migrations`. Every file up
@@ -90,37 +90,71 @@ export function refuseUnusable(
  * @throws {MigrationError} `foreign`, with what each of them lacks.
  */
 export async function refuseNamesakes(session: Session, first: Migration | undefined): Promise<void> {
-  const tables = await incompleteTables(session, first)
+  const tables = first === undefined ? [] : await incompleteTables(session, [first])
   if (tables.length === 0) return
   throw stopped('foreign', { kind: 'namesakes', tables, apart: session.engine.apart })
 }
 
-/** A table of the framework's first version that lacks columns. */
+/** A table of the framework that lacks columns. */
 export interface IncompleteTable {
   readonly table: string
   readonly lacks: readonly string[]
 }
 
 /**
- * Compares the tables of the framework's first version with those of the database, as far as the user may see
- * them.
+ * Compares the columns that files of the framework add with those of the database, as far as the user may see
+ * them. A missing table is not reported.
  */
-export async function incompleteTables(
+async function incompleteTables(
   session: Session,
-  first: Migration | undefined,
+  files: readonly Migration[],
 ): Promise<readonly IncompleteTable[]> {
-  if (first?.version !== FRAMEWORK) return []
-  const { syntax } = session.engine
-  const tables = splitStatements(first.up, syntax).statements.flatMap((one) => createTable(one) ?? [])
-  const there = await columnsOf(
-    session,
-    tables.map(({ table }) => table),
-  )
-  return tables.flatMap(({ table, columns }) => {
+  const wanted = frameworkColumns(session, files)
+  const there = await columnsOf(session, [...wanted.keys()])
+  return [...wanted].flatMap(([table, columns]) => {
     const found = there.get(table)
-    const lacks = columns.map(({ name }) => name).filter((name) => found?.has(name) === false)
+    const lacks = columns.filter((name) => found?.has(name) === false)
     return lacks.length === 0 ? [] : [{ table, lacks }]
   })
+}
+
+/**
+ * The tables and columns that the database lacks of those that files of the framework add. A table that the
+ * user may not read is not reported.
+ */
+export async function missingOfFramework(
+  session: Session,
+  files: readonly Migration[],
+): Promise<{ readonly tables: readonly string[]; readonly incomplete: readonly IncompleteTable[] }> {
+  const tables: string[] = []
+  for (const table of frameworkColumns(session, files).keys())
+    if (!(await session.hasTable(table).catch(isUnreadable))) tables.push(table)
+  return { tables, incomplete: await incompleteTables(session, files) }
+}
+
+function isUnreadable(error: unknown): boolean {
+  if (error instanceof SessionError && error.failure === 'denied') return true
+  throw error
+}
+
+/** By table; empty without the first version. */
+function frameworkColumns(
+  { engine: { syntax } }: Session,
+  files: readonly Migration[],
+): ReadonlyMap<string, readonly string[]> {
+  const columns = new Map<string, string[]>()
+  if (files[0]?.version !== FRAMEWORK) return columns
+  for (const { up } of files)
+    for (const statement of splitStatements(up, syntax).statements) {
+      const made = createTable(statement)
+      const altered = alterTable(statement)
+      const added = altered?.actions.flatMap((action) => addedColumns(action, syntax)) ?? made?.columns ?? []
+      const table = made?.table ?? altered?.table
+      if (table === undefined) continue
+      const names = columns.get(table) ?? []
+      columns.set(table, [...new Set([...names, ...added.map(({ name }) => name)])])
+    }
+  return columns
 }
 
 /** The columns of those tables that are there. */
@@ -128,6 +162,7 @@ async function columnsOf(
   session: Session,
   tables: readonly string[],
 ): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  if (tables.length === 0) return new Map()
   const [inSchema, values] = session.engine.versionTable.inSchema(session.schema)
   const rows = await session.rows(
     `SELECT table_name AS of_table, column_name AS name FROM information_schema.columns

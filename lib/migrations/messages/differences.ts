@@ -44,9 +44,12 @@ export const DIFFERENCES = {
   /** The history of another tool, because of which `up` refuses the database. */
   refused: (v: { problem: { readonly kind: string } }, command: CommandLine) =>
     `up refuses this database: ${problemText(v.problem as MigrationProblem, command)}`,
+  /** A table of the framework. */
+  missingTable: (v: { table: string }) =>
+    `the framework’s table ${v.table} is missing, and calls that need it fail: create it as the framework’s migrations define it`,
   /** A table of the framework; `lacks` are columns. */
   incompleteTable: (v: { table: string; lacks: readonly string[] }) =>
-    `the framework’s table ${v.table} lacks ${v.lacks.join(', ')}, and calls that need it fail: add the columns as 0001_framework_init defines them`,
+    `the framework’s table ${v.table} lacks ${v.lacks.join(', ')}, and calls that need it fail: add the columns as the framework’s migrations define them`,
   busyIndex: (v: { index: string }) =>
     `the index ${v.index} is being built or dropped by a session now: look again when it has ended`,
   /** `leftBy` is the version whose run left it behind. */

@@ -1,4 +1,5 @@
 import { VERSION_TABLE } from '../files/framework-tables.js'
+import { isUpgrade } from '../files/migration-files.js'
 import { mysqlSyntax } from './sql/syntax.js'
 import type { Engine } from '../session/engine.js'
 import { stopped } from '../messages/problem.js'
@@ -25,6 +26,12 @@ import {
  * have run without being recorded.
  */
 const DONE_ALREADY = ['1050', '1051', '1060', '1061', '1091']
+
+/**
+ * Error codes for an existing column or key. MySQL has no ADD COLUMN IF NOT EXISTS. An upgrade of the
+ * framework's tables therefore adds a column that may exist by a statement that does nothing else.
+ */
+const EXISTS_ALREADY = ['1060', '1061']
 
 /**
  * Applies a version statement by statement. MySQL commits DDL by itself, so the row records how many
@@ -79,6 +86,7 @@ async function runFrom(step: Step, first: number, unfinished: AppliedVersion | u
       if (step.backfill === undefined)
         await send(step, at, options.statementTimeoutMs).catch((error: unknown) => {
           const code = error instanceof SessionError ? error.code : ''
+          if (isUpgrade(version) && direction === 'up' && EXISTS_ALREADY.includes(code)) return
           if (!(mayBeDone && at === first && DONE_ALREADY.includes(code))) throw error
           const how = { kind: 'statementDone', statement: at + 1 } as const
           options.report({ kind: 'recovering', version: step.name, how })

@@ -12,8 +12,14 @@ export async function applyBaseline(dataSource: Pick<DataSource, 'options' | 'qu
     .filter((name) => name.endsWith('.up.sql'))
     .sort())
     for (const statement of statementsOf(readFileSync(join(folder, file), 'utf8'), type))
-      if (/\S/.test(statement.replace(/^--.*$/gm, ''))) await dataSource.query(statement)
+      if (/\S/.test(statement.replace(/^--.*$/gm, '')))
+        await dataSource.query(statement).catch((error: unknown) => {
+          if (!EXISTS_ALREADY.includes((error as { readonly errno?: number }).errno ?? 0)) throw error
+        })
 }
+
+/** An upgrade on MySQL adds columns and keys that may exist, as the migrator does. */
+const EXISTS_ALREADY = [1060, 1061]
 
 /** PostgreSQL runs a whole file at once. */
 const statementsOf = (text: string, type: string): readonly string[] =>

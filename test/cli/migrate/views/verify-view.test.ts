@@ -47,6 +47,7 @@ const EACH: Verified['differences'] = [
   { kind: 'otherName', version: '0002_tables', name: '0002_books' },
   { kind: 'ahead', version: '0009_newer' },
   { kind: 'refused', problem },
+  { kind: 'missingTable', table: 'outbox_leases' },
   { kind: 'incompleteTable', table: 'idempotency_keys', lacks: ['subject', 'lease_until'] },
   { kind: 'busyIndex', index: 'public.i' },
   { kind: 'invalidIndex', index: 'public.i', leftBy: '0003_i', isOfReindex: false },
