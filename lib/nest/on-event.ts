@@ -80,7 +80,9 @@ class Consumers implements OnModuleInit, OnApplicationBootstrap, BeforeApplicati
 
   /** @throws TypeError that lists what stops the start. */
   async onModuleInit(): Promise<void> {
-    const problems = (await Promise.all(this.workers.map((worker) => worker.startUpCheck()))).flat()
+    const problems = (
+      await Promise.all(this.workers.map((worker) => worker.startUpCheck(this.workers)))
+    ).flat()
     if (problems.length > 0) throw new TypeError(problems.join('; '))
   }
 

@@ -9,14 +9,14 @@ import type { ListenOptions } from '../log/listen.js'
 import { NatsStream } from '../nats/connection.js'
 import type { NatsOptions } from '../nats/nats-options.js'
 import { StreamLog } from '../nats/stream-log.js'
-import { type EventSubject, isFollowed } from '../nats/event-subject.js'
+import { type EventSubject, isFollowed, shownSubject } from '../nats/event-subject.js'
 import { type OutboxOwner, outboxStoreOf } from '../store/outbox-store.js'
 import { received, type ReceivedEvent } from './received-event.js'
 
 export interface ConsumerOptions extends FollowerOptions, ListenOptions {
   /**
    * Of its cursor, its lease and its markers: up to 200 letters, digits, `_` and `-`. Another name receives
-   * every event again.
+   * every event again. Of the consumers of one name, one works at a time, so a process runs one of them.
    */
   readonly name: string
   /** Which events. Default: all. */
@@ -104,7 +104,8 @@ export function consumer<Data = unknown>(
     options,
   )
   const listener = store.listener(listenDsn, onFailure)
-  return workerOf(follower, listener, stream)
+  const identity = { owner: dataSource, kind: 'consumer', name, follows: shownSubject(subject) } as const
+  return workerOf(identity, follower, listener, stream)
 }
 
 /** Whoever may send to the stream can send many. */
