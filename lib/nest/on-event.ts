@@ -10,7 +10,10 @@ import { consumer, type ConsumerOptions, type EventHandler, type EventWorker } f
 import { dataSourceToken } from './injection-tokens.js'
 
 /** Of one consumer. */
-export type OnEventOptions = Pick<ConsumerOptions, 'name' | 'subject' | 'concurrency' | 'maxAttempts'>
+export type OnEventOptions = Pick<
+  ConsumerOptions,
+  'name' | 'subject' | 'subjectCheck' | 'concurrency' | 'maxAttempts'
+>
 
 /** Of all consumers of a provider: where events come from. */
 export type ConsumersOptions = Pick<

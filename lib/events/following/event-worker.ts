@@ -11,7 +11,8 @@ export interface EventWorker {
   startUpCheck(workers?: readonly object[]): Promise<readonly string[]>
   /**
    * Begins to work. Failures are reported and tried again.
-   * @throws TypeError if another worker of its name already runs on the same database in this process.
+   * @throws TypeError if another worker of its name already runs on the same database in this process, and for
+   * a subject that never matches.
    */
   start(): void
   /** Ends what is being worked on, and lets another process take over. */
@@ -26,21 +27,29 @@ export interface Destination {
   close(): Promise<void>
 }
 
-/** A follower that a listener wakes up. @param other - what is closed last. */
+interface WorkerParts {
+  /** Checked at startup and closed last. */
+  readonly other?: Destination | undefined
+  /** What is wrong with the worker's own options, as far as this process knows it at startup. */
+  readonly problems?: () => readonly string[]
+}
+
+/** A follower that a listener wakes up. */
 export const workerOf = (
   identity: WorkerIdentity,
   follower: Follower,
   listener: OutboxListener,
-  other: Destination | undefined,
+  { other, problems = () => [] }: WorkerParts,
 ): EventWorker => {
+  const found = (workers?: readonly object[]) => [...nameProblems(identity, workers), ...problems()]
+  const told = (all: readonly string[]) => all.map((problem) => `${follower.name}: ${problem}`)
   let isEnded = false
   const worker: EventWorker = {
-    startUpCheck: async (workers) =>
-      [...nameProblems(identity, workers), ...((await other?.startUpCheck?.()) ?? [])].map(
-        (problem) => `${follower.name}: ${problem}`,
-      ),
+    startUpCheck: async (workers) => told([...found(workers), ...((await other?.startUpCheck?.()) ?? [])]),
     start: () => {
       if (isEnded) return
+      const wrong = told(found())
+      if (wrong.length > 0) throw new TypeError(wrong.join('; '))
       claimName(identity)
       listener.start()
       follower.start()

@@ -46,5 +46,5 @@ export function relay({ dataSource, sink, name = 'nats', listenDsn, ...options }
   )
   const listener = store.listener(listenDsn, options.onFailure)
   const identity = { owner: dataSource, kind: 'relay', name, follows: 'its sink' } as const
-  return workerOf(identity, follower, listener, sink)
+  return workerOf(identity, follower, listener, { other: sink })
 }
