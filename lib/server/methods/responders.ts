@@ -23,6 +23,7 @@ import type { CallReferences, FilterAccess, ReferringWrite } from '../chain/row-
 import { sparingImmutable } from './immutable-fields.js'
 import { conditional, conflictOf, firstThatHolds } from './etag-conditions.js'
 import { entityForm, listForm } from './reply-forms.js'
+import { sparingUnnamed } from './named-properties.js'
 import { listOptions, maskToWrite, putKey, relatedIn, withTokens } from './resource-request.js'
 import { checkId, keyIn, keyInside, type Named, namedIn, namedInside } from './scope/names-in-requests.js'
 import { type KeyShape, keyShape } from './scope/key-shape.js'
@@ -132,7 +133,7 @@ const RESPONDERS: Responders = {
     const { model } = repository
     const form = entityForm(model, desc.output)
     const mask = methodOf(desc).updateMask
-    const spared = sparingImmutable(model)
+    const spared = sparingUnnamed(model, sparingImmutable(model))
     const messageOf = requiredIn<Message>(resource)
     const keyOf = keyInside(model, resource)
     return async (request, facts) => {
@@ -212,7 +213,7 @@ const RESPONDERS: Responders = {
     const { model } = repository
     const form = listForm(model, desc.output, items)
     const mask = maskReader(requests.message, 'update_mask')
-    const spared = sparingImmutable(model)
+    const spared = sparingUnnamed(model, sparingImmutable(model))
     const requestId = stringReader(requests.message, 'request_id')
     const messageOf = requiredIn<Message>(resource)
     const namedOf = namedInside(model, resource)
