@@ -11,7 +11,7 @@ import type { NatsOptions } from '../nats/nats-options.js'
 import { StreamLog } from '../nats/stream-log.js'
 import { type EventSubject, isFollowed, shownSubject } from '../nats/event-subject.js'
 import { type OutboxOwner, outboxStoreOf } from '../store/outbox-store.js'
-import { subjectProblems } from './subject-problems.js'
+import { subjectProblems } from '../../persistence/outbox/events/subject-problems.js'
 import { received, type ReceivedEvent } from './received-event.js'
 
 export interface ConsumerOptions extends FollowerOptions, ListenOptions {

@@ -11,8 +11,8 @@ export interface EventWorker {
   startUpCheck(workers?: readonly object[]): Promise<readonly string[]>
   /**
    * Begins to work. Failures are reported and tried again.
-   * @throws TypeError if another worker of its name already runs on the same database in this process, and for
-   * a subject that never matches.
+   * @throws TypeError if another worker of its name already runs on the same database in this process, and
+   * for a subject that never matches.
    */
   start(): void
   /** Ends what is being worked on, and lets another process take over. */

@@ -22,7 +22,8 @@ export const introduce = <W extends object>(worker: W, identity: WorkerIdentity)
 
 /**
  * Why a worker cannot run beside the others of its process: the second worker of one name would wait for the
- * first to end, and its events would be counted as done. @param workers - those that start together, in order.
+ * first to end, and its events would be counted as done.
+ * @param workers - those that start together, in order.
  */
 export function nameProblems(identity: WorkerIdentity, workers: readonly object[] = []): readonly string[] {
   const together = workers.map((worker) => known.get(worker)).filter((one) => one !== undefined)

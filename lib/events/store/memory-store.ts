@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { RequestContext } from '../../context.js'
 import { OptionError } from '../../errors.js'
 import type { MemoryDatabase } from '../../persistence/memory/memory-database.js'
-import type { ResourceModel } from '../../resource/resource-model.js'
+import type { KnownResource } from '../../persistence/outbox/events/subject-problems.js'
 import type { TransactionContext } from '../../persistence/sql/transaction-context.js'
 import type { OutboxListener } from '../log/listen.js'
 import { MemoryLog } from '../log/memory-log.js'
@@ -41,7 +41,7 @@ export class MemoryStore implements OutboxStore {
     return store
   }
 
-  resources(): readonly ResourceModel[] {
+  resources(): readonly KnownResource[] {
     return this.database.models
   }
 

@@ -1,8 +1,7 @@
 import type { DataSource } from 'typeorm'
 import type { FailureReport, RequestContext } from '../../context.js'
 import { current, type Database, executorOf, transaction } from '../../persistence/sql/transaction.js'
-import { resourcesOf } from '../../persistence/schema/resources-in.js'
-import type { ResourceModel } from '../../resource/resource-model.js'
+import { type KnownResource, knownResources } from '../../persistence/outbox/events/subject-problems.js'
 import type { TransactionContext } from '../../persistence/sql/transaction-context.js'
 import { listenFor, type OutboxListener } from '../log/listen.js'
 import { OutboxLog } from '../log/outbox-log.js'
@@ -27,8 +26,8 @@ export class SqlStore implements OutboxStore {
     this.letters = new DeadLetters(database)
   }
 
-  resources(): readonly ResourceModel[] {
-    return resourcesOf(this.dataSource)
+  resources(): readonly KnownResource[] {
+    return knownResources(this.dataSource)
   }
 
   lease(name: string, ms: number): Lease {

@@ -171,7 +171,10 @@ const assertSame = (known: string, fingerprint: string): void => {
     )
 }
 
-/** Refuses a key on a client's stream, which is read while the handler runs, and cannot be compared with another. */
+/**
+ * Rejects a key on a client's stream, which is read while the handler runs and cannot be compared with
+ * another one.
+ */
 const withoutKey = <C extends Call>(call: C): C => {
   const { metadata, method, requests } = call
   if (metadata.get('idempotency-key') !== undefined)

@@ -23,7 +23,7 @@ import type { CallReferences, FilterAccess, ReferringWrite } from '../chain/row-
 import { sparingImmutable } from './immutable-fields.js'
 import { conditional, conflictOf, firstThatHolds } from './etag-conditions.js'
 import { entityForm, listForm } from './reply-forms.js'
-import { sparingUnnamed } from './named-properties.js'
+import { sparingUnnamed } from './mask/named-properties.js'
 import { listOptions, maskToWrite, putKey, relatedIn, withTokens } from './resource-request.js'
 import { checkId, keyIn, keyInside, type Named, namedIn, namedInside } from './scope/names-in-requests.js'
 import { type KeyShape, keyShape } from './scope/key-shape.js'

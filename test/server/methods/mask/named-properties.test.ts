@@ -1,12 +1,12 @@
 import { expect } from 'chai'
-import { WidgetService } from '../../../examples/widgets/gen/widgets_pb.js'
-import { Widget } from '../../../examples/widgets/widget.js'
-import type { Repository } from '../../../lib/persistence/contract/repository.js'
-import { memoryRepositoryOf } from '../../../lib/persistence/repository-of.js'
-import { resourceModel } from '../../../lib/resource/resource-model.js'
-import { sparingUnnamed } from '../../../lib/server/methods/named-properties.js'
-import { ForeignClient } from '../../support/grpc/clients.js'
-import { ALICE, type RunningServer, startServer } from '../../support/servers/server.js'
+import { WidgetService } from '../../../../examples/widgets/gen/widgets_pb.js'
+import { Widget } from '../../../../examples/widgets/widget.js'
+import type { Repository } from '../../../../lib/persistence/contract/repository.js'
+import { memoryRepositoryOf } from '../../../../lib/persistence/repository-of.js'
+import { resourceModel } from '../../../../lib/resource/resource-model.js'
+import { sparingUnnamed } from '../../../../lib/server/methods/mask/named-properties.js'
+import { ForeignClient } from '../../../support/grpc/clients.js'
+import { ALICE, type RunningServer, startServer } from '../../../support/servers/server.js'
 
 describe('the entity that an update gives to its repository', () => {
   let running: RunningServer

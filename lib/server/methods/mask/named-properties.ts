@@ -1,5 +1,5 @@
-import { isOwning } from '../../resource/relations/relation.js'
-import type { ResourceModel } from '../../resource/resource-model.js'
+import { isOwning } from '../../../resource/relations/relation.js'
+import type { ResourceModel } from '../../../resource/resource-model.js'
 
 /** What an update writes. */
 interface Written {

@@ -1,9 +1,16 @@
-import { CHANGES } from '../../../decorators/emits.js'
-import type { ResourceModel } from '../../resource/resource-model.js'
-import { editDistance } from '../../text/edit-distance.js'
-import { didYouMean, nearestNames } from '../../text/nearest-names.js'
-import { shownValue } from '../../text/shown-value.js'
-import type { EventSubject } from '../nats/event-subject.js'
+import type { DataSource } from 'typeorm'
+import { CHANGES } from '../../../../decorators/emits.js'
+import { isResource, resourceModel, type ResourceModel } from '../../../resource/resource-model.js'
+import { editDistance } from '../../../text/edit-distance.js'
+import { didYouMean, nearestNames } from '../../../text/nearest-names.js'
+import { shownValue } from '../../../text/shown-value.js'
+
+/** A resource of a database, as far as its events go. */
+export type KnownResource = Pick<ResourceModel, 'deleteTime' | 'entity' | 'events' | 'type'>
+
+/** Those of a DataSource; none before it is initialized. */
+export const knownResources = ({ entityMetadatas = [] }: Partial<DataSource>): readonly KnownResource[] =>
+  entityMetadatas.flatMap(({ target }) => (isResource(target) ? [resourceModel(target)] : []))
 
 /**
  * Why no change of a resource ever matches a subject. Events of `emit` may have any resource and verb, and
@@ -13,8 +20,8 @@ import type { EventSubject } from '../nats/event-subject.js'
  * @param isStream - whether events of a resource that this process does not emit may arrive.
  */
 export function subjectProblems(
-  { resource, verb }: EventSubject,
-  models: readonly ResourceModel[],
+  { resource, verb }: { readonly resource?: string; readonly verb?: string },
+  models: readonly KnownResource[],
   isStream: boolean,
 ): readonly string[] {
   const known = isStream ? models.filter(({ events }) => events !== undefined) : models
@@ -37,7 +44,7 @@ export function subjectProblems(
     : []
 }
 
-const emittedBy = ({ deleteTime, events }: ResourceModel): string[] =>
+const emittedBy = ({ deleteTime, events }: KnownResource): string[] =>
   [...(events?.on ?? [])].filter((kind) => kind !== 'undeleted' || deleteTime !== undefined)
 
 const verbProblems = (
