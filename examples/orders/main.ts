@@ -10,7 +10,7 @@ import {
   wrapped,
 } from '../../lib/index.js'
 import { natsSink, relay } from '../../lib/events/index.js'
-import { DefaultGRPCAddr, supportsRowAccess } from '../../lib/server/index.js'
+import { DefaultGRPCAddr, SqlIdempotencyStore, supportsRowAccess } from '../../lib/server/index.js'
 import { orderAuthorizer } from './authorizer.js'
 import { Customer } from './customer.js'
 import { ordersDataSource } from './data-source.js'
@@ -53,6 +53,7 @@ export async function orderServer(options: OrderServerOptions): Promise<Server> 
     .principalFunc(devPrincipal)
     .authorizer(orderAuthorizer)
     .allowDevelopment()
+    .idempotencyStore(new SqlIdempotencyStore(dataSource))
     .workers(...(nats === undefined ? [] : [relay({ dataSource, sink: natsSink({ servers: nats }) })]))
     .readinessCheck('database', async () => {
       await dataSource.query('SELECT 1')

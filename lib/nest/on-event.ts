@@ -10,7 +10,10 @@ import { consumer, type ConsumerOptions, type EventHandler, type EventWorker } f
 import { dataSourceToken } from './injection-tokens.js'
 
 /** Of one consumer. */
-export type OnEventOptions = Pick<ConsumerOptions, 'name' | 'subject' | 'concurrency' | 'maxAttempts'>
+export type OnEventOptions = Pick<
+  ConsumerOptions,
+  'name' | 'subject' | 'subjectCheck' | 'concurrency' | 'maxAttempts'
+>
 
 /** Of all consumers of a provider: where events come from. */
 export type ConsumersOptions = Pick<
@@ -80,7 +83,9 @@ class Consumers implements OnModuleInit, OnApplicationBootstrap, BeforeApplicati
 
   /** @throws TypeError that lists what stops the start. */
   async onModuleInit(): Promise<void> {
-    const problems = (await Promise.all(this.workers.map((worker) => worker.startUpCheck()))).flat()
+    const problems = (
+      await Promise.all(this.workers.map((worker) => worker.startUpCheck(this.workers)))
+    ).flat()
     if (problems.length > 0) throw new TypeError(problems.join('; '))
   }
 

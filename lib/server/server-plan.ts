@@ -152,7 +152,9 @@ const check = async (
     ...(await repositoryProblems(repositories, config.logger)),
     ...rowAccessProblems(config.authorizer, repositories),
     ...(
-      await Promise.all(config.workers.map(async (worker) => (await worker.startUpCheck?.()) ?? []))
+      await Promise.all(
+        config.workers.map(async (worker) => (await worker.startUpCheck?.(config.workers)) ?? []),
+      )
     ).flat(),
     ...((await config.authorizer.startUpCheck?.(authorized)) ?? []),
   ]

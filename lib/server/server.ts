@@ -24,6 +24,7 @@ import { reflectionRules, reflectionService, reflectionServices } from './reflec
 import { type GatewayRegistration, Registrations } from './registrations.js'
 import { type Addresses, RunningServer } from './running-server.js'
 import { planOf } from './server-plan.js'
+import { DefaultIdempotencyStore } from './idempotency/memory-idempotency-store.js'
 import { idempotencyStoreOf, operationStoreOf } from './unavailable-stores.js'
 
 export type { GatewayRegistration } from './registrations.js'
@@ -57,6 +58,8 @@ export class Server {
     this.#bound = resolve
     this.#failed = reject
   })
+  /** Whether repeated calls run again after a restart. */
+  readonly #forgetsKeys: boolean
   #addresses: Addresses = { grpc: '', http: '', metrics: '' }
 
   constructor(resolved: ResolvedConfig) {
@@ -66,6 +69,7 @@ export class Server {
       operationStore: operationStoreOf(resolved.operationStore),
     }
     this.#config = config
+    this.#forgetsKeys = resolved.idempotencyStore instanceof DefaultIdempotencyStore
     this.#registrations = new Registrations(config)
     this.#authorized = authorizedServer(this.#registrations, config)
     const { registry } = this.#registrations
@@ -123,6 +127,7 @@ export class Server {
         health: this.#health,
         runner: this.#runner,
       })
+      if (this.#forgetsKeys && process.env['NODE_ENV'] === 'production') logger.warn({}, KEYS_IN_MEMORY)
       if (!signal.aborted)
         await new RunningServer(plan, this.#mounted).run(signal, (addresses) => {
           this.#addresses = addresses
@@ -253,6 +258,9 @@ export class Server {
       this.#registrations.addBuiltIn(service, reflectionRules, implementation)
   }
 }
+
+const KEYS_IN_MEMORY =
+  'responses of calls with an idempotency key are stored in memory: a call that is sent again after a restart, or to another process, runs again. Set idempotencyStore to SqlIdempotencyStore or RedisIdempotencyStore'
 
 const isRepository = (value: object): value is Repository<object> =>
   'model' in value && 'batchGet' in value && typeof value.batchGet === 'function'

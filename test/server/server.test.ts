@@ -27,6 +27,7 @@ import {
   type RunningServer,
   startServer,
 } from '../support/servers/server.js'
+import { MemoryIdempotencyStore } from '../../lib/server/idempotency/memory-idempotency-store.js'
 import { echoService } from '../support/grpc/echo.js'
 
 const SpecimenMemory = memoryRepositoryOf(Specimen)
@@ -304,6 +305,22 @@ describe('serve', () => {
       process.env['NODE_ENV'] = 'production'
       expect(await serve({}, newDev(Buffer.alloc(32)))).to.match(/specimen keeps its secrets with newDev/)
       expect(await serve({ allowDevelopment: true }, newDev(Buffer.alloc(32)))).to.equal('served')
+    })
+
+    it('warns once in production that idempotency keys are stored in memory, unless a store is configured', async () => {
+      for (const [env, config, warnings] of [
+        ['production', {}, 1],
+        ['production', { idempotencyStore: new MemoryIdempotencyStore() }, 0],
+        ['development', {}, 0],
+      ] as const) {
+        process.env['NODE_ENV'] = env
+        const logger = recordingLogger()
+        expect(await serve({ ...config, allowDevelopment: true, logger })).to.equal('served')
+        const told = logger.records.filter(
+          ({ level, message }) => level === 'warn' && /in memory/.test(message),
+        )
+        expect(told, env).to.have.length(warnings)
+      }
     })
 
     for (const [name, config, text] of development) {

@@ -9,18 +9,24 @@ import type { ListenOptions } from '../log/listen.js'
 import { NatsStream } from '../nats/connection.js'
 import type { NatsOptions } from '../nats/nats-options.js'
 import { StreamLog } from '../nats/stream-log.js'
-import { type EventSubject, isFollowed } from '../nats/event-subject.js'
+import { type EventSubject, isFollowed, shownSubject } from '../nats/event-subject.js'
 import { type OutboxOwner, outboxStoreOf } from '../store/outbox-store.js'
+import { subjectProblems } from '../../persistence/outbox/events/subject-problems.js'
 import { received, type ReceivedEvent } from './received-event.js'
 
 export interface ConsumerOptions extends FollowerOptions, ListenOptions {
   /**
    * Of its cursor, its lease and its markers: up to 200 letters, digits, `_` and `-`. Another name receives
-   * every event again.
+   * every event again. Of the consumers of one name, one works at a time, so a process runs one of them.
    */
   readonly name: string
   /** Which events. Default: all. */
   readonly subject?: EventSubject
+  /**
+   * `'off'` if `emit` writes events that are named almost like a resource or a change of it. Otherwise the
+   * consumer does not start with a subject that no change of the resources of `dataSource` matches.
+   */
+  readonly subjectCheck?: 'off'
   /**
    * Where its effects are, and what it has done. Without `nats` also whose outbox it follows. A
    * `MemoryDatabase` in tests.
@@ -63,7 +69,7 @@ const [AHEAD, CONCURRENCY, THIRTY_DAYS_MS] = [256, 4, 30 * 24 * 3_600_000]
  * ```
  */
 export function consumer<Data = unknown>(
-  { name, subject = {}, dataSource, nats, listenDsn, ...options }: ConsumerOptions,
+  { name, subject = {}, subjectCheck, dataSource, nats, listenDsn, ...options }: ConsumerOptions,
   handler: EventHandler<Data>,
 ): EventWorker {
   const { concurrency = CONCURRENCY, markersKeptMs = THIRTY_DAYS_MS, onFailure } = options
@@ -104,7 +110,10 @@ export function consumer<Data = unknown>(
     options,
   )
   const listener = store.listener(listenDsn, onFailure)
-  return workerOf(follower, listener, stream)
+  const identity = { owner: dataSource, kind: 'consumer', name, follows: shownSubject(subject) } as const
+  const problems = () =>
+    subjectCheck === 'off' ? [] : subjectProblems(subject, store.resources(), stream !== undefined)
+  return workerOf(identity, follower, listener, { other: stream, problems })
 }
 
 /** Whoever may send to the stream can send many. */

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto'
+import { printable } from '../../text/printable.js'
+import { shownValue } from '../../text/shown-value.js'
 
 /** Which events somebody follows. What is left out means any. */
 export interface EventSubject {
@@ -45,6 +47,13 @@ export const subjectOf = (prefix: string, { tenant, resource, verb }: Required<E
 /** The subjects of the events that somebody follows. */
 export const subjectFilter = (prefix: string, { tenant, resource, verb }: EventSubject): string =>
   [prefix, ...[tenant, resource, verb].map((one) => (one === undefined ? '*' : subjectToken(one)))].join('.')
+
+/** For messages: `booking.created`, `booking.*` or `all events`. */
+export const shownSubject = ({ tenant, resource, verb }: EventSubject): string => {
+  const type = resource ?? verb
+  const shown = type === undefined ? 'all events' : printable(`${resource ?? '*'}.${verb ?? '*'}`)
+  return tenant === undefined ? shown : `${shown} of the tenant ${shownValue(tenant)}`
+}
 
 /** Whether somebody follows an event. */
 export const isFollowed = (

@@ -45,5 +45,6 @@ export function relay({ dataSource, sink, name = 'nats', listenDsn, ...options }
     options,
   )
   const listener = store.listener(listenDsn, options.onFailure)
-  return workerOf(follower, listener, sink)
+  const identity = { owner: dataSource, kind: 'relay', name, follows: 'its sink' } as const
+  return workerOf(identity, follower, listener, { other: sink })
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { RequestContext } from '../../context.js'
 import { OptionError } from '../../errors.js'
 import type { MemoryDatabase } from '../../persistence/memory/memory-database.js'
+import type { KnownResource } from '../../persistence/outbox/events/subject-problems.js'
 import type { TransactionContext } from '../../persistence/sql/transaction-context.js'
 import type { OutboxListener } from '../log/listen.js'
 import { MemoryLog } from '../log/memory-log.js'
@@ -38,6 +39,10 @@ export class MemoryStore implements OutboxStore {
     const store = new MemoryStore(database)
     stores.set(database, store)
     return store
+  }
+
+  resources(): readonly KnownResource[] {
+    return this.database.models
   }
 
   /** Nobody else can take it over: who dies takes all of it along. */

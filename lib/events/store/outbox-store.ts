@@ -1,6 +1,7 @@
 import type { DataSource } from 'typeorm'
 import type { FailureReport, RequestContext } from '../../context.js'
 import { MemoryDatabase } from '../../persistence/memory/memory-database.js'
+import type { KnownResource } from '../../persistence/outbox/events/subject-problems.js'
 import type { TransactionContext } from '../../persistence/sql/transaction-context.js'
 import type { OutboxListener } from '../log/listen.js'
 import type { OutboxLog } from '../log/outbox-log.js'
@@ -33,6 +34,8 @@ export interface OutboxStore {
   readonly log: StoredLog
   readonly cursors: CursorStore
   readonly letters: LetterStore
+  /** The resources that this process knows of it. */
+  resources(): readonly KnownResource[]
   lease(name: string, ms: number): WorkerLease
   markers(consumer: string, keptMs: number): MarkerStore
   /** Repositories of the database join it. */

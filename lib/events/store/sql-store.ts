@@ -1,6 +1,7 @@
 import type { DataSource } from 'typeorm'
 import type { FailureReport, RequestContext } from '../../context.js'
 import { current, type Database, executorOf, transaction } from '../../persistence/sql/transaction.js'
+import { type KnownResource, knownResources } from '../../persistence/outbox/events/subject-problems.js'
 import type { TransactionContext } from '../../persistence/sql/transaction-context.js'
 import { listenFor, type OutboxListener } from '../log/listen.js'
 import { OutboxLog } from '../log/outbox-log.js'
@@ -17,12 +18,16 @@ export class SqlStore implements OutboxStore {
   readonly cursors: Cursors
   readonly letters: DeadLetters
 
-  constructor(dataSource: DataSource) {
+  constructor(private readonly dataSource: DataSource) {
     const database = executorOf(dataSource)
     this.#database = database
     this.log = new OutboxLog(database)
     this.cursors = new Cursors(database)
     this.letters = new DeadLetters(database)
+  }
+
+  resources(): readonly KnownResource[] {
+    return knownResources(this.dataSource)
   }
 
   lease(name: string, ms: number): Lease {

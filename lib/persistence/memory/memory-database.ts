@@ -116,13 +116,18 @@ export class MemoryDatabase {
     )
   }
 
+  /** The resources of its repositories. */
+  get models(): readonly ResourceModel[] {
+    return [...this.#resources.keys()]
+  }
+
   /**
    * How the resources of the repositories refer to one another.
    * @throws DeclarationError for one that cannot be deleted as it is declared.
    */
   get family(): ReadonlyMap<ResourceModel, Member> {
     if (this.#family !== undefined) return this.#family
-    const family = familyOf([...this.#resources.keys()])
+    const family = familyOf(this.models)
     for (const member of family.values()) {
       const problems = deletionProblems(member)
       if (problems.length > 0)

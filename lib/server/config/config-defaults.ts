@@ -1,6 +1,6 @@
 import { isDevelopment } from './development.js'
 import { devAuthorizer } from '../authz/dev-authorizer.js'
-import { MemoryIdempotencyStore } from '../idempotency/memory-idempotency-store.js'
+import { DefaultIdempotencyStore } from '../idempotency/memory-idempotency-store.js'
 import { jsonLogger } from '../observability/logger.js'
 import { MemoryOperationStore } from '../operations/memory-operation-store.js'
 import type {
@@ -94,7 +94,7 @@ export const CONFIG_FIELDS: Fields<PlainConfig, ResolvedConfig> = {
   httpHandlers: { documented: 'none', resolve: ({ httpHandlers = [] }) => httpHandlers },
   idempotencyStore: {
     documented: 'in memory, 10 minutes',
-    resolve: ({ idempotencyStore = new MemoryIdempotencyStore() }) => idempotencyStore,
+    resolve: ({ idempotencyStore = new DefaultIdempotencyStore() }) => idempotencyStore,
   },
   operationStore: {
     documented: 'in memory, 1 hour',

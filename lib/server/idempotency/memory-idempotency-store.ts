@@ -114,3 +114,6 @@ const bytesOf = ({ message, headers, trailers }: StoredReply): number =>
     (sum, [name, value]) => sum + 2 * (name.length + value.length),
     message.byteLength,
   )
+
+/** Of a server whose configuration names no store. */
+export class DefaultIdempotencyStore extends MemoryIdempotencyStore {}

@@ -4,6 +4,7 @@ import { Aborted, AshlarError, InvalidArgument } from '../../errors.js'
 import { fingerprintOf } from '../idempotency/fingerprint.js'
 import { HeldKey } from '../idempotency/held-key.js'
 import type { Call } from '../chain/call.js'
+import type { Method } from '../chain/method.js'
 import type { Interceptor, Next, Passed, Reply } from '../chain/interceptor.js'
 import type { Logger } from '../observability/logger.js'
 import type { Redaction } from '../../resource/redaction.js'
@@ -53,7 +54,9 @@ export const idempotency = (
   const unrecorded = new UnrecordedCalls()
   const keeping: Keeping = { store, redaction, logger, unrecorded }
   return (next, { method, handler }) => {
-    if (method.isStreaming || READING.has(rules.declared(method.path)?.verb)) return next
+    if (READING.has(rules.declared(method.path)?.verb)) return next
+    if (method.clientStreams) return (call) => next(withoutKey(call))
+    if (method.isStreaming) return next
     return (call) => {
       const requestId = retryIdOf(call)
       return requestId === undefined ? next(call) : once(requestId, call, next, handler)
@@ -166,6 +169,33 @@ const assertSame = (known: string, fingerprint: string): void => {
       'request_id',
       'was used for a different request before: send another request_id or Idempotency-Key',
     )
+}
+
+/**
+ * Rejects a key on a client's stream, which is read while the handler runs and cannot be compared with
+ * another one.
+ */
+const withoutKey = <C extends Call>(call: C): C => {
+  const { metadata, method, requests } = call
+  if (metadata.get('idempotency-key') !== undefined)
+    throw new InvalidArgument(
+      'idempotency-key',
+      `${method.desc.name} is not repeated by a key: call it without Idempotency-Key`,
+    )
+  return requests === undefined || method.requestId === undefined
+    ? call
+    : Object.assign(call, { requests: eachWithoutKey(requests, method) })
+}
+
+async function* eachWithoutKey(requests: AsyncIterable<Message>, method: Method): AsyncIterable<Message> {
+  for await (const request of requests) {
+    if (method.requestId?.(request))
+      throw new InvalidArgument(
+        'request_id',
+        `${method.desc.name} is not repeated by a key: leave it out of the messages of the stream`,
+      )
+    yield request
+  }
 }
 
 /** Undefined for a call without idempotency: it streams, only validates, or has no principal. */

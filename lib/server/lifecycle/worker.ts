@@ -2,8 +2,11 @@ import type { ObservedWorker } from '../observability/observed-worker.js'
 
 /** What works in the process beside the calls: a relay or a consumer of `ashlar/events`. */
 export interface Worker extends ObservedWorker {
-  /** Called before the server listens. What it returns are problems that stop the start. */
-  startUpCheck?(): Promise<readonly string[]>
+  /**
+   * Called before the server listens. What it returns are problems that stop the start. @param workers - all
+   * workers of the server.
+   */
+  startUpCheck?(workers: readonly Worker[]): Promise<readonly string[]>
   /** Called when the server serves. */
   start(): void
   /** Called when the server shuts down: ends what is being worked on. */

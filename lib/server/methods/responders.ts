@@ -22,6 +22,7 @@ import type { FilterAccess } from '../chain/row-access.js'
 import { sparingImmutable } from './immutable-fields.js'
 import { conditional, conflictOf, firstThatHolds } from './etag-conditions.js'
 import { entityForm, listForm } from './reply-forms.js'
+import { sparingUnnamed } from './mask/named-properties.js'
 import { listOptions, maskToWrite, putKey, relatedIn, withTokens } from './resource-request.js'
 import { checkId, keyIn, keyInside, type Named, namedIn, namedInside } from './scope/names-in-requests.js'
 import { type KeyShape, keyShape } from './scope/key-shape.js'
@@ -120,7 +121,7 @@ const RESPONDERS: Responders = {
   update: ({ resource, scope }, desc, { model }) => {
     const form = entityForm(model, desc.output)
     const mask = methodOf(desc).updateMask
-    const spared = sparingImmutable(model)
+    const spared = sparingUnnamed(model, sparingImmutable(model))
     const messageOf = requiredIn<Message>(resource)
     const keyOf = keyInside(model, resource)
     return async (request, facts, repository) => {
@@ -187,7 +188,7 @@ const RESPONDERS: Responders = {
   batchUpdate: ({ requests, resource, items, scope }, desc, { model }, { maxResponseBytes: maxBytes }) => {
     const form = listForm(model, desc.output, items)
     const mask = maskReader(requests.message, 'update_mask')
-    const spared = sparingImmutable(model)
+    const spared = sparingUnnamed(model, sparingImmutable(model))
     const requestId = stringReader(requests.message, 'request_id')
     const messageOf = requiredIn<Message>(resource)
     const namedOf = namedInside(model, resource)

@@ -44,7 +44,7 @@ describe('ashlar new', () => {
     expect(there.filter((entry) => entry.isFile())).to.have.length(files.length)
   })
 
-  it('writes versions that npm installs without a conflict or a warning, and a server that normalizes masks', () => {
+  it('writes versions that npm installs without a conflict or a warning, and a server that normalizes masks and stores keys in its database', () => {
     const own = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest
     for (const choices of ALL) {
       const files = projectFilesOf(choices)
@@ -57,6 +57,9 @@ describe('ashlar new', () => {
       })
       expect(files.get(choices.nest ? 'src/app.module.ts' : 'src/server.ts')).to.include(
         "updateMask: 'normalize'",
+      )
+      expect(files.get(choices.nest ? 'src/app.module.ts' : 'src/server.ts')).to.include(
+        'new SqlIdempotencyStore(dataSource)',
       )
     }
   })

@@ -196,6 +196,25 @@ for (const { backend, choices } of PROJECTS)
       expect(await started.stop()).to.equal(backend === 'postgres' ? null : 0)
     })
 
+    it('runs a repeated call once, also after a restart', async () => {
+      const headers = { ...HEADERS, 'content-type': 'application/json', 'idempotency-key': 'k' }
+      const made: [id: unknown, replayed: string | null][] = []
+      for (let at = 0; at < 2; at++) {
+        const started = await startedProject(project)
+        const body = JSON.stringify({ title: 'Gemini' })
+        const reply = await fetch(`${started.url}/v1/projects`, { method: 'POST', headers, body })
+        const { id, name } = (await reply.json()) as { id?: string; name?: string }
+        made.push([id ?? name, reply.headers.get('x-idempotent-replay')])
+        await started.stop()
+      }
+      const [[id] = [undefined]] = made
+      expect(id).to.be.a('string')
+      expect(made).to.deep.equal([
+        [id, null],
+        [id, 'true'],
+      ])
+    })
+
     if (backend === 'postgres')
       it('checks the schema of a DataSource that follows a file, too', () => {
         const script = `

@@ -8,6 +8,7 @@ import type { ReceivedEvent } from '../../../lib/events/consumer/received-event.
 import { Outbox } from '../../../lib/events/following/outbox.js'
 import { natsSink } from '../../../lib/events/nats/nats-sink.js'
 import type { EventWorker } from '../../../lib/events/following/event-worker.js'
+import { forgetNames } from '../../../lib/events/following/worker-names.js'
 import { relay } from '../../../lib/events/relay/relay.js'
 import { emit } from '../../../lib/persistence/emit.js'
 import { transaction } from '../../../lib/persistence/sql/transaction.js'
@@ -154,6 +155,7 @@ describeOn('a consumer', databases, (backend) => {
         }
         const one = holder.consumer({ concurrency: 1 }, slow)
         await until(async () => (await one.status()).isLeading)
+        forgetNames(holder.subject.dataSource)
         const other = holder.consumer({ concurrency: 1 }, slow)
         for (let at = 0; at < 6; at++) await holder.subject.tell(`k${at}`)
         await until(() => running === 1)
@@ -162,6 +164,22 @@ describeOn('a consumer', databases, (backend) => {
         await until(async () => (await effects()).length === 6)
         expect([most, (await other.status()).isLeading]).to.deep.equal([1, true])
         expect(holder.events).to.have.length(6)
+      })
+
+      it('does not start beside another consumer of its name in one process', async () => {
+        const { dataSource } = holder.subject
+        const one = holder.consumer({ name: 'ledger', subject: { resource: 'counter', verb: 'created' } })
+        const second = { name: 'ledger', subject: { resource: 'thing' } }
+        const problem =
+          'two consumers of this process are named "ledger", one for counter.created and one for thing.*'
+        expect(() => holder.consumer(second)).to.throw(TypeError, problem)
+        const other = consumer({ ...second, dataSource }, () => Promise.resolve())
+        expect((await other.startUpCheck()).join()).to.include(problem)
+        await one.drain()
+        expect(await other.startUpCheck()).to.deep.equal([])
+        holder.consumer(second)
+        await holder.subject.tell('a')
+        await until(() => holder.events.length === 1)
       })
 
       it('remembers what is done as long as it is told to', async () => {

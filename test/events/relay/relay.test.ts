@@ -5,6 +5,7 @@ import { Cursors } from '../../../lib/events/store/cursors.js'
 import { DeadLetters } from '../../../lib/events/store/sql-dead-letters.js'
 import type { LoggedEvent } from '../../../lib/events/log/event-log.js'
 import type { EventWorker } from '../../../lib/events/following/event-worker.js'
+import { forgetNames } from '../../../lib/events/following/worker-names.js'
 import { relay, type RelayOptions } from '../../../lib/events/relay/relay.js'
 import { sqlText } from '../../../lib/persistence/engines/sql-text.js'
 import type { Sink } from '../../../lib/events/relay/sink.js'
@@ -144,6 +145,7 @@ for (const isWoken of [true, false])
       const [one, other] = [holder.relay(), holder.relay()]
       one.start()
       await until(async () => (await one.status()).isLeading)
+      forgetNames(subject.dataSource)
       other.start()
       await subject.tell('a')
       await until(() => keys().length === 1)

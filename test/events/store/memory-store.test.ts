@@ -5,6 +5,7 @@ import type { ReceivedEvent } from '../../../lib/events/consumer/received-event.
 import type { EventWorker } from '../../../lib/events/following/event-worker.js'
 import { Outbox } from '../../../lib/events/following/outbox.js'
 import type { LoggedEvent } from '../../../lib/events/log/event-log.js'
+import { forgetNames } from '../../../lib/events/following/worker-names.js'
 import { relay } from '../../../lib/events/relay/relay.js'
 import { MemoryStore } from '../../../lib/events/store/memory-store.js'
 import { emit } from '../../../lib/persistence/emit.js'
@@ -183,6 +184,8 @@ describe('relays and consumers of a database in memory', () => {
     begun(one)
     await tell('a')
     await caughtUp(one)
+    expect(() => begun(other)).to.throw(TypeError, 'two relays of this process are named "nats"')
+    forgetNames(database)
     begun(other)
     expect([(await one.status()).isLeading, (await other.status()).isLeading]).to.deep.equal([true, false])
     await rejection(outbox.forget('relay:nats'), Error, 'is running')

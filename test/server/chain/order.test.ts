@@ -153,15 +153,16 @@ describe('the order of the chain', () => {
     )
     const specimens = new ForeignClient(SpecimenService, running.grpc)
     const echo = new ForeignClient(EchoService, running.grpc)
-    const headers = () => ({ ...ALICE, authorization: 'Bearer token', 'idempotency-key': randomUUID() })
+    const keyless = { ...ALICE, authorization: 'Bearer token' }
+    const headers = () => ({ ...keyless, 'idempotency-key': randomUUID() })
     const update = { specimen: { id: '1' }, update_mask: { paths: ['title'] } }
     const url = `${running.http}/v1/specimens`
     const calls: readonly (readonly [string, () => Promise<unknown>])[] = [
       ['unary, done', () => specimens.unary('CreateSpecimen', {}, headers())],
       ['unary, failed', () => specimens.unary('UpdateSpecimen', update, headers())],
       ['server stream, failed', () => echo.stream('Count', [{}], headers())],
-      ['client stream, failed', () => echo.stream('Collect', [{}], headers())],
-      ['bidirectional stream, failed', () => echo.stream('Chat', [{}], headers())],
+      ['client stream, failed', () => echo.stream('Collect', [{}], keyless)],
+      ['bidirectional stream, failed', () => echo.stream('Chat', [{}], keyless)],
       ['gateway, done', () => fetch(url, post(headers()))],
       ['gateway, failed', () => fetch(`${url}/1?update_mask=title`, post(headers(), {}, 'PATCH'))],
     ]

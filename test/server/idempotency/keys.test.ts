@@ -148,16 +148,23 @@ describeOn('idempotency keys', backends, (backend) => {
     }
   })
 
-  it('mean nothing to a stream, which runs each time', async () => {
+  it('mean nothing to a stream of responses, which runs each time', async () => {
     const headers = { ...ALICE, 'idempotency-key': 'stream' }
-    for (const text of ['one', 'two']) {
-      const chat = await echo.stream('Chat', [{ text }], headers)
-      const collect = await echo.stream('Collect', [{ text }], headers)
-      const count = await echo.stream('Count', [{ upto: text.length }], headers)
-      expect([chat, collect, count].map((each) => [each.code, replayed(each)])).to.deep.equal(
-        [0, 0, 0].map((ok) => [ok, false]),
-      )
-      expect([chat.answer?.['text'], collect.answer?.['text']]).to.deep.equal([text.toUpperCase(), text])
+    for (const upto of [3, 4]) {
+      const count = await echo.stream('Count', [{ upto }], headers)
+      expect([count.code, replayed(count)]).to.deep.equal([0, false])
     }
+  })
+
+  it('are rejected by a method whose client streams', async () => {
+    for (const method of ['Chat', 'Collect'])
+      for (const headers of [ALICE, { ...ALICE, 'idempotency-key': 'stream' }]) {
+        const { code, details } = await echo.stream(method, [{ text: 'one' }], headers)
+        expect([code, details]).to.deep.equal(
+          headers === ALICE
+            ? [0, 'OK']
+            : [3, `idempotency-key: ${method} is not repeated by a key: call it without Idempotency-Key`],
+        )
+      }
   })
 })

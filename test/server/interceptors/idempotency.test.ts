@@ -1,16 +1,20 @@
+import { create } from '@bufbuild/protobuf'
 import { expect } from 'chai'
 import { EventEmitter, once } from 'node:events'
 import { WidgetService } from '../../../examples/widgets/gen/widgets_pb.js'
 import { Widget } from '../../../examples/widgets/widget.js'
-import { ErrNotFound } from '../../../lib/errors.js'
+import { ErrNotFound, InvalidArgument } from '../../../lib/errors.js'
 import { MemoryRepository } from '../../../lib/persistence/memory/memory-repository.js'
-import type { ServerCall } from '../../../lib/call.js'
+import { Metadata, type ServerCall } from '../../../lib/call.js'
+import { methodOf } from '../../../lib/server/chain/method.js'
+import { idempotency } from '../../../lib/server/interceptors/idempotency.js'
 import type { Config } from '../../../lib/server/config/config.js'
 import { supportsIfMatch } from '../../../lib/server/chain/handler.js'
 import { MemoryIdempotencyStore } from '../../../lib/server/idempotency/memory-idempotency-store.js'
-import { EchoService, type EchoRequest } from '../../support/gen/specimens_pb.js'
+import { type EchoRequest, EchoRequestSchema, EchoService } from '../../support/gen/specimens_pb.js'
 import { ForeignClient, type Outcome } from '../../support/grpc/clients.js'
 import { drill } from '../../support/drill.js'
+import { rejection } from '../../support/rejection.js'
 import { ALICE, post, type RunningServer, startServer } from '../../support/servers/server.js'
 import { echoService } from '../../support/grpc/echo.js'
 
@@ -306,5 +310,26 @@ describe('a reading method with an idempotency key', () => {
       client.close()
       await running.stop()
     }
+  })
+})
+
+describe('idempotency of a client stream', () => {
+  it('rejects a request_id in a message', async () => {
+    const method = { ...methodOf(EchoService.method.collect), requestId: ({ text }: EchoRequest) => text }
+    const nothing = {} as never
+    const interceptor = idempotency(nothing, nothing, nothing, { declared: () => undefined } as never)
+    async function* sent() {
+      yield await Promise.resolve(create(EchoRequestSchema))
+      yield create(EchoRequestSchema, { text: 'r-1' })
+    }
+    const read: EchoRequest[] = []
+    const handle = async ({ requests }: { requests: AsyncIterable<EchoRequest> }) => {
+      for await (const request of requests) read.push(request)
+    }
+    const call = { method, metadata: new Metadata(), requests: sent() }
+    const run = interceptor(handle as never, { method } as never)(call as never) as Promise<unknown>
+    const { message } = await rejection(run, InvalidArgument)
+    expect(message).to.match(/^request_id: Collect is not repeated/)
+    expect(read).to.have.length(1)
   })
 })

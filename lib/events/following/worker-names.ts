@@ -1,0 +1,59 @@
+import type { OutboxOwner } from '../store/outbox-store.js'
+
+/** The name under which a worker follows a database. */
+export interface WorkerIdentity {
+  readonly owner: OutboxOwner
+  readonly kind: 'consumer' | 'relay'
+  readonly name: string
+  /** What it follows, to tell it from another one of that name: `booking.created`. */
+  readonly follows: string
+}
+
+/** By the kind and name of each worker that runs in this process. */
+const running = new WeakMap<OutboxOwner, Map<string, WorkerIdentity>>()
+
+const known = new WeakMap<object, WorkerIdentity>()
+
+/** Makes a worker known to {@link nameProblems} before it runs. */
+export const introduce = <W extends object>(worker: W, identity: WorkerIdentity): W => {
+  known.set(worker, identity)
+  return worker
+}
+
+/**
+ * Why a worker cannot run beside the others of its process: the second worker of one name would wait for the
+ * first to end, and its events would be counted as done.
+ * @param workers - those that start together, in order.
+ */
+export function nameProblems(identity: WorkerIdentity, workers: readonly object[] = []): readonly string[] {
+  const together = workers.map((worker) => known.get(worker)).filter((one) => one !== undefined)
+  const earlier = together.slice(0, Math.max(0, together.indexOf(identity)))
+  const runs = running.get(identity.owner)?.get(keyOf(identity))
+  const other = [...(runs === undefined ? [] : [runs]), ...earlier].find(
+    (one) => one !== identity && one.owner === identity.owner && keyOf(one) === keyOf(identity),
+  )
+  if (other === undefined) return []
+  const { kind, name, follows } = identity
+  return [
+    `two ${kind}s of this process are named "${name}", one for ${other.follows} and one for ${follows}: ` +
+      'only one of them would receive events. Give each a name of its own',
+  ]
+}
+
+/** Registers a worker as running. */
+export function claimName(identity: WorkerIdentity): void {
+  const names = running.get(identity.owner) ?? new Map<string, WorkerIdentity>()
+  running.set(identity.owner, names.set(keyOf(identity), identity))
+}
+
+/** Lets another worker of this process use the name. */
+export function releaseName(identity: WorkerIdentity): void {
+  const names = running.get(identity.owner)
+  if (names?.get(keyOf(identity)) === identity) names.delete(keyOf(identity))
+}
+
+/** Forgets the names that run on a database. For tests that stand for several processes. */
+export const forgetNames = (owner: OutboxOwner): void => void running.delete(owner)
+
+/** A consumer of a stream and one of an outbox share what they note as done. */
+const keyOf = ({ kind, name }: WorkerIdentity): string => `${kind}:${name}`
