@@ -188,4 +188,22 @@ describe('limits of one message', () => {
     expect(details).to.include('limits.maxResponseBytes')
     expect((await widgets.unary('BatchGetWidgets', { ids: ['a', 'b'] }, ALICE)).code).to.equal(0)
   })
+
+  it('rejects a BatchGet that repeats a row beyond limits.maxResponseBytes, in little time', async () => {
+    await RequestContext.as({ tenant: 'acme', subject: 'ada' }, () =>
+      stored.create({ id: 'large', displayName: 'large', description: 'x'.repeat(1_000_000) }),
+    )
+    const ids = Array.from({ length: 1_000 }, () => 'large')
+    const { user } = process.cpuUsage()
+    const { code, details } = await widgets.unary('BatchGetWidgets', { ids }, ALICE)
+    expect([code, details]).to.satisfy(
+      ([is, text]: [number, string]) => is === 8 && text.includes('limits.maxResponseBytes'),
+    )
+    // To write all of them takes seconds.
+    expect(process.cpuUsage().user - user).to.be.lessThan(1_000_000)
+    const query = ids.map((id) => `ids=${id}`).join('&')
+    expect((await fetch(`${running.http}/v1/widgets:batchGet?${query}`, { headers: ALICE })).status).to.equal(
+      429,
+    )
+  })
 })

@@ -1,6 +1,6 @@
 import { create, type DescMethod, type Message } from '@bufbuild/protobuf'
 import { EmptySchema } from '@bufbuild/protobuf/wkt'
-import { responseTooLarge } from '../../bounds/response-bytes.js'
+import { checkResponseBytes, responseTooLarge } from '../../bounds/response-bytes.js'
 import type { ServerCall } from '../../call.js'
 import type { RequestContext } from '../../context.js'
 import { InvalidArgument } from '../../errors.js'
@@ -12,6 +12,8 @@ import type {
   RelatedOptions,
   Repository,
 } from '../../persistence/contract/repository.js'
+import { bytesIn } from '../../persistence/bytes/counted-bytes.js'
+import type { Values } from '../../persistence/contract/new-entity.js'
 import { TooManyBytes } from '../../persistence/bytes/too-many-bytes.js'
 import { kindOf } from '../../resource/kinds/kinds.js'
 import { maskReader, requiredIn, stringReader } from '../../resource/messages/field-readers.js'
@@ -198,6 +200,7 @@ const RESPONDERS: Responders = {
       })
       for (const entity of entities) checkScope(model, scope, request, entity)
       checkAll(model, named, entities)
+      checkRepeated(model, entities, maxBytes)
       return new EntityReply(form, { items: entities })
     }
   },
@@ -265,6 +268,19 @@ const RESPONDERS: Responders = {
       )
       return create(startsOperation ? EmptySchema : desc.output)
     },
+}
+
+/** Each entity was read within the limit once. @throws ResourceExhausted where its repetitions have more bytes. */
+const checkRepeated = (model: ResourceModel, entities: readonly object[], maxBytes: number): void => {
+  const sizes = new Map<object, number | undefined>()
+  for (const entity of entities) sizes.set(entity, undefined)
+  if (sizes.size === entities.length) return
+  let total = 0
+  for (const entity of entities) {
+    let size = sizes.get(entity)
+    if (size === undefined) sizes.set(entity, (size = bytesIn(model, entity as Values)))
+    checkResponseBytes((total += size), maxBytes)
+  }
 }
 
 /** It names no references: the stored ones count again. */
