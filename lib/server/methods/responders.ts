@@ -1,6 +1,6 @@
 import { create, type DescMethod, type Message } from '@bufbuild/protobuf'
 import { EmptySchema } from '@bufbuild/protobuf/wkt'
-import { checkResponseBytes, responseTooLarge } from '../../bounds/response-bytes.js'
+import { checkResponseBytes, readTooLarge, responseTooLarge } from '../../bounds/response-bytes.js'
 import type { ServerCall } from '../../call.js'
 import type { RequestContext } from '../../context.js'
 import { InvalidArgument } from '../../errors.js'
@@ -130,7 +130,7 @@ const RESPONDERS: Responders = {
     }
   },
 
-  update: ({ resource, scope }, desc, repository, _limits, unrestricted) => {
+  update: ({ resource, scope }, desc, repository, { maxResponseBytes: maxBytes }, unrestricted) => {
     const { model } = repository
     const form = entityForm(model, desc.output)
     const mask = methodOf(desc).updateMask
@@ -140,7 +140,8 @@ const RESPONDERS: Responders = {
     return async (request, facts) => {
       const message = messageOf(request)
       const key = keyOf(message)
-      if (scope.length > 0) await checkStored(repository, [{ key, held: heldIn(scope, request) }], facts)
+      if (scope.length > 0)
+        await checkStored(repository, [{ key, held: heldIn(scope, request) }], facts, maxBytes)
       const entity = model.fromMessage(message)
       const { paths, touchOnly } = spared(maskToWrite(mask?.(request) ?? [], facts.ignoredMask), entity)
       const { context, ifMatch } = facts
@@ -152,12 +153,18 @@ const RESPONDERS: Responders = {
     }
   },
 
-  delete: ({ key, scope, name, force, startsOperation }, desc, repository) => {
+  delete: (
+    { key, scope, name, force, startsOperation },
+    desc,
+    repository,
+    { maxResponseBytes: maxBytes },
+  ) => {
     const response = startsOperation ? EmptySchema : desc.output
     const keyOf = keyIn(repository.model, key, name)
     return async (request, facts) => {
       const id = keyOf(request)
-      if (scope.length > 0) await checkStored(repository, [{ key: id, held: heldIn(scope, request) }], facts)
+      if (scope.length > 0)
+        await checkStored(repository, [{ key: id, held: heldIn(scope, request) }], facts, maxBytes)
       const conditions = await conditional(repository, id, facts)
       await repository.delete(id, { ...conditions, ...relatedIn(request, force, facts) })
       return create(response)
@@ -239,7 +246,7 @@ const RESPONDERS: Responders = {
           return { key, entity, fieldMask: paths, ...(touchOnly && { touchOnly }) }
         },
       )
-      await checkStored(repository, stored, facts)
+      await checkStored(repository, stored, facts, maxBytes)
       const named = () => updates.map(({ entity }) => entity)
       const write: ReferringWrite = { operation: 'batchUpdate', named, isOfRequest: true }
       const { context } = facts
@@ -253,18 +260,19 @@ const RESPONDERS: Responders = {
   },
 
   batchDelete:
-    ({ keys, scope, name, force, startsOperation }, desc, repository) =>
+    ({ keys, scope, name, force, startsOperation }, desc, repository, { maxResponseBytes: maxBytes }) =>
     async (request, facts) => {
       const place = heldIn(scope, request)
       const named = namedIn(repository.model, request, keys, name, 'one')
-      await checkStored(
-        repository,
-        named.map(({ key, held }) => ({ key, held: [...place, ...held] })),
-        facts,
-      )
-      await repository.batchDelete(
-        named.map(({ key }) => key),
-        { context: facts.context, ...relatedIn(request, force, facts) },
+      const stored = named.map(({ key, held }) => ({ key, held: [...place, ...held] }))
+      await checkStored(repository, stored, facts, maxBytes)
+      const options = { context: facts.context, maxBytes, ...relatedIn(request, force, facts) }
+      await readWithin(
+        maxBytes,
+        repository.batchDelete(
+          named.map(({ key }) => key),
+          options,
+        ),
       )
       return create(startsOperation ? EmptySchema : desc.output)
     },
@@ -331,11 +339,19 @@ const checkStored = async (
   repository: AnyRepository,
   named: readonly Named[],
   facts: Facts,
+  maxBytes: number,
 ): Promise<void> => {
   if (named.every(({ held }) => held.length === 0)) return
   const keys = named.map(({ key }) => key)
-  checkAll(repository.model, named, await repository.batchGet(keys, { context: facts.context }))
+  const entities = await readWithin(maxBytes, repository.batchGet(keys, { context: facts.context, maxBytes }))
+  checkAll(repository.model, named, entities)
 }
+
+/** What a call reads to write it. @throws ResourceExhausted that names the limit. */
+const readWithin = <R>(maxBytes: number, reading: Promise<R>): Promise<R> =>
+  reading.catch((error: unknown) => {
+    throw error instanceof TooManyBytes ? readTooLarge(maxBytes) : error
+  })
 
 const checkAll = (model: ResourceModel, named: readonly Named[], entities: readonly object[]): void => {
   for (const [index, { held }] of named.entries()) checkHeld(model, held, entities[index] as object)

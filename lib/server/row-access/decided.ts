@@ -1,4 +1,8 @@
-import type { OperationOptions, RowOptions, WriteOptions } from '../../persistence/contract/repository.js'
+import type {
+  OperationOptions,
+  BatchGetOptions,
+  WriteOptions,
+} from '../../persistence/contract/repository.js'
 import type { Restriction } from '../authz/decision.js'
 
 /** What was decided about a call. */
@@ -25,12 +29,13 @@ export interface Write<R> extends Asked {
 }
 
 /**
- * For a call about the rows that one with these options is about: its context and predicate, and nothing else
- * of them.
+ * For a call about the rows that one with these options is about: its context, its predicate and its limit,
+ * and nothing else of them.
  */
-export const sameRows = (options: RowOptions = {}): RowOptions => ({
+export const sameRows = (options: BatchGetOptions = {}): BatchGetOptions => ({
   ...sameContext(options),
   ...(options.where === undefined ? {} : { where: options.where }),
+  ...(options.maxBytes === undefined ? {} : { maxBytes: options.maxBytes }),
 })
 
 /** For a call beside one that was given these options: its context, and nothing else of them. */

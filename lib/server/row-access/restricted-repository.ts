@@ -10,6 +10,7 @@ import type {
   ModifyOptions,
   OperationOptions,
   Page,
+  BatchGetOptions,
   ReadOptions,
   ReadTogether,
   Repository,
@@ -296,7 +297,7 @@ export class RestrictedRepository implements Restricted {
   async #stored(
     isDeleted: boolean,
     keys: readonly string[],
-    options: ReadOptions,
+    options: BatchGetOptions,
     where: Filter | undefined,
   ): Promise<object[] | undefined> {
     try {
