@@ -1,6 +1,7 @@
-import type { DescMethod, Message, Registry } from '@bufbuild/protobuf'
+import type { DescMethod, Message } from '@bufbuild/protobuf'
 import type { Principal, RequestContext } from './context.js'
 import { type AshlarError, Cancelled } from './errors.js'
+import type { JsonWriteOptions } from './gateway/json/writer.js'
 import type { MessageLimits } from './resource/messages/message-limits.js'
 import type { HeldRequest } from './bounds/unauthenticated-bytes.js'
 import type { Operation } from 'ashlar-annotations/google/longrunning/operations_pb.js'
@@ -132,9 +133,10 @@ export interface Incoming {
   /**
    * Encodes the response of a unary call as its caller reads it, and keeps that: the listener sends it when
    * the call has ended. An error that it throws is the result of the call.
-   * @returns how many bytes the response has; characters for JSON.
+   * @throws ResourceExhausted for more bytes, or characters of JSON, than the limit, soon after writing has
+   * reached it.
    */
-  encode(response: UnaryResponse): number
+  encode(response: UnaryResponse, maxBytes: number): void
 }
 
 /** The response to a unary call: a message, or what becomes one where it has to. */
@@ -143,14 +145,17 @@ export type UnaryResponse = Message | EntityResponse
 /** A response that is what a repository has returned, and no message yet. */
 export interface EntityResponse {
   readonly message: Message
-  /** Its bytes in the wire format of protobuf. @throws Error for a value that they cannot hold. */
-  bytes(): Uint8Array
+  /**
+   * Its bytes in the wire format of protobuf.
+   * @throws Error for a value that they cannot hold, ResourceExhausted for more than `maxBytes`.
+   */
+  bytes(maxBytes: number): Uint8Array
   /**
    * Its proto3 JSON.
-   * @param registry - knows the types that a google.protobuf.Any holds.
-   * @throws RangeError naming the field for a value that JSON cannot hold.
+   * @throws RangeError naming the field for a value that JSON cannot hold, ResourceExhausted for a text that
+   * is too long.
    */
-  json(registry: Registry): string
+  json(options: JsonWriteOptions): string
 }
 
 /** What of a request is read after authorization, where the rule needs none of it. */

@@ -33,7 +33,7 @@ const unary = async (incoming: Incoming, begun: Message): Promise<void> => {
     call.on('metadata', (headers: Metadata) => copy(headers, incoming.headers))
     call.on('status', ({ metadata }) => copy(metadata, incoming.trailers))
   })
-  incoming.encode(answered)
+  incoming.encode(answered, Infinity)
 }
 
 const copy = (from: Metadata, to: Incoming['headers']): void => {

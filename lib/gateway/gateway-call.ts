@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { create, type Message, type Registry } from '@bufbuild/protobuf'
-import { checkResponseBytes } from '../bounds/response-bytes.js'
 import { AshlarError, Internal, InvalidArgument } from '../errors.js'
 import { errorForLog } from '../faults/driver-fault.js'
 import { checkMaskPaths } from '../resource/mask-paths.js'
@@ -153,9 +152,8 @@ async function stream(
     framing: isRaw ? 'raw' : framingOf(request.headers.accept),
     toContent: (each) => {
       try {
-        const content = toContent(binding, message, each, setup.registry)
-        checkResponseBytes(content.body.length, setup.options.dispatcher.limits.maxResponseBytes)
-        return content
+        const { maxResponseBytes: maxCharacters } = setup.options.dispatcher.limits
+        return toContent(binding, message, each, { registry: setup.registry, maxCharacters })
       } catch (error) {
         // For the call's log: what the caller is told.
         incoming.caller.leave(error instanceof AshlarError ? error : new Internal(error))

@@ -40,12 +40,12 @@ export class HttpIncoming implements Incoming {
     this.peer = `${request.socket.remoteAddress ?? ''}:${request.socket.remotePort ?? ''}`
   }
 
-  encode(response: UnaryResponse): number {
+  encode(response: UnaryResponse, maxBytes: number): void {
     const { binding, message, registry } = this
+    const options = { registry, maxCharacters: maxBytes }
     this.content =
       '$typeName' in response
-        ? toContent(binding, message, response, registry)
-        : withEntity(binding, message, response, registry)
-    return this.content.body.length
+        ? toContent(binding, message, response, options)
+        : withEntity(binding, message, response, options)
   }
 }

@@ -2,12 +2,14 @@ import { create, type DescField, type Message, type Registry } from '@bufbuild/p
 import type { EntityResponse } from '../call.js'
 import { ElementCount, type MessageLimits } from '../resource/messages/message-limits.js'
 import { InvalidArgument } from '../errors.js'
+import { checkResponseBytes } from '../bounds/response-bytes.js'
 import type { HttpBody } from 'ashlar-annotations/google/api/httpbody_pb.js'
 import type { Binding } from './routing/bindings.js'
 import { checkJsonType, jsonOf } from './http/body.js'
 import { holderOf } from './transcoding/field-path.js'
 import { invalidAt } from './json/fault.js'
 import { type JsonReadOptions, messageReader } from './json/reader.js'
+import type { JsonWriteOptions } from './json/writer.js'
 import { getField, setField } from '../resource/messages/local-field.js'
 import { variableText } from './routing/path-template.js'
 import { parseQuery } from './transcoding/query-text.js'
@@ -98,18 +100,21 @@ export interface Content {
   readonly body: string | Uint8Array
 }
 
-/** Writes the response of a call as the binding asks. A google.api.HttpBody is sent unchanged. */
+/**
+ * Writes the response of a call as the binding asks. A google.api.HttpBody is sent unchanged.
+ * @throws ResourceExhausted for a body of more than `maxCharacters`.
+ */
 export function toContent(
   { method, responseBody, write, readMask }: Binding,
   request: Message,
   message: Message,
-  registry: Registry,
+  options: JsonWriteOptions,
 ): Content {
   if (responseBody === undefined && method.output.typeName === HTTP_BODY)
-    return rawContent(message as HttpBody)
+    return within(options, rawContent(message as HttpBody))
   if (responseBody?.fieldKind === 'message' && responseBody.message.typeName === HTTP_BODY)
-    return rawContent(getField(message, responseBody) as HttpBody | undefined)
-  return jsonContent(readMask, request, write(message, registry))
+    return within(options, rawContent(getField(message, responseBody) as HttpBody | undefined))
+  return within(options, jsonContent(readMask, request, write(message, options)))
 }
 
 /** The same for a response that is no message yet. */
@@ -117,10 +122,15 @@ export function withEntity(
   binding: Binding,
   request: Message,
   entity: EntityResponse,
-  registry: Registry,
+  options: JsonWriteOptions,
 ): Content {
-  if (binding.responseBody !== undefined) return toContent(binding, request, entity.message, registry)
-  return jsonContent(binding.readMask, request, entity.json(registry))
+  if (binding.responseBody !== undefined) return toContent(binding, request, entity.message, options)
+  return within(options, jsonContent(binding.readMask, request, entity.json(options)))
+}
+
+function within({ maxCharacters = Infinity }: JsonWriteOptions, content: Content): Content {
+  checkResponseBytes(content.body.length, maxCharacters)
+  return content
 }
 
 const jsonContent = (readMask: ReadMask | undefined, request: Message, text: string): Content => ({

@@ -6,6 +6,7 @@ import { DeclarationError, type Problem } from '../errors.js'
 import type { ExactPaths } from '../gateway/exact-path.js'
 import { Gateway } from '../gateway/gateway.js'
 import { IDENTITY_HEADERS } from '../gateway/http/metadata-of.js'
+import { registryOf } from '../gateway/json/type-registry.js'
 import { Operations } from 'ashlar-annotations/google/longrunning/operations_pb.js'
 import type { AuthorizedServer } from './authz/authorizer.js'
 import { startUpCheck } from './authz/start-up-check.js'
@@ -207,6 +208,7 @@ const dispatcherOf = (
     ...config.limits,
     uncountedBytes: uncountedBytes(config.limits.maxElements),
     mostIn,
+    types: registryOf([...registry.methods().keys()]),
   })
 }
 

@@ -40,7 +40,8 @@ export class EchoDispatcher implements Dispatcher {
     const request = await wholeOf(incoming, begun)
     const heard = this.#hear(incoming, request)
     await this.before(heard)
-    incoming.encode(this.answer === undefined ? answerOf(incoming.method, request) : this.answer(heard))
+    const answer = this.answer === undefined ? answerOf(incoming.method, request) : this.answer(heard)
+    incoming.encode(answer, this.limits.maxResponseBytes)
   }
 
   async *stream(incoming: Incoming, requests: AsyncIterable<Message>): AsyncIterable<Message> {

@@ -1,11 +1,13 @@
-import { create, type DescMethod, type MessageInitShape } from '@bufbuild/protobuf'
+import { create, type DescMethod, type DescService, type MessageInitShape } from '@bufbuild/protobuf'
 import { expect } from 'chai'
 import { WidgetService } from '../../examples/widgets/gen/widgets_pb.js'
 import { Widget } from '../../examples/widgets/widget.js'
 import { RequestContext } from '../../lib/context.js'
 import { MemoryRepository } from '../../lib/persistence/memory/memory-repository.js'
+import { authorizeEntity, type Decision } from '../../lib/server/authz/decision.js'
 import { wireCall } from '../support/connect/wire-client.js'
 import { type CountRequestSchema, EchoResponseSchema, EchoService } from '../support/gen/specimens_pb.js'
+import { altered } from '../support/grpc/altered.js'
 import { ForeignClient } from '../support/grpc/clients.js'
 import { ALICE, partly, post, type RunningServer, startServer } from '../support/servers/server.js'
 
@@ -188,4 +190,63 @@ describe('limits of one message', () => {
     expect(details).to.include('limits.maxResponseBytes')
     expect((await widgets.unary('BatchGetWidgets', { ids: ['a', 'b'] }, ALICE)).code).to.equal(0)
   })
+
+  it('rejects a BatchGet that repeats a row beyond limits.maxResponseBytes, in little time', async () => {
+    await RequestContext.as({ tenant: 'acme', subject: 'ada' }, () =>
+      stored.create({ id: 'large', displayName: 'large', description: 'x'.repeat(10_000_000) }),
+    )
+    const ids = Array.from({ length: MAX_ELEMENTS }, () => 'large')
+    const { user } = process.cpuUsage()
+    const { code, details } = await widgets.unary('BatchGetWidgets', { ids }, ALICE)
+    expect([code, details]).to.satisfy(
+      ([is, text]: [number, string]) => is === 8 && text.includes('limits.maxResponseBytes'),
+    )
+    // To write all of them takes seconds.
+    expect(process.cpuUsage().user - user).to.be.lessThan(1_000_000)
+    const query = ids.map((id) => `ids=${id}`).join('&')
+    expect((await fetch(`${running.http}/v1/widgets:batchGet?${query}`, { headers: ALICE })).status).to.equal(
+      429,
+    )
+  })
+})
+
+/** Widgets on shelves: the path binds `display_name`, which a widget has too. */
+const ShelvedWidgets = altered(WidgetService, (proto) => {
+  proto.addField('BatchDeleteWidgetsRequest', 'display_name')
+  proto.bindPath('BatchDeleteWidgets', {
+    pattern: { case: 'post', value: '/v1/shelves/{display_name}/widgets:batchDelete' },
+    body: '*',
+  })
+})
+
+describe('rows that a batch reads before it writes', () => {
+  const ids = ['a', 'b', 'c']
+  const calls: readonly (readonly [string, DescService, Decision, object])[] = [
+    ['a field that its path binds', ShelvedWidgets, true, { ids, display_name: 'shelf' }],
+    ['an authorizer that tests each row', WidgetService, authorizeEntity(() => true), { ids }],
+  ]
+  for (const [what, service, decision, request] of calls)
+    it(`are at most limits.maxResponseBytes for ${what}`, async () => {
+      const stored = new MemoryRepository(Widget)
+      const running = await startServer(
+        (builder) =>
+          builder.limits({ maxResponseBytes: 5_000 }).register(service as typeof WidgetService, stored, {
+            retireWidget: () => Promise.reject(new Error()),
+          }),
+        { httpAddr: '', authorizer: { decidesByRow: true, authorize: () => decision } },
+      )
+      const client = new ForeignClient(service, running.grpc)
+      const asAda = <R>(fn: () => Promise<R>) => RequestContext.as({ tenant: 'acme', subject: 'ada' }, fn)
+      try {
+        for (const id of ids)
+          await asAda(() => stored.create({ id, displayName: 'shelf', description: 'x'.repeat(2_000) }))
+        const { code, details } = await client.unary('BatchDeleteWidgets', request, ALICE)
+        expect(code).to.equal(8)
+        expect(details).to.include('limits.maxResponseBytes')
+        expect(await asAda(() => stored.count())).to.equal(3)
+      } finally {
+        client.close()
+        await running.stop()
+      }
+    })
 })

@@ -11,7 +11,8 @@ const usual = createRegistry(...DETAIL_TYPES)
 const writeStatus = messageWriter(StatusSchema)
 
 /** The body of an error: `{ "code", "message", "details" }` with packed Any JSON details. */
-export const errorBody = (error: AshlarError): string => writeStatus(toStatus(error), registryFor(error))
+export const errorBody = (error: AshlarError): string =>
+  writeStatus(toStatus(error), { registry: registryFor(error) })
 
 /** With the types of the details that have no kind, and all that these types import. */
 const registryFor = ({ details }: AshlarError): Registry => {

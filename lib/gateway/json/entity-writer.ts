@@ -1,13 +1,13 @@
-import { create, type DescField, type DescMessage, type Registry } from '@bufbuild/protobuf'
+import { create, type DescField, type DescMessage } from '@bufbuild/protobuf'
 import { FeatureSet_FieldPresence, TimestampSchema } from '@bufbuild/protobuf/wkt'
 import type { Output } from '../../resource/wire/write-entity.js'
 import { behaves } from '../../resource/behavior/field-behavior.js'
 import { inOrder } from '../../resource/wire/message-writer.js'
 import { writeTime } from './time.js'
-import { type JsonWriter, memberWriter, valueWriter } from './writer.js'
+import { type JsonWriteOptions, type JsonWriter, memberWriter, valueWriter } from './writer.js'
 
 /** Writes the value of one member of an object; undefined for one that is left out. */
-export type ValueOf<T> = (holder: T, registry: Registry | undefined) => string | undefined
+export type ValueOf<T> = (holder: T, options: JsonWriteOptions) => string | undefined
 
 /** One member of an object. */
 export interface Member<T> {
@@ -29,10 +29,10 @@ export const entityWriter = (desc: DescMessage, outputs: readonly Output[]): Jso
 export const objectWriter = <T>(members: readonly Member<T>[]): JsonWriter<T> => {
   const named = members.map(({ field, valueOf }) => ({ name: nameOf(field), valueOf }))
   const parts = named.map(({ name, valueOf }) => ({ first: `{${name}`, next: `,${name}`, valueOf }))
-  return (holder, registry) => {
+  return (holder, options) => {
     let text = ''
     for (const { first, next, valueOf } of parts) {
-      const value = valueOf(holder, registry)
+      const value = valueOf(holder, options)
       if (value !== undefined) text += (text === '' ? first : next) + value
     }
     return text === '' ? '{}' : `${text}}`
@@ -41,7 +41,7 @@ export const objectWriter = <T>(members: readonly Member<T>[]): JsonWriter<T> =>
 
 /** What a message writes of a field that nothing was put into. */
 export const unset = (field: DescField): ValueOf<unknown> => {
-  const member = memberWriter(field)(create(field.parent), undefined)
+  const member = memberWriter(field)(create(field.parent), {})
   const text = member === '' ? undefined : member.slice(nameOf(field).length)
   return () => text
 }
@@ -51,11 +51,11 @@ const nameOf = ({ jsonName }: DescField): string => `${JSON.stringify(jsonName)}
 const valueOf = (field: DescField, output: Output | undefined): ValueOf<object> => {
   if (output === undefined || field.oneof !== undefined) return withoutValue(field)
   const { from, convert, empty } = output
-  const absent = empty === undefined ? undefined : valueWriter(field)(empty, undefined)
+  const absent = empty === undefined ? undefined : valueWriter(field)(empty, {})
   const write = writerOf(field, convert)
-  return (entity, registry) => {
+  return (entity, options) => {
     const value = typeof from === 'string' ? (entity as Values)[from] : from?.(entity)
-    return value === undefined || value === null ? absent : write(value, registry)
+    return value === undefined || value === null ? absent : write(value, options)
   }
 }
 
@@ -77,5 +77,5 @@ const writerOf = (field: DescField, convert: Output['convert']): JsonWriter => {
     return (time) => `"${writeTime(time)}"`
   const write = valueWriter(field)
   if (field.message === undefined || convert === undefined) return write
-  return (value, registry) => write(convert(value), registry)
+  return (value, options) => write(convert(value), options)
 }

@@ -16,6 +16,7 @@ import {
   type Registry,
   ScalarType,
 } from '@bufbuild/protobuf'
+import { responseTooLarge } from '../../bounds/response-bytes.js'
 import { nameable, writeMaskPaths } from './field-mask-text.js'
 import { hasSpecialJson } from './any.js'
 import { writeDuration, writeTimestamp } from './time.js'
@@ -23,8 +24,19 @@ import { behaves } from '../../resource/behavior/field-behavior.js'
 import { getField, isPlainObject, isUnwrapped, type Local } from '../../resource/messages/local-field.js'
 import { mapKeyWriter, quote, refuse, scalarWriter, writeFinite, writeInt32 } from './scalar-writer.js'
 
-/** Writes one value as JSON text. The registry knows the types that a google.protobuf.Any holds. */
-export type JsonWriter<T = unknown> = (value: T, registry: Registry | undefined) => string
+export interface JsonWriteOptions {
+  /** Knows the types that a google.protobuf.Any holds. */
+  readonly registry?: Registry
+  /** Writing ends soon after the text has more characters. Default: no limit. */
+  readonly maxCharacters?: number
+}
+
+/**
+ * Writes one value as JSON text.
+ * @throws ResourceExhausted soon after a list or a map has more than `maxCharacters`: what holds one value a
+ * thousand times is larger than everything that it holds.
+ */
+export type JsonWriter<T = unknown> = (value: T, options: JsonWriteOptions) => string
 
 const messageWriters = new WeakMap<DescMessage, JsonWriter<Message>>()
 const fieldWriters = new WeakMap<DescField, JsonWriter<Message>>()
@@ -39,10 +51,10 @@ export function messageWriter(desc: DescMessage): JsonWriter<Message> {
   if (known !== undefined) return known
   const write = wellKnownWriter(desc) ?? plainWriter(desc)
   const { typeName } = desc
-  const writer: JsonWriter<Message> = (message, registry) => {
+  const writer: JsonWriter<Message> = (message, options) => {
     // What is no message has no type either.
     if ((message as Message | undefined | null)?.$typeName !== typeName) refuse(message, typeName)
-    return write(message, registry)
+    return write(message, options)
   }
   messageWriters.set(desc, writer)
   return writer
@@ -53,11 +65,11 @@ export function fieldWriter(field: DescField): JsonWriter<Message> {
   const known = fieldWriters.get(field)
   if (known !== undefined) return known
   const write = valueWriter(field)
-  const writer: JsonWriter<Message> = (message, registry) => {
+  const writer: JsonWriter<Message> = (message, options) => {
     const value = getField(message, field)
     if (value === undefined) return 'null'
     try {
-      return write(value, registry)
+      return write(value, options)
     } catch (error) {
       throw inField(field, error)
     }
@@ -72,13 +84,13 @@ function plainWriter(desc: DescMessage): JsonWriter<Message> {
     .filter((field) => !behaves(field, 'INPUT_ONLY'))
     .sort((a, b) => a.number - b.number)
   let members: readonly JsonWriter<Message>[] | undefined
-  return (message, registry) => {
+  return (message, options) => {
     members ??= fields.map(memberWriter)
     let text = ''
     let at = 0
     try {
       for (const write of members) {
-        const member = write(message, registry)
+        const member = write(message, options)
         if (member !== '') text += text === '' ? member : `,${member}`
         at++
       }
@@ -103,13 +115,13 @@ export function memberWriter(field: DescField): JsonWriter<Message> {
   const write = valueWriter(field)
   const { localName } = field
   if (field.oneof === undefined && field.presence === FeatureSet_FieldPresence.IMPLICIT)
-    return (message, registry) => name + write((message as Local)[localName], registry)
+    return (message, options) => name + write((message as Local)[localName], options)
   if (field.fieldKind === 'list' || field.fieldKind === 'map')
-    return (message, registry) => name + write((message as Local)[localName], registry)
-  return (message, registry) => {
+    return (message, options) => name + write((message as Local)[localName], options)
+  return (message, options) => {
     const value =
       field.oneof === undefined && !Object.hasOwn(message, localName) ? undefined : getField(message, field)
-    return value === undefined ? '' : name + write(value, registry)
+    return value === undefined ? '' : name + write(value, options)
   }
 }
 
@@ -121,21 +133,26 @@ export function valueWriter(field: DescField): JsonWriter {
 }
 
 function listWriter(write: JsonWriter): JsonWriter {
-  return (items, registry) => {
+  return (items, options) => {
     if (!Array.isArray(items)) return refuse(items, 'array')
     let text = ''
-    for (const item of items as readonly unknown[])
-      text += text === '' ? write(item, registry) : `,${write(item, registry)}`
+    for (const item of items as readonly unknown[]) text = joined(text, write(item, options), options)
     return `[${text}]`
   }
 }
 
+/** The text with one more item. @throws ResourceExhausted if it has too many characters. */
+export function joined(text: string, item: string, { maxCharacters = Infinity }: JsonWriteOptions): string {
+  if (text.length + item.length > maxCharacters) throw responseTooLarge(maxCharacters)
+  return text === '' ? item : `${text},${item}`
+}
+
 function mapWriter(writeKey: (key: string) => string, write: JsonWriter): JsonWriter {
-  return (entries, registry) => {
+  return (entries, options) => {
     if (!isRecord(entries)) return refuse(entries, 'object')
     let text = ''
     for (const [key, value] of Object.entries(entries))
-      text += `${text === '' ? '' : ','}${writeKey(key)}:${write(value, registry)}`
+      text = joined(text, `${writeKey(key)}:${write(value, options)}`, options)
     return `{${text}}`
   }
 }
@@ -153,7 +170,7 @@ function itemWriter(field: DescField): JsonWriter {
   if (isUnwrapped(field)) return wrappedWriter(field.message)
   const { message } = field
   let write: JsonWriter<Message> | undefined
-  return (value, registry) => (write ??= messageWriter(message))(value as Message, registry)
+  return (value, options) => (write ??= messageWriter(message))(value as Message, options)
 }
 
 function maskWriter(desc: DescMessage, messages: readonly DescMessage[]): JsonWriter {
@@ -176,7 +193,7 @@ const wrappedWriter = (desc: DescMessage): JsonWriter =>
 function wellKnownWriter(desc: DescMessage): JsonWriter<Message> | undefined {
   switch (desc.typeName) {
     case 'google.protobuf.Any':
-      return (any, registry) => writeAny(any as Any, registry)
+      return (any, options) => writeAny(any as Any, options)
     case 'google.protobuf.Timestamp':
       return (timestamp) => `"${writeTimestamp(timestamp)}"`
     case 'google.protobuf.Duration':
@@ -196,26 +213,26 @@ function wellKnownWriter(desc: DescMessage): JsonWriter<Message> | undefined {
 
 function wrapperWriter(desc: DescMessage): JsonWriter<Message> {
   const write = wrappedWriter(desc)
-  return (message, registry) => write((message as Local).value, registry)
+  return (message, options) => write((message as Local).value, options)
 }
 
 /**
  * One of a type that only a newer image knows, or that cannot be read, has its type alone: it must not fail
  * all that is beside it.
  */
-function writeAny(any: Any, registry: Registry | undefined): string {
+function writeAny(any: Any, options: JsonWriteOptions): string {
   if (any.typeUrl === '') return '{}'
   const type = `"@type":${quote(any.typeUrl)}`
-  const held = unpacked(any, registry)
+  const held = unpacked(any, options)
   if (held === undefined) return `{${type}}`
   const [desc, message] = held
-  const content = messageWriter(desc)(message, registry)
+  const content = messageWriter(desc)(message, options)
   if (hasSpecialJson(desc)) return `{${type},"value":${content}}`
   return content === '{}' ? `{${type}}` : `{${type},${content.slice(1)}`
 }
 
-function unpacked(any: Any, registry: Registry | undefined): readonly [DescMessage, Message] | undefined {
-  const desc = registry?.getMessage(any.typeUrl.slice(any.typeUrl.lastIndexOf('/') + 1))
+function unpacked(any: Any, options: JsonWriteOptions): readonly [DescMessage, Message] | undefined {
+  const desc = options.registry?.getMessage(any.typeUrl.slice(any.typeUrl.lastIndexOf('/') + 1))
   if (desc === undefined) return undefined
   try {
     const message = anyUnpack(any, desc)

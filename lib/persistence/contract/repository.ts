@@ -166,6 +166,11 @@ export interface BatchUpdateOptions extends RowOptions, ReferringOptions {
 
 export interface BatchDeleteOptions extends RowOptions, RelatedOptions {
   /**
+   * Rejects with ResourceExhausted if the rows have to be read, for events or row-level authorization, and
+   * have more than this many bytes. Default: no limit.
+   */
+  readonly maxBytes?: number
+  /**
    * Deletes what refers to an entity with it where the relation restricts, too (AIP-135). Default: false. A
    * resource that can be undeleted never takes one with it that cannot. Where it is `false`, and not left
    * out, the caller could have asked for it, and the error of a delete that is refused says so.

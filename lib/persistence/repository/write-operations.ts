@@ -100,10 +100,12 @@ export const WRITES: Performers<Writing> = {
     return backend.operations.write('batchDelete', options, async (operation) => {
       const values = deletionOf(model, own)
       const { scope } = operation
-      return operation.send((call) => (together ?? writer).deleteMany(call, texts, scope, values, options), {
-        isAtomic: true,
-        together,
-      })
+      const maxBytes = options?.maxBytes
+      const remove = (call: Parameters<typeof writer.deleteMany>[0]) =>
+        together === undefined
+          ? writer.deleteMany(maxBytes === undefined ? call : { ...call, maxBytes }, texts, scope, values)
+          : together.deleteMany(call, texts, scope, values, options)
+      return operation.send(remove, { isAtomic: true, together })
     })
   },
 

@@ -1,4 +1,4 @@
-import { type DescField, ScalarType } from '@bufbuild/protobuf'
+import { type DescField, type Registry, ScalarType } from '@bufbuild/protobuf'
 import { ResourceExhausted } from '../../errors.js'
 
 /** How much one message of a call has at most. */
@@ -11,6 +11,8 @@ export interface MessageLimits {
   readonly uncountedBytes: number
   /** The maximum of a list or map that its field declares; undefined for none. */
   mostIn(field: DescField): MostEntries | undefined
+  /** Finds the types named in a google.protobuf.Any, whose elements count too. */
+  readonly types?: Registry
 }
 
 /** Elements of a request that is decoded without counting. */

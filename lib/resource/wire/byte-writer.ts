@@ -1,3 +1,5 @@
+import { checkResponseBytes } from '../../bounds/response-bytes.js'
+
 /** Bytes that are kept between two messages; a larger buffer is given back. */
 const KEPT_BYTES = 64 * 1024
 const FIRST_BYTES = 4096
@@ -14,12 +16,19 @@ export class ByteWriter {
   static #spare: ByteWriter | undefined
   #bytes = Buffer.allocUnsafeSlow(FIRST_BYTES)
   #at = 0
+  #maxBytes = Infinity
 
-  /** What `write` writes of the value, as a copy. A writer in which it has failed is not used again. */
-  static bytesOf<T>(write: (value: T, out: ByteWriter) => void, value: T): Buffer {
+  /**
+   * What `write` writes of the value, as a copy. A writer in which it has failed is not used again.
+   * @throws ResourceExhausted for more than `maxBytes`, before it has twice as many: what holds one value a
+   * thousand times is larger than everything that it holds.
+   */
+  static bytesOf<T>(write: (value: T, out: ByteWriter) => void, value: T, maxBytes = Infinity): Buffer {
     const out = ByteWriter.#spare ?? new ByteWriter()
     ByteWriter.#spare = undefined
+    out.#maxBytes = maxBytes
     write(value, out)
+    checkResponseBytes(out.#at, maxBytes)
     const result = Buffer.allocUnsafe(out.#at)
     result.set(out.#bytes.subarray(0, out.#at))
     out.#at = 0
@@ -128,6 +137,7 @@ export class ByteWriter {
   }
 
   #grow(by: number): void {
+    checkResponseBytes(this.#at, this.#maxBytes)
     const larger = Buffer.allocUnsafeSlow(Math.max(this.#bytes.length * 2, this.#at + by))
     larger.set(this.#bytes.subarray(0, this.#at))
     this.#bytes = larger

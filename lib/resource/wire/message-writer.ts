@@ -1,4 +1,5 @@
 import { type DescField, type DescMessage, type Message, toBinary } from '@bufbuild/protobuf'
+import { ResourceExhausted } from '../../errors.js'
 import type { Choice, Local } from '../messages/local-field.js'
 import { ByteWriter } from './byte-writer.js'
 import { fieldWriter, PRESENCE } from './field-writers.js'
@@ -36,13 +37,14 @@ export function messageWriter(desc: DescMessage): Write {
 /**
  * The bytes of the message, the same as those of `toBinary`, which also says what is wrong with a message
  * that cannot be written.
- * @throws Error as `toBinary` does.
+ * @throws Error as `toBinary` does, and ResourceExhausted for more than `maxBytes`.
  */
-export function messageBytes(desc: DescMessage, message: Message): Uint8Array {
+export function messageBytes(desc: DescMessage, message: Message, maxBytes: number): Uint8Array {
   const write = messageWriter(desc)
   try {
-    return ByteWriter.bytesOf(write, message)
-  } catch {
+    return ByteWriter.bytesOf(write, message, maxBytes)
+  } catch (error) {
+    if (error instanceof ResourceExhausted) throw error
     return toBinary(desc, message)
   }
 }

@@ -5,6 +5,7 @@ import {
   type Message,
   type ScalarType,
 } from '@bufbuild/protobuf'
+import { AnySchema } from '@bufbuild/protobuf/wkt'
 import { WireType } from '@bufbuild/protobuf/wire'
 import { ElementCount, isElement, type MessageLimits } from '../messages/message-limits.js'
 import { AshlarError, InvalidArgument } from '../../errors.js'
@@ -28,7 +29,7 @@ const VARINT_BYTES = 10
  */
 export const readRequest = (type: DescMessage, bytes: Uint8Array, limits: MessageLimits): Message => {
   try {
-    if (bytes.length > limits.uncountedBytes) new RequestCount(bytes, limits).count(type)
+    if (bytes.length > limits.uncountedBytes) new RequestCount(bytes, new ElementCount(limits)).count(type)
     return fromBinary(type, bytes)
   } catch (error) {
     if (error instanceof AshlarError) throw error
@@ -49,19 +50,35 @@ class RequestCount {
   #at = 0
   #found = 0
 
-  constructor(bytes: Uint8Array, limits: MessageLimits) {
+  constructor(bytes: Uint8Array, elements: ElementCount) {
     this.#bytes = bytes
-    this.#elements = new ElementCount(limits)
+    this.#elements = elements
   }
 
-  count(type: DescMessage): void {
-    this.#message(type, this.#bytes.length, 1)
+  count(type: DescMessage, level = 1): void {
+    this.#message(type, this.#bytes.length, level)
+  }
+
+  /** Counts what an Any holds: JSON responses, logs and stored replies decode it. */
+  #content(bytes: Uint8Array, level: number): void {
+    const { typeUrl, value } = fromBinary(AnySchema, bytes)
+    const type = this.#elements.limits.types?.getMessage(typeUrl.slice(typeUrl.lastIndexOf('/') + 1))
+    if (type === undefined) return
+    if (level > MOST_LEVELS)
+      throw new InvalidArgument(this.#path.join('.'), `has more than ${MOST_LEVELS} levels`)
+    try {
+      new RequestCount(value, this.#elements).count(type, level)
+    } catch (error) {
+      // An Any that cannot be read is accepted, and shown without content.
+      if (error instanceof AshlarError) throw error
+    }
   }
 
   #message(type: DescMessage, end: number, level: number, group?: number): void {
     if (level > MOST_LEVELS) throw malformed()
     const fields = fieldsOf(type)
     const entries = new Map<DescField, number>()
+    const start = this.#at
     while (this.#at < end) {
       const [number, encoding] = this.#tag()
       if (encoding === WireType.EndGroup) return this.#endGroup(number, group)
@@ -70,6 +87,7 @@ class RequestCount {
       else this.#known(field, encoding, level, this.#counted(field, entries))
     }
     if (group !== undefined) throw malformed()
+    if (type.typeName === AnySchema.typeName) this.#content(this.#bytes.subarray(start, end), level + 1)
   }
 
   /** Counts a value of a field. Returns its place in the list or map. */

@@ -49,7 +49,8 @@ export interface OidcOptions {
   /**
    * Also accepts ID tokens, which say who signed in and not what a caller may do, and tokens without a mark.
    * Default false: a token has to show that it is an access token, and must not have a mark of an ID token:
-   * `at_hash`, `c_hash`, `nonce`, `typ: ID` (Keycloak), or `token_use: id` (Cognito).
+   * `at_hash`, `c_hash`, `s_hash`, `urn:openid:params:jwt:claim:rt_hash`, `nonce`, `typ: ID` (Keycloak), or
+   * `token_use: id` (Cognito).
    */
   readonly idTokens?: boolean
   readonly claims?: ClaimMapping

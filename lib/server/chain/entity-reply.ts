@@ -1,7 +1,9 @@
-import { type DescMessage, fromBinary, type Message, type Registry, toBinary } from '@bufbuild/protobuf'
+import { type DescMessage, fromBinary, type Message, toBinary } from '@bufbuild/protobuf'
 import type { EntityResponse } from '../../call.js'
-import { messageWriter } from '../../gateway/json/writer.js'
+import { ResourceExhausted } from '../../errors.js'
+import { type JsonWriteOptions, messageWriter } from '../../gateway/json/writer.js'
 import { ByteWriter } from '../../resource/wire/byte-writer.js'
+import { messageBytes } from '../../resource/wire/message-writer.js'
 import type { WriteEntity } from '../../resource/wire/write-entity.js'
 
 /** How the responses of a method are made of what its repository returns; compiled once per method. */
@@ -11,7 +13,7 @@ export interface ReplyForm<T extends object = object> {
   /** Writes the bytes of `toMessage(value)`; may throw where `toBinary` does. */
   readonly write: WriteEntity
   /** Writes the proto3 JSON of `toMessage(value)`; may throw where the writer of the message does. */
-  writeJson(value: T, registry: Registry | undefined): string
+  writeJson(value: T, options: JsonWriteOptions): string
   /** The property of the value that is the etag in the response; undefined where none is. */
   readonly etag: string | undefined
 }
@@ -43,27 +45,29 @@ export class EntityReply implements EntityResponse {
     return (this.made ??= written === undefined ? form.toMessage(value) : fromBinary(form.desc, written))
   }
 
-  /** The bytes of the message. @throws Error as `toBinary` does. */
-  bytes(): Uint8Array {
+  /** The bytes of the message. @throws Error as `messageBytes` does. */
+  bytes(maxBytes: number): Uint8Array {
     const { form, value, made } = this
-    if (made !== undefined) return (this.written ??= toBinary(form.desc, made))
+    if (made !== undefined) return (this.written ??= messageBytes(form.desc, made, maxBytes))
     try {
-      return (this.written ??= ByteWriter.bytesOf(form.write, value))
-    } catch {
+      return (this.written ??= ByteWriter.bytesOf(form.write, value, maxBytes))
+    } catch (error) {
+      if (error instanceof ResourceExhausted) throw error
       return toBinary(form.desc, this.message)
     }
   }
 
-  /** The proto3 JSON of the message. @throws RangeError as the writer of the message does. */
-  json(registry: Registry): string {
+  /** The proto3 JSON of the message. @throws Error as the writer of the message does. */
+  json(options: JsonWriteOptions): string {
     const { form, value } = this
     if (this.made === undefined && this.written === undefined)
       try {
-        return form.writeJson(value, registry)
-      } catch {
+        return form.writeJson(value, options)
+      } catch (error) {
+        if (error instanceof ResourceExhausted) throw error
         // The writer of the message says what is wrong.
       }
-    return messageWriter(form.desc)(this.message, registry)
+    return messageWriter(form.desc)(this.message, options)
   }
 }
 

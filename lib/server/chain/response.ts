@@ -1,5 +1,4 @@
 import type { Message } from '@bufbuild/protobuf'
-import { responseTooLarge } from '../../bounds/response-bytes.js'
 import type { Call } from './call.js'
 import { EntityReply, type SingleReply } from './entity-reply.js'
 import type { Interceptor, Passed, Reply } from './interceptor.js'
@@ -26,7 +25,7 @@ const encoded = (call: Call, reply: Reply, maxBytes: number): SingleReply | Prom
   if (Symbol.asyncIterator in reply)
     return onlyOne(reply).then((one) => encoded(call, one, maxBytes) as Message)
   announceEtag(call, reply)
-  if (call.incoming.encode(reply) > maxBytes) throw responseTooLarge(maxBytes)
+  call.incoming.encode(reply, maxBytes)
   return reply
 }
 

@@ -1,7 +1,8 @@
 import type { UniversalHandler } from '@connectrpc/connect/protocol'
-import { type DescMethod, toBinary } from '@bufbuild/protobuf'
+import type { DescMethod } from '@bufbuild/protobuf'
 import { EmptySchema } from '@bufbuild/protobuf/wkt'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { checkResponseBytes } from '../../bounds/response-bytes.js'
 import type { Dispatcher } from '../../call.js'
 import { CODES, DeclarationError, problem, type Problem } from '../../errors.js'
 import type { ExactPath, ExactPaths } from '../../gateway/exact-path.js'
@@ -12,6 +13,7 @@ import { withUnknownTypes, writableJson } from './writable-json.js'
 import type { GatewayMux } from '../../gateway/routing/mux.js'
 import { registryOf } from '../../gateway/json/type-registry.js'
 import { literalPaths } from '../../openapi/literal-paths.js'
+import { messageBytes } from '../../resource/wire/message-writer.js'
 import type { UnauthenticatedBytes } from '../../bounds/unauthenticated-bytes.js'
 import { pathOf } from '../chain/method.js'
 import type { ResolvedConfig } from '../config/config.js'
@@ -120,8 +122,13 @@ const pathsOf = (
     ...{ maxBodyBytes: gateway.maxBodyBytes, compress: gateway.compress, grpc: gateway.grpc },
     key: connect.createContextKey<ConnectedCall | undefined>(undefined),
     readable: ({ output }, message) => writableJson(output, message, types),
-    write: ({ output }, message, { isJson }) =>
-      isJson ? messageWriter(output)(message, types).length : toBinary(output, message).length,
+    write: ({ output }, message, { isJson }, maxBytes) =>
+      isJson
+        ? checkResponseBytes(
+            messageWriter(output)(message, { registry: types, maxCharacters: maxBytes }).length,
+            maxBytes,
+          )
+        : void messageBytes(output, message, maxBytes),
   }
   const router = connect.createConnectRouter({
     grpc: gateway.grpc,

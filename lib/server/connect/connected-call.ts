@@ -1,7 +1,6 @@
 import type { ContextKey, HandlerContext, MethodImpl } from '@connectrpc/connect'
 import type { DescMethod, Message } from '@bufbuild/protobuf'
 import { errorForLog } from '../../faults/driver-fault.js'
-import { checkResponseBytes } from '../../bounds/response-bytes.js'
 import { Internal, ResourceExhausted } from '../../errors.js'
 import type { Dispatcher, Incoming, Metadata } from '../../call.js'
 import { isSendable } from '../../gateway/http/metadata-of.js'
@@ -37,11 +36,11 @@ export interface Calling {
   /** What is written in JSON instead of a message, so that no part of it fails the rest. */
   readonly readable: (method: DescMethod, message: Message) => Message
   /**
-   * Writes a message only to learn how many bytes it has, or characters, and whether it can be written: the
-   * package would report to the caller what it cannot write, and nothing to the log.
-   * @throws for a value that its field cannot hold.
+   * Writes a message only to learn whether it can be written: the package would report to the caller what it
+   * cannot write, and nothing to the log.
+   * @throws for a value that its field cannot hold, and ResourceExhausted for more bytes, or characters.
    */
-  readonly write: (method: DescMethod, message: Message, format: WireFormat) => number
+  readonly write: (method: DescMethod, message: Message, format: WireFormat, maxBytes: number) => void
 }
 
 /** The implementation that the package calls: the chain, in this process. */
@@ -80,7 +79,7 @@ async function* stream(
   try {
     for await (const each of dispatcher.stream(incoming, only(message))) {
       try {
-        checkResponseBytes(write(method, each, format), dispatcher.limits.maxResponseBytes)
+        write(method, each, format, dispatcher.limits.maxResponseBytes)
       } catch (error) {
         if (error instanceof ResourceExhausted) {
           incoming.caller.leave(error)

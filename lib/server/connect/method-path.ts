@@ -66,9 +66,9 @@ export const methodPath = (serving: Serving, method: DescMethod, handler: Univer
         ...(arrived.rest !== undefined && { rest: arrived.rest }),
         unreadable: faults.find((fault) => fault !== undefined) as Error | undefined,
         held: arrived.held,
-        encode: (response) => {
+        encode: (response, maxBytes) => {
           responded.message = '$typeName' in response ? response : response.message
-          return serving.write(method, responded.message, format)
+          serving.write(method, responded.message, format, maxBytes)
         },
       }
       try {
@@ -165,7 +165,7 @@ const incomingOf = (
   peer: `${request.socket.remoteAddress ?? ''}:${request.socket.remotePort ?? ''}`,
   headers: new Metadata(),
   trailers: new Metadata(),
-  encode: () => 0,
+  encode: () => {},
 })
 
 /** Lets the chain limit and log a request that is written in no format. @throws what the chain says of it. */

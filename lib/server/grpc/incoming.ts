@@ -40,9 +40,11 @@ export class GrpcIncoming implements Incoming, RestOfRequest {
     this.since = held.at
   }
 
-  encode(response: UnaryResponse): number {
-    this.bytes = '$typeName' in response ? messageBytes(this.method.output, response) : response.bytes()
-    return this.bytes.length
+  encode(response: UnaryResponse, maxBytes: number): void {
+    this.bytes =
+      '$typeName' in response
+        ? messageBytes(this.method.output, response, maxBytes)
+        : response.bytes(maxBytes)
   }
 
   /** No field: nothing is decoded yet. */

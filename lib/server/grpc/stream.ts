@@ -1,7 +1,6 @@
 import type { DescMethod, Message } from '@bufbuild/protobuf'
 import { Metadata as GrpcMetadata } from '@grpc/grpc-js'
 import { type CallContext, ServerError } from 'nice-grpc'
-import { checkResponseBytes } from '../../bounds/response-bytes.js'
 import { AshlarError, Internal } from '../../errors.js'
 import type { Dispatcher } from '../../call.js'
 import { messageBytes } from '../../resource/wire/message-writer.js'
@@ -43,9 +42,7 @@ async function* respond(
   }
   const toBytes = (message: Message): Bytes => {
     try {
-      const bytes = messageBytes(method.output, message)
-      checkResponseBytes(bytes.length, dispatcher.limits.maxResponseBytes)
-      return bytes
+      return messageBytes(method.output, message, dispatcher.limits.maxResponseBytes)
     } catch (error) {
       // For the call's log: what the caller receives.
       incoming.caller.leave(error instanceof AshlarError ? error : new Internal(error))

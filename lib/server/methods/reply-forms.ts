@@ -1,6 +1,6 @@
 import { create, type DescField, type DescMessage } from '@bufbuild/protobuf'
 import { entityWriter, type Member, objectWriter, unset } from '../../gateway/json/entity-writer.js'
-import { type JsonWriter, valueWriter } from '../../gateway/json/writer.js'
+import { joined, type JsonWriter, valueWriter } from '../../gateway/json/writer.js'
 import type { Page } from '../../persistence/contract/repository.js'
 import { fieldWriter } from '../../resource/wire/field-writers.js'
 import { inOrder, messageWriter } from '../../resource/wire/message-writer.js'
@@ -81,19 +81,19 @@ const part = (field: DescField, name: 'nextPageToken' | 'total', empty: unknown)
 /** Compiles the writer when it is used: most servers send one of the two formats. */
 const onceUsed = <T>(compile: () => JsonWriter<T>): JsonWriter<T> => {
   let writer: JsonWriter<T> | undefined
-  return (value, registry) => (writer ??= compile())(value, registry)
+  return (value, options) => (writer ??= compile())(value, options)
 }
 
 const itemsOf = (model: ResourceModel, { message }: DescField): JsonWriter<Listed> => {
   const write = entityWriter(message as DescMessage, model.outputs)
-  return ({ items }, registry) => {
+  return ({ items }, options) => {
     let text = ''
-    for (const entity of items) text += (text === '' ? '' : ',') + write(entity, registry)
+    for (const entity of items) text = joined(text, write(entity, options), options)
     return `[${text}]`
   }
 }
 
 const partOf = (field: DescField, name: 'nextPageToken' | 'total'): JsonWriter<Listed> => {
   const write = valueWriter(field)
-  return (listed, registry) => write(listed[name] ?? (name === 'total' ? 0 : ''), registry)
+  return (listed, options) => write(listed[name] ?? (name === 'total' ? 0 : ''), options)
 }

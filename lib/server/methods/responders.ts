@@ -1,6 +1,6 @@
 import { create, type DescMethod, type Message } from '@bufbuild/protobuf'
 import { EmptySchema } from '@bufbuild/protobuf/wkt'
-import { responseTooLarge } from '../../bounds/response-bytes.js'
+import { checkResponseBytes, readTooLarge, responseTooLarge } from '../../bounds/response-bytes.js'
 import type { ServerCall } from '../../call.js'
 import type { RequestContext } from '../../context.js'
 import { InvalidArgument } from '../../errors.js'
@@ -11,6 +11,8 @@ import type {
   RelatedOptions,
   Repository,
 } from '../../persistence/contract/repository.js'
+import { bytesIn } from '../../persistence/bytes/counted-bytes.js'
+import type { Values } from '../../persistence/contract/new-entity.js'
 import { TooManyBytes } from '../../persistence/bytes/too-many-bytes.js'
 import { kindOf } from '../../resource/kinds/kinds.js'
 import { maskReader, requiredIn, stringReader } from '../../resource/messages/field-readers.js'
@@ -118,7 +120,7 @@ const RESPONDERS: Responders = {
     }
   },
 
-  update: ({ resource, scope }, desc, { model }) => {
+  update: ({ resource, scope }, desc, { model }, { maxResponseBytes: maxBytes }) => {
     const form = entityForm(model, desc.output)
     const mask = methodOf(desc).updateMask
     const spared = sparingUnnamed(model, sparingImmutable(model))
@@ -127,7 +129,8 @@ const RESPONDERS: Responders = {
     return async (request, facts, repository) => {
       const message = messageOf(request)
       const key = keyOf(message)
-      if (scope.length > 0) await checkStored(repository, [{ key, held: heldIn(scope, request) }], facts)
+      if (scope.length > 0)
+        await checkStored(repository, [{ key, held: heldIn(scope, request) }], facts, maxBytes)
       const entity = model.fromMessage(message)
       const { paths, touchOnly } = spared(maskToWrite(mask?.(request) ?? [], facts.ignoredMask), entity)
       const { context, ifMatch } = facts
@@ -137,12 +140,13 @@ const RESPONDERS: Responders = {
     }
   },
 
-  delete: ({ key, scope, name, force, startsOperation }, desc, { model }) => {
+  delete: ({ key, scope, name, force, startsOperation }, desc, { model }, { maxResponseBytes: maxBytes }) => {
     const response = startsOperation ? EmptySchema : desc.output
     const keyOf = keyIn(model, key, name)
     return async (request, facts, repository) => {
       const id = keyOf(request)
-      if (scope.length > 0) await checkStored(repository, [{ key: id, held: heldIn(scope, request) }], facts)
+      if (scope.length > 0)
+        await checkStored(repository, [{ key: id, held: heldIn(scope, request) }], facts, maxBytes)
       const conditions = await conditional(repository, id, facts)
       await repository.delete(id, { ...conditions, ...relatedIn(request, force, facts) })
       return create(response)
@@ -181,6 +185,7 @@ const RESPONDERS: Responders = {
       })
       for (const entity of entities) checkScope(model, scope, request, entity)
       checkAll(model, named, entities)
+      checkRepeated(model, entities, maxBytes)
       return new EntityReply(form, { items: entities })
     }
   },
@@ -212,7 +217,7 @@ const RESPONDERS: Responders = {
           return { key, entity, fieldMask: paths, ...(touchOnly && { touchOnly }) }
         },
       )
-      await checkStored(repository, stored, facts)
+      await checkStored(repository, stored, facts, maxBytes)
       const { context } = facts
       const entities = await repository
         .batchUpdate(updates, { context, maxBytes })
@@ -224,21 +229,35 @@ const RESPONDERS: Responders = {
   },
 
   batchDelete:
-    ({ keys, scope, name, force, startsOperation }, desc, { model }) =>
+    ({ keys, scope, name, force, startsOperation }, desc, { model }, { maxResponseBytes: maxBytes }) =>
     async (request, facts, repository) => {
       const place = heldIn(scope, request)
       const named = namedIn(model, request, keys, name, 'one')
-      await checkStored(
-        repository,
-        named.map(({ key, held }) => ({ key, held: [...place, ...held] })),
-        facts,
-      )
-      await repository.batchDelete(
-        named.map(({ key }) => key),
-        { context: facts.context, ...relatedIn(request, force, facts) },
+      const stored = named.map(({ key, held }) => ({ key, held: [...place, ...held] }))
+      await checkStored(repository, stored, facts, maxBytes)
+      const options = { context: facts.context, maxBytes, ...relatedIn(request, force, facts) }
+      await readWithin(
+        maxBytes,
+        repository.batchDelete(
+          named.map(({ key }) => key),
+          options,
+        ),
       )
       return create(startsOperation ? EmptySchema : desc.output)
     },
+}
+
+/** Each entity was read within the limit once. @throws ResourceExhausted where its repetitions have more bytes. */
+const checkRepeated = (model: ResourceModel, entities: readonly object[], maxBytes: number): void => {
+  const sizes = new Map<object, number | undefined>()
+  for (const entity of entities) sizes.set(entity, undefined)
+  if (sizes.size === entities.length) return
+  let total = 0
+  for (const entity of entities) {
+    let size = sizes.get(entity)
+    if (size === undefined) sizes.set(entity, (size = bytesIn(model, entity as Values)))
+    checkResponseBytes((total += size), maxBytes)
+  }
 }
 
 /**
@@ -277,11 +296,19 @@ const checkStored = async (
   repository: AnyRepository,
   named: readonly Named[],
   { context }: Facts,
+  maxBytes: number,
 ): Promise<void> => {
   if (named.every(({ held }) => held.length === 0)) return
   const keys = named.map(({ key }) => key)
-  checkAll(repository.model, named, await repository.batchGet(keys, { context }))
+  const entities = await readWithin(maxBytes, repository.batchGet(keys, { context, maxBytes }))
+  checkAll(repository.model, named, entities)
 }
+
+/** What a call reads to write it. @throws ResourceExhausted that names the limit. */
+const readWithin = <R>(maxBytes: number, reading: Promise<R>): Promise<R> =>
+  reading.catch((error: unknown) => {
+    throw error instanceof TooManyBytes ? readTooLarge(maxBytes) : error
+  })
 
 const checkAll = (model: ResourceModel, named: readonly Named[], entities: readonly object[]): void => {
   for (const [index, { held }] of named.entries()) checkHeld(model, held, entities[index] as object)

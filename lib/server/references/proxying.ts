@@ -40,7 +40,7 @@ export function proxying(
     unary(incoming, request) {
       const target = methods.get(incoming.method)
       if (target === undefined) return own.unary(incoming, request)
-      return handOn(new Forwarding(incoming, target, parts), request as Message)
+      return handOn(new Forwarding(incoming, target, parts), request as Message, own.limits.maxResponseBytes)
     },
     stream(incoming, requests) {
       const target = methods.get(incoming.method)
@@ -50,11 +50,11 @@ export function proxying(
   }
 }
 
-async function handOn(forwarding: Forwarding, request: Message): Promise<void> {
+async function handOn(forwarding: Forwarding, request: Message, maxBytes: number): Promise<void> {
   try {
     const whole = await forwarding.whole(request)
     const { target, incoming } = forwarding
-    incoming.encode(await unaryOf(target, incoming.method)(whole, forwarding.begin()))
+    incoming.encode(await unaryOf(target, incoming.method)(whole, forwarding.begin()), maxBytes)
   } catch (error) {
     throw forwarding.fail(error)
   } finally {

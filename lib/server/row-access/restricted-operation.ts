@@ -1,6 +1,6 @@
 import { RequestContext } from '../../context.js'
 import { ErrNotFound, PermissionDenied } from '../../errors.js'
-import type { OperationOptions, RowOptions } from '../../persistence/contract/repository.js'
+import type { BatchGetOptions, OperationOptions, RowOptions } from '../../persistence/contract/repository.js'
 import { forWrite } from '../../persistence/contract/row-lock.js'
 import type { Filter } from '../../persistence/query/filter-template.js'
 import type {
@@ -195,7 +195,13 @@ export class RestrictedOperation {
   ): Promise<object[] | undefined> {
     const { model } = this.unrestricted
     const reach = both(this.#where, where)
-    const options = { ...more, context, ...(reach !== undefined && { where: reach }) }
+    const { maxBytes } = (this.operation.options ?? {}) as BatchGetOptions
+    const options = {
+      ...more,
+      context,
+      ...(reach !== undefined && { where: reach }),
+      ...(maxBytes !== undefined && { maxBytes }),
+    }
     try {
       if (!isDeleted)
         return await this.unrestricted.perform({ kind: 'batchGet', keys: [...new Set(keys)], options })

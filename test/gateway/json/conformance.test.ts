@@ -81,7 +81,7 @@ function check(row: Row): void {
       expect(() => parsed(jsonOf(row))).to.throw(InvalidArgument)
       return
     case 'serialize_failure':
-      expect(() => write(text(row.text_proto ?? ''), registry)).to.throw(RangeError)
+      expect(() => write(text(row.text_proto ?? ''), { registry })).to.throw(RangeError)
       return
     case 'proto_to_json':
       return checkNaN(row)
@@ -96,7 +96,7 @@ function checkValid(row: Row, ignoreUnknown: boolean): void {
   const wanted = text(row.text_proto ?? '')
   const message = row.json === undefined ? undefined : parsed(row.json, ignoreUnknown)
   if (message !== undefined) expectSame(message, wanted)
-  expectSame(parsed(write(wanted, registry)), wanted)
+  expectSame(parsed(write(wanted, { registry })), wanted)
 }
 
 /** Every NaN is written as the same word. */
@@ -106,7 +106,7 @@ function checkNaN(row: Row): void {
     ? fieldOf(AllTypesSchema.field.optionalFloat.number, 5)
     : fieldOf(AllTypesSchema.field.optionalDouble.number, 1)
   for (const each of [message, fromBinary(AllTypesSchema, signalling)])
-    expect(write(each, registry)).to.match(/"optional(Float|Double)":"NaN"/)
+    expect(write(each, { registry })).to.match(/"optional(Float|Double)":"NaN"/)
 }
 
 /** The bytes of a signalling NaN in a float (wire type 5) or double (1). */
@@ -162,7 +162,7 @@ const OUTPUT_CHECKS: Readonly<Record<string, (output: Record<string, unknown>) =
 function checkOutput(row: Row): void {
   const assert = OUTPUT_CHECKS[row.id]
   if (assert === undefined || row.json === undefined) throw new TypeError(`${row.id} has no check`)
-  assert(JSON.parse(write(parsed(row.json), registry)) as Record<string, unknown>)
+  assert(JSON.parse(write(parsed(row.json), { registry })) as Record<string, unknown>)
 }
 
 /** The input, also where the vectors give the recipe for it. */
@@ -207,5 +207,5 @@ function expectSame(actual: Message, wanted: Message): void {
   const isSame =
     equals(AllTypesSchema, a, b) ||
     Buffer.compare(toBinary(AllTypesSchema, a), toBinary(AllTypesSchema, b)) === 0
-  expect(isSame, `${JSON.stringify(write(a, registry))} is not ${write(b, registry)}`).to.equal(true)
+  expect(isSame, `${JSON.stringify(write(a, { registry }))} is not ${write(b, { registry })}`).to.equal(true)
 }

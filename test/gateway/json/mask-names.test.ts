@@ -56,7 +56,7 @@ describe('the names of fields in a FieldMask', () => {
       expect(read(JSON.stringify({ updateMask: json })), 'JSON').to.deep.equal([proto])
       expect(fromQuery(`update_mask=${json}`), 'query').to.deep.equal([proto])
       const mask = create(FieldMaskSchema, { paths: [proto] })
-      const text = messageWriter(Update)(Object.assign(create(Update), { updateMask: mask }), undefined)
+      const text = messageWriter(Update)(Object.assign(create(Update), { updateMask: mask }), {})
       expect(JSON.parse(text)).to.deep.include({ updateMask: json })
     })
   }
@@ -65,7 +65,7 @@ describe('the names of fields in a FieldMask', () => {
     const paths = [...NAMES.map(([proto]) => proto), 'inner.address_line_2']
     const applied = [...NAMES.map(([, json]) => json), 'inner.addressLine2'].join(',')
     const answer = Object.assign(create(Answer), { applied: create(FieldMaskSchema, { paths }) })
-    expect(JSON.parse(messageWriter(Answer)(answer, undefined))).to.deep.equal({ applied })
+    expect(JSON.parse(messageWriter(Answer)(answer, {}))).to.deep.equal({ applied })
     expect(toJson(Answer, writableJson(Answer, answer, createRegistry()))).to.deep.equal({ applied })
   })
 
@@ -96,7 +96,7 @@ describe('the names of fields in a FieldMask', () => {
         const mask = create(FieldMaskSchema, { paths: [proto] })
         const any = anyPack(desc, Object.assign(create(desc), { [local]: mask }))
         const held = { '@type': any.typeUrl, [local]: json }
-        const text = messageWriter(AnySchema)(any, types)
+        const text = messageWriter(AnySchema)(any, { registry: types })
         expect(JSON.parse(text), proto).to.deep.include(held)
         const copy = writableJson(AnySchema, any, types)
         // The package reads the mask from the Any, and maps the names itself: it cannot write this one.

@@ -1,8 +1,16 @@
 import { inspect } from 'node:util'
 import { expect } from 'chai'
 import { create, createRegistry, isMessage, type MessageInitShape } from '@bufbuild/protobuf'
-import { anyPack, DurationSchema, TimestampSchema, ValueSchema } from '@bufbuild/protobuf/wkt'
+import {
+  anyPack,
+  DurationSchema,
+  FileDescriptorSetSchema,
+  TimestampSchema,
+  ValueSchema,
+} from '@bufbuild/protobuf/wkt'
+import { ResourceExhausted } from '../../../lib/errors.js'
 import { messageWriter } from '../../../lib/gateway/json/writer.js'
+import { repeatedFile } from '../../resource/wire/random-messages.js'
 import {
   AllTypesSchema,
   AllTypes_NestedEnum,
@@ -12,7 +20,8 @@ import {
 type Init = MessageInitShape<typeof AllTypesSchema>
 
 const registry = createRegistry(AllTypesSchema, AllTypes_NestedMessageSchema)
-const write = (init: Init): string => messageWriter(AllTypesSchema)(create(AllTypesSchema, init), registry)
+const write = (init: Init): string =>
+  messageWriter(AllTypesSchema)(create(AllTypesSchema, init), { registry })
 const blank = JSON.parse(write({})) as Record<string, unknown>
 
 describe('messageWriter', () => {
@@ -279,7 +288,7 @@ describe('messageWriter', () => {
         const message = create(AllTypesSchema, { recursive: {} })
         Object.assign(message.recursive as object, { [field]: value })
         const name = snakeCase(field === 'oneofField' ? (value as { case: string }).case : field)
-        expect(() => messageWriter(AllTypesSchema)(message, registry)).to.throw(
+        expect(() => messageWriter(AllTypesSchema)(message, { registry })).to.throw(
           RangeError,
           new RegExp(`^field jsontypes\\.v1\\.AllTypes\\.${name}: `),
         )
@@ -303,6 +312,14 @@ describe('messageWriter', () => {
       )
     })
 
+  it('ends soon after a list has more characters than the limit', () => {
+    const [set, reads] = repeatedFile()
+    const write = messageWriter(FileDescriptorSetSchema)
+    expect(() => write(set, { maxCharacters: 10_000 })).to.throw(ResourceExhausted)
+    expect(reads()).to.be.lessThan(50)
+    expect(write(set, { maxCharacters: 2_000_000 }).length).to.be.greaterThan(1_000_000)
+  })
+
   for (const [desc, seconds, nanos] of [
     [TimestampSchema, Number.NaN, 0],
     [TimestampSchema, 1.5, 0],
@@ -317,7 +334,7 @@ describe('messageWriter', () => {
   ] as const)
     it(`refuses ${desc.name} of ${String(seconds)} seconds and ${nanos} nanoseconds`, () => {
       const time = Object.assign(create(desc as typeof TimestampSchema), { seconds, nanos })
-      expect(() => messageWriter(desc)(time, registry)).to.throw(RangeError)
+      expect(() => messageWriter(desc)(time, { registry })).to.throw(RangeError)
     })
 })
 

@@ -13,7 +13,7 @@ const blank = written('')
 function written(query: string, bound = FREE): Record<string, unknown> {
   const message = create(AllTypesSchema)
   queryBinder(AllTypesSchema, bound)(message, parseQuery(query))
-  return JSON.parse(messageWriter(AllTypesSchema)(message, undefined)) as Record<string, unknown>
+  return JSON.parse(messageWriter(AllTypesSchema)(message, {})) as Record<string, unknown>
 }
 
 const changed = (query: string): Record<string, unknown> =>

@@ -1,12 +1,20 @@
 import {
   create,
+  createRegistry,
   type DescField,
   type DescMessage,
   type JsonValue,
   toBinary,
   toJsonString,
 } from '@bufbuild/protobuf'
-import { ListValueSchema, StructSchema } from '@bufbuild/protobuf/wkt'
+import {
+  type Any,
+  anyPack,
+  AnySchema,
+  ListValueSchema,
+  StructSchema,
+  ValueSchema,
+} from '@bufbuild/protobuf/wkt'
 import { expect } from 'chai'
 import {
   ElementCount,
@@ -51,17 +59,17 @@ const entryOf = (values: number): Uint8Array => {
   return Buffer.concat([Buffer.from([tag, (length & 127) | 128, length >> 7]), entry])
 }
 
-describe('ElementCount', () => {
-  const outcomeOf = (read: () => void): string => {
-    try {
-      read()
-      return 'read'
-    } catch (error) {
-      if (!(error instanceof AshlarError)) throw error
-      return `${error.code} ${error.message}`
-    }
+const outcomeOf = (read: () => void): string => {
+  try {
+    read()
+    return 'read'
+  } catch (error) {
+    if (!(error instanceof AshlarError)) throw error
+    return `${error.code} ${error.message}`
   }
+}
 
+describe('ElementCount', () => {
   it('counts each value of a map entry that has several', () => {
     const limits = { ...NO_LIMITS, maxElements: 100, uncountedBytes: uncountedBytes(100) }
     const read = (values: number) => outcomeOf(() => readRequest(ParcelSchema, entryOf(values), limits))
@@ -129,4 +137,36 @@ describe('ElementCount', () => {
         )
       })
     })
+})
+
+describe('elements of a google.protobuf.Any in binary', () => {
+  const values = (size: number) =>
+    anyPack(ListValueSchema, {
+      $typeName: ListValueSchema.typeName,
+      values: Array.from({ length: size }, () => create(ValueSchema)),
+    })
+  const limits = { ...NO_LIMITS, maxElements: 10, uncountedBytes: 0, types: createRegistry(ListValueSchema) }
+  const outcome = (any: Any) =>
+    outcomeOf(() => readRequest(AnySchema, toBinary(AnySchema, any), limits)).split(' ')[0]
+
+  it('count if its type is known', () => {
+    expect(outcome(values(10))).to.equal('read')
+    expect(outcome(values(11))).to.equal('RESOURCE_EXHAUSTED')
+    expect(outcome({ ...values(11), typeUrl: 'type.example.com/unknown.v1.Type' })).to.equal('read')
+  })
+
+  it('count inside of another Any, of which only so many are read', () => {
+    const nested = (levels: number, any: Any): Any =>
+      levels === 0 ? any : nested(levels - 1, anyPack(AnySchema, any))
+    const types = createRegistry(ListValueSchema, AnySchema)
+    const read = (any: Any) =>
+      outcomeOf(() => readRequest(AnySchema, toBinary(AnySchema, any), { ...limits, types })).split(' ')[0]
+    expect(read(nested(3, values(10)))).to.equal('read')
+    expect(read(nested(3, values(11)))).to.equal('RESOURCE_EXHAUSTED')
+    expect(read(nested(101, values(1)))).to.equal('INVALID_ARGUMENT')
+  })
+
+  it('leave one that cannot be read as it is', () => {
+    expect(outcome({ ...values(1), value: Uint8Array.of(10, 200) })).to.equal('read')
+  })
 })

@@ -1,5 +1,12 @@
 import { create, type DescField, type DescMessage, type Message, ScalarType } from '@bufbuild/protobuf'
-import { DurationSchema, isWrapperDesc, TimestampSchema } from '@bufbuild/protobuf/wkt'
+import {
+  DurationSchema,
+  FileDescriptorProtoSchema,
+  type FileDescriptorSet,
+  FileDescriptorSetSchema,
+  isWrapperDesc,
+  TimestampSchema,
+} from '@bufbuild/protobuf/wkt'
 import { isPlainObject, isUnwrapped, setField, setOwn } from '../../../lib/resource/messages/local-field.js'
 import type { ResourceModel } from '../../../lib/resource/resource-model.js'
 
@@ -181,4 +188,16 @@ export const randomEntity = (model: ResourceModel, random: Random): object => {
   }
   for (const { property } of [...model.secrets, ...model.credentials]) entity[property] = 'canary'
   return entity
+}
+
+/** A message that repeats a file of 1,000 bytes a thousand times, and how often the name of the file was read. */
+export function repeatedFile(): readonly [FileDescriptorSet, reads: () => number] {
+  let count = 0
+  const file = Object.defineProperty(create(FileDescriptorProtoSchema), 'name', {
+    get: () => {
+      count++
+      return 'x'.repeat(1_000)
+    },
+  })
+  return [Object.assign(create(FileDescriptorSetSchema), { file: Array(1_000).fill(file) }), () => count]
 }

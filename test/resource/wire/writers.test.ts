@@ -1,9 +1,14 @@
 import { create, type DescMessage, toBinary } from '@bufbuild/protobuf'
-import { FieldDescriptorProtoSchema, UninterpretedOptionSchema } from '@bufbuild/protobuf/wkt'
+import {
+  FieldDescriptorProtoSchema,
+  FileDescriptorSetSchema,
+  UninterpretedOptionSchema,
+} from '@bufbuild/protobuf/wkt'
 import { expect } from 'chai'
 import { Book } from '../../../examples/library/book.js'
 import { Order } from '../../../examples/orders/order.js'
 import { Widget } from '../../../examples/widgets/widget.js'
+import { ResourceExhausted } from '../../../lib/errors.js'
 import { resourceModel } from '../../../lib/resource/resource-model.js'
 import { ByteWriter } from '../../../lib/resource/wire/byte-writer.js'
 import { messageBytes, messageWriter } from '../../../lib/resource/wire/message-writer.js'
@@ -16,7 +21,7 @@ import { Note, Specimen } from '../../support/entities/specimen.js'
 import { Ticket } from '../../support/entities/ticket.js'
 import { AllTypesSchema } from '../../support/gen/jsontypes_pb.js'
 import { SpecimenSchema } from '../../support/gen/specimens_pb.js'
-import { Random, randomEntity, randomMessage } from './random-messages.js'
+import { Random, randomEntity, randomMessage, repeatedFile } from './random-messages.js'
 import { unusual } from './unusual-schemas.js'
 
 const SEED = Number(process.env.ASHLAR_SEED ?? Date.now() % 2 ** 31)
@@ -120,7 +125,7 @@ describe('compiled writers', () => {
           const message = Object.assign(create(desc), { [oneof?.localName ?? localName]: value })
           const what = `${localName}: ${typeof odd} ${String(odd)}`
           expect(
-            outcome(() => messageBytes(desc, message)),
+            outcome(() => messageBytes(desc, message, Infinity)),
             what,
           ).to.equal(outcome(() => toBinary(desc, message)))
         }
@@ -162,6 +167,13 @@ describe('the bytes of a message', () => {
     const first = bytesOf((out) => text(out, 'first'))
     bytesOf((out) => text(out, 'other'))
     expect(first.toString('latin1')).to.equal('\u0005first')
+  })
+
+  it('are not written to the end if they are more than the limit', () => {
+    const [set, reads] = repeatedFile()
+    expect(() => messageBytes(FileDescriptorSetSchema, set, 10_000)).to.throw(ResourceExhausted)
+    expect(reads()).to.be.lessThan(50)
+    expect(messageBytes(FileDescriptorSetSchema, set, 1_100_000).length).to.be.greaterThan(1_000_000)
   })
 
   it('are whole when another message is written in between', () => {

@@ -155,7 +155,14 @@ const ID_TOKENS: Readonly<Record<string, Sample & { readonly because: string }>>
 
 /** Marks of ID tokens; each outweighs every mark of an access token. */
 const MARKS_OF_ID_TOKENS: readonly JWTPayload[] = [
-  ...[{ at_hash: 'x' }, { c_hash: 'x' }, { nonce: 'x' }, { nonce: null } as unknown as JWTPayload],
+  ...[
+    { at_hash: 'x' },
+    { c_hash: 'x' },
+    { s_hash: 'x' },
+    { 'urn:openid:params:jwt:claim:rt_hash': 'x' },
+    { nonce: 'x' },
+    { nonce: null } as unknown as JWTPayload,
+  ],
   ...[{ typ: 'ID' }, { typ: 'id' }, { token_use: 'id' }, { token_use: 'ID' }],
   ...[
     { typ: 'Bearer', nonce: 'x', at_hash: 'x' },
