@@ -205,7 +205,12 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, Finds<E>
     const values = [...this.#whose(tenant), ...padded]
     const predicate = this.#predicate({ tenant, where }, values)
     const statementOf = (isMeasured: boolean) =>
-      this.statements.batchGet(isArray ? 1 : padded.length, predicate, { lock, showDeleted, isMeasured })
+      this.statements.batchGet(isArray ? 1 : padded.length, predicate, {
+        // A sum locks no row.
+        lock: isMeasured ? undefined : lock,
+        showDeleted,
+        isMeasured,
+      })
     const read = (limit?: number) =>
       call.on.run(statementOf(false), values, limit === undefined ? call : { ...call, maxBytes: limit })
     const { rows } =

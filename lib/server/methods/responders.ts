@@ -12,7 +12,6 @@ import type {
   Repository,
 } from '../../persistence/contract/repository.js'
 import { bytesIn } from '../../persistence/bytes/counted-bytes.js'
-import type { Values } from '../../persistence/contract/new-entity.js'
 import { TooManyBytes } from '../../persistence/bytes/too-many-bytes.js'
 import { kindOf } from '../../resource/kinds/kinds.js'
 import { maskReader, requiredIn, stringReader } from '../../resource/messages/field-readers.js'
@@ -247,7 +246,7 @@ const RESPONDERS: Responders = {
     },
 }
 
-/** Each entity was read within the limit once. @throws ResourceExhausted where its repetitions have more bytes. */
+/** Each entity was read within the limit once. @throws ResourceExhausted if its copies have more bytes. */
 const checkRepeated = (model: ResourceModel, entities: readonly object[], maxBytes: number): void => {
   const sizes = new Map<object, number | undefined>()
   for (const entity of entities) sizes.set(entity, undefined)
@@ -255,7 +254,8 @@ const checkRepeated = (model: ResourceModel, entities: readonly object[], maxByt
   let total = 0
   for (const entity of entities) {
     let size = sizes.get(entity)
-    if (size === undefined) sizes.set(entity, (size = bytesIn(model, entity as Values)))
+    if (size === undefined)
+      sizes.set(entity, (size = bytesIn(model, entity as Readonly<Record<string, unknown>>)))
     checkResponseBytes((total += size), maxBytes)
   }
 }

@@ -190,7 +190,7 @@ export const randomEntity = (model: ResourceModel, random: Random): object => {
   return entity
 }
 
-/** A message that repeats a file of 1,000 bytes a thousand times, and how often the name of the file was read. */
+/** A message that repeats a file of 1,000 bytes a thousand times, and how often the file's name was read. */
 export function repeatedFile(): readonly [FileDescriptorSet, reads: () => number] {
   let count = 0
   const file = Object.defineProperty(create(FileDescriptorProtoSchema), 'name', {

@@ -10,10 +10,12 @@ export function readRows(
   done: (error: Error | null, result?: unknown) => void,
 ): void {
   let rows: Row[] = []
+  /** Of a statement that returns no rows. */
+  let header: object | undefined
   let failed: Error | undefined
   const end = () => {
     connection.removeListener('error', lost)
-    done(failed ?? (limit.isExceeded ? (limit.reason as Error) : null), rows)
+    done(failed ?? (limit.isExceeded ? (limit.reason as Error) : null), header ?? rows)
   }
   // A statement without a callback is not told that its connection was lost.
   const lost = (error: Error) => {
@@ -23,7 +25,8 @@ export function readRows(
   connection.on('error', lost)
   const reading = connection.execute(query)
   reading.on('result', (row) => {
-    if (limit.accepts(row.reduce<number>((sum, value) => sum + bytesOf(value), 0))) rows.push(row)
+    if (!Array.isArray(row)) header = row
+    else if (limit.accepts(row.reduce<number>((sum, value) => sum + bytesOf(value), 0))) rows.push(row)
     else rows = []
   })
   reading.on('error', (error) => {
