@@ -91,7 +91,7 @@ export class OrderRepository extends repositoryOf(Order) {
    * Puts what was ordered back into stock.
    * @param reach - the orders that the caller may cancel.
    */
-  cancel(id: string, reach: Pick<Repository<Order>, 'modify'> = this): Promise<Order> {
+  cancel(id: string, reach: Pick<Repository<Order>, 'modify'>): Promise<Order> {
     return this.transaction(async () => {
       const cancelled = await reach.modify(
         id,
