@@ -254,8 +254,8 @@ export interface ServerCall {
    * The repository as this call may use it. Where the authorizer decides by row, it reaches the rows that
    * both the decision about the call and that about `get` allow; else it is the repository itself. Where the
    * rule of the call names another resource, the Get of the repository's own resource is asked about.
-   * @throws TypeError if the authorizer decides by row, and the function has neither `supportsRowAccess` nor
-   * `wrapped`.
+   * Functions without `supportsRowAccess`, and streams, have it too.
+   * @throws TypeError in a public method, if the authorizer decides by row.
    */
   restricted<R extends object>(repository: R): RestrictedOperations<R>
   /** Starts long-running operations. */

@@ -15,5 +15,5 @@ export const noRowAccess = ({ parent, name, localName, methodKind }: DescMethod)
   const method = `${parent.typeName}.${name}`
   return methodKind === 'unary'
     ? `the authorizer decided by row about ${method}, whose function has no row access: declare it as ${localName}: supportsRowAccess(fn)`
-    : `the authorizer decided by row about ${method}, and a stream has no row access: return true or false for it, or read these rows in a unary method`
+    : `the authorizer decided by row about ${method}, and a stream has no row access: return true for it, and reach the rows through call.restricted(repository)`
 }

@@ -27,6 +27,7 @@ describe('call.restricted() in a function without row access', () => {
     count: async function* (_request: object, call: ServerCall) {
       yield { text: await titles(call) }
     },
+    ping: async (_request: object, call: ServerCall) => ({ text: await titles(call) }),
     collect: async (_requests: object, call: ServerCall) => ({ text: await titles(call) }),
     chat: async function* (_requests: object, call: ServerCall) {
       yield { text: await titles(call) }
@@ -90,6 +91,12 @@ describe('call.restricted() in a function without row access', () => {
       const response = await fetch(http + path, post(ALICE, { text: 'x' }))
       expect(await response.json()).to.deep.equal({ text: 'mine' })
     }
+  })
+
+  it('throws in a public method, about which the authorizer is not asked', async () => {
+    expect((await fetch(`${byRow.http}/v1/ping`, { headers: ALICE })).status).to.equal(500)
+    const errors = JSON.stringify(byRow.records.filter(({ level }) => level === 'error'))
+    expect(errors).to.contain('call.restricted() cannot restrict a public method')
   })
 
   it('returns the repository itself if the authorizer decides about calls as a whole', async () => {
