@@ -229,6 +229,7 @@ const checkServing = async (
       ...{ samples: options.samples ?? {}, areTenantsMadeUp: areMadeUp },
       subjects,
       secret: secrets.plant(newCanary('hush')),
+      ...{ sharedText: newCanary('s'), madeUp: new Map() },
       apart: new Set(),
     }
     const unknown = newCanary('unknown-')
