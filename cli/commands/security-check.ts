@@ -11,7 +11,7 @@ Then the service is started in this process, and called over gRPC and HTTP with 
 
 The two tenants are made up in the type of the tenant's column. Where that column refers to a table of tenants, give two of its keys with --tenant.
 
-Methods for which no request can be generated are listed as not checked. The check writes to the service: use a disposable database. Values for resources (samples), requests of your own methods (requests) and methods to leave out (leaveOut) cannot be given here: they are options of securityCheck of ashlar/testing, which you call in a test.
+Methods for which no request can be generated are listed as not checked. The check writes to the service: use a disposable database. Values for resources (samples), requests of your own methods (requests), methods to leave out (leaveOut) and findings to accept (accept) cannot be given here: they are options of securityCheck of ashlar/testing, which you call in a test.
 
 The module exports a ServerBuilder, or a function that makes one, as checked, builder, server or default. The function can be async, and its DataSource has to be initialized. A Server works too, when its authorizer grants everything to the groups of --group; a builder's authorizer decides for strangers only.`
   static override differs = 'A fault was found.'

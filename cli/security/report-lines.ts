@@ -7,12 +7,12 @@ export const optionNotes = ({ notChecked }: SecurityReport): readonly string[] =
   notChecked.length === 0
     ? []
     : [
-        'samples, requests and leaveOut are options of securityCheck of ashlar/testing, which you call in a test',
+        'samples, requests, leaveOut and accept are options of securityCheck of ashlar/testing, which you call in a test',
       ]
 
 /** A report as lines for a person: findings by method, then what was left out, then the totals. */
 export function reportLines(
-  { findings, notChecked, methods, calls, passed }: SecurityReport,
+  { findings, accepted, notChecked, methods, calls, passed }: SecurityReport,
   paint: Paint,
 ): string[] {
   const sum = `${methods} methods, ${calls} calls`
@@ -21,6 +21,10 @@ export function reportLines(
       `${paint.bad(check)} ${method === '' ? 'the service' : method}${transport === '' ? '' : ` (${transport})`}`,
       `  ${terminalLine(text, 1_000)}`,
     ]),
+    ...accepted.map(
+      ({ method, text, reason }) =>
+        `${paint.warn('accepted')} ${method}: ${terminalLine(`${text} (${reason})`, 1_000)}`,
+    ),
     ...notChecked.map(
       ({ method, reason }) => `${paint.warn('not checked')} ${method}: ${terminalLine(reason, 1_000)}`,
     ),

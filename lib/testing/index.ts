@@ -10,6 +10,8 @@ export { fixedIds } from './harness/fixed-ids.js'
 export { OptionError } from '../errors.js'
 export { repositoryContract } from './contract/repository-contract.js'
 export type {
+  Accepted,
+  AcceptedFinding,
   NotChecked,
   SecurityCheckName,
   SecurityFinding,

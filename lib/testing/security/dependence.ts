@@ -17,6 +17,8 @@ export interface Scene {
   readonly request: Message
   /** The rows that are there. */
   readonly hidden: ReadonlyMap<Subject, Row>
+  /** The rows of the request that its caller may reach. */
+  readonly shown: readonly Row[]
   /** Texts of the request, which say nothing in a response. */
   readonly spoken: ReadonlyMap<string, string>
   /** Removes the rows. */
@@ -33,7 +35,7 @@ export interface Staging {
   readonly states: readonly State[]
   readonly again: readonly State[]
   /** Sees what the call returns while the rows are there. */
-  readonly look?: (outcome: Outcome, hidden: ReadonlyMap<Subject, Row>) => Promise<void>
+  readonly look?: (outcome: Outcome, scene: Pick<Scene, 'hidden' | 'shown'>) => Promise<void>
 }
 
 /** With a row, without it, and with other values in it. */
@@ -202,13 +204,13 @@ const MOST_PAGES = 20
 const call = async (
   { probe }: World,
   { method, caller, look }: Staging,
-  { request, hidden }: Scene,
+  scene: Scene,
   state: State,
 ): Promise<readonly Outcome[]> => {
   const [listener] = probe.listeners
   if (listener === undefined) return []
-  const { outcomes } = await sendPages(probe, listener, method.desc, request, caller, MOST_PAGES)
-  if (state === 'first') for (const outcome of outcomes) await look?.(outcome, hidden)
+  const { outcomes } = await sendPages(probe, listener, method.desc, scene.request, caller, MOST_PAGES)
+  if (state === 'first') for (const outcome of outcomes) await look?.(outcome, scene)
   return outcomes
 }
 

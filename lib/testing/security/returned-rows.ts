@@ -93,11 +93,11 @@ const valuesOf = (message: Message, field: DescField): readonly Message[] => {
   return value === undefined ? [] : [value as Message]
 }
 
-/** The texts in a message that begin with one. */
-export const textsIn = (message: Message | undefined, start: string): ReadonlySet<string> => {
+/** The texts in a message. */
+export const textsIn = (message: Message | undefined): ReadonlySet<string> => {
   const texts = new Set<string>()
   const walk = (value: unknown): void => {
-    if (typeof value === 'string' && value.startsWith(start)) texts.add(value)
+    if (typeof value === 'string') texts.add(value)
     else if (Array.isArray(value)) value.forEach(walk)
     else if (typeof value === 'object' && value !== null && !ArrayBuffer.isView(value))
       Object.values(value).forEach(walk)

@@ -51,9 +51,9 @@ const checkDependence = async (
   const { findings, listeners } = world.probe
   const [listener] = listeners
   if (listener === undefined) return
-  const look = async (outcome: Outcome, hidden: ReadonlyMap<Subject, Row>) => {
+  const look: Staging['look'] = async (outcome, { hidden, shown }) => {
     for (const [subject, row] of hidden)
-      if (holds(outcome, row, world.a.text))
+      if (holds(world, outcome, { subject, row, shown }))
         findings.add(
           'isolation',
           method.path,
@@ -101,7 +101,9 @@ const checkNamed = async (
   const what = `a ${subject.message.name} that a decision by row excludes`
   if (excluded.code === CODES.OK) {
     if (missing.code !== CODES.OK) return say(`it does its work with ${what}`)
-    if (holds(excluded, hidden, a.text)) return say(`its response holds ${what}`)
+    const others = rows.filter((_, at) => at !== index)
+    if (holds(world, excluded, { subject, row: hidden, shown: others }))
+      return say(`its response holds ${what}`)
     if (listener !== probe.listeners[0]) return
     // It is OK for a missing row as well, so that only what it returns can tell.
     const begin = () => namedRow(world, naming, { index, caller: a, owner: a, reach })
@@ -117,8 +119,21 @@ const checkNamed = async (
     )
 }
 
-/** Whether a text of the row came back, which no other row has. */
-const holds = ({ response, message: said }: Outcome, { message }: Row, made: string): boolean => {
-  const all = [said, ...textsIn(response, '')].join('\n')
-  return [...textsIn(message, made)].some((text) => new RegExp(`${text}(?!\\d)`).test(all))
+interface Hidden {
+  readonly subject: Subject
+  readonly row: Row
+  /** Rows of the request that the caller may reach. */
+  readonly shown: readonly Row[]
+}
+
+/**
+ * Whether a string of the row came back. A copy of another resource's string does not count, nor one that a
+ * row of the request has as well: whoever may reach that row may see it.
+ */
+const holds = ({ madeUp }: World, { response, message: said }: Outcome, { subject, row, shown }: Hidden) => {
+  const all = [said, ...textsIn(response)].join('\n')
+  const seen = new Set(shown.flatMap(({ message }) => [...textsIn(message)]))
+  return [...textsIn(row.message)].some(
+    (text) => madeUp.get(text) === subject && !seen.has(text) && new RegExp(`${text}(?!\\d)`).test(all),
+  )
 }

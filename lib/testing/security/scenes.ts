@@ -36,8 +36,7 @@ export const excludedRows = async (
   const add = (contents: Contents) => addRows(world, subjects, a, near, contents, false)
   const shown = (hidden: Rows) => exclude(reach, a, subjects, hidden)
   return coming(world, a, {
-    add,
-    shown,
+    ...{ add, shown, rows },
     request: naming.make(rows.map(({ key }) => key)),
     spoken: spokenOf(rows),
   })
@@ -56,14 +55,14 @@ export const foreignRows = async (
     const twins = new Map<Subject, Row>()
     for (const [at, subject] of naming.named.entries()) {
       if (!subjects.includes(subject) || twins.has(subject)) continue
-      const twin = await storeRow(world, subject, a, rows[at]?.key, contents.first).catch(() => '')
+      const twin = await storeRow(world, subject, a, rows[at]?.key, contents.first(subject)).catch(() => '')
       if (typeof twin === 'object') twins.set(subject, twin)
     }
     const others = subjects.filter((subject) => !twins.has(subject))
     return new Map([...twins, ...(await addRows(world, others, a, twins, contents, true))])
   }
   const request = naming.make(rows.map(({ key }) => key))
-  return coming(world, a, { add, shown: () => {}, request, spoken: spokenOf(rows) })
+  return coming(world, a, { add, shown: () => {}, rows, request, spoken: spokenOf(rows) })
 }
 
 /** What the rows of a request are in, or refer to, is excluded. */
@@ -79,13 +78,19 @@ export const rowsAbove = async (
   const above = await aboveOf(world, subject, naming, rows)
   if (above === undefined) return undefined
   exclude(reach, a, [subject], new Map([[subject, above]]))
-  const { first, other } = newContents(a)
+  const contents = newContents(a)
+  let changed = above
   return {
     request: naming.make(rows.map(({ key }) => key)),
-    hidden: new Map([[subject, above]]),
+    get hidden() {
+      return new Map([[subject, changed]])
+    },
+    shown: rows,
     spoken: spokenOf(rows),
     to: async (state) => {
-      await changeRow(world, subject, a, above, state === 'other' ? other : first)
+      await changeRow(world, subject, a, above, contents[state === 'other' ? 'other' : 'first'](subject))
+      // Another row may have a copy of what it held before.
+      changed = (await readRow(subject, a, above.key)) ?? above
       return true
     },
     end: () => Promise.resolve(),
@@ -122,17 +127,19 @@ export const namedRow = async (
     get hidden() {
       return hidden === undefined ? new Map<Subject, Row>() : new Map([[subject, hidden]])
     },
+    shown: rows.filter((_, at) => at !== index),
     get spoken() {
       return spokenOf(keyed())
     },
     to: async (state) => {
       if (state === 'absent') return hidden !== undefined && removeRow(subject, owner, hidden)
       const isNew = hidden === undefined || (await readRow(subject, owner, hidden.key)) === undefined
-      if (isNew) hidden = await rowNear(world, subject, owner, new Map(), contents.first)
+      if (isNew) hidden = await rowNear(world, subject, owner, new Map(), contents.first(subject))
       if (hidden === undefined) return false
       if (isNew) request = naming.make(keysWith(rows, index, hidden.key))
       if (reach !== undefined) exclude(reach, owner, [subject], new Map([[subject, hidden]]))
-      if (!isNew || state === 'other') await changeRow(world, subject, owner, hidden, contents[state])
+      if (!isNew || state === 'other')
+        await changeRow(world, subject, owner, hidden, contents[state](subject))
       return true
     },
     end: async () => {
@@ -159,11 +166,12 @@ export const exclude = (
 interface Coming {
   readonly add: (contents: Contents) => Promise<Rows>
   readonly shown: (hidden: Rows) => void
+  readonly rows: readonly Row[]
   readonly request: Message
   readonly spoken: ReadonlyMap<string, string>
 }
 
-const coming = (world: World, side: Side, { add, shown, request, spoken }: Coming): Scene => {
+const coming = (world: World, side: Side, { add, shown, rows, request, spoken }: Coming): Scene => {
   const contents = newContents(side)
   let hidden: Rows = new Map()
   let is: State = 'absent'
@@ -180,6 +188,7 @@ const coming = (world: World, side: Side, { add, shown, request, spoken }: Comin
     get hidden() {
       return hidden
     },
+    shown: rows,
     spoken,
     to: async (state) => {
       if (state === 'absent') {
@@ -189,7 +198,8 @@ const coming = (world: World, side: Side, { add, shown, request, spoken }: Comin
         if (hidden.size === 0) return false
       }
       if (state === 'other' || (state === 'first' && is === 'other'))
-        for (const [subject, row] of hidden) await changeRow(world, subject, side, row, contents[state])
+        for (const [subject, row] of hidden)
+          await changeRow(world, subject, side, row, contents[state](subject))
       shown(hidden)
       is = state
       return true

@@ -25,7 +25,7 @@ import { checkOperations, isOfOperations } from './own-operations.js'
 import { captureOutput } from './leaks/output.js'
 import { checkSecrecy } from './own-calls.js'
 import { Probe } from './world/probe.js'
-import { Findings, type SecurityReport } from './world/report.js'
+import { type Accepted, Findings, type SecurityReport } from './world/report.js'
 import { checkSamples, type Samples } from './world/samples.js'
 import { mayName } from './made-up-requests.js'
 import { ownWrites } from './own-variants.js'
@@ -66,6 +66,12 @@ export interface SecurityOptions {
    */
   readonly leaveOut?: Readonly<Record<string, string>>
   /**
+   * Findings that are intended, by gRPC full method name and the whole text of the finding, with the reason:
+   * `{ '/orders.v1.OrderService/GetTotal': { 'what it returns in total depends on …': 'a stored sum' } }`.
+   * They are in `accepted` of the report instead of `findings`. The rest of the method stays checked.
+   */
+  readonly accept?: Accepted
+  /**
    * Subject and groups of the caller in each of the two tenants. A builder's authorizer is bypassed for them;
    * a server must grant them everything.
    */
@@ -105,9 +111,10 @@ export async function securityCheck(
   const logs = captureLogs('debug')
   const run = newRun(options)
   const server = 'build' in source ? source.build((configured) => checked(configured, logs, run)) : source
-  const findings = new Findings()
   const methods = servedMethods(server)
-  const { publicMethods = [], plainFields = [], requests = {}, leaveOut = {} } = options
+  const { publicMethods = [], plainFields = [], requests = {}, leaveOut = {}, accept = {} } = options
+  checkAccepted(methods, accept)
+  const findings = new Findings(accept)
   const subjects = subjectsOf(methods, (path) => Object.hasOwn(leaveOut, path))
   run.tenants = tenantsOf(subjects, options.tenants)
   checkRequests(methods, requests)
@@ -229,6 +236,7 @@ const checkServing = async (
       ...{ samples: options.samples ?? {}, areTenantsMadeUp: areMadeUp },
       subjects,
       secret: secrets.plant(newCanary('hush')),
+      ...{ sharedText: newCanary('s'), madeUp: new Map() },
       apart: new Set(),
     }
     const unknown = newCanary('unknown-')
@@ -304,6 +312,16 @@ const leaveOutNamed = (
       throw new TypeError(`leaveOut: ${path} is no method of the server, as in /package.Service/Method`)
     if (Object.hasOwn(requests, path)) throw new TypeError(`leaveOut: ${path} has a function in requests`)
     findings.leaveOut(path, `left out by the options: ${reason}; only its denial was checked`)
+  }
+}
+
+/** @throws TypeError for a name that no method has, and for a finding without a reason. */
+const checkAccepted = (methods: ReturnType<typeof servedMethods>, accept: Accepted): void => {
+  for (const [path, reasons] of Object.entries(accept)) {
+    if (!methods.some((method) => method.path === path))
+      throw new TypeError(`accept: the server has no method ${path}, as in /package.Service/Method`)
+    for (const [text, reason] of Object.entries(reasons))
+      if (reason.trim() === '') throw new TypeError(`accept: ${path} has no reason for "${text}"`)
   }
 }
 

@@ -20,19 +20,27 @@ import {
 /** Rows of which the next ones are told by which they are in, or refer to. */
 export type Near = ReadonlyMap<Subject, Row>
 
-/** Values that stand out, and others that differ from them in each field. */
+/** Values that stand out, different for each resource, and others that differ from them in each field. */
 export interface Contents {
-  readonly first: Content
-  readonly other: Content
+  readonly first: (subject: Subject) => Content
+  readonly other: (subject: Subject) => Content
 }
 
 /** Above every number that the check uses elsewhere, and a 32-bit number still. */
 const HIGH = 700_000_000
 
-export const newContents = ({ text }: Side): Contents => ({
-  first: { n: HIGH + nextNumber(), text },
-  other: { n: 0, text: newCanary('Q'), isOther: true },
-})
+export const newContents = ({ text }: Side): Contents => {
+  const numbers = new Map<Subject, number>()
+  const other = { n: 0, text: newCanary('Q'), isOther: true }
+  return {
+    first: (subject) => {
+      const n = numbers.get(subject) ?? HIGH + nextNumber()
+      numbers.set(subject, n)
+      return { n, text }
+    },
+    other: () => other,
+  }
+}
 
 /** Creates a row in one of the rows near it, or one that refers to them; undefined where that is refused. */
 export const rowNear = async (
@@ -145,9 +153,10 @@ export const addRows = async (
   const added = new Map<Subject, Row>()
   for (const subject of fromAbove(subjects)) {
     const around = isChained ? new Map([...near, ...added]) : near
+    const first = contents.first(subject)
     const row =
-      (await rowNear(world, subject, side, around, contents.first)) ??
-      (await rowNear(world, subject, side, near, { ...contents.first, n: nextNumber() }))
+      (await rowNear(world, subject, side, around, first)) ??
+      (await rowNear(world, subject, side, near, { ...first, n: nextNumber() }))
     if (row !== undefined) added.set(subject, row)
   }
   return added

@@ -34,6 +34,14 @@ export interface SecurityFinding {
   readonly text: string
 }
 
+/** Reasons for accepting findings, by gRPC full method name and the text of the finding. */
+export type Accepted = Readonly<Record<string, Readonly<Record<string, string>>>>
+
+/** A finding that the options accept. */
+export interface AcceptedFinding extends SecurityFinding {
+  readonly reason: string
+}
+
 /** A method, or a part of it, that was not checked, and why. */
 export interface NotChecked {
   readonly method: string
@@ -42,9 +50,11 @@ export interface NotChecked {
 
 /** The result of a security check. */
 export interface SecurityReport {
-  /** Whether there is no finding. */
+  /** Whether there is no finding, except accepted ones. */
   readonly passed: boolean
   readonly findings: readonly SecurityFinding[]
+  /** The findings that `accept` names. */
+  readonly accepted: readonly AcceptedFinding[]
   readonly notChecked: readonly NotChecked[]
   /** How many methods are served. */
   readonly methods: number
@@ -56,6 +66,8 @@ export interface SecurityReport {
 export class Findings {
   readonly #findings = new Map<string, SecurityFinding>()
   readonly #notChecked = new Map<string, NotChecked>()
+
+  constructor(private readonly accept: Accepted) {}
 
   add(
     check: SecurityCheckName,
@@ -76,13 +88,20 @@ export class Findings {
   }
 
   report(facts: Pick<SecurityReport, 'methods' | 'calls'>): SecurityReport {
-    const findings = [...this.#findings.values()].sort(
+    const all = [...this.#findings.values()].sort(
       (a, b) => compare(a.method, b.method) || compare(a.check, b.check) || compare(a.text, b.text),
     )
     const notChecked = [...this.#notChecked.values()].sort(
       (a, b) => compare(a.method, b.method) || compare(a.reason, b.reason),
     )
-    return { passed: findings.length === 0, findings, notChecked, ...facts }
+    const findings: SecurityFinding[] = []
+    const accepted: AcceptedFinding[] = []
+    for (const one of all) {
+      const reason = this.accept[one.method]?.[one.text]
+      if (reason === undefined) findings.push(one)
+      else accepted.push({ ...one, reason })
+    }
+    return { passed: findings.length === 0, findings, accepted, notChecked, ...facts }
   }
 }
 

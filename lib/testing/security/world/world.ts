@@ -32,6 +32,10 @@ export interface World {
   readonly subjects: readonly Subject[]
   /** The value of secret fields. */
   readonly secret: string
+  /** The prefix of the strings of resources that all tenants share, which every caller may see. */
+  readonly sharedText: string
+  /** The resource that each generated string belongs to, also where another resource has a copy of it. */
+  readonly madeUp: Map<string, Subject>
   /**
    * Resources whose Create refuses another one in the parent that all share: each gets a parent of its own.
    */
@@ -61,10 +65,17 @@ export type Content = Omit<Making, 'secret'>
 const newContent = ({ text }: Side): Content => ({ n: nextNumber(), text })
 
 /** A new resource of a tenant, not sent yet. */
-export const draft = (world: World, subject: Subject, side: Side, content = newContent(side)): Message =>
-  sampleOf(
+export const draft = (
+  world: World,
+  subject: Subject,
+  side: Side,
+  { n, text: own, isOther = false } = newContent(side),
+): Message => {
+  const text = subject.isTenants ? own : world.sharedText
+  world.madeUp.set(`${text}${n}`, subject)
+  return sampleOf(
     subject,
-    { ...content, secret: world.secret },
+    { n, text, isOther, secret: world.secret },
     world.samples,
     side,
     Object.fromEntries(
@@ -76,6 +87,7 @@ export const draft = (world: World, subject: Subject, side: Side, content = newC
       }),
     ),
   )
+}
 
 /** A key in the resource's format that does not exist, in the parent that the check has made for the side. */
 export const newKey = (subject: Subject, location: Location): string => {
