@@ -2,7 +2,7 @@ import { create, type DescField, type Message, type Registry } from '@bufbuild/p
 import type { EntityResponse } from '../call.js'
 import { ElementCount, type MessageLimits } from '../resource/messages/message-limits.js'
 import { InvalidArgument } from '../errors.js'
-import { checkResponseBytes } from '../bounds/response-bytes.js'
+import { checkResponseBytes, responseTooLarge } from '../bounds/response-bytes.js'
 import type { HttpBody } from 'ashlar-annotations/google/api/httpbody_pb.js'
 import type { Binding } from './routing/bindings.js'
 import { checkJsonType, jsonOf } from './http/body.js'
@@ -114,7 +114,7 @@ export function toContent(
     return within(options, rawContent(message as HttpBody))
   if (responseBody?.fieldKind === 'message' && responseBody.message.typeName === HTTP_BODY)
     return within(options, rawContent(getField(message, responseBody) as HttpBody | undefined))
-  return within(options, jsonContent(readMask, request, write(message, options)))
+  return jsonContent(readMask, request, write(message, options), options)
 }
 
 /** The same for a response that is no message yet. */
@@ -125,7 +125,7 @@ export function withEntity(
   options: JsonWriteOptions,
 ): Content {
   if (binding.responseBody !== undefined) return toContent(binding, request, entity.message, options)
-  return within(options, jsonContent(binding.readMask, request, entity.json(options)))
+  return jsonContent(binding.readMask, request, entity.json(options), options)
 }
 
 function within({ maxCharacters = Infinity }: JsonWriteOptions, content: Content): Content {
@@ -133,10 +133,16 @@ function within({ maxCharacters = Infinity }: JsonWriteOptions, content: Content
   return content
 }
 
-const jsonContent = (readMask: ReadMask | undefined, request: Message, text: string): Content => ({
-  contentType: 'application/json',
-  body: readMask === undefined ? text : prune(text, readMask, readMask.paths(request)),
-})
+const jsonContent = (
+  readMask: ReadMask | undefined,
+  request: Message,
+  text: string,
+  { maxCharacters = Infinity }: JsonWriteOptions,
+): Content => {
+  const body = readMask === undefined ? text : prune(text, readMask, readMask.paths(request))
+  if (body.length > maxCharacters) throw responseTooLarge(maxCharacters)
+  return { contentType: 'application/json', body }
+}
 
 const rawContent = (raw: HttpBody | undefined): Content => ({
   contentType:

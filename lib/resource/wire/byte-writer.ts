@@ -1,4 +1,4 @@
-import { checkResponseBytes } from '../../bounds/response-bytes.js'
+import { checkResponseBytes, responseTooLarge } from '../../bounds/response-bytes.js'
 
 /** Bytes that are kept between two messages; a larger buffer is given back. */
 const KEPT_BYTES = 64 * 1024
@@ -28,7 +28,7 @@ export class ByteWriter {
     ByteWriter.#spare = undefined
     out.#maxBytes = maxBytes
     write(value, out)
-    checkResponseBytes(out.#at, maxBytes)
+    if (out.#at > maxBytes) throw responseTooLarge(maxBytes)
     const result = Buffer.allocUnsafe(out.#at)
     result.set(out.#bytes.subarray(0, out.#at))
     out.#at = 0

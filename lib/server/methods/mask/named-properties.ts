@@ -11,28 +11,36 @@ interface Written {
  * Wraps a function that finds out what an update writes: it then removes every other property of the entity,
  * except the key, so that a repository's override sees no value that is not written. A full update keeps all.
  */
-export const sparingUnnamed =
-  (model: ResourceModel, writtenOf: (written: Written, entity: object) => Written) =>
-  (asked: Written, entity: object): Written => {
+export const sparingUnnamed = (
+  model: ResourceModel,
+  writtenOf: (written: Written, entity: object) => Written,
+): ((asked: Written, entity: object) => Written) => {
+  const keys = model.keys.parts.map(({ field }) => field.property)
+  const properties = propertiesOf(model)
+  return (asked, entity) => {
     const written = writtenOf(asked, entity)
     const { paths, touchOnly } = written
     if (!touchOnly && (paths.length === 0 || paths.includes('*'))) return written
-    const named = new Set(model.keys.parts.map(({ field }) => field.property))
-    for (const path of touchOnly ? [] : paths)
-      for (const property of propertiesOf(model, path)) named.add(property)
+    const named = new Set(keys)
+    // A path may lead into a field, which is then written as a whole.
+    if (!touchOnly)
+      for (const path of paths)
+        for (const property of properties.get(path.split('.', 1)[0] ?? '') ?? []) named.add(property)
     for (const property of Object.keys(entity))
       if (!named.has(property)) Reflect.deleteProperty(entity, property)
     return written
   }
+}
 
-/** A path may lead into a field, which is then written as a whole. */
-function propertiesOf(model: ResourceModel, path: string): readonly string[] {
-  const [name = ''] = path.split('.')
-  const field = model.byProto.get(name) ?? model.secrets.find(({ proto }) => proto === name)
-  const relation = model.relations.find(({ proto }) => proto === name)
-  return [
-    field?.property,
-    relation?.property,
-    relation && isOwning(relation) ? relation.reference.property : undefined,
-  ].filter((one) => one !== undefined)
+/** The properties that a field of the message is written to. */
+function propertiesOf(model: ResourceModel): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, string[]>()
+  const add = (proto: string, property: string) => found.set(proto, [...(found.get(proto) ?? []), property])
+  for (const [proto, { property }] of model.byProto) add(proto, property)
+  for (const { proto, property } of model.secrets) add(proto, property)
+  for (const relation of model.relations) {
+    add(relation.proto, relation.property)
+    if (isOwning(relation)) add(relation.proto, relation.reference.property)
+  }
+  return found
 }
