@@ -11,7 +11,7 @@ import type { OtherReads } from '../row-access/other-reads.js'
 import type { ReferenceDecisions } from '../row-access/reference-decisions.js'
 import { AuthorizedRelated } from '../row-access/related-access.js'
 import { rowAccess } from '../row-access/decided-by-row.js'
-import { noRowAccess, unasked } from '../row-access/undeclared.js'
+import { noRowAccess, unasked } from '../row-access/no-row-access.js'
 import type { RowAccessUse } from '../chain/row-access.js'
 import type { CallOperations, Metadata, WholeRequest } from '../../call.js'
 import type { Deadline } from '../chain/deadline.js'
@@ -95,7 +95,7 @@ export const authorization =
       otherReads,
       writesShared: sharedWrites.has(method.path),
       rowAccess: handler.rowAccess,
-      restrictsAllowed: authorizer.decidesByRow === true && RESTRICTED.has(handler.rowAccess),
+      restrictsAllowed: authorizer.decidesByRow === true && handler.rowAccess !== 'reads',
       explain: explainsDenials ? explained : () => {},
     }
     const { changesRelated, asksLists, refers } = handler
@@ -165,9 +165,6 @@ export const authorization =
       return derived instanceof Promise ? call.time.step(derived).then(charge) : charge(derived)
     }
   }
-
-/** What may reach rows that its caller may not get. */
-const RESTRICTED: ReadonlySet<RowAccessUse> = new Set(['wrapsRead', 'writes', 'restricted', 'none'])
 
 /** How the calls of one method are decided about. */
 interface Asking {

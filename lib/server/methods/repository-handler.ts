@@ -4,6 +4,7 @@ import { OperationSchema } from 'ashlar-annotations/google/longrunning/operation
 import type { Repository } from '../../persistence/contract/repository.js'
 import { isChecked } from '../../resource/relations/relation.js'
 import { messageOfReply } from '../chain/entity-reply.js'
+import { restrictedTo } from '../chain/call.js'
 import type { HandledCall, Handler } from '../chain/handler.js'
 import type { RowAccessKind } from '../chain/row-access.js'
 import { dryRun } from './dry-run.js'
@@ -107,7 +108,7 @@ export const restrictable = (
   return {
     respond: responder(method, desc, repository, limits),
     within: ({ rowAccess, references }: HandledCall): AnyRepository =>
-      rowAccess?.restrict(repository, use, references) ?? references?.restrict(repository, use) ?? repository,
+      restrictedTo({ rowAccess, references }, repository, use),
     checkReplay: (reply: Message, call: HandledCall) => mayRepeat(repository, use, reply, call),
   }
 }

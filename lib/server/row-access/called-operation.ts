@@ -5,8 +5,10 @@ import type { Operation, Unrestricted } from '../../persistence/repository/repos
 /** Operations of one kind: what was decided about one of them holds for the others. */
 export type OperationKind = 'get' | 'list' | 'create' | 'update' | 'delete' | 'undelete'
 
-/** What a decision about a kind of operations holds for. The others are the server's own. */
-const KINDS: Readonly<Partial<Record<Operation['kind'], OperationKind>>> = {
+/** Operations about which a caller's rights decide. A purge and the check of a token are the server's own. */
+export type DecidedOperation = Exclude<Operation, { readonly kind: 'verify' | 'purgeExpired' }>
+
+const KINDS: Readonly<Record<DecidedOperation['kind'], OperationKind>> = {
   get: 'get',
   batchGet: 'get',
   lookup: 'get',
@@ -26,7 +28,8 @@ const KINDS: Readonly<Partial<Record<Operation['kind'], OperationKind>>> = {
 /** How an operation is carried out of which the caller of a call may reach a part. */
 export interface Limits {
   /** Left out where all rows of the tenant may be reached. */
-  readonly restricted?: ((operation: Operation, unrestricted: Unrestricted) => Promise<unknown>) | undefined
+  readonly restricted?:
+    ((operation: DecidedOperation, unrestricted: Unrestricted) => Promise<unknown>) | undefined
   /** What the caller may refer to; left out where that is everything. */
   readonly references?: ReferenceAccess | undefined
 }
@@ -52,15 +55,20 @@ export class CalledOperation implements OperationDecision {
     operation: Operation,
     unrestricted: Unrestricted,
   ): Promise<unknown> | undefined {
-    if (this.#isOver || repository !== this.repository || KINDS[operation.kind] !== this.kind)
-      return undefined
+    if (this.#isOver || repository !== this.repository || !this.#isOfKind(operation)) return undefined
     this.isReached = true
     const { restricted, references } = this.limits
     const asked =
       references === undefined
         ? operation
-        : ({ ...operation, options: { ...operation.options, references } } as Operation)
+        : ({ ...operation, options: { ...operation.options, references } } as DecidedOperation)
     return restricted?.(asked, unrestricted) ?? unrestricted.perform(asked)
+  }
+
+  #isOfKind(operation: Operation): operation is DecidedOperation {
+    return (
+      (KINDS as Readonly<Partial<Record<Operation['kind'], OperationKind>>>)[operation.kind] === this.kind
+    )
   }
 
   /** What goes on afterwards, such as a timer, is no longer part of the call. */

@@ -11,31 +11,32 @@ import type {
 import { allPass, both, listable, type Restriction } from '../authz/decision.js'
 import { deletedEntity } from '../methods/etag-conditions.js'
 import type { RowAccessKind } from '../chain/row-access.js'
+import type { DecidedOperation } from './called-operation.js'
 import type { Decided } from './decided.js'
 
-type Write = Extract<
-  Operation,
-  { kind: 'update' | 'modify' | 'delete' | 'undelete' | 'batchUpdate' | 'batchDelete' | 'reveal' | 'remint' }
->
-type Read = Extract<Operation, { kind: 'get' | 'batchGet' | 'lookup' }>
+type Read = OperationOf<'get' | 'batchGet' | 'lookup'>
+type Write = Exclude<DecidedOperation, Read | OperationOf<'list' | 'count' | 'create'>>
 
 /**
  * One operation of a call whose authorizer decided by row. A row that the caller may not get is NotFound,
  * whatever the operation; one that the caller may get but not change is PermissionDenied.
  */
 export class RestrictedOperation {
+  /** The context of the call. */
+  readonly #given: RequestContext
   /** Of what the operation consists of, about which nothing is decided. */
   readonly #context: RequestContext
   readonly #where: Filter | undefined
 
   constructor(
-    private readonly operation: Operation,
+    private readonly operation: DecidedOperation,
     private readonly unrestricted: Unrestricted,
     private readonly decided: Decided,
     private readonly kind: RowAccessKind,
   ) {
     const options: RowOptions = operation.options ?? {}
-    this.#context = (options.context ?? RequestContext.current()).with({ access: undefined })
+    this.#given = options.context ?? RequestContext.current()
+    this.#context = this.#given.with({ access: undefined })
     this.#where = options.where
   }
 
@@ -51,9 +52,6 @@ export class RestrictedOperation {
         return this.#list(operation)
       case 'create':
         return this.#create(operation)
-      case 'verify':
-      case 'purgeExpired':
-        return this.unrestricted.perform(operation)
       default:
         return this.#write(operation)
     }
@@ -238,15 +236,14 @@ export class RestrictedOperation {
 
   /** The operation itself. A modify consists of others, about which the same is decided. */
   async #perform(
-    operation: Operation,
+    operation: DecidedOperation,
     {
       inside = this.#context,
       reach,
     }: { readonly inside?: RequestContext; readonly reach?: Filter | undefined },
   ): Promise<unknown> {
     const where = both(this.#where, reach)
-    const access = operation.options?.context?.access ?? RequestContext.current().access
-    const context = operation.kind === 'modify' ? inside.with({ access }) : inside
+    const context = operation.kind === 'modify' ? inside.with({ access: this.#given.access }) : inside
     const options: OperationOptions = { ...operation.options, context, ...(where !== undefined && { where }) }
     return this.unrestricted.perform({ ...operation, options } as Operation)
   }
@@ -276,6 +273,6 @@ const keysOf = (operation: Read | Write): readonly unknown[] =>
         : []
 
 /** Operations that return what they have written, which may have left what the caller may reach. */
-const WRITTEN: ReadonlySet<Operation['kind']> = new Set(['update', 'modify', 'batchUpdate'])
+const WRITTEN: ReadonlySet<Write['kind']> = new Set(['update', 'modify', 'batchUpdate'])
 
-const MISSING = 'no row of this key is among those that the caller may get'
+export const MISSING = 'no row of this key is among those that the caller may get'

@@ -20,15 +20,20 @@ import type {
   UndeleteOptions,
   UpdateOptions,
 } from '../../persistence/contract/repository.js'
-import type { Operation, Unrestricted } from '../../persistence/repository/repository-operation.js'
+import type { Unrestricted } from '../../persistence/repository/repository-operation.js'
 import { isOverridden, shownBy } from '../../persistence/repository/repository-view.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Restriction } from '../authz/decision.js'
 import { enter } from '../chain/enter.js'
 import type { ReferringWrites, Restricted, RowAccessKind } from '../chain/row-access.js'
-import { CalledOperation, type Limits, type OperationKind } from './called-operation.js'
+import {
+  CalledOperation,
+  type DecidedOperation,
+  type Limits,
+  type OperationKind,
+} from './called-operation.js'
 import type { Decided } from './decided.js'
-import { RestrictedOperation } from './restricted-operation.js'
+import { MISSING, RestrictedOperation } from './restricted-operation.js'
 
 /** A method of the repository that is called. */
 interface Called {
@@ -153,7 +158,7 @@ export class RestrictedRepository implements Restricted {
   async mustSee(keys: readonly string[], options: OperationOptions): Promise<void> {
     const { decided, kind } = this
     if (decided === undefined) return
-    const restricted = async (operation: Operation, unrestricted: Unrestricted) => {
+    const restricted = async (operation: DecidedOperation, unrestricted: Unrestricted) => {
       await new RestrictedOperation(operation, unrestricted, decided, kind).mustSee(keys)
       return []
     }
@@ -170,10 +175,9 @@ export class RestrictedRepository implements Restricted {
   ): Promise<R> {
     const { decided, kind } = this
     const referred = REFERRING.has(called.kind) ? this.referring?.of(called) : undefined
-    if (decided !== undefined) await this.#mustReachSome(called.kind, decided)
     const restricted =
       decided &&
-      ((operation: Operation, unrestricted: Unrestricted) =>
+      ((operation: DecidedOperation, unrestricted: Unrestricted) =>
         new RestrictedOperation(operation, unrestricted, decided, kind).run())
     const isLimited = async () =>
       (decided !== undefined && (await this.#isRestricted(called.kind, decided))) ||
@@ -186,7 +190,7 @@ export class RestrictedRepository implements Restricted {
     if (kind === 'list' || kind === 'create') return
     const { isNone } = this.kind === 'reads' ? own : await readable()
     if (!isNone) return
-    explain(NONE)
+    explain(MISSING)
     throw new ErrNotFound()
   }
 
@@ -212,6 +216,7 @@ export class RestrictedRepository implements Restricted {
     try {
       const names: readonly string[] = [name, ...(CALLS[name] ?? [])]
       if (!names.some((one) => isOverridden(this.inner, one))) return await run(asked(outside))
+      if (this.decided !== undefined) await this.#mustReachSome(kind, this.decided)
       const overridden = async (context: RequestContext): Promise<R> => {
         const inside = asked(context)
         const result = await enter(inside.context as RequestContext, () => run(inside))
@@ -260,5 +265,3 @@ const CALLS: Readonly<Partial<Record<keyof Repository<object>, readonly string[]
 
 const isLimit = ({ isNone, where, test, check }: Restriction): boolean =>
   isNone || where !== undefined || test !== undefined || check !== undefined
-
-const NONE = 'the caller may get no row at all'
