@@ -179,9 +179,7 @@ const RESPONDERS: Responders = {
       const named = namedIn(model, request, keys, name, 'any')
       const ids = named.map(({ key }) => key)
       const options = { context: facts.context, maxBytes }
-      const entities = await repository.batchGet(ids, options).catch((error: unknown) => {
-        throw error instanceof TooManyBytes ? responseTooLarge(maxBytes) : error
-      })
+      const entities = await within(maxBytes, repository.batchGet(ids, options), responseTooLarge)
       for (const entity of entities) checkScope(model, scope, request, entity)
       checkAll(model, named, entities)
       checkRepeated(model, entities, maxBytes)
@@ -218,11 +216,11 @@ const RESPONDERS: Responders = {
       )
       await checkStored(repository, stored, facts, maxBytes)
       const { context } = facts
-      const entities = await repository
-        .batchUpdate(updates, { context, maxBytes })
-        .catch((error: unknown) => {
-          throw error instanceof TooManyBytes ? responseTooLarge(maxBytes) : error
-        })
+      const entities = await within(
+        maxBytes,
+        repository.batchUpdate(updates, { context, maxBytes }),
+        responseTooLarge,
+      )
       return new EntityReply(form, { items: entities })
     }
   },
@@ -235,7 +233,7 @@ const RESPONDERS: Responders = {
       const stored = named.map(({ key, held }) => ({ key, held: [...place, ...held] }))
       await checkStored(repository, stored, facts, maxBytes)
       const options = { context: facts.context, maxBytes, ...relatedIn(request, force, facts) }
-      await readWithin(
+      await within(
         maxBytes,
         repository.batchDelete(
           named.map(({ key }) => key),
@@ -300,14 +298,14 @@ const checkStored = async (
 ): Promise<void> => {
   if (named.every(({ held }) => held.length === 0)) return
   const keys = named.map(({ key }) => key)
-  const entities = await readWithin(maxBytes, repository.batchGet(keys, { context, maxBytes }))
+  const entities = await within(maxBytes, repository.batchGet(keys, { context, maxBytes }))
   checkAll(repository.model, named, entities)
 }
 
-/** What a call reads to write it. @throws ResourceExhausted that names the limit. */
-const readWithin = <R>(maxBytes: number, reading: Promise<R>): Promise<R> =>
+/** @throws ResourceExhausted that names the limit, if what is read has more bytes. */
+const within = <R>(maxBytes: number, reading: Promise<R>, tooLarge = readTooLarge): Promise<R> =>
   reading.catch((error: unknown) => {
-    throw error instanceof TooManyBytes ? readTooLarge(maxBytes) : error
+    throw error instanceof TooManyBytes ? tooLarge(maxBytes) : error
   })
 
 const checkAll = (model: ResourceModel, named: readonly Named[], entities: readonly object[]): void => {
