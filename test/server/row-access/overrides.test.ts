@@ -48,7 +48,7 @@ const another = (stays: Methods, name: Name, [first, second]: readonly unknown[]
     case 'get':
       return stays.batchGet([first]).then((found) => (found as object[])[0])
     case 'update':
-      return stays.modify(first, () => second).catch((error: unknown) => Promise.reject(error as Error))
+      return stays.modify(first, () => second)
     case 'delete':
       return stays.batchDelete([first])
     case 'list':
@@ -56,6 +56,12 @@ const another = (stays: Methods, name: Name, [first, second]: readonly unknown[]
     default:
       return stays[name](first, second)
   }
+}
+
+/** Where the options of each method are. */
+const OPTIONS_AT: Readonly<Record<Name, number>> = {
+  ...{ get: 1, batchGet: 1, list: 1, count: 1, create: 1, update: 3, modify: 2, delete: 1 },
+  ...{ batchUpdate: 1, batchDelete: 1 },
 }
 
 /** Overrides each method in the way of the moment. */
@@ -67,17 +73,7 @@ const overriding = (Base: new (...operands: never[]) => object, dataSource: Data
       writable: true,
       async value(this: Methods, ...operands: unknown[]): Promise<unknown> {
         const base = (Base.prototype as Methods)[name]
-        const at = {
-          get: 1,
-          batchGet: 1,
-          list: 1,
-          count: 1,
-          create: 1,
-          delete: 1,
-          batchUpdate: 1,
-        } as Partial<Record<Name, number>>
-        const index =
-          at[name] ?? { update: 3, modify: 2, batchDelete: 1 }[name as 'update' | 'modify' | 'batchDelete']
+        const index = OPTIONS_AT[name]
         const options = operands[index] as OperationOptions | undefined
         const run = (given?: object) =>
           base.call(
