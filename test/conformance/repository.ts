@@ -3,6 +3,7 @@ import { counts } from './repository/counts.js'
 import { filters } from './repository/filters/filters.js'
 import { modifications } from './repository/concurrency/modifications.js'
 import { lists } from './repository/lists.js'
+import { manyRows } from './repository/many-rows.js'
 import { orders } from './repository/orders.js'
 import { rowConditions } from './repository/row-conditions.js'
 import { signals } from './repository/concurrency/signals.js'
@@ -31,6 +32,7 @@ export const REPOSITORY_PARTS = {
   tokens,
   filters,
   rowConditions,
+  manyRows,
   predicates,
   tenancy,
   values,

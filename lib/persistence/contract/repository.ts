@@ -178,6 +178,21 @@ export interface BatchDeleteOptions extends RowOptions, RelatedOptions {
   readonly force?: boolean
 }
 
+export interface UpdateManyOptions extends RowOptions, ReferringOptions, Limited {
+  /** As in {@link WriteOptions}. */
+  readonly outputOnly?: boolean
+}
+
+export interface DeleteManyOptions extends RowOptions, RelatedOptions, Limited {
+  /** As in {@link BatchDeleteOptions}. */
+  readonly force?: boolean
+}
+
+interface Limited {
+  /** The largest number of entities that may be written. Default: 1,000. */
+  readonly limit?: number
+}
+
 export interface DeleteOptions extends WriteOptions, BatchDeleteOptions {}
 
 export interface UndeleteOptions extends WriteOptions, RelatedOptions, ReferringOptions {}
@@ -290,6 +305,27 @@ export interface Repository<T extends object, K = string> {
   batchUpdate(items: readonly BatchUpdateItem<K, T>[], options?: BatchUpdateOptions): Promise<T[]>
   /** In one transaction; all or nothing. */
   batchDelete(keys: readonly K[], options?: BatchDeleteOptions): Promise<void>
+  /**
+   * Writes the properties of the patch to every live entity that the filter matches, in one transaction.
+   * The filter may name every property that `where` may name. Returns how many entities were written.
+   * Overrides of `update` and `batchUpdate` are not called; hooks and events are.
+   * @throws ErrPreconditionFailed if the filter matches more entities than `limit`. Nothing is written then.
+   * @example
+   * ```ts
+   * import { filter } from 'ashlar'
+   * import type { WidgetRepository } from './widget-repository.js'
+   *
+   * export const shrink = (widgets: WidgetRepository, day: Date) =>
+   *   widgets.updateMany(filter`create_time < ${day}`, { size: 0 }, { limit: 500 })
+   * ```
+   */
+  updateMany(filter: Filter, patch: Patch<T>, options?: UpdateManyOptions): Promise<number>
+  /**
+   * Deletes every live entity that the filter matches, in one transaction, as `batchDelete` does. Returns how
+   * many entities the filter matched.
+   * @throws ErrPreconditionFailed if the filter matches more entities than `limit`. Nothing is deleted then.
+   */
+  deleteMany(filter: Filter, options?: DeleteManyOptions): Promise<number>
   /**
    * Removes permanently all entities that expired at or before the time, and before them what goes with them.
    * One that others refer to stays. Returns how many.

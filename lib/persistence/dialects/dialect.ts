@@ -36,7 +36,7 @@ export interface Capabilities {
   readonly rowComparison: boolean
   /** An index can have a condition. Where it cannot, the column `soft_delete_key` stands for it. */
   readonly partialIndexes: boolean
-  /** DELETE has a LIMIT, and cannot read from its own table. */
+  /** UPDATE and DELETE have a LIMIT, and cannot read from their own table. */
   readonly limitedDelete: boolean
   /** CREATE INDEX has IF NOT EXISTS. */
   readonly indexIfMissing: boolean

@@ -19,7 +19,8 @@ export interface Modifiable<E extends object, K = unknown> {
   update(key: K, patch: Patch<E>, mask: readonly string[], options?: WriteOptions): Promise<E>
 }
 
-const ATTEMPTS = 4
+/** How often a transaction runs that no caller has given a number. */
+export const ATTEMPTS = 4
 
 /**
  * Reads an entity with its row locked, changes it and writes it, in a transaction or in a savepoint of the
@@ -44,7 +45,12 @@ export async function modify<E extends object, K>(
       // Before anything of the caller's has run.
       Precondition.of(repository.model, ifMatch)?.check(current)
       const patch: unknown = await change(current)
-      const mask = maskOf(repository.model, patch, options)
+      const mask = maskOf(
+        repository.model,
+        patch,
+        options,
+        `the function of ${repository.model.entity.name}.modify`,
+      )
       if (mask.length === 0) return current
       return repository.update(key, patch as Patch<E>, mask, { ...options, context: inside })
     },
@@ -57,11 +63,10 @@ export async function modify<E extends object, K>(
  * @throws TypeError for a value that is no patch, and for properties that cannot be written. It is no
  * InvalidArgument, because no client has named them.
  */
-function maskOf(model: ResourceModel, patch: unknown, options: WriteOptions): string[] {
-  const { name } = model.entity
+export function maskOf(model: ResourceModel, patch: unknown, options: WriteOptions, name: string): string[] {
   if (typeof patch !== 'object' || patch === null || patch instanceof model.entity)
     throw new TypeError(
-      `the function of ${name}.modify has to return an object with the properties to change alone, not ${
+      `${name} requires an object with only the properties to change, not ${
         patch instanceof Object ? 'the entity' : String(patch)
       }`,
     )
@@ -72,7 +77,8 @@ function maskOf(model: ResourceModel, patch: unknown, options: WriteOptions): st
     const relation = model.relations.find((one) => one.property === property)
     const field = relation && isOwning(relation) ? relation.reference : model.byProperty.get(property)
     const proto = other?.proto ?? field?.proto
-    if (proto === undefined) throw new TypeError(`${name}.modify: ${name} has no property "${property}"`)
+    if (proto === undefined)
+      throw new TypeError(`${name}: ${model.entity.name} has no property "${property}"`)
     return proto
   })
   if (mask.length === 0) return mask
@@ -80,7 +86,7 @@ function maskOf(model: ResourceModel, patch: unknown, options: WriteOptions): st
     resolveMask(model, patch as Values, mask, options)
   } catch (error) {
     if (!(error instanceof InvalidArgument)) throw error
-    throw new TypeError(`${name}.modify: ${error.message}`, { cause: error })
+    throw new TypeError(`${name}: ${error.message}`, { cause: error })
   }
   return mask
 }

@@ -10,6 +10,7 @@ import type {
   BatchUpdateItem,
   BatchUpdateOptions,
   CountOptions,
+  DeleteManyOptions,
   DeleteOptions,
   ListFilter,
   ListOptions,
@@ -22,8 +23,10 @@ import type {
   RowOptions,
   TransactionOptions,
   UndeleteOptions,
+  UpdateManyOptions,
   UpdateOptions,
 } from '../contract/repository.js'
+import type { Filter } from '../query/filter-template.js'
 
 /** One operation of a repository as a value: everything that the call asked for. */
 export type Operation<E extends object = object, K = unknown> =
@@ -41,6 +44,8 @@ export type Operation<E extends object = object, K = unknown> =
   | Asked<'undelete', { readonly key: K }, UndeleteOptions>
   | Asked<'batchUpdate', { readonly items: readonly BatchUpdateItem<K, E>[] }, BatchUpdateOptions>
   | Asked<'batchDelete', { readonly keys: readonly K[] }, BatchDeleteOptions>
+  | Asked<'updateMany', Many & { readonly patch: Patch<E> }, UpdateManyOptions>
+  | Asked<'deleteMany', Many, DeleteManyOptions>
   | Asked<'remint', { readonly credential: CredentialField; readonly key: K }, RowOptions>
   | Asked<'purgeExpired', { readonly before: Date }, OperationOptions>
 
@@ -55,6 +60,12 @@ interface Written<E extends object, K> {
   readonly patch: Patch<E>
   /** Undefined, or empty, for a full update. */
   readonly mask: readonly string[] | undefined
+}
+
+interface Many {
+  readonly filter: Filter
+  /** Writes a batch of the matching rows. Without it, one statement may write all of them. */
+  readonly byKeys?: (batch: OperationOf<'batchUpdate' | 'batchDelete'>) => Promise<unknown>
 }
 
 interface Modified<E extends object, K> {
@@ -84,6 +95,8 @@ export interface Results<E extends object> {
   undelete: E
   batchUpdate: E[]
   batchDelete: void
+  updateMany: number
+  deleteMany: number
   remint: string
   purgeExpired: number
 }

@@ -3,6 +3,7 @@ import type { Field } from '../../resource/fields/field.js'
 import type { CredentialField } from '../../resource/resource-model.js'
 import type { SpecsInUse } from '../../secrets/specs-in-use.js'
 import type { CountPlan, ListPlan } from '../contract/list-plan.js'
+import type { Values } from '../contract/new-entity.js'
 import type { Page, TransactionOptions } from '../contract/repository.js'
 import type { LockClause } from '../contract/row-lock.js'
 import type { Scope } from '../contract/scope.js'
@@ -13,6 +14,7 @@ import type { Hooks, ManagerOf } from '../hooks/call-hooks.js'
 import type { Reading } from '../relations/related-rows.js'
 import type { CipherRows } from '../rows/cipher-rows.js'
 import type { RowCall } from '../rows/row-call.js'
+import type { Reach } from '../rows/row-target.js'
 import type { WrittenResource } from '../rows/row-writer.js'
 import type { Finds, Rows } from '../rows/rows.js'
 import type { Operations } from './operations.js'
@@ -40,6 +42,18 @@ export interface Relations<C extends RowCall> {
   read(entities: readonly object[], paths: readonly string[], reading: Reading<C>): Promise<void>
 }
 
+/**
+ * Writes at most `limit` live rows by one statement, which `where` names. Returns how many; undefined if
+ * triggers of the table require a statement for each row.
+ */
+export type WriteWhere<C extends RowCall> = (
+  call: C,
+  kind: 'update' | 'delete',
+  reach: Reach,
+  values: Readonly<Values>,
+  limit: number,
+) => Promise<number | undefined>
+
 /** Where the rows of one resource are: everything in which memory and databases differ. */
 export interface RowsBackend<E extends object, C extends RowCall, X extends RequestContext> {
   /** What transactions belong to. */
@@ -56,6 +70,7 @@ export interface RowsBackend<E extends object, C extends RowCall, X extends Requ
   list(call: C, plan: ListPlan, tenant: string | undefined, how: PageOptions): Promise<Page<E>>
   count(call: C, plan: CountPlan, tenant: string | undefined): Promise<number>
   readonly purge: PurgeChunk<C>
+  readonly writeWhere?: WriteWhere<C>
   readonly ciphers: CipherRows<C>
   /** Whether a row of any tenant, deleted or not, has the value. */
   isTaken(field: Field, value: string, given: RequestContext | undefined): Promise<boolean>

@@ -13,6 +13,7 @@ import type {
   BatchUpdateItem,
   BatchUpdateOptions,
   CountOptions,
+  DeleteManyOptions,
   DeleteOptions,
   FilterScope,
   ListFilter,
@@ -27,6 +28,7 @@ import type {
   RowOptions,
   TransactionOptions,
   UndeleteOptions,
+  UpdateManyOptions,
   UpdateOptions,
 } from '../contract/repository.js'
 import { recordOwn } from './repository-view.js'
@@ -34,9 +36,11 @@ import { scopeOf } from '../contract/scope.js'
 import { checkMinter, type PrepareSecrets, prepareSecrets } from '../contract/secret-fields.js'
 import { relatedQuestions } from '../deletion/rules/related-questions.js'
 import { RepositoryFamily } from '../deletion/rules/repository-family.js'
+import type { Filter } from '../query/filter-template.js'
 import type { RowCall } from '../rows/row-call.js'
 import { RowWriter } from '../rows/row-writer.js'
 import { watchOverrides } from './overrides-in-transactions.js'
+import { MANY } from './many-rows.js'
 import { READS } from './read-operations.js'
 import type { Performers, RepositoryCore, StandardOptions } from './performers.js'
 import {
@@ -133,6 +137,14 @@ export abstract class StandardRepository<
     return this.#run({ kind: 'batchDelete', keys, options })
   }
 
+  updateMany(filter: Filter, patch: Patch<E>, options?: UpdateManyOptions): Promise<number> {
+    return this.#run({ kind: 'updateMany', filter, patch, options })
+  }
+
+  deleteMany(filter: Filter, options?: DeleteManyOptions): Promise<number> {
+    return this.#run({ kind: 'deleteMany', filter, options })
+  }
+
   purgeExpired(before: Date, options?: OperationOptions): Promise<number> {
     return this.#run({ kind: 'purgeExpired', before, options })
   }
@@ -217,6 +229,6 @@ export abstract class StandardRepository<
   }
 }
 
-const PERFORMERS = { ...READS, ...WRITES }
+const PERFORMERS = { ...READS, ...WRITES, ...MANY }
 
 const OWN = recordOwn(StandardRepository.prototype)

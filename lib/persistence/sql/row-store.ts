@@ -278,6 +278,27 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, Finds<E>
     return rows.map((row) => credentialRowOf(this.model, row, this.#hydrate))
   }
 
+  /** Writes at most `limit` live rows. Returns how many. */
+  async writeWhere(
+    call: SqlCall,
+    kind: 'update' | 'delete',
+    { tenant, where }: Reach,
+    patch: Readonly<Values>,
+    limit: number,
+  ): Promise<number> {
+    const fields = this.fieldsOf(patch)
+    const whose = this.#whose(tenant)
+    const again = this.dialect.can.limitedDelete ? [] : whose
+    const values = [...this.#bound(fields, patch), ...whose, ...again]
+    const statement = this.statements.writeWhere(
+      kind,
+      fields,
+      this.#predicate({ tenant, where }, values),
+      limit,
+    )
+    return (await call.on.run(statement, values, call)).affected
+  }
+
   /** Removes a chunk of the expired rows. Returns how many. */
   async purge(call: SqlCall, before: Date, tenant: string | undefined, chunk: number): Promise<number> {
     const values = [this.encode(this.model.expireTime as Field, before), ...this.#whose(tenant)]

@@ -12,7 +12,7 @@ import { Hooks } from '../hooks/call-hooks.js'
 import { type MergeOptions, mergeOf } from '../merging/merge.js'
 import { RowsTogether, type SearchedTable } from '../relations/rows-together.js'
 import { SearchedRows } from '../relations/searched-rows.js'
-import type { PageOptions, RowsBackend } from '../repository/rows-backend.js'
+import type { PageOptions, RowsBackend, WriteWhere } from '../repository/rows-backend.js'
 import type { PurgeChunk } from '../repository/purge-expired.js'
 import type { SqlCall } from '../rows/row-call.js'
 import type { WrittenResource } from '../rows/row-writer.js'
@@ -29,6 +29,7 @@ import { SqlOperations } from './sql-operations.js'
 import type { TransactionContext } from './transaction-context.js'
 import { TransactionScope } from './transaction-scope.js'
 import { current, transaction } from './transaction.js'
+import type { SuppressingTriggers } from './trigger-guard.js'
 
 /** The rows of one resource in the database of a DataSource. */
 export class SqlBackend<E extends object> implements RowsBackend<E, SqlCall, TransactionContext> {
@@ -42,6 +43,7 @@ export class SqlBackend<E extends object> implements RowsBackend<E, SqlCall, Tra
   readonly relations: RowsTogether
   readonly family: SqlFamily
   readonly #store: RowStore<E>
+  readonly #triggers: SuppressingTriggers
 
   constructor(dataSource: DataSource, model: ResourceModel<E>, options: MergeOptions) {
     const database = executorOf(dataSource)
@@ -55,6 +57,7 @@ export class SqlBackend<E extends object> implements RowsBackend<E, SqlCall, Tra
     )
     this.rows = rows
     this.#store = store
+    this.#triggers = triggers
     this.finds = finds
     this.hooks = hooks
     this.resource = {
@@ -99,6 +102,11 @@ export class SqlBackend<E extends object> implements RowsBackend<E, SqlCall, Tra
   }
 
   readonly purge: PurgeChunk<SqlCall> = (...operands) => this.#store.purge(...operands)
+
+  readonly writeWhere: WriteWhere<SqlCall> = async (call, ...operands) => {
+    const isGuarded = this.#triggers.known ?? (await this.#triggers.read(call))
+    return isGuarded ? undefined : this.#store.writeWhere(call, ...operands)
+  }
 
   async isTaken({ column }: Field, value: string, given: RequestContext | undefined): Promise<boolean> {
     const on = current(this.database, given)

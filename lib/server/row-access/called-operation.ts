@@ -19,9 +19,11 @@ const KINDS: Readonly<Record<DecidedOperation['kind'], OperationKind>> = {
   update: 'update',
   modify: 'update',
   batchUpdate: 'update',
+  updateMany: 'update',
   remint: 'update',
   delete: 'delete',
   batchDelete: 'delete',
+  deleteMany: 'delete',
   undelete: 'undelete',
 }
 

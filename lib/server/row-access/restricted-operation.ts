@@ -15,7 +15,8 @@ import type { DecidedOperation } from './called-operation.js'
 import type { Decided } from './decided.js'
 
 type Read = OperationOf<'get' | 'batchGet' | 'lookup'>
-type Write = Exclude<DecidedOperation, Read | OperationOf<'list' | 'count' | 'create'>>
+type Many = OperationOf<'updateMany' | 'deleteMany'>
+type Write = Exclude<DecidedOperation, Read | Many | OperationOf<'list' | 'count' | 'create'>>
 
 /**
  * One operation of a call whose authorizer decided by row. A row that the caller may not get is NotFound,
@@ -52,6 +53,9 @@ export class RestrictedOperation {
         return this.#list(operation)
       case 'create':
         return this.#create(operation)
+      case 'updateMany':
+      case 'deleteMany':
+        return this.#writeMany(operation)
       default:
         return this.#write(operation)
     }
@@ -149,6 +153,20 @@ export class RestrictedOperation {
     }
     if (!isTested && !isChecked) return run(this.#context)
     return this.unrestricted.transaction(run, { context: this.#context })
+  }
+
+  /** Rows that the caller may not write are not among those that the filter names, as in a list. */
+  async #writeMany(operation: Many): Promise<unknown> {
+    const { type } = this.unrestricted.model
+    const readable = listable(await this.decided.readable(), type)
+    const own = listable(this.decided.own, type)
+    if (readable.isNone) return 0
+    const isChecked = operation.kind === 'updateMany' && (own.check ?? own.where) !== undefined
+    const isByKeys = isChecked || readable.test !== undefined || own.test !== undefined
+    const byKeys: Many['byKeys'] = (batch) =>
+      new RestrictedOperation(batch, this.unrestricted, this.decided, this.kind).run()
+    const reach = both(readable.where, own.where)
+    return this.#perform({ ...operation, ...(isByKeys && { byKeys }) }, { reach })
   }
 
   /** Locks the rows and asks about each of them. */

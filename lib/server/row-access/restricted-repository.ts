@@ -5,6 +5,7 @@ import type {
   BatchUpdateItem,
   BatchUpdateOptions,
   CountOptions,
+  DeleteManyOptions,
   DeleteOptions,
   FilterScope,
   ListFilter,
@@ -18,8 +19,10 @@ import type {
   Repository,
   TransactionOptions,
   UndeleteOptions,
+  UpdateManyOptions,
   UpdateOptions,
 } from '../../persistence/contract/repository.js'
+import type { Filter } from '../../persistence/query/filter-template.js'
 import type { Unrestricted } from '../../persistence/repository/repository-operation.js'
 import { isOverridden, shownBy } from '../../persistence/repository/repository-view.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
@@ -142,6 +145,19 @@ export class RestrictedRepository implements Restricted {
   batchDelete(keys: readonly string[], options?: DeleteOptions): Promise<void> {
     return this.#call({ name: 'batchDelete', kind: 'delete' }, options, (asked) =>
       this.inner.batchDelete(keys, asked),
+    )
+  }
+
+  updateMany(filter: Filter, patch: object, options?: UpdateManyOptions): Promise<number> {
+    const named = () => [patch]
+    return this.#call({ name: 'updateMany', kind: 'update', named }, options, (asked) =>
+      this.inner.updateMany(filter, patch, asked),
+    )
+  }
+
+  deleteMany(filter: Filter, options?: DeleteManyOptions): Promise<number> {
+    return this.#call({ name: 'deleteMany', kind: 'delete' }, options, (asked) =>
+      this.inner.deleteMany(filter, asked),
     )
   }
 

@@ -25,7 +25,7 @@ class Stay {
 }
 
 const OPERATIONS = ['get', 'batchGet', 'list', 'count', 'create', 'update', 'modify'] as const
-const MORE = ['delete', 'batchUpdate', 'batchDelete'] as const
+const MORE = ['delete', 'batchUpdate', 'batchDelete', 'updateMany', 'deleteMany'] as const
 const METHODS = [...OPERATIONS, ...MORE]
 type Name = (typeof METHODS)[number]
 
@@ -61,7 +61,7 @@ const another = (stays: Methods, name: Name, [first, second]: readonly unknown[]
 /** Where the options of each method are. */
 const OPTIONS_AT: Readonly<Record<Name, number>> = {
   ...{ get: 1, batchGet: 1, list: 1, count: 1, create: 1, update: 3, modify: 2, delete: 1 },
-  ...{ batchUpdate: 1, batchDelete: 1 },
+  ...{ batchUpdate: 1, batchDelete: 1, updateMany: 2, deleteMany: 1 },
 }
 
 /** Overrides each method in the way of the moment. */
@@ -91,7 +91,7 @@ const overriding = (Base: new (...operands: never[]) => object, dataSource: Data
             case 'rebuilds':
               return await run({ context: RequestContext.current() })
             case 'twice':
-              if (name !== 'create' && name !== 'delete' && name !== 'batchDelete') await run(options)
+              if (!['create', 'delete', 'batchDelete', 'deleteMany'].includes(name)) await run(options)
               return await run(options)
             case 'in a transaction':
               return await this.transaction((context: RequestContext) => run({ context }))
@@ -181,6 +181,8 @@ describeOn('a restricted operation that an override reaches', backends, (backend
                 ['ann2', key].map((one) => ({ key: one, entity: patch, fieldMask: Object.keys(patch) })),
               ],
               batchDelete: [['ann2', key]],
+              updateMany: [filter`nights > 0 AND id != ${key}`, patch],
+              deleteMany: [filter`nights > 0 AND id != ${key}`],
             }
             let failure: unknown
             let result: unknown

@@ -147,8 +147,7 @@ export class Statements {
       if (this.model.deleteTime === undefined)
         return `DELETE FROM ${this.#table} WHERE ${this.#condition(text, predicate)}`
       const sets = fields.map((field) => this.#set(field, text.bind(field)))
-      if (this.#discriminated)
-        sets.push(`${this.dialect.quote(SOFT_DELETE_KEY)} = ${keyTextSql(this.model.key, this.dialect)}`)
+      if (this.#discriminated) sets.push(this.#deleteKey())
       return `UPDATE ${this.#table} SET ${sets.join(', ')} WHERE ${this.#condition(text, predicate)}${this.#live()}`
     })
   }
@@ -281,18 +280,51 @@ export class Statements {
       const text = new Placeholders(this.dialect)
       const expire = this.model.expireTime as Field
       const before = text.bind(expire)
-      const identity = (
-        this.model.tenantInKey ? [this.model.tenant as Field, this.model.key] : [this.model.key]
-      )
-        .flatMap((field) => [...new Set([this.#name(field), this.#exact(field)])])
-        .join(', ')
       const whose = tenant ? ` AND ${this.#equal(this.model.tenant as Field, text)}` : this.#owned(tenant)
       const condition = `${this.#name(expire)} <= ${before}${whose}`
-      if (this.dialect.can.limitedDelete)
-        return `DELETE FROM ${this.#table} WHERE ${condition} LIMIT ${text.count()}`
-      return `DELETE FROM ${this.#table} WHERE (${identity}) IN (SELECT ${identity} FROM ${this.#table} WHERE ${condition} LIMIT ${text.count()}${this.#lock(FOR_WRITE)})`
+      return `DELETE FROM ${this.#table} WHERE ${this.#limited(condition, text.count())}`
     }
     return this.#shape(`purge ${tenant}`, build, plannedByValue)
+  }
+
+  /**
+   * Writes the live rows for which `where` is true, at most `limit` of them. Values: one per field, [tenant]
+   * (twice if the engine has no LIMIT here), [where].
+   */
+  writeWhere(
+    kind: 'update' | 'delete',
+    fields: readonly Field[],
+    predicate: RowPredicate,
+    limit: number,
+  ): Statement {
+    const build = () => {
+      const text = new Placeholders(this.dialect)
+      const sets = fields.map((field) => this.#set(field, text.bind(field)))
+      const isDelete = kind === 'delete'
+      if (isDelete && this.#discriminated) sets.push(this.#deleteKey())
+      const isRemoval = isDelete && this.model.deleteTime === undefined
+      const { tenant, where = '' } = predicate
+      const whose = () => (tenant ? `${this.#equal(this.model.tenant as Field, text)} AND ` : '')
+      const outer = this.dialect.can.limitedDelete ? '' : whose()
+      const condition = `${whose()}${where}${this.#owned(tenant)}${this.#live()}`
+      const write = isRemoval ? `DELETE FROM ${this.#table}` : `UPDATE ${this.#table} SET ${sets.join(', ')}`
+      return `${write} WHERE ${outer}${this.#limited(condition, String(limit), tenant)}`
+    }
+    return this.#shape(shapeOf(`${kind} where ${limit}`, predicate, fields), build, plannedByValue)
+  }
+
+  /** A condition of UPDATE or DELETE that at most so many rows fulfil. */
+  #limited(condition: string, count: string, isTenantNamed = false): string {
+    if (this.dialect.can.limitedDelete) return `${condition} LIMIT ${count}`
+    const { key, tenant, tenantInKey } = this.model
+    const identity = (tenantInKey && !isTenantNamed ? [tenant as Field, key] : [key])
+      .flatMap((field) => [...new Set([this.#name(field), this.#exact(field)])])
+      .join(', ')
+    return `(${identity}) IN (SELECT ${identity} FROM ${this.#table} WHERE ${condition} LIMIT ${count}${this.#lock(FOR_WRITE)})`
+  }
+
+  #deleteKey(): string {
+    return `${this.dialect.quote(SOFT_DELETE_KEY)} = ${keyTextSql(this.model.key, this.dialect)}`
   }
 
   /** What a SELECT of entities begins with. @param own - what qualifies the columns. */
