@@ -111,10 +111,8 @@ describeOn('lists that are slow', databases, (backend) => {
   })
 })
 
-describe('the log of slow lists', () => {
+describeOn('the log of slow lists', databases, (backend) => {
   it('has each order once a minute, and no faster list', async () => {
-    const [backend] = databases
-    if (backend === undefined) return
     const opened = await openWithTables(backend, [Route])
     const dataSource = opened.dataSource as DataSource
     const routes = new TypeormRepository(dataSource, Route)
