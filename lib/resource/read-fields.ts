@@ -290,6 +290,7 @@ function toField(
   const filterable = comparable && (role === 'plain' || role === 'key' || optedIn)
   const isNullable = column.options.nullable === true
   const isExisting = facts.resource?.existing === true
+  const mayBeLong = isExisting && !part.isKeyPart && (role === 'plain' || role === 'outputOnly')
   const nullIsZero = isExisting && isNullable && !part.isKeyPart && hasStorableZero(kind, role, inMessage)
   // A row of an existing table without a tenant is reached by nobody.
   const nullable = isNullable && !nullIsZero && !(isExisting && role === 'tenant')
@@ -306,7 +307,7 @@ function toField(
     filterable,
     writable: exposed && role === 'plain',
     exposed,
-    ...facetsOf(kind, inMessage, column.options, { ...part, isExisting, otherFormats }),
+    ...facetsOf(kind, inMessage, column.options, { ...part, isExisting, mayBeLong, otherFormats }),
     ...(facet?.renamedFrom === undefined ? {} : { renamedFrom: facet.renamedFrom }),
     ...(isExisting && collation !== undefined && { collation }),
     ...(nullIsZero && { nullIsZero }),

@@ -2,6 +2,7 @@ import { type DescEnum, type DescField, ScalarType } from '@bufbuild/protobuf'
 import type { ColumnOptions } from 'typeorm'
 import type { EnumNames, Facets, KindName } from './kind.js'
 import { kindOf } from './kinds.js'
+import { isSaid } from './text.js'
 import { jsonColumnOf } from './message-values.js'
 
 /** How a part of a key is declared, or a column of an existing table. */
@@ -9,6 +10,8 @@ export interface DeclaredPart {
   readonly isKeyPart: boolean
   /** Whether its table is another application's, so that the column has the type that is declared. */
   readonly isExisting?: boolean
+  /** Whether Ashlar sets no limit of its own to the strings of such a column. */
+  readonly mayBeLong?: boolean
   /** What of a UUID in another format its column may hold; undefined if nobody else writes the table. */
   readonly otherFormats?: Facets['otherFormats']
   /** See `declaredClass`. */
@@ -24,8 +27,11 @@ export function facetsOf(
 ) {
   const { declared, jsonColumn } = kindOf({ kind })
   const json = jsonColumn?.(inMessage && jsonColumnOf(inMessage))
+  const hasEngineLength =
+    part?.mayBeLong === true && kind === 'string' && !isSaid(options.length) && options.type !== 'char'
   return {
-    maxLength: declared.maxLength?.(options),
+    maxLength: hasEngineLength ? undefined : declared.maxLength?.(options),
+    ...(hasEngineLength && { hasEngineLength: true as const }),
     repeated: inMessage?.fieldKind === 'list',
     ...(inMessage?.fieldKind === 'enum' ? { enumNames: enumNamesOf(inMessage.enum) } : {}),
     ...(json && { json }),

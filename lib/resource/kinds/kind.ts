@@ -40,6 +40,11 @@ export interface Facets {
   readonly enumNames?: EnumNames
   /** The most characters, for strings with a bounded column. */
   readonly maxLength?: number | undefined
+  /**
+   * Of a string in an existing table whose declaration states no length: the engine decides how long a value
+   * may be, as it did when TypeORM created the column.
+   */
+  readonly hasEngineLength?: true
   /** For `json`: whether the message field is repeated. */
   readonly repeated?: boolean
   /** How the JSON of its column is read and written, where it holds any. */

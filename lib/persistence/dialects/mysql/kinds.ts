@@ -49,6 +49,9 @@ const entry = (type: string, more: Partial<KindSql> = {}): KindSql =>
     ...more,
   })
 
+/** The length that TypeORM gives a string column on this engine unless it states one. */
+const DEFAULT_LENGTH = 255
+
 const varchar = (length: number | undefined): string =>
   length === undefined ? 'longtext' : `varchar(${length})`
 
@@ -108,7 +111,7 @@ export const mysqlKinds: KindsSql = {
   string: entry('longtext', {
     ...OF_TEXT,
     isText: true,
-    type: ({ maxLength }) => varchar(maxLength),
+    type: ({ maxLength, hasEngineLength }) => varchar(hasEngineLength === true ? DEFAULT_LENGTH : maxLength),
     alteredBy: byEnumeration,
     // It drops spaces from the end of a text. Of any other type the collation decides.
     exactAs: (_, type) => (type === 'char' ? false : undefined),
