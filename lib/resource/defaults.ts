@@ -67,6 +67,7 @@ function asHeld(field: Field, constant: unknown): unknown {
   const isInteger =
     typeof constant === 'string' ? /^-?\d{1,20}$/.test(constant) : Number.isSafeInteger(constant)
   if (!isInteger) return constant
+  if (field.inProperty === 'number') return Number(constant)
   return field.hasDigits === true ? String(constant) : BigInt(constant as string | number)
 }
 

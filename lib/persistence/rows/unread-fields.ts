@@ -12,8 +12,8 @@ const MOST_ROWS = 1000
 const known = new WeakMap<ResourceModel, UnreadFields>()
 
 /**
- * JSON in the rows of a resource that its fields cannot hold, because another program or a newer image has
- * stored it.
+ * Values in the rows of a resource that its fields cannot hold, because another program or a newer image has
+ * stored them.
  */
 export class UnreadFields {
   readonly #reports = new ReportLimit()
@@ -38,7 +38,7 @@ export class UnreadFields {
       this.#rows.set(id, fields.add(field))
       const [oldest] = this.#rows.size > MOST_ROWS ? this.#rows.keys() : []
       if (oldest !== undefined) this.#rows.delete(oldest)
-      this.#warn(context, entity, field, 'holds JSON that cannot be read, and counts as not set')
+      this.#warn(context, entity, field, `holds ${whatOf(field)} that cannot be read, and counts as not set`)
     })
   }
 
@@ -49,16 +49,20 @@ export class UnreadFields {
     for (const field of this.#rows.get(id) ?? [])
       if (Object.hasOwn(written, field.property)) {
         this.#rows.get(id)?.delete(field)
-        const what = 'held JSON that could not be read, and an update has written over it'
+        const what = `held ${whatOf(field)} that could not be read, and an update has written over it`
         this.#warn(RequestContext.current(), entity, field, what)
       }
   }
 
-  #warn(context: RequestContext, entity: object, { column }: Field, what: string): void {
+  #warn(context: RequestContext, entity: object, field: Field, what: string): void {
     const { type, keys } = this.model
-    const row = `the column ${column} of ${type} ${shownValue(keys.textOf(entity))} ${what}`
+    // An integer is reported once for its column.
+    const which = field.json === undefined ? '' : ` ${shownValue(keys.textOf(entity))}`
+    const row = `the column ${field.column} of ${type}${which} ${what}`
     // The error itself would repeat a value of the row.
-    const error = new TypeError('it is not the JSON of its field')
+    const error = new TypeError(
+      field.json === undefined ? 'it is beyond 2^53-1' : 'it is not the JSON of its field',
+    )
     this.#reports.tell(row, error, (more) => context.reportFailure(row + more, error, true))
   }
 
@@ -67,3 +71,5 @@ export class UnreadFields {
     return JSON.stringify([keys.textOf(entity), tenant && partIn(tenant, entity)])
   }
 }
+
+const whatOf = ({ json }: Field): string => (json === undefined ? 'an integer' : 'JSON')

@@ -97,12 +97,12 @@ function decoderOf(model: ResourceModel, field: Field, dialect: Dialect): RowDec
 }
 
 /**
- * JSON that another program or a newer image has stored counts as not set where it cannot be read: it must
- * not fail the rows beside it.
+ * JSON that another program or a newer image has stored, and an integer that a number does not hold, counts
+ * as unset if it cannot be read: it must not fail the rows beside it.
  */
 function storedDecoderOf(model: ResourceModel, field: Field, dialect: Dialect): RowDecode {
   const decode = dialect.kinds[field.kind].decoder(field)
-  if (field.json === undefined) return decode
+  if (field.json === undefined && field.inProperty !== 'number') return decode
   const unread = UnreadFields.of(model)
   return (value, entity) => {
     try {
@@ -116,7 +116,7 @@ function storedDecoderOf(model: ResourceModel, field: Field, dialect: Dialect): 
 
 /** The cheap kinds are written inline; the rest goes through its decoder. */
 const expression = (field: Field, dialect: Dialect, value: string, index: number): string =>
-  (field.hasDigits === true || field.stored !== undefined
+  (field.hasDigits === true || field.inProperty !== undefined || field.stored !== undefined
     ? undefined
     : dialect.kinds[field.kind].inline?.(value)) ?? `d[${index}](${value}, e)`
 

@@ -39,15 +39,16 @@ export function fieldProblems(
         'leave collation out',
       ),
     )
-  const expected = field.hasDigits === true ? undefined : expectedType(field.kind, designType, field.repeated)
+  const isOther = field.hasDigits === true || field.inProperty !== undefined
+  const expected = isOther ? undefined : expectedType(field.kind, designType, field.repeated)
   if (expected !== undefined) {
-    const isOther = typeof column.type === 'function' && column.type !== designType
+    const isShared = typeof column.type === 'function' && column.type !== designType
     problems.push(
       propertyProblem(
         'column',
         property,
         `${property} is ${field.kind}${inMessage === undefined ? '' : ' in the message'}`,
-        `declare it as ${expected}, not ${describeType(designType)}${isOther ? '; or write a type in its @Column(): in options that several columns share, TypeORM keeps the type of the first' : ''}`,
+        `declare it as ${expected}, not ${describeType(designType)}${isShared ? '; or write a type in its @Column(): in options that several columns share, TypeORM keeps the type of the first' : ''}`,
       ),
     )
   }

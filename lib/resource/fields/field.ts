@@ -24,6 +24,7 @@ export interface Column {
   readonly members?: Members
   /** Of a part of a key: see `Facets`. */
   readonly hasDigits?: true
+  readonly inProperty?: 'string' | 'number'
   readonly takesText?: true
   readonly stored?: StoredAs
   readonly otherFormats?: 'read' | 'written'
@@ -107,7 +108,7 @@ export interface Field extends Column {
 export type ValueField = Pick<
   Field,
   | ('property' | 'proto' | 'kind' | 'nullable' | 'enumNames' | 'maxLength' | 'repeated' | 'inName')
-  | ('hasDigits' | 'takesText' | 'stored' | 'range' | 'otherFormats')
+  | ('hasDigits' | 'inProperty' | 'takesText' | 'stored' | 'range' | 'otherFormats')
 >
 
 /** A field without a column: a function computes it from the entity. */

@@ -42,7 +42,9 @@ function partOf(field: Field): KeyPart {
         ? (text) => (parse(text, field) === undefined ? undefined : text)
         : isText
           ? (parse as KeyPart['valueOf'])
-          : (text) => parse(text, field) as PartValue | undefined,
+          : field.inProperty === 'number'
+            ? (text) => (parse(text, field) === undefined ? undefined : Number(text))
+            : (text) => parse(text, field) as PartValue | undefined,
     meant: (text) => meant(text, field),
     compare,
   } satisfies KeyPart)

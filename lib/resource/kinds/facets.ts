@@ -41,7 +41,8 @@ export function facetsOf(
       part?.otherFormats !== undefined && { otherFormats: part.otherFormats }),
     ...(part?.isKeyPart === true
       ? partFacets(kind, inMessage, options, part.designType)
-      : part?.isExisting === true && narrowRange(kind, options.type)),
+      : (wideFacets(kind, inMessage, part?.designType) ??
+        (part?.isExisting === true ? narrowRange(kind, options.type) : {}))),
   } satisfies Facets
 }
 
@@ -66,6 +67,21 @@ function partFacets(
     ...(SMALLINTS.has(type) && { stored: 'smallint', ...narrowRange(kind, type) }),
   }
 }
+
+/** Of a 64-bit integer whose property is a string of digits, or a number. */
+function wideFacets(
+  kind: KindName,
+  inMessage: DescField | undefined,
+  designType: unknown,
+): Facets | undefined {
+  if (kindOf({ kind }).declared.holds !== 'bigint' || inMessage?.message !== undefined) return undefined
+  if (designType === String) return { hasDigits: true, inProperty: 'string' }
+  if (designType !== Number) return undefined
+  const [least, most] = kindOf({ kind }).declared.isUnsigned === true ? [0n, SAFE] : [-SAFE, SAFE]
+  return { inProperty: 'number', range: [least, most] }
+}
+
+const SAFE = BigInt(Number.MAX_SAFE_INTEGER)
 
 /** The numbers that a column of 16 bits holds. */
 function narrowRange(kind: KindName, type: unknown): Pick<Facets, 'range'> {

@@ -26,12 +26,11 @@ const UINT32 = [0, 2 ** 32 - 1] as const
 export const MANAGED_BIGINT: ManagedColumn = {
   type: (declared) => (isClass(declared) ? 'bigint' : undefined),
   to: (value) => (typeof value === 'bigint' ? value.toString() : value),
-  from: (read, { hasDigits }) =>
-    typeof read === 'string' || typeof read === 'number'
-      ? hasDigits === true
-        ? String(read)
-        : BigInt(read)
-      : read,
+  from: (read, { hasDigits, inProperty }) => {
+    if (typeof read !== 'string' && typeof read !== 'number') return read
+    if (inProperty === 'number') return Number(read)
+    return hasDigits === true ? String(read) : BigInt(read)
+  },
 }
 
 /** In a column of 64 bits it is read as text. */
@@ -78,15 +77,18 @@ function integerKind(name: KindName, range: Range, declared: Partial<Declaration
       ...declared,
     },
     key,
-    planValue: (value, field) =>
-      typeof value === 'string' && field.hasDigits === true
-        ? (key.parse(value, field) as PlanValue)
-        : (value as PlanValue),
-    zero: ({ hasDigits }) => (hasDigits === true ? '' : isWide ? 0n : 0),
+    planValue: (value, field) => {
+      if (typeof value === 'string' && field.hasDigits === true) return key.parse(value, field) as PlanValue
+      return field.inProperty === 'number' ? BigInt(value as number | bigint) : (value as PlanValue)
+    },
+    zero: ({ hasDigits, inProperty }) => {
+      if (inProperty !== undefined) return inProperty === 'string' ? '0' : 0
+      return hasDigits === true ? '' : isWide ? 0n : 0
+    },
     ...(isWide ? {} : { kept: withoutSign }),
     managed: isWide ? MANAGED_BIGINT : MANAGED_NUMBER,
     literal: (token, field) =>
-      token.kind === 'string' && field.takesText === true
+      token.kind === 'string' && (field.takesText === true || field.hasDigits === true)
         ? (key.parse(token.text, field) ?? misspelt(key, token.text, field))
         : integerLiteral(name, field.range ?? range, token),
   }
@@ -143,7 +145,7 @@ function integerProblem(field: Facets, widest: Range, value: unknown): string | 
   if (typeof value === 'string' && (field.hasDigits === true || field.takesText === true))
     return digitsProblem(field, widest, value)
   const [least, most] = field.range ?? widest
-  const type = field.hasDigits === true ? 'string' : typeof least
+  const type = field.inProperty ?? (field.hasDigits === true ? 'string' : typeof least)
   if (typeof value !== type) return `has to be a ${type}, not a ${typeof value}`
   if ((type === 'bigint' || Number.isInteger(value)) && isWithin([least, most], value as Amount))
     return undefined

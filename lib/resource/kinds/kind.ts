@@ -49,8 +49,10 @@ export interface Facets {
   readonly repeated?: boolean
   /** How the JSON of its column is read and written, where it holds any. */
   readonly json?: JsonColumn
-  /** Of a part of a key: whether a property that is a string holds the digits of an integer. */
+  /** Whether a property that is a string holds the digits of an integer. */
   readonly hasDigits?: true
+  /** Of a 64-bit integer: what a property holds that is not declared as a bigint. */
+  readonly inProperty?: 'string' | 'number'
   /** Of a part of a key: whether the message or the property has an integer as text. */
   readonly takesText?: true
   /** Of a part of a key: a type of its column that is not the one of its kind. */
@@ -60,7 +62,7 @@ export interface Facets {
    * by which alone the row is found. `written`: such text may be written too.
    */
   readonly otherFormats?: 'read' | 'written'
-  /** Of a part of a key: the least and the most that its column holds, where that is less than the kind. */
+  /** The least and the most that its column or its property holds, where that is less than the kind. */
   readonly range?: Range
 }
 

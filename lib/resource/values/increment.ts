@@ -89,7 +89,7 @@ export class FieldIncrement {
     if (typeof increments === 'string') throw new TypeError(`${field.proto}: ${increments}`)
     const by = increments.amount(given)
     if (typeof by === 'string') throw new TypeError(`${field.proto}: ${by}`)
-    const { range } = increments
+    const range = field.range ?? increments.range
     const [lowest, highest] = range
     if (by > highest || by < (lowest < 0 ? lowest : -highest))
       throw new InvalidArgument(field.proto, `cannot be incremented by ${by}: ${limits(range)}`)
@@ -114,9 +114,13 @@ export class FieldIncrement {
   }
 
   /** The sum. @throws InvalidArgument when it is out of range. */
-  addedTo(stored: unknown, range = this.range): Amount {
-    const sum = plus((stored ?? (typeof this.by === 'bigint' ? 0n : 0)) as Amount, this.by)
-    if (sum >= range[0] && sum <= range[1]) return sum
+  addedTo(stored: unknown, range = this.range): Amount | string {
+    const held = stored ?? 0
+    const sum = plus(
+      (typeof this.by === 'bigint' ? BigInt(held as Amount | string) : held) as Amount,
+      this.by,
+    )
+    if (sum >= range[0] && sum <= range[1]) return asHeld(this.field, sum)
     throw new InvalidArgument(
       this.field.proto,
       `cannot be incremented by ${this.by}: it would not be ${limits(range)}`,
@@ -141,6 +145,12 @@ export function refuseIncrement(
     throw new TypeError(
       `${model.entity.name}.create: increment() for ${field.property}, which has no value yet: give the value itself`,
     )
+}
+
+/** A sum as the property holds it. */
+function asHeld({ inProperty }: Field, sum: Amount): Amount | string {
+  if (inProperty === undefined) return sum
+  return inProperty === 'string' ? String(sum) : Number(sum)
 }
 
 const BELOW_ONE = 1 - Number.EPSILON

@@ -179,8 +179,19 @@ export const OF_INTEGER = {
   encoder: ({ hasDigits }: Facets): Encode | undefined => (hasDigits === true ? Number : undefined),
 }
 export const OF_BIGINT = {
-  decoder: ({ hasDigits }: Facets): Decode =>
-    hasDigits === true ? String : (value) => BigInt(value as string),
+  decoder: ({ hasDigits, inProperty }: Facets): Decode => {
+    if (inProperty === 'number') return safeNumber
+    return hasDigits === true ? String : (value) => BigInt(value as string)
+  },
+  // A number beyond 2^53 is unset in the entity.
+  exact: (stored: unknown, value: unknown) => (stored === null ? value : BigInt(stored as string)),
+}
+
+/** @throws RangeError for an integer that a number does not hold exactly. */
+function safeNumber(value: unknown): number {
+  const number = Number(value)
+  if (Number.isSafeInteger(number)) return number
+  throw new RangeError('the integer is beyond 2^53-1, and the property is a number')
 }
 
 /** The most characters of a column whose names are declared without a length. */
