@@ -175,6 +175,12 @@ export interface Dialect {
   readonly suppressingTriggers: string | undefined
   /** Undefined where each call has a statement of its own. */
   readonly merging: MergingSql | undefined
+  /**
+   * Checks rules that the engine otherwise checks at COMMIT: a statement that fails if one is violated, or
+   * one that selects how many violations there are. Undefined if the engine defers no rule.
+   */
+  readonly deferredRules:
+    { readonly check: string; readonly count?: never } | { readonly count: string } | undefined
   /** Whether the engine may have ended the transaction by itself because of this error. */
   readonly endsTransaction: (error: DriverCodes) => boolean
   /** Whether only the connection can tell that the transaction was rolled back. */

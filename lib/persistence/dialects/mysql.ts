@@ -110,6 +110,7 @@ const dialect = ({
   lockBeginsSnapshot: undefined,
   suppressingTriggers: undefined,
   merging: mysqlMerging,
+  deferredRules: undefined,
   endsTransaction: ({ errno, fatal }) => fatal === true || ENDS_TRANSACTION.has(errno),
   mayRollBack: () => false,
 

@@ -85,6 +85,7 @@ export const postgres: Dialect = {
   lockBeginsSnapshot: `SELECT current_setting('transaction_isolation') = 'repeatable read'`,
   suppressingTriggers: SUPPRESSING_TRIGGERS,
   merging: postgresMerging,
+  deferredRules: { check: 'SET CONSTRAINTS ALL IMMEDIATE' },
   rowLock: ({ lock, wait }) => ` FOR ${lock.toUpperCase()}${LOCK_WAITS[wait]}`,
   /** A rollback to a savepoint reveals an ended transaction, so only errors that ended the session count. */
   endsTransaction: ({ fatal }) => fatal === true,
