@@ -78,8 +78,6 @@ export interface MintingSql {
   readonly in64Bits: ((column: string) => string) | undefined
   /** What follows the table where a new row has no other column. */
   readonly alone: string
-  /** What a statement needs that inserts a chosen number all the same. */
-  readonly overriding: string
   /** The statements that make a column mint that is there, from the numbers of its rows on. */
   readonly added: (table: TableName, column: ColumnDefinition) => string
   /** The number that the connection has minted last; undefined where an INSERT returns the row. */

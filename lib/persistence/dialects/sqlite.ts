@@ -96,7 +96,6 @@ export const sqlite: Dialect = {
     endsWithKind: (kind) => !isIn32Bits(kind),
     in64Bits: undefined,
     alone: 'DEFAULT VALUES',
-    overriding: '',
     added: ({ name }) => `make ${quote(name)} anew`,
     last: undefined,
   },
