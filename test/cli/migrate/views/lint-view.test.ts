@@ -31,6 +31,8 @@ const COPIES: readonly EmptyCopy[] = [
   { kind: 'fails', problem: statement },
   { kind: 'fails', problem: { ...statement, sqlState: '', advice: READ } },
   { kind: 'fails', problem: INVALID },
+  { kind: 'breaks', objects: ['view report'] },
+  { kind: 'breaks', objects: ['view report', 'trigger audit'] },
   { kind: 'otherEngine', dialect: 'mysql' },
   { kind: 'refusedFile' },
   { kind: 'noDatabase', problem: REFUSED },
