@@ -70,19 +70,22 @@ export interface EntityFacts {
 const store = new WeakMap<object, EntityFacts>()
 
 /**
- * The resources of every copy of this package in the process, each with the file of the copy that its
- * decorators are from.
+ * The classes that any copy of this package in the process has decorated, each with the files of the copies
+ * that its decorators are from.
  */
-const ofAllCopies: WeakMap<object, string> = ((globalThis as Record<symbol, unknown>)[
-  Symbol.for('ashlar.resources')
-] ??= new WeakMap()) as WeakMap<object, string>
+const ofAllCopies: WeakMap<object, Set<string>> = ((globalThis as Record<symbol, unknown>)[
+  Symbol.for('ashlar.decorated')
+] ??= new WeakMap()) as WeakMap<object, Set<string>>
 
 const noFacts = (): EntityFacts => ({ properties: new Map(), calls: [] })
 
 /** The facts of exactly this class, created when there are none yet. */
 export function factsOf(entity: object): EntityFacts {
   let facts = store.get(entity)
-  if (facts === undefined) store.set(entity, (facts = noFacts()))
+  if (facts === undefined) {
+    store.set(entity, (facts = noFacts()))
+    ofAllCopies.set(entity, (ofAllCopies.get(entity) ?? new Set()).add(import.meta.url))
+  }
   return facts
 }
 
@@ -125,16 +128,17 @@ export function declare(
       problem('decorator', `write @Resource above @${decorator}: it reads what the other decorators say`),
     )
   Object.assign(own, facts)
-  if (facts.resource !== undefined) ofAllCopies.set(entity, import.meta.url)
 }
 
 /**
- * The files of two copies of this package, where the decorators of a class are from another one: this copy
- * does not know what they declare.
+ * The files of two copies of this package, if a decorator of a class or of an ancestor is from another one:
+ * this copy does not know what it declares.
  */
 export function otherCopyOf(entity: object): { readonly its: string; readonly ours: string } | undefined {
-  const its = ofAllCopies.get(entity)
-  return its === undefined || store.has(entity) ? undefined : { its, ours: import.meta.url }
+  const ours = import.meta.url
+  const copies = lineage(entity).flatMap((one) => [...(ofAllCopies.get(one) ?? [])])
+  const its = copies.find((copy) => copy !== ours)
+  return its === undefined ? undefined : { its, ours }
 }
 
 /** Records what a decorator was called with. */

@@ -48,6 +48,8 @@ export interface OperationDecision {
 
 /** What a context knows about the transactions of its call. The rest belongs to the databases. */
 export interface CallTransaction {
+  /** Runs `work`, and then checks the rules that the database otherwise checks at COMMIT. */
+  checked<T>(work: () => Promise<T>): Promise<T>
   /** @throws TypeError when all of them have ended. */
   afterCommit(fn: () => unknown, context: RequestContext): void
   /** Of a call that joins none of them. */

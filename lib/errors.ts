@@ -32,6 +32,8 @@ export type { FieldViolation } from './field-violations.js'
 /** The domain of every ErrorInfo this framework sends. */
 export const ERROR_DOMAIN = 'ashlar'
 
+const BASE = Symbol.for('ashlar.error')
+
 /** The base class of all errors below. `wireMessage` is what a remote caller reads. */
 export class AshlarError extends Error {
   readonly code: Code
@@ -45,6 +47,30 @@ export class AshlarError extends Error {
     this.wireMessage = boundedText(options.wireMessage ?? message)
     this.details = options.details ?? []
   }
+
+  /** Includes errors of another copy of this package in the process: their classes have the same names. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return Function.prototype[Symbol.hasInstance].call(this, value) || isOfOtherCopy(value, this.name)
+  }
+
+  /** The base class of the copy that the error is of. */
+  get [BASE](): typeof AshlarError {
+    return AshlarError
+  }
+}
+
+/** @param name - of the class, or of one that it extends. */
+function isOfOtherCopy(value: unknown, name: string): boolean {
+  if (!(value instanceof Error)) return false
+  try {
+    const base = (value as Partial<AshlarError>)[BASE]
+    if (base === undefined || base === AshlarError) return false
+    for (let at: unknown = value.constructor; at !== null && at !== Error; at = Object.getPrototypeOf(at))
+      if ((at as { readonly name?: unknown }).name === name) return true
+  } catch {
+    // What cannot be read is no error of this package.
+  }
+  return false
 }
 
 interface ErrorShape {

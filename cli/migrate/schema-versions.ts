@@ -20,6 +20,7 @@ import {
   isByHand,
   type NextFiles,
   type NextVersion,
+  removeFiles,
   writeNextFiles,
 } from './next-files.js'
 
@@ -47,6 +48,8 @@ export interface SchemaVersions {
   readonly drift: readonly TableDifference[]
   /** The statements that bring it back, for each change of the drift. */
   readonly bringsBack: readonly string[]
+  /** Whether the files make the tables that the versions change. */
+  readonly isOfFiles: boolean
 }
 
 /** What a comparison has found, as `--json` prints it: as lines, and as values. */
@@ -84,12 +87,14 @@ export async function schemaVersions(
 ): Promise<SchemaVersions> {
   await (flags.live ? refusePending(migrator, command) : refuseOtherFolder(migrator, flags.files))
   const { dialect, changes, drift, leftovers } = await schemaChanges(migrator, flags)
-  if (drift !== undefined && drift.differences.length > 0) return { ...driftOf(drift), dialect, leftovers }
+  const isOfFiles = !flags.live || drift !== undefined
+  if (drift !== undefined && drift.differences.length > 0)
+    return { ...driftOf(drift), dialect, leftovers, isOfFiles }
   const { left, byHand } = changes
   const made = flags.contract ? contractOf(changes, flags.live, command) : changes.expand
   const versions = made.map((one) => versionOf(name, one, made.length))
   const fill = flags.contract ? changes.fill : []
-  return { dialect, versions, fill, left, byHand, leftovers, drift: [], bringsBack: [] }
+  return { dialect, versions, fill, left, byHand, leftovers, drift: [], bringsBack: [], isOfFiles }
 }
 
 /** Other databases do not have it: a version for it would fail there. */
@@ -106,14 +111,19 @@ const driftOf = ({ differences, expand, contract, fill, byHand }: SchemaChanges)
 
 /**
  * Writes the versions of a comparison for the engine of the connection string, and says which other engines
- * lack them.
- * @throws {Failure} when the connection string is of another engine than `dialect`, or when a folder cannot
- * be written.
+ * lack them. They are tried in a scratch database.
+ * @throws {Failure} when the connection string is of another engine than `dialect`, when a folder cannot be
+ * written, or when a version fails in the scratch database. Then nothing is written.
  */
-export function writeVersions(
-  { dialect, versions }: SchemaVersions,
-  flags: { readonly files: string; readonly dialect?: string | undefined },
-): NextFiles & { readonly notes: readonly string[] } {
+export async function writeVersions(
+  migrator: Migrator,
+  { dialect, versions, isOfFiles }: SchemaVersions,
+  flags: {
+    readonly files: string
+    readonly dialect?: string | undefined
+    readonly scratch?: string | undefined
+  },
+): Promise<NextFiles & { readonly notes: readonly string[] }> {
   if (flags.dialect !== undefined && flags.dialect !== dialect)
     throw new Failure(
       'input',
@@ -124,7 +134,27 @@ export function writeVersions(
   const elsewhere = others
     .filter(({ folder }) => existsSync(folder))
     .map((one) => `nothing is written for ${one.dialect}: run this again with a connection string of it`)
-  return { ...writeNextFiles(flags.files, dialect, versions), notes: elsewhere }
+  const written = writeNextFiles(flags.files, dialect, versions)
+  if (isOfFiles) await tryWritten(migrator, written, flags.scratch)
+  return { ...written, notes: elsewhere }
+}
+
+/** @throws {Failure} if a written file cannot be run; then all of them are removed. */
+async function tryWritten(
+  migrator: Migrator,
+  { files, names }: NextFiles,
+  scratch: string | undefined,
+): Promise<void> {
+  const tried = migrator.tryUps(scratch && (await connectionString(scratch, 'ASHLAR_SCRATCH_URL')))
+  const { findings } = await tried.catch((error: unknown) => {
+    removeFiles(files)
+    throw error
+  })
+  const own = findings.filter(({ file }) => names.some((name) => file.startsWith(`${name}.`)))
+  if (own.length === 0) return
+  removeFiles(files)
+  const found = own.map(({ file, line, text }) => `${file}:${line} ${text}`)
+  throw new Failure('differs', `nothing is written: ${found.join('; ')}`, { facts: { findings: own } })
 }
 
 /**

@@ -134,8 +134,8 @@ export interface Migrator {
    */
   tryDowns(scratch?: string): Promise<readonly TriedDown[]>
   /**
-   * The first statement of the files that fails in an empty scratch database, as a finding of the rule
-   * `fails-on-empty`; or why there is no such database.
+   * The first statement of the files that fails in an empty scratch database, or what they leave broken
+   * there, as findings of the rule `fails-on-empty`; or why there is no such database.
    * @param scratch - an empty database; default: one is made on the same server, and dropped.
    */
   tryUps(scratch?: string): Promise<TriedUps>

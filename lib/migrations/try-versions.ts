@@ -18,7 +18,7 @@ type Contents = ReadonlyMap<string, string>
 
 /** What `tryUps` has found. */
 export interface TriedUps {
-  /** The first statement that fails; the files behind it are not tried. */
+  /** The first statement that fails, behind which no file is tried; else what the files leave broken. */
   readonly findings: readonly Finding[]
   /** Why no version was applied; undefined where they were. */
   readonly untried: MigrationProblem | undefined
@@ -27,25 +27,51 @@ export interface TriedUps {
 /** Why an empty database can be neither made nor used, which is no fault of a file. */
 const WITHOUT_DATABASE: readonly MigrationStop[] = ['connection', 'denied', 'pooler', 'readOnly']
 
-/** Applies all versions of the module in a scratch database, up to the first that fails. */
+/**
+ * Applies all versions of the module in a scratch database, up to the first that fails, and finds what they
+ * leave broken there.
+ */
 export async function tryUps(options: ResolvedOptions, scratch?: string): Promise<TriedUps> {
   try {
-    const failed = await scratchOf(options, scratch).use((there) => errorOf(up(there)))
-    return { findings: failed === undefined ? [] : [findingOf(failed)], untried: undefined }
+    return { findings: await scratchOf(options, scratch).use(findingsIn), untried: undefined }
   } catch (error) {
     if (!(error instanceof MigrationError) || !WITHOUT_DATABASE.includes(error.stop)) throw error
     return { findings: [], untried: error.problem as MigrationProblem }
   }
 }
 
+async function findingsIn(there: ResolvedOptions): Promise<readonly Finding[]> {
+  const { engine, files, statementTimeoutMs } = there
+  const { broken } = engine.scratch
+  if (broken === undefined) {
+    const failed = await errorOf(up(there))
+    return failed === undefined ? [] : [findingOf(failed)]
+  }
+  /** Each object that is broken now, and the file that broke it. */
+  let found = new Map<string, string>()
+  for (const { version, file } of (await readSet(files, engine, statementTimeoutMs)).migrations) {
+    const failed = await errorOf(up(there, version))
+    if (failed !== undefined) return [findingOf(failed)]
+    const objects = await withSession(there, 'read', broken)
+    found = new Map(objects.map((object) => [object, found.get(object) ?? file]))
+  }
+  return [...new Set(found.values())].map((file) => ({
+    ...refusal(file, 1),
+    text: emptyCopyText({
+      kind: 'breaks',
+      objects: [...found.keys()].filter((object) => found.get(object) === file),
+    }),
+  }))
+}
+
+const refusal = (file: string, line: number) =>
+  ({ file, line, rule: 'fails-on-empty', level: 'refuse' }) as const
+
 function findingOf({ problem, version = '' }: MigrationError): Finding {
   const { file = `${version}.up.sql`, place } = problem as Partial<StatementFailed>
   const found = problem as MigrationProblem
   return {
-    file,
-    line: place?.line ?? 1,
-    rule: 'fails-on-empty',
-    level: 'refuse',
+    ...refusal(file, place?.line ?? 1),
     text: emptyCopyText({ kind: 'fails', problem: found }),
     problem: found,
   }

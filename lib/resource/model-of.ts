@@ -22,6 +22,7 @@ import { indexGroups } from './index-groups.js'
 import { keyPartOf } from './keys/key-part.js'
 import { resourceKeys } from './keys/resource-keys.js'
 import type { FieldNames } from './fields/proto-names.js'
+import { refuseOtherCopy } from './other-copy.js'
 import { ownershipProblems } from './ownership.js'
 import type { CredentialField, EntityClass, ResourceModel, SecretField } from './resource-model.js'
 import { searchModelOf } from './search/search-model.js'
@@ -46,6 +47,7 @@ export const isResource = (value: unknown): value is EntityClass<object> =>
   typeof value === 'function' && inheritedFacts(value).resource !== undefined
 
 function build(entity: EntityClass<object>): ResourceModel {
+  refuseOtherCopy(entity)
   const declared = inheritedFacts(entity)
   const internal = internalOf(declared.properties)
   const facts =

@@ -1,5 +1,6 @@
 import type { DescService } from '@bufbuild/protobuf'
 import { requireService } from '../resource/messages/descriptor.js'
+import { refuseOtherCopy } from '../resource/other-copy.js'
 import { GatewayMux } from '../gateway/routing/mux.js'
 import { type Rule, RuleSet, rulesOf } from './authz/rules.js'
 import type { ResolvedConfig } from './config/config.js'
@@ -46,10 +47,12 @@ export class Registrations {
 
   /**
    * Adds a service with its own rules.
-   * @throws DeclarationError for what other generators write, which has no descriptor.
+   * @throws DeclarationError for what other generators write, which has no descriptor, and for a repository
+   * of another copy of this package.
    */
   add(service: DescService, parts: ServiceParts): void {
     requireService('server', 'register', service)
+    if (parts.repository !== undefined) refuseOtherCopy(parts.repository.model.entity)
     this.rules.add(...rulesOf(service))
     this.registry.add(service, parts)
     this.references.recordService(service, parts)

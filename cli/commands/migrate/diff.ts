@@ -10,11 +10,11 @@ export default class Diff extends Verb {
   static override summary = 'Write the files that change the tables to what the entities say.'
   static override description = `Replays the files into a scratch database, creates the tables of the entities in another one, and compares the two catalogs. The live database is not compared, unless --live says so. Writes files for the engine of the connection string: run it once for each engine. Both databases are made on the server of --url, named <database>_ashlar_scratch_<random>, and dropped afterwards; the user needs the right to create databases, or --scratch.
 
-Without --contract it writes what is safe while processes with older code run: columns that may be NULL or have a default, indexes, foreign keys that are validated later, copies of renamed columns. What is not safe then is the contract: it drops columns, makes them required, and changes types. It is listed as left, and --contract writes it.
+Without --contract it writes what is safe while processes with older code run: columns that may be NULL or have a default, indexes, foreign keys that are validated later, copies of renamed columns. What is not safe then is the contract: it drops columns, makes them required, and changes types. It is listed as left, and --contract writes it. What it writes is tried in a scratch database; a file that fails there is not written, and the error names what is in the way, such as a view.
 
 Run --contract when every version of the folder is applied and no process with the older code runs any more. It writes nothing as long as something that is safe is missing. Its files are a deployment of their own. Tables that the entities do not have are left alone.`
   static override differs =
-    '--contract, and something has to expand first; --live, and a version is pending, or the database is not what the files make.'
+    '--contract, and something has to expand first; a file that it would write fails in a scratch database; --live, and a version is pending, or the database is not what the files make.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> add_colour --entities dist/entities.js',
     '<%= config.bin %> <%= command.id %> drop_colour --entities dist/entities.js --contract',
@@ -59,8 +59,11 @@ Run --contract when every version of the folder is applied and no process with t
     checkDescription(args.name)
     const run = new DatabaseRun(this, { ...flags, mayBegin: true }, { heading: await diffHeading(flags) })
     if (metadata.flags.files?.setFromDefault !== true) refuseMissing(flags.files, run.command)
-    const compared = await run.change((migrator) => schemaVersions(args.name, migrator, flags, run.command))
-    const { notes, ...written } = writeVersions(compared, flags)
+    const { compared, notes, written } = await run.change(async (migrator) => {
+      const compared = await schemaVersions(args.name, migrator, flags, run.command)
+      const { notes, ...written } = await writeVersions(migrator, compared, flags)
+      return { compared, notes, written }
+    })
     this.say(view.diffLines({ ...compared, ...written }, flags, run.style))
     if (compared.drift.length > 0) this.endWith('differs')
     this.note([...notes, ...compared.leftovers.map(view.leftoverText)])

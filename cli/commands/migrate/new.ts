@@ -91,8 +91,11 @@ Without --entities the files are empty. With it and a connection string, they ar
     ])
     const how = { ...flags, live: false, contract: false }
     const run = new DatabaseRun(this, { ...flags, mayBegin: true }, { heading: await diffHeading(how) })
-    const compared = await run.change((migrator) => schemaVersions(name, migrator, how, run.command))
-    const { notes, ...written } = writeVersions(compared, flags)
+    const { compared, notes, written } = await run.change(async (migrator) => {
+      const compared = await schemaVersions(name, migrator, how, run.command)
+      const { notes, ...written } = await writeVersions(migrator, compared, flags)
+      return { compared, notes, written }
+    })
     this.say(diffLines({ ...compared, ...written }, how, run.style))
     this.note([...notes, ...compared.leftovers.map(leftoverText)])
     const { left, byHand, leftovers, details } = shownChanges(compared)

@@ -9,7 +9,9 @@ interface ComparedFlags {
 }
 
 /** What a comparison has found, and the files that were written. */
-export type Compared = Omit<SchemaVersions, 'dialect' | 'versions'> & { readonly files: readonly string[] }
+export type Compared = Omit<SchemaVersions, 'dialect' | 'versions' | 'isOfFiles'> & {
+  readonly files: readonly string[]
+}
 
 const ONCE_ALONE = 'once no process with the older code runs'
 

@@ -54,9 +54,10 @@ export const ADVICES = {
     `It was ended by the timeout of ${v.ms} ms for such statements, or by somebody: raise it with --concurrent-timeout`,
   otherSchema: (v: { schema: string }) =>
     `A name without a schema is looked for in the schema ${v.schema} of the module, and among extensions: --module or --schema names another schema`,
-  /** The most usual cause in a migration: another type of a column that the stored vector reads. */
   readBySearch: (_: object, command: CommandLine) =>
     `Where search_vector reads the column, roll the versions of search back first (${command('migrate down')} with --to and the last version before them), and run up again: it makes the vector anew`,
+  dependedOn: () =>
+    'Drop what depends on it in a version before this one, and create it again in a version behind it',
 
   // A connection.
   login: () => 'check user and password of the connection string, and that the server lets them in from here',

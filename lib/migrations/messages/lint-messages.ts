@@ -24,6 +24,8 @@ const ELSEWHERE = {
   object:
     'creates or drops what is outside of the database that is migrated: do it outside of the migrations',
   server: 'changes the whole server, which no migration can undo: do it outside of the migrations',
+  subscription:
+    'cannot run in a transaction, in which every file runs: change the subscription outside of the migrations, or create it WITH (create_slot = false) and set publications WITH (refresh = false)',
   use: 'a migration stays in the database of its connection string: take the USE out',
 }
 
@@ -95,6 +97,8 @@ export const LINTS = {
     'cannot run inside of a transaction: it must be the only statement in its file, put the others into files of their own',
   'index-needs-a-name': () =>
     'name the index: without a name, what a failed run leaves behind cannot be found and dropped',
+  'enum-value-in-use': (v: { value: string }) =>
+    `uses ${v.value}, which this file adds to an enum: PostgreSQL takes a new value only after the file has committed (55P04). Use it in a file of its own, or allow the rule if the text is of another type`,
   'torn-body': () => 'starts with END: put the body of the routine or trigger between BEGIN and END',
 
   // What rewrites or locks a table.

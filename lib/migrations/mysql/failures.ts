@@ -22,6 +22,7 @@ export const mysqlFailures: EngineFailures = {
     // A check of MySQL and of MariaDB; what is no value of the type.
     ...{ 3819: 'check', 4025: 'check', 1264: 'other', 1292: 'other', 1366: 'other', 1411: 'other' },
   },
+  detailed: [],
   hint: () => undefined,
   connection: [
     [/^(1045|1698)$/, { kind: 'login' }],

@@ -5,6 +5,9 @@ const quoted = (name: unknown): string => `\`${String(name).replaceAll('`', '``'
 
 const THEIRS = `TABLE_NAME NOT IN ('${VERSION_TABLE}', '${BACKFILL_TABLE}')`
 
+/** A column of the row that a trigger reads or writes. */
+const ROW_COLUMN = /\b(?:NEW|OLD)\s*\.\s*(?:(\w+)|`([^`]+)`)/gi
+
 export const mysqlScratch: ScratchSql = {
   create: (name) => `CREATE DATABASE ${quoted(name)} CHARACTER SET utf8mb4`,
   drop: (name) => `DROP DATABASE IF EXISTS ${quoted(name)}`,
@@ -23,6 +26,28 @@ export const mysqlScratch: ScratchSql = {
     )
     for (const { name, kind } of routines)
       await session.run(`DROP ${String(kind)} IF EXISTS ${quoted(name)}`, 0)
+  },
+  broken: async (session) => {
+    const views: string[] = []
+    const all = await session.rows(
+      'SELECT TABLE_NAME AS name FROM information_schema.VIEWS WHERE TABLE_SCHEMA = DATABASE()',
+    )
+    for (const { name } of all) {
+      const found = await session.rows(`CHECK TABLE ${quoted(name)}`)
+      if (found.some(({ Msg_type: type }) => /^error$/i.test(String(type))))
+        views.push(`view ${String(name)}`)
+    }
+    const triggers = await session.rows(
+      'SELECT TRIGGER_NAME AS name, EVENT_OBJECT_TABLE AS place, ACTION_STATEMENT AS body FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = DATABASE()',
+    )
+    const columns = await session.rows(
+      'SELECT TABLE_NAME AS place, LOWER(COLUMN_NAME) AS name FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE()',
+    )
+    const has = (place: unknown, name: string) =>
+      columns.some((column) => column.place === place && column.name === name.toLowerCase())
+    const isBroken = ({ place, body }: Readonly<Record<string, unknown>>) =>
+      [...String(body).matchAll(ROW_COLUMN)].some(([, plain, quoted = plain]) => !has(place, String(quoted)))
+    return [...views, ...triggers.filter(isBroken).map(({ name }) => `trigger ${String(name)}`)]
   },
   contents: `SELECT CONCAT('column ', TABLE_NAME, '.', COLUMN_NAME) AS object,
       CONCAT_WS(' ', COLUMN_TYPE, COLLATION_NAME, IS_NULLABLE, COLUMN_DEFAULT, EXTRA, GENERATION_EXPRESSION) AS definition

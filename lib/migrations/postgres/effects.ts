@@ -1,5 +1,4 @@
 import { VERSION_TABLE } from '../files/framework-tables.js'
-import { isComputedForEachRow } from '../lint/rules/rewrites.js'
 import {
   type Effect,
   type EngineEffects,
@@ -21,6 +20,7 @@ import {
 } from '../sql/statement-shape.js'
 import type { Statement } from '../sql/split-statements.js'
 import type { Token } from '../sql/tokenize.js'
+import { ColumnTypes } from './column-types.js'
 import { nonTransactionalOf } from './sql/non-transactional.js'
 import { postgresSyntax } from './sql/syntax.js'
 
@@ -94,7 +94,7 @@ function effectOf(statement: Statement, before: readonly Statement[]): Effect {
     const { table, actions } = alter
     return effect(
       table,
-      actions.map((action) => actionOf(action, (column) => hasNoNull(table, column, before))),
+      actions.map((action) => actionOf(action, { table, before })),
     )
   }
   const written = writtenTable(statement)
@@ -133,8 +133,13 @@ function made(tokens: readonly Token[]): Effect {
     : effect(target, [{ lock: 'SHARE ROW EXCLUSIVE', rows: 'untouched' }])
 }
 
-/** @param isProven - whether a column is known to have no NULL. */
-function actionOf(action: readonly Token[], isProven: (column: string) => boolean): Action {
+/** The table of an action, and what runs before it. */
+interface ActionFacts {
+  readonly table: string
+  readonly before: readonly Statement[]
+}
+
+function actionOf(action: readonly Token[], { table, before }: ActionFacts): Action {
   const exclusive = (rows: Effect['rows'], target?: string): Action => ({
     lock: 'ACCESS EXCLUSIVE',
     rows,
@@ -142,7 +147,8 @@ function actionOf(action: readonly Token[], isProven: (column: string) => boolea
   })
   const columns = addedColumns(action, postgresSyntax)
   if (columns.length > 0) {
-    if (columns.some(isComputedForEachRow)) return exclusive('rewritten')
+    const types = new ColumnTypes(before)
+    if (columns.some((column) => types.isWrittenAtOnce(column))) return exclusive('rewritten')
     const needs = columns.some(({ definition }) =>
       ['UNIQUE', 'PRIMARY', 'CHECK'].some((word) => hasWords(definition, word)),
     )
@@ -161,9 +167,18 @@ function actionOf(action: readonly Token[], isProven: (column: string) => boolea
   const altered = alteredColumn(action)
   if (altered !== undefined) {
     const change = new Cursor(altered.change)
-    if (change.sees('TYPE') || change.sees('SET', 'DATA')) return exclusive('rewritten')
+    change.take('SET', 'DATA')
+    if (change.take('TYPE')) {
+      if (new ColumnTypes(before).isRewrittenAs(table, altered.name, change.rest))
+        return exclusive('rewritten')
+      // An index of another collation is built anew.
+      return exclusive(hasWords(change.rest, 'COLLATE') ? 'read' : 'untouched')
+    }
+    if (change.sees('SET', 'EXPRESSION')) return exclusive('rewritten')
     if (change.sees('SET', 'STATISTICS')) return { lock: 'SHARE UPDATE EXCLUSIVE', rows: 'untouched' }
-    return exclusive(change.sees('SET', 'NOT', 'NULL') && !isProven(altered.name) ? 'read' : 'untouched')
+    return exclusive(
+      change.sees('SET', 'NOT', 'NULL') && !hasNoNull(table, altered.name, before) ? 'read' : 'untouched',
+    )
   }
   const cursor = new Cursor(action)
   if (cursor.sees('VALIDATE')) return { lock: 'SHARE UPDATE EXCLUSIVE', rows: 'read' }
@@ -171,7 +186,12 @@ function actionOf(action: readonly Token[], isProven: (column: string) => boolea
     const isConcurrent = hasWords(action, 'CONCURRENTLY') || hasWords(action, 'FINALIZE')
     return isConcurrent ? { lock: 'SHARE UPDATE EXCLUSIVE', rows: 'untouched' } : exclusive('untouched')
   }
-  if (cursor.sees('SET', 'LOGGED') || cursor.sees('SET', 'UNLOGGED') || cursor.sees('SET', 'TABLESPACE'))
+  if (
+    cursor.sees('SET', 'LOGGED') ||
+    cursor.sees('SET', 'UNLOGGED') ||
+    cursor.sees('SET', 'TABLESPACE') ||
+    cursor.sees('SET', 'ACCESS', 'METHOD')
+  )
     return exclusive('rewritten')
   if (['ENABLE', 'DISABLE'].some((verb) => cursor.sees(verb, 'TRIGGER')))
     return { lock: 'SHARE ROW EXCLUSIVE', rows: 'untouched' }

@@ -1,5 +1,9 @@
 import type { EngineFailures } from '../session/engine-failures.js'
 
+const DEPENDED_ON = '2BP01'
+const NOT_SUPPORTED = '0A000'
+const SEARCH_VECTOR = 'search_vector'
+
 export const postgresFailures: EngineFailures = {
   server: 'PostgreSQL',
   failureOf: ({ severity }, code) => {
@@ -23,9 +27,12 @@ export const postgresFailures: EngineFailures = {
     // An exclusion; what is no value of the type.
     ...{ '23P01': 'other', '22P02': 'other', 22003: 'other', 22007: 'other', 22008: 'other' },
   },
-  hint: (code, schema) => {
+  detailed: [DEPENDED_ON, NOT_SUPPORTED],
+  hint: (code, schema, message) => {
     if (/^(42P01|3F000)$/.test(code)) return { kind: 'otherSchema', schema }
-    return code === NOT_SUPPORTED ? { kind: 'readBySearch' } : undefined
+    if (code === NOT_SUPPORTED && message.includes(SEARCH_VECTOR)) return { kind: 'readBySearch' }
+    const isRead = code === DEPENDED_ON || (code === NOT_SUPPORTED && message.includes(': '))
+    return isRead ? { kind: 'dependedOn' } : undefined
   },
   connection: [
     [/^(28000|28P01)$/, { kind: 'login' }],
@@ -38,7 +45,6 @@ export const postgresFailures: EngineFailures = {
 
 const QUOTED = /["'`\u00ab\u00bb\u201e\u201c\u2018].*["'`\u00ab\u00bb\u201c\u201d\u2019]/s
 const BYTES = /0x[\da-f]+(?: 0x[\da-f]+)*/gi
-const NOT_SUPPORTED = '0A000'
 const INSUFFICIENT_PRIVILEGE = '42501'
 const READ_ONLY_TRANSACTION = '25006'
 /**

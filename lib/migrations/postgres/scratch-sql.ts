@@ -22,6 +22,7 @@ export const postgresScratch: ScratchSql = {
       await session.run(`DROP SCHEMA ${quoted(name)} CASCADE`, 0)
     await session.run('DROP SCHEMA IF EXISTS public CASCADE; CREATE SCHEMA public', 0)
   },
+  broken: undefined,
   contents: `WITH ours AS (
       SELECT c.oid, c.relkind, format('%I.%I', nspname, c.relname) AS name FROM pg_class AS c
       JOIN pg_namespace AS n ON n.oid = relnamespace

@@ -11,6 +11,7 @@ export function adviceFor(
   purpose: 'read' | 'change' = 'change',
   blockers?: string,
   isConcurrent = false,
+  message = '',
 ): Advice | undefined {
   const { lockTimeoutMs, statementTimeoutMs, concurrentTimeoutMs } = options
   const { failures } = options.engine
@@ -26,5 +27,5 @@ export function adviceFor(
     return isConcurrent
       ? { kind: 'concurrentTimeout', ms: concurrentTimeoutMs }
       : { kind: 'statementTimeout', ms: statementTimeoutMs }
-  return failures.hint(code, options.schema)
+  return failures.hint(code, options.schema, message)
 }

@@ -15,6 +15,7 @@ export interface DriverError {
   readonly severity?: unknown
   readonly fatal?: unknown
   readonly message: string
+  readonly detail?: unknown
 }
 
 /** The meaning of an engine's error codes. */
@@ -36,8 +37,10 @@ export interface EngineFailures {
   readonly missing: readonly string[]
   /** What rows break that a statement does not fit, by code. */
   readonly rows: Readonly<Record<string, Broken>>
-  /** What is often meant by a code, and what to do; undefined for most. */
-  readonly hint: (code: string, schema: string) => Advice | undefined
+  /** The codes whose detail names objects of the schema, and no value. */
+  readonly detailed: readonly string[]
+  /** What a code often means, and what to do; undefined for most. */
+  readonly hint: (code: string, schema: string, message: string) => Advice | undefined
   /** What to do about a refused connection, by code. */
   readonly connection: readonly (readonly [codes: RegExp, advice: Advice])[]
 }

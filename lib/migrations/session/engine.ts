@@ -159,6 +159,11 @@ export interface ScratchSql {
   /** Takes out whatever was made in a database that was empty. */
   readonly empty: (session: Session) => Promise<void>
   /**
+   * The objects that the engine keeps although what they read is missing, such as `view report`; undefined if
+   * it keeps none.
+   */
+  readonly broken: ((session: Session) => Promise<readonly string[]>) | undefined
+  /**
    * Selects what is in the database, but for the runner's own tables: a row for each column, index,
    * constraint, trigger and so on, as `object` and `definition`.
    */

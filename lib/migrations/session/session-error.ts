@@ -20,9 +20,11 @@ export class SessionError extends Error {
 }
 
 export function sessionError(error: unknown, failures: EngineFailures, url: string): SessionError {
-  const { code, errno, message } = error as DriverError
+  const { code, errno, message, detail } = error as DriverError
   const number = typeof errno === 'number' && errno > 0 ? String(errno) : typeof code === 'string' ? code : ''
-  const text = failures.withoutValues(message, number)
+  const more = failures.detailed.includes(number) && typeof detail === 'string' ? detail : ''
+  const said = failures.withoutValues(message, number)
+  const text = more === '' ? said : `${said}: ${more.replaceAll('\n', '; ')}`
   return new SessionError(
     hidePasswords(text === '' ? number : text, url),
     number,

@@ -151,7 +151,7 @@ export function failureOf(
     place: placeOf(step, at),
     message,
     sqlState: code,
-    advice: adviceFor(failure, code, options, 'change', blockers, remains.kind === 'index'),
+    advice: adviceFor(failure, code, options, 'change', blockers, remains.kind === 'index', message),
     remains: options.isScratch === true ? undefined : remains,
     // It is unknown whether a COMMIT was done. The same holds for a statement that the server commits by
     // itself.

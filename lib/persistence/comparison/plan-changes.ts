@@ -269,8 +269,15 @@ class TablePlanner {
       if (this.live.triggers.some((trigger) => trigger === mirror || trigger.startsWith(`${mirror}_`)))
         plan.drop.push(...this.#sql.unmirror(table, mirror, columns, realign))
     }
+    const restored = this.#restored(live)
+    const isCopiedFirst =
+      to !== undefined && !live.nullable && live.generated === undefined && restored.fallback === undefined
+    const required = isCopiedFirst
+      ? this.#sql.takeNull({ table, column: { ...to, name: live.name }, live }).flatMap(({ down }) => down)
+      : []
+    const added = isCopiedFirst ? { ...restored, nullable: true } : restored
     const [dropped] = this.#sql.alter(table, `drop_${table.name}_${live.name}`, [
-      { up: `DROP COLUMN ${column}`, down: `ADD COLUMN ${this.#sql.liveText(this.#restored(live))}` },
+      { up: `DROP COLUMN ${column}`, down: `ADD COLUMN ${this.#sql.liveText(added)}` },
     ])
     if (dropped === undefined) return
     const isSearched = this.live.columns.some(({ name: one }) => one === SEARCH_VECTOR)
@@ -280,7 +287,7 @@ class TablePlanner {
         ...(isSearched ? this.#sql.dropReader(table, { generated: SEARCH_VECTOR, reads: live.name }) : []),
         ...dropped.up,
       ],
-      down: [...dropped.down, ...copied],
+      down: [...dropped.down, ...copied, ...required],
       allow: {
         rules: ['ban-drop-column'],
         reason: `${OLD_IMAGES}, and what ${name}.${live.name} holds is not needed any more`,
@@ -307,7 +314,7 @@ class TablePlanner {
     return isUnique ? this.#sql.ownValue(type) : this.#sql.emptyValue(type)
   }
 
-  /** On the way back a required column needs a value for the rows that are there. */
+  /** In the down migration a required column needs a value for the existing rows. */
   #restored(live: LiveColumn): LiveColumn {
     const isFilled = live.nullable || live.fallback !== undefined || live.generated !== undefined
     return isFilled ? live : { ...live, fallback: this.#valueFor(live) }

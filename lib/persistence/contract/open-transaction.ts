@@ -80,6 +80,10 @@ export class TransactionChain implements CallTransaction {
     return this.hooks[0]
   }
 
+  checked<T>(work: () => Promise<T>): Promise<T> {
+    return this.innermost?.checked(work) ?? work()
+  }
+
   afterCommit(fn: () => unknown, context: RequestContext): void {
     // A hook after a read, outside of transactions.
     if (this.transactions.length === 0) return void context.runLogged(fn)
@@ -134,6 +138,11 @@ export abstract class OpenTransaction {
 
   /** Writes events in it. */
   abstract append(rows: readonly OutboxRow[]): Promise<void>
+
+  /** Runs `work`, and then checks the rules that the database otherwise checks at COMMIT. */
+  checked<T>(work: () => Promise<T>): Promise<T> {
+    return work()
+  }
 
   /** False as soon as its function has returned. */
   get isOpen(): boolean {

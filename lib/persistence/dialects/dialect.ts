@@ -78,8 +78,6 @@ export interface MintingSql {
   readonly in64Bits: ((column: string) => string) | undefined
   /** What follows the table where a new row has no other column. */
   readonly alone: string
-  /** What a statement needs that inserts a chosen number all the same. */
-  readonly overriding: string
   /** The statements that make a column mint that is there, from the numbers of its rows on. */
   readonly added: (table: TableName, column: ColumnDefinition) => string
   /** The number that the connection has minted last; undefined where an INSERT returns the row. */
@@ -175,6 +173,12 @@ export interface Dialect {
   readonly suppressingTriggers: string | undefined
   /** Undefined where each call has a statement of its own. */
   readonly merging: MergingSql | undefined
+  /**
+   * Checks rules that the engine otherwise checks at COMMIT: a statement that fails if one is violated, or
+   * one that selects how many violations there are. Undefined if the engine defers no rule.
+   */
+  readonly deferredRules:
+    { readonly check: string; readonly count?: never } | { readonly count: string } | undefined
   /** Whether the engine may have ended the transaction by itself because of this error. */
   readonly endsTransaction: (error: DriverCodes) => boolean
   /** Whether only the connection can tell that the transaction was rolled back. */

@@ -110,6 +110,7 @@ const dialect = ({
   lockBeginsSnapshot: undefined,
   suppressingTriggers: undefined,
   merging: mysqlMerging,
+  deferredRules: undefined,
   endsTransaction: ({ errno, fatal }) => fatal === true || ENDS_TRANSACTION.has(errno),
   mayRollBack: () => false,
 
@@ -121,7 +122,6 @@ const dialect = ({
     endsWithKind: () => true,
     in64Bits: undefined,
     alone: '() VALUES ()',
-    overriding: '',
     added: (table, { name, type }) =>
       `ALTER TABLE ${quoteTable(table, { quote })} MODIFY ${quote(name)} ${type} NOT NULL AUTO_INCREMENT`,
     last: 'LAST_INSERT_ID()',

@@ -77,6 +77,10 @@ export const sqlite: Dialect = {
   lockBeginsSnapshot: undefined,
   suppressingTriggers: `SELECT 1 AS found FROM sqlite_master WHERE type = 'trigger' AND sql LIKE '%RAISE%IGNORE%' AND lower(tbl_name) = lower(trim(?, '"\`')) LIMIT 1`,
   merging: sqliteMerging,
+  // It reads every table that refers to another, so only a database with such a rule is read.
+  deferredRules: {
+    count: `SELECT CASE WHEN EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'table' AND sql LIKE '%INITIALLY%DEFERRED%') THEN (SELECT COUNT(*) FROM pragma_foreign_key_check) ELSE 0 END`,
+  },
   endsTransaction: ({ code }) => typeof code === 'string' && ENDS_TRANSACTION.test(code),
   /** A trigger or a constraint with ROLLBACK reports the same error as any other constraint. */
   mayRollBack: ({ code }) => typeof code === 'string' && code.startsWith('SQLITE_CONSTRAINT'),
@@ -92,7 +96,6 @@ export const sqlite: Dialect = {
     endsWithKind: (kind) => !isIn32Bits(kind),
     in64Bits: undefined,
     alone: 'DEFAULT VALUES',
-    overriding: '',
     added: ({ name }) => `make ${quote(name)} anew`,
     last: undefined,
   },

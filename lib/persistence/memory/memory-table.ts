@@ -3,7 +3,6 @@ import type { RequestContext } from '../../context.js'
 import { ErrConflict, ErrPreconditionFailed, Internal } from '../../errors.js'
 import type { Field } from '../../resource/fields/field.js'
 import { keyPartOf, type PartValue } from '../../resource/keys/key-part.js'
-import { trialKey } from '../../resource/keys/minted.js'
 import { kindOf } from '../../resource/kinds/kinds.js'
 import { ruleNames } from '../../resource/index-groups.js'
 import { partIn } from '../../resource/keys/key-part.js'
@@ -103,7 +102,7 @@ export class MemoryTable<E extends object> {
   /** @throws ErrConflict, ErrPreconditionFailed as a database would. */
   insert(row: Values, log: Log): void {
     const { key } = this.model
-    if (key.isMinted === true) row[key.property] = this.#nextKey(log)
+    if (key.isMinted === true) row[key.property] = this.#nextKey()
     const id = this.#identityOf(row)
     this.#checkConstraints(row, undefined)
     if (this.#rows.has(id)) throw keyConflict(this.model)
@@ -149,10 +148,8 @@ export class MemoryTable<E extends object> {
     this.#tell({ kind, before }, log)
   }
 
-  #nextKey({ context }: Log): PartValue {
+  #nextKey(): PartValue {
     const { key } = this.model
-    const trial = context.validateOnly ? trialKey(key) : undefined
-    if (trial !== undefined) return trial
     const next = keyPartOf(key).valueOf(String(this.#minted + 1n))
     if (next === undefined) throw new Internal(new RangeError(`${key.column} has no number left`))
     this.#minted++

@@ -89,9 +89,10 @@ export class IndexErrors {
 
   /**
    * A key of what is no resource, or a tenant, which the database alone holds; undefined for any other error.
-   * SQLite does not say which foreign key it is.
+   * SQLite does not report which foreign key it is, so only a write that refers to rows can be named.
    */
-  missing(error: unknown): InvalidArgument | ErrPreconditionFailed | undefined {
+  missing(error: unknown, isReferring?: boolean): InvalidArgument | ErrPreconditionFailed | undefined {
+    if (isReferring === false) return undefined
     const { tenant, relations } = this.model
     const owners = relations.filter(isOwning).filter(isOfTenant)
     const references = new Set([
@@ -102,6 +103,7 @@ export class IndexErrors {
       const violated = thrown instanceof DriverFault ? thrown.violatedReference : violatedReferenceOf(thrown)
       if (violated === undefined || (violated.table ?? this.table.name) !== this.table.name) continue
       const { columns } = violated
+      if (columns === undefined && isReferring === undefined) continue
       const found =
         columns === undefined
           ? [...references]

@@ -1,5 +1,5 @@
+import { refuseOtherCopy } from '../../resource/other-copy.js'
 import type { DataSource } from 'typeorm'
-import { otherCopyOf } from '../../../decorators/entity-facts.js'
 import { DeclarationError, inEntity, problem } from '../../errors.js'
 import {
   type EntityClass,
@@ -32,7 +32,7 @@ export interface Resources {
  */
 export function resourcesIn(exports: object): Resources {
   const values = [...new Set<unknown>(Object.values(exports))]
-  refuseOtherCopies(values)
+  for (const value of values) if (typeof value === 'function') refuseOtherCopy(value)
   const models = modelsOf(values.filter(isResource))
   const [dataSource, ...others] = values.filter(isDataSource)
   if (dataSource === undefined) return { models: sorted(models, {}), naming: {}, schema: undefined }
@@ -49,29 +49,6 @@ export function resourcesIn(exports: object): Resources {
   const naming = namingOf(dataSource)
   return { models: sorted(models, naming), naming, schema: schemaOf(dataSource) }
 }
-
-/**
- * Only the copy that declares a resource can read it. @throws DeclarationError where another copy of this
- * package does.
- */
-function refuseOtherCopies(values: readonly unknown[]): void {
-  const problems = values.flatMap((value) => {
-    const copies = typeof value === 'function' ? otherCopyOf(value) : undefined
-    if (typeof value !== 'function' || copies === undefined) return []
-    return [
-      problem(
-        'dataSource',
-        `${value.name} is declared with the copy of ashlar in ${folderOf(copies.its)}, and this program is the copy in ${folderOf(copies.ours)}: ` +
-          'run the program of the same copy, such as npx ashlar in the folder of the project, or install ashlar once',
-      ),
-    ]
-  })
-  if (problems.length > 0) throw new DeclarationError('entities', problems)
-}
-
-/** The folder of the package that a file of the decorators is in. */
-const folderOf = (file: string): string =>
-  decodeURIComponent(new URL(file).pathname).replace(/(\/dist[^/]*)?\/decorators\/[^/]*$/, '')
 
 function sorted(models: readonly ResourceModel[], naming: Naming): readonly ResourceModel[] {
   // MySQL has databases for schemas.

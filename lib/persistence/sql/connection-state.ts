@@ -1,5 +1,6 @@
 import type { HeldConnection, TransactionChain } from '../contract/open-transaction.js'
 import type { Lease } from '../engines/executor/executor.js'
+import type { TableIndexes } from '../engines/errors/to-caller.js'
 import type { LockedSnapshot } from '../engines/executor/locked-snapshot.js'
 import type { TransactionScope } from './transaction-scope.js'
 
@@ -22,4 +23,6 @@ export interface TransactionParents {
   /** A failed statement leaves the scope usable, on PostgreSQL too. */
   readonly isForgiving: boolean
   readonly isReadOnly: boolean
+  /** The indexes of the repository that began it. */
+  readonly indexes?: TableIndexes | undefined
 }

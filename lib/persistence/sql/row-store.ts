@@ -1,6 +1,5 @@
 import { Internal } from '../../errors.js'
 import type { Field } from '../../resource/fields/field.js'
-import { trialKey } from '../../resource/keys/minted.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { CredentialRow } from '../contract/credential-check.js'
 import { isUuid, otherFormatsOf } from '../../resource/kinds/uuid.js'
@@ -108,10 +107,9 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, Finds<E>
     return rows.map(([tenant]) => this.tenant.read(tenant))
   }
 
-  async insert(call: SqlCall, { row, values: given, parents, event, isKeyMade }: RowWrite): Promise<E> {
+  async insert(call: SqlCall, { row, values, parents, event, isKeyMade }: RowWrite): Promise<E> {
     if (isKeyMade !== true) await this.#checkFormats(call, row)
-    const values = this.#mints && call.context.validateOnly ? this.#onTrial(given) : given
-    const isMinted = this.#mints && values === given
+    const isMinted = this.model.key.isMinted === true
     const fields = isMinted ? this.#unminted : this.#inserted
     const bound = fields.map((field) => this.encode(field, values[field.property]))
     const first = parents && takenFirst(parents, this.dialect)
@@ -141,22 +139,12 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, Finds<E>
     if (rows.length > 0) throw keyConflict(model)
   }
 
-  get #mints(): boolean {
-    return this.model.key.isMinted === true
-  }
-
   /** @throws Internal where the numbers are used up, which takes the row back. */
   #checked(made: E): E {
     const { key, keys } = this.model
     if (this.#mayMintTooMuch && !keys.isKey(keys.textOf(made)))
       throw new Internal(new RangeError(`${key.column} has no number left`))
     return made
-  }
-
-  /** The values of a row that is rolled back, so that the database mints no number for it. */
-  #onTrial(values: Readonly<Values>): Readonly<Values> {
-    const key = trialKey(this.model.key)
-    return key === undefined ? values : { ...values, [this.model.key.property]: key }
   }
 
   /** The row for which the connection has minted a key last. */

@@ -44,6 +44,7 @@ export class SqlBackend<E extends object> implements RowsBackend<E, SqlCall, Tra
   readonly family: SqlFamily
   readonly #store: RowStore<E>
   readonly #triggers: SuppressingTriggers
+  readonly #indexes: IndexErrors
 
   constructor(dataSource: DataSource, model: ResourceModel<E>, options: MergeOptions) {
     const database = executorOf(dataSource)
@@ -66,11 +67,12 @@ export class SqlBackend<E extends object> implements RowsBackend<E, SqlCall, Tra
       refers: references !== undefined,
       tenantsOf: (call, key) => store.tenantsOf(call, key),
     }
+    this.#indexes = new IndexErrors(model, dialect, this.check.table)
     this.operations = new SqlOperations(database, {
       model,
       check: this.check,
       canReturn: store.statements.canReturn,
-      indexes: new IndexErrors(model, dialect, this.check.table),
+      indexes: this.#indexes,
       hooks,
       references,
       triggers,
@@ -120,7 +122,7 @@ export class SqlBackend<E extends object> implements RowsBackend<E, SqlCall, Tra
   readonly managerOf = ({ on }: SqlCall) => (on instanceof TransactionScope ? on.manager : undefined)
 
   transaction<R>(fn: (context: TransactionContext) => Promise<R>, options?: TransactionOptions): Promise<R> {
-    return transaction(this.database, fn, options)
+    return transaction(this.database, fn, options, this.#indexes)
   }
 
   #tableOf(target: ResourceModel): SearchedTable {

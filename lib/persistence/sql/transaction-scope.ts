@@ -1,12 +1,13 @@
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm'
 import { RequestContext } from '../../context.js'
-import { Aborted, Unavailable } from '../../errors.js'
+import { Aborted, ErrPreconditionFailed, Unavailable } from '../../errors.js'
 import type { Dialect } from '../dialects/dialect.js'
 import { ENDED, late, OpenTransaction, surrounding, TransactionChain } from '../contract/open-transaction.js'
 import { TransactionQueue } from '../contract/transaction-queue.js'
 import type { Database, Executor, Result, RunOptions, Statement } from '../engines/executor/executor.js'
 import { cancellation } from '../engines/errors/cancellation.js'
 import { endedTransaction, mayHaveRolledBack } from '../engines/executor/ended-transaction.js'
+import { named } from '../engines/executor/named.js'
 import { PLAIN_READ } from '../engines/executor/locked-snapshot.js'
 import { EndedBySql } from '../engines/executor/sent.js'
 import { StaleStatement } from '../engines/errors/stale-statement.js'
@@ -72,6 +73,22 @@ export class TransactionScope extends OpenTransaction implements Executor, Manag
   override async append(rows: readonly OutboxRow[]): Promise<void> {
     this.refuseReadOnly('emit')
     await OutboxWriter.of(this.pool).appendOwn(this, rows)
+  }
+
+  override async checked<T>(work: () => Promise<T>): Promise<T> {
+    const { deferredRules: rules } = this.dialect
+    const { lease } = this.connection
+    const violations = (count: string) =>
+      this.#enqueue(async () => Number((await lease.run(named(count), [])).rows[0]?.[0]))
+    const before = rules?.count === undefined ? 0 : await violations(rules.count)
+    const result = await work()
+    try {
+      if (rules?.count === undefined) await this.#enqueue(async () => rules && lease.control(rules.check))
+      else if ((await violations(rules.count)) > before) throw new ErrPreconditionFailed()
+      return result
+    } catch (error) {
+      throw toCaller(error, this.parents.indexes)
+    }
   }
 
   async #send(

@@ -7,6 +7,7 @@ import { executorOf } from '../engines/executor-of.js'
 import type { Database, Executor } from '../engines/executor/executor.js'
 import { StaleStatement } from '../engines/errors/stale-statement.js'
 import { TAKES_NO_WRITES } from '../engines/errors/read-only-error.js'
+import { type TableIndexes, toCaller } from '../engines/errors/to-caller.js'
 import { LACKS_RESOURCES } from '../engines/errors/resource-error.js'
 import type { TransactionOptions } from '../contract/repository.js'
 import {
@@ -35,6 +36,7 @@ export { named } from '../engines/executor/named.js'
  * context the call is given. Inside of another transaction of the same database it is a savepoint; savepoints
  * run one after another. After a failed operation inside, such as a conflict, the transaction can still be
  * used.
+ * @param indexes - of the repository that begins it: a conflict at COMMIT names its fields.
  * @throws TypeError when `fn` returns before calls that it made have settled; they are rolled back.
  * @throws Aborted after a deadlock or a serialization failure, when the last attempt has failed.
  * @example
@@ -55,10 +57,11 @@ export function transaction<T>(
   on: DataSource | Database,
   fn: (context: TransactionContext) => Promise<T>,
   options: TransactionOptions = {},
+  indexes?: TableIndexes,
 ): Promise<T> {
   try {
     const database = 'lease' in on ? on : executorOf(on)
-    return watched(database, options.context, 'a transaction', run(database, fn, options))
+    return watched(database, options.context, 'a transaction', run(database, fn, options, indexes))
   } catch (error) {
     return Promise.reject(error as Error)
   }
@@ -68,6 +71,7 @@ async function run<T>(
   database: Database,
   fn: (context: TransactionContext) => Promise<T>,
   { context: given, ...options }: TransactionOptions,
+  indexes: TableIndexes | undefined,
 ): Promise<T> {
   const context = given ?? RequestContext.current()
   const body = (scope: TransactionScope) => within(scope, context, fn)
@@ -79,8 +83,20 @@ async function run<T>(
   }
   const { maxAttempts: _, ...settings } = options
   const maxAttempts = attemptsOf(options, 'transaction') ?? 1
-  const attempt = () => begin(database, context, around, true, body, settings)
-  const { result, afterCommit } = await withRetries(attempt, { maxAttempts, signal: context.end })
+  let isDone = false
+  const attempt = () => {
+    isDone = false
+    const whole = async (scope: TransactionScope) => {
+      const result = await body(scope)
+      isDone = true
+      return result
+    }
+    return begin(database, context, around, true, whole, settings, indexes)
+  }
+  const retried = withRetries(attempt, { maxAttempts, signal: context.end })
+  const { result, afterCommit } = await retried.catch((error: unknown) => {
+    throw isDone ? toCaller(error, indexes) : error
+  })
   await runAfterCommit(afterCommit, context.with({ transaction: around }))
   return result
 }
@@ -165,11 +181,12 @@ async function begin<T>(
   isForgiving: boolean,
   body: (scope: TransactionScope) => Promise<T>,
   settings: BeginOptions = {},
+  indexes?: TableIndexes,
 ): Promise<Committed<T>> {
   const options = { ...declared(database.dataSource), ...settings }
   const lease = await database.lease(context.end === undefined ? {} : { signal: context.end })
   const snapshot = new LockedSnapshot(database.dialect, options.isolation)
-  const parents = { around, parent: undefined, isForgiving, isReadOnly: settings.readOnly === true }
+  const parents = { around, parent: undefined, isForgiving, isReadOnly: settings.readOnly === true, indexes }
   const scope = new TransactionScope(
     database,
     { lease, snapshot, ended: undefined, uses: 0, running: 0 },

@@ -1,7 +1,10 @@
 import type { RequestContext } from '../../context.js'
 import type { Repository, TransactionOptions } from '../../persistence/contract/repository.js'
 
-/** Runs `work` in a transaction that is always rolled back, and returns what it would have returned. */
+/**
+ * Runs `work` in a transaction that is always rolled back, and returns what it would have returned, or fails
+ * as COMMIT would.
+ */
 export const dryRun = async <R>(
   repository: Repository<object>,
   context: RequestContext,
@@ -12,7 +15,9 @@ export const dryRun = async <R>(
   try {
     await repository.transaction(
       async (inside) => {
-        outcome = { result: await work(inside) }
+        const { transaction } = inside
+        const run = () => work(inside)
+        outcome = { result: await (transaction === undefined ? run() : transaction.checked(run)) }
         throw new Rollback()
       },
       { ...settings, context: context.with({ validateOnly: true }) },

@@ -76,7 +76,7 @@ export const maskToWrite = (
 
 /**
  * The response of a dry run: without the tokens that were minted for it, and without the number of a new row,
- * which the database has not minted.
+ * which is rolled back.
  */
 export const concealed = (model: ResourceModel, message: Message, { kind }: StandardMethod): Message => {
   const { key, name, credentials } = model

@@ -133,6 +133,26 @@ onEachEngine('ashlar migrate diff', (database, dialect) => {
     expect(await scratches()).to.deep.equal([])
   })
 
+  it('writes no contract that a view or a trigger of another file is in the way of, and names it', async () => {
+    await migrate(['diff', 'tasks', '--entities', BEFORE])
+    const trigger =
+      dialect === 'postgres'
+        ? 'CREATE FUNCTION audit() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$; CREATE TRIGGER audit AFTER UPDATE OF colour ON tasks FOR EACH ROW EXECUTE FUNCTION audit();'
+        : 'CREATE TRIGGER audit BEFORE UPDATE ON tasks FOR EACH ROW SET NEW.colour = OLD.colour;'
+    ship(file('0003_report', 'CREATE VIEW report AS SELECT id, colour FROM tasks;', 'DROP VIEW report;'))
+    ship(file('0004_audit', trigger, 'DROP TRIGGER IF EXISTS audit ON tasks;'))
+    expect((await migrate(['diff', 'next', '--entities', AFTER])).exit).to.equal(0)
+    expect((await migrate(['up'])).exit).to.equal(0)
+    const before = files()
+    const ran = await migrate(['diff', 'end', '--entities', AFTER, '--contract'])
+    expect([ran.exit, ran.stdout]).to.deep.equal([1, ''])
+    expect(ran.stderr)
+      .to.match(/\bview report\b/)
+      .and.match(/\btrigger audit\b/)
+    expect(files()).to.deep.equal(before)
+    expect(await scratches()).to.deep.equal([])
+  })
+
   it('makes no version of what was done by hand in one database, and says how to bring that back', async () => {
     await migrate(['diff', 'tasks', '--entities', BEFORE])
     await migrate(['up'])

@@ -500,12 +500,12 @@ describeOn('transaction', databases, ({ name, open }) => {
 
   // MySQL checks foreign keys with each row.
   if (name !== 'mariadb' && name !== 'mysql8') {
-    it('rolls back when the commit itself is refused', async () => {
+    it('rolls back when the commit itself is refused, with the error of the violated rule', async () => {
       const failing = transaction(database, async () => {
         await insert(1)
         await run(current(database), 'INSERT INTO chip (id, stone) VALUES (1, 99)')
       })
-      expect(constraintError(await rejection(failing, Error))).to.be.instanceOf(ErrPreconditionFailed)
+      await rejection(failing, ErrPreconditionFailed)
       expect(await ids()).to.deep.equal([])
       await insert(2)
     })

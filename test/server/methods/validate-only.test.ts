@@ -18,6 +18,24 @@ import {
 import { ALICE, partly, post, startServer } from '../../support/servers/server.js'
 import { Specimen } from '../../support/entities/specimen.js'
 
+/** Rules that the database checks at COMMIT, and that a specimen titled Onyx violates. */
+const SQLITE_DEFERRED = [
+  'CREATE TABLE gems (title TEXT REFERENCES gems (name) DEFERRABLE INITIALLY DEFERRED, name TEXT UNIQUE)',
+  "CREATE TRIGGER onyx AFTER INSERT ON specimens WHEN NEW.title = 'Onyx' BEGIN INSERT INTO gems (title) VALUES ('none'); END",
+  'PRAGMA foreign_keys = OFF',
+  "INSERT INTO gems (title) VALUES ('wrong')",
+  'PRAGMA foreign_keys = ON',
+]
+const DEFERRED: Readonly<Partial<Record<string, readonly string[]>>> = {
+  sqlite: SQLITE_DEFERRED,
+  'better-sqlite3': SQLITE_DEFERRED,
+  postgres: [
+    "CREATE TABLE gems (title text UNIQUE DEFERRABLE INITIALLY DEFERRED); INSERT INTO gems VALUES ('Onyx')",
+    'CREATE FUNCTION onyx() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO gems VALUES (NEW.title); RETURN NEW; END $$',
+    'CREATE TRIGGER onyx AFTER INSERT ON specimens FOR EACH ROW EXECUTE FUNCTION onyx()',
+  ],
+}
+
 describeOn('validate_only served by a repository', backends, (backend) => {
   let served: Awaited<ReturnType<typeof serveSpecimens>>
   let client: ForeignClient
@@ -78,6 +96,22 @@ describeOn('validate_only served by a repository', backends, (backend) => {
     expect(replayed.answer).to.include({ id: 'v3', api_key: '' })
     expect(replayed.headers.get('x-idempotent-replay')).to.deep.equal(['true'])
   })
+
+  const deferred = DEFERRED[backend.name]
+  if (deferred !== undefined)
+    it('fails as the real call would at COMMIT, and counts no row that was wrong before', async () => {
+      for (const statement of deferred) await served.dataSource?.query(statement)
+      const create = (title: string, validate_only: boolean) => {
+        const id = title.toLowerCase()
+        const request = { specimen: { title, code: id }, specimen_id: id, validate_only }
+        return client.unary('CreateSpecimen', request, ALICE)
+      }
+      const real = await create('Onyx', false)
+      expect(real.code).to.equal(backend.name === 'postgres' ? 6 : 9)
+      const { code, details } = await create('Onyx', true)
+      expect([code, details]).to.deep.equal([real.code, real.details])
+      expect((await create('Opal', true)).code).to.equal(0)
+    })
 })
 
 describe('validate_only served by an implementation', () => {

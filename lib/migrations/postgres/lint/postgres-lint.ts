@@ -1,5 +1,6 @@
 import type { EngineLint } from '../../lint/rules/engine-lint.js'
-import { Cursor, hasWords } from '../../sql/cursor.js'
+import { Cursor, hasWords, isWord } from '../../sql/cursor.js'
+import { tokenize, type Token } from '../../sql/tokenize.js'
 import { alteredColumn } from '../../sql/statement-shape.js'
 import { postgresSyntax } from '../sql/syntax.js'
 import { LOCK_RULES } from './lock-rules.js'
@@ -11,12 +12,15 @@ export const postgresLint: EngineLint = {
   commits: 'a file runs in a transaction of its own',
   controlsTransaction: ({ tokens }) => {
     const cursor = new Cursor(tokens)
-    return cursor.sees('END') || cursor.sees('ABORT') || cursor.sees('PREPARE', 'TRANSACTION')
+    const isControl = cursor.sees('END') || cursor.sees('ABORT') || cursor.sees('PREPARE', 'TRANSACTION')
+    return isControl || (cursor.sees('DO') && tokens.some(endsTransaction))
   },
   clientCommand: ({ tokens }) =>
     tokens.some(({ text, kind }) => kind === 'symbol' && text === '\\') ? { what: 'psql' } : undefined,
-  leavesTheDatabase: ({ tokens }) =>
-    new Cursor(tokens).sees('ALTER', 'SYSTEM') ? { what: 'server' } : undefined,
+  leavesTheDatabase: ({ tokens }) => {
+    if (new Cursor(tokens).sees('ALTER', 'SYSTEM')) return { what: 'server' }
+    return needsItsOwnTransaction(tokens) ? { what: 'subscription' } : undefined
+  },
   serverWide: ['DATABASE', 'TABLESPACE'],
   isNameTooLong: (name) => Buffer.byteLength(name) > 63,
   longestName: '63 bytes',
@@ -26,4 +30,35 @@ export const postgresLint: EngineLint = {
     return hasWords(change.slice(0, 1), 'TYPE') || hasWords(change.slice(0, 3), 'SET', 'DATA', 'TYPE')
   },
   primaryKey: 'locks',
+}
+
+/** Whether the body of a DO block ends the transaction that the file runs in. */
+function endsTransaction({ kind, text }: Token): boolean {
+  if (kind !== 'string') return false
+  const body = /^\$[^$]*\$/.test(text)
+    ? text.replaceAll(/^\$[^$]*\$|\$[^$]*\$$/g, '')
+    : text.replaceAll(/^[^']*'|'$/g, '').replaceAll("''", "'")
+  const tokens = tokenize(body, postgresSyntax).tokens.filter((token) => token.kind !== 'comment')
+  return tokens.some(
+    (token, at) =>
+      (isWord(token, 'COMMIT') || isWord(token, 'ROLLBACK')) &&
+      BEFORE_STATEMENT.some((word) => isWord(tokens[at - 1], word)),
+  )
+}
+
+const BEFORE_STATEMENT = [';', 'BEGIN', 'THEN', 'ELSE', 'LOOP']
+
+/** Whether a statement about a subscription also works on the other server. */
+function needsItsOwnTransaction(tokens: readonly Token[]): boolean {
+  const cursor = new Cursor(tokens)
+  const says = (option: string) => {
+    const at = tokens.findIndex((token) => isWord(token, option))
+    const value = tokens.slice(at + 1).find((token) => !isWord(token, '='))
+    return at >= 0 && ['FALSE', 'OFF', '0'].some((no) => isWord(value, no) || value?.text === no)
+  }
+  if (cursor.take('CREATE', 'SUBSCRIPTION')) return !says('CREATE_SLOT') && !says('CONNECT')
+  if (!cursor.take('ALTER', 'SUBSCRIPTION')) return false
+  if (hasWords(tokens, 'REFRESH', 'PUBLICATION')) return true
+  const changes = ['SET', 'ADD', 'DROP'].some((verb) => hasWords(tokens, verb, 'PUBLICATION'))
+  return changes && !says('REFRESH')
 }

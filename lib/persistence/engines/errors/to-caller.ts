@@ -12,25 +12,25 @@ import { abortedBy, retryable } from './deadlock-retries.js'
 import { driverErrors } from './driver-errors.js'
 
 /** What is known of the indexes of a table. */
-interface TableIndexes {
+export interface TableIndexes {
   conflict(error: unknown): ErrConflict | Internal
   tooLong(error: unknown): InvalidArgument | undefined
   unfit(error: unknown): InvalidArgument | undefined
-  missing(error: unknown): InvalidArgument | ErrPreconditionFailed | undefined
+  missing(error: unknown, isReferring?: boolean): InvalidArgument | ErrPreconditionFailed | undefined
 }
 
 /**
  * What a caller is told of a failure: never a driver's error as it is, which carries SQL and values.
  * @param indexes - those of the table that was written, where it is known.
- * @param isReferring - whether values were written that may refer to other rows.
+ * @param isReferring - whether values were written that may refer to other rows; undefined if not known.
  */
-export function toCaller(error: unknown, indexes?: TableIndexes, isReferring = false): unknown {
+export function toCaller(error: unknown, indexes?: TableIndexes, isReferring?: boolean): unknown {
   if (isInstance(error, AshlarError) || isInstance(error, TypeError)) return readable(error)
   const violated = constraintError(error)
   if (violated !== undefined) {
     if (indexes === undefined) return violated
     if (isInstance(violated, ErrConflict)) return indexes.conflict(error)
-    return (isReferring ? indexes.missing(error) : undefined) ?? violated
+    return indexes.missing(error, isReferring) ?? violated
   }
   if (retryable(error)) return abortedBy(error)
   const tooLong = indexes?.tooLong(error)

@@ -14,6 +14,8 @@ type RawResult = Awaited<ReturnType<BetterSqlite3QueryRunner['query']>>
 export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
   #lease: SqliteLease | undefined
   #isMigrating = false
+  /** By table, the rows that referred to a missing row before the migration; undefined if not countable. */
+  #violations: ReadonlyMap<string, number> | undefined
 
   constructor(private readonly sqlite: SqliteDriver) {
     super(sqlite)
@@ -39,7 +41,9 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
     }
   }
 
+  /** @throws TypeError for a migration after which more rows refer to a missing row. */
   override async commitTransaction(): Promise<void> {
+    if (this.#isMigrating && this.transactionDepth === 1) await this.#checkForeignKeys()
     await super.commitTransaction()
     await this.#letGo()
   }
@@ -65,6 +69,8 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
   override async beforeMigration(): Promise<void> {
     await this.#hold()
     this.#isMigrating = true
+    // A foreign key to columns that are not unique cannot be checked. The migration may be what corrects it.
+    this.#violations = await this.#foreignKeyViolations().catch(() => undefined)
     await this.query('PRAGMA foreign_keys = OFF')
   }
 
@@ -143,6 +149,24 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
     return this.query(`PRAGMA ${database === undefined ? '' : `"${database}".`}${pragma}("${table}")`)
   }
 
+  async #checkForeignKeys(): Promise<void> {
+    const before = this.#violations
+    if (before === undefined) return
+    const broken = [...(await this.#foreignKeyViolations())].filter(
+      ([table, rows]) => rows > (before.get(table) ?? 0),
+    )
+    if (broken.length === 0) return
+    const texts = broken.map(([table, rows]) => `${table} has ${rows} such ${rows === 1 ? 'row' : 'rows'}`)
+    throw new TypeError(
+      `the migration is rolled back, because rows refer to rows that it removes or does not write (${texts.join(', ')}): correct it, and list the rows with PRAGMA foreign_key_check before its end`,
+    )
+  }
+
+  async #foreignKeyViolations(): Promise<ReadonlyMap<string, number>> {
+    const { rows } = await (this.#lease ?? this.#leases).run(VIOLATIONS, [], 'array')
+    return new Map((rows as unknown[][]).map(([table, count]) => [String(table), Number(count)]))
+  }
+
   async #hold(): Promise<void> {
     this.#lease ??= await this.#leases.lease()
   }
@@ -159,6 +183,8 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
     throw new TypeError('the DataSource is not initialized: await dataSource.initialize() first')
   }
 }
+
+const VIOLATIONS = 'SELECT "table", COUNT(*) FROM pragma_foreign_key_check GROUP BY "table"'
 
 /** Errors of the framework (busy, cancelled) and programming mistakes are not wrapped. */
 const isDriverError = (error: Error): boolean =>

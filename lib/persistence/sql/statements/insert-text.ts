@@ -40,12 +40,11 @@ export function insertText(
 ): string {
   const text = new Placeholders(dialect)
   const [begin, from] = takenFrom(text, parents)
-  const { entityFields, key } = model
+  const { entityFields } = model
   const names = fields.map((field) => dialect.quote(field.column)).join(', ')
   const values = fields.map((field) => text.bind(field)).join(', ')
-  const how = key.isMinted === true && fields.includes(key) ? dialect.minting.overriding : ''
   const source = from === '' ? `VALUES (${values})` : `SELECT ${values} FROM ${from}`
-  const row = fields.length === 0 ? dialect.minting.alone : `(${names}) ${how}${source}`
+  const row = fields.length === 0 ? dialect.minting.alone : `(${names}) ${source}`
   const insert = `INSERT INTO ${table} ${row}`
   const read = newColumns(model, dialect)
   // Whether a parent is missing is told by what it returns, too.

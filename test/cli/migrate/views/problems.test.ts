@@ -241,6 +241,7 @@ const ADVICES: Samples<Advice> = {
   concurrentTimeout: [{ ms: 900_000 }],
   otherSchema: [{ schema: 'shop' }],
   readBySearch: [{}],
+  dependedOn: [{}],
   login: [{}],
   mayNotConnect: [{}],
   noSuchDatabase: [{}],

@@ -288,6 +288,23 @@ describeOn('SqliteDataSource', engines, ({ name }) => {
       expect(await migrated.query("SELECT name FROM sqlite_master WHERE name = 'half'")).to.deep.equal([])
     })
 
+    it('rolls a migration back after which rows refer to missing rows, and counts no earlier ones', async () => {
+      const migrated = await open({ migrations: [Orphaning0000000000001], logger: 'debug' })
+      for (const statement of [
+        'CREATE TABLE parents (id INTEGER PRIMARY KEY)',
+        'CREATE TABLE children (parent INTEGER REFERENCES parents (id))',
+        'INSERT INTO parents (id) VALUES (1)',
+        'INSERT INTO children (parent) VALUES (1)',
+      ])
+        await migrated.query(statement)
+      await rejection(migrated.runMigrations(), TypeError, 'children has 1 such row')
+      expect(await migrated.query('SELECT id FROM parents')).to.deep.equal([{ id: 1 }])
+      await migrated.query('PRAGMA foreign_keys = OFF')
+      await migrated.query('DELETE FROM parents')
+      await migrated.query('PRAGMA foreign_keys = ON')
+      expect(await migrated.runMigrations()).to.have.length(1)
+    })
+
     it('lets nobody in while a migration has foreign keys off', async () => {
       const runner = dataSource.createQueryRunner()
       await runner.beforeMigration()
@@ -493,6 +510,13 @@ class Failing0000000000001 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query('CREATE TABLE half (id INTEGER PRIMARY KEY)')
     await runner.query('CREATE TABLE half (id INTEGER PRIMARY KEY)')
+  }
+  async down(): Promise<void> {}
+}
+
+class Orphaning0000000000001 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('DELETE FROM parents')
   }
   async down(): Promise<void> {}
 }

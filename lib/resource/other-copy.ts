@@ -1,0 +1,18 @@
+import { otherCopyOf } from '../../decorators/entity-facts.js'
+import { DeclarationError, inEntity, problem } from '../errors.js'
+
+/** @throws DeclarationError for a class that another copy of this package has decorated. */
+export function refuseOtherCopy(entity: object & { readonly name: string }): void {
+  const copies = otherCopyOf(entity)
+  if (copies === undefined) return
+  const found = problem(
+    'entity',
+    `${entity.name} is declared with the copy of ashlar in ${folderOf(copies.its)}, and this program uses the copy in ${folderOf(copies.ours)}`,
+    'install ashlar once (npm ls ashlar lists the copies), or run the program of the same copy, such as npx ashlar in the folder of the project',
+  )
+  throw new DeclarationError(entity.name, inEntity(entity, [found]))
+}
+
+/** The folder of the package that a file of the decorators is in. */
+const folderOf = (file: string): string =>
+  decodeURIComponent(new URL(file).pathname).replace(/(\/dist[^/]*)?\/decorators\/[^/]*$/, '')
