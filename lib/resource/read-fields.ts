@@ -5,9 +5,9 @@ import { type ColumnType, getMetadataArgsStorage } from 'typeorm'
 import { ColumnNames, hiddenProperty, strategyOf } from '../../decorators/columns/column-naming.js'
 import { namedFields } from '../../decorators/columns/fields-by-property.js'
 import { secretColumns } from '../../decorators/columns/secret-columns.js'
-import { referenceColumns } from '../../decorators/relations/reference-columns.js'
+import { referenceColumns, withTypeOfKey } from '../../decorators/relations/reference-columns.js'
 import { lineage, type EntityFacts } from '../../decorators/entity-facts.js'
-import { tenantDeclared, type TenantDeclaration } from '../../decorators/tenant-scoped.js'
+import { OF_CLASSES, tenantDeclared, type TenantDeclaration } from '../../decorators/tenant-scoped.js'
 import type { EntityClass } from './resource-model.js'
 import {
   defaultOf,
@@ -75,12 +75,13 @@ export function readFields(
       columns.set(column.propertyName, asDeclared(column, facts))
   const strategy = strategyOf(facts.resource?.naming)
   const columnNames = new ColumnNames(strategy)
-  const declaredOnes = declaredRelations(
-    entity,
-    new Set([...refused, ...internal]),
-    columnNames,
-    strategy !== undefined,
-  )
+  const tenant = tenantDeclared(entity)
+  const references = referenceColumns(classes, tenant, columnNames, OF_CLASSES)
+  for (const [property, column] of columns) {
+    const options = withTypeOfKey(column.options, references.get(columnNames.of(column))?.column)
+    if (options !== column.options) columns.set(property, { ...column, options })
+  }
+  const declaredOnes = declaredRelations(entity, new Set([...refused, ...internal]), columnNames)
   problems.push(...declaredOnes.problems)
   const made = new Map(declaredOnes.hidden.map((one) => [one.args.propertyName, one]))
   for (const [property, { args }] of made) if (!columns.has(property)) columns.set(property, args)
@@ -97,8 +98,6 @@ export function readFields(
   )
   const { inMessage, protoOf } = names
   const hidden = secretColumns(facts.properties)
-  const tenant = tenantDeclared(entity)
-  const references = referenceColumns(classes, tenant, columnNames, { lineage, tenantOf: tenantDeclared })
 
   const read: Field[] = []
   for (const [property, column] of columns) {
