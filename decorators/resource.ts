@@ -19,7 +19,10 @@ import { declaredClass } from '../lib/resource/kinds/declared-kind.js'
 export interface ResourceOptions {
   /** The proto message of the entity. Without one, proto names are the property names in snake_case. */
   readonly message?: DescMessage
-  /** Resource type in authorization rules. Default: the class name in snake_case. */
+  /**
+   * Resource type in authorization rules. Default: the class name in snake_case: `widget` of `Widget` and of
+   * `WidgetEntity`.
+   */
   readonly type?: string
   /**
    * All tenants share the entities: a caller with a grant can reach every row. A resource declares this, or

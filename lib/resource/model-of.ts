@@ -5,7 +5,6 @@ import { inheritedFacts, lineage, type EntityFacts } from '../../decorators/enti
 import { internalOf } from '../../decorators/property-mapping.js'
 import { tenantDeclared } from '../../decorators/tenant-scoped.js'
 import { codeNames } from './code-names.js'
-import { snakeCase } from '../text/snake-case.js'
 import { DeclarationError, inEntity, problem, type Problem, propertyProblem } from '../errors.js'
 import { kindOf } from './kinds/kinds.js'
 import { timestamp } from './kinds/timestamp.js'
@@ -23,6 +22,7 @@ import { keyPartOf } from './keys/key-part.js'
 import { resourceKeys } from './keys/resource-keys.js'
 import type { FieldNames } from './fields/proto-names.js'
 import { ownershipProblems } from './ownership.js'
+import { typeOfClass } from './resource-type.js'
 import type { CredentialField, EntityClass, ResourceModel, SecretField } from './resource-model.js'
 import { searchModelOf } from './search/search-model.js'
 import { listenerProblems, listenersOf } from './typeorm/declared-hooks.js'
@@ -106,7 +106,7 @@ function build(entity: EntityClass<object>): ResourceModel {
   const byProto = new Map(entityFields.map((field) => [field.proto, field]))
   const withRole = (role: Role) => fields.find((field) => field.role === role)
   const tenant = withRole('tenant')
-  const type = facts.resource.type ?? snakeCase(entity.name)
+  const type = facts.resource.type ?? typeOfClass(entity.name)
   const create = computing(entity, computed)
   const defaulted = entityFields.filter((field) => field.default !== undefined && !field.nullable)
   const { toMessage, write, outputs, fromMessage } =

@@ -12,7 +12,7 @@ import { collated } from '../conformance/repository/open-subject.js'
 import { type LogRecord, recordingLogger } from '../support/servers/server.js'
 import { Note } from '../support/entities/specimen.js'
 
-@Resource({ message: NoteSchema })
+@Resource({ message: NoteSchema, type: 'note' })
 @Entity('notes')
 class OwnNote {
   @PrimaryColumn() name!: string
@@ -21,7 +21,7 @@ class OwnNote {
   @Column() accountId!: string
 }
 
-@Resource({ message: NoteSchema })
+@Resource({ message: NoteSchema, type: 'note' })
 @Entity('notes')
 @TenantScoped()
 class ScopedNote {
@@ -75,7 +75,7 @@ describeOn('a server that starts', backends, (backend) => {
         const { outcome, warnings: logged } = await started(notes as Repository<object>)
         expect(outcome).to.equal('served')
         expect(logged.map(({ message }) => message)).to.deep.equal(warnings)
-        for (const { fields } of logged) expect(fields).to.deep.equal({ resource: 'own_note' })
+        for (const { fields } of logged) expect(fields).to.deep.equal({ resource: 'note' })
       } finally {
         await close()
       }
@@ -159,5 +159,19 @@ describe('a server that starts', () => {
     const memory = new (memoryRepositoryOf(Note))()
     expect(memory).to.not.have.property('startUpCheck')
     expect((await started(memory)).outcome).to.equal('served')
+  })
+
+  it('rejects a repository whose type the rules of its standard methods do not name', async () => {
+    @Resource({ message: NoteSchema, shared: true })
+    @Entity('remarks')
+    class RemarkEntity {
+      @PrimaryColumn() name!: string
+      @Column() text!: string
+      @Column() stars!: number
+    }
+    const { outcome } = await started(new (memoryRepositoryOf(RemarkEntity))())
+    expect(outcome).to.match(
+      /specimens\.v1\.NoteService: the rules of .*GetNote.* name the resource "note", but the repository stores RemarkEntity, whose type is "remark"/,
+    )
   })
 })
