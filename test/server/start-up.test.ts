@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { Column, Entity, EventSubscriber, PrimaryColumn } from 'typeorm'
+import { BeforeInsert, Column, Entity, EventSubscriber, PrimaryColumn } from 'typeorm'
 import { Resource, TenantScoped } from '../../decorators/index.js'
 import { createTables } from '../../lib/persistence/schema/create-tables.js'
 import type { Repository } from '../../lib/persistence/contract/repository.js'
@@ -173,5 +173,56 @@ describe('a server that starts', () => {
     expect(outcome).to.match(
       /specimens\.v1\.NoteService: the rules of .*GetNote.* name the resource "note", but the repository stores RemarkEntity, whose type is "remark"/,
     )
+  })
+
+  it('rejects a Create that cannot fill a column, unless a hook, a subscriber or an override may', async () => {
+    @Resource({ message: NoteSchema, type: 'note', shared: true })
+    @Entity('signed_notes')
+    class SignedNote {
+      @PrimaryColumn() name!: string
+      @Column() text!: string
+      @Column() stars!: number
+      @Column() signedAt!: Date
+      @Column('decimal') price!: string
+    }
+    @Resource({ message: NoteSchema, type: 'note', shared: true })
+    @Entity('heard_notes')
+    class HeardNote extends SignedNote {
+      @BeforeInsert() sign() {
+        this.signedAt = new Date()
+      }
+    }
+    @EventSubscriber()
+    class Signer {
+      listenTo() {
+        return SignedNote
+      }
+      beforeInsert() {}
+    }
+    class Overriding extends repositoryOf(SignedNote) {
+      override create(note: Partial<SignedNote>) {
+        return super.create({ ...note, signedAt: new Date() })
+      }
+    }
+    const outcomeOf = async (
+      made: (dataSource: SqliteDataSource) => Repository<object>,
+      subscribers: (typeof Signer)[] = [],
+    ) => {
+      const entities = [SignedNote, HeardNote]
+      const dataSource = new SqliteDataSource({ database: ':memory:', entities, subscribers })
+      await dataSource.initialize()
+      const { outcome } = await started(made(dataSource))
+      await dataSource.destroy()
+      return outcome
+    }
+    const plain = (dataSource: SqliteDataSource) => new (repositoryOf(SignedNote))(dataSource)
+    const unfilled = ['price', 'signedAt'].map(
+      (property) =>
+        `SignedNote: ${property}: its column is NOT NULL, and nothing fills it in a Create: give the column a default, make it nullable, set it in @BeforeInsert(), or override create()`,
+    )
+    expect(await outcomeOf(plain)).to.equal(`server: 2 problem(s)\n  - ${unfilled.join('\n  - ')}`)
+    expect(await outcomeOf(plain, [Signer])).to.equal('served')
+    expect(await outcomeOf((dataSource) => new (repositoryOf(HeardNote))(dataSource))).to.equal('served')
+    expect(await outcomeOf((dataSource) => new Overriding(dataSource) as never)).to.equal('served')
   })
 })

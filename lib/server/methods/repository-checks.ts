@@ -1,5 +1,6 @@
 import { inEntity, problem, type Problem } from '../../errors.js'
 import type { Repository } from '../../persistence/contract/repository.js'
+import { isOverridden } from '../../persistence/repository/repository-view.js'
 import type { Authorizer } from '../authz/authorizer.js'
 import { typeOf } from '../authz/resource-template.js'
 import type { RuleSet } from '../authz/rules.js'
@@ -10,6 +11,7 @@ import type { Registry } from './registry.js'
 /** The reasons why the repositories cannot be served, one text each. Less serious findings are logged. */
 export async function repositoryProblems(
   repositories: Iterable<Repository<object>>,
+  registry: Registry,
   logger: Logger,
 ): Promise<Problem[]> {
   const problems: Problem[] = []
@@ -20,8 +22,11 @@ export async function repositoryProblems(
   }))
   for (const { repository, findings } of await Promise.all(asked)) {
     const { model } = repository
-    const { problems: found, warnings } = findings
+    const { problems: found, warnings, unfilled = [] } = findings
     problems.push(...inEntity(model.entity, found, true))
+    const creates = registry.standardMethods(model, 'create').filter((one) => one.repository === repository)
+    if (creates.some(({ isOwn }) => !isOwn) && !isOverridden(repository, 'create'))
+      problems.push(...inEntity(model.entity, unfilled, true))
     for (const warning of [...tenancyWarnings(repository), ...warnings]) {
       // All repositories of a DataSource report its warnings.
       if (!warned.has(warning)) logger.warn({ resource: model.type }, warning)

@@ -4,51 +4,56 @@
 
 // The gRPC health checking protocol, as every gRPC load balancer speaks it.
 
-import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
-import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
-import type { Message } from "@bufbuild/protobuf";
+import type { GenEnum, GenFile, GenMessage, GenService } from '@bufbuild/protobuf/codegenv2'
+import { enumDesc, fileDesc, messageDesc, serviceDesc } from '@bufbuild/protobuf/codegenv2'
+import type { Message } from '@bufbuild/protobuf'
 
 /**
  * Describes the file grpc/health/v1/health.proto.
  */
-export const file_grpc_health_v1_health: GenFile = /*@__PURE__*/
-  fileDesc("ChtncnBjL2hlYWx0aC92MS9oZWFsdGgucHJvdG8SDmdycGMuaGVhbHRoLnYxIiUKEkhlYWx0aENoZWNrUmVxdWVzdBIPCgdzZXJ2aWNlGAEgASgJIqkBChNIZWFsdGhDaGVja1Jlc3BvbnNlEkEKBnN0YXR1cxgBIAEoDjIxLmdycGMuaGVhbHRoLnYxLkhlYWx0aENoZWNrUmVzcG9uc2UuU2VydmluZ1N0YXR1cyJPCg1TZXJ2aW5nU3RhdHVzEgsKB1VOS05PV04QABILCgdTRVJWSU5HEAESDwoLTk9UX1NFUlZJTkcQAhITCg9TRVJWSUNFX1VOS05PV04QAyITChFIZWFsdGhMaXN0UmVxdWVzdCKuAQoSSGVhbHRoTGlzdFJlc3BvbnNlEkIKCHN0YXR1c2VzGAEgAygLMjAuZ3JwYy5oZWFsdGgudjEuSGVhbHRoTGlzdFJlc3BvbnNlLlN0YXR1c2VzRW50cnkaVAoNU3RhdHVzZXNFbnRyeRILCgNrZXkYASABKAkSMgoFdmFsdWUYAiABKAsyIy5ncnBjLmhlYWx0aC52MS5IZWFsdGhDaGVja1Jlc3BvbnNlOgI4ATL9AQoGSGVhbHRoElAKBUNoZWNrEiIuZ3JwYy5oZWFsdGgudjEuSGVhbHRoQ2hlY2tSZXF1ZXN0GiMuZ3JwYy5oZWFsdGgudjEuSGVhbHRoQ2hlY2tSZXNwb25zZRJSCgVXYXRjaBIiLmdycGMuaGVhbHRoLnYxLkhlYWx0aENoZWNrUmVxdWVzdBojLmdycGMuaGVhbHRoLnYxLkhlYWx0aENoZWNrUmVzcG9uc2UwARJNCgRMaXN0EiEuZ3JwYy5oZWFsdGgudjEuSGVhbHRoTGlzdFJlcXVlc3QaIi5ncnBjLmhlYWx0aC52MS5IZWFsdGhMaXN0UmVzcG9uc2ViBnByb3RvMw");
+export const file_grpc_health_v1_health: GenFile =
+  /*@__PURE__*/
+  fileDesc(
+    'ChtncnBjL2hlYWx0aC92MS9oZWFsdGgucHJvdG8SDmdycGMuaGVhbHRoLnYxIiUKEkhlYWx0aENoZWNrUmVxdWVzdBIPCgdzZXJ2aWNlGAEgASgJIqkBChNIZWFsdGhDaGVja1Jlc3BvbnNlEkEKBnN0YXR1cxgBIAEoDjIxLmdycGMuaGVhbHRoLnYxLkhlYWx0aENoZWNrUmVzcG9uc2UuU2VydmluZ1N0YXR1cyJPCg1TZXJ2aW5nU3RhdHVzEgsKB1VOS05PV04QABILCgdTRVJWSU5HEAESDwoLTk9UX1NFUlZJTkcQAhITCg9TRVJWSUNFX1VOS05PV04QAyITChFIZWFsdGhMaXN0UmVxdWVzdCKuAQoSSGVhbHRoTGlzdFJlc3BvbnNlEkIKCHN0YXR1c2VzGAEgAygLMjAuZ3JwYy5oZWFsdGgudjEuSGVhbHRoTGlzdFJlc3BvbnNlLlN0YXR1c2VzRW50cnkaVAoNU3RhdHVzZXNFbnRyeRILCgNrZXkYASABKAkSMgoFdmFsdWUYAiABKAsyIy5ncnBjLmhlYWx0aC52MS5IZWFsdGhDaGVja1Jlc3BvbnNlOgI4ATL9AQoGSGVhbHRoElAKBUNoZWNrEiIuZ3JwYy5oZWFsdGgudjEuSGVhbHRoQ2hlY2tSZXF1ZXN0GiMuZ3JwYy5oZWFsdGgudjEuSGVhbHRoQ2hlY2tSZXNwb25zZRJSCgVXYXRjaBIiLmdycGMuaGVhbHRoLnYxLkhlYWx0aENoZWNrUmVxdWVzdBojLmdycGMuaGVhbHRoLnYxLkhlYWx0aENoZWNrUmVzcG9uc2UwARJNCgRMaXN0EiEuZ3JwYy5oZWFsdGgudjEuSGVhbHRoTGlzdFJlcXVlc3QaIi5ncnBjLmhlYWx0aC52MS5IZWFsdGhMaXN0UmVzcG9uc2ViBnByb3RvMw',
+  )
 
 /**
  * @generated from message grpc.health.v1.HealthCheckRequest
  */
-export type HealthCheckRequest = Message<"grpc.health.v1.HealthCheckRequest"> & {
+export type HealthCheckRequest = Message<'grpc.health.v1.HealthCheckRequest'> & {
   /**
    * Full service name; empty asks for the whole server.
    *
    * @generated from field: string service = 1;
    */
-  service: string;
-};
+  service: string
+}
 
 /**
  * Describes the message grpc.health.v1.HealthCheckRequest.
  * Use `create(HealthCheckRequestSchema)` to create a new message.
  */
-export const HealthCheckRequestSchema: GenMessage<HealthCheckRequest> = /*@__PURE__*/
-  messageDesc(file_grpc_health_v1_health, 0);
+export const HealthCheckRequestSchema: GenMessage<HealthCheckRequest> =
+  /*@__PURE__*/
+  messageDesc(file_grpc_health_v1_health, 0)
 
 /**
  * @generated from message grpc.health.v1.HealthCheckResponse
  */
-export type HealthCheckResponse = Message<"grpc.health.v1.HealthCheckResponse"> & {
+export type HealthCheckResponse = Message<'grpc.health.v1.HealthCheckResponse'> & {
   /**
    * @generated from field: grpc.health.v1.HealthCheckResponse.ServingStatus status = 1;
    */
-  status: HealthCheckResponse_ServingStatus;
-};
+  status: HealthCheckResponse_ServingStatus
+}
 
 /**
  * Describes the message grpc.health.v1.HealthCheckResponse.
  * Use `create(HealthCheckResponseSchema)` to create a new message.
  */
-export const HealthCheckResponseSchema: GenMessage<HealthCheckResponse> = /*@__PURE__*/
-  messageDesc(file_grpc_health_v1_health, 1);
+export const HealthCheckResponseSchema: GenMessage<HealthCheckResponse> =
+  /*@__PURE__*/
+  messageDesc(file_grpc_health_v1_health, 1)
 
 /**
  * @generated from enum grpc.health.v1.HealthCheckResponse.ServingStatus
@@ -78,40 +83,42 @@ export enum HealthCheckResponse_ServingStatus {
 /**
  * Describes the enum grpc.health.v1.HealthCheckResponse.ServingStatus.
  */
-export const HealthCheckResponse_ServingStatusSchema: GenEnum<HealthCheckResponse_ServingStatus> = /*@__PURE__*/
-  enumDesc(file_grpc_health_v1_health, 1, 0);
+export const HealthCheckResponse_ServingStatusSchema: GenEnum<HealthCheckResponse_ServingStatus> =
+  /*@__PURE__*/
+  enumDesc(file_grpc_health_v1_health, 1, 0)
 
 /**
  * @generated from message grpc.health.v1.HealthListRequest
  */
-export type HealthListRequest = Message<"grpc.health.v1.HealthListRequest"> & {
-};
+export type HealthListRequest = Message<'grpc.health.v1.HealthListRequest'> & {}
 
 /**
  * Describes the message grpc.health.v1.HealthListRequest.
  * Use `create(HealthListRequestSchema)` to create a new message.
  */
-export const HealthListRequestSchema: GenMessage<HealthListRequest> = /*@__PURE__*/
-  messageDesc(file_grpc_health_v1_health, 2);
+export const HealthListRequestSchema: GenMessage<HealthListRequest> =
+  /*@__PURE__*/
+  messageDesc(file_grpc_health_v1_health, 2)
 
 /**
  * @generated from message grpc.health.v1.HealthListResponse
  */
-export type HealthListResponse = Message<"grpc.health.v1.HealthListResponse"> & {
+export type HealthListResponse = Message<'grpc.health.v1.HealthListResponse'> & {
   /**
    * By full service name; the empty name is the whole server.
    *
    * @generated from field: map<string, grpc.health.v1.HealthCheckResponse> statuses = 1;
    */
-  statuses: { [key: string]: HealthCheckResponse };
-};
+  statuses: { [key: string]: HealthCheckResponse }
+}
 
 /**
  * Describes the message grpc.health.v1.HealthListResponse.
  * Use `create(HealthListResponseSchema)` to create a new message.
  */
-export const HealthListResponseSchema: GenMessage<HealthListResponse> = /*@__PURE__*/
-  messageDesc(file_grpc_health_v1_health, 3);
+export const HealthListResponseSchema: GenMessage<HealthListResponse> =
+  /*@__PURE__*/
+  messageDesc(file_grpc_health_v1_health, 3)
 
 /**
  * @generated from service grpc.health.v1.Health
@@ -121,26 +128,24 @@ export const Health: GenService<{
    * @generated from rpc grpc.health.v1.Health.Check
    */
   check: {
-    methodKind: "unary";
-    input: typeof HealthCheckRequestSchema;
-    output: typeof HealthCheckResponseSchema;
-  },
+    methodKind: 'unary'
+    input: typeof HealthCheckRequestSchema
+    output: typeof HealthCheckResponseSchema
+  }
   /**
    * @generated from rpc grpc.health.v1.Health.Watch
    */
   watch: {
-    methodKind: "server_streaming";
-    input: typeof HealthCheckRequestSchema;
-    output: typeof HealthCheckResponseSchema;
-  },
+    methodKind: 'server_streaming'
+    input: typeof HealthCheckRequestSchema
+    output: typeof HealthCheckResponseSchema
+  }
   /**
    * @generated from rpc grpc.health.v1.Health.List
    */
   list: {
-    methodKind: "unary";
-    input: typeof HealthListRequestSchema;
-    output: typeof HealthListResponseSchema;
-  },
-}> = /*@__PURE__*/
-  serviceDesc(file_grpc_health_v1_health, 0);
-
+    methodKind: 'unary'
+    input: typeof HealthListRequestSchema
+    output: typeof HealthListResponseSchema
+  }
+}> = /*@__PURE__*/ serviceDesc(file_grpc_health_v1_health, 0)
