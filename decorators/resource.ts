@@ -4,7 +4,7 @@ import { onClass, wordStandardProperties } from './apply.js'
 import { declare, declareProperty, inheritedFacts, lineage } from './entity-facts.js'
 import { completeJoinColumns } from './relations/join-columns.js'
 import { internalOf } from './property-mapping.js'
-import { referenceColumns } from './relations/reference-columns.js'
+import { referenceColumns, withTypeOfKey } from './relations/reference-columns.js'
 import { fieldsByProperty, namedFields } from './columns/fields-by-property.js'
 import { ColumnNames, type ResourceNaming, strategyOf } from './columns/column-naming.js'
 import { generatedNumbers, takeGeneratedUuids } from './columns/generated-values.js'
@@ -12,14 +12,17 @@ import { keepTimes, propertyOfTime } from './columns/kept-times.js'
 import { ownOptions } from './columns/own-options.js'
 import { secretColumns } from './columns/secret-columns.js'
 import { manageColumn } from './columns/managed-column.js'
-import { tenantDeclared } from './tenant-scoped.js'
+import { OF_CLASSES, tenantDeclared } from './tenant-scoped.js'
 import { declaredClass } from '../lib/resource/kinds/declared-kind.js'
 
 /** Options of `@Resource()`. */
 export interface ResourceOptions {
   /** The proto message of the entity. Without one, proto names are the property names in snake_case. */
   readonly message?: DescMessage
-  /** Resource type in authorization rules. Default: the class name in snake_case. */
+  /**
+   * Resource type in authorization rules. Default: the class name in snake_case: `widget` of `Widget` and of
+   * `WidgetEntity`.
+   */
   readonly type?: string
   /**
    * All tenants share the entities: a caller with a grant can reach every row. A resource declares this, or
@@ -128,10 +131,7 @@ export function Resource(options: ResourceOptions = {}): ClassDecorator {
     if (facts.expirable !== undefined && !has(entity, expired))
       Column({ ...nullableTime, ...(strategy === undefined && { name: 'expire_time' }) })(prototype, expired)
     const secrets = secretColumns(facts.properties)
-    const references =
-      strategy === undefined
-        ? referenceColumns(classes, tenant, names, { lineage, tenantOf: tenantDeclared })
-        : new Set<string>()
+    const references = referenceColumns(classes, tenant, names, OF_CLASSES)
     const declared = new Set(columnsOf(entity).map(({ propertyName }) => propertyName))
     const inMessage = fieldsByProperty(fieldsOf(options.message), named, declared)
     for (const { options: column, propertyName, target } of columnsOf(entity)) {
@@ -156,14 +156,14 @@ export function Resource(options: ResourceOptions = {}): ClassDecorator {
       } else if (secrets.has(propertyName))
         column.name ??= strategy.columnName(secrets.get(propertyName)?.name ?? '', undefined, [])
       if (strategy !== undefined && role !== 'tags' && !isUnknown) continue
+      const reference = references.get(names.of({ propertyName, options: column }))
       const told = manageColumn(column, {
         property: propertyName,
         isTags: role === 'tags',
-        isKeyPart:
-          references.has(column.name ?? '') || column.primary === true || propertyName === tenant.property,
+        isKeyPart: reference !== undefined || column.primary === true || propertyName === tenant.property,
         designType: declaredClass(designType, mintsNumber === true ? undefined : type),
         inMessage: inMessage.get(propertyName),
-        options: { ...column, type: type as ColumnType },
+        options: withTypeOfKey({ ...column, type: type as ColumnType }, reference?.column),
       })
       if (told === undefined && !isUnknown) continue
       declareProperty(owner, propertyName, { type })

@@ -1,6 +1,6 @@
 import { getMetadataArgsStorage } from 'typeorm'
 import { onClass, onProperty } from './apply.js'
-import { declaredReference } from './relations/reference-columns.js'
+import { declaredReference, type OfClasses } from './relations/reference-columns.js'
 import { ColumnNames, hiddenProperty, strategyOf } from './columns/column-naming.js'
 import { declare, declareProperty, inheritedFacts, lineage } from './entity-facts.js'
 
@@ -91,7 +91,10 @@ export function tenantDeclared(
     const column = held === undefined ? unheld : names.of(held)
     return { named, property, column, isRelation: false }
   }
-  const reference = declaredReference(relation, joinColumns.find(isOwn), { lineage, tenantOf: () => TENANTS })
+  const reference = declaredReference(relation, joinColumns.find(isOwn), {
+    ...OF_CLASSES,
+    tenantOf: () => TENANTS,
+  })
   const column = names.ofReference(reference, own) ?? hiddenProperty(property)
   const held = own.find((one) => names.of(one) === column)
   return { named, property: held?.propertyName ?? hiddenProperty(property), column, isRelation: true }
@@ -99,3 +102,10 @@ export function tenantDeclared(
 
 /** The table of tenants has no tenant. */
 const TENANTS = { property: '' }
+
+/** What the columns of references depend on. */
+export const OF_CLASSES: OfClasses = {
+  lineage,
+  tenantOf: tenantDeclared,
+  typeOf: (entity, property) => inheritedFacts(entity).properties.get(property)?.type,
+}

@@ -1,6 +1,7 @@
 import { getMetadataArgsStorage } from 'typeorm'
 import { snakeCase } from '../../lib/text/snake-case.js'
 import { keyColumns, type TenantColumns } from './key-columns.js'
+import { onTarget } from './target-class.js'
 
 type Storage = ReturnType<typeof getMetadataArgsStorage>
 type RelationArgs = Storage['relations'][number]
@@ -21,24 +22,15 @@ export function completeJoinColumns(
 ): void {
   const classes = new Set<unknown>(lineage(entity))
   for (const relation of getMetadataArgsStorage().relations) {
-    const { type, relationType } = relation
-    if (!classes.has(relation.target) || completed.has(relation)) continue
+    const { relationType } = relation
+    if (!classes.has(relation.target)) continue
     if (relationType !== 'many-to-one' && relationType !== 'one-to-one') continue
-    if (typeof type !== 'function') continue
-    completed.add(relation)
-    Object.assign(relation, {
-      type: () => {
-        const target = (type as () => unknown)()
-        if (typeof target !== 'function') return target
-        if (internal.has(relation.propertyName)) nameJoins(relation, target, lineage)
-        else complete(relation, entity, target, lineage, tenantOf)
-        return target
-      },
+    onTarget(relation, (target) => {
+      if (internal.has(relation.propertyName)) nameJoins(relation, target, lineage)
+      else complete(relation, entity, target, lineage, tenantOf)
     })
   }
 }
-
-const completed = new WeakSet<RelationArgs>()
 
 function complete(
   relation: RelationArgs,

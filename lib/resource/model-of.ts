@@ -5,12 +5,11 @@ import { inheritedFacts, lineage, type EntityFacts } from '../../decorators/enti
 import { internalOf } from '../../decorators/property-mapping.js'
 import { tenantDeclared } from '../../decorators/tenant-scoped.js'
 import { codeNames } from './code-names.js'
-import { snakeCase } from '../text/snake-case.js'
 import { DeclarationError, inEntity, problem, type Problem, propertyProblem } from '../errors.js'
 import { kindOf } from './kinds/kinds.js'
 import { timestamp } from './kinds/timestamp.js'
 import { checkValue } from './values/check-value.js'
-import { type Conversions, conversionsOf } from './values/conversions.js'
+import { type Conversions, conversionsOf, hasNoValue } from './values/conversions.js'
 import { computing, readComputed } from './read-computed.js'
 import type { Column, Columns, Field, Role } from './fields/field.js'
 import { decoratorProblems } from './decorator-options.js'
@@ -24,6 +23,7 @@ import { resourceKeys } from './keys/resource-keys.js'
 import type { FieldNames } from './fields/proto-names.js'
 import { refuseOtherCopy } from './other-copy.js'
 import { ownershipProblems } from './ownership.js'
+import { typeOfClass } from './resource-type.js'
 import type { CredentialField, EntityClass, ResourceModel, SecretField } from './resource-model.js'
 import { searchModelOf } from './search/search-model.js'
 import { listenerProblems, listenersOf } from './typeorm/declared-hooks.js'
@@ -49,24 +49,24 @@ export const isResource = (value: unknown): value is EntityClass<object> =>
 function build(entity: EntityClass<object>): ResourceModel {
   refuseOtherCopy(entity)
   const declared = inheritedFacts(entity)
-  const internal = internalOf(declared.properties)
-  const facts =
-    internal.size === 0
-      ? declared
-      : { ...declared, properties: new Map([...declared.properties].filter(([name]) => !internal.has(name))) }
+  const marked = internalOf(declared.properties)
+  const message = declared.resource?.message
   const tables = getMetadataArgsStorage().tables.filter(({ target }) => target === entity)
   const [declaredTable] = tables
-  const strategy = strategyOf(facts.resource?.naming)
+  const strategy = strategyOf(declared.resource?.naming)
   const table = (strategy ?? new DefaultNamingStrategy()).tableName(entity.name, declaredTable?.name)
-  if (facts.resource === undefined)
+  if (declared.resource === undefined)
     throw new DeclarationError(
       entity.name,
       inEntity(entity, [problem('entity', 'it is no resource', 'write @Resource() above the class')]),
     )
-  const ofDecorators = decoratorProblems(facts.calls)
+  const ofDecorators = decoratorProblems(declared.calls)
   if (ofDecorators.length > 0) throw new DeclarationError(entity.name, inEntity(entity, ofDecorators))
-  const message = facts.resource.message
-  const { fields, name, names, relations, problems, refused } = readFields(entity, facts, message, internal)
+  const first = readFields(entity, withoutProperties(declared, marked), message, marked)
+  const internal = new Set([...marked, ...first.unmanaged])
+  const facts = withoutProperties(declared, internal)
+  const { fields, name, names, relations, problems, refused } =
+    first.unmanaged.size === 0 ? first : readFields(entity, facts, message, internal)
   const all = [
     ...problems,
     ...internalProblems(entity, declared),
@@ -108,7 +108,7 @@ function build(entity: EntityClass<object>): ResourceModel {
   const byProto = new Map(entityFields.map((field) => [field.proto, field]))
   const withRole = (role: Role) => fields.find((field) => field.role === role)
   const tenant = withRole('tenant')
-  const type = facts.resource.type ?? snakeCase(entity.name)
+  const type = declared.resource.type ?? typeOfClass(entity.name)
   const create = computing(entity, computed)
   const defaulted = entityFields.filter((field) => field.default !== undefined && !field.nullable)
   const { toMessage, write, outputs, fromMessage } =
@@ -133,7 +133,7 @@ function build(entity: EntityClass<object>): ResourceModel {
       schema: declaredTable?.schema || undefined,
       database: declaredTable?.database || undefined,
     },
-    shape: facts.resource.shape ?? 'gorm',
+    shape: declared.resource.shape ?? 'gorm',
     strategy,
     message,
     fields,
@@ -147,10 +147,10 @@ function build(entity: EntityClass<object>): ResourceModel {
     tenantPart: tenant && keyPartOf(tenant),
     tenantInKey:
       tenant !== undefined &&
-      (facts.tenantScoped === true || facts.resource.existing === true) &&
+      (facts.tenantScoped === true || declared.resource.existing === true) &&
       key.isMinted !== true &&
       isPrimary(entity, tenant),
-    existing: facts.resource.existing === true,
+    existing: declared.resource.existing === true,
     isChangedByTable: fields.some(({ generated }) => generated === true),
     etag: withRole('etag'),
     createTime: withRole('createTime'),
@@ -170,6 +170,7 @@ function build(entity: EntityClass<object>): ResourceModel {
     writable: new Set(
       [...entityFields.filter((field) => field.writable), ...secrets].map(({ proto }) => proto),
     ),
+    required: message === undefined ? [] : entityFields.filter(isRequired),
     codeNames: ofCode.names,
     secrets,
     credentials,
@@ -197,6 +198,15 @@ function build(entity: EntityClass<object>): ResourceModel {
     },
   } satisfies ResourceModel)
 }
+
+/** Whether a client has to send a value: the column is NOT NULL, and its kind has no zero value. */
+const isRequired = (field: Field): boolean =>
+  field.exposed && field.role === 'plain' && field.nullIsZero !== true && hasNoValue(field)
+
+const withoutProperties = (facts: EntityFacts, left: ReadonlySet<string>): EntityFacts =>
+  left.size === 0
+    ? facts
+    : { ...facts, properties: new Map([...facts.properties].filter(([name]) => !left.has(name))) }
 
 const onceCalled = <T>(make: () => T): (() => T) => {
   let made: T | undefined

@@ -3,7 +3,7 @@ import { ColumnNames } from '../../decorators/columns/column-naming.js'
 import { lineage } from '../../decorators/entity-facts.js'
 import { keyColumns } from '../../decorators/relations/key-columns.js'
 import { declaredReference } from '../../decorators/relations/reference-columns.js'
-import { tenantDeclared } from '../../decorators/tenant-scoped.js'
+import { OF_CLASSES, tenantDeclared } from '../../decorators/tenant-scoped.js'
 import { isOwning } from './relations/relation.js'
 import type { ResourceModel } from './resource-model.js'
 
@@ -24,8 +24,7 @@ export function namedBy(
     const args = storage.relations.find(isOfRelation)
     if (args === undefined) continue
     const [join] = keyColumns(tenantDeclared(entity), storage.joinColumns.filter(isOfRelation))
-    const of = { lineage, tenantOf: tenantDeclared }
-    const name = names.ofReference(declaredReference(args, join, of), columns)
+    const name = names.ofReference(declaredReference(args, join, OF_CLASSES), columns)
     if (name !== undefined) named.set(relation.reference.property, name)
   }
   return named

@@ -5,9 +5,9 @@ import { type ColumnType, getMetadataArgsStorage } from 'typeorm'
 import { ColumnNames, hiddenProperty, strategyOf } from '../../decorators/columns/column-naming.js'
 import { namedFields } from '../../decorators/columns/fields-by-property.js'
 import { secretColumns } from '../../decorators/columns/secret-columns.js'
-import { referenceColumns } from '../../decorators/relations/reference-columns.js'
-import { lineage, type EntityFacts } from '../../decorators/entity-facts.js'
-import { tenantDeclared, type TenantDeclaration } from '../../decorators/tenant-scoped.js'
+import { referenceColumns, withTypeOfKey } from '../../decorators/relations/reference-columns.js'
+import { inheritedFacts, lineage, type EntityFacts } from '../../decorators/entity-facts.js'
+import { OF_CLASSES, tenantDeclared, type TenantDeclaration } from '../../decorators/tenant-scoped.js'
 import type { EntityClass } from './resource-model.js'
 import {
   defaultOf,
@@ -40,6 +40,7 @@ import { resourceAnnotation } from './names/resource-annotation.js'
 import { declaredRelations, relationsOf } from './relations/declared-relations.js'
 import type { Relation } from './relations/relation.js'
 import { typeormProblems } from './typeorm/problems.js'
+import { unmanagedProperties } from './typeorm/unmanaged.js'
 
 type ColumnArgs = ReturnType<typeof getMetadataArgsStorage>['columns'][number]
 
@@ -53,6 +54,8 @@ export interface FieldReading {
   readonly problems: readonly Problem[]
   /** Properties that are already refused as a whole. */
   readonly refused: ReadonlySet<string>
+  /** Properties without a field in the message that Ashlar cannot store, and need not. */
+  readonly unmanaged: ReadonlySet<string>
 }
 
 /**
@@ -68,6 +71,7 @@ export function readFields(
 ): FieldReading {
   const { problems: declared, properties: refused } = typeormProblems(entity, facts, internal)
   const problems = [...declared]
+  const unfit = new Set(declared.flatMap(({ property }) => property ?? []))
   const classes = new Set<unknown>(lineage(entity))
   const columns = new Map<string, ColumnArgs>()
   for (const column of getMetadataArgsStorage().columns)
@@ -75,13 +79,15 @@ export function readFields(
       columns.set(column.propertyName, asDeclared(column, facts))
   const strategy = strategyOf(facts.resource?.naming)
   const columnNames = new ColumnNames(strategy)
-  const declaredOnes = declaredRelations(
-    entity,
-    new Set([...refused, ...internal]),
-    columnNames,
-    strategy !== undefined,
-  )
+  const tenant = tenantDeclared(entity)
+  const references = referenceColumns(classes, tenant, columnNames, OF_CLASSES)
+  for (const [property, column] of columns) {
+    const options = withTypeOfKey(column.options, references.get(columnNames.of(column))?.column)
+    if (options !== column.options) columns.set(property, { ...column, options })
+  }
+  const declaredOnes = declaredRelations(entity, new Set([...refused, ...internal]), columnNames)
   problems.push(...declaredOnes.problems)
+  for (const { property } of declaredOnes.problems) if (property !== undefined) unfit.add(property)
   const made = new Map(declaredOnes.hidden.map((one) => [one.args.propertyName, one]))
   for (const [property, { args }] of made) if (!columns.has(property)) columns.set(property, args)
   const names = fieldNames(
@@ -97,15 +103,15 @@ export function readFields(
   )
   const { inMessage, protoOf } = names
   const hidden = secretColumns(facts.properties)
-  const tenant = tenantDeclared(entity)
-  const references = referenceColumns(classes, tenant, columnNames, { lineage, tenantOf: tenantDeclared })
 
   const read: Field[] = []
   for (const [property, column] of columns) {
     if (refused.has(property)) continue
+    const found = problems.length
     const isOfTypeorm = strategy !== undefined || facts.resource?.existing === true
     if (isOfTypeorm && column.options.type === 'simple-array') {
       problems.push(textListProblem(property))
+      unfit.add(property)
       continue
     }
     const ownField = hidden.has(property) ? undefined : inMessage.get(property)
@@ -142,20 +148,25 @@ export function readFields(
       const isOfRelation = ofRelation !== undefined
       problems.push(...fieldProblems(field, column.options, ownField, { ...part, isOfRelation }, isExisting))
     }
+    if (problems.length > found) unfit.add(property)
     problems.push(...misnamedColumn(property, name, field, tenant))
   }
   for (const [property, { role, default: make, mintsUuid, mintsNumber }] of facts.properties)
     if (make !== undefined && !columns.has(property)) problems.push(strayDefault(property, role))
     else if ((mintsUuid ?? mintsNumber) === true && !columns.has(property))
       problems.push(strayGenerated(property, mintsNumber))
-  problems.push(...renameProblems(facts, columns, read), ...namingProblems(facts, columns, read))
+  problems.push(...renameProblems(facts, columns, read))
+  for (const wrong of namingProblems(facts, columns, read)) {
+    problems.push(wrong)
+    if (wrong.property !== undefined) unfit.add(wrong.property)
+  }
   const { name, fields, problems: unnamed } = namePatternOf(message, read)
   problems.push(...unnamed)
-  const { relations, problems: unfit } = relationsOf(declaredOnes.relations, fields, protoOf)
+  const { relations, problems: ofRelations } = relationsOf(declaredOnes.relations, fields, protoOf)
   const apart = decoratedOf(facts)
     .filter((property) => !columns.has(property))
     .map((property) => ({ property, proto: protoOf(property) }))
-  problems.push(...unfit, ...columnNameProblems(read), ...fieldNameProblems([...read, ...apart]))
+  problems.push(...ofRelations, ...columnNameProblems(read), ...fieldNameProblems([...read, ...apart]))
   const stored = new Map(read.map((field) => [field.property, field]))
   const other = new Set([...columns.keys(), ...decoratedOf(facts), ...refused])
   problems.push(
@@ -195,7 +206,21 @@ export function readFields(
       ...missingFields(message, fields, known),
       ...secretProblems(message, { propertyOf: propertyOf(inMessage), columns, declared: facts.properties }),
     )
-  return { fields, name, names, relations, problems, refused }
+  for (const { property, target } of declaredOnes.relations) if (isOutside(target)) unfit.add(property)
+  const unmanaged =
+    message === undefined
+      ? new Set<string>()
+      : unmanagedProperties(unfit, { classes, facts, inMessage, columns, columnNames, references, tenant })
+  return { fields, name, names, relations, problems, refused, unmanaged }
+}
+
+/** Whether a relation refers to a class that is no resource. One that is not loaded yet may be one. */
+function isOutside(target: () => object): boolean {
+  try {
+    return inheritedFacts(target()).resource === undefined
+  } catch {
+    return false
+  }
 }
 
 /** Restores the class of its property when TypeORM was given another type. */

@@ -108,6 +108,8 @@ export interface ResourceModel<E extends object = object> {
   readonly jsonColumns: Columns
   /** Proto names that a mask may contain (besides `*`). */
   readonly writable: ReadonlySet<string>
+  /** Fields without a zero value whose columns are NOT NULL, such as a time: a write without one is rejected. */
+  readonly required: readonly Field[]
   /**
    * Names that masks and sort orders of code use beside those of fields: properties as the class names them,
    * and in snake_case. Undefined if each is named as its field.

@@ -22,7 +22,7 @@ import { RelatedLists } from './expansion/related-lists.js'
 import { RelatedReader } from './expansion/related-reader.js'
 import type { HealthState } from './lifecycle/health.js'
 import type { Registry } from './methods/registry.js'
-import { repositoryProblems, rowAccessProblems } from './methods/repository-checks.js'
+import { repositoryProblems, rowAccessProblems, ruleTypeProblems } from './methods/repository-checks.js'
 import { describeApi } from './openapi/describe-api.js'
 import { loadTelemetry, type Telemetry } from './observability/telemetry.js'
 import { loadPrometheus, type Prometheus } from './observability/prometheus.js'
@@ -144,13 +144,14 @@ const check = async (
   const repositories = [...parts.values()].flatMap(({ repository }) => repository ?? [])
   const problems = [
     ...registry.problems(),
+    ...ruleTypeProblems(registry, rules),
     ...references.problems(),
     ...readableRelations(registry, rules).problems,
     ...strayReferenceVerbs(registry),
     ...unshownReferences(shownBy(registry), references.external(), isRelation(registry)),
     ...proxyProblems(references.external(), registry.services(), registrations.mux !== undefined),
     ...ruleProblems,
-    ...(await repositoryProblems(repositories, config.logger)),
+    ...(await repositoryProblems(repositories, registry, config.logger)),
     ...rowAccessProblems(config.authorizer, repositories),
     ...(
       await Promise.all(

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { Column, Entity, EventSubscriber, PrimaryColumn } from 'typeorm'
+import { BeforeInsert, Column, Entity, EventSubscriber, PrimaryColumn } from 'typeorm'
 import { Resource, TenantScoped } from '../../decorators/index.js'
 import { createTables } from '../../lib/persistence/schema/create-tables.js'
 import type { Repository } from '../../lib/persistence/contract/repository.js'
@@ -12,7 +12,7 @@ import { collated } from '../conformance/repository/open-subject.js'
 import { type LogRecord, recordingLogger } from '../support/servers/server.js'
 import { Note } from '../support/entities/specimen.js'
 
-@Resource({ message: NoteSchema })
+@Resource({ message: NoteSchema, type: 'note' })
 @Entity('notes')
 class OwnNote {
   @PrimaryColumn() name!: string
@@ -21,7 +21,7 @@ class OwnNote {
   @Column() accountId!: string
 }
 
-@Resource({ message: NoteSchema })
+@Resource({ message: NoteSchema, type: 'note' })
 @Entity('notes')
 @TenantScoped()
 class ScopedNote {
@@ -75,7 +75,7 @@ describeOn('a server that starts', backends, (backend) => {
         const { outcome, warnings: logged } = await started(notes as Repository<object>)
         expect(outcome).to.equal('served')
         expect(logged.map(({ message }) => message)).to.deep.equal(warnings)
-        for (const { fields } of logged) expect(fields).to.deep.equal({ resource: 'own_note' })
+        for (const { fields } of logged) expect(fields).to.deep.equal({ resource: 'note' })
       } finally {
         await close()
       }
@@ -159,5 +159,70 @@ describe('a server that starts', () => {
     const memory = new (memoryRepositoryOf(Note))()
     expect(memory).to.not.have.property('startUpCheck')
     expect((await started(memory)).outcome).to.equal('served')
+  })
+
+  it('rejects a repository whose type the rules of its standard methods do not name', async () => {
+    @Resource({ message: NoteSchema, shared: true })
+    @Entity('remarks')
+    class RemarkEntity {
+      @PrimaryColumn() name!: string
+      @Column() text!: string
+      @Column() stars!: number
+    }
+    const { outcome } = await started(new (memoryRepositoryOf(RemarkEntity))())
+    expect(outcome).to.match(
+      /specimens\.v1\.NoteService: the rules of .*GetNote.* name the resource "note", but the repository stores RemarkEntity, whose type is "remark"/,
+    )
+  })
+
+  it('rejects a Create that cannot fill a column, unless a hook, a subscriber or an override may', async () => {
+    @Resource({ message: NoteSchema, type: 'note', shared: true })
+    @Entity('signed_notes')
+    class SignedNote {
+      @PrimaryColumn() name!: string
+      @Column() text!: string
+      @Column() stars!: number
+      @Column() signedAt!: Date
+      @Column('decimal') price!: string
+    }
+    @Resource({ message: NoteSchema, type: 'note', shared: true })
+    @Entity('heard_notes')
+    class HeardNote extends SignedNote {
+      @BeforeInsert() sign() {
+        this.signedAt = new Date()
+      }
+    }
+    @EventSubscriber()
+    class Signer {
+      listenTo() {
+        return SignedNote
+      }
+      beforeInsert() {}
+    }
+    class Overriding extends repositoryOf(SignedNote) {
+      override create(note: Partial<SignedNote>) {
+        return super.create({ ...note, signedAt: new Date() })
+      }
+    }
+    const outcomeOf = async (
+      made: (dataSource: SqliteDataSource) => Repository<object>,
+      subscribers: (typeof Signer)[] = [],
+    ) => {
+      const entities = [SignedNote, HeardNote]
+      const dataSource = new SqliteDataSource({ database: ':memory:', entities, subscribers })
+      await dataSource.initialize()
+      const { outcome } = await started(made(dataSource))
+      await dataSource.destroy()
+      return outcome
+    }
+    const plain = (dataSource: SqliteDataSource) => new (repositoryOf(SignedNote))(dataSource)
+    const unfilled = ['price', 'signedAt'].map(
+      (property) =>
+        `SignedNote: ${property}: its column is NOT NULL, and nothing fills it in a Create: give the column a default, make it nullable, set it in @BeforeInsert(), or override create()`,
+    )
+    expect(await outcomeOf(plain)).to.equal(`server: 2 problem(s)\n  - ${unfilled.join('\n  - ')}`)
+    expect(await outcomeOf(plain, [Signer])).to.equal('served')
+    expect(await outcomeOf((dataSource) => new (repositoryOf(HeardNote))(dataSource))).to.equal('served')
+    expect(await outcomeOf((dataSource) => new Overriding(dataSource) as never)).to.equal('served')
   })
 })

@@ -27,8 +27,8 @@ export const nowOf = (sources: Sources): Date => sources.now?.() ?? new Date()
 /**
  * The entity a create stores: what the caller gave, with key, tenant, times and etag assigned.
  * @param rangeOf - what the engine can hold of an integer, where that is less than the kind.
- * @param hooksSetKey - whether a hook may set a key that the caller has not chosen: the key stays unset, see
- * {@link keyMade}.
+ * @param hooksSetKey - whether a hook may set values that the caller has not chosen: the key stays unset, see
+ * {@link keyMade}, and {@link checkRequired} is called after the hook.
  * @throws InvalidArgument for a value that no column can hold, or a system call that names no tenant.
  */
 export function newEntity<E extends object>(
@@ -55,9 +55,16 @@ export function newEntity<E extends object>(
       to[field.property] = undefined
     else to[field.property] = initialValue(field, from, to[field.property], model, owner, sources, now)
   model.checkValues(entity)
+  if (!hooksSetKey) checkRequired(model, to)
   if (tenant !== undefined && (to[tenant.property] ?? '') === '')
     throw new InvalidArgument(tenant.proto, 'a system call has to say whose resource it creates')
   return entity
+}
+
+/** @throws InvalidArgument for a field that a new row needs and that nothing has set. */
+export function checkRequired({ required }: Pick<ResourceModel, 'required'>, values: Readonly<Values>): void {
+  for (const { property, proto } of required)
+    if ((values[property] ?? undefined) === undefined) throw new InvalidArgument(proto, 'is required')
 }
 
 /**

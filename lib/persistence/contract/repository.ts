@@ -349,6 +349,8 @@ export interface StartUpFindings {
   readonly problems: readonly (string | Problem)[]
   /** Problems that are only logged. */
   readonly warnings: readonly string[]
+  /** Columns that a standard Create cannot fill: problems for a server that has one. */
+  readonly unfilled?: readonly Problem[]
 }
 
 /**

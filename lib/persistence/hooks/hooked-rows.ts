@@ -1,6 +1,6 @@
 import type { RequestContext } from '../../context.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
-import type { Values } from '../contract/new-entity.js'
+import { checkRequired, type Values } from '../contract/new-entity.js'
 import type { RowCall } from '../rows/row-call.js'
 import { type Reach, type Target, targetOf } from '../rows/row-target.js'
 import { type Batches, FOR_WRITE, type GetOptions, type Rows, type RowWrite } from '../rows/rows.js'
@@ -38,8 +38,9 @@ export class HookedRows<E extends object, C extends RowCall> implements Rows<E, 
     const { before, after } = this.hooks.events.create
     // Of its own each time: after a deadlock the hooks begin again with what the caller gave.
     const entity = patched(this.#model, this.#model.create(), write.values)
-    const changes = await this.hooks.before(before, entity, inside)
-    const stored = await this.next.insert(call, keyed(this.#model, { ...write.values, ...changes }, write))
+    const values = { ...write.values, ...(await this.hooks.before(before, entity, inside)) }
+    if (this.hooks.hears(before)) checkRequired(this.#model, values)
+    const stored = await this.next.insert(call, keyed(this.#model, values, write))
     await this.hooks.after(after, stored, inside)
     return stored
   }

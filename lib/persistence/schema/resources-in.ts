@@ -7,6 +7,7 @@ import {
   resourceModel,
   type ResourceModel,
 } from '../../resource/resource-model.js'
+import { sharedTypeProblems } from '../../resource/resource-type.js'
 import { relationProblems } from '../deletion/rules/relation-problems.js'
 import { postgres } from '../dialects/postgres.js'
 import { type Naming, tableNameOf, tableText } from './table-name-of.js'
@@ -95,8 +96,10 @@ export function modelsOf(entities: readonly EntityClass<object>[]): readonly Res
       return []
     }
   })
-  for (const [at, problems] of relationProblems(models).entries()) {
-    const { entity } = models[at] as ResourceModel
+  for (const [at, ofRelations] of relationProblems(models).entries()) {
+    const model = models[at] as ResourceModel
+    const { entity } = model
+    const problems = [...ofRelations, ...sharedTypeProblems(model, models)]
     if (problems.length > 0) refused.push(new DeclarationError(entity.name, inEntity(entity, problems)))
   }
   const [only, another] = refused

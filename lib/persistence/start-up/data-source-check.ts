@@ -19,7 +19,7 @@ import { type CheckedEntity, together } from './findings.js'
 import { managerFindings, withoutZone } from './managed-otherwise.js'
 import { subscriberFindings } from './subscriber-findings.js'
 import { synchronizeFindings } from './synchronized-table.js'
-import { unwritableColumns, withoutForeignKey } from './table-findings.js'
+import { unfilledColumns, withoutForeignKey } from './table-findings.js'
 
 /**
  * Makes sure, once, that a DataSource knows a repository's entity as its model does, that nothing of TypeORM
@@ -71,7 +71,8 @@ export class DataSourceCheck {
     return together([
       { problems: entityProblems(this.#checked), warnings: changedHeirs(dataSource) },
       synchronizeFindings(this.#checked),
-      { problems: isolationProblems(dataSource), warnings: unwritableColumns(model) },
+      { problems: isolationProblems(dataSource), warnings: [] },
+      unfilledColumns(this.#checked),
       {
         problems: [
           ...referenceProblems(dataSource, model),

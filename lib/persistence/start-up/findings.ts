@@ -16,10 +16,14 @@ export const NOTHING: StartUpFindings = { problems: [], warnings: [] }
 
 export const warning = (text: string): StartUpFindings => ({ problems: [], warnings: [text] })
 
-export const together = (all: readonly StartUpFindings[]): StartUpFindings => ({
-  problems: all.flatMap(({ problems }) => problems),
-  warnings: all.flatMap(({ warnings }) => warnings),
-})
+export const together = (all: readonly StartUpFindings[]): StartUpFindings => {
+  const unfilled = all.flatMap((one) => one.unfilled ?? [])
+  return {
+    problems: all.flatMap(({ problems }) => problems),
+    warnings: all.flatMap(({ warnings }) => warnings),
+    ...(unfilled.length > 0 && { unfilled }),
+  }
+}
 
 /** The names in the rows of a statement of the catalog. */
 export async function namesIn(

@@ -1,6 +1,9 @@
+import { propertyProblem } from '../../errors.js'
+import type { Role } from '../../resource/fields/field.js'
+import { hasNoValue } from '../../resource/values/conversions.js'
 import { isOwning } from '../../resource/relations/relation.js'
-import type { ResourceModel } from '../../resource/resource-model.js'
 import type { StartUpFindings } from '../contract/repository.js'
+import { listensTo } from '../typeorm/subscribers.js'
 import { type CheckedEntity, namesIn } from './findings.js'
 
 /** References whose columns have no foreign key; undefined where a table always has them. */
@@ -20,14 +23,30 @@ export function withoutForeignKey(checked: CheckedEntity): Promise<StartUpFindin
   }))
 }
 
-/** Columns that are not the repository's, and that each of its creates would leave out. */
-export function unwritableColumns(model: ResourceModel): string[] {
-  const { columns } = model.internal()
-  const { name } = model.entity
-  return columns
-    .filter(({ nullable, hasDefault }) => !nullable && !hasDefault)
-    .map(
-      ({ property }) =>
-        `${property} of ${name} is @Internal(), and its column takes no NULL and has no default: each create of the repository would fail; give the column a default, or make it nullable`,
-    )
+/** Columns that are NOT NULL, and that no client, default, hook or repository fills. */
+export function unfilledColumns({ dataSource, model }: CheckedEntity): StartUpFindings {
+  const { entity, listeners } = model
+  const isHeard =
+    listeners.some(({ event }) => event === 'BeforeInsert') ||
+    dataSource.subscribers.some((one) => 'beforeInsert' in one && listensTo(one.listenTo?.(), entity))
+  const left = model.internal().columns.filter(({ nullable, hasDefault }) => !nullable && !hasDefault)
+  const own = model.entityFields.filter(
+    (field) =>
+      model.message !== undefined && SET_BY_CODE.has(field.role) && !field.writable && hasNoValue(field),
+  )
+  const unfilled = [...left, ...own].map(({ property }) =>
+    propertyProblem(
+      'column',
+      property,
+      `${property}: its column is NOT NULL, and nothing fills it in a Create`,
+      'give the column a default, make it nullable, set it in @BeforeInsert(), or override create()',
+    ),
+  )
+  const warnings = left.map(
+    ({ property }) =>
+      `${property} of ${entity.name} is not managed by Ashlar, and its column is NOT NULL and has no default: each create of the repository would fail; give the column a default, or make it nullable`,
+  )
+  return { problems: [], warnings, unfilled: isHeard ? [] : unfilled }
 }
+
+const SET_BY_CODE: ReadonlySet<Role> = new Set<Role>(['plain', 'outputOnly'])

@@ -1,9 +1,10 @@
-import { type ColumnType, getMetadataArgsStorage } from 'typeorm'
+import { getMetadataArgsStorage } from 'typeorm'
 import { type ColumnNames, hiddenProperty } from '../../../decorators/columns/column-naming.js'
-import { inheritedFacts, lineage } from '../../../decorators/entity-facts.js'
+import { lineage } from '../../../decorators/entity-facts.js'
 import { keyColumns } from '../../../decorators/relations/key-columns.js'
 import { declaredReference, keyOfTarget } from '../../../decorators/relations/reference-columns.js'
-import { tenantDeclared, type TenantDeclaration } from '../../../decorators/tenant-scoped.js'
+import { targetClass } from '../../../decorators/relations/target-class.js'
+import { OF_CLASSES, tenantDeclared, type TenantDeclaration } from '../../../decorators/tenant-scoped.js'
 import { DeclarationError, inEntity, type Problem, propertyProblem } from '../../errors.js'
 import type { Field } from '../fields/field.js'
 import { kindOf } from '../kinds/kinds.js'
@@ -51,13 +52,11 @@ export interface DeclaredRelations {
 /**
  * Reads the relations of an entity.
  * @param refused - properties that are already reported.
- * @param isOfTypeorm - whether a column that a relation makes is the one that TypeORM has.
  */
 export function declaredRelations(
   entity: { readonly name: string },
   refused: ReadonlySet<string>,
   names: ColumnNames,
-  isOfTypeorm: boolean,
 ): DeclaredRelations {
   const classes = new Set<unknown>(lineage(entity))
   const storage = getMetadataArgsStorage()
@@ -97,34 +96,28 @@ export function declaredRelations(
           `write @JoinColumn({ name: ${JSON.stringify(names.of(taken))} })`,
         ),
       )
-    hidden.push(hiddenColumn(args, relation, isOfTypeorm))
+    hidden.push(hiddenColumn(args, relation))
   }
   return { relations, hidden, problems }
 }
 
-const OF_CLASSES = { lineage, tenantOf: tenantDeclared }
-
 /** TypeORM gives the column that a relation makes the type of the key that it holds. */
 function hiddenColumn(
-  { target, propertyName, type }: RelationArgs,
+  relation: RelationArgs,
   { column: name, nullable }: Pick<Reference, 'column' | 'nullable'>,
-  isOfTypeorm: boolean,
 ): HiddenColumn {
-  const key = isOfTypeorm ? keyOfTarget(type, OF_CLASSES) : undefined
+  const key = keyOfTarget(relation, OF_CLASSES)
   const owner = key?.target as { readonly prototype: object } | undefined
-  const {
-    type: ofKey = key?.options.type,
-    length,
-    unsigned,
-  } = key === undefined ? {} : { ...key.options, ...typeOf(key) }
-  const options = { type: ofKey ?? String, name, nullable: nullable !== false }
+  const { type = String, length, unsigned } = key?.options ?? {}
   return {
     args: {
-      target,
+      target: relation.target,
       mode: 'regular',
-      propertyName: hiddenProperty(propertyName),
+      propertyName: hiddenProperty(relation.propertyName),
       options: {
-        ...options,
+        type,
+        name,
+        nullable: nullable !== false,
         ...(length !== undefined && { length }),
         ...(unsigned !== undefined && { unsigned }),
       },
@@ -134,12 +127,6 @@ function hiddenColumn(
   }
 }
 
-/** The type that a column is declared with, where TypeORM was told another. */
-function typeOf({ target, propertyName }: ColumnArgs): { readonly type?: ColumnType } {
-  const { type } = inheritedFacts(target as object).properties.get(propertyName) ?? {}
-  return type === undefined ? {} : { type: type as ColumnType }
-}
-
 function relationOf(
   args: RelationArgs,
   joins: readonly JoinColumnArgs[],
@@ -147,9 +134,8 @@ function relationOf(
   tenant: TenantDeclaration,
   names: ColumnNames,
 ): DeclaredRelation | Problem {
-  const { propertyName: property, relationType, type, options, inverseSideProperty, target: owner } = args
-  const target = targetOf(type, property, (owner as { readonly name: string }).name)
-  if ('rule' in target) return target
+  const { propertyName: property, relationType, options, inverseSideProperty } = args
+  const target = targetOf(args)
   const inverse = inverseOf(inverseSideProperty)
   if (relationType === 'one-to-many' || (relationType === 'one-to-one' && joins.length === 0))
     return inverse === undefined
@@ -194,26 +180,21 @@ const ON_DELETE: Readonly<Record<string, OnDelete>> = {
   'SET NULL': 'set null',
 }
 
-function targetOf(type: unknown, property: string, owner: string): (() => RelatedClass) | Problem {
-  if (typeof type !== 'function')
-    return propertyProblem(
-      'relation',
-      property,
-      `${property}: its target is named by a text`,
-      'name the class, as in () => Project',
-    )
+function targetOf(relation: RelationArgs): () => RelatedClass {
+  const { propertyName: property, target: owner } = relation
   return () => {
-    const target = (type as () => unknown)()
+    const target = targetClass(relation)
     if (typeof target === 'function') return target as RelatedClass
+    const { name } = owner as { readonly name: string }
+    const wrong =
+      typeof target === 'string'
+        ? `no entity and no table is called ${JSON.stringify(target)}: name the class, as in () => Project`
+        : target === undefined
+          ? 'its target is not loaded yet: modules that import one another are loaded one after another'
+          : 'its target is no class: name the class, as in () => Project'
     throw new DeclarationError(
-      owner,
-      inEntity({ name: owner }, [
-        propertyProblem(
-          'relation',
-          property,
-          `${property}: its target is ${target === undefined ? 'not loaded yet: modules that import one another are loaded one after another' : 'no class: name the class, as in () => Project'}`,
-        ),
-      ]),
+      name,
+      inEntity({ name }, [propertyProblem('relation', property, `${property}: ${wrong}`)]),
     )
   }
 }

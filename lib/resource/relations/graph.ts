@@ -186,19 +186,11 @@ function* problemsOf(
       `write referencedColumnName: '${target.key.property}'`,
     )
   const [held, wanted] = [reference, target.key].map(({ kind, stored }) => stored ?? kind)
-  const retyped = `give ${relation.isHidden ? `a property @Column() ${reference.property}` : reference.property} the type of that key`
   if (held !== wanted)
     yield propertyProblem(
       'relation',
       property,
       `${property}: ${reference.property} is ${held}, and the key of ${name} is ${wanted}`,
-      retyped,
-    )
-  else if ((reference.maxLength ?? Infinity) < (target.key.maxLength ?? Infinity))
-    yield propertyProblem(
-      'relation',
-      property,
-      `${property}: ${reference.property} holds ${reference.maxLength} characters, and the key of ${name} ${target.key.maxLength === undefined ? 'has no bound' : `holds ${target.key.maxLength}`}`,
-      retyped,
+      `give ${relation.isHidden ? `a property @Column() ${reference.property}` : reference.property} the type of that key`,
     )
 }

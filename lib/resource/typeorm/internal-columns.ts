@@ -8,6 +8,7 @@ import { type EntityFacts, lineage } from '../../../decorators/entity-facts.js'
 import { internalOf } from '../../../decorators/property-mapping.js'
 import { tenantDeclared } from '../../../decorators/tenant-scoped.js'
 import { internalJoins } from '../../../decorators/relations/join-columns.js'
+import { targetClass } from '../../../decorators/relations/target-class.js'
 import { type Problem, propertyProblem } from '../../errors.js'
 import type { Field } from '../fields/field.js'
 import type { ArgsOf } from './declaration-rules.js'
@@ -138,8 +139,7 @@ function* internalColumns(
     )
     const isOwning =
       args.relationType === 'many-to-one' || (args.relationType === 'one-to-one' && joins.length > 0)
-    const target: unknown =
-      isOwning && typeof args.type === 'function' ? (args.type as () => unknown)() : undefined
+    const target = isOwning ? targetClass(args) : undefined
     if (typeof target !== 'function') continue
     yield* internalJoins(
       args.propertyName,

@@ -31,6 +31,10 @@ export function zeroOf(field: ValueField): unknown {
   return field.nullable ? undefined : kindOf(field).zero(field)
 }
 
+/** Whether nothing fills the column of a new row unless a client or the application does. */
+export const hasNoValue = (field: Field): boolean =>
+  !field.nullable && field.generated !== true && field.default === undefined && zeroOf(field) === undefined
+
 /** The conversion of each field, compiled once per resource. */
 export interface Conversions<E> {
   readonly toMessage: <M extends object>(entity: E) => M

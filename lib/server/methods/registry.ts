@@ -1,9 +1,10 @@
-import { problem, type Problem } from '../../errors.js'
+import { inEntity, problem, type Problem } from '../../errors.js'
 import type { DescField, DescMethod, DescService, Registry as TypeRegistry } from '@bufbuild/protobuf'
 import { registryOf } from '../../gateway/json/type-registry.js'
 import type { Repository } from '../../persistence/contract/repository.js'
 import { undeclaredIn } from '../../resource/messages/go-options.js'
 import { isMarkedSecret, type Redaction } from '../../resource/redaction.js'
+import { sharedTypeProblems } from '../../resource/resource-type.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Handler } from '../chain/handler.js'
 import { methodOf } from '../chain/method.js'
@@ -71,7 +72,7 @@ export class Registry implements Redaction {
   batchFields(): ReadonlySet<DescField> {
     const fields = new Set<DescField>()
     for (const { model } of this.repositories())
-      for (const { method, isOwn } of this.#standardOf(model)) {
+      for (const { method, isOwn } of this.allStandard(model)) {
         if (isOwn) continue
         if (method.kind === 'batchUpdate') fields.add(method.requests)
         else if (method.kind === 'batchGet' || method.kind === 'batchDelete') fields.add(method.keys)
@@ -84,10 +85,11 @@ export class Registry implements Redaction {
     model: ResourceModel,
     kind: K,
   ): readonly ServedStandardMethod<K>[] {
-    return this.#standardOf(model).filter((one): one is ServedStandardMethod<K> => one.method.kind === kind)
+    return this.allStandard(model).filter((one): one is ServedStandardMethod<K> => one.method.kind === kind)
   }
 
-  #standardOf(model: ResourceModel): readonly ServedStandardMethod<StandardMethod['kind']>[] {
+  /** What serves a resource by standard methods. */
+  allStandard(model: ResourceModel): readonly ServedStandardMethod<StandardMethod['kind']>[] {
     let all = this.#standard.get(model)
     if (all === undefined) this.#standard.set(model, (all = [...this.#standardMethodsOf(model)]))
     return all
@@ -142,6 +144,10 @@ export class Registry implements Redaction {
         problem('service', `${message.typeName} is the message of two entities, ${one} and ${two}`),
       )
     }
+    const known = this.repositories().map(({ model }) => model)
+    this.#problems.push(
+      ...inEntity(repository.model.entity, sharedTypeProblems(repository.model, known), true),
+    )
     this.#repositories.set(message.typeName, repository)
     const { secrets, credentials } = repository.model
     for (const { proto } of [...secrets, ...credentials])

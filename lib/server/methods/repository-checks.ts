@@ -1,11 +1,17 @@
 import { inEntity, problem, type Problem } from '../../errors.js'
 import type { Repository } from '../../persistence/contract/repository.js'
+import { isOverridden } from '../../persistence/repository/repository-view.js'
 import type { Authorizer } from '../authz/authorizer.js'
+import { typeOf } from '../authz/resource-template.js'
+import type { RuleSet } from '../authz/rules.js'
+import { pathOf } from '../chain/method.js'
 import type { Logger } from '../observability/logger.js'
+import type { Registry } from './registry.js'
 
 /** The reasons why the repositories cannot be served, one text each. Less serious findings are logged. */
 export async function repositoryProblems(
   repositories: Iterable<Repository<object>>,
+  registry: Registry,
   logger: Logger,
 ): Promise<Problem[]> {
   const problems: Problem[] = []
@@ -16,8 +22,11 @@ export async function repositoryProblems(
   }))
   for (const { repository, findings } of await Promise.all(asked)) {
     const { model } = repository
-    const { problems: found, warnings } = findings
+    const { problems: found, warnings, unfilled = [] } = findings
     problems.push(...inEntity(model.entity, found, true))
+    const creates = registry.standardMethods(model, 'create').filter((one) => one.repository === repository)
+    if (creates.some(({ isOwn }) => !isOwn) && !isOverridden(repository, 'create'))
+      problems.push(...inEntity(model.entity, unfilled, true))
     for (const warning of [...tenancyWarnings(repository), ...warnings]) {
       // All repositories of a DataSource report its warnings.
       if (!warned.has(warning)) logger.warn({ resource: model.type }, warning)
@@ -43,6 +52,25 @@ export const rowAccessProblems = (
             'extend TypeormRepository or MemoryRepository, which can',
           ),
         )
+
+/** Services whose rules name another type than the repository has, which cascades and references ask for. */
+export const ruleTypeProblems = (registry: Registry, rules: RuleSet): Problem[] =>
+  registry.repositories().flatMap(({ model: { entity, type }, model }) => {
+    const differing = registry.allStandard(model).flatMap(({ desc }) => {
+      const rule = rules.declared(pathOf(desc))
+      const named = typeOf(rule?.resource ?? '')
+      return rule === undefined || rule.public === true || named === type ? [] : [{ desc, named }]
+    })
+    return [...new Set(differing.map(({ desc, named }) => `${desc.parent.typeName} ${named}`))].map((one) => {
+      const [service = '', named = ''] = one.split(' ')
+      const methods = differing.filter(({ desc, named: its }) => `${desc.parent.typeName} ${its}` === one)
+      return problem(
+        'rule',
+        `${service}: the rules of ${methods.map(({ desc }) => desc.name).join(', ')} name the resource ${JSON.stringify(named)}, but the repository stores ${entity.name}, whose type is ${JSON.stringify(type)}`,
+        `write resource: ${JSON.stringify(type)} in the rules, or give ${entity.name} the type of the rules with @Resource({ type })`,
+      )
+    })
+  })
 
 const tenancyWarnings = ({ model }: Repository<object>): string[] => {
   const { entity, key, tenant, tenantInKey, existing, strategy } = model

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { Column, Entity, Index, JoinColumn, ManyToOne, OneToOne, PrimaryColumn } from 'typeorm'
+import { Column, Entity, Index, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm'
 import { Resource, TenantScoped } from '../../../decorators/index.js'
 import { DeclarationError } from '../../../lib/errors.js'
 import { isOwning } from '../../../lib/resource/relations/relation.js'
@@ -95,6 +95,18 @@ describe('the relations of a resource', () => {
       ])(prototype, 'venture')
     })
     expect(relationOf(entity, 'venture').reference.property).to.equal('owner')
+  })
+
+  it('find a target by the name of its class and of its table', () => {
+    for (const name of ['Venture', 'ventures']) {
+      const entity = choreWith((prototype) => ManyToOne(name)(prototype, 'venture'))
+      expect(relationOf(entity, 'venture').target()).to.equal(Venture)
+    }
+    const unknown = choreWith((prototype) => ManyToOne('Vengeance')(prototype, 'venture'))
+    expect(() => relationOf(unknown, 'venture').target()).to.throw(
+      DeclarationError,
+      'venture: no entity and no table is called "Vengeance": name the class, as in () => Project',
+    )
   })
 
   it('say that their target is not loaded', () => {
@@ -202,11 +214,6 @@ describe('the relations of a resource', () => {
         ManyToOne(() => Venture)(prototype, 'venture')
       },
       'venture is a relation and a column: keep the relation, and give the key of the other resource a property of its own, such as ventureId',
-    ],
-    [
-      'a target by its name',
-      (prototype) => OneToOne('Venture', 'chore')(prototype, 'venture'),
-      'venture: its target is named by a text: name the class, as in () => Project',
     ],
   ]
   for (const [what, declare, problem] of refused)

@@ -82,7 +82,7 @@ describe('@Internal()', () => {
       expect(warnings).to.deep.equal(
         ['kind', 'version', 'place'].map(
           (property) =>
-            `${property} of Thing is @Internal(), and its column takes no NULL and has no default: each create of the repository would fail; give the column a default, or make it nullable`,
+            `${property} of Thing is not managed by Ashlar, and its column is NOT NULL and has no default: each create of the repository would fail; give the column a default, or make it nullable`,
         ),
       )
     } finally {

@@ -11,7 +11,7 @@ import { NoteSchema, NoteService } from '../../support/gen/specimens_pb.js'
 import { ForeignClient } from '../../support/grpc/clients.js'
 import { ALICE, type RunningServer, startServer } from '../../support/servers/server.js'
 
-@Resource({ message: NoteSchema, shared: true })
+@Resource({ message: NoteSchema, type: 'note', shared: true })
 @Entity('rated_notes')
 class RatedNote {
   @PrimaryColumn() name!: string

@@ -14,7 +14,7 @@ import { ALICE, post, type RunningServer, startServer } from '../../support/serv
 
 const seen: (readonly [string, string, boolean])[] = []
 
-@Resource({ message: SpecimenSchema })
+@Resource({ message: SpecimenSchema, type: 'specimen' })
 @Entity('specimens')
 @TenantScoped()
 @SoftDeletable()

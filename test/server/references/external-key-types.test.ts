@@ -124,7 +124,9 @@ describe('references to what another process serves, whose keys are', () => {
         Reflect.defineMetadata('design:type', design, OfKeys.prototype, property)
         Column()(OfKeys.prototype, property)
       }
-      Resource({ message: instrumentService.method.getInstrument.output as DescMessage })(OfKeys)
+      Resource({ message: instrumentService.method.getInstrument.output as DescMessage, type: 'instrument' })(
+        OfKeys,
+      )
       const instruments = new (memoryRepositoryOf(OfKeys))()
       await RequestContext.as({ tenant: 'acme', subject: 'ada' }, async () => {
         for (const [at, makerId] of held.entries())

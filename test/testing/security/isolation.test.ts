@@ -60,7 +60,7 @@ describeOn('securityCheck of decisions by row', [...backends, ...alsoMerged], (b
 })
 
 /** A part of its name refers to something, and is a field of the message as well. */
-@Resource({ message: EditionSchema })
+@Resource({ message: EditionSchema, type: 'edition' })
 @Entity('editions')
 @TenantScoped()
 @SoftDeletable()

@@ -222,8 +222,8 @@ describe('securityCheck of names', () => {
           isMinted === true ? PrimaryGeneratedColumn(column as never) : PrimaryColumn(column as never),
         )
       declareKey(CheckedPayment, 'invoiceId', parent.design, Column(parent.column))
-      Resource({ message: invoices.method['getInvoice']!.output })(CheckedInvoice)
-      Resource({ message: payments.method.getPayment.output })(CheckedPayment)
+      Resource({ message: invoices.method['getInvoice']!.output, type: 'invoice' })(CheckedInvoice)
+      Resource({ message: payments.method.getPayment.output, type: 'payment' })(CheckedPayment)
       const authorizer = { decidesByRow: true, authorize: () => false } as const
       const database = new MemoryDatabase()
       const builder = new ServerBuilder({ authorizer })

@@ -29,7 +29,7 @@ const found = ({ findings }: SecurityReport) => [
   ...new Set(findings.map(({ check, method, text }) => `${check} ${method.split('/').at(-1)}: ${text}`)),
 ]
 
-@Resource({ message: NoteSchema, shared: true })
+@Resource({ message: NoteSchema, type: 'note', shared: true })
 @Entity('notes')
 class CommonNote {
   @PrimaryColumn() name!: string
@@ -38,7 +38,7 @@ class CommonNote {
 }
 
 /** Its title is the name of a note. */
-@Resource({ message: InvoiceSchema })
+@Resource({ message: InvoiceSchema, type: 'invoice' })
 @Entity('invoices')
 @TenantScoped()
 class NotedInvoice {

@@ -141,7 +141,9 @@ describe('a method whose path binds a reference to', () => {
         Reflect.defineMetadata('design:type', design, entity.prototype, property)
         decorate(entity.prototype, property)
       }
-      Resource({ shared: true, message: service.method.getNote.output as DescMessage })(ShelvedNote)
+      Resource({ shared: true, type: 'note', message: service.method.getNote.output as DescMessage })(
+        ShelvedNote,
+      )
       const database = new MemoryDatabase()
       const shelves = new (memoryRepositoryOf(Shelf))({ database })
       const notes = new (memoryRepositoryOf(ShelvedNote))({ database })

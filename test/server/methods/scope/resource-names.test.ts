@@ -181,7 +181,7 @@ describe('a resource with a name', () => {
         proto.bindPath(name, { pattern: { case: 'post', value: `/v1/${name}` }, body: '*' })
     })
 
-    @Resource({ message: InAccounts.method.getEdition.output })
+    @Resource({ message: InAccounts.method.getEdition.output, type: 'edition' })
     @Entity('editions_in_accounts')
     @TenantScoped()
     @SoftDeletable()

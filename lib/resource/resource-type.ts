@@ -1,0 +1,24 @@
+import { snakeCase } from '../text/snake-case.js'
+import { problem, type Problem } from '../errors.js'
+import type { ResourceModel } from './resource-model.js'
+
+const SUFFIX = /(?<=.)Entity$/
+
+/** The type that a class has unless it states another one: `widget` of `Widget` and of `WidgetEntity`. */
+export const typeOfClass = (name: string): string => snakeCase(name.replace(SUFFIX, ''))
+
+type Typed = Pick<ResourceModel, 'entity' | 'type'>
+
+const isShortened = ({ entity: { name }, type }: Typed): boolean =>
+  SUFFIX.test(name) && typeOfClass(name) === type
+
+/** The problem of classes such as `Widget` and `WidgetEntity`, whose rules and events would be the same. */
+export function sharedTypeProblems(model: Typed, others: readonly Typed[]): Problem[] {
+  const other = others.find(
+    (one) =>
+      one.entity !== model.entity && one.type === model.type && (isShortened(one) || isShortened(model)),
+  )
+  if (other === undefined) return []
+  const rule = `it is the resource ${model.type}, and so is ${other.entity.name}`
+  return [problem('entity', rule, `write @Resource({ type: ... }) above one of them`)]
+}
