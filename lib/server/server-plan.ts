@@ -151,7 +151,7 @@ const check = async (
     ...unshownReferences(shownBy(registry), references.external(), isRelation(registry)),
     ...proxyProblems(references.external(), registry.services(), registrations.mux !== undefined),
     ...ruleProblems,
-    ...(await repositoryProblems(repositories, registry, config.logger)),
+    ...(await repositoryProblems(repositories, registry, config)),
     ...rowAccessProblems(config.authorizer, repositories),
     ...(
       await Promise.all(

@@ -1,6 +1,7 @@
 import { AsyncResource } from 'node:async_hooks'
 import { BoundedCache } from '../../bounded-cache.js'
 import type { CallEnd } from '../../call-end.js'
+import type { RequestContext } from '../../context.js'
 import { Internal, Unavailable } from '../../errors.js'
 import { byCodePoint } from '../../text/code-point-order.js'
 import { holdersAround } from '../contract/open-transaction.js'
@@ -211,7 +212,8 @@ export abstract class MergedCalls<S extends Sought, R> {
 
   #together(calls: readonly Call<S, R>[], signal: CallEnd): Promise<Result> {
     const values = this.operation.bound(calls.map((call) => call.values))
-    const options = { signal, calls: calls.length }
+    const context = contextOf(calls)
+    const options = { signal, calls: calls.length, ...(context && { context }) }
     return this.database.run(this.operation.statement(), values, options)
   }
 
@@ -326,6 +328,12 @@ export class MergedWrites<S extends Sought, R> extends MergedCalls<S, R> {
   protected missed(_: () => void, again: () => Promise<boolean>): void {
     void again()
   }
+}
+
+/** Of calls of one tenant. Undefined if they are of several. */
+function contextOf(calls: readonly Pick<Call<Sought, unknown>, 'sqlCall'>[]): RequestContext | undefined {
+  const context = calls[0]?.sqlCall.context
+  return calls.every(({ sqlCall }) => sqlCall.context.tenant === context?.tenant) ? context : undefined
 }
 
 /** What values take in a statement, about. */

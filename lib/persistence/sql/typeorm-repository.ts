@@ -36,7 +36,11 @@ export class TypeormRepository<E extends object, K = string> extends StandardRep
   }
 
   /** A server asks before it binds its addresses. */
-  readonly startUpCheck = () => this.#backend.check.startUp()
+  readonly startUpCheck = ({ maxTenantConnections }: { readonly maxTenantConnections?: number } = {}) => {
+    const { check, database } = this.#backend
+    if (maxTenantConnections !== undefined) database.maxTenantConnections = maxTenantConnections
+    return check.startUp()
+  }
 
   /**
    * The repository inside of a transaction that TypeORM has begun: `dataSource.transaction((manager) =>

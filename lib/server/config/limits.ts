@@ -58,6 +58,12 @@ export interface LimitsConfig {
    * decoded; more are ResourceExhausted. Default 100,000.
    */
   readonly maxElements?: number
+  /**
+   * Connections of a database pool that calls of one tenant hold at the same time; further calls of the
+   * tenant wait. It is always at least one, and at most all but one. Calls of the system, and those without a
+   * tenant, may hold all. Default: all but one.
+   */
+  readonly maxTenantConnections?: number
 }
 
 export type ResolvedLimits = Required<LimitsConfig>
@@ -85,6 +91,7 @@ const LIMITS: Readonly<Record<keyof LimitsConfig, Limit>> = {
   maxPageBytes: { byDefault: 3 * MIB },
   maxResponseBytes: { byDefault: 64 * MIB },
   maxElements: { byDefault: 100_000 },
+  maxTenantConnections: { byDefault: Number.POSITIVE_INFINITY },
 }
 
 const limitsIn = Object.entries(LIMITS) as [keyof LimitsConfig, Limit][]

@@ -8,17 +8,23 @@ import { pathOf } from '../chain/method.js'
 import type { Logger } from '../observability/logger.js'
 import type { Registry } from './registry.js'
 
+/** What of a configuration repositories are checked with. */
+interface Checking {
+  readonly logger: Logger
+  readonly limits: { readonly maxTenantConnections: number }
+}
+
 /** The reasons why the repositories cannot be served, one text each. Less serious findings are logged. */
 export async function repositoryProblems(
   repositories: Iterable<Repository<object>>,
   registry: Registry,
-  logger: Logger,
+  { logger, limits }: Checking,
 ): Promise<Problem[]> {
   const problems: Problem[] = []
   const warned = new Set<string>()
   const asked = [...new Set(repositories)].map(async (repository) => ({
     repository,
-    findings: (await repository.startUpCheck?.()) ?? { problems: [], warnings: [] },
+    findings: (await repository.startUpCheck?.(limits)) ?? { problems: [], warnings: [] },
   }))
   for (const { repository, findings } of await Promise.all(asked)) {
     const { model } = repository

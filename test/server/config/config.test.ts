@@ -63,6 +63,7 @@ describe('resolveConfig', () => {
     ['maxPageBytes', defaults.limits.maxPageBytes, 3 * 1024 * 1024],
     ['maxResponseBytes', defaults.limits.maxResponseBytes, 64 * 1024 * 1024],
     ['maxElements', defaults.limits.maxElements, 100_000],
+    ['maxTenantConnections', defaults.limits.maxTenantConnections, Infinity],
     ['rateLimiter', defaults.resilience.rateLimiter, undefined],
     ['circuitBreaker', defaults.resilience.circuitBreaker, undefined],
     ['explainDenials', defaults.explainDenials, false],

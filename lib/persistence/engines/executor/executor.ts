@@ -1,5 +1,6 @@
 import type { CallEnd } from '../../../call-end.js'
 import type { DataSource, QueryRunner } from 'typeorm'
+import type { RequestContext } from '../../../context.js'
 import type { Dialect } from '../../dialects/dialect.js'
 
 /**
@@ -56,6 +57,8 @@ export interface Result {
 export interface RunOptions {
   /** Aborting rejects with Cancelled or DeadlineExceeded and cancels the SQL where the driver can. */
   readonly signal?: CallEnd
+  /** Of the call. Calls that wait for a connection take turns by its tenant. Default: the current one. */
+  readonly context?: RequestContext
   /** How many calls of repositories the statement carries; 1 when left out. */
   readonly calls?: number
   /**
@@ -126,6 +129,8 @@ export interface Database extends Executor {
   readonly isDistributed?: boolean | undefined
   /** Undefined where there is one connection and no pool. */
   readonly use?: PoolUse
+  /** The most connections that calls of one tenant hold; never more than all but one, and at least one. */
+  maxTenantConnections?: number
   /** Runs several reads in one round trip; the first failure fails all. Undefined where the engine cannot. */
   runAll?(reads: readonly BoundStatement[], options?: RunOptions): Promise<readonly Result[]>
   /** Waits for a connection. */

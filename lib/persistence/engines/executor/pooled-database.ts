@@ -1,17 +1,22 @@
 import type { CallEnd } from '../../../call-end.js'
 import type { DataSource, QueryRunner } from 'typeorm'
+import { RequestContext } from '../../../context.js'
 import type { Dialect } from '../../dialects/dialect.js'
 import { Unavailable, UnknownOutcome } from '../../../errors.js'
 import { NotPrepared } from '../errors/not-prepared.js'
 import { TAKES_NO_WRITES } from '../errors/read-only-error.js'
 import { LACKS_RESOURCES } from '../errors/resource-error.js'
+import { checkout } from './checkout.js'
 import { ConnectionsHeld, ConnectionWaits } from './connection-waits.js'
 import type { Database, Lease, PoolUse, Result, RunOptions, Statement } from './executor.js'
+import { NO_TENANT, TenantTurns } from './tenant-turns.js'
 import { Writability, type WriteQuestions } from './writability.js'
 
 /** A connection of a pool. `signal` is the one of the lease's holder. */
 export interface PooledConnection extends Lease {
   signal: CallEnd | undefined
+  /** The tenant of the call that holds it. */
+  tenant?: string
   /** Called once, when the holder of a lease hands the connection back. */
   onRelease: (() => void) | undefined
 }
@@ -24,6 +29,7 @@ export abstract class PooledDatabase<C extends PooledConnection = PooledConnecti
   readonly endsReads = true
   protected readonly writes: Writability
   protected readonly waits: ConnectionWaits
+  readonly #turns = new TenantTurns(() => this.connections)
   readonly #use = { used: 0, waiting: 0, shared: 0, sharing: 0 }
 
   constructor(
@@ -49,12 +55,16 @@ export abstract class PooledDatabase<C extends PooledConnection = PooledConnecti
     return this.writes.check()
   }
 
+  set maxTenantConnections(most: number) {
+    this.#turns.maxOfTenant = most
+  }
+
   get use(): PoolUse {
     return this.#use
   }
 
   async run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
-    const connection = await this.#taken(options?.signal)
+    const connection = await this.#taken(options)
     if (options?.calls !== undefined && options.calls > 1) {
       this.#use.shared++
       this.#use.sharing += options.calls
@@ -67,24 +77,36 @@ export abstract class PooledDatabase<C extends PooledConnection = PooledConnecti
         ? new UnknownOutcome(`${error.message}: whether the change is saved is not known`, error)
         : error
     } finally {
-      this.#use.used--
-      connection.release()
+      this.#release(connection)
     }
   }
 
   async lease(options?: RunOptions): Promise<Lease> {
-    const connection = await this.#taken(options?.signal)
-    connection.onRelease = this.#left
+    const connection = await this.#taken(options)
+    const { tenant = NO_TENANT } = connection
+    connection.onRelease = () => this.#left(tenant)
     connection.signal = options?.signal
     return connection
   }
 
-  async #taken(signal: CallEnd | undefined): Promise<C> {
+  async #taken({ signal, context = RequestContext.current() }: RunOptions = {}): Promise<C> {
+    const tenant = context.system === undefined ? (context.tenant ?? NO_TENANT) : NO_TENANT
     this.#use.waiting++
     try {
-      const connection = await this.connect(signal)
-      this.#use.used++
-      return connection
+      if (!this.#turns.takes(tenant)) {
+        // A call that holds a connection already must not wait for calls that may wait for it.
+        if (this.waits.isNeeded) this.#turns.take(tenant)
+        else await this.#turn(tenant, signal)
+      }
+      try {
+        const connection = await this.connect(signal)
+        connection.tenant = tenant
+        this.#use.used++
+        return connection
+      } catch (error) {
+        this.#turns.leave(tenant)
+        throw error
+      }
     } catch (error) {
       if (signal?.aborted === true) this.writes.waited(signal, this.waits.state)
       else if (error instanceof Unavailable && !(error instanceof ConnectionsHeld)) this.writes.unreachable()
@@ -96,17 +118,36 @@ export abstract class PooledDatabase<C extends PooledConnection = PooledConnecti
 
   /** Reads on a connection of the pool. */
   protected async reading<T>(read: (connection: C) => Promise<T>, options?: RunOptions): Promise<T> {
-    const connection = await this.#taken(options?.signal)
+    const connection = await this.#taken(options)
     try {
       return await read(connection)
     } finally {
-      this.#use.used--
-      connection.release()
+      this.#release(connection)
     }
   }
 
-  readonly #left = (): void => {
+  /** Waits until a connection is free for the tenant. */
+  async #turn(tenant: string, signal: CallEnd | undefined): Promise<void> {
+    let leave: (() => void) | undefined
+    const turn = { release: () => this.#turns.leave(tenant) }
+    const begin = (done: (error: undefined, given: typeof turn) => void) => {
+      leave = this.#turns.wait(tenant, () => done(undefined, turn))
+    }
+    await checkout(begin, signal, this.waits).catch((error: unknown) => {
+      leave?.()
+      throw error
+    })
+  }
+
+  #release(connection: C): void {
+    const { tenant = NO_TENANT } = connection
+    connection.release()
+    this.#left(tenant)
+  }
+
+  #left(tenant: string): void {
     this.#use.used--
+    this.#turns.leave(tenant)
   }
 
   abstract borrow(runner: QueryRunner): Promise<Lease>
