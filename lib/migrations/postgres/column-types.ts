@@ -45,7 +45,7 @@ export class ColumnTypes {
   }
 
   /**
-   * Whether ALTER COLUMN … TYPE writes every row. PostgreSQL only changes the catalog if the new type takes
+   * Whether ALTER COLUMN ... TYPE writes every row. PostgreSQL only changes the catalog if the new type takes
    * each stored value as it is.
    * @param type - what follows the word TYPE.
    */

@@ -7,7 +7,7 @@ import {
   resourceModel,
   type ResourceModel,
 } from '../../resource/resource-model.js'
-import { sharedTypeProblems } from '../../resource/resource-type.js'
+import { sharedTypeProblems } from '../../resource/names/resource-type.js'
 import { relationProblems } from '../deletion/rules/relation-problems.js'
 import { postgres } from '../dialects/postgres.js'
 import { type Naming, tableNameOf, tableText } from './table-name-of.js'
