@@ -7,7 +7,7 @@ import type { SearchableOptions } from './searchable.js'
 /** What the decorators declare about one property, in addition to its column. */
 export type PropertyRole =
   | ('tags' | 'etag' | 'tenant' | 'outputOnly' | 'computed')
-  | ('createTime' | 'updateTime' | 'secret' | 'credential')
+  | ('createTime' | 'updateTime' | 'deleteTime' | 'secret' | 'credential')
 
 export interface PropertyFacts {
   readonly role?: PropertyRole

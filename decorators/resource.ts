@@ -8,7 +8,7 @@ import { referenceColumns, withTypeOfKey } from './relations/reference-columns.j
 import { fieldsByProperty, namedFields } from './columns/fields-by-property.js'
 import { ColumnNames, type ResourceNaming, strategyOf } from './columns/column-naming.js'
 import { generatedNumbers, takeGeneratedUuids } from './columns/generated-values.js'
-import { keepTimes, propertyOfTime } from './columns/kept-times.js'
+import { keepTimes, propertyOfTime, timesDeclared } from './columns/kept-times.js'
 import { ownOptions } from './columns/own-options.js'
 import { secretColumns } from './columns/secret-columns.js'
 import { manageColumn } from './columns/managed-column.js'
@@ -95,6 +95,7 @@ export function Resource(options: ResourceOptions = {}): ClassDecorator {
   wordStandardProperties()
   return onClass('Resource', [options], (entity) => {
     const prototype = entity.prototype as object
+    if (options.existing === true) declareTimes(entity)
     const facts = inheritedFacts(entity)
     const named = namedFields(facts.properties)
     const internal = internalOf(facts.properties)
@@ -172,6 +173,14 @@ export function Resource(options: ResourceOptions = {}): ClassDecorator {
     if (strategy === undefined) completeJoinColumns(entity, lineage, tenantDeclared, internal)
     declare(entity, 'Resource', { resource: options })
   })
+}
+
+/** In an existing table, `@CreateDateColumn()` and the like need no decorator of Ashlar beside them. */
+function declareTimes(entity: object): void {
+  for (const { owner, property, role } of timesDeclared(new Set(lineage(entity)), inheritedFacts(entity))) {
+    declareProperty(owner, property, { role })
+    if (role === 'deleteTime') declare(entity, 'DeleteDateColumn', { softDeletable: true })
+  }
 }
 
 /** Whether the database mints the key of the entity. */

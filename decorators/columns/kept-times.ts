@@ -3,11 +3,14 @@ import { namedFields } from './fields-by-property.js'
 
 type ColumnArgs = ReturnType<typeof getMetadataArgsStorage>['columns'][number]
 
-/** The decorator of TypeORM that may stand beside one of ours, by the mode of its column. */
-const MODE_OF = new Map<string, ColumnArgs['mode']>([
-  ['createTime', 'createDate'],
-  ['updateTime', 'updateDate'],
+/** What TypeORM's decorators of times declare in an existing table, by the mode of their columns. */
+const ROLES: ReadonlyMap<string, TimeRole> = new Map<ColumnArgs['mode'], TimeRole>([
+  ['createDate', 'createTime'],
+  ['updateDate', 'updateTime'],
+  ['deleteDate', 'deleteTime'],
 ])
+
+type TimeRole = 'createTime' | 'updateTime' | 'deleteTime'
 
 interface Declared {
   readonly properties: ReadonlyMap<string, { readonly role?: string; readonly protoField?: string }>
@@ -16,7 +19,21 @@ interface Declared {
 
 /** The property that holds a time of the framework. @param field - of the message. */
 export const propertyOfTime = (field: string, property: string, properties: Declared['properties']): string =>
-  [...namedFields(properties)].find(([, name]) => name === field)?.[0] ?? property
+  [...properties].find(([, { role }]) => role === property)?.[0] ??
+  [...namedFields(properties)].find(([, name]) => name === field)?.[0] ??
+  property
+
+/** The times that TypeORM's decorators alone declare: no decorator of Ashlar is beside them. */
+export const timesDeclared = (
+  classes: ReadonlySet<unknown>,
+  { properties }: { readonly properties: ReadonlyMap<string, { role?: string; isInternal?: true }> },
+): readonly { readonly owner: object; readonly property: string; readonly role: TimeRole }[] =>
+  getMetadataArgsStorage().columns.flatMap(({ target, propertyName: property, mode }) => {
+    const role = classes.has(target) ? ROLES.get(mode) : undefined
+    const { role: declared, isInternal } = properties.get(property) ?? {}
+    if (role === undefined || declared !== undefined || isInternal === true) return []
+    return [{ owner: (target as { readonly prototype: object }).prototype, property, role }]
+  })
 
 /** Whether TypeORM's manager keeps setting a time that repositories set as well. */
 export function isKeptTime(
@@ -26,7 +43,7 @@ export function isKeptTime(
   if (mode === 'deleteDate')
     return softDeletable === true && propertyOfTime('delete_time', 'deleteTime', properties) === propertyName
   const { role } = properties.get(propertyName) ?? {}
-  return role !== undefined && MODE_OF.get(role) === mode
+  return role !== undefined && ROLES.get(mode) === role
 }
 
 /**

@@ -108,7 +108,7 @@ export interface ResourceModel<E extends object = object> {
   readonly jsonColumns: Columns
   /** Proto names that a mask may contain (besides `*`). */
   readonly writable: ReadonlySet<string>
-  /** Fields without a zero value in NOT NULL columns, such as a time: a write without one is rejected. */
+  /** Fields without a zero value whose columns are NOT NULL, such as a time. A write has to set them. */
   readonly required: readonly Field[]
   /**
    * Names that masks and sort orders of code use beside those of fields: properties as the class names them,

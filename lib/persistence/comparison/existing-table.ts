@@ -2,7 +2,6 @@ import type { TableDifference, TableNote } from '../../text/table-difference.js'
 import { kindOf } from '../../resource/kinds/kinds.js'
 import type { Field } from '../../resource/fields/field.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
-import { DELETE_ID } from '../deletion/rules/family.js'
 import { type InexactColumn, inexactText } from '../dialects/catalog/inexact-columns.js'
 import {
   foreignKeyShape,
@@ -246,10 +245,7 @@ function shown(
     case 'addColumn':
       return {
         ...rest,
-        detail:
-          one.column.name === DELETE_ID
-            ? `rows that are deleted together, and undeleted, share a text in it: add it as ${one.column.type} that takes NULL, in a file of your own`
-            : 'drop its property, or add it in a file of your own',
+        detail: 'drop its property, or add it in a file of your own',
       }
     default:
       return rest

@@ -351,6 +351,8 @@ export interface StartUpFindings {
   readonly warnings: readonly string[]
   /** Columns that a standard Create cannot fill: problems for a server that has one. */
   readonly unfilled?: readonly Problem[]
+  /** Why a standard Undelete cannot tell what was deleted together: problems for a server that has one. */
+  readonly unrestorable?: readonly Problem[]
 }
 
 /**

@@ -214,6 +214,11 @@ export interface Dialect {
    */
   readonly timesWithoutZone: string | undefined
   /**
+   * Selects as `name` the columns of a table whose times have no milliseconds; undefined if every column
+   * keeps them.
+   */
+  readonly timesWithoutMillis: ForeignKeySql['find'] | undefined
+  /**
    * Adds the columns that an older table lacks, and drops the indexes that are now declared differently;
    * undefined where migrations do. `indexes` are the statements that then make them.
    */

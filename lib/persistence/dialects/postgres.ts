@@ -127,6 +127,12 @@ export const postgres: Dialect = {
     'SELECT attname AS name FROM pg_attribute JOIN pg_type t ON t.oid = atttypid ' +
     'WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped ' +
     "AND COALESCE(NULLIF(t.typbasetype, 0), t.oid) = 'pg_catalog.timestamp'::regtype",
+  timesWithoutMillis: (table) => ({
+    text:
+      'SELECT attname AS name FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 ' +
+      "AND atttypid IN ('pg_catalog.timestamp'::regtype, 'pg_catalog.timestamptz'::regtype) AND atttypmod BETWEEN 0 AND 2",
+    values: [quoteTable(table, { quote })],
+  }),
   updateTable: undefined,
   refusedKeys: uncountedKeys,
   inexactColumns,

@@ -106,6 +106,7 @@ export const sqlite: Dialect = {
   columnsWithoutForeignKey:
     'SELECT name FROM pragma_table_info(?) WHERE name NOT IN (SELECT "from" FROM pragma_foreign_key_list(?))',
   timesWithoutZone: undefined,
+  timesWithoutMillis: undefined,
   updateTable,
   refusedKeys: () => [],
   inexactColumns,

@@ -63,6 +63,11 @@ export class MemoryStoredRows implements StoredRows {
     return this.call.read(() => rows.map((row) => this.#table(row).entityOf(this.#valuesOf(row))))
   }
 
+  /** A row in memory knows its deletion. */
+  deletionTime(): Promise<undefined> {
+    return Promise.resolve(undefined)
+  }
+
   async softDelete(rows: readonly StoredRow[], deleteId: string): Promise<void> {
     for (const row of rows)
       await this.#rows(row).delete(this.call, writeOf(row, deletionOf(row.member.model, this.sources)))

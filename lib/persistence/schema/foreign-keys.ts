@@ -33,7 +33,7 @@ export function referencesOf(
   return (model) => {
     const references = model.relations.filter(isOwning)
     return {
-      isDeletedTogether: family.get(model)?.hasDeleteId === true,
+      isDeletedTogether: family.get(model)?.undeletedBy === 'id',
       isReferenced: referenced.has(model),
       foreignKeys: references.map((relation) => {
         const target = resourceModel<object>(relation.target())

@@ -19,7 +19,7 @@ import { type CheckedEntity, together } from './findings.js'
 import { managerFindings, withoutZone } from './managed-otherwise.js'
 import { subscriberFindings } from './subscriber-findings.js'
 import { synchronizeFindings } from './synchronized-table.js'
-import { unfilledColumns, withoutForeignKey } from './table-findings.js'
+import { deletionsWithoutMillis, unfilledColumns, withoutForeignKey } from './table-findings.js'
 
 /**
  * Makes sure, once, that a DataSource knows a repository's entity as its model does, that nothing of TypeORM
@@ -91,7 +91,12 @@ export class DataSourceCheck {
   startUp(): StartUpFindings | Promise<StartUpFindings> {
     const findings = this.findings()
     if (!this.#checked.dataSource.isInitialized) return findings
-    const asked = [withoutForeignKey(this.#checked), withoutZone(this.#checked), this.#inexact()]
+    const asked = [
+      withoutForeignKey(this.#checked),
+      withoutZone(this.#checked),
+      deletionsWithoutMillis(this.#checked),
+      this.#inexact(),
+    ]
     const all = asked.filter((one) => one !== undefined)
     return Promise.all(all).then((found) => together([findings, ...found]))
   }

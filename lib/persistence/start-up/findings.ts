@@ -18,10 +18,12 @@ export const warning = (text: string): StartUpFindings => ({ problems: [], warni
 
 export const together = (all: readonly StartUpFindings[]): StartUpFindings => {
   const unfilled = all.flatMap((one) => one.unfilled ?? [])
+  const unrestorable = all.flatMap((one) => one.unrestorable ?? [])
   return {
     problems: all.flatMap(({ problems }) => problems),
     warnings: all.flatMap(({ warnings }) => warnings),
     ...(unfilled.length > 0 && { unfilled }),
+    ...(unrestorable.length > 0 && { unrestorable }),
   }
 }
 

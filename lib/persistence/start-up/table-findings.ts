@@ -4,6 +4,9 @@ import { hasNoValue } from '../../resource/values/conversions.js'
 import { isOwning } from '../../resource/relations/relation.js'
 import type { StartUpFindings } from '../contract/repository.js'
 import { listensTo } from '../typeorm/subscribers.js'
+import { undeletedWith } from '../deletion/rules/related-questions.js'
+import { membersOf } from '../deletion/sql/members-of.js'
+import { tableNameOf } from '../schema/table-name-of.js'
 import { type CheckedEntity, namesIn } from './findings.js'
 
 /** References whose columns have no foreign key; undefined where a table always has them. */
@@ -50,3 +53,28 @@ export function unfilledColumns({ dataSource, model }: CheckedEntity): StartUpFi
 }
 
 const SET_BY_CODE: ReadonlySet<Role> = new Set<Role>(['plain', 'outputOnly'])
+
+/** Times of deletions, without milliseconds, by which an undelete would have to find what it restores. */
+export function deletionsWithoutMillis({
+  dataSource,
+  model,
+  dialect,
+}: CheckedEntity): Promise<StartUpFindings> | undefined {
+  const root = membersOf(dataSource).get(model)
+  const asked = dialect.timesWithoutMillis
+  if (asked === undefined || root?.undeletedBy !== 'time') return undefined
+  const restored = undeletedWith(root)
+  if (restored.length === 0) return undefined
+  const found = [root, ...restored].map(async ({ model: { entity, deleteTime }, model: of }) => {
+    const { text, values } = asked(tableNameOf(of, dialect, dataSource))
+    const rows = await dataSource.query<{ readonly name: string }[]>(text, [...values])
+    if (deleteTime === undefined || !rows.some(({ name }) => name === deleteTime.column)) return []
+    return propertyProblem(
+      'deletion',
+      deleteTime.property,
+      `Undelete of ${model.entity.name} restores what has the same time of deletion, and ${deleteTime.property} of ${entity.name} has no milliseconds`,
+      'give the column milliseconds, or leave Undelete out of the service',
+    )
+  })
+  return Promise.all(found).then((all) => ({ problems: [], warnings: [], unrestorable: all.flat() }))
+}

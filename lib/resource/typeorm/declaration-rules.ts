@@ -107,11 +107,11 @@ type Mode = ArgsOf<'columns'>['mode']
 const MODES: Readonly<Record<Mode, Rule<string>>> = {
   regular: CARRIED_OUT,
   createDate:
-    'use @CreateTime() instead of @CreateDateColumn(), or beside it with @Resource({ existing: true })',
+    'use @CreateTime() instead of @CreateDateColumn(), which only an existing table can have (@Resource({ existing: true }))',
   updateDate:
-    'use @UpdateTime() instead of @UpdateDateColumn(), or beside it with @Resource({ existing: true })',
+    'use @UpdateTime() instead of @UpdateDateColumn(), which only an existing table can have (@Resource({ existing: true }))',
   deleteDate:
-    "use @SoftDeletable() on the class instead of @DeleteDateColumn(), or beside it with @Resource({ existing: true }) where the property is deleteTime or @ProtoField('delete_time')",
+    'use @SoftDeletable() on the class instead of @DeleteDateColumn(), which only an existing table can have (@Resource({ existing: true }))',
   version:
     "only TypeORM's manager counts a @VersionColumn(): leave it that one with @Internal() @VersionColumn({ default: 1 }) and such a default in the table, and write @ETag() on a property of its own, which repositories compare",
   objectId: 'use @PrimaryColumn() instead of @ObjectIdColumn(), which is for MongoDB',

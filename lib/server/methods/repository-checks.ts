@@ -28,11 +28,14 @@ export async function repositoryProblems(
   }))
   for (const { repository, findings } of await Promise.all(asked)) {
     const { model } = repository
-    const { problems: found, warnings, unfilled = [] } = findings
+    const { problems: found, warnings, unfilled = [], unrestorable = [] } = findings
     problems.push(...inEntity(model.entity, found, true))
     const creates = registry.standardMethods(model, 'create').filter((one) => one.repository === repository)
     if (creates.some(({ isOwn }) => !isOwn) && !isOverridden(repository, 'create'))
       problems.push(...inEntity(model.entity, unfilled, true))
+    const undeletes = registry.standardMethods(model, 'undelete')
+    if (undeletes.some((one) => one.repository === repository))
+      problems.push(...inEntity(model.entity, unrestorable, true))
     for (const warning of [...tenancyWarnings(repository), ...warnings]) {
       // All repositories of a DataSource report its warnings.
       if (!warned.has(warning)) logger.warn({ resource: model.type }, warning)

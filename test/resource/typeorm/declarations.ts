@@ -182,21 +182,21 @@ const decorators: readonly Row[] = [
     decorator: 'CreateDateColumn',
     declare: (prototype) => typeorm.CreateDateColumn()(prototype, 'madeAt'),
     problems: [
-      `madeAt: use @CreateTime() instead of @CreateDateColumn(), or beside it with @Resource({ existing: true })${OR_INTERNAL}`,
+      `madeAt: use @CreateTime() instead of @CreateDateColumn(), which only an existing table can have (@Resource({ existing: true }))${OR_INTERNAL}`,
     ],
   },
   {
     decorator: 'UpdateDateColumn',
     declare: (prototype) => typeorm.UpdateDateColumn()(prototype, 'changedAt'),
     problems: [
-      `changedAt: use @UpdateTime() instead of @UpdateDateColumn(), or beside it with @Resource({ existing: true })${OR_INTERNAL}`,
+      `changedAt: use @UpdateTime() instead of @UpdateDateColumn(), which only an existing table can have (@Resource({ existing: true }))${OR_INTERNAL}`,
     ],
   },
   {
     decorator: 'DeleteDateColumn',
     declare: (prototype) => typeorm.DeleteDateColumn()(prototype, 'goneAt'),
     problems: [
-      `goneAt: use @SoftDeletable() on the class instead of @DeleteDateColumn(), or beside it with @Resource({ existing: true }) where the property is deleteTime or @ProtoField('delete_time')${OR_INTERNAL}`,
+      `goneAt: use @SoftDeletable() on the class instead of @DeleteDateColumn(), which only an existing table can have (@Resource({ existing: true }))${OR_INTERNAL}`,
     ],
   },
   {

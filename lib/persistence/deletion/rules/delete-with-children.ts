@@ -10,8 +10,12 @@ import { checkNoneIsLeft } from './what-is-left.js'
 export interface Root {
   /** The row, locked; undefined where there is none that the caller reaches. */
   readonly find: () => Promise<StoredRow | undefined>
-  /** Deletes the row alone, with its hooks. @throws what says why it cannot. */
-  readonly delete: () => Promise<void>
+  /**
+   * Deletes the row alone, with its hooks.
+   * @param at - the time of a soft deletion; undefined for the current one.
+   * @throws what says why it cannot.
+   */
+  readonly delete: (at?: Date) => Promise<void>
 }
 
 /**
@@ -37,10 +41,11 @@ export async function deleteWithChildren(
   const plan = await planDeletion(rows, [...found.keys()], options)
   if (!isSoft(member)) return removeAll(rows, found, plan, options)
   for (const [index, [row, root]] of [...found].entries()) {
-    await root.delete()
     const along = plan.withRoot[index] ?? []
+    const at = await rows.deletionTime([row, ...along])
+    await root.delete(at)
     if (along.length === 0) continue
-    const deleteId = randomUUID()
+    const deleteId = at === undefined ? randomUUID() : String(at.getTime())
     await rows.mark([row], deleteId)
     for (const some of byMember(along)) await rows.softDelete(some, deleteId)
   }

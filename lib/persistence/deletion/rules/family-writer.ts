@@ -100,7 +100,7 @@ export class FamilyWriter<E extends object, C extends RowCall> {
       undelete: () => this.alone.undelete(call, row, patch),
     }
     const limits = { ...limitsOf(row.scope, options), references: options?.references }
-    return undeleteWithChildren(this.member, root, rows, limits)
+    return undeleteWithChildren(root, rows, limits)
   }
 
   purge(call: C, before: Date, options: PurgeOptions): Promise<PurgeStep> {
@@ -120,7 +120,11 @@ export class FamilyWriter<E extends object, C extends RowCall> {
         const found = await rows.get(this.member, await this.alone.target(call, row), 'update')
         return found?.isDeleted === false ? found : undefined
       },
-      delete: () => this.alone.delete(call, row, patch),
+      delete: (at: Date | undefined) => {
+        const { deleteTime } = this.member.model
+        const isTold = at !== undefined && deleteTime !== undefined
+        return this.alone.delete(call, row, isTold ? { ...patch, [deleteTime.property]: at } : patch)
+      },
     }))
     return deleteWithChildren(this.member, roots, rows, {
       ...limitsOf(scope, options),

@@ -1,6 +1,6 @@
 import { type Problem, propertyProblem } from '../../../errors.js'
 import { reservedColumn } from '../../../resource/fields/column-names.js'
-import { type Edge as RelationEdge, relationGraph } from '../../../resource/relations/graph.js'
+import { relationGraph } from '../../../resource/relations/graph.js'
 import type { OwningRelation } from '../../../resource/relations/relation.js'
 import type { ResourceModel } from '../../../resource/resource-model.js'
 
@@ -15,9 +15,10 @@ export interface Member {
   /** The references that it holds. */
   readonly parents: readonly Edge[]
   /**
-   * Whether its rows can be deleted together with others, and undeleted with them: it has a column for that.
+   * By what the rows of one deletion are known, if they can be deleted and undeleted together with others: by
+   * the column `delete_id`, or by the time of the deletion where a table of another application takes part.
    */
-  readonly hasDeleteId: boolean
+  readonly undeletedBy: 'id' | 'time' | undefined
 }
 
 /** A reference of one resource to another. */
@@ -26,8 +27,6 @@ export interface Edge {
   readonly parent: Member
   readonly relation: OwningRelation
 }
-
-type Reference = RelationEdge<ResourceModel>
 
 /**
  * The resources that refer to others, or that others refer to. A resource without relations is not among
@@ -38,12 +37,12 @@ export function familyOf(models: readonly ResourceModel[]): ReadonlyMap<Resource
   const graph = relationGraph(models)
   const members = new Map<
     ResourceModel,
-    Member & { children: Edge[]; parents: Edge[]; hasDeleteId: boolean }
+    Member & { children: Edge[]; parents: Edge[]; undeletedBy: Member['undeletedBy'] }
   >()
   const memberOf = (model: ResourceModel) => {
     const known = members.get(model)
     if (known !== undefined) return known
-    const member = { model, children: [], parents: [], hasDeleteId: false }
+    const member = { model, children: [], parents: [], undeletedBy: undefined }
     members.set(model, member)
     return member
   }
@@ -51,18 +50,28 @@ export function familyOf(models: readonly ResourceModel[]): ReadonlyMap<Resource
     const edge = { child: memberOf(child), parent: memberOf(parent), relation }
     edge.parent.children.push(edge)
     edge.child.parents.push(edge)
-    if (!isUndeletedTogether(edge)) continue
-    edge.parent.hasDeleteId = true
-    edge.child.hasDeleteId = true
+  }
+  for (const member of members.values()) {
+    if (member.undeletedBy !== undefined || togetherWith(member).length === 0) continue
+    const all = new Set([member])
+    for (const one of all) for (const other of togetherWith(one)) all.add(other as typeof member)
+    const undeletedBy = [...all].some(({ model }) => model.existing) ? 'time' : 'id'
+    for (const one of all) one.undeletedBy = undeletedBy
   }
   return members
 }
+
+/** What is deleted and undeleted together with rows of a resource, in either direction. */
+const togetherWith = ({ children, parents }: Member): readonly Member[] => [
+  ...children.filter(isUndeletedTogether).map(({ child }) => child),
+  ...parents.filter(isUndeletedTogether).map(({ parent }) => parent),
+]
 
 /**
  * Whether a child goes with its parent and comes back with it: where the relation restricts, `force` makes it
  * so.
  */
-const isUndeletedTogether = ({ child, parent, relation }: Reference | Edge): boolean =>
+const isUndeletedTogether = ({ child, parent, relation }: Edge): boolean =>
   relation.onDelete !== 'set null' && isSoft(child) && isSoft(parent)
 
 /**
@@ -76,7 +85,7 @@ export const goesAlong = (
   (!isSoftDelete || isSoft(child))
 
 /** Whether a child that was deleted with its parent comes back with it. */
-export const comesBack = ({ child }: Edge): boolean => child.hasDeleteId
+export const comesBack = ({ child }: Edge): boolean => child.undeletedBy !== undefined
 
 /** Whether a deleted row stays, and can be undeleted. */
 export const isSoft = (of: Member | ResourceModel): boolean =>
@@ -88,7 +97,7 @@ export const tellsOf = ({ model, children }: Member, seen: readonly Member[] = [
   children.some(({ child }) => !seen.includes(child) && tellsOf(child, [...seen, child]))
 
 /** Why a resource cannot be deleted as it is declared, one sentence each. */
-export function deletionProblems({ model, parents, hasDeleteId }: Member): Problem[] {
+export function deletionProblems({ model, parents, undeletedBy }: Member): Problem[] {
   const problems = parents
     .filter(({ parent, relation }) => relation.onDelete === 'cascade' && isSoft(parent) && !isSoft(model))
     .map(({ parent, relation }) =>
@@ -99,6 +108,7 @@ export function deletionProblems({ model, parents, hasDeleteId }: Member): Probl
         `write @SoftDeletable() above the class, or 'RESTRICT'`,
       ),
     )
-  if (hasDeleteId) problems.push(...reservedColumn(model.fields, DELETE_ID, 'what was deleted together'))
+  if (undeletedBy === 'id')
+    problems.push(...reservedColumn(model.fields, DELETE_ID, 'what was deleted together'))
   return problems
 }

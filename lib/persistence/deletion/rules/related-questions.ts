@@ -15,10 +15,14 @@ export function relatedQuestions(
   const met = [root, ...deleted].flatMap(({ children }) => children).filter(isCounted)
   return {
     delete: modelsOf(deleted),
-    undelete: modelsOf(root.hasDeleteId ? reached(root, comesBack) : []),
+    undelete: modelsOf(undeletedWith(root)),
     list: modelsOf(met.map(({ child }) => child)),
   }
 }
+
+/** What may come back with rows of a resource. */
+export const undeletedWith = (root: Member): readonly Member[] =>
+  root.undeletedBy === undefined ? [] : reached(root, comesBack)
 
 /** Whether the rows may keep their parent: they restrict, or the caller may not delete them. */
 const isCounted = ({ relation }: Edge): boolean => relation.onDelete !== 'set null'

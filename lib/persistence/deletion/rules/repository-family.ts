@@ -18,7 +18,7 @@ export class RepositoryFamily<E extends object, C extends RowCall> {
     private readonly alone: RowsAlone<E, C>,
     private readonly sources: Sources,
   ) {
-    this.#childless = { model, children: [], parents: [], hasDeleteId: false }
+    this.#childless = { model, children: [], parents: [], undeletedBy: undefined }
   }
 
   /** Where something refers to the resource. */
@@ -30,7 +30,8 @@ export class RepositoryFamily<E extends object, C extends RowCall> {
   /** Where it comes back with others, or refers to what can be deleted. */
   get undeletes(): FamilyWriter<E, C> | undefined {
     const { member } = this
-    const comesBack = member?.hasDeleteId === true || member?.parents.some(({ parent }) => isSoft(parent))
+    const comesBack =
+      member?.undeletedBy !== undefined || member?.parents.some(({ parent }) => isSoft(parent))
     return member !== undefined && comesBack === true ? this.#writerOf(member) : undefined
   }
 

@@ -8,7 +8,10 @@ export interface StoredRow {
   /** Undefined where the resource belongs to no tenant. */
   readonly tenant: string | undefined
   readonly isDeleted: boolean
-  /** Of the deletion that the row was deleted in, together with others. */
+  /**
+   * Of the deletion that the row was deleted in, together with others: a UUID, or the milliseconds of its
+   * time.
+   */
   readonly deleteId: string | undefined
   /** The keys of what it refers to, by the property of the relation. */
   readonly references: Readonly<Record<string, string | undefined>>
@@ -43,6 +46,11 @@ export interface StoredRows {
   count(edge: Edge, parents: readonly StoredRow[], which: Which, limit: number): Promise<number>
   /** The entities of rows of one resource. */
   entities(rows: readonly StoredRow[]): Promise<object[]>
+  /**
+   * The time of a deletion of rows whose time tells it apart, later than that of every deleted row that
+   * refers to them; undefined where a column tells deletions apart.
+   */
+  deletionTime(rows: readonly StoredRow[]): Promise<Date | undefined>
   /** Deletes live rows of one resource softly, with their hooks. */
   softDelete(rows: readonly StoredRow[], deleteId: string): Promise<void>
   /** Writes of what deletion rows are; undefined for none. */

@@ -21,7 +21,6 @@ export interface DeletedRoot<E> {
  * @throws ErrConflict where a unique value of one of them is taken.
  */
 export async function undeleteWithChildren<E>(
-  { hasDeleteId }: Member,
   root: DeletedRoot<E>,
   rows: StoredRows,
   options: UndeletionOptions,
@@ -33,7 +32,7 @@ export async function undeleteWithChildren<E>(
   const { references } = options
   await checkParents(rows, all, row, undefined, references)
   for (const one of along) await checkParents(rows, all, one, one.key, references)
-  if (hasDeleteId && row.deleteId !== undefined) await rows.mark([row], undefined)
+  if (row.deleteId !== undefined) await rows.mark([row], undefined)
   const restored = await root.undelete()
   for (const some of byMember(along))
     for (const group of some[0] !== undefined && isAnyUnique(some[0].member)

@@ -28,6 +28,8 @@ export interface RowsAsked {
   readonly state?: 'live' | 'deleted' | 'all' | { readonly deleteId: string }
   readonly where?: FilterNode | undefined
   readonly expired?: { readonly before: Date; readonly after: StoredRow | undefined }
+  /** Whether the row that was deleted last comes first. */
+  readonly isLatestFirst?: true
 }
 
 /** A column to write; `undefined` is NULL. */
@@ -46,6 +48,7 @@ export class FamilyStatements {
   /** The texts of what is selected of the key and the references. */
   readonly #read: readonly ((stored: unknown) => string)[]
   readonly #tenant: ((stored: unknown) => string) | undefined
+  readonly #deletionOf: (stored: unknown) => string | undefined
 
   constructor(
     private readonly member: Member,
@@ -59,11 +62,17 @@ export class FamilyStatements {
     const reader = (field: Field) => partSql(field, dialect).read
     this.#read = [key, ...member.parents.map(({ relation }) => relation.reference)].map(reader)
     this.#tenant = tenant && reader(tenant)
+    const byTime = member.undeletedBy === 'time' ? deleteTime : undefined
+    const decode = byTime && dialect.kinds[byTime.kind].decoder(byTime)
+    this.#deletionOf = (stored) => {
+      const read = decode === undefined || stored === null ? stored : decode(stored)
+      return read instanceof Date ? String(read.getTime()) : ((read as string | null) ?? undefined)
+    }
     const columns = [
       key,
       tenant ?? 'NULL',
       deleteTime === undefined ? '0' : `CASE WHEN ${this.#name(deleteTime)} IS NULL THEN 0 ELSE 1 END`,
-      member.hasDeleteId ? dialect.quote(DELETE_ID) : 'NULL',
+      byTime ?? (member.undeletedBy === 'id' ? dialect.quote(DELETE_ID) : 'NULL'),
       ...member.parents.map(({ relation }) => relation.reference),
     ]
     this.#columns = columns.map((column, at) => this.#selected(column, dialect.quote(`c${at}`))).join(', ')
@@ -76,7 +85,7 @@ export class FamilyStatements {
       key: this.#read[0]?.(key) ?? '',
       tenant: this.#tenant?.(tenant),
       isDeleted: Number(isDeleted) === 1,
-      deleteId: (deleteId as string | null) ?? undefined,
+      deleteId: this.#deletionOf(deleteId),
       references: Object.fromEntries(
         this.member.parents.map(({ relation }, at) => [
           relation.property,
@@ -89,11 +98,13 @@ export class FamilyStatements {
   select(asked: RowsAsked, lock: LockClause | undefined, limit?: number): Bound {
     const values: unknown[] = []
     const where = this.#where(asked, values)
-    const { key, tenant } = this.member.model
-    const order =
+    const { key, tenant, deleteTime } = this.member.model
+    const byKey =
       asked.expired !== undefined && tenant !== undefined
         ? `${this.#exact(tenant)}, ${this.#exact(key)}`
         : this.#exact(key)
+    const order =
+      asked.isLatestFirst === true && deleteTime !== undefined ? `${this.#name(deleteTime)} DESC` : byKey
     const tail = limit === undefined ? '' : ` ORDER BY ${order} LIMIT ${this.#count(values, limit)}`
     const locked = lock === undefined ? '' : this.dialect.rowLock(lock)
     return this.#found(`SELECT ${this.#columns} FROM ${this.#table} WHERE ${where}${tail}${locked}`, values)
@@ -130,8 +141,10 @@ export class FamilyStatements {
     return this.#bound(`DELETE FROM ${this.#table} WHERE ${where}`, values)
   }
 
-  /** The column of the deletion. */
-  readonly deleteId = DELETE_ID_COLUMN
+  /** What a soft deletion writes of the deletion, beside its time. */
+  deletionMark(deleteId: string | undefined): Written {
+    return this.member.undeletedBy === 'id' ? [[DELETE_ID_COLUMN, deleteId]] : []
+  }
 
   /** Whether a write begins or ends the deletion of rows. */
   #deletes(written: Written): boolean {
@@ -147,15 +160,21 @@ export class FamilyStatements {
       else if (model.existing) conditions.push(`${this.#name(model.tenant)} IS NOT NULL`)
     if (keys !== undefined) conditions.push(this.#isAmong(model.key, keys, values))
     if (among !== undefined) conditions.push(this.#isAmong(among.field, among.keys, values))
-    if (typeof state === 'object')
-      conditions.push(
-        `${this.#name(DELETE_ID_COLUMN)} = ${this.#bind(DELETE_ID_COLUMN, state.deleteId, values)}`,
-      )
+    if (typeof state === 'object') conditions.push(this.#ofDeletion(state.deleteId, values))
     if (model.deleteTime !== undefined && state !== 'all')
       conditions.push(`${this.#name(model.deleteTime)} IS ${state === 'live' ? '' : 'NOT '}NULL`)
     if (expired !== undefined) conditions.push(...this.#expired(expired, values))
     if (where !== undefined) conditions.push(toPredicate(where, this.dialect, values))
     return conditions.join(' AND ')
+  }
+
+  #ofDeletion(deleteId: string, values: unknown[]): string {
+    const { undeletedBy, model } = this.member
+    if (undeletedBy !== 'time' || model.deleteTime === undefined)
+      return `${this.#name(DELETE_ID_COLUMN)} = ${this.#bind(DELETE_ID_COLUMN, deleteId, values)}`
+    const [column, value] = [model.deleteTime, new Date(Number(deleteId))]
+    const isSame = { kind: 'compare', column, key: undefined, op: '=', value, isRead: true } as const
+    return toPredicate(isSame, this.dialect, values)
   }
 
   #expired({ before, after }: NonNullable<RowsAsked['expired']>, values: unknown[]): string[] {

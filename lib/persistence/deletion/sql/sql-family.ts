@@ -1,4 +1,4 @@
-import type { Sources, Values } from '../../contract/new-entity.js'
+import { nowOf, type Sources, type Values } from '../../contract/new-entity.js'
 import { deletionOf, restorationOf, serverSetValues } from '../../contract/patch.js'
 import type { TableName } from '../../dialects/catalog/table-definition.js'
 import { hasDeleteKey } from '../../dialects/column-sql.js'
@@ -8,8 +8,8 @@ import type { EmittingRows } from '../../outbox/sql/emitting-rows.js'
 import type { SqlCall } from '../../rows/row-call.js'
 import type { Target } from '../../rows/row-target.js'
 import type { Rows } from '../../rows/rows.js'
-import { isSoft, type Edge, type Member } from '../rules/family.js'
-import type { StoredRow, StoredRows, Which } from '../rules/stored-rows.js'
+import { comesBack, isSoft, type Edge, type Member } from '../rules/family.js'
+import { byMember, type StoredRow, type StoredRows, type Which } from '../rules/stored-rows.js'
 import type { FamilyRows, Snapshot } from '../rules/family-writer.js'
 import { type Bound, FamilyStatements, LOCKED, type RowsAsked, type Written } from './family-statements.js'
 
@@ -140,15 +140,36 @@ class SqlStoredRows implements StoredRows {
     return found
   }
 
+  async deletionTime(rows: readonly StoredRow[]): Promise<Date | undefined> {
+    if (rows[0]?.member.undeletedBy !== 'time') return undefined
+    let latest = nowOf(this.sources).getTime() - 1
+    for (const parents of byMember(rows))
+      for (const edge of (parents[0]?.member.children ?? []).filter(comesBack))
+        for (const among of this.#referring(edge, parents)) {
+          const asked = { ...among, state: 'deleted', isLatestFirst: true } as const
+          const [row] = await this.#select(edge.child, asked, LOCKED, 1)
+          if (row?.deleteId !== undefined) latest = Math.max(latest, Number(row.deleteId))
+        }
+    return new Date(latest + 1)
+  }
+
   async softDelete(rows: readonly StoredRow[], deleteId: string): Promise<void> {
     const [first] = rows
     if (first === undefined) return
-    const { model } = first.member
+    const { model, undeletedBy } = first.member
     const { statements } = this.family.of(first.member)
     const each = this.family.rowsOfEach(first.member, 'delete')
-    const patch = deletionOf(model, this.sources)
+    const at = undeletedBy === 'time' && model.deleteTime !== undefined
+    const patch = {
+      ...deletionOf(model, this.sources),
+      ...(at && { [model.deleteTime.property]: new Date(Number(deleteId)) }),
+    }
     if (each === undefined)
-      return this.#update(rows, [...writtenOf(first.member, patch), [statements.deleteId, deleteId]], 'live')
+      return this.#update(
+        rows,
+        [...writtenOf(first.member, patch), ...statements.deletionMark(deleteId)],
+        'live',
+      )
     for (const { key, tenant } of rows) await each.delete(this.call, { row: { key, tenant }, values: patch })
     await this.mark(rows, deleteId)
   }
@@ -156,8 +177,8 @@ class SqlStoredRows implements StoredRows {
   async mark(rows: readonly StoredRow[], deleteId: string | undefined): Promise<void> {
     const [first] = rows
     if (first === undefined) return
-    const { statements } = this.family.of(first.member)
-    await this.#update(rows, [[statements.deleteId, deleteId]], 'all')
+    const mark = this.family.of(first.member).statements.deletionMark(deleteId)
+    if (mark.length > 0) await this.#update(rows, mark, 'all')
   }
 
   async restore(rows: readonly StoredRow[]): Promise<void> {
@@ -169,7 +190,7 @@ class SqlStoredRows implements StoredRows {
     if (each === undefined)
       return this.#update(
         rows,
-        [...writtenOf(first.member, patch), [statements.deleteId, undefined]],
+        [...writtenOf(first.member, patch), ...statements.deletionMark(undefined)],
         'deleted',
       )
     await this.mark(rows, undefined)

@@ -69,7 +69,7 @@ describe('what goes with an entity', () => {
   const models = familyEntities.map((entity) => resourceModel(entity as EntityClass<object>))
 
   it('has a column for what was deleted together where two that can be undeleted are, and nowhere else', () => {
-    const having = [...familyOf(models).values()].filter(({ hasDeleteId }) => hasDeleteId)
+    const having = [...familyOf(models).values()].filter(({ undeletedBy }) => undeletedBy === 'id')
     expect(having.map(({ model }) => model.type).sort()).to.deep.equal([
       ...['country', 'job', 'milestone', 'project', 'remark'],
     ])
