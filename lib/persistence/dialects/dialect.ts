@@ -1,3 +1,4 @@
+import type { ColumnOptions } from 'typeorm'
 import type { Field } from '../../resource/fields/field.js'
 import type { KindName } from '../../resource/kinds/kind.js'
 import type { Isolation } from '../contract/repository.js'
@@ -111,6 +112,12 @@ export interface Dialect {
   readonly typeormColumns: {
     /** How the engine keeps a computed one; undefined for as it is declared. */
     readonly computed: string | undefined
+    /** The types that the engine has by the names that TypeORM takes; `Date` by its constructor's. */
+    readonly types: ReadonlySet<string>
+    /** A type with the length, precision or values that an entity declares. */
+    readonly typed: (type: string, options: ColumnOptions) => string
+    /** What stands behind a type: the collation, and what an update sets. */
+    readonly attributes: (options: ColumnOptions) => string
     /** Behind the type of one whose numbers the database mints; empty where it can be no such column. */
     readonly minted: string
   }
