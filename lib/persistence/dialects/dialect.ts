@@ -1,4 +1,3 @@
-import type { ColumnOptions } from 'typeorm'
 import type { Field } from '../../resource/fields/field.js'
 import type { KindName } from '../../resource/kinds/kind.js'
 import type { Isolation } from '../contract/repository.js'
@@ -13,6 +12,7 @@ import type { HandOver } from './values/hand-over.js'
 import type { JsonSql } from './values/json-sql.js'
 import type { KindsSql } from './values/kind-sql.js'
 import type { MergingSql } from './values/merging-sql.js'
+import type { TypeormColumnsSql } from './typeorm/typeorm-columns-sql.js'
 import type { TagSql } from './values/tag-sql.js'
 
 /** `mysql` is MySQL 8, `mariadb` MariaDB through the MySQL driver; their capabilities differ. */
@@ -109,18 +109,7 @@ export interface Dialect {
   readonly concat: (parts: readonly string[]) => string
 
   /** Columns that only TypeORM knows. */
-  readonly typeormColumns: {
-    /** How the engine keeps a computed one; undefined for as it is declared. */
-    readonly computed: string | undefined
-    /** The types that the engine has by the names that TypeORM takes; `Date` by its constructor's. */
-    readonly types: ReadonlySet<string>
-    /** A type with the length, precision or values that an entity declares. */
-    readonly typed: (type: string, options: ColumnOptions) => string
-    /** What stands behind a type: the collation, and what an update sets. */
-    readonly attributes: (options: ColumnOptions) => string
-    /** Behind the type of one whose numbers the database mints; empty where it can be no such column. */
-    readonly minted: string
-  }
+  readonly typeormColumns: TypeormColumnsSql
   /** What it does with each kind of column. */
   readonly kinds: KindsSql
   /** Stands for a number of rows, which every driver takes as it is. */

@@ -1,7 +1,7 @@
 import type { ColumnOptions } from 'typeorm'
-import type { Dialect } from '../dialect.js'
 import { mysqlLiteral } from './default-text.js'
 import { sizedType } from '../typeorm/sized-type.js'
+import type { TypeormColumnsSql } from '../typeorm/typeorm-columns-sql.js'
 
 const TYPES = [
   ...['bit', 'int', 'integer', 'tinyint', 'smallint', 'mediumint', 'bigint', 'float', 'double', 'real'],
@@ -14,7 +14,7 @@ const TYPES = [
 /** Types that need a length, which TypeORM takes for 255 characters or bytes. */
 const OF_A_LENGTH = /^(?:n?varchar|national varchar|varbinary)$/
 
-export const mysqlTypeormColumns: Dialect['typeormColumns'] = {
+export const mysqlTypeormColumns: TypeormColumnsSql = {
   computed: undefined,
   minted: '',
   types: new Set(TYPES),
