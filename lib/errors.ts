@@ -110,11 +110,15 @@ export class ErrConflict extends AshlarError {
    */
   readonly fields: readonly string[]
 
-  /** @param isDeleted - a soft-deleted row has the values, and the caller may know that. */
+  /**
+   * @param isDeleted - a soft-deleted row has the values, and the caller may know that.
+   * @param excludesKey - whether the rule is known to be over other columns than the key.
+   */
   constructor(
     cause?: unknown,
     fields: readonly string[] = [],
     readonly isDeleted = false,
+    readonly excludesKey = false,
   ) {
     const shape = sentinel('already exists', 'ALREADY_EXISTS', cause)
     const details = [...shape.details, ...takenTogether(fields, isDeleted)]

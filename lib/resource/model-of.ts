@@ -46,6 +46,11 @@ export function resourceModel<E extends object>(entity: EntityClass<E>): Resourc
 export const isResource = (value: unknown): value is EntityClass<object> =>
   typeof value === 'function' && inheritedFacts(value).resource !== undefined
 
+/** Why a list cannot name a field. */
+const IS_TENANT = 'it is the tenant'
+const IS_SERVER_SET = 'the server sets it, and it is not declared as filterable'
+const IS_COMPUTED = 'it is computed from other fields'
+
 function build(entity: EntityClass<object>): ResourceModel {
   refuseOtherCopy(entity)
   const declared = inheritedFacts(entity)
@@ -159,11 +164,12 @@ function build(entity: EntityClass<object>): ResourceModel {
     expireTime: withRole('expireTime'),
     ttlMs: facts.expirable?.ttlMs,
     columns: columnMap(entityFields.filter((field) => field.filterable)),
-    closed: new Set([
-      ...[...entityFields.filter(({ filterable }) => !filterable), ...computed]
-        .filter(({ exposed }) => exposed)
-        .map(({ proto }) => proto),
-      ...(name === undefined ? [] : [name.field.name]),
+    closed: new Map([
+      ...entityFields
+        .filter(({ filterable, exposed }) => !filterable && exposed)
+        .map((field): [string, string] => [field.proto, field === tenant ? IS_TENANT : IS_SERVER_SET]),
+      ...computed.filter(({ exposed }) => exposed).map(({ proto }): [string, string] => [proto, IS_COMPUTED]),
+      ...(name === undefined ? [] : [[name.field.name, `it is made of ${key.proto}`] as const]),
     ]),
     predicateColumns: columnMap(entityFields),
     jsonColumns: columnMap(entityFields.filter((field) => field.filterable && kindOf(field).hasKeys)),

@@ -100,8 +100,8 @@ export interface ResourceModel<E extends object = object> {
   readonly ttlMs: number | undefined
   /** Filterable and sortable proto fields → columns (the specification's `<Msg>Columns`). */
   readonly columns: Columns
-  /** Proto fields that callers see but that filters and orders cannot name. */
-  readonly closed: ReadonlySet<string>
+  /** Proto fields that callers see but that filters and orders cannot name, each with the reason. */
+  readonly closed: ReadonlyMap<string, string>
   /** What a predicate of the server's own code may name: every field of an entity → columns. */
   readonly predicateColumns: Columns
   /** Proto names of tags fields → JSON columns. */

@@ -25,9 +25,14 @@ export const didYouMean = (name: string, names: Iterable<string>, path: readonly
   const all = [...names]
   const near = nearestNames(name, all)
   if (near.length > 0) return `; did you mean ${near.map(whole).join(' or ')}?`
-  if (all.length === 0) return ''
-  const shown = all.slice(0, MAX_LISTED).map(whole).join(', ')
-  return `; valid: ${shown}${all.length > MAX_LISTED ? ', ...' : ''}`
+  return validNames(all, path)
+}
+
+/** Text to append to a message: the names to choose from, as {@link didYouMean} writes them. */
+export const validNames = (names: readonly string[], path: readonly string[] = []): string => {
+  if (names.length === 0) return ''
+  const shown = names.slice(0, MAX_LISTED).map((name) => [...path, name].join('.'))
+  return `; valid: ${shown.join(', ')}${names.length > MAX_LISTED ? ', ...' : ''}`
 }
 
 /**

@@ -76,12 +76,17 @@ export const isOfForeignPage = (
 /** Types that browsers send for pages of other origins without asking first (Fetch, section 2.2.2). */
 const UNASKED_TYPE = /^\s*(?:text\/plain|application\/x-www-form-urlencoded|multipart\/form-data)\s*(?:;|$)/i
 
+/** What a browser says of a request from a page of another origin. */
+const OF_OTHER_ORIGIN: readonly unknown[] = ['cross-site', 'same-site']
+
 /**
  * Whether a POST may come from a page of another origin that CORS does not allow, and no browser has asked
- * about it first.
+ * about it first. A page whose origin is hidden is not one that CORS allows.
  */
 export const isUnaskedFromPage = (options: CorsOptions | undefined, request: IncomingMessage): boolean => {
   const { headers } = request
+  if (headers.origin === undefined)
+    return options?.origins !== '*' && OF_OTHER_ORIGIN.includes(headers['sec-fetch-site'])
   const { 'content-type': type = '' } = headers
   if (type !== '' && !UNASKED_TYPE.test(type)) return false
   return isOfForeignPage(options, request) && !isOfOwnPage(headers)

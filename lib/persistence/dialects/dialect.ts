@@ -12,6 +12,7 @@ import type { HandOver } from './values/hand-over.js'
 import type { JsonSql } from './values/json-sql.js'
 import type { KindsSql } from './values/kind-sql.js'
 import type { MergingSql } from './values/merging-sql.js'
+import type { TypeormColumnsSql } from './typeorm/typeorm-columns-sql.js'
 import type { TagSql } from './values/tag-sql.js'
 
 /** `mysql` is MySQL 8, `mariadb` MariaDB through the MySQL driver; their capabilities differ. */
@@ -108,12 +109,7 @@ export interface Dialect {
   readonly concat: (parts: readonly string[]) => string
 
   /** Columns that only TypeORM knows. */
-  readonly typeormColumns: {
-    /** How the engine keeps a computed one; undefined for as it is declared. */
-    readonly computed: string | undefined
-    /** Behind the type of one whose numbers the database mints; empty where it can be no such column. */
-    readonly minted: string
-  }
+  readonly typeormColumns: TypeormColumnsSql
   /** What it does with each kind of column. */
   readonly kinds: KindsSql
   /** Stands for a number of rows, which every driver takes as it is. */

@@ -5,6 +5,7 @@ import { mysqlJson } from './mysql/json.js'
 import { exactBytes } from './mysql/exact-bytes.js'
 import { inexactColumns } from './mysql/inexact-columns.js'
 import { mysqlLiteral } from './mysql/default-text.js'
+import { mysqlTypeormColumns } from './mysql/typeorm-columns.js'
 import { mysqlKinds } from './mysql/kinds.js'
 import { longKeys } from './mysql/long-keys.js'
 import { mysqlMerging } from './mysql/merging.js'
@@ -74,7 +75,7 @@ const dialect = ({
   literal: mysqlLiteral,
   concat: (parts) => `CONCAT(${parts.join(', ')})`,
 
-  typeormColumns: { computed: undefined, minted: '' },
+  typeormColumns: mysqlTypeormColumns,
   kinds: mysqlKinds,
   countPlaceholder: () => '?',
   maxValues: 65535,

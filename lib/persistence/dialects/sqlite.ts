@@ -9,6 +9,7 @@ import { sqliteMerging } from './sqlite/merging.js'
 import { inexactColumns } from './sqlite/inexact-columns.js'
 import { sqliteTags } from './sqlite/tags.js'
 import type { ColumnDefinition, Query, TableDefinition } from './catalog/table-definition.js'
+import { sizedType } from './typeorm/sized-type.js'
 import { quoted, textLiteral } from './values/quoted.js'
 
 /**
@@ -48,7 +49,13 @@ export const sqlite: Dialect = {
   literal: textLiteral,
   concat: (parts) => `(${parts.join(' || ')})`,
 
-  typeormColumns: { computed: undefined, minted: '' },
+  typeormColumns: {
+    computed: undefined,
+    minted: '',
+    types: new Set(),
+    typed: sizedType,
+    attributes: ({ collation }) => (collation === undefined ? '' : ` COLLATE ${collation}`),
+  },
   kinds: sqliteKinds,
   countPlaceholder: () => '?',
   maxValues: 32766,

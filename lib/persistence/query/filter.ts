@@ -25,7 +25,7 @@ const MAX_OWN_COMPARISONS = 1000
 /**
  * The plan of an AIP-160 filter, undefined when it is blank. OR binds tighter than AND, terms side by side
  * are ANDed.
- * @param closed - fields that exist and cannot be named.
+ * @param closed - fields that exist and cannot be named, each with the reason.
  * @param behind - what may be named through relations.
  * @throws InvalidArgument with the position: a field that is not in `columns`, a value its column cannot
  * hold, text that does not parse, more than 4096 characters, 64 levels or 128 comparisons.
@@ -33,7 +33,7 @@ const MAX_OWN_COMPARISONS = 1000
 export const parseFilterPlan = (
   expression: string,
   columns: Columns,
-  closed?: ReadonlySet<string>,
+  closed?: ReadonlyMap<string, string>,
   behind?: FieldsBehind,
 ): FilterNode | undefined =>
   expression === '' ? undefined : new FilterParser(expression, { columns, closed, behind }).filter()

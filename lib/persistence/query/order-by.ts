@@ -2,10 +2,17 @@ import { InvalidArgument } from '../../errors.js'
 import type { Columns } from '../../resource/fields/field.js'
 import type { ProtoNameOf } from '../../resource/mask-of.js'
 import { quoted } from './filter-tokens.js'
-import { didYouMean } from '../../text/nearest-names.js'
+import { didYouMean, validNames } from '../../text/nearest-names.js'
 import { rulesOf } from './plan-rules.js'
 import type { PlanColumn } from './query-plan.js'
-import { columnNamed, type FieldsBehind, type FieldPath, startOf, step } from './related-fields.js'
+import {
+  columnNamed,
+  type FieldsBehind,
+  type FieldPath,
+  planColumn,
+  startOf,
+  step,
+} from './related-fields.js'
 
 /** Smallest first, or largest first. */
 export type Direction = 'asc' | 'desc'
@@ -21,7 +28,7 @@ export const MAX_ORDER_BY_LENGTH = 4096
 
 /**
  * The terms of an AIP-132 order_by, none when it is blank.
- * @param closed - fields that exist and cannot be named.
+ * @param closed - fields that exist and cannot be named, each with the reason.
  * @param behind - what may be named through relations: `project.title`.
  * @throws InvalidArgument with the position: an unknown field, an empty term, a field named twice, a
  * direction that is neither `asc` nor `desc`, a field that has no order (tags, JSON).
@@ -29,7 +36,7 @@ export const MAX_ORDER_BY_LENGTH = 4096
 export const parseOrderTerms = (
   expression: string,
   columns: Columns,
-  closed?: ReadonlySet<string>,
+  closed?: ReadonlyMap<string, string>,
   behind?: FieldsBehind,
 ): readonly OrderTerm[] => {
   if (expression.length > MAX_ORDER_BY_LENGTH)
@@ -44,7 +51,7 @@ export const parseOrderTerms = (
     start += text.length + 1
     if (name === '') fail('empty term', expression, at)
 
-    const column = columnIn(startOf({ columns, closed, behind }), name, expression, at)
+    const { column, place } = columnIn(startOf({ columns, closed, behind }), name, expression, at)
     if (named.has(name)) fail(`${quoted(name)} is named twice`, expression, at)
     named.add(name)
 
@@ -53,13 +60,19 @@ export const parseOrderTerms = (
       const wrong = [direction, ...rest].join(' ')
       return fail(`${quoted(name)} is followed by asc or desc, not by ${quoted(wrong)}`, expression, at)
     }
-    if (!isSortable(column)) fail(`${quoted(name)} has no order`, expression, at)
+    if (!isSortable(column))
+      fail(`${quoted(name)} has no order: it holds several values`, expression, at, sortable(place))
     return { column, direction: lower }
   })
 }
 
-/** The column of a path. */
-function columnIn(from: FieldPath, path: string, expression: string, at: number): PlanColumn {
+/** The column of a path, and where it is. */
+function columnIn(
+  from: FieldPath,
+  path: string,
+  expression: string,
+  at: number,
+): { readonly column: PlanColumn; readonly place: FieldPath } {
   let place = from
   let name = path
   for (let dot = name.indexOf('.'); dot >= 0; dot = name.indexOf('.')) {
@@ -68,23 +81,36 @@ function columnIn(from: FieldPath, path: string, expression: string, at: number)
       return fail(`${quoted([...place.path, name.slice(0, dot)].join('.'))} ${next}`, expression, at)
     if (next === undefined) break
     if (next.some.length > 0)
-      return fail(`${quoted(path)} has no order: there can be several`, expression, at)
+      return fail(`${quoted(path)} has no order: there can be several`, expression, at, sortable(place))
     place = next
     name = name.slice(dot + 1)
   }
   const { fields, of } = place
   const column = columnNamed(fields, name, of)
-  if (column !== undefined) return column
+  if (column !== undefined) return { column, place }
   const [root = ''] = name.split('.')
   if (root !== name && Object.hasOwn(fields.columns, root))
-    return fail(`${quoted(path)} has no order`, expression, at)
-  if (fields.closed?.has(name)) return fail(`field ${quoted(path)} cannot be sorted by`, expression, at)
+    return fail(
+      `${quoted(path)} has no order: it is inside of another field`,
+      expression,
+      at,
+      sortable(place),
+    )
+  const why = fields.closed?.get(name)
+  if (why !== undefined)
+    return fail(`field ${quoted(path)} cannot be sorted by: ${why}`, expression, at, sortable(place))
   return fail(
     `unknown field ${quoted(path)}`,
     expression,
     at,
     didYouMean(name, Object.keys(fields.columns), place.path),
   )
+}
+
+/** What can be written in the place of a field that has no order. */
+const sortable = ({ fields: { columns }, path }: FieldPath): string => {
+  const names = Object.keys(columns).filter((name) => isSortable(planColumn(columns[name] ?? name)))
+  return validNames(names, path)
 }
 
 /** Whether rows can be ordered by the column; tags and JSON have no order. */

@@ -4,8 +4,8 @@ import type { PlanColumn, RelatedRow } from './query-plan.js'
 /** What a filter or an order may name of one resource. */
 export interface NamedFields {
   readonly columns: Columns
-  /** Fields that exist and cannot be named. */
-  readonly closed?: ReadonlySet<string> | undefined
+  /** Fields that exist and cannot be named, each with the reason. */
+  readonly closed?: ReadonlyMap<string, string> | undefined
   /** What is behind a relation; a text that says why it cannot be named, or undefined for what is none. */
   readonly behind?: FieldsBehind | undefined
 }

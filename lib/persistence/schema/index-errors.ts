@@ -47,7 +47,9 @@ export class IndexErrors {
           { cause: withoutValues(error) },
         ),
       )
-    return new ErrConflict(withoutValues(error), this.#names(columns))
+    const known = violated?.columns ?? (violated && this.#known.find(isNamed(violated))?.columns)
+    const excludesKey = known !== undefined && !known.includes(key.column)
+    return new ErrConflict(withoutValues(error), this.#names(columns), false, excludesKey)
   }
 
   /**
@@ -135,20 +137,24 @@ export class IndexErrors {
     return (this.#definition ??= tableOf(this.model, this.dialect, this.table))
   }
 
-  #columnsOf({ table, name, columns }: ViolatedIndex): readonly string[] | undefined {
-    const { name: own, indexes, primaryKey } = this.#table
-    if (table !== undefined && table !== own) return undefined
-    const known = [
+  get #known(): readonly Pick<IndexDefinition, 'name' | 'columns'>[] {
+    const { name, indexes, primaryKey } = this.#table
+    return [
       ...indexes,
-      ...PRIMARY_KEYS(own).map((key) => ({ name: key, columns: primaryKey })),
-      ...typeormsNames(this.model, own, indexes),
+      ...PRIMARY_KEYS(name).map((key) => ({ name: key, columns: primaryKey })),
+      ...typeormsNames(this.model, name, indexes),
     ]
+  }
+
+  #columnsOf(violated: ViolatedIndex): readonly string[] | undefined {
+    const { table, columns } = violated
+    if (table !== undefined && table !== this.#table.name) return undefined
     const isSame = (one: readonly string[]) =>
       columns !== undefined && one.length === columns.length && one.every((text) => columns.includes(text))
-    const same = known.find((one) => isSame(one.columns))
+    const same = this.#known.find((one) => isSame(one.columns))
     // An index that has the declared name may be without the tenant in a table of another application.
     if (same !== undefined || this.model.existing) return same?.columns
-    return known.find((one) => name === one.name || name === `${own}.${one.name}`)?.columns
+    return this.#known.find(isNamed(violated))?.columns
   }
 
   /**
@@ -190,6 +196,12 @@ const typeormsNames = (
       strategy.relationConstraintName(table, declared),
     ].map((name) => ({ name, columns }))
   })
+
+/** MySQL 8 names the table as well. */
+const isNamed =
+  ({ name }: ViolatedIndex) =>
+  (index: Pick<IndexDefinition, 'name'>): boolean =>
+    name !== undefined && (name === index.name || name.endsWith(`.${index.name}`))
 
 /** What engines call the primary key of a table. */
 const PRIMARY_KEYS = (table: string): readonly string[] => ['PRIMARY', `${table}_pkey`]

@@ -27,7 +27,7 @@ export const internalIndexes = ({ indexes }: InternalTable, table: string): read
 function definitionOf({ column, nullable, declared }: InternalColumn, dialect: Dialect): ColumnDefinition {
   const options = declared()
   const { asExpression, generatedType = 'VIRTUAL' } = options
-  const type = typeText(options, dialect)
+  const type = `${typeText(options, dialect)}${dialect.typeormColumns.attributes(options)}`
   const { computed, minted } = dialect.typeormColumns
   const made =
     asExpression === undefined
@@ -52,22 +52,23 @@ const IN_TEXT: ReadonlySet<unknown> = new Set(['simple-json', 'simple-array'])
 const ENUMS: ReadonlySet<unknown> = new Set(['enum', 'simple-enum'])
 
 function typeText(options: ColumnOptions, dialect: Dialect): string {
-  const { type, length, precision, scale, unsigned, array } = options
+  const { type, array } = options
+  const { types, typed } = dialect.typeormColumns
   const text = (maxLength: number | undefined) => dialect.kinds[string.name].type({ maxLength })
   if (IN_TEXT.has(type)) return text(undefined)
+  const own = type === Date ? 'Date' : String(type)
+  if (types.has(own)) return `${typed(own, options)}${array === true ? '[]' : ''}`
   if (ENUMS.has(type)) return text(255)
   const kind = array === true ? undefined : kindOfColumn(type, undefined)
   if (kind !== undefined) return dialect.kinds[kind].type(facetsOf(kind, undefined, options))
-  const digits = [precision, scale].filter((one) => one !== undefined && one !== null)
-  const size = length !== undefined && length !== '' ? [length] : digits
-  const name = typeof type === 'string' ? type : 'text'
-  return `${name}${size.length === 0 ? '' : `(${size.join(', ')})`}${unsigned === true ? ' unsigned' : ''}${array === true ? '[]' : ''}`
+  return `${typed(typeof type === 'string' ? type : 'text', options)}${array === true ? '[]' : ''}`
 }
 
 /** What SQL takes as a default as it is, and in no parentheses. */
 const PLAIN = /^(?:[\w.-]+|'(?:[^']|'')*')$/
 
-function initialOf({ default: value }: ColumnOptions, dialect: Dialect): string | undefined {
+function initialOf({ default: value, type }: ColumnOptions, dialect: Dialect): string | undefined {
+  if (type === 'set' && Array.isArray(value)) return dialect.literal(value.join(','))
   if (typeof value !== 'function') return constantText(value, dialect)
   const sql = String((value as () => unknown)())
   return PLAIN.test(sql) ? sql : `(${sql})`

@@ -26,14 +26,15 @@ export const namedErrors = (subject: RequestSubject | undefined): Named | undefi
 type Said = (name: string, error: unknown, keys: readonly string[]) => string
 
 /** Whether the fields of a conflict are those of a key. */
-export const isKeyTaken = (fields: readonly string[], keys: readonly string[]): boolean =>
-  keys.length > 0 && fields.every((field) => keys.includes(field))
+export const isKeyTaken = ({ fields, excludesKey }: ErrConflict, keys: readonly string[]): boolean =>
+  !excludesKey && keys.length > 0 && fields.every((field) => keys.includes(field))
 
 const taken: Said = (name, error, keys) => {
   const { fields, isDeleted } = error as ErrConflict
-  if (isKeyTaken(fields, keys)) return `${name} already exists${isDeleted ? ', and is deleted' : ''}`
-  const what = fields.length === 0 ? 'a value' : fields.join(' and ')
-  return `${name}: ${what} ${fields.length > 1 ? 'are' : 'is'} already taken`
+  if (isKeyTaken(error as ErrConflict, keys))
+    return `${name} already exists${isDeleted ? ', and is deleted' : ''}`
+  if (fields.length === 0) return `${name}: a value is already in use`
+  return `${name}: ${fields.join(' and ')} ${fields.length > 1 ? 'are' : 'is'} already taken`
 }
 
 /** What errors of repositories say on the wire once it is known what a request is about. */

@@ -55,7 +55,7 @@ export const conflictOf = async (
 ): Promise<unknown> => {
   const { model } = repository
   if (!(error instanceof ErrConflict) || error.fields.length === 0 || key === '') return error
-  if (!isKeyTaken(error.fields, [model.key.proto])) return error
+  if (!isKeyTaken(error, [model.key.proto])) return error
   try {
     const seen = await filterAccess?.deleted(model)
     if (seen === undefined) return error

@@ -78,6 +78,27 @@ describe('CORS', () => {
     expect(await send(one, { origin: APP })).to.equal(200)
   })
 
+  it('rejects a POST that a browser sends for another site without an Origin, whatever its type', async () => {
+    const closed = await startGateway()
+    const [one, all] = [await start({ origins: [APP] }), await start({ origins: '*' })]
+    started.push(closed)
+    const send = async (running: Running, site: string, more: Record<string, string> = {}) =>
+      (
+        await running.fetch('/v1/echo', {
+          method: 'POST',
+          headers: { 'sec-fetch-site': site, ...more },
+          body: '{}',
+        })
+      ).status
+    const json = { 'content-type': 'application/json' }
+    for (const site of ['cross-site', 'same-site'])
+      for (const more of [{}, json]) {
+        expect([await send(closed, site, more), await send(one, site, more)]).to.deep.equal([415, 415])
+        expect(await send(all, site, json)).to.equal(200)
+      }
+    for (const site of ['same-origin', 'none']) expect(await send(closed, site, json)).to.equal(200)
+  })
+
   it('takes no page for its own where neither names a host', () => {
     const asked = (headers: IncomingHttpHeaders) =>
       isUnaskedFromPage(undefined, { headers } as IncomingMessage)

@@ -1,8 +1,18 @@
 import { expect } from 'chai'
-import { backends, describeOn } from '../../support/databases/backends.js'
+import { Column, Entity } from 'typeorm'
+import { Internal, Resource } from '../../../decorators/index.js'
+import { backends, databases, describeOn } from '../../support/databases/backends.js'
+import { Specimen } from '../../support/entities/specimen.js'
+import { SpecimenSchema } from '../../support/gen/specimens_pb.js'
 import { serveSpecimens } from '../../support/servers/served-specimens.js'
 import { ALICE } from '../../support/servers/server.js'
 import { type Listener, listenersOf } from '../validation/calls.js'
+
+@Resource({ type: 'specimen', message: SpecimenSchema })
+@Entity('specimens')
+class BadgedSpecimen extends Specimen {
+  @Internal() @Column({ type: 'varchar', length: 9, default: 'none', unique: true }) badge!: string
+}
 
 const TAKEN = [{ field: 'code', description: 'is already taken', reason: 'ALREADY_EXISTS' }]
 
@@ -83,4 +93,23 @@ describeOn('a conflict', backends, (backend) => {
         expect(JSON.stringify(reply)).to.not.match(/secret-value|freed/)
       }
     })
+})
+
+describeOn('a conflict over an @Internal() column', databases, (backend) => {
+  it('says that a value is in use, and not that the key exists', async () => {
+    const served = await serveSpecimens(backend, undefined, {}, BadgedSpecimen)
+    const create = (id: string) =>
+      served.client.unary(
+        'CreateSpecimen',
+        { specimen: { title: 'Marble', code: id }, specimen_id: id },
+        ALICE,
+      )
+    try {
+      expect((await create('one')).code).to.equal(0)
+      const { code, details } = await create('two')
+      expect([code, details]).to.deep.equal([6, 'Specimen "two": a value is already in use'])
+    } finally {
+      await served.stop()
+    }
+  })
 })
