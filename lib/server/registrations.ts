@@ -1,6 +1,6 @@
 import type { DescService } from '@bufbuild/protobuf'
 import { requireService } from '../resource/messages/descriptor.js'
-import { refuseOtherCopy } from '../resource/other-copy.js'
+import { refuseOtherCopy } from '../resource/typeorm/other-copy.js'
 import { GatewayMux } from '../gateway/routing/mux.js'
 import { type Rule, RuleSet, rulesOf } from './authz/rules.js'
 import type { ResolvedConfig } from './config/config.js'

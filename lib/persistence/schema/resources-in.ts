@@ -1,4 +1,4 @@
-import { refuseOtherCopy } from '../../resource/other-copy.js'
+import { refuseOtherCopy } from '../../resource/typeorm/other-copy.js'
 import type { DataSource } from 'typeorm'
 import { DeclarationError, inEntity, problem } from '../../errors.js'
 import {
@@ -7,7 +7,7 @@ import {
   resourceModel,
   type ResourceModel,
 } from '../../resource/resource-model.js'
-import { sharedTypeProblems } from '../../resource/names/resource-type.js'
+import { sharedTypeProblems } from '../../resource/resource-type.js'
 import { relationProblems } from '../deletion/rules/relation-problems.js'
 import { postgres } from '../dialects/postgres.js'
 import { type Naming, tableNameOf, tableText } from './table-name-of.js'

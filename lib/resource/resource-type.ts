@@ -1,6 +1,6 @@
-import { snakeCase } from '../../text/snake-case.js'
-import { problem, type Problem } from '../../errors.js'
-import type { ResourceModel } from '../resource-model.js'
+import { snakeCase } from '../text/snake-case.js'
+import { problem, type Problem } from '../errors.js'
+import type { ResourceModel } from './resource-model.js'
 
 const SUFFIX = /(?<=.)Entity$/
 

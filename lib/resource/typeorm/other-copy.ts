@@ -1,5 +1,5 @@
-import { otherCopyOf } from '../../decorators/entity-facts.js'
-import { DeclarationError, inEntity, problem } from '../errors.js'
+import { otherCopyOf } from '../../../decorators/entity-facts.js'
+import { DeclarationError, inEntity, problem } from '../../errors.js'
 
 /** @throws DeclarationError for a class that another copy of this package has decorated. */
 export function refuseOtherCopy(entity: object & { readonly name: string }): void {

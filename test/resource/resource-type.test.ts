@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { Entity, PrimaryColumn } from 'typeorm'
-import { Resource } from '../../../decorators/index.js'
-import { DeclarationError } from '../../../lib/errors.js'
-import { modelsOf } from '../../../lib/persistence/schema/resources-in.js'
-import { resourceModel } from '../../../lib/resource/resource-model.js'
+import { Resource } from '../../decorators/index.js'
+import { DeclarationError } from '../../lib/errors.js'
+import { modelsOf } from '../../lib/persistence/schema/resources-in.js'
+import { resourceModel } from '../../lib/resource/resource-model.js'
 
 @Resource({ shared: true })
 @Entity()
