@@ -31,15 +31,17 @@ const MARKS: readonly AccessTokenMark[] = [
   ({ iss, idtyp }) => isOf(iss, ENTRA) && idtyp === 'app',
 ]
 
-/** Hosts of issuers, whose other claims another provider may write into ID tokens. */
-const AUTH0 = /\.auth0\.com$/
-const ENTRA =
-  /^(login\.microsoftonline\.(com|us)|login\.partner\.microsoftonline\.cn|sts\.(windows\.net|chinacloudapi\.cn)|[\w-]+\.ciamlogin\.com)$/
+/** Hosts of issuers, or their ends. Another provider may write the same claims into ID tokens. */
+const AUTH0 = ['.auth0.com']
+const ENTRA = [
+  ...['login.microsoftonline.com', 'login.microsoftonline.us', 'login.partner.microsoftonline.cn'],
+  ...['sts.windows.net', 'sts.chinacloudapi.cn', '.ciamlogin.com'],
+]
 
-const isOf = (issuer: string | undefined, hosts: RegExp): boolean => {
+const isOf = (issuer: string | undefined, hosts: readonly string[]): boolean => {
   if (issuer === undefined || !URL.canParse(issuer)) return false
-  const { protocol, hostname } = new URL(issuer)
-  return protocol === 'https:' && hosts.test(hostname)
+  const { hostname } = new URL(issuer)
+  return hosts.some((host) => (host.startsWith('.') ? hostname.endsWith(host) : hostname === host))
 }
 
 /**

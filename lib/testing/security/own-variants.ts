@@ -1,6 +1,6 @@
 import { type Message } from '@bufbuild/protobuf'
 import type { ServedMethod } from '../../server/served-methods.js'
-import { isSortable } from '../../persistence/query/order-by.js'
+import { kindOf } from '../../resource/kinds/kinds.js'
 import { aNameOf, inField, read } from './dependence.js'
 import type { VariedRequest } from './effects.js'
 import { keysWith, type NamingRequest, rowsFor } from './naming-request.js'
@@ -67,7 +67,7 @@ const fieldNamesOf = (world: World, { named, method }: NamingRequest): FieldName
     repository === undefined
       ? message.fields.filter(({ scalar }) => scalar !== undefined).map(({ name }) => name)
       : Object.entries(repository.model.columns).flatMap(([name, column]) =>
-          typeof column === 'string' || isSortable(column) ? [name] : [],
+          typeof column === 'string' || kindOf(column).isSortable ? [name] : [],
         ),
   )
   return {
