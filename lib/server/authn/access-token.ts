@@ -45,9 +45,9 @@ const isOf = (issuer: string | undefined, hosts: readonly string[]): boolean => 
 }
 
 /**
- * Rejects an ID token, a refresh token, and each token that does not show that it is an access token: an ID token need not
- * have a mark of its own. `ofIssuer` recognizes what only this issuer writes. `onUnmarked` is called before a
- * token without a mark is rejected.
+ * Rejects an ID token, a refresh token, and each token that does not show that it is an access token: an ID
+ * token need not have a mark of its own. `ofIssuer` recognizes what only this issuer writes. `onUnmarked` is
+ * called before a token without a mark is rejected.
  * @throws Unauthenticated that says what to send.
  */
 export const requireAccessToken = (

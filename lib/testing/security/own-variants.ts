@@ -70,10 +70,17 @@ const fieldNamesOf = (world: World, { named, method }: NamingRequest): FieldName
           typeof column === 'string' || kindOf(column).isSortable ? [name] : [],
         ),
   )
+  const { output } = method.desc
+  // A mask of a list names fields of its resources.
+  const shown =
+    output.fields
+      .filter(({ fieldKind }) => fieldKind === 'list')
+      .flatMap(({ message }) => world.subjects.find((subject) => subject.message === message)?.message ?? [])
+      .at(0) ?? output
   return {
     writable: [...new Set(writable)],
     sortable: sortable.length === 0 ? ['id'] : [...new Set(sortable)],
-    returned: method.desc.output.fields.map(({ name }) => name),
+    returned: shown.fields.map(({ name }) => name),
   }
 }
 
