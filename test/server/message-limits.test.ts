@@ -183,6 +183,21 @@ describe('limits of one message', () => {
     expect(answer?.['widgets']).to.have.length(pages[0] as number)
   })
 
+  it('ends a page of a List by the elements of its rows, over gRPC and HTTP', async () => {
+    const tags = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`k${i}`, '']))
+    await RequestContext.as({ tenant: 'acme', subject: 'ada' }, async () => {
+      for (const id of ['t1', 't2', 't3', 't4', 't5', 't6'])
+        await stored.create({ id, displayName: 'tagged', tags })
+    })
+    const filter = 'display_name = "tagged"'
+    const { answer } = await widgets.unary('ListWidgets', { filter }, ALICE)
+    expect(answer?.['widgets']).to.have.length(2)
+    const url = `${running.http}/v1/widgets?filter=${encodeURIComponent(filter)}`
+    const page = (await (await fetch(url, { headers: ALICE })).json()) as { widgets: object[] }
+    expect(page.widgets).to.have.length(2)
+    expect((await fetch(`${running.http}/v1/widgets/t1`, { headers: ALICE })).status).to.equal(200)
+  })
+
   it('rejects a BatchGet of more than limits.maxResponseBytes', async () => {
     const ids = Array.from({ length: 4 }, (_, i) => 'abcd'[i] as string)
     const { code, details } = await widgets.unary('BatchGetWidgets', { ids: [...ids, ...ids] }, ALICE)

@@ -13,6 +13,39 @@ export const countedFields = ({ entityFields, tenant, deleteTime }: ResourceMode
       field !== tenant && field !== deleteTime && field.enumNames === undefined && !kindOf(field).isSmall,
   )
 
+/** What an element of JSON costs at least, in memory and as a message, however few bytes it has as text. */
+const ELEMENT_BYTES = 32
+
+/**
+ * The bytes that the elements of values count as: objects, and strings, bytes and lists in lists and objects.
+ */
+export const elementBytes = (value: unknown): number =>
+  typeof value !== 'object' || value === null || ArrayBuffer.isView(value)
+    ? 0
+    : Object.values(value).reduce<number>(
+        (sum, one: unknown) =>
+          typeof one === 'string' || (typeof one === 'object' && one !== null)
+            ? sum + ELEMENT_BYTES + elementBytes(one)
+            : sum,
+        0,
+      )
+
+/** The same of an entity. */
+export const elementBytesIn = (model: ResourceModel, entity: Values): number =>
+  elementBytesOf(countedFields(model), entity)
+
+const elementBytesOf = (fields: readonly Field[], entity: Values): number =>
+  fields.reduce((sum, { property }) => sum + elementBytes(entity[property]), 0)
+
+/** How many entities fit by the elements of their values. */
+export function fittingElements(model: ResourceModel, entities: readonly object[], maxBytes: number): number {
+  const fields = countedFields(model)
+  return fitting(
+    entities.map((entity) => elementBytesOf(fields, entity as Values)),
+    maxBytes,
+  )
+}
+
 /** How many rows of these sizes fit on a page: at least one, however large. */
 export function fitting(sizes: readonly number[], maxBytes: number): number {
   let total = 0
@@ -34,3 +67,18 @@ const bytesOf = (value: unknown): number =>
             JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? String(part) : part)),
           )
         : 0
+
+/** How many rows that are stored in memory fit, and their entities. */
+export const fittingIn = (
+  model: ResourceModel,
+  rows: readonly Values[],
+  entities: readonly object[],
+  maxBytes: number,
+): number =>
+  Math.min(
+    fitting(
+      rows.map((row) => bytesIn(model, row)),
+      maxBytes,
+    ),
+    fittingElements(model, entities, maxBytes),
+  )

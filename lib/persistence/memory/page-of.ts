@@ -7,7 +7,7 @@ import type { ResourceModel } from '../../resource/resource-model.js'
 import { compareBy } from './compare-by.js'
 import type { RowsBeside } from './rows-beside.js'
 import { rowsOf } from './filtered-rows.js'
-import { bytesIn, fitting } from '../bytes/counted-bytes.js'
+import { fittingIn } from '../bytes/counted-bytes.js'
 
 /**
  * A function that reads the page of a list from rows. @throws InvalidArgument for a token of another type.
@@ -27,24 +27,16 @@ export function pageOf<E extends object>(
   return () => {
     const rows = rowsFound().sort(compareBy(plan.terms, read))
     const found = rows.slice(start, start + plan.size)
-    const page =
-      maxBytes === undefined
-        ? found
-        : found.slice(
-            0,
-            fitting(
-              found.map((row) => bytesIn(model, row)),
-              maxBytes,
-            ),
-          )
-    const last = page.at(-1)
-    const more = last !== undefined && rows.length > start + page.length
+    const entities = found.map((row) => table.entityOf(row))
+    const count = maxBytes === undefined ? found.length : fittingIn(model, found, entities, maxBytes)
+    const last = found[count - 1]
+    const more = last !== undefined && rows.length > start + count
     return {
-      items: page.map((row) => table.entityOf(row)),
+      items: entities.slice(0, count),
       nextPageToken: more
         ? plan.nextPageToken(
             plan.terms.map(({ column }) => read(last, column)),
-            page.length,
+            count,
           )
         : '',
     }

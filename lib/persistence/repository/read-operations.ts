@@ -1,4 +1,5 @@
 import { RequestContext } from '../../context.js'
+import { checkElements } from '../bytes/check-elements.js'
 import { checkBatch, textOf } from '../contract/batch.js'
 import { checkCredential } from '../contract/credential-check.js'
 import { byKey } from '../contract/scope.js'
@@ -50,6 +51,7 @@ export const READS: Performers<'get' | 'list' | 'count' | 'batchGet' | 'lookup' 
       const known = [...new Set(texts.filter(model.keys.isKey))]
       const how = { lock, maxBytes: options?.maxBytes }
       const rows = await backend.rows.batchGet(call, known, scope, how)
+      checkElements(model, rows, options?.maxBytes)
       const found = byKey(model, rows)
       const isWhole = options?.allowMissing !== true
       const entities = isWhole ? texts.map((key) => found.get(key) ?? notFound()) : rows

@@ -3,7 +3,8 @@ import type { Field } from '../../resource/fields/field.js'
 import type { Range } from '../../resource/kinds/kind.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { incrementsIn } from '../../resource/values/increment.js'
-import { bytesIn } from '../bytes/counted-bytes.js'
+import { checkElements } from '../bytes/check-elements.js'
+import { bytesIn, elementBytesIn } from '../bytes/counted-bytes.js'
 import { TooManyBytes } from '../bytes/too-many-bytes.js'
 import { inKeyOrder, isUnconditional, type Patched } from '../contract/batch.js'
 import type { Values } from '../contract/new-entity.js'
@@ -103,13 +104,15 @@ export class RowWriter<E extends object, C extends RowCall> {
     if (batches !== undefined) {
       const limited = maxBytes === Infinity ? call : { ...call, maxBytes }
       const all = await updateInGroups(this.rows, batches, model, limited, patches, scope)
+      checkElements(model, all, maxBytes)
       return all.map((entity, index) => this.#reportErased(entity, values[index] ?? {}))
     }
     const updated: E[] = []
     let [bytes, rows] = [0, 0]
     for (const { key, patch, index, ifMatch } of inKeyOrder(patches, keys)) {
       const entity = await this.update(call, { key, scope, ifMatch }, patch)
-      if (maxBytes !== Infinity) bytes += bytesIn(model, entity as Values)
+      if (maxBytes !== Infinity)
+        bytes += Math.max(bytesIn(model, entity as Values), elementBytesIn(model, entity as Values))
       if (bytes > maxBytes && rows > 0) throw new TooManyBytes(maxBytes, rows)
       updated[index] = entity
       rows++

@@ -2,6 +2,7 @@ import type { Field } from '../../resource/fields/field.js'
 import { keyPartOf, type PartValue } from '../../resource/keys/key-part.js'
 import type { CredentialField, ResourceModel } from '../../resource/resource-model.js'
 import { SpecsInUse } from '../../secrets/specs-in-use.js'
+import { fittingElements } from '../bytes/counted-bytes.js'
 import { pageWithin } from '../bytes/page-within.js'
 import { bytesText, rowBytes } from '../bytes/row-bytes.js'
 import type { CountPlan, FilterPlan, ListPlan } from '../contract/list-plan.js'
@@ -99,7 +100,13 @@ export class RowLists<E extends object> {
     }
     const { maxBytes } = options
     const page =
-      maxBytes === undefined ? await read(asked) : await pageWithin(maxBytes, call.on, asked, read, measure)
+      maxBytes === undefined
+        ? await read(asked)
+        : await this.#withinElements(
+            maxBytes,
+            await pageWithin(maxBytes, call.on, asked, read, measure),
+            read,
+          )
     const { items, stored, joined } = page
     const last = items.at(-1)
     const more = last !== undefined && (page.isCut === true || page.read === asked)
@@ -112,6 +119,16 @@ export class RowLists<E extends object> {
           )
         : '',
     }
+  }
+
+  /** The last row of a page is read with it, so that a shorter page is read again. */
+  async #withinElements(
+    maxBytes: number,
+    page: PageRows<E>,
+    read: (size: number) => Promise<PageRows<E>>,
+  ): Promise<PageRows<E>> {
+    const count = fittingElements(this.model, page.items, maxBytes)
+    return count === page.items.length ? page : { ...(await read(count)), isCut: true }
   }
 
   async #rows(

@@ -25,12 +25,29 @@ const MARKS: readonly AccessTokenMark[] = [
   ({ typ }) => typ === 'Bearer',
   // Auth0
   ({ gty }) => hasText(gty),
+  // Auth0: with RBAC and without scopes, also of a caller without permissions
+  ({ iss, permissions }) => isOf(iss, AUTH0) && Array.isArray(permissions),
+  // Entra: an application without roles
+  ({ iss, idtyp }) => isOf(iss, ENTRA) && idtyp === 'app',
 ]
 
+/** Hosts of issuers, or their ends. Another provider may write the same claims into ID tokens. */
+const AUTH0 = ['.auth0.com']
+const ENTRA = [
+  ...['login.microsoftonline.com', 'login.microsoftonline.us', 'login.partner.microsoftonline.cn'],
+  ...['sts.windows.net', 'sts.chinacloudapi.cn', '.ciamlogin.com'],
+]
+
+const isOf = (issuer: string | undefined, hosts: readonly string[]): boolean => {
+  if (issuer === undefined || !URL.canParse(issuer)) return false
+  const { hostname } = new URL(issuer)
+  return hosts.some((host) => (host.startsWith('.') ? hostname.endsWith(host) : hostname === host))
+}
+
 /**
- * Rejects an ID token, and each token that does not show that it is an access token: an ID token need not
- * have a mark of its own. `ofIssuer` recognizes what only this issuer writes. `onUnmarked` is called before a
- * token without a mark is rejected.
+ * Rejects an ID token, a refresh token, and each token that does not show that it is an access token: an ID
+ * token need not have a mark of its own. `ofIssuer` recognizes what only this issuer writes. `onUnmarked` is
+ * called before a token without a mark is rejected.
  * @throws Unauthenticated that says what to send.
  */
 export const requireAccessToken = (
@@ -41,6 +58,8 @@ export const requireAccessToken = (
 ): void => {
   if (isIdToken(claims))
     throw new Unauthenticated('the bearer token is an ID token: send the access token that came with it')
+  if (saysOneOf(claims['typ'], REFRESH))
+    throw new Unauthenticated('the bearer token is a refresh token: send the access token that came with it')
   if (isAccessType(typ) || MARKS.some((mark) => mark(claims))) return
   // A promise is not an answer.
   if (ofIssuer?.(claims) === true) return
@@ -49,13 +68,18 @@ export const requireAccessToken = (
 }
 
 const isIdToken = (claims: JWTPayload): boolean =>
-  saysId(claims['typ']) ||
-  saysId(claims['token_use']) ||
+  saysOneOf(claims['typ'], ID) ||
+  saysOneOf(claims['token_use'], ID) ||
   OF_ID_TOKENS.some(
     (claim) => Object.hasOwn(claims, claim) && !(claim === 'nonce' && claims['typ'] === 'Bearer'),
   )
 
-const saysId = (value: unknown): boolean => typeof value === 'string' && value.toLowerCase() === 'id'
+const ID = ['id']
+/** Of Keycloak, whose refresh tokens have a scope. */
+const REFRESH = ['refresh', 'offline']
+
+const saysOneOf = (value: unknown, types: readonly string[]): boolean =>
+  typeof value === 'string' && types.includes(value.toLowerCase())
 
 /** RFC 9068 (2.1). */
 const isAccessType = (typ: unknown): boolean =>

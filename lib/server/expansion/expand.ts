@@ -1,5 +1,6 @@
 import { type Message, toBinary } from '@bufbuild/protobuf'
 import { ResourceExhausted } from '../../errors.js'
+import { elementBytes } from '../../persistence/bytes/counted-bytes.js'
 import type { Local } from '../../resource/messages/local-field.js'
 import type { Expansion, ExpansionTree } from './expansion-tree.js'
 import type { ReadingCall, RelatedReader } from './related-reader.js'
@@ -20,9 +21,8 @@ export async function expand(
   const copies = messages.map((message) =>
     Object.assign(Object.create(Object.getPrototypeOf(message) as object) as Local, message),
   )
-  await Promise.all(
-    [...tree].map(([{ localName }, expansion]) => expandField(copies, localName, expansion, reader, call)),
-  )
+  // One after the other, because together they may have so many bytes as one call.
+  for (const [{ localName }, expansion] of tree) await expandField(copies, localName, expansion, reader, call)
   return copies
 }
 
@@ -61,7 +61,7 @@ async function expandField(
   let repeated = 0
   for (const [key, message] of byKey) {
     const count = counts.get(key) ?? 0
-    if (count > 1) repeated += count * toBinary(target, message).length
+    if (count > 1) repeated += count * Math.max(toBinary(target, message).length, elementBytes(message))
     if (repeated > MAX_REPEATED_BYTES)
       throw new ResourceExhausted(
         `read_mask: ${relation.field.name} would repeat more than ${MAX_REPEATED_BYTES} bytes: ask for a smaller page`,

@@ -2,8 +2,10 @@ import { create, type Message } from '@bufbuild/protobuf'
 import type { Principal, RequestContext } from '../../context.js'
 import { ErrNotFound, PermissionDenied } from '../../errors.js'
 import { responseTooLarge } from '../../bounds/response-bytes.js'
+import { bytesIn, elementBytesIn } from '../../persistence/bytes/counted-bytes.js'
 import { TooManyBytes } from '../../persistence/bytes/too-many-bytes.js'
 import { type Filter, hasValue } from '../../persistence/query/filter-template.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
 import { type AuthorizationRequest, type Authorizer } from '../authz/authorizer.js'
 import { type Decision, decisionOf, type Restriction, restrictionOf } from '../authz/decision.js'
 import { type ResourceTemplate, resourceTemplate } from '../authz/resource-template.js'
@@ -15,7 +17,7 @@ import { repositoryKey, wireKey } from '../methods/scope/wire-keys.js'
 import { RestrictedRepository } from '../row-access/restricted-repository.js'
 import type { ReadableRelation } from './readable-relations.js'
 
-/** The call for which resources are read. */
+/** The response, or the message of a stream, for which resources are read. */
 export interface ReadingCall {
   readonly principal: Principal
   readonly context: RequestContext
@@ -29,6 +31,8 @@ const MAX_CONDITIONED_KEYS = 200
 /** Reads resources as their own Get would: by its rule, for the same caller. */
 export class RelatedReader {
   readonly #templates = new WeakMap<Rule, ResourceTemplate>()
+  /** Bytes of the resources that were read, of all relations together. */
+  readonly #bytes = new WeakMap<ReadingCall, number>()
 
   constructor(
     private readonly rules: RuleSet,
@@ -67,16 +71,23 @@ export class RelatedReader {
     { repository }: ReadableRelation,
     keys: readonly string[],
     where: Filter | undefined,
-    { context }: ReadingCall,
+    call: ReadingCall,
   ): Promise<readonly object[]> {
+    const before = this.#bytes.get(call) ?? 0
     try {
-      const options = { context, allowMissing: true, maxBytes: this.maxResponseBytes }
+      const { context } = call
+      const options = { context, allowMissing: true, maxBytes: this.maxResponseBytes - before }
       const { model } = repository
       const given = keys.map((key) => repositoryKey(model, key))
       const own: Restriction = { isNone: false, where, test: undefined, check: undefined }
       const decided = { own, readable: () => own, explain: () => {} }
       const within = where === undefined ? repository : new RestrictedRepository(repository, decided, 'reads')
-      return await within.batchGet(given, options)
+      const rows = await within.batchGet(given, options)
+      const after = before + rows.reduce<number>((sum, row) => sum + sizeOf(model, row), 0)
+      // A single row is read however large it is, but only the first one of the call may be.
+      if (before > 0 && after > this.maxResponseBytes) throw responseTooLarge(this.maxResponseBytes)
+      this.#bytes.set(call, after)
+      return rows
     } catch (error) {
       // The caller has no tenant: none of its resources is one that it may get.
       if (error instanceof PermissionDenied) return []
@@ -131,6 +142,11 @@ export class RelatedReader {
       this.#templates.set(rule, (template = resourceTemplate(rule.resource ?? '', desc.input)))
     return template
   }
+}
+
+const sizeOf = (model: ResourceModel, row: object): number => {
+  const values = row as Readonly<Record<string, unknown>>
+  return Math.max(bytesIn(model, values), elementBytesIn(model, values))
 }
 
 /** Which rows of the keys: by one condition where there is one, else each key by its own. */

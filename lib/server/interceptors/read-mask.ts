@@ -51,7 +51,10 @@ export const readMask =
       const named = show === undefined ? undefined : (tree ?? besideAll(paths, readable.message))
       if (related !== undefined || named !== undefined) {
         const expandAll: ExpandAll = async (messages) => {
-          const own = related === undefined ? messages : await expand(messages, related, reader, call)
+          const { principal, context, time } = call
+          // Each message of a stream may have as many bytes.
+          const reading = { principal, context, time }
+          const own = related === undefined ? messages : await expand(messages, related, reader, reading)
           return show === undefined || named === undefined ? own : show(own, named, call)
         }
         const expanded = (message: Message) => expandedReply(message, method, expandAll)

@@ -1,6 +1,7 @@
+import type { Message } from '@bufbuild/protobuf'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type NamingRequest, keysWith, rowsFor } from './naming-request.js'
-import { isBelow, rowNear } from './world/hidden-rows.js'
+import { countRows, isBelow, removeRow, rowNear } from './world/hidden-rows.js'
 import { isReadable, viewOf, WatchedRows } from './world/watched-rows.js'
 import type { Subject } from './world/subjects.js'
 import { makeRow, type Row, type World } from './world/world.js'
@@ -23,7 +24,7 @@ const LONGEST_MS = 2_000
 
 /**
  * The second tenant calls each method with rows of the first one, which have to stay as they are: at once,
- * and at the end of the check. Rows that no request names have to stay as well.
+ * and at the end of the check. Rows that no request names have to stay as well, and none may be added.
  */
 export const checkEffects = async (world: World, requests: readonly VariedRequest[]): Promise<void> => {
   const readable = world.subjects.filter((subject) => subject.isTenants && isReadable(subject))
@@ -34,33 +35,55 @@ export const checkEffects = async (world: World, requests: readonly VariedReques
   for (const subject of readable) {
     const row = await makeRow(world, subject, world.a)
     if (typeof row !== 'string') await watched.add(subject, row, undefined)
+    const gone = await deletedRow(world, subject)
+    if (gone !== undefined) await watched.add(subject, gone, undefined, true)
   }
   const others = new Set(watched.rows)
+  const last: Message[][] = []
   for (const request of requests) {
+    const sent: Message[] = []
     const cold = await rowsFor(world, request, world.a)
-    if (typeof cold !== 'string') await callWith(world, request, cold, watched, others)
-    if (request.used.length > 0) await callWith(world, request, request.used, watched, others)
+    if (typeof cold !== 'string') sent.push(...(await callWith(world, request, cold, watched, others)))
+    if (request.used.length > 0) sent.push(...(await callWith(world, request, request.used, watched, others)))
+    const gone = await Promise.all(request.named.map((subject) => deletedRow(world, subject)))
+    if (typeof cold !== 'string' && gone.some((row) => row !== undefined)) {
+      const rows = cold.map((row, at) => gone[at] ?? row)
+      sent.push(...(await callWith(world, request, rows, watched, others, new Set(gone))))
+    }
+    last.push(sent)
   }
+  await checkAgain(world, requests, last, readable)
   await checkLater(world, requests, watched)
 }
 
-/** Calls with rows of the other tenant, each in the place of the caller's own, and then with all of them. */
+/** A row that its owner has deleted, if it is still there. */
+const deletedRow = async (world: World, subject: Subject): Promise<Row | undefined> => {
+  if (subject.repository?.model.deleteTime === undefined) return undefined
+  const row = await makeRow(world, subject, world.a)
+  return typeof row !== 'string' && (await removeRow(subject, world.a, row)) ? row : undefined
+}
+
+/**
+ * Calls with rows of the other tenant, each in the place of the caller's own, and then with all of them.
+ * @returns the requests.
+ */
 const callWith = async (
   world: World,
   request: VariedRequest,
   theirs: readonly Row[],
   watched: WatchedRows<VariedRequest>,
   others: ReadonlySet<Row>,
-): Promise<void> => {
+  gone: ReadonlySet<Row | undefined> = new Set(),
+): Promise<readonly Message[]> => {
   const { probe, b } = world
   const { method, named, make } = request
   const [listener] = probe.listeners
-  if (listener === undefined) return
+  if (listener === undefined) return []
   const rows = new Set(others)
   for (const [at, subject] of named.entries())
     for (const [one, row] of await withBelow(world, subject, theirs[at] as Row)) {
       rows.add(row)
-      if (one.isTenants) await watched.add(one, row, request)
+      if (one.isTenants) await watched.add(one, row, request, gone.has(row))
     }
   const places = named.flatMap(({ isTenants }, at) => (isTenants ? [at] : []))
   const all = theirs.map(({ key }) => key)
@@ -68,14 +91,60 @@ const callWith = async (
     places.length === 0 ? [(own) => own.map(({ key }) => key)] : []
   for (const at of places) asked.push((own) => keysWith(own, at, theirs[at]?.key ?? ''))
   if (named.length > 1) asked.push(() => all)
+  const sent: Message[] = []
   for (const keysOf of asked) {
     const own = await rowsFor(world, request, b)
-    if (typeof own === 'string') return
-    await probe.send(listener, method.desc, make(keysOf(own)), b)
-    for (const { subject } of await watched.changed((row) => rows.has(row)))
-      if (!(await changesByItself(world, subject, theirs === request.used ? request : undefined, SOON_MS)))
+    if (typeof own === 'string') break
+    const message = make(keysOf(own))
+    sent.push(message)
+    // What the first call leaves behind may let the second one in.
+    for (let time = 0; time < 2; time++) await probe.send(listener, method.desc, message, b)
+    for (const { subject, isDeleted } of await watched.changed((row) => rows.has(row))) {
+      const used = theirs === request.used ? request : undefined
+      if (!(await changesByItself(world, subject, { used, isDeleted, ms: SOON_MS })))
         say(world, request, subject, 'changes or removes')
+    }
   }
+  return sent
+}
+
+/**
+ * Sends all requests again, so that one that does what an earlier one has prepared is found in either order,
+ * and counts the rows of their owner.
+ */
+const checkAgain = async (
+  world: World,
+  requests: readonly VariedRequest[],
+  sent: readonly (readonly Message[])[],
+  readable: readonly Subject[],
+): Promise<void> => {
+  const { probe, b } = world
+  const [listener] = probe.listeners
+  if (listener === undefined) return
+  await pause(LATER_MS)
+  const sendAll = async (at: number): Promise<void> => {
+    for (const message of sent[at] ?? [])
+      await probe.send(listener, (requests[at] as VariedRequest).method.desc, message, b)
+  }
+  const more = await added(world, readable, async () => {
+    for (const at of requests.keys()) await sendAll(at)
+  })
+  if (more.length === 0 || (await added(world, more, () => Promise.resolve())).length > 0) return
+  for (const [at, request] of requests.entries())
+    for (const subject of await added(world, more, () => sendAll(at))) say(world, request, subject, 'adds')
+}
+
+/** The resources of which the first tenant has more rows afterwards. */
+const added = async (
+  { a }: World,
+  subjects: readonly Subject[],
+  work: () => Promise<void>,
+): Promise<readonly Subject[]> => {
+  const before = await Promise.all(subjects.map((subject) => countRows(subject, a)))
+  await work()
+  await pause(LATER_MS)
+  const after = await Promise.all(subjects.map((subject) => countRows(subject, a)))
+  return subjects.filter((_, at) => (after[at] ?? 0) > (before[at] ?? 0))
 }
 
 /** A row, and rows that are in it or refer to it. */
@@ -101,9 +170,9 @@ const checkLater = async (
   watched: WatchedRows<VariedRequest>,
 ): Promise<void> => {
   await pause(LATER_MS)
-  for (const { subject, by, row } of await watched.changed()) {
+  for (const { subject, by, row, isDeleted } of await watched.changed()) {
     const used = by?.used.includes(row) === true ? by : undefined
-    if (await changesByItself(world, subject, used, LATER_MS)) continue
+    if (await changesByItself(world, subject, { used, isDeleted, ms: LATER_MS })) continue
     say(world, by ?? (await whichChanges(world, subject, requests)), subject, 'later changes or removes')
   }
 }
@@ -127,22 +196,27 @@ const whichChanges = async (
   return undefined
 }
 
+interface Alone {
+  /** A request with which the owner has called. */
+  readonly used: VariedRequest | undefined
+  readonly isDeleted: boolean
+  readonly ms: number
+}
+
 /**
  * Whether a row of its owner alone changes in the time: then a job of the service does it, or a Create of its
  * owner.
- * @param used - a request with which the owner has called.
  */
 const changesByItself = async (
   world: World,
   subject: Subject,
-  used: VariedRequest | undefined,
-  ms: number,
+  { used, isDeleted, ms }: Alone,
 ): Promise<boolean> => {
   const { a } = world
   const rows = used === undefined ? undefined : await rowsFor(world, used, a)
   const row = Array.isArray(rows) ? (rows[used?.named.indexOf(subject) ?? -1] as Row | undefined) : undefined
-  const one = row ?? (await makeRow(world, subject, a))
-  if (typeof one === 'string') return false
+  const one = row ?? (await (isDeleted ? deletedRow(world, subject) : makeRow(world, subject, a)))
+  if (one === undefined || typeof one === 'string') return false
   if (used !== undefined && Array.isArray(rows)) await used.use(rows as readonly Row[])
   const before = await viewOf(world, subject, a, one)
   await makeRow(world, subject, a)

@@ -1,5 +1,6 @@
-import type { Message } from '@bufbuild/protobuf'
+import { type DescMethod, isFieldSet, type Message } from '@bufbuild/protobuf'
 import type { ServedMethod } from '../../server/served-methods.js'
+import { getField, setField } from '../../resource/messages/local-field.js'
 import { nameOf } from './denial.js'
 import { checkReturned } from './returned-rows.js'
 import { judge } from './isolation.js'
@@ -18,7 +19,7 @@ import {
   rowsFor,
   withIds,
 } from './naming-request.js'
-import { sendPages } from './world/send-pages.js'
+import { nextRequest, sendPages } from './world/send-pages.js'
 import { type Location, requestFor } from './world/requests.js'
 import type { Subject } from './world/subjects.js'
 import { newKey, type Row, type World } from './world/world.js'
@@ -141,7 +142,6 @@ const checkVariants = async (
       reasons.push(`${one.variant}, with which its own tenant gets ${nameOf(outcome)}`)
     varied.push(await usedRequest(world, one))
   }
-  // A text that may be a key of something has a reason of its own.
   if (reasons.length > 0 && !(isPlain && mayName(desc.input)))
     findings.leaveOut(path, `not tried: ${reasons.join('; ')}`)
   return varied
@@ -173,7 +173,8 @@ const checkOwnRequest = async (
         `its own tenant gets ${nameOf(outcome)}: ${outcome.message}: change its function in \`requests\``,
         listener.name,
       )
-    else if (!isPlain)
+    // A text that may be a key of something has a reason of its own.
+    else if (!isPlain || !mayName(method.desc.input))
       findings.leaveOut(
         path,
         `its own tenant gets ${nameOf(outcome)} for the request that was made up: give \`requests\` of ${path}`,
@@ -219,12 +220,22 @@ const sendOwn = async (
     Message,
     Message,
   ]
+  takeOver(desc, others, request)
   await sendPages(probe, listener, desc, others, a, MOST_PAGES)
   const { outcomes, isCut } = await sendPages(probe, listener, desc, request, b, MOST_PAGES)
-  for (const { response } of outcomes)
+  const first = await probe.send(listener, desc, others, a)
+  const next = first && nextRequest(desc, request, first)
+  const taken = next && (await probe.send(listener, desc, next, b))
+  for (const { response } of [...outcomes, ...(taken === undefined ? [] : [taken])])
     await checkReturned(world, listener, { desc, response }, { caller: b, owner: a })
   if (isCut) probe.findings.leaveOut(path, `not tried: pages after the first ${MOST_PAGES}`)
   return outcomes[0]
+}
+
+/** The second caller of a request id has chosen the same one. */
+const takeOver = ({ input }: DescMethod, from: Message, to: Message): void => {
+  const field = input.fields.find(({ name }) => name === 'request_id')
+  if (field !== undefined && isFieldSet(from, field)) setField(to, field, getField(from, field))
 }
 
 /** Another tenant's resources, one at a time in the place of the own ones. */

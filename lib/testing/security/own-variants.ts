@@ -1,5 +1,6 @@
 import { type Message } from '@bufbuild/protobuf'
 import type { ServedMethod } from '../../server/served-methods.js'
+import { kindOf } from '../../resource/kinds/kinds.js'
 import { aNameOf, inField, read } from './dependence.js'
 import type { VariedRequest } from './effects.js'
 import { keysWith, type NamingRequest, rowsFor } from './naming-request.js'
@@ -9,7 +10,7 @@ import type { ListenerClient } from './wire/listener-clients.js'
 import { sendPages } from './world/send-pages.js'
 import { requestFor } from './world/requests.js'
 import { maskableFields } from './world/samples.js'
-import { freeFieldsOf, pathsOf, variantsOf } from './world/variants.js'
+import { type FieldNames, freeFieldsOf, pathsOf, variantsOf } from './world/variants.js'
 import { isReadable } from './world/watched-rows.js'
 import { draft, newKey, type Row, type Side, type World } from './world/world.js'
 
@@ -34,10 +35,11 @@ export const variedOf = (
   const { desc } = naming.method
   const keys = naming.named.map((subject) => newKey(subject, world.a))
   const sample = naming.make(keys)
-  const { variants, missing } = variantsOf(desc.input, sample)
   const held = new Set(
     keys.flatMap((key) => pathsOf(sample, desc.input, key.slice(key.lastIndexOf('/') + 1))),
   )
+  const names = fieldNamesOf(world, naming)
+  const { variants, missing } = variantsOf(desc.input, sample, { held, names })
   const free = freeFieldsOf(desc.input, (path) => held.has(path))
   const unread = naming.named.filter((subject) => subject.isTenants && !isReadable(subject))
   return {
@@ -52,6 +54,33 @@ export const variedOf = (
         ({ message }) => `whether it changes a ${message.name}, which has neither a Get nor a repository`,
       ),
     ],
+  }
+}
+
+/** What masks and orders of a request may name. */
+const fieldNamesOf = (world: World, { named, method }: NamingRequest): FieldNames => {
+  const about = world.subjects.filter(
+    (subject) => named.includes(subject) || subject.message === method.resource,
+  )
+  const writable = about.flatMap((subject) => maskableFields(subject).map(({ name }) => name))
+  const sortable = about.flatMap(({ message, repository }) =>
+    repository === undefined
+      ? message.fields.filter(({ scalar }) => scalar !== undefined).map(({ name }) => name)
+      : Object.entries(repository.model.columns).flatMap(([name, column]) =>
+          typeof column === 'string' || kindOf(column).isSortable ? [name] : [],
+        ),
+  )
+  const { output } = method.desc
+  // A mask of a list names fields of its resources.
+  const shown =
+    output.fields
+      .filter(({ fieldKind }) => fieldKind === 'list')
+      .flatMap(({ message }) => world.subjects.find((subject) => subject.message === message)?.message ?? [])
+      .at(0) ?? output
+  return {
+    writable: [...new Set(writable)],
+    sortable: sortable.length === 0 ? ['id'] : [...new Set(sortable)],
+    returned: shown.fields.map(({ name }) => name),
   }
 }
 
@@ -147,7 +176,7 @@ export const ownWrites = async (
         )
     const named = isCreate ? [] : [subject]
     const keyOf = (side: Side, [key]: readonly string[]) => (isCreate ? newKey(subject, side) : (key ?? ''))
-    const { variants } = variantsOf(desc.input, makeAs(world.b)(newKey(subject, world.b)), 0)
+    const { variants } = variantsOf(desc.input, makeAs(world.b)(newKey(subject, world.b)), { deepest: 0 })
     for (const { name, of } of variants) {
       const make = (side: Side) => (keys: readonly string[]) => of(makeAs(side)(keyOf(side, keys)))
       const naming = { method, named, make: make(world.b) }

@@ -3,7 +3,7 @@ import { type Filter, filter } from '../../persistence/index.js'
 import { nameOf } from './denial.js'
 import { checkTotal, type Reach, reaches, without } from './isolation.js'
 import type { ListenerClient, Outcome } from './wire/listener-clients.js'
-import { literalOf } from './world/made-up-keys.js'
+import { oneOf } from './world/key-filter.js'
 import type { Caller } from './world/probe.js'
 import { itemsOf, keyOf, requestFor } from './world/requests.js'
 import type { Subject } from './world/subjects.js'
@@ -55,18 +55,6 @@ export const typesOf = ({ repository, methods }: Subject): ReadonlySet<string> =
       standard === undefined ? [] : (rule?.resource?.replace(/:.*/s, '') ?? []),
     ),
   ])
-
-export const oneOf = (subject: Subject, keys: readonly string[]): Filter =>
-  `(${keys.map((one) => `(${isKey(subject, one)})`).join(' OR ')})` as Filter
-
-/** A name is stored in parts. */
-const isKey = ({ key, name, repository }: Subject, one: string): string => {
-  const parts = name?.variables.map(({ field }) => field) ?? [repository?.model.key]
-  const values = name === undefined ? [one] : (name.parse(one) ?? [])
-  return parts
-    .map((part, i) => `${part?.proto ?? key.name} = ${literalOf(part, values[i] ?? '')}`)
-    .join(' AND ')
-}
 
 const judgeRow = async ({ probe }: World, listener: ListenerClient, reach: Reach, caller: Caller) => {
   const { path, desc, isStandard, isOwn, keys } = reach

@@ -4,7 +4,7 @@ import { keyTextIn } from '../../server/methods/scope/wire-keys.js'
 import type { State } from './responses/depends-on.js'
 import type { Scene } from './dependence.js'
 import { keysWith, type NamingRequest, rowsFor } from './naming-request.js'
-import { oneOf, type RowReach, typesOf } from './row-isolation.js'
+import { type RowReach, typesOf } from './row-isolation.js'
 import {
   addRows,
   changeRow,
@@ -15,6 +15,7 @@ import {
   removeRow,
   rowNear,
 } from './world/hidden-rows.js'
+import { oneOf } from './world/key-filter.js'
 import type { Location } from './world/requests.js'
 import type { Subject } from './world/subjects.js'
 import { newKey, type Row, type Side, storeRow, type World } from './world/world.js'

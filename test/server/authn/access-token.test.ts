@@ -11,6 +11,7 @@ interface Sample {
 }
 
 const ID_TOKEN = 'the bearer token is an ID token: send the access token that came with it'
+const REFRESH_TOKEN = 'the bearer token is a refresh token: send the access token that came with it'
 const UNMARKED = 'the bearer token does not show that it is an access token: send an access token'
 
 /** Access tokens as the providers write them. */
@@ -38,6 +39,22 @@ const ACCESS_TOKENS: Readonly<Record<string, Sample>> = {
   'Auth0 for a machine without scopes': {
     typ: 'JWT',
     claims: { azp: 'fpJ2', gty: 'client-credentials' },
+  },
+  'Auth0 with permissions and without scopes': {
+    typ: 'JWT',
+    claims: { iss: 'https://shop.eu.auth0.com/', azp: 'fpJ2', permissions: ['read:widgets'] },
+  },
+  'Auth0 for a person without permissions': {
+    typ: 'JWT',
+    claims: { iss: 'https://shop.auth0.com/', azp: 'fpJ2', permissions: [] },
+  },
+  'Entra 2.0 for an application without roles': {
+    typ: 'JWT',
+    claims: { iss: 'https://login.microsoftonline.com/7d3e/v2.0', azp: '6731', idtyp: 'app', ver: '2.0' },
+  },
+  'Entra 1.0 for an application without roles': {
+    typ: 'JWT',
+    claims: { iss: 'https://sts.windows.net/7d3e/', appid: '6731', idtyp: 'app', ver: '1.0' },
   },
   'Auth0 with the profile of RFC 9068': {
     typ: 'at+jwt',
@@ -183,6 +200,16 @@ const NO_MARKS: readonly JWTPayload[] = [
     { cid: '' },
     { gty: true },
     { client_id: 'x' },
+    ...[{ permissions: ['a'] }, { idtyp: 'app' }],
+  ],
+  ...[
+    { iss: 'https://shop.auth0.com.example/', permissions: ['a'] },
+    { iss: 'https://notauth0.com/', permissions: ['a'] },
+    { iss: 'https://shop.auth0.com/', permissions: 'a' },
+    { iss: 'https://shop.auth0.com/', idtyp: 'app' },
+    { iss: 'https://login.microsoftonline.com/7d3e/v2.0', idtyp: 'user' },
+    { iss: 'https://login.microsoftonline.com/7d3e/v2.0', permissions: ['a'] },
+    { iss: 'https://login.microsoftonline.com.example/', idtyp: 'app' },
   ],
 ]
 
@@ -203,7 +230,13 @@ describe('how oidc() tells access tokens from ID tokens', () => {
   })
 
   const verdict = async (sample: Sample, options: Partial<OidcOptions> = {}): Promise<string> =>
-    oidc({ issuer: 'https://id.example', audience: 'widgets', jwks, logger: recordingLogger(), ...options })
+    oidc({
+      issuer: sample.claims.iss ?? 'https://id.example',
+      audience: 'widgets',
+      jwks,
+      logger: recordingLogger(),
+      ...options,
+    })
       .authenticate(await sign(sample), credentials)
       .then(
         ({ subject }) => subject,
@@ -226,6 +259,15 @@ describe('how oidc() tells access tokens from ID tokens', () => {
       const access = { scope: 'read', scp: 'read', cid: 'x', gty: 'x', roles: ['a'], azp: 'x', ...claims }
       for (const typ of ['JWT', 'at+jwt'])
         expect(await verdict({ typ, claims: access }, { accessTokenMark: () => true })).to.equal(ID_TOKEN)
+    })
+
+  for (const claims of [{ typ: 'Refresh' }, { typ: 'refresh' }, { typ: 'Offline' }])
+    it(`rejects a refresh token with ${JSON.stringify(claims)}, whatever else it has`, async () => {
+      const access = { scope: 'openid email', azp: 'shop', cid: 'x', ...claims }
+      for (const typ of ['JWT', 'at+jwt'])
+        expect(await verdict({ typ, claims: access }, { accessTokenMark: () => true })).to.equal(
+          REFRESH_TOKEN,
+        )
     })
 
   for (const claims of NO_MARKS)

@@ -41,6 +41,7 @@ describeOn('read masks of relations', backends, (backend) => {
     server = await testServer(
       (builder) =>
         builder
+          .limits({ maxResponseBytes: 20_000 })
           .register(CountryService, plans.countries)
           .register(PersonService, plans.persons)
           .register(ProjectService, plans.projects)
@@ -236,6 +237,27 @@ describeOn('read masks of relations', backends, (backend) => {
       'Project p2',
       undefined,
     ])
+  })
+
+  it('read resources of at most limits.maxResponseBytes for all relations of a response together', async () => {
+    const large = 'x'.repeat(12_000)
+    await inAcme(async () => {
+      await plans.persons.create(aPerson('eve', { password: large }))
+      await plans.projects.create(aProject('p3', { note: large, ownerId: 'eve' }))
+      await plans.projects.create(aProject('p4', { note: large }))
+      await plans.tasks.create(aTask('t5', { projectId: 'p3', leadId: 'eve' }))
+      await plans.tasks.create(aTask('t6', { projectId: 'p4' }))
+    })
+    const get = (...paths: string[]) => tasks().getTask({ id: 't5', ...mask(...paths) })
+    expect((await get('project.id')).project?.id).to.equal('p3')
+    expect((await get('lead.id')).lead?.id).to.equal('eve')
+    for (const paths of [['project.id', 'lead.id'], ['project.owner.id']])
+      expect((await rejection(get(...paths), Error)).message).to.include('limits.maxResponseBytes')
+    await rejection(tasks().listTasks(mask('project.id')), Error)
+    // Each message of a stream may have as many.
+    const seen: (string | undefined)[] = []
+    for await (const { project } of tasks().watchTasks(mask('project.id'))) seen.push(project?.id)
+    expect(seen).to.include.members(['p3', 'p4'])
   })
 
   it('refuse paths that are no field, that lead too far, and into too much', async () => {

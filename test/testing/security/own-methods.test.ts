@@ -9,6 +9,7 @@ import {
 } from '@bufbuild/protobuf/wkt'
 import { rule, RuleSchema } from 'ashlar-annotations/ashlar/api/v1/annotations_pb.js'
 import { expect } from 'chai'
+import { randomUUID } from 'node:crypto'
 import { Column, Entity, PrimaryColumn } from 'typeorm'
 import { ETag, Resource, SoftDeletable, TenantScoped } from '../../../decorators/index.js'
 import { RequestContext } from '../../../lib/context.js'
@@ -31,6 +32,12 @@ interface Request {
   readonly pageToken: string
   readonly mode: string
   readonly level: number
+  readonly taskIds: readonly string[]
+  readonly orderBy: string
+  readonly pageSize: number
+  readonly readMask?: { readonly paths: readonly string[] }
+  readonly updateMask?: { readonly paths: readonly string[] }
+  readonly requestId: string
 }
 
 /** A method of an application. Its response has titles, a count and a page token. */
@@ -48,6 +55,15 @@ const FIELDS = {
   page_token: { name: 'page_token', type: Type.STRING, ...optional },
   mode: { name: 'mode', type: Type.STRING, ...optional },
   level: { name: 'level', type: Type.INT32, ...optional },
+  task_ids: { name: 'task_ids', type: Type.STRING, label: Label.REPEATED },
+  order_by: { name: 'order_by', type: Type.STRING, ...optional },
+  page_size: { name: 'page_size', type: Type.INT32, ...optional },
+  read_mask: { name: 'read_mask', type: Type.MESSAGE, typeName: '.google.protobuf.FieldMask', ...optional },
+  update_mask: {
+    ...{ name: 'update_mask', type: Type.MESSAGE, typeName: '.google.protobuf.FieldMask' },
+    ...optional,
+  },
+  request_id: { name: 'request_id', type: Type.STRING, ...optional },
 } as const satisfies Readonly<Record<string, FieldInit>>
 
 /** Rows as SQL has them, with no tenant in the way. */
@@ -67,6 +83,18 @@ const ofAll = ({ query }: Rows) => query('SELECT id, title FROM own_tasks')
 const archive = ({ query }: Rows, id: string) =>
   query("UPDATE own_tasks SET title = title || '!' WHERE id = ?", [id])
 const archiveAll = ({ query }: Rows) => query("UPDATE own_tasks SET title = title || '!'")
+const isDeleted = 'deleted_at IS NOT NULL'
+/** Lets pass what has failed once. */
+const afterAFailure = () => {
+  const failed = new Set<string>()
+  return async (id: string, check: () => Promise<unknown>) => {
+    if (failed.has(id)) return
+    await check().catch((error: unknown) => {
+      failed.add(id)
+      throw error
+    })
+  }
+}
 const later = (work: () => Promise<unknown>) => {
   setTimeout(() => void work().catch(() => {}), 40)
   return {}
@@ -177,6 +205,118 @@ const HOLES: Readonly<Record<string, Own>> = {
         return { titles: found.map(({ id }) => id), nextPageToken: page < 2 ? String(page + 1) : '' }
       },
   },
+  SortsByTitle: {
+    fields: ['order_by'],
+    make:
+      (rows) =>
+      ({ orderBy }) =>
+        titles(orderBy.includes('title') ? ofAll(rows) : ofTenant(rows)),
+  },
+  ReadsLargePages: {
+    fields: ['page_size'],
+    make:
+      (rows) =>
+      ({ pageSize }) =>
+        titles(pageSize > 100 ? ofAll(rows) : ofTenant(rows)),
+  },
+  ReadsByMask: {
+    fields: ['read_mask'],
+    make:
+      (rows) =>
+      ({ readMask }) =>
+        titles(readMask?.paths.includes('titles') === true ? ofAll(rows) : ofTenant(rows)),
+  },
+  ReadsByUnknownEnum: {
+    fields: ['phase'],
+    make:
+      (rows) =>
+      ({ phase }) =>
+        titles(phase > 2 ? ofAll(rows) : ofTenant(rows)),
+  },
+  ReadsWithoutIds: {
+    fields: ['task_ids'],
+    make: (rows) => async (request) => {
+      if (request.taskIds.length === 0) return titles(ofAll(rows))
+      return { titles: await Promise.all(request.taskIds.map(async (id) => (await rows.get(id)).title)) }
+    },
+  },
+  SharesCursors: {
+    fields: ['page_token'],
+    make: (rows) => {
+      const cursors = new Map<string, readonly { title: string }[]>()
+      return async ({ pageToken }) => {
+        if (pageToken !== '') return titles(Promise.resolve(cursors.get(pageToken) ?? []))
+        const found = await ofTenant(rows)
+        const nextPageToken = `cursor-${cursors.size}`
+        cursors.set(nextPageToken, found.slice(1))
+        return { ...(await titles(Promise.resolve(found.slice(0, 1)))), nextPageToken }
+      }
+    },
+  },
+  SharesRequestIds: {
+    fields: ['id', 'request_id'],
+    make: (rows) => {
+      const done = new Map<string, object>()
+      return async ({ id, requestId }) => {
+        const response = done.get(requestId) ?? { titles: [(await rows.get(id)).title] }
+        if (requestId !== '') done.set(requestId, response)
+        return response
+      }
+    },
+  },
+  WritesByMask: {
+    fields: ['id', 'update_mask'],
+    make:
+      (rows) =>
+      async ({ id, updateMask }) => {
+        if (updateMask?.paths.includes('title') !== true) await rows.get(id)
+        await archive(rows, id)
+        return {}
+      },
+  },
+  CountsDeletedRows: {
+    fields: [],
+    make: (rows) => async () => ({
+      count: (await rows.query(`SELECT id FROM own_tasks WHERE ${isDeleted}`)).length,
+    }),
+  },
+  ReadsADeletedRow: {
+    fields: ['id'],
+    make:
+      (rows) =>
+      ({ id }) =>
+        titles(rows.query(`SELECT title FROM own_tasks WHERE id = ? AND ${isDeleted}`, [id])),
+  },
+  RestoresADeletedRow: {
+    fields: ['id'],
+    make:
+      (rows) =>
+      async ({ id }) => (await rows.query('UPDATE own_tasks SET deleted_at = NULL WHERE id = ?', [id]), {}),
+  },
+  RemovesADeletedRow: {
+    fields: ['id'],
+    make:
+      (rows) =>
+      async ({ id }) => (await rows.query(`DELETE FROM own_tasks WHERE id = ? AND ${isDeleted}`, [id]), {}),
+  },
+  ReadsAfterAFailure: {
+    fields: ['id'],
+    make: (rows) => {
+      const check = afterAFailure()
+      return async ({ id }) => {
+        await check(id, () => rows.get(id))
+        return titles(rows.query('SELECT title FROM own_tasks WHERE id = ?', [id]))
+      }
+    },
+  },
+  WritesAfterAFailure: {
+    fields: ['id'],
+    make: (rows) => {
+      const check = afterAFailure()
+      return async ({ id }) => (await check(id, () => rows.get(id)), await archive(rows, id), {})
+    },
+  },
+  FailsForAll: { fields: [], make: () => () => Promise.reject(new RangeError('not ready')) },
   ReadsByText: {
     fields: ['mode'],
     make:
@@ -219,6 +359,24 @@ const SAFE: Readonly<Record<string, Own>> = {
       await write()
       return later(write)
     },
+  },
+  RestoresADeletedRow: {
+    fields: ['id', 'request_id'],
+    make:
+      ({ query }) =>
+      async ({ id }) => (
+        await query('UPDATE own_tasks SET deleted_at = NULL WHERE id = ? AND account_id = ?', [id, tenant()]),
+        {}
+      ),
+  },
+  ListsItsOwnRows: {
+    fields: ['order_by', 'page_size', 'page_token', 'phase'],
+    make:
+      (rows) =>
+      async ({ pageToken }) => {
+        const [first, ...rest] = (await ofTenant(rows)).filter(({ id }) => id > pageToken)
+        return { titles: first === undefined ? [] : [first.title], nextPageToken: rest[0] ? first?.id : '' }
+      },
   },
   CachesByTenant: {
     fields: ['id'],
@@ -322,7 +480,7 @@ describe('securityCheck of methods of an application', () => {
 
   it('finds each hole in them, or lists what it could not try', async () => {
     const { found, listed } = await check(HOLES)
-    expect(listed).to.have.members(['ReadsByText', 'ReadsByNumber'])
+    expect(listed).to.have.members(['ReadsByText', 'ReadsByNumber', 'FailsForAll'])
     expect([...found, ...listed]).to.have.members(Object.keys(HOLES))
   })
 
@@ -339,11 +497,54 @@ describe('securityCheck of methods of an application', () => {
     },
     WritesAll: { fields: [], make: (rows) => async () => (await archiveAll(rows), {}) },
     WritesAllLater: { fields: [], make: (rows) => async () => later(() => archiveAll(rows)) },
+    WritesAllWithoutAnId: {
+      fields: ['id'],
+      make:
+        (rows) =>
+        async ({ id }) => (await (id === '' ? archiveAll(rows) : rows.get(id)), {}),
+    },
+    RemovesDeletedRows: {
+      fields: [],
+      make: (rows) => async () => (await rows.query(`DELETE FROM own_tasks WHERE ${isDeleted}`), {}),
+    },
+    AddsARow: {
+      fields: ['id'],
+      make:
+        (rows) =>
+        async ({ id }) => (
+          await rows.query(
+            `INSERT INTO own_tasks (id, account_id, title, etag)
+             SELECT ?, account_id, title, etag FROM own_tasks WHERE id = ?`,
+            [randomUUID(), id],
+          ),
+          {}
+        ),
+    },
   }
   for (const [name, own] of Object.entries(ALONE))
     it(`finds a method that ${inWords(name)}`, async () => {
       expect((await check({ [name]: own })).found).to.include(name)
     })
+
+  it('finds a method that does what another one has prepared, in either order', async () => {
+    const prepared: string[] = []
+    const prepare: Own = {
+      fields: ['id'],
+      make:
+        () =>
+        ({ id }) =>
+          Promise.resolve((prepared.push(id), {})),
+    }
+    const finish: Own = {
+      fields: [],
+      make: (rows) => async () => {
+        for (const id of prepared.splice(0)) await archive(rows, id)
+        return {}
+      },
+    }
+    expect((await check({ PreparesTheRow: prepare, WritesTheRow: finish })).found).to.not.deep.equal([])
+    expect((await check({ AWritesTheRow: finish, PreparesTheRow: prepare })).found).to.not.deep.equal([])
+  })
 
   it('finds nothing in methods that write rows of their own tenant, also later', async () => {
     const { findings, listed } = await check(SAFE)

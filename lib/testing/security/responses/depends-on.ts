@@ -24,7 +24,7 @@ type Value = string | number | undefined
 const isDependent = (all: readonly Seen[], path: string): boolean => {
   const values = all.map(({ response }) => response.get(path))
   if (values.every((value) => value === values[0])) return false
-  if (changesWithNewRows(all, values)) return true
+  if (changesAt(all, values, isComing) || changesAt(all, values, isGoing)) return true
   const steps = stillSteps(all, values)
   if (steps === undefined) return false
   const [step = 0] = steps
@@ -43,18 +43,23 @@ const isDependent = (all: readonly Seen[], path: string): boolean => {
   return first.length > 0 && other.length > 0 && isOne(first) && isOne(other) && !isSame(first[0], other[0])
 }
 
+const isComing = (before: State, after: State): boolean => before === 'absent' && after !== 'absent'
+const isGoing = (before: State, after: State): boolean => isComing(after, before)
+
 /**
- * Rows that are marked as deleted may still count: such a value changes when others come, and only then.
+ * Rows that are marked as deleted may still count, or be all that counts: such a value changes when others
+ * come, or when they go, and only then.
  */
-const changesWithNewRows = (all: readonly Seen[], values: readonly Value[]): boolean => {
-  let coming = 0
+const changesAt = (all: readonly Seen[], values: readonly Value[], isStep: typeof isComing): boolean => {
+  let steps = 0
   for (const [index, value] of values.entries()) {
-    if (index === 0) continue
-    const isNew = all[index - 1]?.state === 'absent' && all[index]?.state !== 'absent'
-    if (isNew !== (value !== values[index - 1])) return false
-    coming += Number(isNew)
+    const [before, after] = [all[index - 1], all[index]]
+    if (before === undefined || after === undefined) continue
+    const is = isStep(before.state, after.state)
+    if (is !== (value !== values[index - 1])) return false
+    steps += Number(is)
   }
-  return coming > 0
+  return steps > 0
 }
 
 /** By how much a value changes from call to call in one state; undefined where it does so at random. */

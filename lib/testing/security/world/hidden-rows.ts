@@ -1,6 +1,7 @@
 import type { Message } from '@bufbuild/protobuf'
 import { RequestContext } from '../../../context.js'
 import { newCanary } from '../leaks/canary.js'
+import { oneOf } from './key-filter.js'
 import { parentAt } from './requests.js'
 import { maskableFields } from './samples.js'
 import type { Subject } from './subjects.js'
@@ -116,9 +117,20 @@ export const removeRow = async (subject: Subject, side: Side, { key }: Row): Pro
   )
 }
 
-/** A row as its repository has it now. */
-export const storedRow = (subject: Subject, side: Side, key: string): Promise<object | undefined> =>
-  as(side, async () => subject.repository?.get(storedKey(subject, key))).catch(() => undefined)
+/** A row as its repository has it now, also one that is marked as deleted. */
+export const storedRow = (subject: Subject, side: Side, key: string): Promise<object | undefined> => {
+  const { repository } = subject
+  if (repository?.model.deleteTime === undefined)
+    return as(side, async () => repository?.get(storedKey(subject, key))).catch(() => undefined)
+  return as(side, () => repository.list({ showDeleted: true }, { under: oneOf(subject, [key]) })).then(
+    ({ items: [row] }) => row,
+    () => undefined,
+  )
+}
+
+/** How many rows a tenant has in a repository, also those that are marked as deleted. */
+export const countRows = ({ repository }: Subject, side: Side): Promise<number> =>
+  as(side, async () => repository?.count({ showDeleted: true }) ?? 0)
 
 /** The same as a message. */
 export const readRow = async (subject: Subject, side: Side, key: string): Promise<Row | undefined> => {

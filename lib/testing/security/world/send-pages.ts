@@ -32,7 +32,8 @@ export const sendPages = async (
   return { outcomes, isCut: false }
 }
 
-const nextRequest = (
+/** The request for the page after an outcome; undefined if there is none. */
+export const nextRequest = (
   desc: DescMethod,
   request: Message,
   { code, response }: Outcome,

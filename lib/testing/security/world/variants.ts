@@ -1,4 +1,5 @@
 import {
+  clearField,
   clone,
   create,
   type DescField,
@@ -37,14 +38,27 @@ const MOST_COMBINATIONS = 16
 const MOST = 32
 const DEEPEST = 3
 
+/** Names of fields that are values of others. */
+export interface FieldNames {
+  /** What an update may write. */
+  readonly writable: readonly string[]
+  /** What an order can be of. */
+  readonly sortable: readonly string[]
+  /** What the method returns. */
+  readonly returned: readonly string[]
+}
+
+const masksOf = (names: readonly string[]): readonly (() => unknown)[] =>
+  [['*'], names].map((paths) => () => create(FieldMaskSchema, { paths: [...paths] }))
+
 /** Values of fields that say how a request is made. A value that differs each time is made anew. */
-const ALONGSIDE: Readonly<Record<string, () => unknown>> = {
-  etag: () => 'check',
-  request_id: () => randomUUID(),
-  order_by: () => 'id',
-  page_size: () => 1,
-  read_mask: () => create(FieldMaskSchema, { paths: ['*'] }),
-  update_mask: () => create(FieldMaskSchema, { paths: ['*'] }),
+const ALONGSIDE: Readonly<Record<string, (names: FieldNames) => readonly (() => unknown)[]>> = {
+  etag: () => [() => 'check'],
+  request_id: () => [() => randomUUID()],
+  order_by: ({ sortable }) => [() => sortable.join(','), () => `${sortable.join(' desc,')} desc`],
+  page_size: () => [() => 1, () => 1000],
+  read_mask: ({ returned }) => masksOf(returned),
+  update_mask: ({ writable }) => masksOf(writable),
 }
 
 type Change = (request: Message) => void
@@ -56,13 +70,34 @@ interface Option {
   readonly change: Change
 }
 
-/**
- * A request with each value of each boolean and enum in it, and first as it is.
- * @param deepest - how deep messages in it are varied.
- */
-export const variantsOf = (desc: DescMessage, sample: Message, deepest = DEEPEST): Variants => {
-  const choices = choicesIn(desc, 0, deepest).map(({ options }) => options)
-  const alongside = desc.fields.flatMap((field) => alongsideOf(field) ?? [])
+export interface VariantOptions {
+  /** Paths of the fields that have keys, each of which is also left out. */
+  readonly held?: Iterable<string>
+  readonly names?: FieldNames
+  /** How deep messages in it are varied. */
+  readonly deepest?: number
+}
+
+/** A request with each value of each boolean and enum in it, and first as it is. */
+export const variantsOf = (
+  desc: DescMessage,
+  sample: Message,
+  {
+    held = [],
+    names = { writable: [], sortable: ['id'], returned: [] },
+    deepest = DEEPEST,
+  }: VariantOptions = {},
+): Variants => {
+  const fields = choicesIn(desc, 0, deepest)
+  const choices = fields.map(({ options }) => options)
+  const alongside = [
+    ...[...held].map((path): Option => ({
+      ...{ name: `no ${path}`, isOfItsOwn: false },
+      change: (request) => clearAt(request, desc, path.split('.')),
+    })),
+    ...fields.flatMap(({ unknown }) => unknown),
+    ...desc.fields.flatMap((field) => alongsideOf(field, names)),
+  ]
   const count = choices.reduce((product, options) => product * options.length, 1)
   const isAll = count <= MOST_COMBINATIONS
   const combined = isAll
@@ -146,34 +181,56 @@ const isChoice = (field: DescField): boolean => field.enum !== undefined || isBo
 
 interface Choice {
   readonly options: readonly Option[]
+  /** A value that its enum does not have. */
+  readonly unknown: readonly Option[]
 }
 
 const choicesIn = (desc: DescMessage, depth: number, deepest: number): readonly Choice[] =>
   desc.fields.flatMap((field): readonly Choice[] => {
-    if (isChoice(field)) return [{ options: optionsOf(field) }]
+    if (isChoice(field)) return [{ options: optionsOf(field), unknown: unknownOf(field) }]
     const inner = field.message
     if (inner === undefined || inner.typeName.startsWith('google.') || depth >= deepest) return []
-    return choicesIn(inner, depth + 1, deepest).map(({ options }) => ({
-      options: options.map(({ name, isOfItsOwn, change }) => ({
-        name: `${field.name}.${name}`,
-        isOfItsOwn,
-        change: (request) => within(request, field, change),
-      })),
+    const below = ({ name, isOfItsOwn, change }: Option): Option => ({
+      ...{ name: `${field.name}.${name}`, isOfItsOwn },
+      change: (request) => within(request, field, change),
+    })
+    return choicesIn(inner, depth + 1, deepest).map(({ options, unknown }) => ({
+      options: options.map(below),
+      unknown: unknown.map(below),
     }))
   })
 
-const alongsideOf = (field: DescField): Option | undefined => {
-  const value = Object.hasOwn(ALONGSIDE, field.name) ? ALONGSIDE[field.name] : undefined
-  if (value === undefined || field.fieldKind === 'list' || field.fieldKind === 'map') return undefined
-  const made = value()
-  const isFit =
-    typeof made === 'string'
-      ? field.scalar === ScalarType.STRING
-      : typeof made === 'number'
-        ? field.scalar === ScalarType.INT32 || field.scalar === ScalarType.UINT32
-        : field.message?.typeName === FieldMaskSchema.typeName
-  if (!isFit) return undefined
-  return { name: field.name, isOfItsOwn: false, change: (request) => setField(request, field, value()) }
+const alongsideOf = (field: DescField, names: FieldNames): readonly Option[] => {
+  const values = Object.hasOwn(ALONGSIDE, field.name) ? (ALONGSIDE[field.name]?.(names) ?? []) : []
+  if (field.fieldKind === 'list' || field.fieldKind === 'map') return []
+  return values.flatMap((value): readonly Option[] => {
+    const made = value()
+    const isFit =
+      typeof made === 'string'
+        ? field.scalar === ScalarType.STRING
+        : typeof made === 'number'
+          ? field.scalar === ScalarType.INT32 || field.scalar === ScalarType.UINT32
+          : field.message?.typeName === FieldMaskSchema.typeName
+    if (!isFit) return []
+    const name = typeof made === 'number' ? `${field.name}: ${made}` : field.name
+    return [{ name, isOfItsOwn: false, change: (request) => setField(request, field, value()) }]
+  })
+}
+
+/** A number that an enum does not have reaches the method in either format. */
+const unknownOf = (field: DescField): readonly Option[] => {
+  if (field.enum === undefined || !field.enum.open) return []
+  const number = Math.max(...field.enum.values.map((value) => value.number)) + 1
+  return [{ ...optionOf(field, `${field.name}: ${number}`, number), isOfItsOwn: false }]
+}
+
+/** Leaves out a field, or the list or map in which it is. */
+const clearAt = (message: Message, desc: DescMessage, [name, ...rest]: readonly string[]): void => {
+  const field = desc.fields.find((one) => one.name === name)
+  if (field === undefined) return
+  const inner = field.fieldKind === 'message' && rest.length > 0 ? getField(message, field) : undefined
+  if (inner === undefined || field.message === undefined) clearField(message, field)
+  else clearAt(inner as Message, field.message, rest)
 }
 
 const optionsOf = (field: DescField): readonly Option[] => {

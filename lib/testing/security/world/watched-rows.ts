@@ -40,6 +40,8 @@ interface Watched<Call> {
   view: string
   /** The calls that name it; undefined if none does. */
   readonly by: Call | undefined
+  /** Whether it was marked as deleted. */
+  readonly isDeleted: boolean
 }
 
 /** Rows of one tenant that no call of another one may change. */
@@ -55,9 +57,9 @@ export class WatchedRows<Call> {
     return this.#rows.keys()
   }
 
-  async add(subject: Subject, row: Row, by: Call | undefined): Promise<void> {
+  async add(subject: Subject, row: Row, by: Call | undefined, isDeleted = false): Promise<void> {
     const view = await viewOf(this.world, subject, this.owner, row)
-    if (view !== '') this.#rows.set(row, { subject, row, view, by })
+    if (view !== '') this.#rows.set(row, { subject, row, view, by, isDeleted })
   }
 
   /** The rows that differ from what they were. From then on they are watched as they are. */

@@ -116,6 +116,10 @@ function joinUpgrade(proxied: ClientRequest, socket: Socket, refusalOf: (error: 
   })
   proxied.on('upgrade', ({ headers }, upstream) => {
     isAnswered = true
+    if (headers.upgrade?.toLowerCase() !== 'websocket') {
+      upstream.destroy()
+      return void socket.destroy()
+    }
     removeHopHeaders(headers)
     Object.assign(headers, { connection: 'Upgrade', upgrade: 'websocket' })
     socket.once('close', () => upstream.destroy())

@@ -148,6 +148,11 @@ describe('exchanges of the edge', () => {
     ['control characters in its reason', 'HTTP/1.1 200 O\u0001K\r\ncontent-length: 2\r\n\r\nok', 200],
     ['a body that ends too early', 'HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nok', 200],
     ['a broken chunk', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n', 200],
+    [
+      'another protocol',
+      'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n',
+      0,
+    ],
   ]
   for (const [what, text, status] of UPGRADES)
     it(`goes on after an upstream responds to an upgrade with ${what}`, async () => {

@@ -65,6 +65,36 @@ export const pageBytes = (holder: Holder): void => {
         expect(await walk({}, 25_000)).to.deep.equal(['ab', 'c'])
       }))
 
+    describe('of elements', () => {
+      const labels = Array.from({ length: 300 }, () => '')
+      const ids = ['a', 'b', 'c']
+      const makeAll = async () => {
+        for (const id of ids) await holder.subject.specimens.create(draft({ id, labels }))
+      }
+
+      it('ends a page, each as 32 bytes', () =>
+        inAcme(async () => {
+          await makeAll()
+          expect(await walk({}, 25_000)).to.deep.equal(['ab', 'c'])
+          expect(await walk({ orderBy: 'id desc' }, 25_000)).to.deep.equal(['cb', 'a'])
+          expect(await walk({}, 30_000)).to.deep.equal(['abc'])
+          expect(await walk({}, 1_500)).to.deep.equal(['a', 'b', 'c'])
+        }))
+
+      it('rejects a BatchGet and a BatchUpdate', () =>
+        inAcme(async () => {
+          await makeAll()
+          const { specimens } = holder.subject
+          await rejection(specimens.batchGet(ids, { maxBytes: 25_000 }), TooManyBytes)
+          expect(await specimens.batchGet(ids, { maxBytes: 30_000 })).to.have.length(3)
+          expect(await specimens.batchGet(['a'], { maxBytes: 1_500 })).to.have.length(1)
+          const items = ids.map((key) => ({ key, entity: { title: 'new' }, fieldMask: ['title'] }) as const)
+          const tooMany = specimens.transaction(() => specimens.batchUpdate(items, { maxBytes: 25_000 }))
+          await rejection(tooMany, TooManyBytes)
+          expect((await specimens.get('a')).title).to.not.equal('new')
+        }))
+    })
+
     it('ends pages of many rows', () =>
       inAcme(async () => {
         for (let i = 0; i < 30; i++) await make([`k${String(i).padStart(2, '0')}`, LARGE])
