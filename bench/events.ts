@@ -73,7 +73,7 @@ async function paced(perSecond: number, ms: number, make: () => Promise<unknown>
   await Promise.all(calls)
 }
 
-/** How long after it was made each event of the stream was there, in milliseconds. */
+/** The age at which each event of the stream arrived, in milliseconds. */
 async function lags(stream: TestStream, work: () => Promise<void>): Promise<readonly number[]> {
   const found: number[] = []
   const heard = stream.connection.subscribe(`${stream.options.prefix}.>`, {

@@ -14,9 +14,9 @@ export interface Subject {
   readonly parts?: Readonly<Record<string, string>>
   /** Rounds, milliseconds a slice and before the first one that the subject needs to be steady, unless the command line says otherwise. */
   readonly pace?: { readonly rounds?: number; readonly ms?: number; readonly warmUpMs?: number }
-  /** Whether the peers come from `bench/package.json`. */
+  /** True if the peers come from `bench/package.json`. */
   readonly installs?: boolean
-  /** Whether a side uses the package as npm would publish it. */
+  /** True if a side uses the package as npm would publish it. */
   readonly packs?: boolean
   /** The aims: peer → operation, or `operation, callers` → CPU per operation, the peer's divided by ours. */
   readonly goals?: Readonly<Record<string, Readonly<Record<string, number>>>>

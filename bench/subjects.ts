@@ -274,7 +274,7 @@ export const SUBJECTS: readonly Subject[] = [
   },
 ]
 
-/** Whether time tells a right secret, a wrong one and an unknown public id apart. */
+/** True if time tells a right secret, a wrong one and an unknown public id apart. */
 async function verifyTiming(): Promise<readonly string[]> {
   const { right, wrong, unknown, noise } = await measureVerifyTiming({ algo: AlgoSHA512_256 })
   return [
@@ -291,7 +291,7 @@ async function idleMemory(): Promise<readonly string[]> {
   ]
 }
 
-/** Whether filter texts, which are a client's to choose, can fill the memory. */
+/** True if filter texts, which are a client's to choose, can fill the memory. */
 function filterMemory(): Promise<readonly string[]> {
   const script = fileURLToPath(side('filter-memory'))
   const held = JSON.parse(

@@ -8,7 +8,7 @@ declare const kind: unique symbol
 /** Type of a property that holds a verify-only credential. Plain strings assign to it. */
 export type Credential = string & { readonly [kind]?: 'credential' }
 
-/** Whether a property was typed {@link Credential}; a plain string is not. */
+/** True if a property was typed {@link Credential}; a plain string is not. */
 export type IsCredential<T> = 0 extends 1 & T ? false : typeof kind extends keyof T ? true : false
 
 /**

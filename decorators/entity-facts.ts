@@ -17,13 +17,13 @@ export interface PropertyFacts {
   readonly generated?: boolean
   /** The type of the column, where TypeORM was told another. */
   readonly type?: unknown
-  /** Whether a resource that names columns in snake_case has changed what TypeORM knows of its column. */
+  /** True if a resource that names columns in snake_case has changed what TypeORM knows of its column. */
   readonly isManaged?: true
   /** Makes the value of an entity that comes without one. */
   readonly default?: () => unknown
-  /** Whether it is declared as a generated UUID, which the repository mints. */
+  /** True if it is declared as a generated UUID, which the repository mints. */
   readonly mintsUuid?: true
-  /** Whether it is declared as a generated number, which the database mints. */
+  /** True if it is declared as a generated number, which the database mints. */
   readonly mintsNumber?: true
   /** Computes the value from the entity. */
   readonly compute?: (entity: object) => unknown
@@ -33,7 +33,7 @@ export interface PropertyFacts {
   readonly renamedFrom?: string
   /** The field of the message that holds it, where that is not the one of its name. */
   readonly protoField?: string
-  /** Whether it is left to TypeORM. */
+  /** True if it is left to TypeORM. */
   readonly isInternal?: true
 }
 

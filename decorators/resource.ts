@@ -183,7 +183,7 @@ function declareTimes(entity: object): void {
   }
 }
 
-/** Whether the database mints the key of the entity. */
+/** True if the database mints the key of the entity. */
 function mintsKey(entity: object): boolean {
   const { properties } = inheritedFacts(entity)
   return columnsOf(entity).some(

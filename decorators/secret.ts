@@ -7,7 +7,7 @@ declare const kind: unique symbol
 /** Type of a property that holds a retrievable secret. Plain strings assign to it. */
 export type Secret = string & { readonly [kind]?: 'secret' }
 
-/** Whether a property was typed {@link Secret}; a plain string is not. */
+/** True if a property was typed {@link Secret}; a plain string is not. */
 export type IsSecret<T> = 0 extends 1 & T ? false : typeof kind extends keyof T ? true : false
 
 /**

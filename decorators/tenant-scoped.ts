@@ -59,7 +59,7 @@ export interface TenantDeclaration {
   readonly property: string
   /** The name of that column. */
   readonly column: string
-  /** Whether the named property is a relation, which refers to the tenant by that column. */
+  /** True if the named property is a relation, which refers to the tenant by that column. */
   readonly isRelation: boolean
 }
 

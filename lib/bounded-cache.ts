@@ -2,7 +2,7 @@
 const named = new Map<string, Set<WeakRef<{ readonly size: number }>>>()
 const collected = new FinalizationRegistry<() => void>((forget) => forget())
 
-/** How many entries all caches of a name hold together. */
+/** The number of entries all caches of a name hold together. */
 export const cacheSizes = (): ReadonlyMap<string, number> =>
   new Map(
     [...named].map(([name, caches]) => [

@@ -160,7 +160,7 @@ export interface EntityResponse {
 
 /** What of a request is read after authorization, where the rule needs none of it. */
 export interface RestOfRequest {
-  /** Whether a field, by its path, already has its final value. */
+  /** True if a field, by its path, already has its final value. */
   knows(field: string): boolean
   /** Inflates and decodes it. */
   read(): WholeRequest | Promise<WholeRequest>

@@ -187,7 +187,7 @@ export class RequestContext implements ContextFields {
     return (value === undefined ? calls : calls.set(this.#call, value)).get(this.#call)
   }
 
-  /** Whether both contexts come from one call. */
+  /** True if both contexts come from one call. */
   isOfSameCallAs(other: RequestContext): boolean {
     return this.#call === other.#call
   }

@@ -306,7 +306,7 @@ export class TransitError extends AshlarError {
       readonly reason?: string
       readonly item?: number | undefined
       readonly field?: string | undefined
-      /** Whether something in front of the server has responded in its place. */
+      /** True if something in front of the server has responded in its place. */
       readonly isOutage?: boolean
     } = {},
     cause?: unknown,

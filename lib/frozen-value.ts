@@ -1,4 +1,4 @@
-/** Whether it is an object of no class. */
+/** True if it is an object of no class. */
 export const isPlain = (value: object): boolean => {
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === null || prototype === Object.prototype

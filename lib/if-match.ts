@@ -41,7 +41,7 @@ export const parseIfMatch = (value: string, field: string): IfMatch => {
   return { any: false, etags: [...etags] }
 }
 
-/** Whether two conditions are equal. */
+/** True if two conditions are equal. */
 export const sameIfMatch = (a: IfMatch, b: IfMatch): boolean =>
   a.any === b.any && a.etags.length === b.etags.length && a.etags.every((etag) => b.etags.includes(etag))
 
@@ -62,7 +62,7 @@ export function checkIfNoneMatch(ifNoneMatch: string): void {
     throw new InvalidArgument('', `If-None-Match has ${count} etags: name at most ${MAX_ETAGS}`)
 }
 
-/** Whether an If-None-Match names the etag, by weak comparison (RFC 9110 section 13.1.2). */
+/** True if an If-None-Match names the etag, by weak comparison (RFC 9110 section 13.1.2). */
 export function matchesWeakly(ifNoneMatch: string, etag: string | undefined): boolean {
   if (etag === undefined) return false
   if (ifNoneMatch.trim() === '*') return true

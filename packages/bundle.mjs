@@ -146,7 +146,7 @@ function inCommonJs(path, text) {
   return `"use strict";${bundle}`
 }
 
-/** Whether a bundle imports it: the line can be one of a text, such as of a .proto file. */
+/** True if a bundle imports it: the line can be one of a text, such as of a .proto file. */
 function isImported(name, path) {
   const target = name.startsWith('.') ? relative(root, join(dirname(path), name)) : name
   return bundles.get(path).imports.some((one) => one.path === target)

@@ -62,7 +62,7 @@ export class HttpConnection {
     else waiting?.reject(new TypeError(bytes.toString('latin1', 0, 500)))
   }
 
-  /** Whether the head is there, with what it says of the body. */
+  /** True if the head is there, with what it says of the body. */
   #readHead(bytes: Buffer): boolean {
     const end = bytes.indexOf(END_OF_HEAD)
     if (end < 0) return false

@@ -9,7 +9,7 @@ import { fill, keyOf, tenantOf } from './postgres-data.js'
 const ROW = 4242
 const HEADERS = grpcHeaders('/widgets.v1.WidgetService/GetWidget', { ...STAFF, 'account-id': tenantOf(ROW) })
 const BODY = grpcFrame(field(1, keyOf(ROW)))
-/** How long a server is left alone before its memory is read. */
+/** The time a server is left alone before its memory is read. */
 const IDLE_MS = 1500
 
 /** A server process each time, from its start to its first answer. */

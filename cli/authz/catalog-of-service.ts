@@ -17,7 +17,7 @@ export interface Catalog {
   readonly permissions: readonly Permission[]
   /** The printed catalog, with a newline at its end. */
   readonly text: string
-  /** Whether the file to check has other content. */
+  /** True if the file to check has other content. */
   readonly differs: boolean
 }
 

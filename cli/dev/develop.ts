@@ -180,9 +180,9 @@ const newestIn = (folder: string): number =>
   )
 
 const MOST_ERRORS = 20
-/** How long a compiler takes at most to see that a file has changed, on a machine that is busy. */
+/** The time a compiler takes at most to see that a file has changed, on a machine that is busy. */
 const NOTICED_MS = 10_000
-/** How long a change takes at most until the watcher has told it. */
+/** The time a change takes at most until the watcher has told it. */
 const WATCHED_MS = 200
 
 const seconds = (since: number): string => `${((performance.now() - since) / 1_000).toFixed(1)} s`

@@ -1,4 +1,4 @@
-/** How long a service may take to end what runs, before it is killed: somebody waits for the next one. */
+/** The time a service may take to end what runs, before it is killed: somebody waits for the next one. */
 export const LONGEST_STOP_MS = 1_500
 
 /** Ends the process when the one that started it is gone, also where that was killed. */

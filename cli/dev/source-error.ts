@@ -19,7 +19,7 @@ export function typescriptError(line: string): SourceError | undefined {
     : { path, line: Number(at), column: Number(column), message }
 }
 
-/** Whether it says that a module is missing which is there by now: the compiler has not heard of it yet. */
+/** True if it says that a module is missing which is there by now: the compiler has not heard of it yet. */
 export function missesWhatIsThere({ path, message }: SourceError, folder: string): boolean {
   const [, module] = /^TS2307: Cannot find module '(\.[^']+)\.js'/.exec(message) ?? []
   return module !== undefined && existsSync(`${resolve(folder, dirname(path), module)}.ts`)

@@ -8,7 +8,7 @@ export interface FieldType {
   /** A value in JSON, as TypeScript text. */
   readonly sample: (field: string) => string
   /**
-   * Whether a client can leave it out so that the server knows. Numbers and bools without `?` are 0 and false
+   * True if a client can leave it out so that the server knows. Numbers and bools without `?` are 0 and false
    * then.
    */
   readonly canBeRequired: boolean

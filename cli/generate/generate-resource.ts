@@ -96,7 +96,7 @@ async function writeAll(
   return requests.flatMap((request) => done.get(request) ?? [])
 }
 
-/** Whether a request is for what another one writes, for a resource in it, or for the same .proto file. */
+/** True if a request is for what another one writes, for a resource in it, or for the same .proto file. */
 function needs(project: Project, request: ResourceRequest, other: ResourceRequest): boolean {
   const { name, parent = name } = request
   const file = messageOf(project, request)?.file.name
@@ -203,7 +203,7 @@ export async function compiledEntities(folder: string): Promise<string> {
   return projectOption('entities') ?? join(folder, 'dist/src/entities.js')
 }
 
-/** Whether the project has migrations. Without them SQLite makes its tables by itself. */
+/** True if the project has migrations. Without them SQLite makes its tables by itself. */
 export const hasMigrations = (): boolean => existsSync(migrationsFolder())
 
 export const migrationsFolder = (): string => projectOption('files') ?? 'migrations'

@@ -92,11 +92,11 @@ export function resourceNamed({ resources }: Project, name: string): Resource {
   return only
 }
 
-/** Whether a client has to send the field. */
+/** True if a client has to send the field. */
 export const isRequired = (field: DescField): boolean =>
   getOption(field, field_behavior).includes(FieldBehavior.REQUIRED)
 
-/** Whether only the server writes the field, or it is the name. */
+/** True if only the server writes the field, or it is the name. */
 export const isSetByServer = (field: DescField): boolean => {
   const behavior = getOption(field, field_behavior)
   return behavior.includes(FieldBehavior.OUTPUT_ONLY) || behavior.includes(FieldBehavior.IDENTIFIER)

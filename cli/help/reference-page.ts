@@ -81,7 +81,7 @@ function commonFlags(commands: readonly Command.Loadable[]): ReadonlySet<string>
   return new Set(lines.filter((line) => uses(line) >= COMMON))
 }
 
-/** How many commands have a flag that is described once. */
+/** The number of commands that have a flag that is described once. */
 const COMMON = 3
 
 function commandSection(command: Command.Loadable, { bin, topics, common }: Page): string {

@@ -5,7 +5,7 @@ import { Failure } from '../errors/failure.js'
 
 let loaded = false
 
-/** Whether a user's module was loaded: its pools, timers and watches may keep the process alive. */
+/** True if a user's module was loaded: its pools, timers and watches may keep the process alive. */
 export const foreignModuleLoaded = (): boolean => loaded
 
 /**

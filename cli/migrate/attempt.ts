@@ -5,7 +5,7 @@ import { problemsText } from '../errors/problems-text.js'
 /** Who reports the errors of a migrator. */
 export interface Reporter {
   readonly command: CommandLine
-  /** Whether it says that nothing is changed, where that is so. */
+  /** True if it says that nothing is changed, where that is so. */
   readonly mayChange?: boolean
   /** The versions of the database, whatever is wrong with the files. */
   readonly versions?: () => Promise<readonly VersionStatus[]>

@@ -27,7 +27,7 @@ export interface OnDatabase {
 interface RunOptions {
   /** The first line on stderr. A command that works elsewhere than in the database says where. */
   readonly heading?: Heading
-  /** Whether a failure says that nothing is changed, where no version was begun. */
+  /** True if a failure says that nothing is changed, where no version was begun. */
   readonly mayChange?: boolean
 }
 

@@ -6,7 +6,7 @@ import { hasFolder } from './next-files.js'
 export interface DatabaseFlags {
   readonly url: string
   readonly files: string
-  /** Whether the folder, or that of the engine, need not be there: the command makes it. */
+  /** True if the folder, or that of the engine, need not be there: the command makes it. */
   readonly mayBegin?: boolean | undefined
   readonly module?: string | undefined
   readonly schema?: string | undefined

@@ -9,7 +9,7 @@ import { reasonOf } from '../output/whole-file.js'
 /** One version to write: its description, such as `add_colour`, and its SQL for each engine. */
 export interface NextVersion {
   readonly description: string
-  /** Whether it has the next number of `search generate`, and not that of hand-written files. */
+  /** True if it has the next number of `search generate`, and not that of hand-written files. */
   readonly isSearch?: true
   readonly sqlFor: (dialect: Dialect) => { readonly up: string; readonly down: string }
 }
@@ -57,7 +57,7 @@ export function foldersOf(
   return dialects.map((one) => ({ dialect: one, folder: join(folder, one) }))
 }
 
-/** Whether there is a folder for the files of an engine. */
+/** True if there is a folder for the files of an engine. */
 export function hasFolder(folder: string, dialect: Dialect | undefined): boolean {
   const there = DIALECTS.filter((one) => existsSync(join(folder, one)))
   return there.length === 0 ? existsSync(folder) : dialect === undefined || there.includes(dialect)
@@ -72,7 +72,7 @@ export function refuseMissing(folder: string, command: CommandLine): void {
     )
 }
 
-/** Whether the engine has no folder where another one has. */
+/** True if the engine has no folder where another one has. */
 export const isLeftOut = (folder: string, dialect: Dialect): boolean =>
   existsSync(folder) && !hasFolder(folder, dialect)
 
@@ -162,7 +162,7 @@ function sqlIn(folder: string): readonly string[] {
   }
 }
 
-/** Whether the folder has a hand-written version of the engine. */
+/** True if the folder has a hand-written version of the engine. */
 export const hasVersions = (folder: string, dialect: Dialect): boolean =>
   hasFolder(folder, dialect) &&
   foldersOf(folder, dialect).some((one) => sqlIn(one.folder).some((file) => isByHand(file)))
@@ -174,7 +174,7 @@ export const adoptedIn = (folder: string, dialect: Dialect): string | undefined 
     .map((file) => /^(0002_adopted_\w+)\.up\.sql$/.exec(file)?.[1])
     .find((name) => name !== undefined)
 
-/** Whether a version is hand-written, by its name: `0002_widgets`. */
+/** True if a version is hand-written, by its name: `0002_widgets`. */
 export const isByHand = (name: string): boolean => numberOf(name) >= FIRST
 
 /** The number of a hand-written file; 0 for any other. */

@@ -7,7 +7,7 @@ import { namesText } from './lines/names-text.js'
 interface OtherSchemas {
   /** The schema of the run. */
   readonly here: string
-  /** Whether it has a version table: it was used before. */
+  /** True if it has a version table: it was used before. */
   readonly isKnown: boolean
   readonly schemas: readonly VersionedSchema[]
   /** Those that have versions of these files. */

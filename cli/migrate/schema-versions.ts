@@ -48,7 +48,7 @@ export interface SchemaVersions {
   readonly drift: readonly TableDifference[]
   /** The statements that bring it back, for each change of the drift. */
   readonly bringsBack: readonly string[]
-  /** Whether the files make the tables that the versions change. */
+  /** True if the files make the tables that the versions change. */
   readonly isOfFiles: boolean
 }
 

@@ -4,7 +4,7 @@ interface DatabaseFacts {
   readonly developmentPackages: readonly string[]
   /** Packages whose install scripts have to run. */
   readonly built: readonly string[]
-  /** Whether a server has to run, and files of migrations make the tables. */
+  /** True if a server has to run, and files of migrations make the tables. */
   readonly isServer: boolean
   /** The folder of the files that INDEXED search needs, where the engine has it. */
   readonly searchFolder: string | undefined

@@ -16,7 +16,7 @@ export function statusLines(status: OutboxStatus, paint: Paint, flags: KeptFlags
   ]
 }
 
-/** Whether anybody is to do the events of this outbox. A consumer of a stream has others. */
+/** True if anybody is to do the events of this outbox. A consumer of a stream has others. */
 const isFollowed = ({ cursors }: OutboxStatus): boolean => cursors.some(({ lag }) => lag !== undefined)
 
 function eventsLine(status: OutboxStatus, paint: Paint): string {

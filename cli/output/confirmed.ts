@@ -5,7 +5,7 @@ import { terminalQuestions } from './terminal-questions.js'
 export const TYPE_YES = 'Type yes to go on: '
 
 /**
- * Whether the person at the terminal types `yes`. Anything else, and the end of the input, means no.
+ * True if the person at the terminal types `yes`. Anything else, and the end of the input, means no.
  * @throws {Failure} without a terminal, or on Ctrl-C.
  */
 export async function confirmed(question: string): Promise<boolean> {

@@ -81,7 +81,7 @@ const behaves = (field: DescField, behavior: keyof typeof FieldBehavior): boolea
 const isSetByServer = (field: DescField): boolean =>
   behaves(field, 'OUTPUT_ONLY') || behaves(field, 'IDENTIFIER')
 
-/** Whether a request without the field is refused: a number or a bool without presence cannot be missing. */
+/** True if a request without the field is refused: a number or a bool without presence cannot be missing. */
 const isRequired = (field: DescField): boolean =>
   behaves(field, 'REQUIRED') &&
   (field.fieldKind !== 'scalar' ||

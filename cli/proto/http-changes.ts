@@ -39,7 +39,7 @@ const routesOf = (method: DescMethod): readonly HttpRoute[] =>
       responseBody: rule.responseBody,
     }))
 
-/** Whether requests of the earlier route have a body, or fields in the query that a body would take. */
+/** True if requests of the earlier route have a body, or fields in the query that a body would take. */
 function sendsMore(method: DescMethod, { path, body }: HttpRoute): boolean {
   const bound = templateOf(path)?.variables.map(({ field }) => field) ?? []
   return body !== '' || method.input.fields.some(({ name }) => !bound.includes(name))
@@ -48,7 +48,7 @@ function sendsMore(method: DescMethod, { path, body }: HttpRoute): boolean {
 const answers = (now: HttpRoute, earlier: HttpRoute): boolean =>
   (now.verb === earlier.verb || now.verb === '*') && takesPaths(now.path, earlier.path)
 
-/** Whether each path of the earlier template is one of the template of now, with the same values in it. */
+/** True if each path of the earlier template is one of the template of now, with the same values in it. */
 function takesPaths(path: string, earlierPath: string): boolean {
   if (path === earlierPath) return true
   const now = templateOf(path)
@@ -75,7 +75,7 @@ function takesSegment(now: Segment, earlier: Segment | undefined): boolean {
   return earlier !== undefined && earlier.kind !== 'rest'
 }
 
-/** Whether the field gets the same part of the path, or others do where it is not in the path now. */
+/** True if the field gets the same part of the path, or others do where it is not in the path now. */
 function keepsValue(now: PathTemplate, earlier: PathTemplate, variable: Variable): boolean {
   const same = now.variables.find(({ field }) => field === variable.field)
   if (same !== undefined) return same.from === variable.from && endOf(now, same) === endOf(earlier, variable)

@@ -67,5 +67,5 @@ export function applyFiles(
   return changes
 }
 
-/** Whether there are changes. */
+/** True if there are changes. */
 export const differs = ({ written, removed }: FileChanges): boolean => written.length + removed.length > 0

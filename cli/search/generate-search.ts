@@ -14,9 +14,9 @@ export interface GenerateOptions {
 export interface Generated extends FileChanges {
   /** The tables with INDEXED search. */
   readonly tables: readonly string[]
-  /** Whether the folder of the committed files has them as well. */
+  /** True if the folder of the committed files has them as well. */
   readonly isCommitted: boolean
-  /** Whether that folder has files of search at all. */
+  /** True if that folder has files of search at all. */
   readonly hasCommitted: boolean
 }
 

@@ -22,7 +22,7 @@ export interface RewrappedResource extends Pick<
   'rows' | 'rewrapped' | 'changed' | 'unreadable'
 > {
   readonly type: string
-  /** How many secrets have which version of the key now. */
+  /** The number of secrets for each version of the key. */
   readonly versions: Readonly<Record<string, number>>
 }
 

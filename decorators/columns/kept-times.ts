@@ -35,7 +35,7 @@ export const timesDeclared = (
     return [{ owner: (target as { readonly prototype: object }).prototype, property, role }]
   })
 
-/** Whether TypeORM's manager keeps setting a time that repositories set as well. */
+/** True if TypeORM's manager keeps setting a time that repositories set as well. */
 export function isKeptTime(
   { mode, propertyName }: Pick<ColumnArgs, 'mode' | 'propertyName'>,
   { properties, softDeletable }: Declared,

@@ -12,7 +12,7 @@ export interface PropertyColumn {
   readonly isTags: boolean
   readonly designType: unknown
   readonly inMessage: DescField | undefined
-  /** Whether it is a part of the key, or holds the key of another resource. */
+  /** True if it is a part of the key, or holds the key of another resource. */
   readonly isKeyPart: boolean
   /** Its type is the declared one. */
   readonly options: ColumnOptions

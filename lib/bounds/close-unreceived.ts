@@ -2,7 +2,7 @@ import { constants, type ServerHttp2Stream } from 'node:http2'
 
 const { NGHTTP2_NO_ERROR, NGHTTP2_STREAM_STATE_HALF_CLOSED_LOCAL, NGHTTP2_STREAM_STATE_OPEN } = constants
 
-/** How long after a look the next one follows, while the end of a response is still to be sent. */
+/** The time between two looks, while the end of a response is still to be sent. */
 const AGAIN_MS = 10
 
 /**

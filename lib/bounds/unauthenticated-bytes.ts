@@ -15,9 +15,9 @@ const RETRY_AFTER_MS = 1_000
 
 /** A request on its way in. Only `UnauthenticatedBytes` writes what is not read-only. */
 export abstract class HeldRequest {
-  /** Whether its call is let in, or over: it counts nowhere any more. */
+  /** True if its call is let in, or over: it counts nowhere any more. */
   isLetIn = false
-  /** Whether its call is authenticated or authorized just now, so that it is not refused for others. */
+  /** True if its call is authenticated or authorized just now, so that it is not refused for others. */
   isBeingDecided = false
   /** What it holds, in bytes, as far as it counts. */
   held = 0

@@ -1,9 +1,9 @@
 import { type FileWatch, watchFile } from './file-watch.js'
 
 export interface WatchedFileOptions {
-  /** How long the file must be unchanged before it is read. */
+  /** The time the file must be unchanged before it is read. */
   readonly debounceMs: number
-  /** How often it is read without a reported change. */
+  /** The interval at which it is read without a reported change. */
   readonly recheckMs: number
   /** Reads the file; never called twice at a time. */
   readonly read: () => Promise<void>

@@ -100,7 +100,7 @@ export async function call(
   }
 }
 
-/** Whether the body cannot change the field's value, so that it is known before the body is read. */
+/** True if the body cannot change the field's value, so that it is known before the body is read. */
 function isKnown({ bound }: Binding, field: string): boolean {
   if (bound.path.has(field)) return true
   return bound.body === '' || (bound.body !== '*' && field.split('.', 1)[0] !== bound.body)

@@ -17,11 +17,11 @@ export interface StreamOptions {
   /** Called with failures of the server, not of the call. */
   readonly onFailure: (error: unknown) => void
   /**
-   * How long the headers wait for a first response, so that an early error still gets its status. Default
+   * The time the headers wait for a first response, so that an early error still gets its status. Default
    * 1,000.
    */
   readonly openAfterMs?: number
-  /** How often an event stream sends a heartbeat. Default 15,000. */
+  /** The interval of an event stream's heartbeats. Default 15,000. */
   readonly heartbeatMs?: number
 }
 

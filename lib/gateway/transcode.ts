@@ -23,7 +23,7 @@ export interface RequestParts {
   readonly query: string
   readonly contentType: string | undefined
   /**
-   * Whether a page of another origin may have sent it without that its browser asked us first. Then it is
+   * True if a page of another origin may have sent it without that its browser asked us first. Then it is
    * refused: what identifies its caller may be the browser's.
    */
   readonly isFromPage?: boolean | undefined

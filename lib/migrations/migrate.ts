@@ -195,7 +195,7 @@ export function migrate(options: MigrateOptions): Migrator {
 
 /** What a run had done when it stopped. */
 export interface RunFacts {
-  /** Whether it had begun with a version, or taken over those of another tool. */
+  /** True if it had begun with a version, or taken over those of another tool. */
   readonly hasChanged: boolean
   /** The versions that it had applied, and those that it had rolled back: they stay so. */
   readonly applied: readonly string[]

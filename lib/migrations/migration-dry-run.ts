@@ -16,7 +16,7 @@ export interface TriedVersion {
   readonly chunk: number | undefined
   /** Rows that it wrote, for a backfill. */
   readonly filled?: number
-  /** How long its file ran, as the progress says at its end. */
+  /** The time its file ran, as the progress says at its end. */
   readonly ms: number
   /**
    * The longest read and the longest write of a table beside it, in milliseconds; undefined where no table

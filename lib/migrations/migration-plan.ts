@@ -45,7 +45,7 @@ export interface PlannedStatement extends Omit<Effect, 'tables'> {
 
 /** Values that a statement takes away. */
 export interface PlannedLoss extends Loss {
-  /** Whether the way down writes them again, from elsewhere. */
+  /** True if the way down writes them again, from elsewhere. */
   readonly isBroughtBack: boolean
 }
 
@@ -58,11 +58,11 @@ export interface PlannedTable {
 
 /** A rollback that stopped, with which the next run begins. */
 export interface PlannedRollBack {
-  /** Whether it took nothing away: then the run clears its mark, and applies nothing. */
+  /** True if it took nothing away: then the run clears its mark, and applies nothing. */
   readonly staysApplied: boolean
-  /** Whether only the run finds out if it is done: if it is not, the version stays applied. */
+  /** True if only the run finds out if it is done: if it is not, the version stays applied. */
   readonly isUnknown: boolean
-  /** How many of its statements are done, and how many there are. */
+  /** The number of its statements that are done, and of all. */
   readonly done: number
   readonly of: number
   /** Those that the run sends to finish it. */
@@ -76,9 +76,9 @@ export interface PlannedVersion {
   readonly name: string
   /** Rows of a chunk, for a backfill. */
   readonly chunk: number | undefined
-  /** Whether its files are those of the framework. */
+  /** True if its files are those of the framework. */
   readonly isFramework: boolean
-  /** How many statements of it an earlier run has done, which `statements` leaves out; MySQL only. */
+  /** The number of statements of it an earlier run has done, which `statements` leaves out; MySQL only. */
   readonly done: number
   /** The rollback that stopped; undefined where there is none. */
   readonly rollBack: PlannedRollBack | undefined

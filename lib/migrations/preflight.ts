@@ -16,7 +16,7 @@ import {
 
 /** What a run finds before it changes anything. */
 export interface Preflight extends VersionsNow {
-  /** Whether a version does not run any more. */
+  /** True if a version does not run any more. */
   readonly isSettled: (version: number) => boolean
 }
 
@@ -45,7 +45,7 @@ export async function preflight(session: Session, set: MigrationSet, without?: n
   return { ...now, isSettled }
 }
 
-/** Whether a version does not run any more, by what is recorded here or by another tool. */
+/** True if a version does not run any more, by what is recorded here or by another tool. */
 export async function settledIn(
   session: Session,
   { migrations }: Pick<MigrationSet, 'migrations'>,

@@ -71,7 +71,7 @@ export interface RollBack {
   readonly version: number
   /** `0002_widgets`. */
   readonly name: string
-  /** Whether its files are those of the framework. */
+  /** True if its files are those of the framework. */
   readonly isFramework: boolean
   /** What its way down takes away for good. Nothing for a version that failed and left nothing behind. */
   readonly loses: readonly Loss[]
@@ -86,14 +86,14 @@ export interface RollBack {
    */
   readonly staysDone: 'made' | 'written' | undefined
   /**
-   * Whether its file accepts that it breaks older code, and versions of the module below it stay, which may
+   * True if its file accepts that it breaks older code, and versions of the module below it stay, which may
    * be of the same contract.
    */
   readonly mayLeaveContract: boolean
   /** Versions of the module with a higher number that stay, because they were applied before it. */
   readonly appliedBefore: readonly string[]
   /**
-   * Whether it is a backfill, whose position is forgotten, so that `up` begins at the first row again; and
+   * True if it is a backfill, whose position is forgotten, so that `up` begins at the first row again; and
    * how many rows it has written, where it has not come to its end.
    */
   readonly refills: { readonly written: number | undefined } | undefined
@@ -146,11 +146,11 @@ const staysBelow =
   (other: AppliedVersion): boolean =>
     other.version < row.version && !isOfFramework(other.version) && !above.includes(other)
 
-/** Whether nothing stops a second run of it. */
+/** True if nothing stops a second run of it. */
 const writesRows = ({ tokens: [first] }: Statement): boolean =>
   ['UPDATE', 'INSERT', 'DELETE', 'REPLACE', 'MERGE', 'WITH'].some((verb) => isWord(first, verb))
 
-/** How many rows a backfill has written that has not come to its end. */
+/** The number of rows a backfill has written that has not come to its end. */
 async function writtenBy(session: Session, version: number): Promise<number> {
   return (await session.hasTable(BACKFILL_TABLE)) ? ((await readPosition(session, version))?.written ?? 0) : 0
 }

@@ -34,7 +34,7 @@ export interface UpResult {
    */
   readonly recorded?: readonly string[]
   /**
-   * How many rows the backfills among them have written, and how many of these earlier runs; absent when
+   * The number of rows the backfills among them have written, and how many of these earlier runs; absent when
    * there are none.
    */
   readonly filled?: readonly { readonly version: string; readonly rows: number; readonly earlier: number }[]

@@ -94,7 +94,7 @@ async function kept<Tables>(
   return live === undefined ? ofFiles : keep(ofFiles, live)
 }
 
-/** Whether the module has a version beside the framework's own. */
+/** True if the module has a version beside the framework's own. */
 async function hasFiles({ files, engine, statementTimeoutMs }: ResolvedOptions): Promise<boolean> {
   const { migrations } = await readSet(files, engine, statementTimeoutMs)
   return migrations.some(({ version }) => !isOfFramework(version))

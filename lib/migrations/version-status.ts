@@ -39,7 +39,7 @@ export interface VersionStatus {
   readonly name: string
   readonly state: VersionState
   readonly appliedAt: Date | undefined
-  /** Whether it was recorded as applied and its file was not run here, such as by `baseline`. */
+  /** True if it was recorded as applied and its file was not run here, such as by `baseline`. */
   readonly isRecorded: boolean
   /** Who works on it, as far as the server shows it; undefined unless it is running. */
   readonly holder: string | undefined
@@ -50,11 +50,11 @@ export interface VersionStatus {
   /** False when another tool applied it: then it is unknown whether the file was edited. */
   readonly isChecked: boolean
   /**
-   * Whether these files have it and the database lacks it: it is pending, a session works on it, or its step
+   * True if these files have it and the database lacks it: it is pending, a session works on it, or its step
    * failed. Not so where a rollback failed and took nothing away.
    */
   readonly isMissing: boolean
-  /** Whether its files are those of the framework. */
+  /** True if its files are those of the framework. */
   readonly isFramework: boolean
   /**
    * Of an edited version, its name in these files where it is another one: they may be the files of another
@@ -63,7 +63,7 @@ export interface VersionStatus {
   readonly otherName?: string
   /** When the last run of its way up began or failed, where it is dirty: `error` is that of this run. */
   readonly lastRunAt?: Date
-  /** Whether its file was edited since that run. */
+  /** True if its file was edited since that run. */
   readonly isEditedSince?: true
   /** Why lint refuses its file; only where it is missing: then the next run is refused. */
   readonly refusal?: string

@@ -12,7 +12,7 @@ import { dataSourceToken, OPTIONS, serverToken } from './injection-tokens.js'
 
 /** The state that the module shares. */
 export interface Held {
-  /** Whether the module initialized the DataSource, and so destroys it. */
+  /** True if the module initialized the DataSource, and so destroys it. */
   ownsDataSource: boolean
 }
 

@@ -31,7 +31,7 @@ export interface SqliteOptions
   /** A file, created when it does not exist (its folder too), or `:memory:`. */
   readonly database: string
   /**
-   * How long a statement waits for one transaction, or for another process that holds the file; 5000 ms by
+   * The time a statement waits for one transaction, or for another process that holds the file; 5000 ms by
    * default. Each transaction that ends before it begins this time anew.
    */
   readonly busyTimeoutMs?: number

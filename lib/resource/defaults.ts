@@ -98,7 +98,7 @@ export const strayDefault = (property: string, role: string | undefined): Proble
       )
     : propertyProblem('default', property, `${property} has a @Default() and no column`, 'add @Column()')
 
-/** Whether the value is the zero that proto3 gives a field that nobody set. */
+/** True if the value is the zero that proto3 gives a field that nobody set. */
 export const isZero = (value: unknown): boolean => {
   if (value === '' || value === 0 || value === false || value === 0n) return true
   if (value instanceof Uint8Array || Array.isArray(value)) return value.length === 0

@@ -42,7 +42,7 @@ export function resourceModel<E extends object>(entity: EntityClass<E>): Resourc
   return model as ResourceModel<E>
 }
 
-/** Whether it is a class that `@Resource()` stands above. */
+/** True if it is a class that `@Resource()` stands above. */
 export const isResource = (value: unknown): value is EntityClass<object> =>
   typeof value === 'function' && inheritedFacts(value).resource !== undefined
 
@@ -205,7 +205,7 @@ function build(entity: EntityClass<object>): ResourceModel {
   } satisfies ResourceModel)
 }
 
-/** Whether a client has to send a value: the column is NOT NULL, and its kind has no zero value. */
+/** True if a client has to send a value: the column is NOT NULL, and its kind has no zero value. */
 const isRequired = (field: Field): boolean =>
   field.exposed && field.role === 'plain' && field.nullIsZero !== true && hasNoValue(field)
 

@@ -29,13 +29,13 @@ export const REDACTED = '[redacted]'
 
 /** What redaction needs to know of the services. */
 export interface Redaction {
-  /** Whether a field holds a secret or a credential, even when its own descriptor does not say so. */
+  /** True if a field holds a secret or a credential, even when its own descriptor does not say so. */
   isSecret(field: DescField): boolean
   /** The types that a google.protobuf.Any can hold. */
   readonly types: Registry
 }
 
-/** Whether a field is marked `(ashlar.api.v1.field).secret`. */
+/** True if a field is marked `(ashlar.api.v1.field).secret`. */
 export const isMarkedSecret = (field: DescField): boolean => fieldMarks(field).isSecret
 
 /** A message without its secrets. */
@@ -73,7 +73,7 @@ function mayHoldSecret(redaction: Redaction, desc: DescMessage, seen: Set<DescMe
   )
 }
 
-/** Whether everything in it could be read. */
+/** True if everything in it could be read. */
 function clear(redaction: Redaction, message: ReflectMessage, depth: number): boolean {
   if (message.desc.typeName === AnySchema.typeName) return clearAny(redaction, message.message as Any, depth)
   if (isOpaque(message.desc)) return true
@@ -148,7 +148,7 @@ type Plain = Record<string, unknown>
 
 interface Walk {
   readonly redaction: Redaction
-  /** How many more values may be shown. */
+  /** The number of values that may still be shown. */
   values: number
 }
 

@@ -81,13 +81,13 @@ export interface ResourceModel<E extends object = object> {
   /** The text of a tenant, and what an entity holds of it; undefined where there is no tenant. */
   readonly tenantPart: KeyPart | undefined
   /**
-   * Whether the tenant is part of the primary key, so that creating another tenant's id reveals nothing about
+   * True if the tenant is part of the primary key, so that creating another tenant's id reveals nothing about
    * it.
    */
   readonly tenantInKey: boolean
-  /** Whether the table is another application's, and stays as it is. */
+  /** True if the table is another application's, and stays as it is. */
   readonly existing: boolean
-  /** Whether the table sets columns by itself, so that each write reads the row back. */
+  /** True if the table sets columns by itself, so that each write reads the row back. */
   readonly isChangedByTable: boolean
   readonly etag: Field | undefined
   readonly createTime: Field | undefined

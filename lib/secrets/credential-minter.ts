@@ -18,7 +18,7 @@ import type { StoredCredential } from './stored-credential.js'
 
 /** What tokens begin with where a minter has no prefix. */
 export const DefaultPrefix = 'ib'
-/** How many random bits a token has where a minter says nothing. */
+/** The number of random bits in a token by default. */
 export const DefaultSecretBits = 256
 
 const PUBLIC_ID_BITS = 128
@@ -146,7 +146,7 @@ export class CredentialMinter {
   }
 
   /**
-   * Whether `secret` was minted with `stored`; compared in constant time. A wrong secret takes the work of
+   * True if `secret` was minted with `stored`; compared in constant time. A wrong secret takes the work of
    * the dearest spec in use, whatever its own is.
    * @throws SecretUnreadable for a malformed stored field or an unsupported algorithm, never for a mere
    * mismatch; Unavailable when too many checks wait for slow hashes: 100, or 4 of one public id.

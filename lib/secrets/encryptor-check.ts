@@ -2,7 +2,7 @@ import { SecretUnreadable } from '../errors.js'
 import type { Encryptor } from './encryptor.js'
 
 const CHECKED = 'ashlar check'
-/** How long a result is reused: several balancers may ask every second. */
+/** The time a result is reused: several balancers may ask every second. */
 const REUSED_MS = { success: 5_000, failure: 1_000 } as const
 
 /**

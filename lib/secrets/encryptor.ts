@@ -43,5 +43,5 @@ export interface Encryptor {
   readonly development?: boolean
 }
 
-/** Whether the encryptor is for development only. */
+/** True if the encryptor is for development only. */
 export const isDevEncryptor = (encryptor: Encryptor): boolean => encryptor.development === true

@@ -4,16 +4,16 @@ import { Unavailable } from '../errors.js'
 import { derivations, TOO_MANY_CHECKS } from './hash-spec.js'
 
 /**
- * How many checks may wait for their turn to derive a key, whatever they will come to: another bound for
- * those that can only fail would tell which public ids exist.
+ * The number of checks that may wait for their turn to derive a key. A separate limit for checks that can
+ * only fail would show which public ids exist.
  */
 const LONGEST_QUEUE = 100
-/** How many of them may be of one public id, so that nobody fills the queue with one. */
+/** The number of them that may be of one public id, so that nobody fills the queue with one. */
 const MOST_OF_ONE = 4
 
 /**
- * How long a right check is known, from the last time that it was asked for: whoever knows a public id can
- * fill its places with wrong secrets, and must not keep out whose key is in use.
+ * The time for which a correct check is cached, from its last use. A caller who knows a public id can fill
+ * its places with wrong secrets, and must not lock out the key's holder.
  */
 const KNOWN_MS = 30_000
 const MOST_KNOWN = 10_000

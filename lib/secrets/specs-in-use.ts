@@ -1,9 +1,9 @@
 import type { HashSpec } from './hash-spec.js'
 
-/** How long what a table said is believed. Another process may mint with a dearer spec meanwhile. */
+/** The time for which a table's result is cached. Another process may use a more expensive spec meanwhile. */
 const FRESH_MS = 600_000
 
-/** How long a table may take to say it. */
+/** The time a table may take to respond. */
 const LONGEST_MS = 5_000
 
 /**

@@ -13,9 +13,9 @@ export interface ServedMethod extends MethodShape {
   /** gRPC full method name. */
   readonly path: string
   readonly rule: Rule | undefined
-  /** Whether a function of the application implements it alone. */
+  /** True if a function of the application implements it alone. */
   readonly isOwn: boolean
-  /** Whether it may write rows that every tenant reads. */
+  /** True if it may write rows that every tenant reads. */
   readonly writesShared: boolean
 }
 

@@ -230,7 +230,7 @@ const shownBy = (registry: Registry): readonly DescMethod[] =>
       : service.methods.filter((desc) => methodOf(desc).readable.message === repository.model.message),
   )
 
-/** Whether the repository of a message reads the field itself. */
+/** True if the repository of a message reads the field itself. */
 const isRelation = (registry: Registry) => {
   const models = registry.repositories().map(({ model }) => model)
   return ({ parent, name }: DescField): boolean =>

@@ -58,7 +58,7 @@ export class Server {
     this.#bound = resolve
     this.#failed = reject
   })
-  /** Whether repeated calls run again after a restart. */
+  /** True if repeated calls run again after a restart. */
   readonly #forgetsKeys: boolean
   #addresses: Addresses = { grpc: '', http: '', metrics: '' }
 

@@ -28,7 +28,7 @@ export interface TableDifference {
 export interface TableNote extends Pick<TableDifference, 'kind' | 'table' | 'column' | 'text'> {
   /** What follows. */
   readonly detail: string
-  /** How many rows are meant, as far as they were counted. */
+  /** The number of rows, as far as they were counted. */
   readonly rows?: number
 }
 
@@ -42,7 +42,7 @@ export const tableNoteText = ({ text, detail }: TableNote): string => `${text}: 
  */
 export type TableStep = 'expand' | 'contract' | 'drop' | 'both' | 'backfill' | 'search'
 
-/** Whether all that is left to do is in the contract. */
+/** True if all that is left to do is in the contract. */
 export const isContract = ({ next }: TableDifference): boolean => next === 'contract' || next === 'drop'
 
 /**

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { compiled } from './root.js'
 
 /**
- * Whether the tests notice that the code is wrong: `node dist/test/support/mutants.js [word]`. Each row
+ * True if the tests notice that the code is wrong: `node dist/test/support/mutants.js [word]`. Each row
  * plants one fault into the compiled code, runs the tests that are to fail with it, and takes the fault out
  * again. Ends with `N killed, N survived`. Not part of `npm test`; build before and after.
  */

@@ -9,7 +9,7 @@ export interface DaemonResponse {
   readonly body: string
 }
 
-/** How long one call may take, from connecting to the last byte. */
+/** The time one call may take, from connecting to the last byte. */
 export const CALL_TIMEOUT_MS = 5_000
 
 const LARGEST_RESPONSE_BYTES = 8 << 20

@@ -26,5 +26,5 @@ export function canonicalHost(text: string, where: string): string {
   return hostname
 }
 
-/** Whether the canonical host is an IP address, which has no labels to name an app. */
+/** True if the canonical host is an IP address, which has no labels to name an app. */
 export const isAddress = (host: string): boolean => isIP(host.replaceAll(/[[\]]/g, '')) !== 0

@@ -4,7 +4,7 @@ import { terminalLine } from '../../output/terminal-line.js'
 
 const NOT_YET = 'not there yet'
 
-/** Whether there is something to lose. */
+/** True if there is something to lose. */
 export const isThere = ({ what, size }: Loss): boolean => what === 'schema' || size !== undefined
 
 export function tableText({ name, size }: PlannedTable, missing = NOT_YET): string {

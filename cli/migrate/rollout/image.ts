@@ -24,7 +24,7 @@ export interface ImageOptions {
   readonly databaseUrl: string
   /** The path that responds with 200 once it takes calls. */
   readonly ready: string
-  /** How long it may take until then. */
+  /** The time it may take until then. */
   readonly longestStartMs?: number
 }
 

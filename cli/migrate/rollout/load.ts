@@ -64,7 +64,7 @@ export class Load {
     return () => [...calls.values()]
   }
 
-  /** Whether each image has responded since the phase began. */
+  /** True if each image has responded since the phase began. */
   get isEachCalled(): boolean {
     return [...this.#images.keys()].every((image) => this.#calls.has(image))
   }

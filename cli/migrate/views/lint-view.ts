@@ -6,7 +6,7 @@ import type { Style } from '../lines/line-style.js'
 /** What no comment accepts: it is about comments. */
 const NOT_ACCEPTED = ['empty-down', 'unknown-rule']
 
-/** Whether it is advice about a file that `search generate` wrote, and that nobody edits. */
+/** True if it is advice about a file that `search generate` wrote, and that nobody edits. */
 export const isOfGenerated = ({ level, file }: Pick<Finding, 'level' | 'file'>): boolean =>
   level === 'advice' && GENERATED_FILE.test(basename(file))
 

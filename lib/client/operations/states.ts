@@ -4,7 +4,7 @@ import { AshlarError } from '../../errors.js'
 import { type Calling, callUnary, paused, timeoutOf } from '../calling/call-unary.js'
 import type { CallOptions } from '../calling/call-options.js'
 
-/** How long a client waits for an operation. */
+/** The time a client waits for an operation. */
 export interface WaitOptions {
   /** Milliseconds until it gives up. Default 600000, which is ten minutes. The operation goes on. */
   readonly timeoutMs?: number

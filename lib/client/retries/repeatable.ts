@@ -8,7 +8,7 @@ import type { Local } from '../../resource/messages/local-field.js'
 const READS = /^(Get|List|BatchGet)[A-Z]/
 
 /**
- * Whether a method may run twice: it reads, by its HTTP rules, its name or `idempotency_level`; or it is
+ * True if a method may run twice: it reads, by its HTTP rules, its name or `idempotency_level`; or it is
  * declared idempotent; or its request has a `request_id` (AIP-155).
  */
 export const isRepeatable = (method: DescMethod): boolean =>

@@ -36,7 +36,7 @@ export interface ConsumerOptions extends FollowerOptions, ListenOptions {
   readonly nats?: NatsOptions
   /** Events of different resources that are handled at the same time. Default 4. */
   readonly concurrency?: number
-  /** How long it is remembered that an event is done, in milliseconds. Default 30 days. */
+  /** The time for which a done event is remembered, in milliseconds. Default 30 days. */
   readonly markersKeptMs?: number
 }
 

@@ -25,7 +25,7 @@ export interface ReceivedEvent<Data = unknown> {
    * For changes of resources `{ resource?, before?, changed? }`; undefined where it was too large to be sent.
    */
   readonly data: Data
-  /** Whether `data` is left out, because the event had more than 512 KiB. */
+  /** True if `data` is left out, because the event had more than 512 KiB. */
   readonly isTruncated: boolean
   /** Of the call that it comes from; empty where it has none. */
   readonly requestId: string

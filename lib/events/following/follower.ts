@@ -15,7 +15,7 @@ import { Slots } from './slots.js'
 export interface FollowerOptions {
   /** How often an event is tried before it becomes a dead letter. Default 10. Outages do not count. */
   readonly maxAttempts?: number
-  /** How long a process that died keeps others from taking over, in milliseconds. Default 15 seconds. */
+  /** The time a process that died keeps others from taking over, in milliseconds. Default 15 seconds. */
   readonly leaseMs?: number
   /** Where failures are told, one of each cause in a minute. Default: a line on stderr. */
   readonly onFailure?: FailureReport
@@ -43,7 +43,7 @@ export interface Following {
 /** How far a worker is. */
 export interface WorkerStatus {
   readonly name: string
-  /** Whether this process does the work. */
+  /** True if this process does the work. */
   readonly isLeading: boolean
   /** The log position of the last event that is done. */
   readonly position: number

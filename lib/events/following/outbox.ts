@@ -37,7 +37,7 @@ export interface CursorStatus {
    */
   readonly lag: number | undefined
   readonly deadLetters: number
-  /** Whether a process works under this name. */
+  /** True if a process works under this name. */
   readonly isRunning: boolean
   /**
    * When the last one did. Of one that died, up to the time of its lease too late. Undefined where none ever
@@ -72,7 +72,7 @@ export class Outbox {
     this.#store = outboxStoreOf(owner)
   }
 
-  /** How many events there are, and how far each worker is. */
+  /** The number of events, and how far each worker is. */
   async status(): Promise<OutboxStatus> {
     const { cursors: known, letters: given, log } = this.#store
     const [cursors, letters] = [await known.all(), await given.counts()]

@@ -32,7 +32,7 @@ export interface EventLog {
    * reader begins again.
    */
   read(after: number, signal: AbortSignal): AsyncIterable<LoggedEvent>
-  /** How many events are behind a position and can still be read, at most. */
+  /** The number of events that are behind a position and can still be read, at most. */
   behind(position: number): Promise<number>
 }
 

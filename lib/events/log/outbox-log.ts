@@ -73,7 +73,7 @@ export class OutboxLog implements EventLog {
     return eventsBehind(await this.ends(), position) + unsequenced
   }
 
-  /** How many events are committed and not sequenced yet. */
+  /** The number of events that are committed and not sequenced yet. */
   async unsequenced(): Promise<number> {
     await prepareLog(this.database)
     return (await this.#number(this.#statements.unsequenced)) ?? 0

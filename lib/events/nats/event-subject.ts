@@ -55,7 +55,7 @@ export const shownSubject = ({ tenant, resource, verb }: EventSubject): string =
   return tenant === undefined ? shown : `${shown} of the tenant ${shownValue(tenant)}`
 }
 
-/** Whether somebody follows an event. */
+/** True if somebody follows an event. */
 export const isFollowed = (
   { tenant, resource, verb }: EventSubject,
   event: Required<EventSubject>,

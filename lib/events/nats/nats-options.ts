@@ -12,7 +12,7 @@ export interface NatsOptions {
   readonly prefix?: string
   /** The name of the stream. Default `EVENTS`. */
   readonly stream?: string
-  /** How many servers keep the stream when it is made. Default 1. */
+  /** The number of servers that keep the stream when it is made. Default 1. */
   readonly replicas?: number
   /**
    * Further options of `connect()` of `@nats-io/transport-node`, its `NodeConnectionOptions`: an

@@ -8,7 +8,7 @@ export interface Cursor {
   readonly name: string
   /** The log position of the last event that is done. */
   readonly position: number
-  /** How often its next event has failed. */
+  /** The number of times its next event has failed. */
   readonly failures: number
 }
 

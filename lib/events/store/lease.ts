@@ -21,7 +21,7 @@ export class Lease {
     this.#statements = statementsFor(database)
   }
 
-  /** Whether nobody else can have it. */
+  /** True if nobody else can have it. */
   get isHeld(): boolean {
     return performance.now() < this.#until
   }

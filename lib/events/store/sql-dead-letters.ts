@@ -19,7 +19,7 @@ export interface DeadLetter {
   /** When it was given up. */
   readonly givenUpAt: Date
   /**
-   * Whether somebody has asked for another try that its worker has not made yet. Nothing else has it tried
+   * True if somebody has asked for another try that its worker has not made yet. Nothing else has it tried
    * again.
    */
   readonly isWaiting: boolean

@@ -14,7 +14,7 @@ import { Gathered } from './gathered-bytes.js'
 import { OwnStatusError } from './own-status-error.js'
 import { type Json, parseJson } from '../json/parse.js'
 
-/** Whether the request has a body; of HTTP/2, one that may be empty. */
+/** True if the request has a body; of HTTP/2, one that may be empty. */
 export const hasBody = ({ headers, httpVersionMajor, stream }: IncomingMessage & Framed): boolean =>
   httpVersionMajor === 2
     ? stream?.endAfterHeaders === false
@@ -43,7 +43,7 @@ export class Body extends HeldRequest {
   readonly #caller: Caller
   #came: Promise<Buffer> | undefined
   #whole: Promise<Buffer> | undefined
-  /** Whether all of it may be read. */
+  /** True if all of it may be read. */
   #isWanted = false
   #onMore: (() => void) | undefined
   #fail: ((reason: Error) => void) | undefined

@@ -11,7 +11,7 @@ export function expectContinue(request: IncomingMessage, response: ServerRespons
   response.shouldKeepAlive = false
 }
 
-/** Whether the client waits for `100 Continue`. */
+/** True if the client waits for `100 Continue`. */
 export const awaitsContinue = (request: IncomingMessage): boolean => waiting.has(request)
 
 /** Sends `100 Continue` if the client waits for it. */

@@ -11,7 +11,7 @@ export interface CorsOptions {
   readonly allowHeaders?: readonly string[]
   /** Response headers that pages can read in addition to the gateway's own. */
   readonly exposeHeaders?: readonly string[]
-  /** How long a browser may cache a preflight. Default 600. */
+  /** The time a browser may cache a preflight. Default 600. */
   readonly maxAgeSeconds?: number
 }
 
@@ -67,7 +67,7 @@ export function applyCors(
   return isPreflight
 }
 
-/** Whether a browser sends the request for a page whose origin is not allowed. */
+/** True if a browser sends the request for a page whose origin is not allowed. */
 export const isOfForeignPage = (
   options: CorsOptions | undefined,
   { headers: { origin } }: Pick<IncomingMessage, 'headers'>,
@@ -80,7 +80,7 @@ const UNASKED_TYPE = /^\s*(?:text\/plain|application\/x-www-form-urlencoded|mult
 const OF_OTHER_ORIGIN: readonly unknown[] = ['cross-site', 'same-site']
 
 /**
- * Whether a POST may come from a page of another origin that CORS does not allow, and no browser has asked
+ * True if a POST may come from a page of another origin that CORS does not allow, and no browser has asked
  * about it first. A page whose origin is hidden is not one that CORS allows.
  */
 export const isUnaskedFromPage = (options: CorsOptions | undefined, request: IncomingMessage): boolean => {

@@ -137,7 +137,7 @@ class Request extends Http2ServerRequest {
 }
 
 Object.defineProperties(Request.prototype, {
-  /** Whether all of it was read, which of a request that was cut is not so. */
+  /** True if all of it was read, which of a request that was cut is not so. */
   complete: {
     get(this: Http2ServerRequest): boolean {
       return this.readableEnded

@@ -61,7 +61,7 @@ export function takePrefixed({ headers, rawHeaders }: IncomingMessage, prefixed:
   headers[name] = headers[prefixed]
 }
 
-/** Whether a header can carry the text. */
+/** True if a header can carry the text. */
 export const isSendable = (text: string): boolean => /^[\t\x20-\x7e]*$/.test(text)
 
 /** @throws InvalidArgument for a value that gRPC metadata cannot carry. */

@@ -44,12 +44,12 @@ export class GatewayMux {
     return this
   }
 
-  /** Whether a handler is mounted at this very pattern. */
+  /** True if a handler is mounted at this very pattern. */
   has(pattern: string): boolean {
     return this.#exact.has(pattern) || this.#prefixes.some(([prefix]) => prefix === pattern)
   }
 
-  /** Whether a handler is mounted that gets the request and the response of `node:http`. */
+  /** True if a handler is mounted that gets the request and the response of `node:http`. */
   get hasNodeHandlers(): boolean {
     return [...this.#exact.values(), ...this.#prefixes.map(([, handler]) => handler)].some(isNodeHandler)
   }
@@ -60,5 +60,5 @@ export class GatewayMux {
   }
 }
 
-/** Whether it is in the style of `node:http`. */
+/** True if it is in the style of `node:http`. */
 export const isNodeHandler = (handler: HttpHandler): handler is NodeHandler => handler.length >= 2

@@ -63,7 +63,7 @@ interface Target {
   readonly path: FieldPath
   /** Of a map's entry. */
   readonly key: string | undefined
-  /** Whether a oneof is on the way to the field. */
+  /** True if a oneof is on the way to the field. */
   readonly isChoice: boolean
   readonly read: FieldReader
 }

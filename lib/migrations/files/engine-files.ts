@@ -5,7 +5,7 @@ export interface EngineFiles {
   readonly dialect: Dialect
   /** SQL for whether the database fills a column of information_schema.columns that an INSERT leaves out. */
   readonly fillsColumn: string
-  /** Whether the engine uses the files that `search generate` writes. */
+  /** True if the engine uses the files that `search generate` writes. */
   readonly hasSearchFiles: boolean
   readonly syntax: { readonly nameQuote: string }
 }

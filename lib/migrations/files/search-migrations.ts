@@ -95,7 +95,7 @@ function latestVector(
 }
 
 /**
- * Whether a file of the table's name belongs to the table, and not to one of the same name in another schema.
+ * True if a file of the table's name belongs to the table, and not to one of the same name in another schema.
  * @param isOnly - whether no other table has such files. Then a file that names no schema, or is no longer
  * generated, belongs to it.
  */

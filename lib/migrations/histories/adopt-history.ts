@@ -57,7 +57,7 @@ export async function takenOver<T extends Migration>(
   return versions
 }
 
-/** Whether the tables that a file makes are there. */
+/** True if the tables that a file makes are there. */
 async function hasTablesOf(session: Session, { up }: Migration): Promise<boolean> {
   for (const statement of splitStatements(up, session.engine.syntax).statements) {
     const table = createTable(statement)?.table

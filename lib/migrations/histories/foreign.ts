@@ -49,7 +49,7 @@ const HISTORIES: readonly ForeignHistory[] = [
 
 /** How far the history of another tool is. */
 export interface Head {
-  /** How many migrations it lists. */
+  /** The number of migrations it lists. */
   readonly count: number
   /** Of their names. */
   readonly digest: string

@@ -59,7 +59,7 @@ const UNUSED = 'and its data is gone: drop it one release after the code stopped
 
 interface Rewriting {
   seconds: number
-  /** How many rows are rewritten in that time. */
+  /** The number of rows that are rewritten in that time. */
   rows: number
 }
 

@@ -71,7 +71,7 @@ export function remainsText(remains: Remains): RemainsText {
   }
 }
 
-/** How many rows are there, whichever run wrote them. */
+/** The number of rows, whichever run wrote them. */
 export function writtenText(written: number): string {
   if (written === 0) return 'no row is written'
   return written === 1 ? '1 row is written and stays' : `${written} rows are written and stay`

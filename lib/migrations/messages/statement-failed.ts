@@ -18,7 +18,7 @@ export interface StatementFailed {
   readonly advice: Advice | undefined
   /** Undefined in a database that is dropped afterwards. */
   readonly remains: Remains | undefined
-  /** Whether only the next run finds out how far it came. */
+  /** True if only the next run finds out how far it came. */
   readonly isUnknown: boolean
   /** What has to be put right; undefined in what is stored with the version. */
   readonly mend: 'nothing' | 'rows' | 'cause' | 'file' | undefined

@@ -12,11 +12,11 @@ export interface Unfinished {
    */
   readonly done: number
   readonly of: number
-  /** Whether its rollback took nothing away, so that the next `up` only clears the mark. */
+  /** True if its rollback took nothing away, so that the next `up` only clears the mark. */
   readonly staysApplied: boolean
-  /** Whether only the next run finds out if its rollback is done. */
+  /** True if only the next run finds out if its rollback is done. */
   readonly isUnknown: boolean
-  /** Whether its run said why it ended. */
+  /** True if its run said why it ended. */
   readonly isReported: boolean
   /** Rows that a backfill has written, which stay, and the key of the last row of its last chunk. */
   readonly written?: number

@@ -25,7 +25,7 @@ const textOf = ({ id, name, host, seconds, state }: Row): string => {
   return `connection ${String(id)} (${[`user ${String(name)} from ${String(host)}`, ...since, String(state)].join(', ')})`
 }
 
-/** Whether the connection waits for the lock of a row. */
+/** True if the connection waits for the lock of a row. */
 const WAITS = `SELECT 1 AS one FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT' AND trx_mysql_thread_id = ?`
 
 const WHO = `p.ID AS id, p.USER AS name, p.HOST AS host, LOWER(p.COMMAND) AS state,

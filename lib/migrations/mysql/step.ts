@@ -115,7 +115,7 @@ function remainsOf(done: number, mayBeDone: boolean): Remains {
   return done === 0 ? { kind: 'nothing' } : { kind: 'statements', done }
 }
 
-/** Whether the statement at which the last run stopped may be done. */
+/** True if the statement at which the last run stopped may be done. */
 export const isUnknown = ({ error, marks }: AppliedVersion): boolean =>
   error === undefined || marks?.mayBeDone === true
 

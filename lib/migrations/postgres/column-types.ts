@@ -32,7 +32,7 @@ export class ColumnTypes {
     for (const statement of statements) this.#read(statement)
   }
 
-  /** Whether ADD COLUMN writes every row. */
+  /** True if ADD COLUMN writes every row. */
   isWrittenAtOnce(column: Column): boolean {
     if (isComputedForEachRow(column)) return true
     const { name, isArray } = typeIn(column.definition)
@@ -45,7 +45,7 @@ export class ColumnTypes {
   }
 
   /**
-   * Whether ALTER COLUMN ... TYPE writes every row. PostgreSQL only changes the catalog if the new type takes
+   * True if ALTER COLUMN ... TYPE writes every row. PostgreSQL only changes the catalog if the new type takes
    * each stored value as it is.
    * @param type - what follows the word TYPE.
    */
@@ -174,7 +174,7 @@ function typeIn(tokens: Tokens): Type {
   }
 }
 
-/** Whether USING names the column itself, or casts it to its new type. */
+/** True if USING names the column itself, or casts it to its new type. */
 function isPlain(expression: Tokens, column: string, to: Type): boolean {
   const cursor = new Cursor(expression)
   const isCast = cursor.take('CAST')

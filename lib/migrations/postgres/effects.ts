@@ -198,7 +198,7 @@ function actionOf(action: readonly Token[], { table, before }: ActionFacts): Act
   return exclusive('untouched')
 }
 
-/** Whether a CHECK of the table that was validated says so, which SET NOT NULL believes. */
+/** True if a CHECK of the table that was validated says so, which SET NOT NULL believes. */
 function hasNoNull(table: string, column: string, before: readonly Statement[]): boolean {
   const actions = before.map(alterTable).flatMap((alter) => (alter?.table === table ? alter.actions : []))
   let state: 'unknown' | 'checked' | 'proven' = 'unknown'

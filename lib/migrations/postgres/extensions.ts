@@ -70,7 +70,7 @@ export async function refuseStrangeTable({ session, name }: Step, path: readonly
   if (row !== undefined) throw foundElsewhere(session, name, { schema: String(row.schema), name: table })
 }
 
-/** Whether a statement may change where extensions are installed. */
+/** True if a statement may change where extensions are installed. */
 export const movesExtension = ({ tokens }: Statement): boolean =>
   ['CREATE', 'ALTER'].some((verb) => new Cursor(tokens).sees(verb, 'EXTENSION'))
 

@@ -27,7 +27,7 @@ const LOCK_KEY = String(BigInt(LOCK.classId) * 0x100000000n + BigInt(LOCK.object
 const MODULE_LOCK_CLASS = LOCK.objectId
 const CONNECT_TIMEOUT_MS = 10_000
 const PROBE_TIMEOUT_MS = 3_000
-/** How long a statement has to notice that it was cancelled. */
+/** The time a statement has to notice that it was cancelled. */
 const CANCEL_WAIT_MS = 1_000
 
 /**
@@ -273,7 +273,7 @@ async function backendOf(client: Client): Promise<number> {
 const ownProcessId = (client: Client): unknown => (client as unknown as { processID?: unknown }).processID
 
 /**
- * Whether two statements of one connection may reach two server sessions. While a second connection holds a
+ * True if two statements of one connection may reach two server sessions. While a second connection holds a
  * transaction open, it either has the session that the first one just used, or the first one gets another.
  */
 async function isPooled(client: Client, backend: number, options: ResolvedOptions): Promise<boolean> {

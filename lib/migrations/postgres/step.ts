@@ -102,7 +102,7 @@ const nonTransactionalIn = ({ statements: [first] }: Step): NonTransactional | u
 
 interface Recorder {
   /**
-   * Whether an earlier run has failed: then this one is recorded however it ends, so that the error is not
+   * True if an earlier run has failed: then this one is recorded however it ends, so that the error is not
    * that of the earlier one.
    */
   readonly isDirty: boolean

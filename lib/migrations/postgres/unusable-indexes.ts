@@ -33,7 +33,7 @@ export async function unusableIndexes(
 /** The names under which REINDEX CONCURRENTLY builds. */
 const OF_REINDEX = /_cc(new|old)\d*$/
 
-/** Whether a run of the version that failed left the index behind. */
+/** True if a run of the version that failed left the index behind. */
 function leaves(version: AppliedVersion, index: string): boolean {
   const sql = isGoingDown(version) ? version.downSql : version.upSql
   const [only] = splitStatements(sql ?? '', postgresSyntax).statements
@@ -43,7 +43,7 @@ function leaves(version: AppliedVersion, index: string): boolean {
 }
 
 /**
- * Whether a session works on an index CONCURRENTLY. The locks that it holds show this to every user: a build
+ * True if a session works on an index CONCURRENTLY. The locks that it holds show this to every user: a build
  * locks the table, a drop also locks the index. Vacuum takes the same lock on the table and builds nothing.
  */
 const BUSY = `EXISTS (

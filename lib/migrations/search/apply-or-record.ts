@@ -18,7 +18,7 @@ interface Applying {
   readonly migration: Version
   /** The versions of the files. */
   readonly all: readonly Version[]
-  /** Whether it is the index of a vector that was not made. */
+  /** True if it is the index of a vector that was not made. */
   readonly lacksVector: boolean
 }
 

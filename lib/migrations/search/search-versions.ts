@@ -27,7 +27,7 @@ interface Version extends Named {
 interface VectorStatement {
   readonly table: string
   readonly text: string
-  /** Whether it drops the vector that is there. */
+  /** True if it drops the vector that is there. */
   readonly replaces: boolean
 }
 
@@ -52,10 +52,10 @@ export function whyNotNeeded(version: Version, all: readonly Version[]): Needles
   return dropping === undefined ? undefined : { tableDroppedBy: dropping }
 }
 
-/** Whether `search generate` wrote a version, by its name. */
+/** True if `search generate` wrote a version, by its name. */
 export const isSearchVersion = (version: Named): boolean => isVector(version) || isSearchIndex(version)
 
-/** Whether a version makes the index of a stored vector. The vector is made by the version before. */
+/** True if a version makes the index of a stored vector. The vector is made by the version before. */
 export const isSearchIndex = ({ version, name }: Named): boolean =>
   version > FIRST_GENERATED && name.endsWith('_search_gin')
 

@@ -105,7 +105,7 @@ export interface EngineEffects {
 export const NO_EFFECT: Effect = { tables: [], lock: '', blocks: 'nothing', rows: 'untouched' }
 export const UNKNOWN: Effect = { tables: [], lock: 'unknown', blocks: 'unknown', rows: 'unknown' }
 
-/** Whether a table, with quotes, has no rows; false where that cannot be told. */
+/** True if a table, with quotes, has no rows; false where that cannot be told. */
 export const isEmpty = (session: Session, table: string): Promise<boolean> =>
   session.rows(`SELECT 1 AS one FROM ${table} LIMIT 1`).then(
     (rows) => rows.length === 0,

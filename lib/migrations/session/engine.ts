@@ -35,7 +35,7 @@ export interface Engine extends EngineFiles {
   readonly versionTable: VersionTableSql
   /** The schemes of connection strings for this engine, without `://`. */
   readonly schemes: readonly string[]
-  /** Whether DDL is part of its transaction. */
+  /** True if DDL is part of its transaction. */
   readonly hasTransactionalDdl: boolean
   /** The schema in which the files run; empty for the database of the connection string. */
   readonly schemaOf: (said: string | undefined, module: string | undefined) => string
@@ -70,7 +70,7 @@ export interface Engine extends EngineFiles {
     row: AppliedVersion,
   ) => void
   /**
-   * Whether nothing is left of a version whose way up failed.
+   * True if nothing is left of a version whose way up failed.
    * @throws {MigrationError} when something is left that only the way up can finish.
    */
   readonly isNeverApplied: (step: Step, row: AppliedVersion) => Promise<boolean>
@@ -81,7 +81,7 @@ export interface Engine extends EngineFiles {
   readonly leavesNothing: (row: AppliedVersion) => boolean
   /** What `down` does with such a version where that does not tell; of no backfill. */
   readonly mayLeave: 'mayBeDone' | 'dropsIndex'
-  /** Whether an interrupted rollback has undone so much that it has to be finished. */
+  /** True if an interrupted rollback has undone so much that it has to be finished. */
   readonly isUndone: (step: Step, row: AppliedVersion) => Promise<boolean>
   /** The same by what is recorded alone, and undefined where that does not tell. */
   readonly isKnownUndone: (row: AppliedVersion) => boolean | undefined

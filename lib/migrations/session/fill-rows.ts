@@ -11,7 +11,7 @@ import { failureOf, type Step, watched } from './step.js'
 import { isAborted } from './stoppable.js'
 import { nextStretch, rowsBetween, type Stretch, type WalkedTable } from './walk.js'
 
-/** How often in a row a chunk may meet the lock of somebody else. */
+/** The number of times in a row a chunk may meet the lock of somebody else. */
 const MOST_ATTEMPTS = 6
 
 /** The parts of a chunk. */

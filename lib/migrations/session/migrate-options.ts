@@ -15,16 +15,16 @@ export interface MigrateOptions {
    * URL's database.
    */
   readonly schema?: string
-  /** How long a statement waits for table locks, in milliseconds. Default 2000. */
+  /** The time a statement waits for table locks, in milliseconds. Default 2000. */
   readonly lockTimeoutMs?: number
-  /** How long a statement may run, in milliseconds. Default 60000. */
+  /** The time a statement may run, in milliseconds. Default 60000. */
   readonly statementTimeoutMs?: number
   /**
-   * How long `CREATE INDEX CONCURRENTLY` and its like may run, in milliseconds. The other two timeouts do not
+   * The time `CREATE INDEX CONCURRENTLY` and its like may run, in milliseconds. The other two timeouts do not
    * apply to them. Default 900000 (15 min).
    */
   readonly concurrentTimeoutMs?: number
-  /** How long to wait for another host that is migrating, in milliseconds. Default 3600000 (1 h). */
+  /** The time to wait for another host that is migrating, in milliseconds. Default 3600000 (1 h). */
   readonly waitTimeoutMs?: number
   /**
    * Cancels the running statement, on the server as well, or ends the wait for another host. Finished work
@@ -49,7 +49,7 @@ export interface ResolvedOptions extends Timeouts {
   readonly module: string | undefined
   /** Empty on MySQL. */
   readonly schema: string
-  /** Whether somebody has said it. */
+  /** True if somebody has said it. */
   readonly isSchemaNamed: boolean
   readonly waitTimeoutMs: number
   readonly signal: AbortSignal | undefined
@@ -59,7 +59,7 @@ export interface ResolvedOptions extends Timeouts {
    */
   readonly inspect?: (session: Session) => Promise<void>
   readonly report: (progress: Progress) => void
-  /** Whether the database is dropped afterwards: nobody has to clean up what a file left behind. */
+  /** True if the database is dropped afterwards: nobody has to clean up what a file left behind. */
   readonly isScratch?: boolean
 }
 

@@ -64,10 +64,10 @@ export type Progress =
       readonly version: string
       /** Rows that were written so far, and rows of the table up to there, earlier runs included. */
       readonly rows: number
-      /** How many of these rows earlier runs have written. */
+      /** The number of these rows earlier runs have written. */
       readonly earlier: number
       readonly walked: number
-      /** How many rows the server believes that the table has; undefined when it does not know. */
+      /** The number of rows the server believes that the table has; undefined when it does not know. */
       readonly of: number | undefined
       /** Rows of the table that this run goes through in a second. */
       readonly rate: number

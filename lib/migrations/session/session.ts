@@ -40,7 +40,7 @@ export interface Session {
   readonly engine: Engine
   /** The module's schema on PostgreSQL, empty on MySQL. */
   readonly schema: string
-  /** Whether somebody has named it; else a reader looks where the search path of the connection does. */
+  /** True if somebody has named it; else a reader looks where the search path of the connection does. */
   readonly isSchemaNamed?: boolean
   /** `"schema".` on PostgreSQL, empty on MySQL: the prefix of the module's tables. */
   readonly prefix: string

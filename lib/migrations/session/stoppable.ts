@@ -14,7 +14,7 @@ export interface Stopping {
   readonly stop: (ended: AbortSignal) => Promise<void>
   /** Runs something harmless instead: a late cancel request must not hit the next statement. */
   readonly absorb: () => Promise<unknown>
-  /** Whether the statement returns as if it were done when it is cancelled. */
+  /** True if the statement returns as if it were done when it is cancelled. */
   readonly mayEndQuietly: boolean
 }
 

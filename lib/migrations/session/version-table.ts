@@ -144,7 +144,7 @@ export const appliedRow = (
 /** A version that counts as applied, and whose file was not run here. */
 export const recordedRow = (migration: Migration): VersionRow => appliedRow(migration, 0)
 
-/** Whether a version counts as applied without having been run here. */
+/** True if a version counts as applied without having been run here. */
 export const isRecorded = ({ dirty, statementsDone }: AppliedVersion): boolean =>
   !dirty && statementsDone === 0
 

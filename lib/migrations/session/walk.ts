@@ -21,7 +21,7 @@ export interface WalkedTable {
   readonly name: string
   /** Empty for a table without a primary key, and for what is no table. */
   readonly key: readonly KeyColumn[]
-  /** How many rows the server believes that it has; undefined when it has not counted yet. */
+  /** The number of rows the server believes that it has; undefined when it has not counted yet. */
   readonly rows: number | undefined
 }
 

@@ -12,7 +12,7 @@ export interface BrokenInserts {
   readonly redefined: readonly string[]
   /** Columns that take no NULL afterwards; they may have taken none before. */
   readonly required: readonly string[]
-  /** Whether a rule for rows is added that is none of these. */
+  /** True if a rule for rows is added that is none of these. */
   readonly hasCheck: boolean
 }
 

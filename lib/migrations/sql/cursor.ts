@@ -11,7 +11,7 @@ export class Cursor {
     return this.tokens.slice(this.#at)
   }
 
-  /** Whether the next tokens are these words or symbols. */
+  /** True if the next tokens are these words or symbols. */
   sees(...words: readonly string[]): boolean {
     return words.every((word, index) => isWord(this.tokens[this.#at + index], word))
   }

@@ -5,7 +5,7 @@ import type { Token } from './tokenize.js'
 
 type Tokens = readonly Token[]
 
-/** Whether the statement changes the set or the shape of tables. */
+/** True if the statement changes the set or the shape of tables. */
 export const isDdl = ({ tokens: [verb] }: Statement): boolean =>
   ['CREATE', 'ALTER', 'DROP', 'RENAME', 'TRUNCATE'].some((word) => isWord(verb, word))
 

@@ -11,7 +11,7 @@ export interface Syntax {
   /** Letters before a quote that make it another kind of literal. */
   readonly stringPrefix: RegExp
   readonly stringQuotes: readonly string[]
-  /** Whether a backslash escapes the next character in a literal with this prefix. */
+  /** True if a backslash escapes the next character in a literal with this prefix. */
   readonly hasBackslashes: (prefix: string) => boolean
   /** The tag around a literal without escapes, such as `$body$`; undefined when the engine has none. */
   readonly dollarQuote: RegExp | undefined
@@ -20,11 +20,11 @@ export interface Syntax {
   readonly quotedName: RegExp
   /** Objects of CREATE that may have a body with semicolons. */
   readonly routines: readonly string[]
-  /** Whether a semicolon in parentheses does not end a statement, as in CREATE RULE. */
+  /** True if a semicolon in parentheses does not end a statement, as in CREATE RULE. */
   readonly hasStatementsInParentheses: boolean
-  /** Whether `word` after `previous` opens a block of a routine. */
+  /** True if `word` after `previous` opens a block of a routine. */
   readonly opensBlock: (word: string, previous: string) => boolean
-  /** Whether the engine has `BEGIN NOT ATOMIC` and blocks that end in END IF and the like. */
+  /** True if the engine has `BEGIN NOT ATOMIC` and blocks that end in END IF and the like. */
   readonly hasCompoundStatements: boolean
   /** Words that start a part of CREATE TABLE or ADD that is not a column. */
   readonly notColumns: readonly string[]

@@ -12,9 +12,9 @@ export interface PathParameter {
   readonly name: string
   /** The variable that the segment is, or is a part of; undefined for a segment that fills no field. */
   readonly variable: Binding['variables'][number] | undefined
-  /** Whether the variable is this one segment. */
+  /** True if the variable is this one segment. */
   readonly isWhole: boolean
-  /** Whether it may hold slashes, and be empty. */
+  /** True if it may hold slashes, and be empty. */
   readonly isRest: boolean
 }
 

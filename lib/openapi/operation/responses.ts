@@ -47,7 +47,7 @@ const ERRORS: Readonly<Record<string, { readonly description: string; readonly e
 
 const KEYED = new Set(['get', 'update', 'delete', 'undelete', 'batchGet', 'batchUpdate', 'batchDelete'])
 
-/** Whether a request can name a resource that does not exist. A list under one is empty. */
+/** True if a request can name a resource that does not exist. A list under one is empty. */
 const namesResource = ({ variables }: Binding, { standard }: MethodFacts): boolean =>
   standard === undefined ? variables.length > 0 : KEYED.has(standard)
 

@@ -6,7 +6,7 @@ import { quotedPattern } from './json-pattern.js'
 export interface RulesSchema {
   readonly schema: Readonly<Record<string, unknown>>
   readonly texts: readonly string[]
-  /** Whether a field that is left out breaks a rule, because it counts as zero. */
+  /** True if a field that is left out breaks a rule, because it counts as zero. */
   readonly refusesZero: boolean
 }
 

@@ -191,7 +191,7 @@ const titleOf = ({ name }: DescMessage, view: View): string =>
 
 const isWriteOnly = (field: DescField, isSecret: boolean): boolean => isSecret || behaves(field, 'INPUT_ONLY')
 
-/** Whether a response holds the field even where it is zero. */
+/** True if a response holds the field even where it is zero. */
 const isAlwaysWritten = (field: DescField): boolean =>
   field.oneof === undefined &&
   (field.fieldKind === 'list' ||

@@ -18,7 +18,7 @@ export class Views {
   readonly #maskedItems = new Set<DescField>()
   readonly #returned = new Set<DescMessage>()
   readonly #requests = new Set<DescMessage>()
-  /** Whether a request has to send a field of the message, at whatever depth. */
+  /** True if a request has to send a field of the message, at whatever depth. */
   readonly #needs = new Map<DescMessage, boolean>()
   readonly #source: OpenApiSource
   readonly #names: UniqueNames
@@ -52,7 +52,7 @@ export class Views {
     return needs ? 'patch' : 'input'
   }
 
-  /** Whether the schema of a request needs no suffix: nobody returns the message. */
+  /** True if the schema of a request needs no suffix: nobody returns the message. */
   isRequestOnly(desc: DescMessage): boolean {
     return this.#requests.has(desc) && !this.#returned.has(desc)
   }
@@ -63,7 +63,7 @@ export class Views {
     return view === 'output' && this.#maskedItems.has(field) ? 'masked' : view
   }
 
-  /** Whether a request has to send the field. */
+  /** True if a request has to send the field. */
   isDemanded(field: DescField): boolean {
     if (isSetByServer(field)) return false
     return behaves(field, 'REQUIRED') || this.#source.rulesOf(field) !== undefined

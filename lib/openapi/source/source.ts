@@ -39,11 +39,11 @@ export interface MethodFacts {
   readonly standard: string | undefined
   /** The message of the resource that it is about. */
   readonly resource: DescMessage | undefined
-  /** Whether `If-Match` and the `etag` of the request are compared. */
+  /** True if `If-Match` and the `etag` of the request are compared. */
   readonly comparesEtags: boolean
-  /** Whether the response has an `ETag`. */
+  /** True if the response has an `ETag`. */
   readonly returnsEtag: boolean
-  /** Whether an idempotency key makes it safe to repeat. */
+  /** True if an idempotency key makes it safe to repeat. */
   readonly isRepeatable: boolean
 }
 
@@ -59,7 +59,7 @@ export interface OpenApiSource {
   readonly relationsOf: (
     model: ResourceModel,
   ) => readonly { readonly name: string; readonly isMany: boolean }[]
-  /** Whether the field holds a secret or a credential. */
+  /** True if the field holds a secret or a credential. */
   readonly isSecret: (field: DescField) => boolean
   /** The rules of `buf.validate` that a field declares. */
   readonly rulesOf: (field: DescField) => DeclaredRules | undefined
@@ -73,9 +73,9 @@ export interface OpenApiSource {
     readonly schemes: Readonly<Record<string, JsonObject>>
     readonly requirements: readonly (readonly string[])[]
   }
-  /** Whether a token that is not valid is told so. */
+  /** True if a token that is not valid is told so. */
   readonly verifiesTokens: boolean
-  /** Whether a rate limiter sheds load. */
+  /** True if a rate limiter sheds load. */
   readonly shedsLoad: boolean
   readonly updateMask: UpdateMaskMode
   readonly pageSizes: { readonly usual: number; readonly most: number }

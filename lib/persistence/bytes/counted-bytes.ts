@@ -37,7 +37,7 @@ export const elementBytesIn = (model: ResourceModel, entity: Values): number =>
 const elementBytesOf = (fields: readonly Field[], entity: Values): number =>
   fields.reduce((sum, { property }) => sum + elementBytes(entity[property]), 0)
 
-/** How many entities fit by the elements of their values. */
+/** The number of entities that fit by the elements of their values. */
 export function fittingElements(model: ResourceModel, entities: readonly object[], maxBytes: number): number {
   const fields = countedFields(model)
   return fitting(
@@ -46,7 +46,7 @@ export function fittingElements(model: ResourceModel, entities: readonly object[
   )
 }
 
-/** How many rows of these sizes fit on a page: at least one, however large. */
+/** The number of rows of these sizes that fit on a page: at least one, however large. */
 export function fitting(sizes: readonly number[], maxBytes: number): number {
   let total = 0
   const tooLarge = sizes.findIndex((size, i) => (total += size) > maxBytes && i > 0)
@@ -68,7 +68,7 @@ const bytesOf = (value: unknown): number =>
           )
         : 0
 
-/** How many rows that are stored in memory fit, and their entities. */
+/** The number of rows stored in memory that fit, and their entities. */
 export const fittingIn = (
   model: ResourceModel,
   rows: readonly Values[],

@@ -248,7 +248,7 @@ export function nullRows(
   return `SELECT * FROM ${quoteTable(table, dialect)} WHERE ${dialect.quote(name)} IS NULL`
 }
 
-/** Whether the model has its columns in a unique index that leaves deleted rows out. */
+/** True if the model has its columns in a unique index that leaves deleted rows out. */
 const isForLiveRows = (live: LiveIndex, { indexes }: TableDefinition): boolean =>
   live.where === undefined &&
   indexes.some(

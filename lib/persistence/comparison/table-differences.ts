@@ -174,7 +174,7 @@ const isLeft = ({ leftIndexes = [] }: TableDefinition, index: LiveIndex): boolea
   )
 
 /**
- * Whether the framework gave the index its name; an index of somebody else's is left alone unless it refuses
+ * True if the framework gave the index its name; an index of somebody else's is left alone unless it refuses
  * rows.
  */
 const isOurs = ({ name: table }: TableDefinition, { name, columns }: LiveIndex): boolean =>

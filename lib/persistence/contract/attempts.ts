@@ -1,5 +1,5 @@
 /**
- * How often something runs at most, the first time included.
+ * The number of times something runs at most, the first time included.
  * @param where - whose options they are, as in `transaction()`.
  * @throws RangeError for less than one attempt.
  */

@@ -3,7 +3,7 @@ import type { Values } from './new-entity.js'
 import type { ResourceKeys } from '../../resource/keys/resource-keys.js'
 import { MAX_BATCH } from './repository.js'
 
-/** How many items a batch has at most, and what is wrong with more. */
+/** The number of items a batch has at most, and what is wrong with more. */
 export const MOST_IN_BATCH = {
   count: MAX_BATCH,
   text: `has more than ${MAX_BATCH} entries: a batch holds at most ${MAX_BATCH}`,
@@ -36,7 +36,7 @@ export interface Patched {
   readonly ifMatch: string | undefined
 }
 
-/** Whether no item has an etag to compare, so that one statement may write all items. */
+/** True if no item has an etag to compare, so that one statement may write all items. */
 export const isUnconditional = (patches: readonly Patched[]): boolean =>
   patches.every(({ ifMatch }) => ifMatch === undefined)
 

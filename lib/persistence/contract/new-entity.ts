@@ -68,7 +68,7 @@ export function checkRequired({ required }: Pick<ResourceModel, 'required'>, val
 }
 
 /**
- * Whether the key of a new entity is not one that the repository makes and nobody else: the caller chose it,
+ * True if the key of a new entity is not one that the repository makes and nobody else: the caller chose it,
  * or a function of the application, or the database will.
  */
 export const hasOwnKey = <E extends object>({ key }: ResourceModel<E>, input: Partial<E>, sources: Sources) =>

@@ -70,7 +70,7 @@ export class TransactionChain implements CallTransaction {
     return this.transactions.length
   }
 
-  /** How many operations the innermost hook is inside of, each in a hook of the next. */
+  /** The number of operations the innermost hook is inside of, each in a hook of the next. */
   get hookDepth(): number {
     return this.hooks.length
   }

@@ -32,7 +32,7 @@ export class Precondition {
   }
 
   /**
-   * Whether an entity can match at all: not on a resource without etags, and not with what no entity has for
+   * True if an entity can match at all: not on a resource without etags, and not with what no entity has for
    * one.
    */
   get canHold(): boolean {

@@ -254,9 +254,9 @@ export interface Repository<T extends object, K = string> {
    * @throws InvalidArgument for a filter, an order or a token that cannot be used.
    */
   list(list?: ListOptions<T>, options?: ListScope): Promise<Page<T>>
-  /** How many entities a list with this filter has on all of its pages. */
+  /** The number of entities a list with this filter has on all of its pages. */
   count(list?: ListFilter, options?: CountOptions): Promise<number>
-  /** Whether a list with this filter has any. */
+  /** True if a list with this filter has any. */
   exists(list?: ListFilter, options?: FilterScope): Promise<boolean>
   /** @throws ErrConflict, ErrPreconditionFailed */
   create(entity: NewEntity<T>, options?: OperationOptions & ReferringOptions): Promise<T>

@@ -1,4 +1,4 @@
-/** How long a nested transaction that makes no call itself may hold up others, in milliseconds. */
+/** The time a nested transaction that makes no call itself may hold up others, in milliseconds. */
 export const NESTED_IDLE_MS = 5000
 
 /**

@@ -106,7 +106,7 @@ export const ofSomeTenant = (
 ): string => (existing && tenant !== undefined ? ` AND ${of}${quote(tenant.column)} IS NOT NULL` : '')
 
 /**
- * Whether `soft_delete_key` stands for the condition of partial indexes. The unique indexes of an existing
+ * True if `soft_delete_key` stands for the condition of partial indexes. The unique indexes of an existing
  * table are what they are.
  */
 export const hasDeleteKey = (

@@ -68,9 +68,9 @@ export interface DriverCodes {
 export interface MintingSql {
   /** What a column has behind its type, in CREATE TABLE. */
   readonly column: string
-  /** Whether that makes the column the primary key, so that the table says so nowhere else. */
+  /** True if that makes the column the primary key, so that the table says so nowhere else. */
   readonly isPrimaryKey: boolean
-  /** Whether numbers end in its column where the kind does, and go no further. */
+  /** True if numbers end in its column where the kind does, and go no further. */
   readonly endsWithKind: (kind: KindName) => boolean
   /**
    * A column in arithmetic of 64 bits that fails beyond their range, for what an INSERT returns; undefined
@@ -114,13 +114,13 @@ export interface Dialect {
   readonly kinds: KindsSql
   /** Stands for a number of rows, which every driver takes as it is. */
   readonly countPlaceholder: (index: number) => string
-  /** How many values one statement takes. */
+  /** The number of values one statement takes. */
   readonly maxValues: number
   /** Undefined where all rows cannot be one text. */
   readonly gathered: Gathered | undefined
-  /** How many bytes the value of a column has; NULL where it is NULL. */
+  /** The number of bytes the value of a column has; NULL where it is NULL. */
   readonly byteLength: (column: string, kind: KindName) => string
-  /** Whether the rows of a page are gathered: with its relations, or alone. */
+  /** True if the rows of a page are gathered: with its relations, or alone. */
   readonly gathersPage: (fields: readonly Field[], isAlone: boolean) => boolean
   /**
    * Lets statements of one round trip use what the first of them reads. Undefined where the engine cannot.
@@ -130,11 +130,11 @@ export interface Dialect {
   readonly orderNullable: (column: string, direction: Direction) => string
   /** The later of the time in a column and a value, which is used where the column has none. */
   readonly later: (column: string, value: string) => string
-  /** Whether a text contains another, case counting. Writes the two in the order of their parameters. */
+  /** True if a text contains another, case counting. Writes the two in the order of their parameters. */
   readonly contains: (text: () => string, needle: () => string) => string
   readonly json: JsonSql
   readonly tags: TagSql
-  /** Whether a text contains a search term, case not counting; undefined with full-text search. */
+  /** True if a text contains a search term, case not counting; undefined with full-text search. */
   readonly containsTerm: ((text: string) => string) | undefined
 
   /**
@@ -175,9 +175,9 @@ export interface Dialect {
    */
   readonly deferredRules:
     { readonly check: string; readonly count?: never } | { readonly count: string } | undefined
-  /** Whether the engine may have ended the transaction by itself because of this error. */
+  /** True if the engine may have ended the transaction by itself because of this error. */
   readonly endsTransaction: (error: DriverCodes) => boolean
-  /** Whether only the connection can tell that the transaction was rolled back. */
+  /** True if only the connection can tell that the transaction was rolled back. */
   readonly mayRollBack: (error: DriverCodes) => boolean
 
   /** Of text: order and equality by code point, trailing spaces counting. */
@@ -234,7 +234,7 @@ export interface Dialect {
 }
 
 export interface ForeignKeySql {
-  /** Whether the columns on both sides need one collation. */
+  /** True if the columns on both sides need one collation. */
   readonly needsOneCollation: boolean
   /** Selects their names as `name`. */
   readonly find: (table: TableName) => { readonly text: string; readonly values: readonly unknown[] }
@@ -260,7 +260,7 @@ export interface StoreSql {
   readonly later: string
   /** A `?` that may be NULL where the place does not say its type. */
   readonly bound: Readonly<Record<'text' | 'bytes' | 'integer', string>>
-  /** How many milliseconds it is until the time in a column; negative for one that has passed. */
+  /** The number of milliseconds it is until the time in a column; negative for one that has passed. */
   readonly msUntil: (column: string) => string
   /** Selects bytes as a Buffer, or as hexadecimal text. */
   readonly bytesIn: (column: string) => string

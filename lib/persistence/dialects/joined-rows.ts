@@ -73,14 +73,14 @@ export class RowNames {
   }
 }
 
-/** Whether the plan asks nothing. */
+/** True if the plan asks nothing. */
 export const isAll = (node: FilterNode): boolean => node.kind === 'and' && node.nodes.length === 0
 
 /** What a plan reads of other resources. */
 export interface Beside {
   /** Those that are joined, each behind the one that leads to it. */
   readonly joined: readonly RelatedRow[]
-  /** Whether there is anything, joined or not. */
+  /** True if there is anything, joined or not. */
   readonly isAny: boolean
 }
 

@@ -11,7 +11,7 @@ export interface SqlText {
   readonly now: string
   /** The time after a number of milliseconds; holds one `?`. */
   readonly later: string
-  /** How many milliseconds it is until the time in a column; negative for one that has passed. */
+  /** The number of milliseconds it is until the time in a column; negative for one that has passed. */
   readonly msUntil: (column: string) => string
   /** A `?` that may be NULL where SQL cannot infer its type. */
   readonly bound: Readonly<Record<'text' | 'bytes' | 'integer', string>>

@@ -8,7 +8,7 @@ export interface SentStatement {
   readonly text: string
   /** The bound values. They include values of clients; secrets only as hash and ciphertext. */
   readonly values: readonly unknown[]
-  /** How many calls of repositories it carries: more than 1 where calls share a statement. */
+  /** The number of calls of repositories it carries: more than 1 where calls share a statement. */
   readonly calls: number
 }
 

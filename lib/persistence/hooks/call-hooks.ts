@@ -18,7 +18,7 @@ export interface WriteEvents {
 /** The context of a write's transaction; on a database with TypeORM's manager in it. */
 type Inside = RequestContext & { readonly manager?: EntityManager }
 
-/** How many transactions, or hooks, may be inside of each other where a hook is called. */
+/** The number of transactions, or hooks, that may be inside of each other where a hook is called. */
 const MOST_NESTED = 32
 
 /** The events of each operation that writes. */
@@ -105,17 +105,17 @@ export class Hooks<E extends object> {
     }
   }
 
-  /** Whether nothing is ever called. */
+  /** True if nothing is ever called. */
   get isSilent(): boolean {
     return this.#listeners.size === 0 && this.subscribers?.isSilent !== false
   }
 
-  /** Whether somebody is told more than the entity. */
+  /** True if somebody is told more than the entity. */
   get tellsDetails(): boolean {
     return this.subscribers?.isSilent === false
   }
 
-  /** Whether anything is called at the event. */
+  /** True if anything is called at the event. */
   hears(event: HookEvent): boolean {
     return (this.#heard ?? this.#find()).has(event)
   }
@@ -127,7 +127,7 @@ export class Hooks<E extends object> {
     return heard
   }
 
-  /** Whether anything is called before or after the operation. */
+  /** True if anything is called before or after the operation. */
   surround(operation: string): boolean {
     const name = WRITES[operation]
     return name !== undefined && (this.hears(this.events[name].before) || this.hears(this.events[name].after))

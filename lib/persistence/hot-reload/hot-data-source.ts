@@ -28,12 +28,12 @@ interface HotSettings extends MergeOptions {
   readonly module?: unknown
   /** Called for every new session, instead of the password of the DSN (an IAM token). */
   readonly password?: PasswordCallback
-  /** How long the file must be unchanged before it is read; default 100 ms. */
+  /** The time the file must be unchanged before it is read; default 100 ms. */
   readonly debounceMs?: number
-  /** How often the file is read without a reported change; default 10 s. */
+  /** The interval at which the file is read without a reported change; default 10 s. */
   readonly recheckMs?: number
   /**
-   * How long callers wait for another DSN, or another password, after the server refused the login; default 5
+   * The time callers wait for another DSN, or another password, after the server refused the login; default 5
    * s, 0 for no wait.
    */
   readonly loginGraceMs?: number

@@ -10,17 +10,17 @@ export interface HotPoolOptions<C> {
   readonly max: number
   /** The most callers that wait for a session. */
   readonly queueLimit: number
-  /** How long a caller waits for a session; 0 for no limit. */
+  /** The time a caller waits for a session; 0 for no limit. */
   readonly waitMs: number
   /** The timeout of a login. */
   readonly connectMs: number
   /** Idle time in milliseconds before a session is closed. 0 disables it. */
   readonly idleMs: number
-  /** How many idle sessions are kept. */
+  /** The number of idle sessions that are kept. */
   readonly keptIdle: number
   /** Age in milliseconds at which a session is closed when it comes back. 0 disables it. */
   readonly maxAgeMs: number
-  /** How long a caller waits for another DSN after the server refused the login of this one. */
+  /** The time a caller waits for another DSN after the server refused the login of this one. */
   readonly loginGraceMs: number
   readonly isLoginRefused: (error: Error) => boolean
   /** Called to check for another DSN. */
@@ -137,7 +137,7 @@ export class HotPool<C> {
     while (this.size > 0) await this.#change()
   }
 
-  /** How many more sessions may be opened. */
+  /** The number of sessions that may still be opened. */
   get #room(): number {
     if (this.#isEnding || this.#retry !== undefined) return 0
     const { max } = this.options

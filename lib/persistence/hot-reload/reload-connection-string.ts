@@ -5,9 +5,9 @@ import { hidePasswords } from '../../text/hide-passwords.js'
 import { checkDsn, type DsnFile, readDsnFile, redactDsn } from './dsn.js'
 
 export interface HotReloadOptions {
-  /** How long the file must be unchanged before it is read. */
+  /** The time the file must be unchanged before it is read. */
   readonly debounceMs: number
-  /** How often it is read without a reported change. */
+  /** The interval at which it is read without a reported change. */
   readonly recheckMs: number
   /** Moves to another DSN once it has responded. */
   readonly replace: (dsn: string, signal: AbortSignal) => Promise<void>

@@ -42,15 +42,15 @@ export interface SessionListener<C> {
   cameBack(session: Session<C>): void
 }
 
-/** How long the server may take to close before the socket is cut: a host that is gone never does. */
+/** The time the server may take to close before the socket is cut: a host that is gone never does. */
 const GOODBYE_MS = 2000
 
 /** One login, from its beginning until its socket is closed. */
 export class Session<C> {
   readonly openedAt = performance.now()
-  /** Whether a caller uses it. */
+  /** True if a caller uses it. */
   isOut = false
-  /** Whether no caller has used it since the last check of idle sessions. */
+  /** True if no caller has used it since the last check of idle sessions. */
   isUnused = false
   #connection: Connection<C> | undefined
   #state: 'opening' | 'open' | 'over' | 'closed' = 'opening'

@@ -11,9 +11,9 @@ interface Waiter<C> {
 }
 
 export interface WaitingOptions {
-  /** How long a caller waits; 0 for no limit. */
+  /** The time a caller waits; 0 for no limit. */
   readonly waitMs: number
-  /** How long a caller waits while the server refuses the login. */
+  /** The time a caller waits while the server refuses the login. */
   readonly loginGraceMs: number
 }
 

@@ -31,7 +31,7 @@ export interface MemoryResource {
   readonly hooks: { surround(operation: string): boolean }
 }
 
-/** How long a call waits for a transaction of another call. */
+/** The time a call waits for a transaction of another call. */
 const BUSY_TIMEOUT_MS = 5000
 
 /** Undone in reverse order when the transaction fails. */

@@ -10,7 +10,7 @@ const SLOW_MS = 20
 /** A statement that is in flight. */
 export interface Slot {
   readonly since: number
-  /** How many calls it carries. */
+  /** The number of calls it carries. */
   calls: number
 }
 
@@ -55,7 +55,7 @@ export class CallQueue<C extends WaitingCall> {
   ) {}
 
   /**
-   * Whether a call goes out that finds no other. When it has ended, tell it by `landed`: it needs no slot,
+   * True if a call goes out that finds no other. When it has ended, tell it by `landed`: it needs no slot,
    * and no clock.
    */
   passes(): boolean {

@@ -98,7 +98,7 @@ class Carrying implements CallEnd {
   }
 }
 
-/** How long calls of a tenant go out alone after one of them has failed a statement of several. */
+/** The time calls of a tenant go out alone after one of them has failed a statement of several. */
 const APART_MS = 1000
 const MOST_APART = 1000
 
@@ -135,12 +135,12 @@ export abstract class MergedCalls<S extends Sought, R> {
     return group === undefined ? this.operation.alone(sought, call) : this.#wait(group, sought, call)
   }
 
-  /** Whether a statement of one call does. */
+  /** True if a statement of one call does. */
   isSole(calls: readonly unknown[]): boolean {
     return calls.length === 1
   }
 
-  /** Whether rows are changed, so that nothing may run again once a statement has succeeded. */
+  /** True if rows are changed, so that nothing may run again once a statement has succeeded. */
   protected abstract readonly changesRows: boolean
 
   /** Calls for the same one never share a statement. */
@@ -183,7 +183,7 @@ export abstract class MergedCalls<S extends Sought, R> {
     else statement.leave()
   }
 
-  /** Whether the statement has succeeded. */
+  /** True if the statement has succeeded. */
   async #send(taken: readonly Call<S, R>[]): Promise<boolean> {
     const [first] = taken
     if (first !== undefined && this.isSole(taken)) return this.#again(first)

@@ -16,7 +16,7 @@ export interface ReadShape {
   /** The column of the tenant, where each call names one. */
   readonly tenant: Field | undefined
   readonly selected: readonly Field[]
-  /** Whether a call can find several rows, of which it takes the first by key. */
+  /** True if a call can find several rows, of which it takes the first by key. */
   readonly isFirst: boolean
 }
 

@@ -1,4 +1,4 @@
-/** How many statements the fastest is looked for among. Twice as many are remembered. */
+/** The number of statements among which the fastest is looked for. Twice as many are remembered. */
 const WINDOW = 128
 
 /** What a further call adds to the time of a statement, at least. */
@@ -35,7 +35,7 @@ export class RoundTrip {
   }
 
   /**
-   * Whether one more statement is to be sent.
+   * True if one more statement is to be sent.
    * @param statements - that are in flight. @param calls - that they carry. @param connections - how many the
    * pool may have.
    */

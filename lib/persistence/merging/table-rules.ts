@@ -5,7 +5,7 @@ import type { Database, Row } from '../engines/executor/executor.js'
 import { named } from '../engines/executor/named.js'
 import type { Merge } from './merge.js'
 
-/** How long calls go out alone after the catalog could not be read. */
+/** The time calls go out alone after the catalog could not be read. */
 const RETRY_MS = 1000
 
 interface ColumnRules {
@@ -53,13 +53,13 @@ export class TableRules {
     return sharing === 'tenant' ? tenant : undefined
   }
 
-  /** Whether rows can be looked for by these columns, many at once. */
+  /** True if rows can be looked for by these columns, many at once. */
   mayRead(by: readonly Field[]): boolean {
     return by.every(({ column }) => this.#facts?.columns.get(column)?.isArray === false)
   }
 
   /**
-   * Whether these columns of several rows can be written at once, so that no row waits for another
+   * True if these columns of several rows can be written at once, so that no row waits for another
    * transaction.
    */
   mayUpdate(written: readonly Field[]): boolean {
@@ -74,7 +74,7 @@ export class TableRules {
   }
 
   /**
-   * Whether several rows with new keys can be inserted at once, so that none waits for another transaction.
+   * True if several rows with new keys can be inserted at once, so that none waits for another transaction.
    */
   mayInsert(written: readonly Field[]): boolean {
     const { takesWrites = false, takesInserts = false } = this.#facts ?? {}
@@ -82,7 +82,7 @@ export class TableRules {
   }
 
   /**
-   * Whether rows are stored as they are written: the table does nothing to them, and their columns give every
+   * True if rows are stored as they are written: the table does nothing to them, and their columns give every
    * value back.
    */
   keeps(written: readonly Field[]): boolean {

@@ -5,7 +5,7 @@ import type { PlanColumn } from './query-plan.js'
 import { columnNamed, type NamedFields, type FieldPath, startOf, step } from './related-fields.js'
 import { isStorable } from './reachable.js'
 
-/** How many names a field may have, from the resource to a field inside of its messages. */
+/** The number of names a field may have, from the resource to a field inside of its messages. */
 const MAX_FILTER_PATH = 8
 
 /** The operand of a filter: a column, or one key of a tags column. */

@@ -43,7 +43,7 @@ export class FilterTokens {
   }
 
   /**
-   * Whether the current token is the keyword, in any case. Before a comparison or a dot it is the name of a
+   * True if the current token is the keyword, in any case. Before a comparison or a dot it is the name of a
    * field.
    */
   isKeyword(upper: 'AND' | 'OR' | 'NOT'): boolean {

@@ -156,7 +156,7 @@ class FilterParser {
     return op === ':' ? this.#colon(member, opStart) : this.#comparison(member, op as CompareOp, opStart)
   }
 
-  /** Whether the resource of a relation is there at all. */
+  /** True if the resource of a relation is there at all. */
   #resource({ path, of, fields }: FieldPath, op: string, opStart: number): FilterNode {
     const tokens = this.#tokens
     const name = path.join('.')

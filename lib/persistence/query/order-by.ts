@@ -113,7 +113,7 @@ const sortable = ({ fields: { columns }, path }: FieldPath): string => {
   return validNames(names, path)
 }
 
-/** Whether rows can be ordered by the column; tags and JSON have no order. */
+/** True if rows can be ordered by the column; tags and JSON have no order. */
 export const isSortable = (column: PlanColumn): boolean => rulesOf(column).isSortable
 
 /** Only ASCII spaces separate words: any other is part of a name, which is then unknown. */

@@ -53,13 +53,13 @@ export interface ContainsNode {
   readonly value: string
 }
 
-/** Whether the column is NULL; never unknown. */
+/** True if the column is NULL; never unknown. */
 export interface NullNode {
   readonly kind: 'null'
   readonly column: PlanColumn
 }
 
-/** Whether a list of scalars holds the value, as proto3 JSON writes it; never unknown. */
+/** True if a list of scalars holds the value, as proto3 JSON writes it; never unknown. */
 export interface ElementNode {
   readonly kind: 'element'
   readonly column: PlanColumn
@@ -67,7 +67,7 @@ export interface ElementNode {
 }
 
 /**
- * Whether the value is one of these; unknown for NULL. None of the values is one that no database can
+ * True if the value is one of these; unknown for NULL. None of the values is one that no database can
  * hold.
  */
 export interface AmongNode {
@@ -76,7 +76,7 @@ export interface AmongNode {
   readonly values: readonly PlanValue[]
 }
 
-/** Whether the tags hold the key; never unknown, NULL tags hold nothing. */
+/** True if the tags hold the key; never unknown, NULL tags hold nothing. */
 export interface HasNode {
   readonly kind: 'has'
   readonly column: PlanColumn
@@ -84,7 +84,7 @@ export interface HasNode {
 }
 
 /**
- * Whether one of the rows of another resource that lead to the row matches a plan of theirs; never unknown.
+ * True if one of the rows of another resource that lead to the row matches a plan of theirs; never unknown.
  */
 export interface SomeNode {
   readonly kind: 'some'

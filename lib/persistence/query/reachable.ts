@@ -14,7 +14,7 @@ import {
   type PlanColumn,
 } from './query-plan.js'
 
-/** Whether a database can hold the text. Text that it cannot hold is in no row, so it need not be queried. */
+/** True if a database can hold the text. Text that it cannot hold is in no row, so it need not be queried. */
 export const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed()
 
 /**

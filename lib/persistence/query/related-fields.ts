@@ -15,7 +15,7 @@ export type FieldsBehind = (name: string) => RelatedFields | string | undefined
 /** The fields of another resource, as a path through a relation names them. */
 export interface RelatedFields extends NamedFields {
   readonly row: RelatedRow
-  /** Whether there can be several, of which a filter asks for one. */
+  /** True if there can be several, of which a filter asks for one. */
   readonly isMany: boolean
 }
 

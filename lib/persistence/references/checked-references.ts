@@ -27,7 +27,7 @@ import { type Naming, tableNameOf } from '../schema/table-name-of.js'
 interface Reference {
   readonly relation: OwningRelation
   readonly target: ResourceModel
-  /** Whether the target belongs to a tenant, as the resource does. */
+  /** True if the target belongs to a tenant, as the resource does. */
   readonly isOwned: boolean
   /** What the target has to hold alike, where the name of the resource begins with its name. */
   readonly parts: readonly SharedPart[]
@@ -97,14 +97,14 @@ export class References {
     return referable
   }
 
-  /** Whether one of these writes a reference, or a part of the name of what it refers to. */
+  /** True if one of these writes a reference, or a part of the name of what it refers to. */
   arePatched(patches: readonly Readonly<Values>[]): boolean {
     return this.#all().some(({ relation, parts }) =>
       patches.some((patch) => isWritten(relation, parts, patch)),
     )
   }
 
-  /** Whether patches alone tell what their rows begin to refer to. */
+  /** True if patches alone tell what their rows begin to refer to. */
   areKnownIn(patches: readonly Readonly<Values>[], tenant: string | undefined): boolean {
     return (
       (tenant !== undefined || this.model.tenant === undefined) &&
@@ -229,7 +229,7 @@ export class References {
     return { parents: limited, refused }
   }
 
-  /** Whether code allows the row. It stays locked, so that it is the same when it is referred to. */
+  /** True if code allows the row. It stays locked, so that it is the same when it is referred to. */
   async #passes(
     call: SqlCall,
     { relation, row, where }: Parent,

@@ -50,7 +50,7 @@ export async function loadRelated(
 class Link implements Search {
   /** The tenant of the entities, where they are of any, and so is what they refer to. */
   readonly #owner: Field | undefined
-  /** Whether no two resources have the same value. */
+  /** True if no two resources have the same value. */
   readonly #isByKey: boolean
   #distinct: readonly Values[] | undefined
   /**
@@ -69,7 +69,7 @@ class Link implements Search {
     this.#isByKey = relation.by === relation.target.key
   }
 
-  /** Whether any of the entities refers to anything. */
+  /** True if any of the entities refers to anything. */
   get refers(): boolean {
     return this.entities.some((entity) => this.#refers(entity))
   }

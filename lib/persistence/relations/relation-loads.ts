@@ -2,7 +2,7 @@ import type { Field } from '../../resource/fields/field.js'
 import { isOwning, type Relation } from '../../resource/relations/relation.js'
 import { type ResourceModel, resourceModel } from '../../resource/resource-model.js'
 
-/** How many relations a path has. */
+/** The number of relations a path has. */
 export const MAX_PATH_DEPTH = 3
 
 /** How the resources of one relation are found, as the entities are that have it. */
@@ -14,7 +14,7 @@ export interface RelationLoad {
   readonly from: Field
   /** What of the target holds the same value. */
   readonly by: Field
-  /** Whether one source has several. */
+  /** True if one source has several. */
   readonly isMany: boolean
   /** Writes the property of a source. */
   readonly write: (source: object, related: unknown) => void
@@ -30,7 +30,7 @@ export interface LoadTree extends RelationLoad {
 }
 
 /**
- * Whether what entities refer to may be of several tenants. @param tenant - of the call; undefined where it
+ * True if what entities refer to may be of several tenants. @param tenant - of the call; undefined where it
  * spans all of them.
  */
 export const spans = ({ source, target }: RelationLoad, tenant: string | undefined): boolean =>

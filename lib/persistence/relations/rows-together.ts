@@ -20,7 +20,7 @@ export interface PageReading {
 }
 
 /**
- * How many texts one row returns. A row of PostgreSQL has 1 GiB, and a text about 120 MiB at most: JSON
+ * The number of texts one row returns. A row of PostgreSQL has 1 GiB, and a text about 120 MiB at most: JSON
  * writes some characters as six, and 10,001 rows have many columns.
  */
 const MOST_TEXTS = 8

@@ -17,7 +17,7 @@ import type { Search } from './search.js'
 /** What the text of a search depends on. */
 interface Shape {
   readonly by: Field
-  /** How many placeholders stand for the values; or where the page before has kept them. */
+  /** The number of placeholders that stand for the values; or where the page before has kept them. */
   readonly values: { readonly bound: number } | { readonly kept: BehindPage }
   readonly isOwned: boolean
   /** In the order of the keys, up to a number of rows. */
@@ -114,7 +114,7 @@ export class SearchedRows {
     return this.#sent(relation.by, { bound: sought.length }, sought, tenant, size, isGathered)
   }
 
-  /** Whether the rows come as one text. */
+  /** True if the rows come as one text. */
   areGathered(tenant: string | undefined): boolean {
     return this.#reading(this.#isOwned(tenant)).gathered !== undefined
   }

@@ -62,7 +62,7 @@ export const MANY: Performers<'updateMany' | 'deleteMany'> = {
   },
 }
 
-/** Whether one statement can write the same values to every row. */
+/** True if one statement can write the same values to every row. */
 function isPlain(model: ResourceModel, patch: object): boolean {
   const isWritten = (property: string) => Object.hasOwn(patch, property)
   const refers = model.relations.some(

@@ -19,7 +19,7 @@ export interface Modifiable<E extends object, K = unknown> {
   update(key: K, patch: Patch<E>, mask: readonly string[], options?: WriteOptions): Promise<E>
 }
 
-/** How often a transaction runs that no caller has given a number. */
+/** The number of times a transaction runs at most by default. */
 export const ATTEMPTS = 4
 
 /**

@@ -28,7 +28,7 @@ export interface WriteOperation<C extends RowCall> {
 
 /** How a write is sent. */
 export interface SendOptions<C extends RowCall> {
-  /** Whether all of its statements take effect, or none. Default: where it has several. */
+  /** True if all of its statements take effect, or none. Default: where it has several. */
   readonly isAtomic?: boolean
   /** Where it writes rows of several resources. */
   readonly together?: Together<C> | undefined
@@ -36,9 +36,9 @@ export interface SendOptions<C extends RowCall> {
 
 /** How an operation runs that writes rows of several resources. */
 export interface Together<C extends RowCall> {
-  /** Whether it calls hooks of one of them. */
+  /** True if it calls hooks of one of them. */
   readonly callsHooks: boolean
-  /** Whether it may write events. */
+  /** True if it may write events. */
   readonly tells: boolean
   /** What a transaction begins with that is made for the operation alone. */
   readonly settings: BeginOptions
@@ -48,7 +48,7 @@ export interface Together<C extends RowCall> {
 
 /** What a read says beside its options. */
 export interface ReadSettings {
-  /** Whether it may leave locked rows out. */
+  /** True if it may leave locked rows out. */
   readonly mayLeaveOut?: boolean
   /** Whose rows it reaches, where that is not the tenant of the principal. */
   readonly scope?: Scope

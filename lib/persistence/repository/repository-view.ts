@@ -60,7 +60,7 @@ export const recordOwn = (prototype: object): readonly string[] =>
     return [name]
   })
 
-/** Whether an application overrides the method of the framework's class. */
+/** True if an application overrides the method of the framework's class. */
 export const isOverridden = (repository: object, name: string): boolean => {
   const method: unknown = Reflect.get(shownBy(repository), name)
   return !(typeof method === 'function' && ownMethods.has(method))

@@ -34,7 +34,7 @@ export interface RewrapProgress {
   readonly unreadable: number
   /** Where a later run may go on; undefined before the first page. */
   readonly after: string | undefined
-  /** Whether every row was looked at. */
+  /** True if every row was looked at. */
   readonly isDone: boolean
 }
 

@@ -72,7 +72,7 @@ export interface RowsBackend<E extends object, C extends RowCall, X extends Requ
   readonly purge: PurgeChunk<C>
   readonly writeWhere?: WriteWhere<C>
   readonly ciphers: CipherRows<C>
-  /** Whether a row of any tenant, deleted or not, has the value. */
+  /** True if a row of any tenant, deleted or not, has the value. */
   isTaken(field: Field, value: string, given: RequestContext | undefined): Promise<boolean>
   /** The hash specs of the stored credentials; undefined in memory, and in a transaction. */
   specsOf(call: C, credential: CredentialField): SpecsInUse | undefined

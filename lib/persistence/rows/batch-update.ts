@@ -48,7 +48,7 @@ const uniquesWritten = ({ uniques }: ResourceModel, patches: readonly Patched[])
   )
 
 /**
- * Whether an item takes the unique value of another one. They are checked row by row, and within one
+ * True if an item takes the unique value of another one. They are checked row by row, and within one
  * statement the rows come in the order of the plan: whether the value is free by then would be left to
  * chance.
  */

@@ -27,6 +27,6 @@ export interface CipherRows<C extends RowCall> {
     after: CipherKey | undefined,
     size: number,
   ): Promise<readonly CipherRow[]>
-  /** Whether the row still had the cipher text `from`. @param index - of the secret in the model. */
+  /** True if the row still had the cipher text `from`. @param index - of the secret in the model. */
   replace(call: C, row: CipherKey, index: number, from: string, to: string): Promise<boolean>
 }

@@ -18,7 +18,7 @@ export class Referable {
 
   constructor(private readonly access: ReferenceAccess) {}
 
-  /** Whether code has to see a row that was asked about. */
+  /** True if code has to see a row that was asked about. */
   get asksCode(): boolean {
     return [...this.#limits.values()].some((byRow) =>
       [...byRow.values()].some(({ test }) => test !== undefined),
@@ -43,7 +43,7 @@ export class Referable {
 
 const identityOf = ({ values }: ReferredRow): string => JSON.stringify(values)
 
-/** Whether all of its values are known: a write may leave a part of the name as it is. */
+/** True if all of its values are known: a write may leave a part of the name as it is. */
 export const isKnown = ({ values }: ReferredRow): boolean =>
   Object.values(values).every((value) => value !== undefined)
 

@@ -28,7 +28,7 @@ export interface WrittenResource<C extends RowCall> {
   readonly model: ResourceModel
   /** What a column keeps, where that is less than the field's range. */
   readonly rangeOf: (field: Field) => Range | undefined
-  /** Whether a row holds references, which hold its tenant too. */
+  /** True if a row holds references, which hold its tenant too. */
   readonly refers: boolean
   /** The tenants that have a row with the key, at most two. */
   tenantsOf(call: C, key: string): Promise<readonly string[]>
@@ -154,5 +154,5 @@ export class RowWriter<E extends object, C extends RowCall> {
   }
 }
 
-/** Whether a statement can find it at all. */
+/** True if a statement can find it at all. */
 const canHold = ({ precondition }: Target): boolean => precondition?.canHold !== false

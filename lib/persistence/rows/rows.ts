@@ -14,7 +14,7 @@ export interface RowWrite {
   readonly row: Target
   /** By property: all stored fields of a new row, else those that change. */
   readonly values: Readonly<Values>
-  /** Whether the repository has made the key of a new row, so that no other row has it. */
+  /** True if the repository has made the key of a new row, so that no other row has it. */
   readonly isKeyMade?: boolean
   /** Generates the key of a new row that no caller has chosen, if no hook sets it. */
   readonly newKey?: () => PartValue
@@ -47,7 +47,7 @@ export interface Batches<E, C extends RowCall = SqlCall> {
    * row has the key. All items write the same fields.
    */
   batchUpdate(call: C, items: readonly RowPatch[], reach: Reach): Promise<(E | undefined)[]>
-  /** How many live rows were there. */
+  /** The number of live rows. */
   batchDelete(call: C, keys: readonly string[], reach: Reach, values: Readonly<Values>): Promise<number>
 }
 
@@ -60,7 +60,7 @@ export type RowPatch = Pick<Patched, 'key' | 'patch'>
  */
 export interface Rows<E, C extends RowCall = SqlCall> {
   /**
-   * Whether a new row is written by one statement, whatever goes along with it. Once it is so, it stays so.
+   * True if a new row is written by one statement, whatever goes along with it. Once it is so, it stays so.
    */
   readonly insertsAtOnce: boolean
   /** Undefined where rows are written one by one. @param patches - what is written. */
@@ -70,7 +70,7 @@ export interface Rows<E, C extends RowCall = SqlCall> {
   insert(call: C, write: RowWrite): Promise<E>
   /** Undefined when no live row matches, or none whose increments stay in range. */
   update(call: C, write: RowWrite): Promise<E | undefined>
-  /** Whether a live row was there. */
+  /** True if a live row was there. */
   delete(call: C, write: RowWrite): Promise<boolean>
   /** Undefined when no deleted row matches. */
   undelete(call: C, write: RowWrite): Promise<E | undefined>

@@ -21,7 +21,7 @@ const exact = new WeakMap<DataSource, Set<ResourceModel>>()
  * the rows of `acme`.
  */
 export class CollationCheck {
-  /** Whether `run` must still be awaited. */
+  /** True if `run` must still be awaited. */
   isPending = true
   #shared: { readonly since: number; readonly running: Promise<void> } | undefined
 

@@ -11,11 +11,11 @@ import { type Naming, tableNameOf } from './table-name-of.js'
 /** How a table is linked to those of other resources. */
 export interface TableReferences {
   readonly foreignKeys: readonly Omit<ForeignKeyDefinition, 'name'>[]
-  /** Whether tenant and key together have to be unique, although the key alone is. */
+  /** True if tenant and key together have to be unique, although the key alone is. */
   readonly isReferenced: boolean
   /** The columns by which the rows are found that refer to another one. */
   readonly referenceIndexes: readonly (readonly string[])[]
-  /** Whether rows can be deleted together with those of other resources, and be undeleted with them. */
+  /** True if rows can be deleted together with those of other resources, and be undeleted with them. */
   readonly isDeletedTogether: boolean
 }
 

@@ -8,7 +8,7 @@ export interface SchemaVersion {
   readonly down: string
   /** Those of the way up. */
   readonly statements: readonly string[]
-  /** Whether it is numbered among the files of `search generate`. Then `what` is the whole name. */
+  /** True if it is numbered among the files of `search generate`. Then `what` is the whole name. */
   readonly isSearch?: true
 }
 

@@ -13,7 +13,7 @@ export interface SearchTable {
 
 /** The resources among a module's exports. */
 export interface SearchTables {
-  /** How many resources were among the exports. */
+  /** The number of resources among the exports. */
   readonly resources: number
   /** Those with INDEXED search, by name. */
   readonly tables: readonly SearchTable[]

@@ -33,13 +33,13 @@ import type { Statements } from './statements/statements.js'
 interface PageRows<E> {
   /** Of the page alone. */
   readonly items: E[]
-  /** How many rows were read. */
+  /** The number of rows that were read. */
   readonly read: number
   /** A field of the last of the items, as its row holds it. */
   readonly stored: (field: Field) => unknown
   /** Values of other rows that are read beside the last of the items. */
   readonly joined: readonly unknown[]
-  /** Whether rows follow because the page would have had too many bytes. */
+  /** True if rows follow because the page would have had too many bytes. */
   readonly isCut?: boolean
 }
 
@@ -313,7 +313,7 @@ export class RowLists<E extends object> {
     }
   }
 
-  /** Whether an index has the rows of the tenant in this order, and a search uses another. */
+  /** True if an index has the rows of the tenant in this order, and a search uses another. */
   #isOrderedSearch(terms: ListPlan['terms'], tenant: string | undefined): boolean {
     const { key, search, tenantInKey } = this.model
     const [term] = terms

@@ -53,7 +53,7 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, Finds<E>
   readonly #gets: Statement[] = []
   readonly #inserted: readonly Field[]
   readonly #unminted: readonly Field[]
-  /** Whether only a rollback takes back a number that the key does not hold. */
+  /** True if only a rollback takes back a number that the key does not hold. */
   readonly #mayMintTooMuch: boolean
   /** For rows with one column before the entity's. */
   readonly hydrateBehind: Hydrate<E>

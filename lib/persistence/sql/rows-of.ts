@@ -71,7 +71,7 @@ export function rowsOf<E extends object>(
   return { rows, store, finds, references, triggers, events, hooks }
 }
 
-/** Whether an entity shows whose row it is. */
+/** True if an entity shows whose row it is. */
 const isShown = ({ entityFields, key, tenant }: ResourceModel): boolean =>
   [key, tenant].every((field) => field === undefined || entityFields.includes(field))
 

@@ -37,7 +37,7 @@ const FINDS_ROWS: ReadonlySet<string> = new Set(['list', 'count'])
 export interface OperationParts {
   readonly model: ResourceModel
   readonly check: DataSourceCheck
-  /** Whether a write returns the row that it wrote. */
+  /** True if a write returns the row that it wrote. */
   readonly canReturn: boolean
   readonly indexes: IndexErrors
   readonly hooks: Pick<Hooks<object>, 'surround'>

@@ -21,7 +21,7 @@ import {
 } from '../rows/rows.js'
 import { moved, NotInserted, suppressed } from '../rows/suppressed-writes.js'
 
-/** Whether triggers of a table may leave writes out. The catalog is read once, before the first write. */
+/** True if triggers of a table may leave writes out. The catalog is read once, before the first write. */
 export class SuppressingTriggers {
   readonly #asked: Statement | undefined
   readonly #table: string

@@ -28,7 +28,7 @@ import { deletionsWithoutMillis, unfilledColumns, withoutForeignKey } from './ta
 export class DataSourceCheck {
   /** Where the rows are. */
   readonly table: TableName
-  /** Whether `run` still has to be awaited. */
+  /** True if `run` still has to be awaited. */
   isPending = true
   #isEntityPending = true
   readonly #checked: CheckedEntity

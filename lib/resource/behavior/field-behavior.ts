@@ -6,19 +6,19 @@ const declaredBehaviors = optionReader((field: DescField): readonly FieldBehavio
   hasOption(field, field_behavior) ? getOption(field, field_behavior) : [],
 )
 
-/** Whether the field is declared with that `google.api.field_behavior` (AIP-203). */
+/** True if the field is declared with that `google.api.field_behavior` (AIP-203). */
 export const behaves = (field: DescField, behavior: keyof typeof FieldBehavior): boolean =>
   declaredBehaviors(field).includes(FieldBehavior[behavior])
 
-/** Whether nobody has to send the field, because the server sets it. */
+/** True if nobody has to send the field, because the server sets it. */
 export const isSetByServer = (field: DescField): boolean =>
   behaves(field, 'OUTPUT_ONLY') || behaves(field, 'IDENTIFIER')
 
-/** Whether the field never changes after the create. */
+/** True if the field never changes after the create. */
 export const isImmutable = (field: DescField): boolean => behaves(field, 'IMMUTABLE')
 
 /**
- * Whether the message, or one that it can hold, has a field of which `is` holds. A google.protobuf.Any is not
+ * True if the message, or one that it can hold, has a field of which `is` holds. A google.protobuf.Any is not
  * looked into.
  */
 export const holdsField = (

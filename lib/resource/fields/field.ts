@@ -82,7 +82,7 @@ export interface Field extends Column {
   readonly filterable: boolean
   /** An update mask may name it. */
   readonly writable: boolean
-  /** Whether it is in the message; false for properties that only the service knows. */
+  /** True if it is in the message; false for properties that only the service knows. */
   readonly exposed: boolean
   /** The most characters, for strings with a bounded column. */
   readonly maxLength: number | undefined
@@ -92,7 +92,7 @@ export interface Field extends Column {
   readonly default?: FieldDefault
   /** For `json`: whether the message field is repeated. */
   readonly repeated: boolean
-  /** Whether TypeORM's manager leaves it to the database to mint the UUID, where the database can. */
+  /** True if TypeORM's manager leaves it to the database to mint the UUID, where the database can. */
   readonly isMintedByDatabase?: true
   /** The name that the column had before, for migrations. */
   readonly renamedFrom?: string
@@ -113,7 +113,7 @@ export type ValueField = Pick<
 
 /** A field without a column: a function computes it from the entity. */
 export interface ComputedField extends ValueField {
-  /** Whether it is in the message. */
+  /** True if it is in the message. */
   readonly exposed: boolean
   /** @throws Internal where the function throws, or returns what the field cannot hold. */
   readonly valueOf: (entity: object) => unknown

@@ -8,7 +8,7 @@ import type { Role } from './field.js'
 const IMPLICIT = 2
 
 /**
- * Whether the column can hold the zero value, which the message cannot tell from absent: no UUID and no day
+ * True if the column can hold the zero value, which the message cannot tell from absent: no UUID and no day
  * is like nothing.
  */
 export function hasStorableZero(kind: KindName, role: Role, inMessage: DescField | undefined): boolean {

@@ -9,7 +9,7 @@ interface Said {
   /** The class of the property; undefined where nothing says it. */
   readonly designType: unknown
   readonly isInMessage: boolean
-  /** Whether it is a part of the key, or holds the key of another resource. */
+  /** True if it is a part of the key, or holds the key of another resource. */
   readonly isKeyPart: boolean
 }
 

@@ -15,7 +15,7 @@ export interface ResourceKeys {
   readonly parts: readonly KeyPart[]
   /** The canonical text of an entity's key; `''` where it has none. */
   readonly textOf: (entity: object) => string
-  /** Whether the text is canonical, so that a row can have it. */
+  /** True if the text is canonical, so that a row can have it. */
   readonly isKey: (text: string) => boolean
   /** As code of the application has it, of an entity that has a key. */
   readonly ofEntity: (entity: object) => KeyValue

@@ -91,7 +91,7 @@ export interface DeclaredProperty {
   /** See `declaredClass`. */
   readonly designType: unknown
   readonly inMessage: DescField | undefined
-  /** Whether it is a part of the key, or holds the key of another resource: then its column decides. */
+  /** True if it is a part of the key, or holds the key of another resource: then its column decides. */
   readonly isKeyPart?: boolean
   /** Of `@Column()`. */
   readonly isUnsigned?: boolean

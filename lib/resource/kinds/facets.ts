@@ -8,9 +8,9 @@ import { jsonColumnOf } from './message-values.js'
 /** How a part of a key is declared, or a column of an existing table. */
 export interface DeclaredPart {
   readonly isKeyPart: boolean
-  /** Whether its table is another application's, so that the column has the type that is declared. */
+  /** True if its table is another application's, so that the column has the type that is declared. */
   readonly isExisting?: boolean
-  /** Whether Ashlar sets no limit of its own to the strings of such a column. */
+  /** True if Ashlar sets no limit of its own to the strings of such a column. */
   readonly mayBeLong?: boolean
   /** What of a UUID in another format its column may hold; undefined if nobody else writes the table. */
   readonly otherFormats?: Facets['otherFormats']

@@ -109,7 +109,7 @@ export const uint32 = integerKind('uint32', UINT32, {
   isUnsigned: true,
 })
 
-/** Whether its numbers take 32 bits at most. */
+/** True if its numbers take 32 bits at most. */
 export const isIn32Bits = (kind: KindName): boolean => kind === int32.name || kind === uint32.name
 
 export const int64 = integerKind('int64', INT64, {

@@ -11,7 +11,7 @@ export interface KeyRules {
   readonly parse: (text: string, field: Facets) => PlanValue | undefined
   /** The canonical text of what somebody has spelled otherwise. Undefined where nothing is meant. */
   readonly meant: (text: string, field: Facets) => string | undefined
-  /** Whether a UUID can be one, so that a repository can mint it. */
+  /** True if a UUID can be one, so that a repository can mint it. */
   readonly takesUuid: (field: Facets) => boolean
   /** Negative, zero or positive, as ORDER BY of each engine has the two. Both are canonical. */
   readonly compare: (a: string, b: string) => number

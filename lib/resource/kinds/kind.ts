@@ -49,7 +49,7 @@ export interface Facets {
   readonly repeated?: boolean
   /** How the JSON of its column is read and written, where it holds any. */
   readonly json?: JsonColumn
-  /** Whether a property that is a string holds the digits of an integer. */
+  /** True if a property that is a string holds the digits of an integer. */
   readonly hasDigits?: true
   /** Of a 64-bit integer: what a property holds that is not declared as a bigint. */
   readonly inProperty?: 'string' | 'number'
@@ -98,21 +98,21 @@ export interface Declaration {
   /** What columns of these types hold, for people. */
   readonly holds: string
   readonly family: Family
-  /** Whether TypeORM is told that it is a text, because it has no type that it takes on every database. */
+  /** True if TypeORM is told that it is a text, because it has no type that it takes on every database. */
   readonly isToldAsText?: true
-  /** Whether a column type of another family holds it all the same. */
+  /** True if a column type of another family holds it all the same. */
   readonly isHeldBy?: (family: Family, type: unknown) => boolean
   /** Classes of a property that say the kind where `@Column()` names no type. */
   readonly classes: readonly unknown[]
   /** The TypeScript type of a property, for people. */
   readonly property: (repeated: boolean) => string
-  /** Whether a property of that class can have its values. */
+  /** True if a property of that class can have its values. */
   readonly fits: (designType: unknown, repeated: boolean) => boolean
-  /** Whether a column of that type takes the option `length`. Default: none does. */
+  /** True if a column of that type takes the option `length`. Default: none does. */
   readonly takesLength?: (type: unknown) => boolean
   /** The most characters of such a column. */
   readonly maxLength?: (options: ColumnOptions) => number | undefined
-  /** Whether the option `unsigned` says what the column is anyway. */
+  /** True if the option `unsigned` says what the column is anyway. */
   readonly isUnsigned?: true
   /** The kind of the same columns without negative values. */
   readonly unsigned?: KindName
@@ -142,31 +142,31 @@ export interface ManagedColumn {
 export interface PlanRules {
   /** A value of a filter. */
   readonly literal: (token: Literal, column: Facets) => PlanValue | Misfit
-  /** Whether it is text that a filter can look into, by `:`. */
+  /** True if it is text that a filter can look into, by `:`. */
   readonly isText: boolean
-  /** Whether a filter compares by `<` and `>`. */
+  /** True if a filter compares by `<` and `>`. */
   readonly hasOrder: boolean
-  /** Whether an order can name it. */
+  /** True if an order can name it. */
   readonly isSortable: boolean
-  /** Whether a filter names one of its keys. */
+  /** True if a filter names one of its keys. */
   readonly hasKeys: boolean
-  /** Whether a filter compares only what is inside of it. */
+  /** True if a filter compares only what is inside of it. */
   readonly isNested: boolean
   /** As a field of a message that is stored as JSON. Undefined where it cannot be compared there. */
   readonly inside?: InsideJson
   /**
-   * Whether a value may have more characters or bytes. Where it may, only so many from the start count in an
+   * True if a value may have more characters or bytes. Where it may, only so many from the start count in an
    * order.
    */
   readonly exceeds: (most: number, column: Facets) => boolean
   /** An entity's value as plans compare it. Undefined where they compare it as it is. */
   readonly planValue?: (value: unknown, column: Facets) => PlanValue
   /**
-   * Whether a cursor can hold it: a checksum is not a signature, and a forged token must not make a statement
+   * True if a cursor can hold it: a checksum is not a signature, and a forged token must not make a statement
    * fail.
    */
   readonly isInCursor: (value: PlanValue) => boolean
-  /** Whether only a database can tell that a row of it can hold the value, which Ashlar does not write. */
+  /** True if only a database can tell that a row of it can hold the value, which Ashlar does not write. */
   readonly isForeign?: (value: unknown) => boolean
 }
 
@@ -230,8 +230,8 @@ export interface Kind extends PlanRules {
    * message has it.
    */
   readonly jsonColumn?: (ofMessage: JsonColumn | undefined) => JsonColumn
-  /** Whether a row holds it as text on every database. */
+  /** True if a row holds it as text on every database. */
   readonly isStoredAsText: boolean
-  /** Whether its values have few bytes. */
+  /** True if its values have few bytes. */
   readonly isSmall: boolean
 }

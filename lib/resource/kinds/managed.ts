@@ -8,7 +8,7 @@ export const managedAs = (
   type: (declared) => (isClass(declared) && declared !== type ? type : undefined),
 })
 
-/** Whether a column names a class instead of a type of a database. */
+/** True if a column names a class instead of a type of a database. */
 export const isClass = (declared: unknown): boolean => typeof declared === 'function'
 
 /** The values of one column between TypeORM's own manager and an entity. */

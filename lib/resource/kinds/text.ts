@@ -14,7 +14,7 @@ function maxLength({ type, length }: ColumnOptions): number | undefined {
   return isSaid(length) ? Number(length) : DEFAULT_LENGTH
 }
 
-/** Whether an option of a column is given. */
+/** True if an option of a column is given. */
 export const isSaid = (value: unknown): boolean => value !== undefined && value !== null && value !== ''
 
 /** What is wrong with a text that no column can hold. */

@@ -56,7 +56,7 @@ export const uuid: Kind = {
   isForeign: (value) => !isUuid(value),
 }
 
-/** Whether it is a UUID in lower case with hyphens. */
+/** True if it is a UUID in lower case with hyphens. */
 export const isUuid = (value: unknown): boolean => typeof value === 'string' && UUID.test(value)
 
 const isText = (value: unknown): boolean => typeof value === 'string' && value !== '' && isStoredText(value)

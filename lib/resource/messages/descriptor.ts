@@ -13,7 +13,7 @@ export type Described = keyof typeof DESCRIPTORS
 export const descriptorName = (kind: Described): string =>
   `${DESCRIPTORS[kind]} of what @bufbuild/protoc-gen-es 2 generates`
 
-/** Whether a value that an application gives is a descriptor. */
+/** True if a value that an application gives is a descriptor. */
 export const isDescriptor = (kind: Described, value: unknown): boolean =>
   (value as { readonly kind?: unknown } | null | undefined)?.kind === kind
 

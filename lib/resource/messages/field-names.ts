@@ -71,7 +71,7 @@ function leadingKey(path: string, endsAtDot: boolean): readonly [string | undefi
   return [text === '*' || text === '' ? undefined : text, text]
 }
 
-/** Whether the map can have the key, in the one form that its keys have. */
+/** True if the map can have the key, in the one form that its keys have. */
 function isKeyOf({ mapKey }: DescField & { readonly fieldKind: 'map' }, key: string): boolean {
   if (mapKey === ScalarType.STRING) return true
   return mapKey === ScalarType.BOOL ? /^(true|false)$/.test(key) : /^(0|-?[1-9]\d*)$/.test(key)

@@ -48,7 +48,7 @@ export const goRule = optionReader((method: DescMethod): GoRule | undefined => {
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-/** Whether an option of the Go framework marks the field as a secret or a credential. */
+/** True if an option of the Go framework marks the field as a secret or a credential. */
 export const isGoSecret = optionReader((field: DescField): boolean =>
   goOptions(field).some(({ message, value }) => {
     const set = reflect(message, value)

@@ -27,7 +27,7 @@ export function httpMethodOf({ pattern }: HttpRule): string {
   return pattern.case === 'custom' ? pattern.value.kind : pattern.case.toUpperCase()
 }
 
-/** Whether every HTTP rule of a method is a GET: one that is reached by another method too may write. */
+/** True if every HTTP rule of a method is a GET: one that is reached by another method too may write. */
 export function isGetAlone(method: DescMethod): boolean {
   const rules = httpRulesOf(method)
   return rules.length > 0 && rules.every(({ pattern }) => pattern.case === 'get')

@@ -37,11 +37,11 @@ export function ensureMessage(
   return child
 }
 
-/** Whether generated code keeps the bare value instead of a google.protobuf wrapper message. */
+/** True if generated code keeps the bare value instead of a google.protobuf wrapper message. */
 export const isUnwrapped = (field: DescField): field is DescField & { readonly message: DescMessage } =>
   field.fieldKind === 'message' && field.oneof === undefined && isWrapperDesc(field.message)
 
-/** Whether generated code keeps a plain object instead of a google.protobuf.Struct. */
+/** True if generated code keeps a plain object instead of a google.protobuf.Struct. */
 export const isPlainObject = (field: DescField): boolean =>
   field.message?.typeName === 'google.protobuf.Struct' && field.parent.typeName !== 'google.protobuf.Value'
 

@@ -21,7 +21,7 @@ const UNCOUNTED = 10_000
 /** Bytes of a request that is decoded without counting: an element has two bytes at least. */
 export const uncountedBytes = (maxElements: number): number => 2 * Math.min(maxElements, UNCOUNTED)
 
-/** How many entries a list or a map has at most. */
+/** The number of entries a list or a map has at most. */
 export interface MostEntries {
   readonly count: number
   /** What is wrong with more, for the caller. */
@@ -68,7 +68,7 @@ export class ElementCount {
   }
 }
 
-/** Whether each value of a field is an element: a message, an entry of a map, a string or bytes in a list. */
+/** True if each value of a field is an element: a message, an entry of a map, a string or bytes in a list. */
 export const isElement = (field: DescField): boolean =>
   field.fieldKind === 'map' ||
   field.message !== undefined ||

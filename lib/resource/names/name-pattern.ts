@@ -25,7 +25,7 @@ export interface NamePattern {
   readonly segments: Pattern['segments']
   /** In the order of the pattern. The last one is the key. */
   readonly variables: readonly NameVariable[]
-  /** Whether each parent has exactly one (AIP-156). */
+  /** True if each parent has exactly one (AIP-156). */
   readonly isSingleton: boolean
   /** The pattern of what it is in, with the first of the variables; undefined at the top. */
   readonly parent: Pattern | undefined

@@ -12,7 +12,7 @@ export interface Pattern {
   readonly segments: readonly NameSegment[]
   /** Names of the variables, in order. */
   readonly variables: readonly string[]
-  /** Whether it ends in a literal, as in `users/{user}/config` (AIP-156). */
+  /** True if it ends in a literal, as in `users/{user}/config` (AIP-156). */
   readonly isSingleton: boolean
 }
 

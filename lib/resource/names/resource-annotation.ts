@@ -32,7 +32,7 @@ export const resourceAnnotation = optionReader((message: DescMessage): ResourceA
   }
 })
 
-/** Whether the field can hold a name: one string, without presence. */
+/** True if the field can hold a name: one string, without presence. */
 export const isText = (field: DescField): boolean =>
   field.fieldKind === 'scalar' &&
   field.scalar === ScalarType.STRING &&

@@ -43,7 +43,7 @@ export function sharedParts(
 }
 
 /**
- * Whether a write changes what a reference refers to: the reference itself, or a part of the name of its
+ * True if a write changes what a reference refers to: the reference itself, or a part of the name of its
  * target.
  */
 export const isWritten = (

@@ -24,7 +24,7 @@ export interface OwningRelation extends AnyRelation {
   readonly kind: 'many-to-one' | 'one-to-one'
   /** Holds the key of the target: a property of the entity, or one that only the relation makes. */
   readonly reference: Field
-  /** Whether the entity declares no property for the reference. */
+  /** True if the entity declares no property for the reference. */
   readonly isHidden: boolean
   /** The property of the target that holds the other side, where it has one. */
   readonly inverse: string | undefined
@@ -46,10 +46,10 @@ export type Relation = OwningRelation | InverseRelation
 export const isOwning = (relation: Relation): relation is OwningRelation =>
   relation.kind === 'many-to-one' || relation.kind === 'one-to-one'
 
-/** Whether it refers to the tenant itself. Its foreign key alone holds it. */
+/** True if it refers to the tenant itself. Its foreign key alone holds it. */
 export const isOfTenant = ({ reference }: Pick<OwningRelation, 'reference'>): boolean =>
   reference.role === 'tenant'
 
-/** Whether a write of the reference makes sure of the target, and of what its caller may refer to. */
+/** True if a write of the reference makes sure of the target, and of what its caller may refer to. */
 export const isChecked = (relation: Relation): relation is OwningRelation =>
   isOwning(relation) && !isOfTenant(relation)

@@ -9,7 +9,7 @@ export type CelOperator = (typeof OPERATORS)[number]
 export const isOperator = (token: string | undefined): token is CelOperator =>
   OPERATORS.includes(token as CelOperator)
 
-/** Whether a field is a number in an expression. */
+/** True if a field is a number in an expression. */
 export const isNumber = (field: Field): boolean => {
   const { family, message } = kindOf(field).declared
   return message === undefined && (family === 'integers' || family === 'fractions')

@@ -25,10 +25,10 @@ export type DeclarationRule<K extends Declared> = (args: ArgsOf<K>, entity: stri
 
 /** Why an option is not carried out, and what to do. */
 export interface OptionRule {
-  /** Whether the value has an effect. By default every value has one except undefined, null and false. */
+  /** True if the value has an effect. By default every value has one except undefined, null and false. */
   readonly asks?: (value: unknown) => boolean
   readonly instead: string
-  /** Whether another option was meant. */
+  /** True if another option was meant. */
   readonly isMisspelt?: boolean
 }
 

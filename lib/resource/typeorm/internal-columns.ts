@@ -20,9 +20,9 @@ export interface InternalColumn {
   /** Name in the database. */
   readonly column: string
   readonly nullable: boolean
-  /** Whether a row that leaves it out has a value. */
+  /** True if a row that leaves it out has a value. */
   readonly hasDefault: boolean
-  /** Whether it holds what a relation refers to. */
+  /** True if it holds what a relation refers to. */
   readonly isOfRelation?: true
   /** As TypeORM was told; of a relation that of the key of its target, which is loaded later. */
   readonly declared: () => ColumnOptions

@@ -57,7 +57,7 @@ const isDecorated = (facts: PropertyFacts | undefined): boolean =>
     facts.generated,
   ].some((said) => said !== undefined)
 
-/** Whether TypeORM has a column or a relation of the property. */
+/** True if TypeORM has a column or a relation of the property. */
 function isDeclared(property: string, classes: ReadonlySet<unknown>): boolean {
   const { columns, relations, embeddeds, relationIds } = getMetadataArgsStorage()
   const lists = [columns, relations, embeddeds, relationIds] as const

@@ -31,7 +31,7 @@ export function zeroOf(field: ValueField): unknown {
   return field.nullable ? undefined : kindOf(field).zero(field)
 }
 
-/** Whether nothing fills the column of a new row unless a client or the application does. */
+/** True if nothing fills the column of a new row unless a client or the application does. */
 export const hasNoValue = (field: Field): boolean =>
   !field.nullable && field.generated !== true && field.default === undefined && zeroOf(field) === undefined
 

@@ -61,7 +61,7 @@ type IncrementOf<V> = `${number}` extends `${Extract<V, number>}`
 export interface IncrementBound {
   readonly op: '<=' | '>='
   readonly value: Amount
-  /** Whether an unset value, which counts as 0, is one of them. */
+  /** True if an unset value, which counts as 0, is one of them. */
   readonly takesUnset: boolean
 }
 

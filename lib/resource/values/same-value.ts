@@ -8,7 +8,7 @@ export const copied = (value: unknown): unknown => {
 }
 
 /**
- * Whether a property of an entity holds the same as before. Null is the same as undefined, and only content
+ * True if a property of an entity holds the same as before. Null is the same as undefined, and only content
  * counts, not its class.
  */
 export const isSame = (before: unknown, after: unknown): boolean => {

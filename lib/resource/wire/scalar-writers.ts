@@ -27,7 +27,7 @@ export const wireTypeOf = (type: ScalarType): number => {
   }
 }
 
-/** Whether the value is the one that is not written where a field has no presence. */
+/** True if the value is the one that is not written where a field has no presence. */
 export const isZero = (type: ScalarType, value: unknown): boolean => {
   switch (type) {
     case ScalarType.STRING:

@@ -53,7 +53,7 @@ const PAUSE_MS = 50
 const BUSY_MS = 1_000
 /** So much is added at random, so that clients do not come back together. */
 const JITTER = { busyMs: 500, pauseMs: 50 } as const
-/** How often a rejected call is reported, by operation and status. */
+/** The interval at which a rejected call is reported, by operation and status. */
 const REPORT_MS = 60_000
 
 export function vaultClient(config: Omit<ResolvedTransit, 'mount' | 'indexKey'>): VaultClient {

@@ -19,7 +19,7 @@ const HALF_OVER = 0.5
 /** Until the next attempt to renew, after one that failed. */
 const AGAIN_MS = 10_000
 /**
- * How long the result of a check of a rejected token is used, and the shortest time between two logins for
+ * The time for which the check of a rejected token is cached, and the shortest time between two logins for
  * rejected tokens.
  */
 const REJECTED_MS = 10_000
@@ -83,7 +83,7 @@ export class VaultToken {
     if (this.#followed !== undefined) unwatchFile(this.#followed, this.#onChange)
   }
 
-  /** Whether the server rejects the token, and not only what a call wanted with it. */
+  /** True if the server rejects the token, and not only what a call wanted with it. */
   #isRejected(token: string): Promise<boolean> {
     if (this.#check === undefined || this.now() - this.#check.at >= REJECTED_MS) {
       const isRejected = this.ask('GET', 'auth/token/lookup-self', token).then(

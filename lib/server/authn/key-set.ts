@@ -7,7 +7,7 @@ import type { KeyFetchLog } from './key-fetch-log.js'
  */
 export type KeySource = (signal: AbortSignal) => Promise<JSONWebKeySet>
 
-/** How long keys are used before they are fetched again. */
+/** The time keys are used before they are fetched again. */
 const FRESH_MS = 10 * 60_000
 /** The shortest time between two fetches, whatever the tokens name. Shorter while there are no keys. */
 const COOL_DOWN_MS = 30_000

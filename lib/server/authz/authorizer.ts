@@ -12,7 +12,7 @@ export interface AuthorizationRequest {
   readonly resource: string
   /** The resource's type: the text before the first colon. */
   readonly type: string
-  /** Whether the call may write rows that every tenant reads: those of a resource with `shared: true`. */
+  /** True if the call may write rows that every tenant reads: those of a resource with `shared: true`. */
   readonly writesShared?: boolean
   /** Aborts when the client disconnects or the deadline passes. */
   readonly signal: AbortSignal
@@ -35,7 +35,7 @@ export interface Authorizer {
    * predicate.
    */
   readonly decidesByRow?: boolean
-  /** Whether the principal may do this. Only `true`, or a decision by row, allows it. */
+  /** True if the principal may do this. Only `true`, or a decision by row, allows it. */
   authorize(request: AuthorizationRequest): Decision | Promise<Decision>
   /** Why `authorize` returned false, for the developer of a client; only asked in development. */
   explain?(request: AuthorizationRequest): string

@@ -8,7 +8,7 @@ import { type Grant, isFor, permits, refusalOf } from './grant.js'
 export class DevAuthorizer implements Authorizer {
   constructor(readonly grants: readonly Grant[] = []) {}
 
-  /** Whether a grant allows it. */
+  /** True if a grant allows it. */
   authorize(request: AuthorizationRequest): boolean {
     const groups = new Set(request.principal.groups)
     for (const grant of this.grants) {

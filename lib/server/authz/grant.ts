@@ -13,7 +13,7 @@ export interface Grant {
   readonly resource: string
 }
 
-/** Whether a permission allows what is asked, to those who have it. */
+/** True if a permission allows what is asked, to those who have it. */
 export const permits = ({ resource, verbs }: Permitted, request: AuthorizationRequest): boolean =>
   (resource === '*' || resource === request.type || resource === request.resource) &&
   (verbs.includes(request.verb) || verbs.includes('*'))
@@ -48,7 +48,7 @@ export const refusal = (
 /** What stands before the name of a group where subjects are named. */
 export const GROUP = 'group:'
 
-/** Whether the grant is for the principal. */
+/** True if the grant is for the principal. */
 export const isFor = (
   { tenant, subjects }: Grant,
   principal: Principal,
@@ -56,7 +56,7 @@ export const isFor = (
 ): boolean => (tenant === '*' || tenant === principal.tenant) && includes(subjects, principal.subject, groups)
 
 /**
- * Whether one of the subjects is the principal. One that calls itself `group:admins` is not of that group.
+ * True if one of the subjects is the principal. One that calls itself `group:admins` is not of that group.
  */
 const includes = (granted: readonly string[], subject: string, groups: ReadonlySet<string>): boolean => {
   for (const one of granted) {

@@ -171,7 +171,7 @@ const unknownIn = (
   )
 }
 
-/** Whether a grant of `resource` may allow a call whose rule has the template. */
+/** True if a grant of `resource` may allow a call whose rule has the template. */
 const canBe = (template: string, resource: string): boolean => {
   if (typeOf(template) === resource) return true
   // Braces are for a template, and a template as it stands is the resource of no call. No value has a colon.

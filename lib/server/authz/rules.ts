@@ -61,7 +61,7 @@ export class RuleSet {
     return rule?.public === true || (rule?.verb ?? '') !== '' ? rule : undefined
   }
 
-  /** Whether two methods have the same rule, or none of them has one. */
+  /** True if two methods have the same rule, or none of them has one. */
   agree(method: string, other: string): boolean {
     const [a, b] = [this.of(method), this.of(other)]
     return a === undefined || b === undefined ? a === b : agree(a, b)

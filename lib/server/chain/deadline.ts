@@ -85,7 +85,7 @@ export class Deadline implements CallEnd {
     if (ended !== undefined) throw ended
   }
 
-  /** Whether the time is over. After the call nothing ends it any more. */
+  /** True if the time is over. After the call nothing ends it any more. */
   get aborted(): boolean {
     return (this.#isOver ? this.#reason : this.ended) !== undefined
   }

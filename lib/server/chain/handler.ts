@@ -40,12 +40,12 @@ export interface Handler {
    */
   readonly changesRelated?: 'delete' | 'undelete' | undefined
   /**
-   * Whether it may write what refers to other resources, about each of which the authorizer is asked; left
+   * True if it may write what refers to other resources, about each of which the authorizer is asked; left
    * out where it cannot.
    */
   readonly refers?: boolean | undefined
   /**
-   * Whether the authorizer may be asked what the caller may list: where filters and orders name relations,
+   * True if the authorizer may be asked what the caller may list: where filters and orders name relations,
    * and where a deleted row may have a new key. Left out where nothing asks.
    */
   readonly asksLists?: boolean | undefined
@@ -186,7 +186,7 @@ type RestrictedFunction = (
 /** What a marked function was made of, if it names its repository. */
 export const restrictedToOf = (handler: object): RestrictedTo | undefined => restrictedTo.get(handler)
 
-/** Whether the function says itself what it supports. */
+/** True if the function says itself what it supports. */
 export const isMarked = (fn: object): boolean => marked.has(fn) || comparing.has(fn) || restricting.has(fn)
 
 /** Your function as a handler; it may return a plain object in the shape of the message. */

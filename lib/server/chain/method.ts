@@ -35,7 +35,7 @@ export interface Method {
   readonly desc: DescMethod
   /** gRPC full method name, `/package.Service/Method`. */
   readonly path: string
-  /** Whether the client or the server streams. */
+  /** True if the client or the server streams. */
   readonly isStreaming: boolean
   readonly clientStreams: boolean
   readonly updateMask: Reader<readonly string[]> | undefined

@@ -25,7 +25,7 @@ export const namedErrors = (subject: RequestSubject | undefined): Named | undefi
 
 type Said = (name: string, error: unknown, keys: readonly string[]) => string
 
-/** Whether the fields of a conflict are those of a key. */
+/** True if the fields of a conflict are those of a key. */
 export const isKeyTaken = ({ fields, excludesKey }: ErrConflict, keys: readonly string[]): boolean =>
   !excludesKey && keys.length > 0 && fields.every((field) => keys.includes(field))
 

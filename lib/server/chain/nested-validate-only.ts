@@ -42,7 +42,7 @@ const wayOf = (field: DescField, service: DescService): Way[] => {
   return [{ field, message, isFlagged: flagOf(message, service) }]
 }
 
-/** Whether the message is a request with the flag, or can hold one. */
+/** True if the message is a request with the flag, or can hold one. */
 const leads = (desc: DescMessage, service: DescService, seen: Set<DescMessage>): boolean => {
   if (seen.has(desc)) return false
   seen.add(desc)

@@ -51,7 +51,7 @@ export interface ReferringWrites {
   /** @param write - with the entities that the request has, before an override or a hook changes them. */
   of(write: { readonly kind: string; readonly named?: () => readonly object[] }): {
     readonly references: ReferenceAccess
-    /** Whether there is a limit to what the rows of the write may be. */
+    /** True if there is a limit to what the rows of the write may be. */
     readonly isLimited: () => Promise<boolean>
   }
 }

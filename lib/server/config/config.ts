@@ -117,7 +117,7 @@ export interface Config {
    */
   readonly slowListMs?: number
   /**
-   * How long the server continues to serve after a shutdown begins and health says NOT_SERVING, in
+   * The time the server continues to serve after a shutdown begins and health says NOT_SERVING, in
    * milliseconds. It gives load balancers time to notice. The 5 seconds of the shutdown begin after it.
    * Default: 0.
    */

@@ -13,10 +13,10 @@ export interface LimitsConfig {
   readonly unauthenticatedBytes?: number
   /** Concurrent calls on one connection of gRPC or HTTP/2; further ones wait at the client. Default 1,000. */
   readonly maxConcurrentStreams?: number
-  /** How long a gRPC connection may be silent before the server pings it. Default 60,000. */
+  /** The time a gRPC connection may be silent before the server pings it. Default 60,000. */
   readonly grpcKeepaliveMs?: number
   /**
-   * How long the client has to respond to the ping before the connection is closed, and to close a connection
+   * The time the client has to respond to the ping before the connection is closed, and to close a connection
    * that has ended. Default 20,000.
    */
   readonly grpcKeepaliveTimeoutMs?: number
@@ -37,7 +37,7 @@ export interface LimitsConfig {
    */
   readonly httpRequestMs?: number
   /**
-   * How long an idle HTTP connection is kept. Default 65,000, longer than common load balancers keep theirs.
+   * The time an idle HTTP connection is kept. Default 65,000, longer than common load balancers keep theirs.
    */
   readonly httpKeepaliveMs?: number
   /** Bytes of request line and headers, on both listeners. Default 16,384. */
@@ -70,7 +70,7 @@ export type ResolvedLimits = Required<LimitsConfig>
 
 interface Limit {
   readonly byDefault: number
-  /** Whether the limit has to be finite. */
+  /** True if the limit has to be finite. */
   readonly isFinite?: boolean
 }
 

@@ -25,9 +25,9 @@ export interface Serving extends Calling {
   readonly forwarded: readonly string[]
   /** Bytes of a body, and of a message after inflation. */
   readonly maxBodyBytes: number
-  /** Whether responses are compressed where the client accepts it. */
+  /** True if responses are compressed where the client accepts it. */
   readonly compress: boolean
-  /** Whether gRPC is served over HTTP/2. */
+  /** True if gRPC is served over HTTP/2. */
   readonly grpc: boolean
 }
 

@@ -43,7 +43,7 @@ export const messageOf = async (
   return decoded(form, bytes)
 }
 
-/** Whether the message of a body has to be inflated. @throws the errors of envelopes. */
+/** True if the message of a body has to be inflated. @throws the errors of envelopes. */
 export const isToInflate = ({ format }: RequestForm, body: Buffer): boolean =>
   format.isEnveloped && isCompressed(onlyMessage(body))
 

@@ -2,7 +2,7 @@
 export interface WireFormat {
   readonly protocol: 'connect' | 'grpc-web' | 'grpc'
   readonly isJson: boolean
-  /** Whether each message is inside of an envelope; a single message of Connect is the whole body. */
+  /** True if each message is inside of an envelope; a single message of Connect is the whole body. */
   readonly isEnveloped: boolean
   readonly contentType: string
 }

@@ -48,7 +48,7 @@ const fixing = new WeakMap<DescMessage, boolean>()
 /** What the package fails to write as JSON. */
 const FAILING: ReadonlySet<string> = new Set([AnySchema.typeName, FieldMaskSchema.typeName])
 
-/** Whether a message of the type is, or can hold, what may have to be changed. */
+/** True if a message of the type is, or can hold, what may have to be changed. */
 function mayFail(desc: DescMessage): boolean {
   const known = fixing.get(desc)
   if (known !== undefined) return known

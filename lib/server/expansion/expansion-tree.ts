@@ -2,9 +2,9 @@ import type { DescField, DescMessage } from '@bufbuild/protobuf'
 import { InvalidArgument } from '../../errors.js'
 import type { ReadableRelation, ReadableRelations } from './readable-relations.js'
 
-/** How many relations one behind the other a path may name. */
+/** The number of relations one behind the other a path may name. */
 export const MAX_EXPANSION_DEPTH = 3
-/** How many relations a mask may name: each is a statement. */
+/** The number of relations a mask may name: each is a statement. */
 export const MAX_EXPANSIONS = 12
 
 /** What is read into messages of one type. */
@@ -18,7 +18,7 @@ export interface Expansion {
 
 type Growing = Map<DescField, { readonly relation: ReadableRelation | undefined; readonly below: Growing }>
 
-/** Whether messages of the type can hold a readable relation anywhere. */
+/** True if messages of the type can hold a readable relation anywhere. */
 export const holdsRelation = (
   desc: DescMessage,
   { byMessage }: Pick<ReadableRelations, 'byMessage'>,

@@ -12,8 +12,8 @@ import { statusOf } from './unary.js'
 const CONTENT_TYPE = /^application\/grpc(?:\+proto)?[\t ]*(?:;.*)?$/
 
 /**
- * How long after the deadline grpc-js ends calls that the chain has not ended, such as one whose request
- * never came.
+ * The time after the deadline at which grpc-js ends calls that the chain has not ended, such as a call whose
+ * request never arrived.
  */
 const BACKSTOP_MS = 100
 

@@ -43,9 +43,9 @@ const RESET_FOLLOWS_MS = 2
 
 /** What a method lets its callers do. */
 export interface ArrivalLimits {
-  /** How long a request may take to come. */
+  /** The time a request may take to come. */
   readonly timeoutMs: number
-  /** How long its client may take nothing of a response, after that. */
+  /** The time its client may take nothing of a response, after that. */
   readonly unreadMs: number
   /** Bytes of a message, before and after inflation. */
   readonly maxMessageBytes: number

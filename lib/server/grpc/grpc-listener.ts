@@ -24,9 +24,9 @@ export interface GrpcParts {
 /** A method as the listener knows it. */
 export interface ServedMethod {
   readonly desc: DescMethod
-  /** How long its request may take to come. */
+  /** The time its request may take to come. */
   readonly timeoutMs: number
-  /** How long its client may take nothing of a response, after that. */
+  /** The time its client may take nothing of a response, after that. */
   readonly unreadMs: number
   /** Bytes of a message of a request, before and after inflation. */
   readonly maxMessageBytes: number

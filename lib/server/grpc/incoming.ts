@@ -99,6 +99,6 @@ const wholeRequest = ({ input }: DescMethod, bytes: Uint8Array, limits: MessageL
 const NOTHING = new Uint8Array()
 const NO_PATHS: readonly string[] = []
 
-/** Whether the caller sends one message, and not a stream of them. */
+/** True if the caller sends one message, and not a stream of them. */
 export const hasOneRequest = ({ methodKind }: DescMethod): boolean =>
   methodKind === 'unary' || methodKind === 'server_streaming'

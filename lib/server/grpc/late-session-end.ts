@@ -11,7 +11,7 @@ type SessionHandler = (
 ) => (session: ServerHttp2Session) => void
 
 const wrapped = new WeakSet<SessionHandler>()
-/** How long the clients of such a server have to close an ended connection, in milliseconds. */
+/** The time the clients of such a server have to close an ended connection, in milliseconds. */
 const late = new WeakMap<ServerOptions, number>()
 
 /**

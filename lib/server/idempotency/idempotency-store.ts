@@ -1,6 +1,6 @@
 import type { RequestContext } from '../../context.js'
 
-/** How long a response is replayed if a store is given no other time. */
+/** The time a response is replayed if a store is given no other time. */
 export const DEFAULT_TTL_MS = 10 * 60_000
 
 /** Two calls with an equal key are the same call (AIP-155). */

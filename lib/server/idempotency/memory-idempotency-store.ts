@@ -13,7 +13,7 @@ import { ENTRY_BYTES, type Held, TenantShares } from '../stores/tenant-shares.js
 
 /** Options of a `MemoryIdempotencyStore`. */
 export interface MemoryIdempotencyOptions {
-  /** How long a response is replayed, in milliseconds. Default 10 minutes. */
+  /** The time a response is replayed, in milliseconds. Default 10 minutes. */
   readonly ttlMs?: number
   /** The most keys of one tenant; beyond it, its oldest responses are dropped. Default 100,000. */
   readonly maxEntries?: number

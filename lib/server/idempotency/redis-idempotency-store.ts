@@ -14,13 +14,13 @@ import {
 export interface RedisClient {
   /** Runs a Lua script. */
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>
-  /** Whether it is connected. A client that is not would keep commands until it is. */
+  /** True if it is connected. A client that is not would keep commands until it is. */
   readonly isReady?: boolean
 }
 
 /** Options of a `RedisIdempotencyStore`. */
 export interface RedisIdempotencyOptions {
-  /** How long a response is replayed, in milliseconds. Default 10 minutes. */
+  /** The time a response is replayed, in milliseconds. Default 10 minutes. */
   readonly ttlMs?: number
   /** The prefix of keys. Default `ashlar:idempotency:`. */
   readonly prefix?: string

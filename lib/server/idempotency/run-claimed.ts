@@ -11,7 +11,7 @@ import { toStored } from './stored-reply.js'
 import type { Claim, IdempotencyStore, StoredReply } from './idempotency-store.js'
 import type { UnrecordedCalls } from './unrecorded-calls.js'
 
-/** How long a claim outlives its process. */
+/** The time a claim outlives its process. */
 export const LEASE_MS = 10_000
 const RENEW_MS = LEASE_MS / 3
 

@@ -21,7 +21,7 @@ import { bytesOf, keyPart, sqlText } from '../../persistence/engines/sql-text.js
 
 /** Options of a `SqlIdempotencyStore`. */
 export interface SqlIdempotencyOptions {
-  /** How long a response is replayed, in milliseconds. Default 10 minutes. */
+  /** The time a response is replayed, in milliseconds. Default 10 minutes. */
   readonly ttlMs?: number
 }
 

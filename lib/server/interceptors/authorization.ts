@@ -172,7 +172,7 @@ interface Asking {
   readonly otherReads: OtherReads
   readonly writesShared: boolean
   readonly rowAccess: RowAccessUse
-  /** Whether a call that is allowed as a whole is restricted all the same: by what the caller may get. */
+  /** True if a call that is allowed as a whole is restricted all the same: by what the caller may get. */
   readonly restrictsAllowed: boolean
   readonly explain: (call: Call, why: string) => void
 }

@@ -3,7 +3,7 @@ import { InvalidArgument } from '../../errors.js'
 import type { Interceptor, Passed } from '../chain/interceptor.js'
 import type { Method } from '../chain/method.js'
 
-/** Whether the call must write nothing. */
+/** True if the call must write nothing. */
 export interface ValidateOnly {
   readonly validateOnly: boolean
 }

@@ -18,7 +18,7 @@ const EARLIEST_MS = 1_000
 /** Fails while a server shuts down, whatever its checks say. */
 const SHUTDOWN: CheckResult = { name: 'shutdown', ok: false }
 
-/** Whether the server can work. The readiness checks set it; `grpc.health.v1` and `/readyz` read it. */
+/** True if the server can work. The readiness checks set it; `grpc.health.v1` and `/readyz` read it. */
 export class HealthState {
   readonly #checks: () => readonly ReadinessCheck[]
   readonly #log: ReadinessLog

@@ -1,7 +1,7 @@
 import { Unavailable } from '../../errors.js'
 import type { Deadline } from '../chain/deadline.js'
 
-/** How long all calls together may take to end by themselves. */
+/** The time all calls together may take to end by themselves. */
 const GRACE_MS = 5_000
 /**
  * The last part of that time. Open calls get a status in it, so that their callers do not just lose the

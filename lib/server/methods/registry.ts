@@ -16,7 +16,7 @@ import type { ListLimits } from './total-size.js'
 export interface ServedStandardMethod<K extends StandardMethod['kind']> {
   readonly desc: DescMethod
   readonly method: StandardMethod & { readonly kind: K }
-  /** Whether a function of the application implements it, or is around it. */
+  /** True if a function of the application implements it, or is around it. */
   readonly isOwn: boolean
   readonly repository: Repository<object>
 }
@@ -95,7 +95,7 @@ export class Registry implements Redaction {
     return all
   }
 
-  /** Whether a message field holds a secret or a credential: by its option, or by a registered resource. */
+  /** True if a message field holds a secret or a credential: by its option, or by a registered resource. */
   isSecret(field: DescField): boolean {
     return this.#secretFields.has(`${field.parent.typeName}.${field.name}`) || isMarkedSecret(field)
   }

@@ -129,12 +129,12 @@ export const rowAccessOf = ({ kind }: StandardMethod): 'reads' | 'writes' =>
   kind === 'get' || kind === 'list' || kind === 'batchGet' ? 'reads' : 'writes'
 
 /**
- * Whether requests of the method can name relations of the resource, or a key that a deleted resource has.
+ * True if requests of the method can name relations of the resource, or a key that a deleted resource has.
  */
 export const asksLists = ({ kind }: StandardMethod, { model }: AnyRepository): boolean =>
   kind === 'list' ? model.relations.length > 0 : kind === 'create' && model.deleteTime !== undefined
 
-/** Whether the method writes what may refer to other resources, or brings back what refers to them. */
+/** True if the method writes what may refer to other resources, or brings back what refers to them. */
 export const refers = ({ kind }: StandardMethod, { model }: AnyRepository): boolean =>
   REFERRING.has(kind) && model.relations.some(isChecked)
 
@@ -145,7 +145,7 @@ const REFERRING: ReadonlySet<StandardMethod['kind']> = new Set([
   'undelete',
 ])
 
-/** Whether the method has one entity whose etag can be compared. */
+/** True if the method has one entity whose etag can be compared. */
 export const comparesEtags = ({ kind }: StandardMethod): boolean => COMPARES_ETAGS.has(kind)
 
 /** The other kinds have no entity to compare, or several. */

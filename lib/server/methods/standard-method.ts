@@ -37,9 +37,9 @@ type StandardShape =
 
 /** What may go with a resource that is deleted or undeleted. */
 interface Deletion {
-  /** Whether what refers to the resource is deleted too (AIP-135); undefined where no request can say so. */
+  /** True if what refers to the resource is deleted too (AIP-135); undefined where no request can say so. */
   readonly force: DescField | undefined
-  /** Whether the work goes on after the response, which is an operation (AIP-151). */
+  /** True if the work goes on after the response, which is an operation (AIP-151). */
   readonly startsOperation: boolean
 }
 
@@ -106,7 +106,7 @@ export const standardMethod = (
   }
 }
 
-/** Whether the request says which resources by their names. An "id" is a key. */
+/** True if the request says which resources by their names. An "id" is a key. */
 const namesIn = (shape: StandardShape): boolean => {
   if ('keys' in shape) return shape.keys.name === 'names'
   return 'key' in shape ? shape.key.name === 'name' : shape.kind === 'update' || shape.kind === 'batchUpdate'

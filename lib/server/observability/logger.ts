@@ -10,7 +10,7 @@ export interface Logger {
   warn(fields: object, message: string): void
   /** Somebody has to look at it. */
   error(fields: object, message: string): void
-  /** Whether records of the level are written; without this method all are. */
+  /** True if records of the level are written; without this method all are. */
   isLevelEnabled?(level: string): boolean
 }
 
@@ -42,7 +42,7 @@ export const jsonLogger = (level: LogLevel = 'info', write: (lines: string) => v
 }
 
 /**
- * Whether every value of the record is plain JSON, as in the record of a call, so that none can hold an
+ * True if every value of the record is plain JSON, as in the record of a call, so that none can hold an
  * error.
  */
 const isFlat = (record: object): boolean => {

@@ -3,7 +3,7 @@ export interface ObservedWorker {
   /** How far it is, for metrics. */
   status?(): Promise<{
     readonly name: string
-    /** Whether this process does the work. */
+    /** True if this process does the work. */
     readonly isLeading: boolean
     /** Events that are still to be done. */
     readonly lag: number

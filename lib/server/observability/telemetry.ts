@@ -46,7 +46,7 @@ export class Telemetry {
   }
 
   /**
-   * Whether anybody registered to hear of spans or metrics; asked each time, for a provider may come late.
+   * True if anybody registered to hear of spans or metrics; asked each time, for a provider may come late.
    */
   get isHeard(): boolean {
     const { trace, propagation, ProxyTracerProvider } = this.#api

@@ -11,7 +11,7 @@ import { ENTRY_BYTES, type Held, TenantShares } from '../stores/tenant-shares.js
 
 /** Options of a `MemoryOperationStore`. */
 export interface MemoryOperationOptions {
-  /** How long an ended operation is kept, in milliseconds. Default 1 hour. */
+  /** The time an ended operation is kept, in milliseconds. Default 1 hour. */
   readonly ttlMs?: number
   /** Bytes of all operations with their metadata and responses, plus 1 KiB for each. Default 64 MiB. */
   readonly maxBytes?: number

@@ -10,7 +10,7 @@ export const newOperationName = (): string => `operations/${newId()}`
 /** A new operation of one principal; those of a principal sort by time, behind those of the tenant. */
 export const newOwnedName = (owner: Principal): string => ownedPrefix(owner) + newId()
 
-/** Whether the operation belongs to one principal. */
+/** True if the operation belongs to one principal. */
 export const isOwned = (name: string): boolean => name.startsWith(OWNED)
 
 /** What the names of a principal's own operations begin with, and those of nobody else, in any tenant. */

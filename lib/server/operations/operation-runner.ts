@@ -23,7 +23,7 @@ import type {
 import { Outages } from '../observability/outages.js'
 import { causeOf, toAshlarError } from '../observability/to-ashlar-error.js'
 
-/** How long a pending operation outlives its process. */
+/** The time a pending operation outlives its process. */
 const LEASE_MS = 15_000
 const RENEW_MS = LEASE_MS / 3
 const PAUSES_MS = [100, 1_000, 5_000]

@@ -31,7 +31,7 @@ export const operationRules: readonly Rule[] = Operations.methods.map(({ name })
   resource: 'operation',
 }))
 
-/** Whether a method starts operations. */
+/** True if a method starts operations. */
 export const startsOperations = ({ output }: DescMethod): boolean =>
   output.typeName === 'google.longrunning.Operation'
 

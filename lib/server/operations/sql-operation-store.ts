@@ -16,7 +16,7 @@ import { bytesOf, keyPart, sqlText } from '../../persistence/engines/sql-text.js
 
 /** Options of a `SqlOperationStore`. */
 export interface SqlOperationOptions {
-  /** How long an ended operation is kept, in milliseconds. Default 1 hour. */
+  /** The time an ended operation is kept, in milliseconds. Default 1 hour. */
   readonly ttlMs?: number
 }
 

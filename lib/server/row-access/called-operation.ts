@@ -42,7 +42,7 @@ export interface Limits {
  * options, twice, or in a transaction. What the override reads or writes besides is not restricted.
  */
 export class CalledOperation implements OperationDecision {
-  /** Whether an operation of the kind was carried out. */
+  /** True if an operation of the kind was carried out. */
   isReached = false
   #isOver = false
 

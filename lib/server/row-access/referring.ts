@@ -57,7 +57,7 @@ export class Referring implements ReferringWrites {
     }
   }
 
-  /** Whether there is a limit to what the rows are. */
+  /** True if there is a limit to what the rows are. */
   async #isLimited(rows: readonly ReferredRow[]): Promise<boolean> {
     for (const row of rows) {
       const { isNone, where, test } = await this.access.refer(row)

@@ -185,7 +185,7 @@ export class RestrictedOperation {
     if (!(await allPass(stored, this.decided.own.test))) throw this.#denied()
   }
 
-  /** Whether rows that were not reached may be told from rows that do not exist. */
+  /** True if rows that were not reached may be told from rows that do not exist. */
   async #missOf(
     keys: readonly unknown[],
     isDeleted: boolean,

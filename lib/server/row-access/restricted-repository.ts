@@ -48,7 +48,7 @@ interface Called {
 
 /** What was decided about a method. */
 interface Found extends Limits {
-  /** Whether the caller may reach a part of what the method is about. */
+  /** True if the caller may reach a part of what the method is about. */
   readonly isLimited: () => Promise<boolean>
 }
 

@@ -4,7 +4,7 @@ import { NO_CODE } from './named-fields.js'
 export interface ExpressionCost {
   /** 0 where it goes through nothing; 2 where it compares all elements with all. */
   readonly degree: number
-  /** Whether characters count as elements do. */
+  /** True if characters count as elements do. */
   readonly splits: boolean
 }
 

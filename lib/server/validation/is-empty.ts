@@ -5,7 +5,7 @@ import { getField } from '../../resource/messages/local-field.js'
 const IMPLICIT = 2
 
 /**
- * Whether a REQUIRED field is missing (AIP-203): an unset message, optional or member of a oneof, an empty
+ * True if a REQUIRED field is missing (AIP-203): an unset message, optional or member of a oneof, an empty
  * string, bytes, list or map, an enum's 0. Undefined for a number or a bool without presence, which cannot be
  * missing.
  */

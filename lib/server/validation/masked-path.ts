@@ -20,7 +20,7 @@ const updateOf = (desc: DescMessage): UpdateRequest | undefined => {
 }
 
 /**
- * Whether the client is asked for what is at the path. Not where an update's mask leaves it out; what a rule
+ * True if the client is asked for what is at the path. Not where an update's mask leaves it out; what a rule
  * says of a whole resource is for whole resources, and an update with a mask writes none. Nor where the
  * server sets what the client did not.
  */

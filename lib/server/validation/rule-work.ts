@@ -86,7 +86,7 @@ export const ruleWork = (
     if (inner !== undefined) inMessage(inner, element as Message)
   }
 
-  /** Whether nothing that is left in elements of the field changes what is said of the message. */
+  /** True if nothing that is left in elements of the field changes what is said of the message. */
   const isOver = ({ inner }: FieldPlan): boolean =>
     tooLarge.length >= MAX_VIOLATIONS || (exceeded !== undefined && inner === undefined)
 

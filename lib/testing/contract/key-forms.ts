@@ -4,7 +4,7 @@ export interface Form {
   readonly textOf: (name: string) => string
   /** What an entity holds that has no key yet. */
   readonly none: '' | undefined
-  /** Whether every repository makes keys of the type. */
+  /** True if every repository makes keys of the type. */
   readonly isMinted: boolean
 }
 

@@ -122,7 +122,7 @@ export class Contract<E extends object> {
     return Array.from(items, (entity) => this.nameOf(entity))
   }
 
-  /** Whether a filter can name the key: a message with a `name` may have no field of it. */
+  /** True if a filter can name the key: a message with a `name` may have no field of it. */
   get filtersByKey(): boolean {
     return this.model.key.proto in this.model.columns
   }
@@ -133,13 +133,13 @@ export class Contract<E extends object> {
     return `${this.model.key.proto} = ${typeof key === 'string' ? JSON.stringify(key) : String(key)}`
   }
 
-  /** Whether every repository mints keys of the type, or the database does. */
+  /** True if every repository mints keys of the type, or the database does. */
   get mintsByItself(): boolean {
     const isFit = (this.model.key.maxLength ?? UUID_LENGTH) >= UUID_LENGTH
     return (this.#form.isMinted && isFit) || this.isCounted
   }
 
-  /** Whether the database mints the keys, and nobody chooses one. */
+  /** True if the database mints the keys, and nobody chooses one. */
   get isCounted(): boolean {
     return this.model.key.isMinted === true
   }
@@ -182,7 +182,7 @@ export class Contract<E extends object> {
     )
   }
 
-  /** Whether the masked fields of an entity have the values of the patch. */
+  /** True if the masked fields of an entity have the values of the patch. */
   isChanged(entity: E): boolean {
     return this.mask.every((proto) => {
       const property = this.model.byProto.get(proto)?.property ?? proto

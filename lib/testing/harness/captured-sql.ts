@@ -3,9 +3,9 @@ import { type SentStatement, watchStatements } from '../../persistence/index.js'
 /** A captured statement. */
 export interface CapturedStatement {
   readonly text: string
-  /** How many values were bound. */
+  /** The number of bound values. */
   readonly parameters: number
-  /** How many calls of repositories it carries. */
+  /** The number of calls of repositories it carries. */
   readonly calls: number
   /** The values, only on request: they are what clients sent. */
   readonly values?: readonly unknown[]

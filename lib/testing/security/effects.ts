@@ -204,7 +204,7 @@ interface Alone {
 }
 
 /**
- * Whether a row of its owner alone changes in the time: then a job of the service does it, or a Create of its
+ * True if a row of its owner alone changes in the time: then a job of the service does it, or a Create of its
  * owner.
  */
 const changesByItself = async (

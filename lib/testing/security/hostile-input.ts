@@ -72,7 +72,7 @@ export const checkHostileInput = async (world: World, subject: Subject, row: Row
   await call('batchGet', { keys: Array.from({ length: 1001 }, (_, n) => `k${n}`) })
 }
 
-/** Whether a key is a number in a row, whatever it is in the message. */
+/** True if a key is a number in a row, whatever it is in the message. */
 const isNumber = ({ repository, key }: Subject): boolean => {
   if (key.scalar !== ScalarType.STRING) return true
   const { keys } = repository?.model ?? {}

@@ -90,7 +90,7 @@ export interface Reach {
   readonly path: string
   readonly desc: Standard['desc']
   readonly isStandard: boolean
-  /** Whether a function of the application implements it alone. */
+  /** True if a function of the application implements it alone. */
   readonly isOwn: boolean
   readonly foreign: Message
   readonly missing: Message

@@ -47,7 +47,7 @@ export const plainRequest =
   (key, n) =>
     valuesOf(desc.input, { keyFor: () => undefined, key, n, text }, 0)
 
-/** Whether a text in the request may be a key, so that the check does not know what it means. */
+/** True if a text in the request may be a key, so that the check does not know what it means. */
 export const mayName = (message: DescMessage, depth = 0): boolean =>
   message.fields.some((field) => {
     if (ALONGSIDE.test(field.name)) return false
@@ -117,7 +117,7 @@ const mapKeys = (
 const valueIn = (field: DescField, making: Making): unknown =>
   Object.values(sampleValue(field, { ...making, secret: '', most: 200 }, 0) as object)[0]
 
-/** Whether generated code holds a text as it is, and not in a message. */
+/** True if generated code holds a text as it is, and not in a message. */
 const isBare = (field: DescField): boolean => field.message === undefined || isUnwrapped(field)
 
 /** A field such as `book_id` takes the last part of a name. */
@@ -138,7 +138,7 @@ const slotsIn = (
 
 const isKeyName = ({ name }: DescField): boolean => /^(id|name)s?$/.test(name)
 
-/** Whether it holds a text, also in a message of its own, or in a map. */
+/** True if it holds a text, also in a message of its own, or in a map. */
 const isText = (field: DescField): boolean =>
   field.scalar === ScalarType.STRING ||
   field.message?.typeName === 'google.protobuf.StringValue' ||
@@ -152,7 +152,7 @@ const NUMBERS: ReadonlySet<ScalarType | undefined> = new Set([
   ...[ScalarType.INT64, ScalarType.UINT64, ScalarType.SINT64, ScalarType.FIXED64, ScalarType.SFIXED64],
 ])
 
-/** Whether a number of that name is a key, and does not count something. */
+/** True if a number of that name is a key, and does not count something. */
 const isOfKey = ({ name }: DescField): boolean => /(^|_)ids?$/.test(name)
 
 const holdsKey = (field: DescField): boolean => isText(field) || isNumber(field)

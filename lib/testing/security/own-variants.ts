@@ -22,7 +22,7 @@ const MOST_NAMES = 5
 /** A method's request with values of its booleans and enums. */
 export interface Varied {
   readonly variant: string
-  /** Whether the values say what the call is about, and not how it is made. */
+  /** True if the values say what the call is about, and not how it is made. */
   readonly isOfItsOwn: boolean
   readonly naming: NamingRequest
 }

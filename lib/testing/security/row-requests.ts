@@ -127,7 +127,7 @@ interface Hidden {
 }
 
 /**
- * Whether a string of the row came back. A copy of another resource's string does not count, nor one that a
+ * True if a string of the row came back. A copy of another resource's string does not count, nor one that a
  * row of the request has as well: whoever may reach that row may see it.
  */
 const holds = ({ madeUp }: World, { response, message: said }: Outcome, { subject, row, shown }: Hidden) => {

@@ -31,7 +31,7 @@ export interface Outcome {
   readonly headers: Headers
   readonly trailers: ReadonlyMap<string, string>
   readonly messages: readonly Message[]
-  /** Whether any part of the response was compressed. */
+  /** True if any part of the response was compressed. */
   readonly wasCompressed: boolean
 }
 

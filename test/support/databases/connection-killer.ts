@@ -3,12 +3,12 @@ import { executorOf } from '../../../lib/persistence/engines/executor-of.js'
 import type { Executor, Lease } from '../../../lib/persistence/engines/executor/executor.js'
 import { column, run } from './statement.js'
 
-/** How often the server is asked whether a connection is gone, 5 ms apart. */
+/** The number of times the server is queried whether a connection is gone, 5 ms apart. */
 const MOST_LOOKS = 1000
 
 /** What became of a run whose connection was to be killed. */
 export interface Killing<T> {
-  /** How many statements were sent, transaction control included. */
+  /** The number of statements that were sent, transaction control included. */
   readonly sent: number
   /** The id of the connection that was killed; undefined where the run had no such statement. */
   readonly killed: string | undefined

@@ -149,12 +149,12 @@ const NAMED: Readonly<Partial<Record<Form, string>>> = {
   'better-sqlite3': 'better-sqlite3',
 }
 
-/** Whether a run asks this subject on the backend. */
+/** True if a run asks this subject on the backend. */
 export const isAskedOn = (backend: string, subject: string): boolean =>
   drilling || ON_FEW[subject]?.[1].includes(backend) !== false || askedBackends()?.includes(backend) === true
 
 /**
- * Whether a run asks this subject, or this part of it, in the form; a subject is asked where a part of it is.
+ * True if a run asks this subject, or this part of it, in the form; a subject is asked where a part of it is.
  */
 export function isAskedIn(form: Form | undefined, subject: string, part?: string): boolean {
   const name = form && NAMED[form]

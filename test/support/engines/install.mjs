@@ -31,7 +31,7 @@ if (existsSync(join(tools, 'package.json')) && !existsSync(join(tools, 'node_mod
     shell: process.platform === 'win32',
   })
 
-/** Whether the engine is there and was built for this Node. */
+/** True if the engine is there and was built for this Node. */
 function loads() {
   for (const name of ['better-sqlite3', '@bufbuild/protoc-gen-es'])
     if (!existsSync(join(folder, 'node_modules', name))) return false

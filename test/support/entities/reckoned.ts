@@ -29,7 +29,7 @@ export class Reckoned {
   readonly #separator = '/'
   @PrimaryColumn() id!: string
   @Column({ length: 100 }) title!: string
-  /** Whether the functions see what is protected. */
+  /** True if the functions see what is protected. */
   @Computed((one: Reckoned) => `${String(one.apiKey)} ${String(one.webhookSecret)}`) note?: string
   @Computed((one: Reckoned) => one.title !== '') active!: boolean
   @Computed((one: Reckoned) => one.labels.length) count!: number

@@ -10,7 +10,7 @@ export interface Packed {
   readonly files: readonly { readonly path: string }[]
 }
 
-/** Whether what npm packs is what the tests run on: they can be compiled to another folder. */
+/** True if what npm packs is what the tests run on: they can be compiled to another folder. */
 export const canPack = basename(compiled) === 'dist'
 
 /** Copies what is compiled already into a folder, and bundles it as `npm publish` does. */

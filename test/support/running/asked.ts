@@ -37,6 +37,6 @@ export const servicesFor = (backends: readonly string[] | undefined): readonly S
     (service) => backends === undefined || backends.some((name) => NEEDS[name]?.includes(service)),
   )
 
-/** Whether this is a run that must not leave anything out. */
+/** True if this is a run that must not leave anything out. */
 export const inCi = (env: NodeJS.ProcessEnv = process.env): boolean =>
   env.CI !== undefined && env.CI !== '' && env.CI !== 'false'

@@ -1,6 +1,6 @@
 import type { FileTime } from './file-result.js'
 
-/** How many files are named, unless all of them are asked for. */
+/** The number of files that are named, unless all of them are asked for. */
 const NAMED = 10
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`

@@ -1,4 +1,4 @@
-/** How long a file took, and how much of that its process and the processes that it started computed. */
+/** The time a file took, and how much of that its process and the processes that it started computed. */
 export interface FileTime {
   readonly file: string
   readonly wallMs: number

@@ -22,7 +22,7 @@ Mocha.reporters.Base.consoleLog = (...values: unknown[]) => void print(`${format
 
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { mocha: Mocha.MochaOptions }
 
-/** How long a test may take. Nothing waits for it but a test that hangs. */
+/** The time a test may take. Nothing waits for it but a test that hangs. */
 const LONGEST_MS = 600_000
 const LONGEST_DRILL_MS = 3_600_000
 

@@ -383,7 +383,7 @@ function program(name: string): string {
   throw new TypeError(`${name} is not installed`)
 }
 
-/** Whether a client of that kind gets a sensible answer, logging in where the protocol knows that. */
+/** True if a client of that kind gets a sensible answer, logging in where the protocol knows that. */
 async function answers(service: Service, url: string): Promise<boolean> {
   try {
     if (service === 'postgres' || service === 'pgbouncer') {

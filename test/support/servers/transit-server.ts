@@ -51,7 +51,7 @@ export class TransitServer {
   /** In place of the engine, until it is undefined again. */
   misbehaviour: Misbehaviour | undefined
   isSealed = false
-  /** Whether policies deny tokens the question about themselves. */
+  /** True if policies deny tokens the question about themselves. */
   deniesLookups = false
   /** Requests still let through before the rate limit answers; undefined for no limit. */
   quota: number | undefined

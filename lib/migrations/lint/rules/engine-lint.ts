@@ -8,7 +8,7 @@ import type { Rule } from './lint-rule.js'
 export interface EngineLint {
   readonly syntax: Syntax
   readonly rules: readonly Rule[]
-  /** Whether the statement begins or ends a transaction in this engine's own syntax. */
+  /** True if the statement begins or ends a transaction in this engine's own syntax. */
   readonly controlsTransaction: (statement: Statement) => boolean
   /** What commits what in a file, as the reason why a file does not say it itself. */
   readonly commits: string
@@ -22,7 +22,7 @@ export interface EngineLint {
   /** The longest name, such as `63 bytes`. */
   readonly longestName: string
   /**
-   * Whether the statement says how it is carried out, so that the server refuses it instead of copying or
+   * True if the statement says how it is carried out, so that the server refuses it instead of copying or
    * locking the table.
    */
   readonly forbidsCopies: (statement: Statement) => boolean

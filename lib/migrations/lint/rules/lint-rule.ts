@@ -37,6 +37,6 @@ export interface Rule {
   readonly bothWays?: true
   /** It is about copying or locking a table, which a statement can forbid: see `EngineLint.forbidsCopies`. */
   readonly ofCopies?: true
-  /** Whether something is wrong, or the values that its sentence needs: see `LINTS`. */
+  /** True if something is wrong, or the values that its sentence needs: see `LINTS`. */
   readonly check: (statement: Statement, file: FileFacts) => Found
 }

@@ -74,7 +74,7 @@ export const REWRITE_RULES: readonly Rule[] = [
   },
 ]
 
-/** Whether a column that is added has a value of its own in each row, so that the table is written anew. */
+/** True if a column that is added has a value of its own in each row, so that the table is written anew. */
 export const isComputedForEachRow = (column: Column): boolean =>
   hasVolatileDefault(column.definition) ||
   isStored(column.definition) ||

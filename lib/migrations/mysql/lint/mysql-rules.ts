@@ -177,7 +177,7 @@ export const forbidsCopies = ({ tokens }: Statement): boolean =>
   setting(tokens, 'ALGORITHM', ['INSTANT']) ||
   (setting(tokens, 'ALGORITHM', ['INPLACE', 'NOCOPY']) && setting(tokens, 'LOCK', ['NONE']))
 
-/** Whether `NAME=VALUE` or `NAME VALUE` has one of `values`, or any value when none are given. */
+/** True if `NAME=VALUE` or `NAME VALUE` has one of `values`, or any value when none are given. */
 export function setting(
   tokens: Statement['tokens'],
   name: string,

@@ -32,7 +32,7 @@ export const postgresLint: EngineLint = {
   primaryKey: 'locks',
 }
 
-/** Whether the body of a DO block ends the transaction that the file runs in. */
+/** True if the body of a DO block ends the transaction that the file runs in. */
 function endsTransaction({ kind, text }: Token): boolean {
   if (kind !== 'string') return false
   const body = /^\$[^$]*\$/.test(text)
@@ -48,7 +48,7 @@ function endsTransaction({ kind, text }: Token): boolean {
 
 const BEFORE_STATEMENT = [';', 'BEGIN', 'THEN', 'ELSE', 'LOOP']
 
-/** Whether a statement about a subscription also works on the other server. */
+/** True if a statement about a subscription also works on the other server. */
 function needsItsOwnTransaction(tokens: readonly Token[]): boolean {
   const cursor = new Cursor(tokens)
   const says = (option: string) => {

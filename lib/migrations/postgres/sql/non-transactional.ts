@@ -47,7 +47,7 @@ export function reindexed({ tokens }: Statement): Reindex | undefined {
   return { what, isConcurrent: isOn(options, 'CONCURRENTLY') || hasWords(cursor.rest, 'CONCURRENTLY') }
 }
 
-/** Whether `VACUUM (FULL)`, `REINDEX (CONCURRENTLY true)` and the like turn `option` on. */
+/** True if `VACUUM (FULL)`, `REINDEX (CONCURRENTLY true)` and the like turn `option` on. */
 export function isOn(options: readonly Token[], option: string): boolean {
   const at = indexOfWords(options, option)
   const value = options[at + 1]

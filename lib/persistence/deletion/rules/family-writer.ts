@@ -28,7 +28,7 @@ export interface RowsAlone<E, C extends RowCall> {
 export interface FamilyRows<C extends RowCall> {
   /** Inside of one transaction. */
   rows(call: C, sources: Sources): StoredRows
-  /** Whether the operation calls a hook of the resource. */
+  /** True if the operation calls a hook of the resource. */
   surround(member: Member, operation: 'update' | 'delete' | 'undelete'): boolean
   /** Undefined where a lock always shows the newest rows. */
   readonly snapshot: Snapshot<C> | undefined
@@ -38,7 +38,7 @@ export interface FamilyRows<C extends RowCall> {
 export interface Snapshot<C extends RowCall> {
   /** Of a transaction that sees what others have committed. */
   readonly settings: BeginOptions
-  /** Whether the transaction of a call does not. */
+  /** True if the transaction of a call does not. */
   isFixed(call: C): Promise<boolean>
 }
 
@@ -140,7 +140,7 @@ const limitsOf = ({ context }: Scope, options: RelatedOptions | undefined) => ({
   access: options?.related,
 })
 
-/** Whether deleting, undeleting or purging a row calls a hook, its own or of what goes with it. */
+/** True if deleting, undeleting or purging a row calls a hook, its own or of what goes with it. */
 const callsHooks = <C extends RowCall>(
   member: Member,
   family: FamilyRows<C>,

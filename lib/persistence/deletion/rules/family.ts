@@ -68,14 +68,14 @@ const togetherWith = ({ children, parents }: Member): readonly Member[] => [
 ]
 
 /**
- * Whether a child goes with its parent and comes back with it: where the relation restricts, `force` makes it
+ * True if a child goes with its parent and comes back with it: where the relation restricts, `force` makes it
  * so.
  */
 const isUndeletedTogether = ({ child, parent, relation }: Edge): boolean =>
   relation.onDelete !== 'set null' && isSoft(child) && isSoft(parent)
 
 /**
- * Whether a child is deleted with its parent. One that cannot be undeleted never goes with a parent that can.
+ * True if a child is deleted with its parent. One that cannot be undeleted never goes with a parent that can.
  */
 export const goesAlong = (
   { child, relation }: Edge,
@@ -84,14 +84,14 @@ export const goesAlong = (
   (relation.onDelete === 'cascade' || (relation.onDelete !== 'set null' && force)) &&
   (!isSoftDelete || isSoft(child))
 
-/** Whether a child that was deleted with its parent comes back with it. */
+/** True if a child that was deleted with its parent comes back with it. */
 export const comesBack = ({ child }: Edge): boolean => child.undeletedBy !== undefined
 
-/** Whether a deleted row stays, and can be undeleted. */
+/** True if a deleted row stays, and can be undeleted. */
 export const isSoft = (of: Member | ResourceModel): boolean =>
   ('model' in of ? of.model : of).deleteTime !== undefined
 
-/** Whether there are events of it, or of what goes with it. */
+/** True if there are events of it, or of what goes with it. */
 export const tellsOf = ({ model, children }: Member, seen: readonly Member[] = []): boolean =>
   model.events !== undefined ||
   children.some(({ child }) => !seen.includes(child) && tellsOf(child, [...seen, child]))

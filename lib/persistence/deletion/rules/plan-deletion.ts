@@ -7,7 +7,7 @@ import { byMember, RowSet, type StoredRow, type StoredRows, type Which } from '.
 export interface PlanOptions {
   /** Deletes children too where the relation restricts. Undefined where the caller cannot ask for it. */
   readonly force: boolean | undefined
-  /** How many rows may be written in all. */
+  /** The number of rows that may be written in all. */
   readonly most: number
   /** The tenant of the caller; undefined where the caller reaches all tenants. */
   readonly tenant: string | undefined
@@ -224,11 +224,11 @@ class Planning {
 /** No limit, as every engine takes it. */
 const MOST_FOUND = 2 ** 31 - 1
 
-/** Whether rows of many tenants may refer to the parent. */
+/** True if rows of many tenants may refer to the parent. */
 const isAcross = ({ child, parent }: Edge): boolean =>
   child.model.tenant !== undefined && parent.model.tenant === undefined
 
-/** Whether the caller may reach all of the rows. */
+/** True if the caller may reach all of the rows. */
 export async function mayReach(
   rows: StoredRows,
   limits: RowLimits,

@@ -5,7 +5,7 @@ import { checkNoneIsLeft } from './what-is-left.js'
 
 /** What one step of a purge has done. */
 export interface PurgeStep {
-  /** How many rows of the resource are gone. */
+  /** The number of rows of the resource that are gone. */
   readonly removed: number
   /** The last expired row that was looked at; undefined at the end. */
   readonly last: StoredRow | undefined
@@ -16,7 +16,7 @@ export interface PurgeOptions {
   readonly tenant: string | undefined
   /** The last row of the step before. */
   readonly after: StoredRow | undefined
-  /** How many expired rows it looks at. */
+  /** The number of expired rows it looks at. */
   readonly chunk: number
   /** Called before the first of them is removed, with the last one; undefined where there is none. */
   readonly onFound?: (last: StoredRow | undefined) => void

@@ -10,7 +10,7 @@ export interface Referring {
   readonly type: string
   /** How many; undefined where the caller is told only that there are some. */
   readonly count: number | undefined
-  /** Whether the caller can ask for `force`, and it would delete them as well. */
+  /** True if the caller can ask for `force`, and it would delete them as well. */
   readonly isForceable: boolean
   /**
    * Where deleted rows count until they are purged: how many of them are deleted; undefined where that is not

@@ -24,7 +24,7 @@ export function relatedQuestions(
 export const undeletedWith = (root: Member): readonly Member[] =>
   root.undeletedBy === undefined ? [] : reached(root, comesBack)
 
-/** Whether the rows may keep their parent: they restrict, or the caller may not delete them. */
+/** True if the rows may keep their parent: they restrict, or the caller may not delete them. */
 const isCounted = ({ relation }: Edge): boolean => relation.onDelete !== 'set null'
 
 /** The children that such references lead to, at any depth. */

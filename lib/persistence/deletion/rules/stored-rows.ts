@@ -65,7 +65,7 @@ export interface StoredRows {
   remove(rows: readonly StoredRow[]): Promise<void>
   /** The same without hooks. */
   purge(rows: readonly StoredRow[]): Promise<void>
-  /** Whether the operation calls a hook of one of the resources. */
+  /** True if the operation calls a hook of one of the resources. */
   callsHooks(operation: 'update' | 'delete' | 'undelete', members: Iterable<Member>): boolean
   /**
    * The rows that have expired, in the order of tenant and key. @param after - the last row of those before.
@@ -88,7 +88,7 @@ export class RowSet {
     for (const row of rows) this.add(row)
   }
 
-  /** Whether it is new. */
+  /** True if it is new. */
   add(row: StoredRow): boolean {
     const known = this.#rows.get(row.member)
     const of = known ?? new Map<string, StoredRow>()

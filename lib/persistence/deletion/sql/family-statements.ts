@@ -28,7 +28,7 @@ export interface RowsAsked {
   readonly state?: 'live' | 'deleted' | 'all' | { readonly deleteId: string }
   readonly where?: FilterNode | undefined
   readonly expired?: { readonly before: Date; readonly after: StoredRow | undefined }
-  /** Whether the row that was deleted last comes first. */
+  /** True if the row that was deleted last comes first. */
   readonly isLatestFirst?: true
 }
 
@@ -146,7 +146,7 @@ export class FamilyStatements {
     return this.member.undeletedBy === 'id' ? [[DELETE_ID_COLUMN, deleteId]] : []
   }
 
-  /** Whether a write begins or ends the deletion of rows. */
+  /** True if a write begins or ends the deletion of rows. */
   #deletes(written: Written): boolean {
     const { deleteTime } = this.member.model
     return deleteTime !== undefined && written.some(([{ column }]) => column === deleteTime.column)
@@ -236,7 +236,7 @@ export class FamilyStatements {
     return this.dialect.quote(column)
   }
 
-  /** How many rows refer to others depends on the tenant. */
+  /** The number of rows that refer to others depends on the tenant. */
   #found(text: string, values: readonly unknown[]): Bound {
     return this.#bound(text, values, plannedByValue)
   }

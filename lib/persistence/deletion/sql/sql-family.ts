@@ -19,7 +19,7 @@ export interface SqlMember {
   readonly rows: Rows<object>
   /** Around a removal by key; undefined where it is not told. */
   readonly events: Pick<EmittingRows<object>, 'purging'> | undefined
-  /** Whether hooks are called around an operation. */
+  /** True if hooks are called around an operation. */
   readonly surround: (operation: 'update' | 'delete' | 'undelete') => boolean
 }
 

@@ -58,7 +58,7 @@ export interface ChangeSql {
   /** The same, of a column of a database. */
   readonly liveText: (column: LiveColumn) => string
   /**
-   * Whether a column of that type can be added with a constant default without a copy, on every server of the
+   * True if a column of that type can be added with a constant default without a copy, on every server of the
    * engine.
    */
   readonly takesDefault: (type: string) => boolean
@@ -68,12 +68,12 @@ export interface ChangeSql {
   readonly emptyValue: (type: string) => string | undefined
   /** An expression that gives each row a text of its own. */
   readonly ownValue: (type: string) => string | undefined
-  /** Whether an index can hold a whole column of that type. */
+  /** True if an index can hold a whole column of that type. */
   readonly takesIndex: (type: string) => boolean
   readonly addIndex: (table: TableName, index: IndexDefinition) => readonly ChangeFile[]
   /** @param index - of plain columns. */
   readonly dropIndex: (table: TableName, index: LiveIndex) => readonly ChangeFile[]
-  /** Whether a foreign key is added without a lock on every row. */
+  /** True if a foreign key is added without a lock on every row. */
   readonly addsForeignKeysInUse: boolean
   readonly addForeignKey: (table: TableName, key: ForeignKeyDefinition) => readonly ChangeFile[]
   readonly dropForeignKey: (table: TableName, key: LiveForeignKey) => readonly ChangeFile[]

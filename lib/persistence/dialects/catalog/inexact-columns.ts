@@ -15,7 +15,7 @@ export interface IdentifyingColumn {
   readonly column: string
   /** The type that it should have. */
   readonly type: string
-  /** Whether one of a type does, by its name in the catalog. Undefined where a collation decides. */
+  /** True if one of a type does, by its name in the catalog. Undefined where a collation decides. */
   readonly isExactAs?: ((type: string) => boolean | undefined) | undefined
   /** How a type, by its name in the catalog, alters values. Then nothing else of the column is compared. */
   readonly alteredBy?: ((type: string) => string | undefined) | undefined

@@ -10,7 +10,7 @@ export interface LiveSchema {
   /** Where the tables are on PostgreSQL; empty on MySQL, where they are in the connection's database. */
   readonly schema: string
   /**
-   * Whether a table is looked for in `schema` alone. Else it is where the connection finds it, as its search
+   * True if a table is looked for in `schema` alone. Else it is where the connection finds it, as its search
    * path says.
    */
   readonly isSchemaNamed?: boolean
@@ -32,7 +32,7 @@ export interface LiveColumn {
   readonly isFallbackCut?: boolean
   /** How the database generates its values, and refuses others; empty where that is no expression. */
   readonly generated: string | undefined
-  /** Whether the database mints the number of a row that has none: identity, sequence, AUTO_INCREMENT. */
+  /** True if the database mints the number of a row that has none: identity, sequence, AUTO_INCREMENT. */
   readonly isMinted?: boolean
   /**
    * The rest of its definition, as a statement repeats it that has to write the whole column: how it is
@@ -57,7 +57,7 @@ export interface LiveForeignKey extends ForeignKeyShape {
 
 export interface LiveCheck {
   readonly name: string
-  /** Whether every row was checked. */
+  /** True if every row was checked. */
   readonly isValid: boolean
 }
 
@@ -142,7 +142,7 @@ export interface Catalog {
    * @param type - in the words of the catalog.
    */
   readonly defaultText: (text: string, type: string) => string
-  /** Whether the column has that default, as far as the catalog shows it. */
+  /** True if the column has that default, as far as the catalog shows it. */
   readonly hasDefault: (live: LiveColumn, wanted: string) => boolean
   /**
    * Collations that compare by code point, case and trailing spaces counting; the first is the one to use.

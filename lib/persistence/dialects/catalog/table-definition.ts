@@ -12,7 +12,7 @@ export interface ColumnDefinition {
   readonly type: string
   /** The type in the words of the catalog. */
   readonly catalogType: string
-  /** Whether it holds text, which is ordered and compared by code point. */
+  /** True if it holds text, which is ordered and compared by code point. */
   readonly isText: boolean
   readonly nullable: boolean
   readonly fallback: string | undefined
@@ -27,9 +27,9 @@ export interface ColumnDefinition {
   readonly filler?: string | undefined
   /** The name that the column had before. */
   readonly renamedFrom?: string | undefined
-  /** Whether only TypeORM knows what it is: a comparison asks whether it is there. */
+  /** True if only TypeORM knows what it is: a comparison asks whether it is there. */
   readonly isInternal?: true
-  /** Whether the database mints its values, integers that count up; it is the primary key. */
+  /** True if the database mints its values, integers that count up; it is the primary key. */
   readonly isMinted?: true
 }
 

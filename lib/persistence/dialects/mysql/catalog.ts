@@ -28,7 +28,7 @@ export const mysqlCatalog = ({ jsonIsText, exactCollations }: MysqlCatalogOption
   changes: mysqlChanges,
 })
 
-/** Whether the server of the MySQL protocol is MariaDB. */
+/** True if the server of the MySQL protocol is MariaDB. */
 export async function isMariadbServer(live: LiveSchema): Promise<boolean> {
   const [row] = await live.rows('SELECT VERSION() AS version')
   return /mariadb/i.test(String(row?.version))
@@ -209,7 +209,7 @@ async function exactDefaults(
 }
 
 /**
- * Whether a catalog may show less of the default than it is: of a float six digits, and an ALTER TABLE of
+ * True if a catalog may show less of the default than it is: of a float six digits, and an ALTER TABLE of
  * another column leaves no more.
  */
 const isCut = ({ type, collated, fallback }: CatalogRow): boolean =>

@@ -27,7 +27,7 @@ export function mysqlConstant(value: string, type: string): string {
   return (as === undefined ? undefined : spelledNumber(value, as)) ?? mysqlLiteral(value)
 }
 
-/** Whether the text of a catalog is one literal or number. */
+/** True if the text of a catalog is one literal or number. */
 export const isConstant = (text: string): boolean => LITERAL.test(text) || NUMBER.test(text)
 
 const LITERAL = /^(?:_utf8mb4)?'((?:[^'\\]|''|\\.)*)'$/s
@@ -55,7 +55,7 @@ const ESCAPED: ReadonlyMap<string, string> = new Map([
 ])
 
 /**
- * Whether a default can be the wanted one, as the catalogs show it: with six digits of a float, and question
+ * True if a default can be the wanted one, as the catalogs show it: with six digits of a float, and question
  * marks for a character beyond U+FFFF.
  */
 export function seemsSameDefault(is: string, wanted: string, type: string): boolean {

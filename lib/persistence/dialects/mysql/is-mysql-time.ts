@@ -4,7 +4,7 @@ import { CLOCK, isDate } from '../values/is-date.js'
 const TIME = new RegExp(`^(\\d{4})-(\\d\\d)-(\\d\\d)(?: ${CLOCK})?$`)
 
 /**
- * Whether a `datetime` or a `date` column can hold and return this text. A writer that is not strict can
+ * True if a `datetime` or a `date` column can hold and return this text. A writer that is not strict can
  * store a month or a day of zero.
  */
 export const isMysqlTime = (text: string): boolean => {

@@ -5,7 +5,7 @@ const TIME = new RegExp(`^(\\d{4,6})-(\\d\\d)-(\\d\\d)(?: ${CLOCK}(?:\\+00)?)?( 
 /** What PostgreSQL can hold, less a year at each end. */
 const [LAST_YEAR, FIRST_YEAR_BC] = [294_275, 4712]
 
-/** Whether a `timestamptz` or a `date` column can hold and return this text. */
+/** True if a `timestamptz` or a `date` column can hold and return this text. */
 export const isPostgresTime = (text: string): boolean => {
   if (text === 'infinity' || text === '-infinity') return true
   const [, digits, month, day, bc] = TIME.exec(text) ?? []

@@ -5,14 +5,14 @@
 const EXCLUSIVE = `
   SELECT * FROM pg_index WHERE indrelid = to_regclass($1) AND (indisunique OR indisexclusion)`
 
-/** Whether an index holds a column: as a key, in an expression, or in its condition. */
+/** True if an index holds a column: as a key, in an expression, or in its condition. */
 const HOLDS = `
   a.attnum = ANY(e.indkey) OR EXISTS (
     SELECT FROM pg_depend
     WHERE classid = 'pg_class'::regclass AND objid = e.indexrelid
       AND refclassid = 'pg_class'::regclass AND refobjid = e.indrelid AND refobjsubid = a.attnum)`
 
-/** Whether a row in which the column is set is not in the index. */
+/** True if a row in which the column is set is not in the index. */
 const LEAVES = `
   e.indexprs IS NULL AND a.attnum <> ALL(e.indkey)
   AND pg_get_expr(e.indpred, e.indrelid) = format('(%I IS NULL)', a.attname)`

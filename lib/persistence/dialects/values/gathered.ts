@@ -40,7 +40,7 @@ interface Gathering {
   readonly kinds: KindsSql
   readonly all: (element: string) => string
   readonly array: (elements: readonly string[]) => string
-  /** How many bytes a text has. */
+  /** The number of bytes a text has. */
   readonly bytes: (text: string) => string
 }
 

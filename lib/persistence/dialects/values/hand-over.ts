@@ -23,6 +23,6 @@ export interface HandOver {
 /** What a page keeps for the statements behind it in the same round trip. */
 export interface KeptOfPage {
   readonly columns: readonly Field[]
-  /** Whether the last of them returns its rows, where they are gathered. */
+  /** True if the last of them returns its rows, where they are gathered. */
   readonly text: boolean
 }

@@ -5,12 +5,12 @@ import type { WriteText } from './tag-sql.js'
  * words. What another writer stored in another shape is as if it were not there, and never an error.
  */
 export interface JsonSql {
-  /** Whether the field has a value; may be unknown where it has none. */
+  /** True if the field has a value; may be unknown where it has none. */
   readonly isSet: (column: string, keys: readonly string[]) => string
-  /** Whether a message is there; the column's own without keys. */
+  /** True if a message is there; the column's own without keys. */
   readonly isObject: (column: string, keys: readonly string[]) => string
   /** A number or a boolean as a field inside of it gives it. */
   readonly literal: (value: number | boolean) => string
-  /** Whether a list holds a scalar; never NULL. */
+  /** True if a list holds a scalar; never NULL. */
   readonly holds: (column: string, value: string | number | boolean, write: WriteText) => string
 }

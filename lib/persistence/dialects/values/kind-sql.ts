@@ -25,7 +25,7 @@ export interface ManagedOtherwise {
 export interface Numbered {
   readonly number: string
   readonly text: string
-  /** Whether the number is not the value. Then all of the page are texts. */
+  /** True if the number is not the value. Then all of the page are texts. */
   readonly isInexact: string
 }
 
@@ -39,14 +39,14 @@ export interface KindSql {
   readonly type: (field: Facets) => string
   /** The same in the words of the catalog, where they differ. */
   readonly catalogType?: (field: Facets) => string
-  /** Whether such a column has a collation. */
+  /** True if such a column has a collation. */
   readonly isText: boolean
   /** The type of an array of values. Undefined where a value cannot be an array. */
   readonly arrayType?: (field: Facets) => string
-  /** Whether a column of that type, as the catalog names it, gives back each value as it was written. */
+  /** True if a column of that type, as the catalog names it, gives back each value as it was written. */
   readonly keeps: (field: Facets, type: string) => boolean
   /**
-   * Whether a column of that type, as the catalog names it, compares values of a key exactly, and takes all
+   * True if a column of that type, as the catalog names it, compares values of a key exactly, and takes all
    * of them. Undefined where a collation says it.
    */
   readonly exactAs?: (field: Facets, type: string) => boolean | undefined
@@ -106,7 +106,7 @@ export interface KindSql {
    */
   readonly managed?: (options: Readonly<Record<string, unknown>>) => ManagedOtherwise | undefined
 
-  /** How many bytes a value has. Undefined for as many as its text. */
+  /** The number of bytes a value has. Undefined for as many as its text. */
   readonly byteLength?: (column: string) => string
 
   /** The zero value as a constant, where it is no number, boolean or text. */
@@ -127,7 +127,7 @@ export interface KindSql {
   readonly exact?: (stored: unknown, value: unknown) => unknown
   /** The first and the last value of a column that are read as this time, which is cut to the millisecond. */
   readonly millisecond?: (time: Date) => readonly [first: BoundValue, last: BoundValue]
-  /** Whether a column can hold this, which is not written by us. Undefined where it holds nothing else. */
+  /** True if a column can hold this, which is not written by us. Undefined where it holds nothing else. */
   readonly holds?: (value: string | number) => boolean
 }
 

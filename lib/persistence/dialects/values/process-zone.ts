@@ -1,4 +1,4 @@
-/** Whether the zone of this process is UTC, or one that never differs from it. */
+/** True if the zone of this process is UTC, or one that never differs from it. */
 export const isProcessInUtc = (): boolean =>
   [0, 6].every((month) => new Date(2026, month).getTimezoneOffset() === 0)
 

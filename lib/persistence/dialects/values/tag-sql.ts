@@ -5,7 +5,7 @@ export type WriteText = (text: string) => string
 export interface TagSql {
   /** The value of one tag, as text; NULL where there is none. */
   readonly value: (column: string, key: string, write: WriteText) => string
-  /** Whether the tags have the key; never NULL. @param nullable - whether the column may be. */
+  /** True if the tags have the key; never NULL. @param nullable - whether the column may be. */
   readonly has: (column: string, key: string, write: WriteText, nullable: boolean) => string
   /** A tag's value as `=` and `<` compare it: by code point, trailing spaces counting. */
   readonly compared: (value: string) => string

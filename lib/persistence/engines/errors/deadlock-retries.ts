@@ -13,7 +13,7 @@ const RETRYABLE_ERRNOS = new Set<unknown>([1020, 1205, 1213, 3572])
 const LOCKED = new Set<unknown>(['55P03', 1205, 3572])
 
 /**
- * Whether the same work may succeed when it is repeated: after a deadlock, a serialization failure, a lock
+ * True if the same work may succeed when it is repeated: after a deadlock, a serialization failure, a lock
  * timeout or an outdated plan, however the error is wrapped. False when the commit may have succeeded, or the
  * caller is gone.
  */
@@ -41,7 +41,7 @@ export function abortedBy(error: unknown): Aborted {
 }
 
 export interface RetryOptions {
-  /** How often it runs, the first time included. Default: 4. */
+  /** The number of times it runs, the first time included. Default: 4. */
   readonly maxAttempts?: number
   readonly signal?: CallEnd | undefined
 }

@@ -35,7 +35,7 @@ export function resourceError(error: unknown): Unavailable | undefined {
 }
 
 /**
- * Whether it is room that it lacks, which other writes will lack as well. Memory may suffice for any other
+ * True if it is room that it lacks, which other writes will lack as well. Memory may suffice for any other
  * statement.
  */
 export const lacksRoom = (error: unknown): boolean =>

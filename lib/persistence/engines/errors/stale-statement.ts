@@ -13,7 +13,7 @@ export class StaleStatement extends DriverFault {}
 const CODES = new Set<unknown>(['26000', '22003', '22007', '22008', '22P02', '22P03', '42804', '42883'])
 
 /**
- * Whether a prepared statement may succeed when it is prepared again. A returned column with a new type is
+ * True if a prepared statement may succeed when it is prepared again. A returned column with a new type is
  * recognized by the place in PostgreSQL that reports it: its SQLSTATE, feature_not_supported, has many other
  * causes, and its text is in the server's language.
  */

@@ -2,10 +2,10 @@ import type { CallEnd } from '../../../call-end.js'
 import { DriverFault } from '../../../faults/driver-fault.js'
 import { cancellation } from '../errors/cancellation.js'
 
-/** How long a cancelled statement may continue before its connection is cut. */
+/** The time a cancelled statement may continue before its connection is cut. */
 const GRACE_MS = 1000
 
-/** How long after a request the next one follows, at first; then twice as long. */
+/** The time between two requests, at first; then twice as long. */
 const AGAIN_MS = 100
 
 export interface Cancelling {

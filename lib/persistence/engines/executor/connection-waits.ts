@@ -4,7 +4,7 @@ import { cancellation } from '../errors/cancellation.js'
 import { type HeldConnection, holdersAround, type OpenTransaction } from '../../contract/open-transaction.js'
 
 /**
- * How long a caller waits for a connection, and a new connection for the server, whatever a DataSource says.
+ * The time a caller waits for a connection, and a new connection for the server, whatever a DataSource says.
  */
 export const CONNECT_MS = 10_000
 
@@ -57,7 +57,7 @@ export class ConnectionWaits {
     return () => void this.#waits.delete(wait)
   }
 
-  /** Whether a caller might wait for itself: it is inside of a transaction that holds a connection. */
+  /** True if a caller might wait for itself: it is inside of a transaction that holds a connection. */
   get isNeeded(): boolean {
     return holdersAround(this.pool.database).length > 0
   }

@@ -2,12 +2,12 @@ import type { Dialect } from '../../dialects/dialect.js'
 import { driverErrors } from '../errors/driver-errors.js'
 
 /**
- * Whether the database may have ended the transaction because of this error. Later statements would then be
+ * True if the database may have ended the transaction because of this error. Later statements would then be
  * committed one by one, or not at all.
  */
 export const endedTransaction = (dialect: Dialect, error: unknown): boolean =>
   driverErrors(error).some(dialect.endsTransaction)
 
-/** Whether only a query can tell that the transaction was rolled back. */
+/** True if only a query can tell that the transaction was rolled back. */
 export const mayHaveRolledBack = (dialect: Dialect, error: unknown): boolean =>
   driverErrors(error).some(dialect.mayRollBack)

@@ -13,7 +13,7 @@ export interface Statement {
   /** For each placeholder the position of its value, where a value stands in several. */
   readonly positions?: readonly number[]
   /**
-   * How many rows it reads depends on the tenant or on other values, so that the server plans it for the
+   * The rows it reads depend on the tenant or on other values, so that the server plans it for the
    * values of each run: a kept plan would be that of an average tenant. Left out for what finds rows by keys.
    */
   readonly isPlannedByValue?: boolean
@@ -59,7 +59,7 @@ export interface RunOptions {
   readonly signal?: CallEnd
   /** Of the call. Calls that wait for a connection take turns by its tenant. Default: the current one. */
   readonly context?: RequestContext
-  /** How many calls of repositories the statement carries; 1 when left out. */
+  /** The number of calls of repositories the statement carries; 1 when left out. */
   readonly calls?: number
   /**
    * Where the executor `endsReads`: rejects with TooManyBytes while rows arrive that have more bytes than
@@ -82,7 +82,7 @@ export interface BoundStatement {
  */
 export interface Executor {
   readonly dialect: Dialect
-  /** Whether it can end a read whose rows are too large without harm to what follows. */
+  /** True if it can end a read whose rows are too large without harm to what follows. */
   readonly endsReads?: boolean
   run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result>
 }
@@ -120,10 +120,10 @@ export interface PoolUse {
 /** The pool of one DataSource. */
 export interface Database extends Executor {
   readonly dataSource: DataSource
-  /** How many statements can run at the same time. */
+  /** The number of statements that can run at the same time. */
   readonly connections: number
   /**
-   * Whether tables may be on several servers (Citus): a setting of a transaction is not seen on all of them,
+   * True if tables may be on several servers (Citus): a setting of a transaction is not seen on all of them,
    * and a statement for several tenants asks them all. Undefined until a connection was made.
    */
   readonly isDistributed?: boolean | undefined

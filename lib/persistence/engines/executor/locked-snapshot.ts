@@ -9,7 +9,7 @@ export const PLAIN_READ =
   /^\s*SELECT\b(?![^]*(?:\bFOR\s+(?:NO\s+KEY\s+|KEY\s+)?(?:UPDATE|SHARE)\b|\bLOCK\s+IN\s+SHARE\s+MODE\b|\bpg_(?:try_)?advisory|\bset_config\b))/i
 
 /**
- * Whether a transaction has locked rows while it goes on reading what it saw earlier. In repeatable read, a
+ * True if a transaction has locked rows while it goes on reading what it saw earlier. In repeatable read, a
  * read after the lock then misses what the lock has waited for.
  */
 export class LockedSnapshot {

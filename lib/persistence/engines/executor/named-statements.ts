@@ -20,7 +20,7 @@ export class NamedStatements {
   /** @param closing - undefined where none can be closed before its connection. */
   constructor(private readonly closing?: Closing) {}
 
-  /** Whether to prepare this statement: not on its first run, because most filter texts are used once. */
+  /** True to prepare this statement: not on its first run, because most filter texts are used once. */
   isWorthwhile(statement: Statement): boolean {
     const { name } = statement
     if (this.#kept.has(name)) {
@@ -53,7 +53,7 @@ export class NamedStatements {
     this.closing?.close(statement)
   }
 
-  /** Whether to close the connection: a new one starts with none. */
+  /** True to close the connection: a new one starts with none. */
   get isFull(): boolean {
     return this.closing === undefined && this.#kept.size >= MOST
   }

@@ -54,7 +54,7 @@ export class TenantTurns {
     while (this.#next());
   }
 
-  /** Whether the turn of a caller has come. */
+  /** True if the turn of a caller has come. */
   #next(): boolean {
     for (const [tenant, waiters] of this.#waiting) {
       if (!this.takes(tenant)) continue

@@ -12,9 +12,9 @@ const ASKING_MS = 2000
 
 /** What an engine is asked. */
 export interface WriteQuestions {
-  /** Whether the server behind a connection refuses writes. */
+  /** True if the server behind a connection refuses writes. */
   isReadOnly(on: Lease, options: RunOptions): Promise<boolean>
-  /** Whether a rollback takes back all that a statement did; always, where left out. */
+  /** True if a rollback takes back all that a statement did; always, where left out. */
   isUndone?(on: Lease, sent: BoundStatement, options: RunOptions): Promise<boolean>
   /** Commits a write that changes nothing, where an engine may find no room as late as that. */
   commit?(on: Lease, options: RunOptions): Promise<void>
@@ -24,7 +24,7 @@ export interface WriteQuestions {
 const CAN_REPEAT = /^\s*(?:INSERT|UPDATE|DELETE|REPLACE|WITH)\b/i
 
 /**
- * Whether a database responds and accepts writes, as far as known. It is queried only after it could not be
+ * True if a database responds and accepts writes, as far as known. It is queried only after it could not be
  * reached or did not respond to a call in time, and then has to respond, or after it has refused a write, and
  * then has to accept writes.
  */

@@ -303,7 +303,7 @@ const ENDS = /^(?:COMMIT|ROLLBACK)$/
 const IN_TRANSACTION = 1
 
 /**
- * Whether the response to a statement that returns no rows says that a transaction is open; undefined where
+ * True if the response to a statement that returns no rows says that a transaction is open; undefined where
  * it says nothing.
  */
 const statusIn = (header: unknown): number | undefined =>

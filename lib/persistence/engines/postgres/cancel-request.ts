@@ -8,7 +8,7 @@ export interface CancelTarget {
   readonly secretKey: number
 }
 
-/** How long a caller waits for the server to process the request. */
+/** The time a caller waits for the server to process the request. */
 const WAIT_MS = 1000
 
 /**

@@ -55,7 +55,7 @@ export class PostgresQuery {
     return this.#current.statement.text
   }
 
-  /** Whether the server had prepared the statement before to which it responds. */
+  /** True if the server had prepared the statement before to which it responds. */
   get wasPrepared(): boolean {
     return this.#prepared[this.#results.length] === true
   }

@@ -90,7 +90,7 @@ export class SqliteLease {
     return outcome
   }
 
-  /** Whether the connection refuses writes for this caller. */
+  /** True if the connection refuses writes for this caller. */
   get isReadOnly(): boolean {
     return this.#isReadOnly
   }

@@ -1,10 +1,10 @@
 /** What must be known of a statement before it is sent, because `sqlite3` does not report it. */
 export interface SqliteText {
-  /** Whether it returns rows; otherwise it returns how many rows it changed. */
+  /** True if it returns rows; otherwise it returns how many rows it changed. */
   readonly returnsRows: boolean
   /** The number of its placeholders; `sqlite3` binds NULL for a missing value. */
   readonly placeholders: number
-  /** Whether it holds a second statement, which `sqlite3` would silently ignore. */
+  /** True if it holds a second statement, which `sqlite3` would silently ignore. */
   readonly several: boolean
 }
 

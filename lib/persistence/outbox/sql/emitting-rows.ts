@@ -16,7 +16,7 @@ import type { OutboxWriter } from './outbox-writer.js'
 
 /** What a new row and its event may be one statement for. */
 export interface WrittenRows<E> {
-  /** Whether a read gives what is written: of that, an event can be made before the row is there. */
+  /** True if a read gives what is written: of that, an event can be made before the row is there. */
   isKept(): boolean
   /** The entity that a read gives. */
   entityOf(values: Readonly<Values>): E

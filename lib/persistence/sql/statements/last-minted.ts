@@ -16,7 +16,7 @@ function lastMinted({ key, existing }: ResourceModel, { minting }: Dialect): big
   return BigInt(most)
 }
 
-/** Whether only a rollback takes back a number that the key does not hold. */
+/** True if only a rollback takes back a number that the key does not hold. */
 export const mayMintTooMuch = (model: ResourceModel, dialect: Dialect): boolean =>
   lastMinted(model, dialect) !== undefined && dialect.minting.in64Bits === undefined
 

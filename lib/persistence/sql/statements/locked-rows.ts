@@ -34,7 +34,7 @@ export function lockedRows(
   )
 }
 
-/** Whether a row `t` is the one of `l`. */
+/** True if a row `t` is the one of `l`. */
 export function sameRow({ model, dialect }: LockedTable, tenant: boolean): string {
   const equal = (field: Field, value: string) =>
     equalSql(`t.${dialect.quote(field.column)}`, field, value, dialect)

@@ -41,7 +41,7 @@ const CACHED_SHAPES = 1000
 /** How several rows are read. */
 interface BatchGetShape extends Pick<GetOptions, 'lock'> {
   readonly showDeleted?: boolean | undefined
-  /** Whether their bytes are read in place of them. */
+  /** True if their bytes are read in place of them. */
   readonly isMeasured?: boolean
 }
 
@@ -51,7 +51,7 @@ interface BatchGetShape extends Pick<GetOptions, 'lock'> {
  */
 export class Statements {
   readonly #shapes = new BoundedCache<string, Statement>(CACHED_SHAPES, 'statements')
-  /** Whether a write returns the row it wrote. What a trigger changes afterwards is in no RETURNING. */
+  /** True if a write returns the row it wrote. What a trigger changes afterwards is in no RETURNING. */
   readonly canReturn: boolean
   readonly #table: string
   readonly #columns: string

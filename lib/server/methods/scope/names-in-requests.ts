@@ -10,7 +10,7 @@ import { pathsOf } from '../../../resource/messages/http-paths.js'
 import type { Held, ScopeField } from './path-scope.js'
 import { repositoryKey } from './wire-keys.js'
 
-/** Whether `-` may stand for any parent (AIP-159). */
+/** True if `-` may stand for any parent (AIP-159). */
 export type Parents = 'one' | 'any'
 
 /** The entity that a name means. */

@@ -32,7 +32,7 @@ export interface Held {
 export interface ScopeField {
   /** Of the request. */
   readonly name: string
-  /** Whether it is the name of the resource itself. */
+  /** True if it is the name of the resource itself. */
   readonly own: boolean
   /** What the resources have to hold. */
   readonly in: (request: Message) => readonly Held[]
@@ -166,7 +166,7 @@ export const putScope = (
   }
 }
 
-/** Whether the client has set the field: one without presence is not set where it has its zero value. */
+/** True if the client has set the field: one without presence is not set where it has its zero value. */
 const isSetIn = (message: Message, model: ResourceModel, name: string): boolean => {
   const field = model.message && fieldNamed(model.message, name)
   return field === undefined || isFieldSet(message, field)

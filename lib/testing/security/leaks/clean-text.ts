@@ -73,7 +73,7 @@ function textsIn(message: string): string {
 
 interface TableOrColumn {
   readonly name: string
-  /** Whether a sentence may have it that means something else. */
+  /** True if a sentence may have it that means something else. */
   readonly isWord: boolean
 }
 

@@ -77,7 +77,7 @@ export const rowNear = async (
   }
 }
 
-/** Whether a row of the resource can be in one of the others, or refer to it. */
+/** True if a row of the resource can be in one of the others, or refer to it. */
 export const isBelow = (subject: Subject, above: Subject): boolean =>
   (subject.name?.parent !== undefined && subject.name.parent.text === above.name?.pattern) ||
   subject.references.some(({ target, isInName }) => target === above.entity && !isInName)
@@ -107,7 +107,7 @@ export const changeRow = async (
   for (const name of mask) await update([name])
 }
 
-/** Whether the row is gone. */
+/** True if the row is gone. */
 export const removeRow = async (subject: Subject, side: Side, { key }: Row): Promise<boolean> => {
   const { repository } = subject
   if (repository === undefined) return false
@@ -128,7 +128,7 @@ export const storedRow = (subject: Subject, side: Side, key: string): Promise<ob
   )
 }
 
-/** How many rows a tenant has in a repository, also those that are marked as deleted. */
+/** The number of rows a tenant has in a repository, also those that are marked as deleted. */
 export const countRows = ({ repository }: Subject, side: Side): Promise<number> =>
   as(side, async () => repository?.count({ showDeleted: true }) ?? 0)
 

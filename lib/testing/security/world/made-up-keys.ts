@@ -44,7 +44,7 @@ const PARENTS = ['check', '00000000-0000-4000-8000-000000000007', '7', '2030-01-
 export const parentText = (field: Field | undefined): string =>
   PARENTS.find((text) => fitsIn(field, text)) ?? 'check'
 
-/** Whether a repository makes no key of its own, so that somebody chooses it. */
+/** True if a repository makes no key of its own, so that somebody chooses it. */
 export const isChosen = (field: Field): boolean => kindOf(field).key?.takesUuid(field) === false
 
 /** A key as a filter has it, of what the field's property holds. */
@@ -53,7 +53,7 @@ export const literalOf = (field: Field | undefined, text: string): string => {
   return typeof value === 'number' || typeof value === 'bigint' ? text : JSON.stringify(text)
 }
 
-/** Whether a row can have the text there, which is a key or refers to one. */
+/** True if a row can have the text there, which is a key or refers to one. */
 export const fitsIn = (field: Field | undefined, text: string): boolean =>
   field === undefined ||
   kindOf(field).key === undefined ||

@@ -50,15 +50,15 @@ export interface NotChecked {
 
 /** The result of a security check. */
 export interface SecurityReport {
-  /** Whether there is no finding, except accepted ones. */
+  /** True if there is no finding, except accepted ones. */
   readonly passed: boolean
   readonly findings: readonly SecurityFinding[]
   /** The findings that `accept` names. */
   readonly accepted: readonly AcceptedFinding[]
   readonly notChecked: readonly NotChecked[]
-  /** How many methods are served. */
+  /** The number of served methods. */
   readonly methods: number
-  /** How many calls were made. */
+  /** The number of calls that were made. */
   readonly calls: number
 }
 

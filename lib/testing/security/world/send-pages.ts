@@ -7,7 +7,7 @@ import type { Caller, Probe } from './probe.js'
 /** The outcomes of a call and of those for its next pages. */
 export interface Pages {
   readonly outcomes: readonly Outcome[]
-  /** Whether there are more. */
+  /** True if there are more. */
   readonly isCut: boolean
 }
 

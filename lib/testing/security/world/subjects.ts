@@ -27,7 +27,7 @@ export interface Subject {
   readonly name: NamePattern | undefined
   /** The pattern of keys: `notes/*`, or `*` for anything. */
   readonly keyPattern: string
-  /** Whether the database makes the keys, so that nobody chooses one. */
+  /** True if the database makes the keys, so that nobody chooses one. */
   readonly isMinted: boolean
   /** Makes texts for the key, or for the last part of the name. */
   readonly newText: NewText
@@ -58,7 +58,7 @@ export interface Subject {
 export interface Scope {
   /** What it has, as a text, unless the database makes the key of what is above. */
   readonly text: string
-  /** Whether it is the name of the parent. */
+  /** True if it is the name of the parent. */
   readonly isParent: boolean
 }
 

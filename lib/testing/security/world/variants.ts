@@ -22,7 +22,7 @@ import {
 export interface Variant {
   /** Such as `all: true, view: FULL`; empty for the request as it is. */
   readonly name: string
-  /** Whether one of the values says what the call is about, and not how it is made. */
+  /** True if one of the values says what the call is about, and not how it is made. */
   readonly isOfItsOwn: boolean
   readonly of: (request: Message) => Message
 }

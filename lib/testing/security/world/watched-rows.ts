@@ -5,7 +5,7 @@ import { requestFor } from './requests.js'
 import type { Subject } from './subjects.js'
 import type { Row, Side, World } from './world.js'
 
-/** Whether the check can read a row again. */
+/** True if the check can read a row again. */
 export const isReadable = (subject: Subject): boolean =>
   subject.repository !== undefined || subject.of('get') !== undefined
 
@@ -40,7 +40,7 @@ interface Watched<Call> {
   view: string
   /** The calls that name it; undefined if none does. */
   readonly by: Call | undefined
-  /** Whether it was marked as deleted. */
+  /** True if it was marked as deleted. */
   readonly isDeleted: boolean
 }
 

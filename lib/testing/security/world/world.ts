@@ -27,7 +27,7 @@ export interface World {
   readonly a: Side
   readonly b: Side
   readonly samples: Samples
-  /** Whether no row of theirs need be there. */
+  /** True if no row of theirs need be there. */
   readonly areTenantsMadeUp: boolean
   readonly subjects: readonly Subject[]
   /** The value of secret fields. */

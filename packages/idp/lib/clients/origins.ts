@@ -4,14 +4,14 @@ import type { Client } from './client.js'
 const PARTS = /^(https?:\/\/(\[[0-9a-f:.]+\]|[a-z0-9._-]+))(:[1-9]\d{0,4})?((?:[/?].*)?)$/is
 
 /**
- * Whether the address is one that the client has registered, character by character. Another port will do
+ * True if the address is one that the client has registered, character by character. Another port will do
  * where the host is this machine (RFC 8252 section 7.3), because a development server or an edge may have had
  * to take one.
  */
 export const isRegistered = ({ redirectUris }: Client, uri: string): boolean =>
   redirectUris.some((registered) => registered === uri || differsInPort(registered, uri))
 
-/** Whether the address is on an origin of the client. Another port of this machine will do. */
+/** True if the address is on an origin of the client. Another port of this machine will do. */
 export function isOwnOrigin({ redirectUris }: Client, uri: string): boolean {
   if (/[\p{Cc}\\]/u.test(uri) || !URL.canParse(uri)) return false
   const { origin, username, password, protocol } = new URL(uri)

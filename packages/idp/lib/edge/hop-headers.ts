@@ -15,6 +15,6 @@ export function removeHopHeaders(headers: IncomingHttpHeaders): void {
   for (const name of [...OF_A_HOP, ...named]) if (!NEEDED.includes(name)) delete headers[name]
 }
 
-/** Whether the body is coded for this connection in a way that is not undone here. */
+/** True if the body is coded for this connection in a way that is not undone here. */
 export const isCoded = ({ 'transfer-encoding': coding }: IncomingHttpHeaders): boolean =>
   coding !== undefined && coding.trim().toLowerCase() !== 'chunked'

@@ -77,7 +77,7 @@ export class Registry {
     return [...this.#entries.values()].map(({ route }) => route)
   }
 
-  /** Whether a route of the host is registered. */
+  /** True if a route of the host is registered. */
   has(host: string): boolean {
     return this.#ofHost(host).length > 0
   }

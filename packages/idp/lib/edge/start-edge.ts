@@ -121,7 +121,7 @@ function proxyServer(
   return server
 }
 
-/** Whether the server listens now. @throws Error for another reason than a port that is not to be had. */
+/** True if the server listens now. @throws Error for another reason than a port that is not to be had. */
 const listens = (server: Server | TlsServer, port: number, host: string): Promise<boolean> =>
   new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {

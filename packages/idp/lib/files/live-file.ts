@@ -8,7 +8,7 @@ export interface Reading<T> {
   readonly value: T
   /** Why the present text is not in effect, or what of it is left out. */
   readonly problems: readonly string[]
-  /** Whether there was a good text at any time. */
+  /** True if there was a good text at any time. */
   readonly isKnown: boolean
 }
 

@@ -7,7 +7,7 @@ import type { ProviderContext } from './provider-context.js'
 
 type Session = InstanceType<Provider['Session']>
 
-/** Whether it was saved: only then it has an end. */
+/** True if it was saved: only then it has an end. */
 const isKept = ({ exp }: Session): boolean => Number.isFinite(exp)
 
 /** The session of the browser, which the launchpad and the authorization endpoint share. */

@@ -84,7 +84,7 @@ export class Keys {
     return this.#forget()
   }
 
-  /** How long until the next key has been published long enough to sign. */
+  /** The time until the next key has been published long enough to sign. */
   secondsUntilRotation(): number {
     const next = this.#file.keys.find(isNext)
     return next === undefined ? 0 : Math.max(0, next.publishedAt + PUBLISHED_BEFORE - this.now())
