@@ -232,7 +232,9 @@ export interface Repository<T extends object, K = string> {
    */
   readonly carriesDecisions?: boolean
   /** A server asks before it binds its addresses. */
-  startUpCheck?(limits?: { readonly maxTenantConnections?: number }): StartUpFindings | Promise<StartUpFindings>
+  startUpCheck?(limits?: {
+    readonly maxTenantConnections?: number
+  }): StartUpFindings | Promise<StartUpFindings>
   /** Protects the secrets of a call before a transaction begins for it. A server calls it. */
   readonly prepareSecrets?: PrepareSecrets
   /** About which resources `related` can be asked, so that a server knows which permissions there are. */
