@@ -184,7 +184,9 @@ async function begin<T>(
   indexes?: TableIndexes,
 ): Promise<Committed<T>> {
   const options = { ...declared(database.dataSource), ...settings }
-  const lease = await database.lease(context.end === undefined ? { context } : { signal: context.end, context })
+  const lease = await database.lease(
+    context.end === undefined ? { context } : { signal: context.end, context },
+  )
   const snapshot = new LockedSnapshot(database.dialect, options.isolation)
   const parents = { around, parent: undefined, isForgiving, isReadOnly: settings.readOnly === true, indexes }
   const scope = new TransactionScope(
