@@ -26,9 +26,11 @@ const opened = <S extends { clear(): Promise<void>; close(): Promise<void> }>(
 describeOn('many rows', backends, (backend) => {
   describe('of a resource with hooks', () => {
     const subject = opened<HookedSubject>(backend, openHooked)
-    afterEach(() => {
+    const forget = () => {
       for (const event of Object.keys(doing) as (keyof typeof doing)[]) delete doing[event]
-    })
+    }
+    beforeEach(forget)
+    afterEach(forget)
     const make = async (...ids: string[]) => {
       for (const id of ids)
         await subject().tasks.create({ id, title: 'old', code: id, revision: 1, tags: {} })

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { RequestContext } from '../../../lib/context.js'
 import { ConnectionsHeld } from '../../../lib/persistence/engines/executor/connection-waits.js'
-import { inAcme } from '../../conformance/repository/subject.js'
+import { asTenant } from '../../conformance/repository/subject.js'
 import { describeOn, mergers } from '../../support/databases/backends.js'
 import { everyCall, ManyReaders } from './many-readers.js'
 
@@ -26,7 +26,9 @@ describeOn('merged reads of callers that hold a connection', mergers, (backend) 
         await (++arrived === connections ? go() : everybody)
         return detached()
       })
-    const outcomes = await Promise.all(Array.from({ length: connections }, () => inAcme(holding)))
+    // One tenant never holds all connections.
+    const tenants = Array.from({ length: connections }, (_, at) => (at % 2 === 0 ? 'acme' : 'globex'))
+    const outcomes = await Promise.all(tenants.map((tenant) => asTenant(tenant, holding)))
     for (const outcome of outcomes.flat())
       expect(outcome).to.have.property('reason').that.is.instanceOf(ConnectionsHeld)
     expect(await readers.getAll(specimens)).to.have.length(everyCall.length)

@@ -19,7 +19,7 @@ import type { SpecimenOrigin } from './specimen.js'
 export const reckoning: { score?: (() => unknown) | undefined } = {}
 
 /** A specimen of which every kind of field is computed from others. */
-@Resource({ message: SpecimenSchema })
+@Resource({ message: SpecimenSchema, type: 'specimen' })
 @Entity('reckoned')
 @Unique(['code'])
 @TenantScoped()
