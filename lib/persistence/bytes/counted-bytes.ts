@@ -39,7 +39,8 @@ const elementBytesOf = (fields: readonly Field[], entity: Values): number =>
 
 /** The number of entities that fit by the elements of their values. */
 export function fittingElements(model: ResourceModel, entities: readonly object[], maxBytes: number): number {
-  const fields = countedFields(model)
+  const fields = model.entityFields.filter(({ json }) => json !== undefined)
+  if (fields.length === 0) return entities.length
   return fitting(
     entities.map((entity) => elementBytesOf(fields, entity as Values)),
     maxBytes,
