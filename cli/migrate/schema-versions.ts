@@ -109,20 +109,32 @@ const driftOf = ({ differences, expand, contract, fill, byHand }: SchemaChanges)
   ),
 })
 
+/** Compares and writes the versions, as `diff` and `new --entities` do. Throws what both steps throw. */
+export async function writtenVersions(
+  name: string,
+  migrator: Migrator,
+  flags: ComparisonFlags & WritingFlags,
+  command: CommandLine,
+) {
+  const compared = await schemaVersions(name, migrator, flags, command)
+  const { notes, ...written } = await writeVersions(migrator, compared, flags)
+  return { compared, notes, written }
+}
+
+interface WritingFlags extends Pick<ComparisonFlags, 'files' | 'scratch'> {
+  readonly dialect?: string | undefined
+}
+
 /**
  * Writes the versions of a comparison for the engine of the connection string, and says which other engines
  * lack them. They are tried in a scratch database.
  * @throws {Failure} when the connection string is of another engine than `dialect`, when a folder cannot be
  * written, or when a version fails in the scratch database. Then nothing is written.
  */
-export async function writeVersions(
+async function writeVersions(
   migrator: Migrator,
   { dialect, versions, isOfFiles }: SchemaVersions,
-  flags: {
-    readonly files: string
-    readonly dialect?: string | undefined
-    readonly scratch?: string | undefined
-  },
+  flags: WritingFlags,
 ): Promise<NextFiles & { readonly notes: readonly string[] }> {
   if (flags.dialect !== undefined && flags.dialect !== dialect)
     throw new Failure(

@@ -47,7 +47,7 @@ Run --contract when every version of the folder is applied and no process with t
       { DatabaseRun },
       { diffHeading },
       { checkDescription, refuseMissing },
-      { schemaVersions, shownChanges, writeVersions },
+      { shownChanges, writtenVersions },
       view,
     ] = await Promise.all([
       import('../../migrate/database-run.js'),
@@ -59,11 +59,9 @@ Run --contract when every version of the folder is applied and no process with t
     checkDescription(args.name)
     const run = new DatabaseRun(this, { ...flags, mayBegin: true }, { heading: await diffHeading(flags) })
     if (metadata.flags.files?.setFromDefault !== true) refuseMissing(flags.files, run.command)
-    const { compared, notes, written } = await run.change(async (migrator) => {
-      const compared = await schemaVersions(args.name, migrator, flags, run.command)
-      const { notes, ...written } = await writeVersions(migrator, compared, flags)
-      return { compared, notes, written }
-    })
+    const { compared, notes, written } = await run.change((migrator) =>
+      writtenVersions(args.name, migrator, flags, run.command),
+    )
     this.say(view.diffLines({ ...compared, ...written }, flags, run.style))
     if (compared.drift.length > 0) this.endWith('differs')
     this.note([...notes, ...compared.leftovers.map(view.leftoverText)])

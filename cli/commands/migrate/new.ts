@@ -78,24 +78,18 @@ Without --entities the files are empty. With it and a connection string, they ar
       readonly scratch?: string | undefined
     },
   ): Promise<NextFiles & OnDatabase> {
-    const [
-      { DatabaseRun },
-      { diffHeading },
-      { schemaVersions, shownChanges, writeVersions },
-      { diffLines, leftoverText },
-    ] = await Promise.all([
-      import('../../migrate/database-run.js'),
-      import('../../migrate/headings.js'),
-      import('../../migrate/schema-versions.js'),
-      import('../../migrate/views/diff-view.js'),
-    ])
+    const [{ DatabaseRun }, { diffHeading }, { shownChanges, writtenVersions }, { diffLines, leftoverText }] =
+      await Promise.all([
+        import('../../migrate/database-run.js'),
+        import('../../migrate/headings.js'),
+        import('../../migrate/schema-versions.js'),
+        import('../../migrate/views/diff-view.js'),
+      ])
     const how = { ...flags, live: false, contract: false }
     const run = new DatabaseRun(this, { ...flags, mayBegin: true }, { heading: await diffHeading(how) })
-    const { compared, notes, written } = await run.change(async (migrator) => {
-      const compared = await schemaVersions(name, migrator, how, run.command)
-      const { notes, ...written } = await writeVersions(migrator, compared, flags)
-      return { compared, notes, written }
-    })
+    const { compared, notes, written } = await run.change((migrator) =>
+      writtenVersions(name, migrator, how, run.command),
+    )
     this.say(diffLines({ ...compared, ...written }, how, run.style))
     this.note([...notes, ...compared.leftovers.map(leftoverText)])
     const { left, byHand, leftovers, details } = shownChanges(compared)
