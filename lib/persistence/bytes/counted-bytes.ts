@@ -30,16 +30,16 @@ export const elementBytes = (value: unknown): number =>
         0,
       )
 
-/** The same of an entity. */
-export const elementBytesIn = (model: ResourceModel, entity: Values): number =>
-  elementBytesOf(countedFields(model), entity)
+/** The fields whose values may have elements. */
+const nestedFields = ({ entityFields }: ResourceModel): readonly Field[] =>
+  entityFields.filter(({ json }) => json !== undefined)
 
 const elementBytesOf = (fields: readonly Field[], entity: Values): number =>
   fields.reduce((sum, { property }) => sum + elementBytes(entity[property]), 0)
 
 /** The number of entities that fit by the elements of their values. */
 export function fittingElements(model: ResourceModel, entities: readonly object[], maxBytes: number): number {
-  const fields = model.entityFields.filter(({ json }) => json !== undefined)
+  const fields = nestedFields(model)
   if (fields.length === 0) return entities.length
   return fitting(
     entities.map((entity) => elementBytesOf(fields, entity as Values)),
@@ -83,3 +83,9 @@ export const fittingIn = (
     ),
     fittingElements(model, entities, maxBytes),
   )
+
+/** What an entity counts as towards a limit: its bytes, or those of its elements if they are more. */
+export const sizeIn = (model: ResourceModel, entity: object): number => {
+  const values = entity as Values
+  return Math.max(bytesIn(model, values), elementBytesOf(nestedFields(model), values))
+}

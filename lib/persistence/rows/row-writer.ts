@@ -4,7 +4,7 @@ import type { Range } from '../../resource/kinds/kind.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { incrementsIn } from '../../resource/values/increment.js'
 import { checkElements } from '../bytes/check-elements.js'
-import { bytesIn, elementBytesIn } from '../bytes/counted-bytes.js'
+import { sizeIn } from '../bytes/counted-bytes.js'
 import { TooManyBytes } from '../bytes/too-many-bytes.js'
 import { inKeyOrder, isUnconditional, type Patched } from '../contract/batch.js'
 import type { Values } from '../contract/new-entity.js'
@@ -111,8 +111,7 @@ export class RowWriter<E extends object, C extends RowCall> {
     let [bytes, rows] = [0, 0]
     for (const { key, patch, index, ifMatch } of inKeyOrder(patches, keys)) {
       const entity = await this.update(call, { key, scope, ifMatch }, patch)
-      if (maxBytes !== Infinity)
-        bytes += Math.max(bytesIn(model, entity as Values), elementBytesIn(model, entity as Values))
+      if (maxBytes !== Infinity) bytes += sizeIn(model, entity)
       if (bytes > maxBytes && rows > 0) throw new TooManyBytes(maxBytes, rows)
       updated[index] = entity
       rows++

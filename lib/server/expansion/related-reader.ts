@@ -2,10 +2,9 @@ import { create, type Message } from '@bufbuild/protobuf'
 import type { Principal, RequestContext } from '../../context.js'
 import { ErrNotFound, PermissionDenied } from '../../errors.js'
 import { responseTooLarge } from '../../bounds/response-bytes.js'
-import { bytesIn, elementBytesIn } from '../../persistence/bytes/counted-bytes.js'
+import { sizeIn } from '../../persistence/bytes/counted-bytes.js'
 import { TooManyBytes } from '../../persistence/bytes/too-many-bytes.js'
 import { type Filter, hasValue } from '../../persistence/query/filter-template.js'
-import type { ResourceModel } from '../../resource/resource-model.js'
 import { type AuthorizationRequest, type Authorizer } from '../authz/authorizer.js'
 import { type Decision, decisionOf, type Restriction, restrictionOf } from '../authz/decision.js'
 import { type ResourceTemplate, resourceTemplate } from '../authz/resource-template.js'
@@ -83,7 +82,7 @@ export class RelatedReader {
       const decided = { own, readable: () => own, explain: () => {} }
       const within = where === undefined ? repository : new RestrictedRepository(repository, decided, 'reads')
       const rows = await within.batchGet(given, options)
-      const after = before + rows.reduce<number>((sum, row) => sum + sizeOf(model, row), 0)
+      const after = before + rows.reduce<number>((sum, row) => sum + sizeIn(model, row), 0)
       // A single row is read however large it is, but only the first one of the call may be.
       if (before > 0 && after > this.maxResponseBytes) throw responseTooLarge(this.maxResponseBytes)
       this.#bytes.set(call, after)
@@ -142,11 +141,6 @@ export class RelatedReader {
       this.#templates.set(rule, (template = resourceTemplate(rule.resource ?? '', desc.input)))
     return template
   }
-}
-
-const sizeOf = (model: ResourceModel, row: object): number => {
-  const values = row as Readonly<Record<string, unknown>>
-  return Math.max(bytesIn(model, values), elementBytesIn(model, values))
 }
 
 /** Which rows of the keys: by one condition where there is one, else each key by its own. */

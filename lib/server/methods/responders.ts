@@ -11,7 +11,7 @@ import type {
   RelatedOptions,
   Repository,
 } from '../../persistence/contract/repository.js'
-import { bytesIn, elementBytesIn } from '../../persistence/bytes/counted-bytes.js'
+import { sizeIn } from '../../persistence/bytes/counted-bytes.js'
 import { TooManyBytes } from '../../persistence/bytes/too-many-bytes.js'
 import { kindOf } from '../../resource/kinds/kinds.js'
 import { maskReader, requiredIn, stringReader } from '../../resource/messages/field-readers.js'
@@ -252,10 +252,7 @@ const checkRepeated = (model: ResourceModel, entities: readonly object[], maxByt
   let total = 0
   for (const entity of entities) {
     let size = sizes.get(entity)
-    if (size === undefined) {
-      const values = entity as Readonly<Record<string, unknown>>
-      sizes.set(entity, (size = Math.max(bytesIn(model, values), elementBytesIn(model, values))))
-    }
+    if (size === undefined) sizes.set(entity, (size = sizeIn(model, entity)))
     checkResponseBytes((total += size), maxBytes)
   }
 }
