@@ -63,9 +63,12 @@ export function newEntity<E extends object>(
 
 /** @throws InvalidArgument for a field that a new row needs and that nothing has set. */
 export function checkRequired({ required }: Pick<ResourceModel, 'required'>, values: Readonly<Values>): void {
-  for (const { property, proto } of required)
-    if ((values[property] ?? undefined) === undefined) throw new InvalidArgument(proto, 'is required')
+  for (const field of required) if ((values[field.property] ?? undefined) === undefined) throw missing(field)
 }
+
+/** The error of a field that a row needs and that nothing has set. */
+export const missing = ({ proto }: Pick<Field, 'proto'>): InvalidArgument =>
+  new InvalidArgument(proto, 'is required')
 
 /**
  * True if the key of a new entity is not one that the repository makes and nobody else: the caller chose it,

@@ -5,7 +5,7 @@ import type { Patched } from './batch.js'
 import { newEtag } from './new-key.js'
 import { FieldIncrement, Increment } from '../../resource/values/increment.js'
 import { resolveMask } from './update-mask.js'
-import { checkRequired, nowOf, type Sources, type Values, withKeys } from './new-entity.js'
+import { missing, nowOf, type Sources, type Values, withKeys } from './new-entity.js'
 import type { BatchUpdateItem, BatchUpdateOptions, UpdateOptions } from './repository.js'
 import type { Scope } from './scope.js'
 import { protectBatch, protectSecrets, type SecretOptions, type SecretWrite } from './secret-fields.js'
@@ -31,7 +31,7 @@ export async function patchOf(
   for (const field of fields) {
     const value = from[field.property] ?? (model.message === undefined ? undefined : zeroOf(field))
     const by = value instanceof Increment ? Increment.amountOf(value) : undefined
-    if (value === undefined && model.required.includes(field)) checkRequired({ required: [field] }, from)
+    if (value === undefined && model.required.includes(field)) throw missing(field)
     if (by === undefined) checkValue(field, value)
     patch[field.property] = by === undefined ? value : FieldIncrement.of(field, by)
   }

@@ -12,7 +12,7 @@ import type { Scope } from '../contract/scope.js'
 import type { Filter } from '../query/filter-template.js'
 import { MAX_PAGE_SIZE } from '../query/page-size.js'
 import { predicateOf } from '../query/predicate.js'
-import { and } from '../query/query-plan.js'
+import { and, type FilterNode } from '../query/query-plan.js'
 import type { RowCall } from '../rows/row-call.js'
 import { ATTEMPTS, maskOf } from './modify.js'
 import type { Performers, RepositoryCore } from './performers.js'
@@ -76,6 +76,7 @@ function isPlain(model: ResourceModel, patch: object): boolean {
 /** The live rows that a filter names. */
 class ManyRows<E extends object, C extends RowCall, X extends RequestContext> {
   readonly #limit: number
+  readonly #named: FilterNode
 
   /** @throws TypeError for a blank filter, which would name every row, and for an invalid limit. */
   constructor(
@@ -87,11 +88,13 @@ class ManyRows<E extends object, C extends RowCall, X extends RequestContext> {
     const { limit = DEFAULT_LIMIT } = options
     if (!(Number.isSafeInteger(limit) && limit > 0))
       throw new TypeError(`${name}: limit has to be a positive integer, not ${limit}`)
-    if (predicateOf(core.model, filter) === undefined)
+    const named = predicateOf(core.model, filter)
+    if (named === undefined)
       throw new TypeError(
         `${name}: the filter is blank. To name every row, compare the key: filter\`id > ""\``,
       )
     this.#limit = limit
+    this.#named = named
   }
 
   /** Returns undefined if the backend has no such statement. */
@@ -99,13 +102,12 @@ class ManyRows<E extends object, C extends RowCall, X extends RequestContext> {
     kind: 'update' | 'delete',
     valuesOf: (scope: Scope) => Values | Promise<Values>,
   ): Promise<number | undefined> {
-    const { model, backend } = this.core
+    const { backend } = this.core
     const { writeWhere } = backend
     if (writeWhere === undefined) return undefined
     return backend.operations.write(`${kind}Many`, this.options, async (operation) => {
       const { tenant, where } = operation.scope
-      const named = predicateOf(model, this.filter)
-      const reach = { tenant, where: where === undefined ? named : and(named, where) }
+      const reach = { tenant, where: where === undefined ? this.#named : and(this.#named, where) }
       const values = await valuesOf(operation.scope)
       if (incrementsIn(values).length > 0) return undefined
       const write = async (call: C) =>
