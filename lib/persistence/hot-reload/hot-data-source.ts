@@ -152,7 +152,9 @@ export class HotDataSource extends DataSource {
   override async destroy(): Promise<void> {
     await this.#reload?.close()
     this.#reload = undefined
-    await super.destroy()
+    const destroyed = super.destroy()
+    executorOf(this).serveWaiting?.()
+    await destroyed
   }
 
   /**
@@ -192,7 +194,10 @@ export class HotDataSource extends DataSource {
     return HotReload.start(file, this.#start.dsn, {
       debounceMs,
       recheckMs,
-      replace: async (dsn, signal) => this.#driver.pool()?.replace(dsn, signal),
+      replace: async (dsn, signal) => {
+        await this.#driver.pool()?.replace(dsn, signal)
+        executorOf(this).serveWaiting?.()
+      },
       onReload: (event) => this.#tell('reload', event),
       onRejected: (event) => this.#tell('rejected', event),
       onRestored: (dsn) => this.#log('info', { dsn }, 'the file holds the DSN in use again'),

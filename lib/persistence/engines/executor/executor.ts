@@ -131,6 +131,8 @@ export interface Database extends Executor {
   readonly use?: PoolUse
   /** The most connections that calls of one tenant hold; never more than all but one, and at least one. */
   maxTenantConnections?: number
+  /** Lets waiting calls ask the pool, whatever is in use: it moved to another DSN, or it ends. */
+  serveWaiting?(): void
   /** Runs several reads in one round trip; the first failure fails all. Undefined where the engine cannot. */
   runAll?(reads: readonly BoundStatement[], options?: RunOptions): Promise<readonly Result[]>
   /** Waits for a connection. */

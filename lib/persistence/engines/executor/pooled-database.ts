@@ -9,7 +9,7 @@ import { LACKS_RESOURCES } from '../errors/resource-error.js'
 import { checkout } from './checkout.js'
 import { ConnectionsHeld, ConnectionWaits } from './connection-waits.js'
 import type { Database, Lease, PoolUse, Result, RunOptions, Statement } from './executor.js'
-import { NO_TENANT, TenantTurns } from './tenant-turns.js'
+import { type Held, NO_TENANT, TenantTurns } from './tenant-turns.js'
 import { Writability, type WriteQuestions } from './writability.js'
 
 /** A connection of a pool. `signal` is the one of the lease's holder. */
@@ -17,6 +17,8 @@ export interface PooledConnection extends Lease {
   signal: CallEnd | undefined
   /** The tenant of the call that holds it. */
   tenant?: string
+  /** What its turn is given back to. */
+  held?: Held
   /** Called once, when the holder of a lease hands the connection back. */
   onRelease: (() => void) | undefined
 }
@@ -59,6 +61,10 @@ export abstract class PooledDatabase<C extends PooledConnection = PooledConnecti
     this.#turns.maxOfTenant = most
   }
 
+  serveWaiting(): void {
+    this.#turns.renew()
+  }
+
   get use(): PoolUse {
     return this.#use
   }
@@ -83,8 +89,8 @@ export abstract class PooledDatabase<C extends PooledConnection = PooledConnecti
 
   async lease(options?: RunOptions): Promise<Lease> {
     const connection = await this.#taken(options)
-    const { tenant = NO_TENANT } = connection
-    connection.onRelease = () => this.#left(tenant)
+    const { tenant, held } = connection
+    connection.onRelease = () => this.#left(tenant, held)
     connection.signal = options?.signal
     return connection
   }
@@ -93,18 +99,18 @@ export abstract class PooledDatabase<C extends PooledConnection = PooledConnecti
     const tenant = context.system === undefined ? (context.tenant ?? NO_TENANT) : NO_TENANT
     this.#use.waiting++
     try {
-      if (!this.#turns.takes(tenant)) {
-        // A call that holds a connection already must not wait for calls that may wait for it.
-        if (this.waits.isNeeded) this.#turns.take(tenant)
-        else await this.#turn(tenant, signal)
-      }
+      // A call that holds a connection already must not wait for calls that may wait for it.
+      const held =
+        this.#turns.takeFree(tenant) ??
+        (this.waits.isNeeded ? this.#turns.take(tenant) : await this.#turn(tenant, signal))
       try {
         const connection = await this.connect(signal)
         connection.tenant = tenant
+        connection.held = held
         this.#use.used++
         return connection
       } catch (error) {
-        this.#turns.leave(tenant)
+        this.#turns.leave(tenant, held)
         throw error
       }
     } catch (error) {
@@ -127,27 +133,33 @@ export abstract class PooledDatabase<C extends PooledConnection = PooledConnecti
   }
 
   /** Waits until a connection is free for the tenant. */
-  async #turn(tenant: string, signal: CallEnd | undefined): Promise<void> {
+  async #turn(tenant: string, signal: CallEnd | undefined): Promise<Held> {
     let leave: (() => void) | undefined
-    const turn = { release: () => this.#turns.leave(tenant) }
-    const begin = (done: (error: undefined, given: typeof turn) => void) => {
-      leave = this.#turns.wait(tenant, () => done(undefined, turn))
+    interface Turn {
+      readonly held: Held
+      release(): void
     }
-    await checkout(begin, signal, this.waits).catch((error: unknown) => {
+    const begin = (done: (error: undefined, turn: Turn) => void) => {
+      leave = this.#turns.wait(tenant, (held) =>
+        done(undefined, { held, release: () => this.#turns.leave(tenant, held) }),
+      )
+    }
+    const turn = await checkout(begin, signal, this.waits).catch((error: unknown) => {
       leave?.()
       throw error
     })
+    return turn.held
   }
 
   #release(connection: C): void {
-    const { tenant = NO_TENANT } = connection
+    const { tenant, held } = connection
     connection.release()
-    this.#left(tenant)
+    this.#left(tenant, held)
   }
 
-  #left(tenant: string): void {
+  #left(tenant = NO_TENANT, held: Held | undefined): void {
     this.#use.used--
-    this.#turns.leave(tenant)
+    if (held !== undefined) this.#turns.leave(tenant, held)
   }
 
   abstract borrow(runner: QueryRunner): Promise<Lease>

@@ -1,8 +1,14 @@
 /** The calls of no tenant, and those of the system. They may use every connection. */
 export const NO_TENANT = ''
 
+/** The connections in use. */
+export interface Held {
+  all: number
+  readonly byTenant: Map<string, number>
+}
+
 /** Begins when its turn comes. */
-type Waiter = () => void
+type Waiter = (held: Held) => void
 
 /**
  * The connections of a pool, shared among tenants. Tenants whose calls wait take turns, and one tenant uses
@@ -11,26 +17,28 @@ type Waiter = () => void
 export class TenantTurns {
   /** The most connections of one tenant; never more than all but one, and at least one. */
   maxOfTenant = Infinity
-  /** By tenant. */
-  readonly #used = new Map<string, number>()
-  #all = 0
+  #held: Held = { all: 0, byTenant: new Map() }
   /** The tenant whose turn comes next is first. */
   readonly #waiting = new Map<string, Set<Waiter>>()
 
   /** @param size - the most connections of the pool. */
   constructor(private readonly size: () => number) {}
 
-  /** Takes a connection if one is free for the tenant. */
-  takes(tenant: string): boolean {
-    const isFree = this.#all < this.size() && (tenant === NO_TENANT || this.#usedBy(tenant) < this.#most)
-    if (isFree) this.take(tenant)
-    return isFree
+  /**
+   * Takes a connection if one is free for the tenant.
+   * @returns what the connection is given back to.
+   */
+  takeFree(tenant: string): Held | undefined {
+    const isFree =
+      this.#held.all < this.size() && (tenant === NO_TENANT || usedBy(this.#held, tenant) < this.#most)
+    return isFree ? this.take(tenant) : undefined
   }
 
   /** Takes a connection without a turn: for a call that holds another one, which nobody may wait for. */
-  take(tenant: string): void {
-    this.#all++
-    this.#used.set(tenant, this.#usedBy(tenant) + 1)
+  take(tenant: string): Held {
+    this.#held.all++
+    this.#held.byTenant.set(tenant, usedBy(this.#held, tenant) + 1)
+    return this.#held
   }
 
   /**
@@ -46,24 +54,30 @@ export class TenantTurns {
   }
 
   /** Gives a connection back. */
-  leave(tenant: string): void {
-    this.#all--
-    const used = this.#usedBy(tenant) - 1
-    if (used > 0) this.#used.set(tenant, used)
-    else this.#used.delete(tenant)
+  leave(tenant: string, held: Held): void {
+    held.all--
+    const used = usedBy(held, tenant) - 1
+    if (used > 0) held.byTenant.set(tenant, used)
+    else held.byTenant.delete(tenant)
+    while (this.#next());
+  }
+
+  /** Serves waiting calls as if no connection were in use. */
+  renew(): void {
+    this.#held = { all: 0, byTenant: new Map() }
     while (this.#next());
   }
 
   /** True if the turn of a caller has come. */
   #next(): boolean {
     for (const [tenant, waiters] of this.#waiting) {
-      if (!this.takes(tenant)) continue
+      const held = this.takeFree(tenant)
+      if (held === undefined) continue
       const [begin] = waiters
       this.#waiting.delete(tenant)
-      if (begin === undefined) return true
-      waiters.delete(begin)
+      waiters.delete(begin!)
       if (waiters.size > 0) this.#waiting.set(tenant, waiters)
-      begin()
+      begin!(held)
       return true
     }
     return false
@@ -72,8 +86,6 @@ export class TenantTurns {
   get #most(): number {
     return Math.max(1, Math.min(this.maxOfTenant, this.size() - 1))
   }
-
-  #usedBy(tenant: string): number {
-    return this.#used.get(tenant) ?? 0
-  }
 }
+
+const usedBy = ({ byTenant }: Held, tenant: string): number => byTenant.get(tenant) ?? 0
