@@ -25,7 +25,7 @@ const ENGINES = {
       `CREATE FUNCTION doze() RETURNS trigger AS $$ BEGIN PERFORM pg_sleep(60); RETURN NEW; END $$ LANGUAGE plpgsql`,
       `CREATE TRIGGER doze BEFORE INSERT ON widgets FOR EACH ROW WHEN (NEW.display_name = 'slow') EXECUTE FUNCTION doze()`,
     ],
-    busy: `SELECT query AS text FROM pg_stat_activity WHERE datname = current_database() AND state = 'active' AND pid <> pg_backend_pid()`,
+    busy: `SELECT query AS text FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend' AND state = 'active' AND pid <> pg_backend_pid()`,
     lock: ['BEGIN', 'LOCK TABLE widgets IN ACCESS EXCLUSIVE MODE'],
     unlock: 'ROLLBACK',
   },
