@@ -48,7 +48,7 @@ const made = new WeakMap<Database, Promise<void>>()
 
 /** Makes the tables of those who follow the outbox where no migration does. */
 export function prepareLog(database: Database): Promise<void> {
-  if (database.dialect.migration !== undefined) return Promise.resolve()
+  if (database.dialect.ddl.migration !== undefined) return Promise.resolve()
   const known = made.get(database)
   if (known !== undefined) return known
   const making = makeTables(database)

@@ -80,7 +80,7 @@ const statementsFor = (
   database: Database,
 ): Readonly<Record<'mark' | 'find' | 'older' | 'removeOld' | 'removeAll', Statement>> => {
   const { bound, insertNew, later, now, statement, table } = sqlText(database)
-  const [markers, key] = [table('idempotency_markers'), database.dialect.quote('key')]
+  const [markers, key] = [table('idempotency_markers'), database.dialect.text.quote('key')]
   const isOwn = `SUBSTR(${key}, 1, ${bound.integer}) = ?`
   return {
     find: statement(`SELECT 1 AS found FROM ${markers} WHERE ${key} = ?`),

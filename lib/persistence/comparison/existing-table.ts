@@ -187,7 +187,7 @@ function needsNothing(
   one: Difference,
   fieldOf: (name: string) => Field | undefined,
   wrong: ReadonlySet<string>,
-  { kinds }: ComparedDialect,
+  { values: { kinds } }: ComparedDialect,
 ): boolean {
   switch (one.kind) {
     case 'noTable':

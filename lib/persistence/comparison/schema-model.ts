@@ -4,7 +4,6 @@ import type { ResourceModel } from '../../resource/resource-model.js'
 import type { ChangeFile } from '../dialects/catalog/change-sql.js'
 import type { LiveSchema, LiveTable } from '../dialects/catalog/live-table.js'
 import type { TableDefinition } from '../dialects/catalog/table-definition.js'
-import { dialectNamed } from '../dialects/dialect-named.js'
 import { quoteTable } from '../dialects/quote-table.js'
 import { SEARCH_VECTOR, vectorOf } from '../dialects/search-predicate.js'
 import { addForeignKey, createNewTable } from '../schema/create-table.js'
@@ -17,7 +16,7 @@ import { tableMigrations } from '../schema/table-migrations.js'
 import { tableOf } from '../schema/table-of.js'
 import { didYouMean } from '../../text/nearest-names.js'
 import type { TableDifference } from '../../text/table-difference.js'
-import type { ComparedDialect } from './expected-table.js'
+import { comparedDialect, type ComparedDialect } from './expected-table.js'
 import { shownDifference } from './shown-difference.js'
 import { planTable } from './plan-changes.js'
 import type { UnfilledColumn } from './table-plan.js'
@@ -90,7 +89,7 @@ export function schemaModel(entities: Readonly<Record<string, unknown>> | readon
   }
   return {
     make: async (live) => {
-      const dialect = await dialectOf(live)
+      const dialect = await comparedDialect(live)
       const tables = definitions(dialect)
       const made = new Set<string>()
       for (const [at, table] of tables.entries()) {
@@ -102,7 +101,7 @@ export function schemaModel(entities: Readonly<Record<string, unknown>> | readon
       }
       for (const table of tables) {
         const there =
-          table.foreignKeys.length === 0 ? undefined : await dialect.catalog.readTable(live, table)
+          table.foreignKeys.length === 0 ? undefined : await dialect.catalog.live.readTable(live, table)
         for (const key of table.foreignKeys)
           if (
             made.has(tableText(key.target)) &&
@@ -112,9 +111,9 @@ export function schemaModel(entities: Readonly<Record<string, unknown>> | readon
       }
     },
     read: async (live) => {
-      const dialect = await dialectOf(live)
+      const dialect = await comparedDialect(live)
       const tables: (LiveTable | undefined)[] = []
-      for (const table of definitions(dialect)) tables.push(await dialect.catalog.readTable(live, table))
+      for (const table of definitions(dialect)) tables.push(await dialect.catalog.live.readTable(live, table))
       return { dialect, tables }
     },
     kept: ({ dialect, tables }, live) => ({
@@ -186,13 +185,6 @@ export function schemaModel(entities: Readonly<Record<string, unknown>> | readon
   }
 }
 
-async function dialectOf(live: LiveSchema): Promise<ComparedDialect> {
-  const dialect = await dialectNamed(live.dialect).identify(live)
-  const { catalog } = dialect
-  if (catalog === undefined) throw new TypeError(`${dialect.label} has no schema to compare`)
-  return { ...dialect, catalog }
-}
-
 const NOTHING: LiveTable = {
   columns: [],
   primaryKey: [],
@@ -246,7 +238,7 @@ function vectorSql(
   dialect: ComparedDialect,
 ): readonly string[] {
   if (!dialect.can.fullText || search?.strategy !== 'INDEXED') return []
-  const [name, column] = [quoteTable(table, dialect), dialect.quote(SEARCH_VECTOR)]
+  const [name, column] = [quoteTable(table, dialect), dialect.text.quote(SEARCH_VECTOR)]
   return [
     `ALTER TABLE ${name} ADD COLUMN ${column} tsvector GENERATED ALWAYS AS (${vectorOf(search)}) STORED`,
     `CREATE INDEX ON ${name} USING gin (${column})`,

@@ -115,7 +115,7 @@ function columnDifference(
   column: ColumnDefinition,
   live: LiveColumn,
   wanted: LiveColumn,
-  { catalog }: ComparedDialect,
+  { catalog: { live: catalog } }: ComparedDialect,
 ): readonly Difference[] {
   if (column.isInternal === true) return []
   const isMinted = column.isMinted === true && live.isMinted === true

@@ -44,7 +44,7 @@ export async function storedVector(
   live: LiveSchema,
 ): Promise<string | undefined> {
   const source = quoteTable({ name: table.name, schema: table.schema ?? live.schema }, postgres)
-  const column = postgres.quote(SEARCH_VECTOR)
+  const column = postgres.text.quote(SEARCH_VECTOR)
   await live.rows('BEGIN')
   try {
     await live.rows(`CREATE TEMPORARY TABLE ${SCRATCH} (LIKE ${source}) ON COMMIT DROP`)

@@ -48,7 +48,7 @@ export class MergedStatements {
     const calls = this.#calls(sought)
     const owned = tenant === undefined ? ofSomeTenant(this.model, this.dialect, 't.') : ''
     const condition = `${this.#matching(sought)}${owned}${this.#live()}`
-    const number = `k.o AS ${this.dialect.quote(NUMBER)}`
+    const number = `k.o AS ${this.dialect.text.quote(NUMBER)}`
     if (!isFirst)
       return named(`SELECT ${number}, ${columns} FROM ${calls} JOIN ${this.#table} t ON ${condition}`)
     const key = `t.${this.#name(this.model.key)}`
@@ -80,7 +80,7 @@ export class MergedStatements {
       'FOR NO KEY UPDATE SKIP LOCKED'
     const sets = written.map((field, i) => {
       const [name, value] = [this.#name(field), `k.v${asked.length + i}`]
-      return `${name} = ${field === this.model.updateTime ? this.dialect.later(`t.${name}`, value) : value}`
+      return `${name} = ${field === this.model.updateTime ? this.dialect.values.later(`t.${name}`, value) : value}`
     })
     return named(
       `WITH k AS MATERIALIZED (SELECT k.* FROM ${this.#calls([...asked, ...written])} CROSS JOIN LATERAL (${locked}) r) ` +
@@ -138,12 +138,12 @@ export class MergedStatements {
   #selected(fields: readonly Field[], of: string): string {
     return fields
       .map((field) =>
-        this.dialect.kinds[field.kind].selected(`${of}.${this.#name(field)}`, this.#name(field)),
+        this.dialect.values.kinds[field.kind].selected(`${of}.${this.#name(field)}`, this.#name(field)),
       )
       .join(', ')
   }
 
   #name(field: Field): string {
-    return this.dialect.quote(field.column)
+    return this.dialect.text.quote(field.column)
   }
 }

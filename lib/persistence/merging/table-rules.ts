@@ -102,7 +102,7 @@ export class TableRules {
   }
 
   #isExact(field: Field, rules: ColumnRules | undefined): boolean {
-    return rules !== undefined && this.database.dialect.kinds[field.kind].keeps(field, rules.wholeType)
+    return rules !== undefined && this.database.dialect.values.kinds[field.kind].keeps(field, rules.wholeType)
   }
 
   #look(): void {
@@ -121,7 +121,9 @@ export class TableRules {
   }
 
   async #read(): Promise<Facts> {
-    const { merging } = this.database.dialect
+    const {
+      values: { merging },
+    } = this.database.dialect
     if (merging === undefined) return NOBODY
     const { key, tenant } = this.model
     const identity = tenant === undefined ? [key.column] : [key.column, tenant.column]

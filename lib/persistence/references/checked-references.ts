@@ -296,7 +296,7 @@ export class References {
     const statement = this.#statements.getOrSet(`${relation.property} ${lock} ${condition}`, () => {
       let at = 0
       return named(
-        select((field) => this.dialect.kinds[field.kind].placeholder(field, ++at), lock, condition),
+        select((field) => this.dialect.values.kinds[field.kind].placeholder(field, ++at), lock, condition),
       )
     })
     return (await call.on.run(statement, bound, call)).rows.length > 0
@@ -314,7 +314,10 @@ export class References {
 
   #referenceOf(relation: OwningRelation): Reference {
     const target = resourceModel<object>(relation.target())
-    const { quote, rowLock } = this.dialect
+    const {
+      text: { quote },
+      transactions: { rowLock },
+    } = this.dialect
     const isOwned = this.model.tenant !== undefined && target.tenant !== undefined
     const table = quoteTable(tableNameOf(target, this.dialect, this.naming), this.dialect)
     const live = target.deleteTime === undefined ? '' : ` AND ${quote(target.deleteTime.column)} IS NULL`

@@ -46,7 +46,8 @@ export class RowsTogether extends RelatedRows<SqlCall, SearchedTable> {
     const { database } = this
     const runAll = database.runAll?.bind(database)
     const alone = { call, kept: undefined }
-    if (call.on !== database || runAll === undefined || database.dialect.handOver === undefined) return alone
+    if (call.on !== database || runAll === undefined || database.dialect.values.handOver === undefined)
+      return alone
     // What a page keeps is a setting of its server.
     if (database.isDistributed !== false) return alone
     const trees = this.trees(paths, scope)

@@ -81,7 +81,7 @@ async function inexactColumns(
   on: Executor,
   options: RunOptions | undefined,
 ): Promise<readonly Problem[] | undefined> {
-  const inexact = await on.dialect.inexactColumns(
+  const inexact = await on.dialect.catalog.inexactColumns(
     async (text, values) => (await on.run(named(text), values, options)).rows,
     table,
     identifyingColumns(model, on.dialect),

@@ -10,7 +10,7 @@ import type { Dialect } from '../dialects/dialect.js'
  */
 export function fillerOf(field: Field, dialect: Dialect): string | undefined {
   const { role } = field
-  if (role === 'etag') return dialect.literal('0')
+  if (role === 'etag') return dialect.text.literal('0')
   if (role !== 'plain' && role !== 'outputOnly') return undefined
   return constantText(kindOf(field).filler(field), dialect)
 }

@@ -84,7 +84,7 @@ export function* tenantTargets(model: ResourceModel): Generator<ResourceModel> {
  */
 export function foreignKeyProblems(
   model: ResourceModel,
-  { label, exactly, foreignKeys }: Dialect,
+  { label, text: { exactly }, catalog: { foreignKeys } }: Dialect,
 ): readonly Problem[] {
   if (model.existing || foreignKeys?.needsOneCollation !== true) return []
   return model.relations.filter(isOwning).flatMap((relation) => {
@@ -111,7 +111,7 @@ export function foreignKeyProblems(
 export const unmadeForeignKeys = (models: readonly ResourceModel[], dialect: Dialect): readonly Problem[] =>
   models.flatMap((model) => inEntity(model.entity, foreignKeyProblems(model, dialect), true))
 
-const isLoose = ({ collation = '' }: Field, exactly: Dialect['exactly']): boolean =>
+const isLoose = ({ collation = '' }: Field, exactly: Dialect['text']['exactly']): boolean =>
   exactly('', collation) !== ''
 
 /** The columns of the tenant on both sides, where both have one. */

@@ -18,7 +18,9 @@ export function newTable(
   dialect: Dialect,
   added: readonly AddedForeignKey[] = [],
 ): ChangeFile {
-  const { migration } = dialect
+  const {
+    ddl: { migration },
+  } = dialect
   return {
     what: `create_${table.name}`,
     comments: `-- The table of the resource ${type}, as its decorators describe it.\n${migration?.lintComments(table) ?? ''}\n`,
@@ -35,5 +37,5 @@ export function newTable(
 }
 
 /** Statements that make the schema of a table, where its entity names one. */
-export const schemaOf = ({ schema }: TableDefinition, { migration }: Dialect): readonly string[] =>
+export const schemaOf = ({ schema }: TableDefinition, { ddl: { migration } }: Dialect): readonly string[] =>
   schema === undefined ? [] : (migration?.createSchema(schema) ?? [])

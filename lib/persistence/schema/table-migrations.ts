@@ -97,7 +97,9 @@ export function tableMigrations(exports: Readonly<Record<string, unknown>>): rea
           `${name} refers to ${parent.entity.name} of another module: its table has to be there before${parent.tenantInKey || parent.tenant === undefined || model.tenant === undefined ? '' : `, with a unique index on (${parent.tenant.column}, ${parent.key.column})`}`,
       )
     const linked = (dialect: Dialect) => linkedTable(model, graph, dialect, naming)
-    const keys = [postgres, mysql].flatMap((dialect) => dialect.migration?.notes(linked(dialect).table) ?? [])
+    const keys = [postgres, mysql].flatMap(
+      (dialect) => dialect.ddl.migration?.notes(linked(dialect).table) ?? [],
+    )
     const made = forMigrated((dialect) => {
       const { table: one, added } = linked(dialect)
       const { up, down } = versionOf(newTable(model, one, dialect, added))

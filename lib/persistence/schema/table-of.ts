@@ -29,7 +29,7 @@ const DELETE_ID_LENGTH = 36
  * parentheses for a long text.
  */
 function initialOf(field: Field, dialect: Dialect): string | undefined {
-  if (field.isMintedByDatabase === true && field.stored === undefined) return dialect.mintedUuid
+  if (field.isMintedByDatabase === true && field.stored === undefined) return dialect.ddl.mintedUuid
   const constant = field.default?.constant
   if (constant === undefined || field.json !== undefined) return undefined
   const { planValue, isText } = kindOf(field)
@@ -54,7 +54,7 @@ export function tableOf(
   const hasDiscriminator = hasDeleteKey(model, dialect)
   const columns: ColumnDefinition[] = model.fields.map((field) => ({
     name: field.column,
-    ...typedBy(dialect.kinds[field.kind], field),
+    ...typedBy(dialect.values.kinds[field.kind], field),
     nullable: field.nullable || field.nullIsZero === true,
     fallback: undefined,
     initial: initialOf(field, dialect),
@@ -68,14 +68,14 @@ export function tableOf(
   if (hasDiscriminator)
     columns.push({
       name: SOFT_DELETE_KEY,
-      ...typedBy(dialect.kinds[string.name], { maxLength: model.key.maxLength ?? 255 }),
+      ...typedBy(dialect.values.kinds[string.name], { maxLength: model.key.maxLength ?? 255 }),
       nullable: false,
       fallback: `''`,
     })
   if (links.isDeletedTogether)
     columns.push({
       name: DELETE_ID,
-      ...typedBy(dialect.kinds[string.name], { maxLength: DELETE_ID_LENGTH }),
+      ...typedBy(dialect.values.kinds[string.name], { maxLength: DELETE_ID_LENGTH }),
       nullable: true,
       fallback: undefined,
     })
@@ -125,7 +125,7 @@ function uniqueIndexes(
 ): IndexDefinition[] {
   const { partialIndexes } = dialect.can
   const live =
-    model.deleteTime === undefined ? undefined : `${dialect.quote(model.deleteTime.column)} IS NULL`
+    model.deleteTime === undefined ? undefined : `${dialect.text.quote(model.deleteTime.column)} IS NULL`
   const declared = model.uniques.map(({ name, fields }) => {
     const scoped = scopedColumns(fields, scope)
     const columns = [...scoped, ...(hasDeleteKey(model, dialect) ? [SOFT_DELETE_KEY] : [])]

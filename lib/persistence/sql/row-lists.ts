@@ -74,7 +74,7 @@ export class RowLists<E extends object> {
     checkCursor(plan.cursor, plan.terms, this.dialect)
     checkFilter(plan.given, this.dialect)
     const params: unknown[] = []
-    const count = (value: number) => this.dialect.countPlaceholder(params.push(value))
+    const count = (value: number) => this.dialect.values.countPlaceholder(params.push(value))
     const whole = this.#source(plan, tenant, params)
     const asked = options.lock === undefined ? plan.size + 1 : plan.size
     const offset = plan.cursor?.kind === 'offset' ? plan.cursor.offset : 0
@@ -143,12 +143,13 @@ export class RowLists<E extends object> {
     const { size, showDeleted } = plan
     const { selected, row: hydrate } = this.#reading(!showDeleted, tenant !== undefined)
     const text = listText(this.statements, source, selected, tail, lock)
-    const keeping = kept && dialect.handOver?.keeping(kept.columns.map(({ column }) => dialect.quote(column)))
+    const keeping =
+      kept && dialect.values.handOver?.keeping(kept.columns.map(({ column }) => dialect.text.quote(column)))
     const rows = await send(
       this.statements.ofList(
         keeping === undefined
           ? text
-          : `WITH ${dialect.quote(PAGE)} AS MATERIALIZED (${text}) SELECT * FROM ${dialect.quote(PAGE)} WHERE ${keeping}`,
+          : `WITH ${dialect.text.quote(PAGE)} AS MATERIALIZED (${text}) SELECT * FROM ${dialect.text.quote(PAGE)} WHERE ${keeping}`,
         () => listedRows(this.statements, plan, tenant),
       ),
     )
@@ -189,12 +190,12 @@ export class RowLists<E extends object> {
     ]
     const written = () => {
       const { before, after, names } = gathered
-      const own = selected.map(({ column }) => (related?.own ?? '') + dialect.quote(column)).join(', ')
+      const own = selected.map(({ column }) => (related?.own ?? '') + dialect.text.quote(column)).join(', ')
       const keptNames = kept?.columns.map((field) => names[selected.indexOf(field)] as string)
-      const keeping = keptNames && dialect.handOver?.keeping(keptNames)
+      const keeping = keptNames && dialect.values.handOver?.keeping(keptNames)
       const condition = keeping === undefined ? '' : ` WHERE ${keeping}`
       const text = `${before}SELECT ${own} FROM ${from}${tail}${after}${condition}`
-      return kept?.text === true ? (dialect.handOver?.keepingText(0, text) ?? text) : text
+      return kept?.text === true ? (dialect.values.handOver?.keepingText(0, text) ?? text) : text
     }
     const statement = this.statements.ofPage(`${shape.join(' ')}${from}${tail}`, written, () =>
       listedRows(this.statements, plan, tenant),
@@ -223,9 +224,9 @@ export class RowLists<E extends object> {
     let reading = this.#readings.get(key)
     if (reading === undefined) {
       const known = knownHydratorsOf(this.model, this.dialect, isLive, isOwned)
-      const gathered = this.dialect.gathered?.(known.selected, maxBytes)
+      const gathered = this.dialect.values.gathered?.(known.selected, maxBytes)
       const where = (isAlone: boolean) =>
-        this.dialect.gathersPage(known.selected, isAlone) ? gathered : undefined
+        this.dialect.values.gathersPage(known.selected, isAlone) ? gathered : undefined
       this.#readings.set(key, (reading = { ...known, alone: where(true), withRelations: where(false) }))
     }
     return reading
@@ -239,7 +240,7 @@ export class RowLists<E extends object> {
     const text =
       limit === undefined
         ? `SELECT COUNT(*) AS n FROM ${from}`
-        : `SELECT COUNT(*) AS n FROM (SELECT 1 AS one FROM ${from} LIMIT ${this.dialect.countPlaceholder(params.push(limit))}) AS counted`
+        : `SELECT COUNT(*) AS n FROM (SELECT 1 AS one FROM ${from} LIMIT ${this.dialect.values.countPlaceholder(params.push(limit))}) AS counted`
     const [row] = await this.#read(call, this.statements.ofList(text), params)
     return Number(row?.[0])
   }
@@ -300,7 +301,7 @@ export class RowLists<E extends object> {
     const ordered = this.#isOrderedSearch(terms, tenant) &&
       names === undefined &&
       asked !== undefined && {
-        ...{ table: search.table, name: dialect.quote(table.name), search: asked },
+        ...{ table: search.table, name: dialect.text.quote(table.name), search: asked },
         rest: conditions.join(' AND '),
       }
     if (asked !== undefined) conditions.splice(rest, 0, asked)
@@ -309,7 +310,10 @@ export class RowLists<E extends object> {
       from: `${search.table}${joins}${conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`}`,
       order,
       searched: ordered === false ? undefined : { ...ordered, order },
-      related: names && { own: `${dialect.quote(table.name)}.`, sorted: sortedBy(columns, names, dialect) },
+      related: names && {
+        own: `${dialect.text.quote(table.name)}.`,
+        sorted: sortedBy(columns, names, dialect),
+      },
     }
   }
 
@@ -337,7 +341,7 @@ export class RowLists<E extends object> {
     if (search === undefined || term === '') return { table }
     const condition = (values: unknown[]) => searchPredicate(search, type, term, dialect, values)
     if (!isInside) return { table, condition }
-    const name = dialect.quote(statements.table.name)
+    const name = dialect.text.quote(statements.table.name)
     return { table: `(SELECT * FROM ${table} WHERE ${condition(params)}) AS ${name}` }
   }
 }

@@ -130,7 +130,7 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, Finds<E>
   async #checkFormats(call: SqlCall, { key, tenant }: Target): Promise<void> {
     const { model, dialect } = this
     const isShared = model.existing || model.strategy !== undefined
-    const isText = dialect.kinds[model.key.kind].isText && model.key.stored === undefined
+    const isText = dialect.values.kinds[model.key.kind].isText && model.key.stored === undefined
     if (!isShared || !isText || !isUuid(key)) return
     const formats = otherFormatsOf(key)
     const isOfTenant = model.tenantInKey && tenant !== undefined

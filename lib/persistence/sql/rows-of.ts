@@ -47,7 +47,9 @@ export function rowsOf<E extends object>(
   const references = referencesOf(database, model)
   const hooks = new Hooks(model, new EntitySubscribers(dataSource, model))
   const told = ChangeEvents.of(model)
-  const { merging } = dialect
+  const {
+    values: { merging },
+  } = dialect
   const rules = merging && new TableRules(database, model, table, merge === 'off' ? 'tenant' : merge)
   let rows: Rows<E> = store
   let finds: Finds<E> = store

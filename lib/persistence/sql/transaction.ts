@@ -196,7 +196,7 @@ async function begin<T>(
   )
   let isClean = false
   try {
-    for (const statement of database.dialect.begin(options)) await lease.control(statement)
+    for (const statement of database.dialect.transactions.begin(options)) await lease.control(statement)
     try {
       const result = await body(scope)
       await scope.end()

@@ -9,7 +9,7 @@ import { type CheckedEntity, namesIn, NOTHING, together, warning } from './findi
 /** What TypeORM's own manager, with the options of its DataSource, reads and writes otherwise. */
 export function managerFindings({ dataSource, model, dialect }: CheckedEntity): StartUpFindings {
   const options = { ...dataSource.options }
-  const found = model.fields.flatMap(({ kind }) => dialect.kinds[kind].managed?.(options) ?? [])
+  const found = model.fields.flatMap(({ kind }) => dialect.values.kinds[kind].managed?.(options) ?? [])
   const byText = new Map(found.map((one) => [one.what, one.advice]))
   const all = [...byText].map(([what, advice]) =>
     managedOtherwise(model, `TypeORM's own manager ${what}`, `${advice} (${model.entity.name})`),
@@ -23,7 +23,7 @@ export function managerFindings({ dataSource, model, dialect }: CheckedEntity): 
  */
 export function withoutZone(checked: CheckedEntity): Promise<StartUpFindings> | undefined {
   const { model, dialect, table } = checked
-  const asked = dialect.timesWithoutZone
+  const asked = dialect.catalog.timesWithoutZone
   const times = model.fields.filter((field) => kindOf(field).declared.fits(Date, false))
   if (asked === undefined || times.length === 0 || isProcessInUtc()) return undefined
   return namesIn(checked, asked, [quoteTable(table, dialect)]).then((columns) => {

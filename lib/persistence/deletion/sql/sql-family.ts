@@ -65,7 +65,9 @@ export class SqlFamily implements FamilyRows<SqlCall> {
   }
 
   get snapshot(): Snapshot<SqlCall> | undefined {
-    const { isSnapshotFixed } = this.source.dialect
+    const {
+      transactions: { isSnapshotFixed },
+    } = this.source.dialect
     if (isSnapshotFixed === undefined) return undefined
     const statement = named(isSnapshotFixed)
     return {

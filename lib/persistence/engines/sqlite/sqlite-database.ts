@@ -133,7 +133,7 @@ const QUESTIONS: WriteQuestions = {
   async isReadOnly(on, options) {
     const [table] = (await on.run(TABLE, [], options)).rows
     if (table === undefined) return false
-    const nothing = named(`DELETE FROM ${sqlite.quote(String(table[0]))} WHERE 1 = 0`)
+    const nothing = named(`DELETE FROM ${sqlite.text.quote(String(table[0]))} WHERE 1 = 0`)
     return on.run(nothing, [], options).then(
       () => false,
       () => true,

@@ -32,7 +32,7 @@ export class OutboxWriter {
 
   private constructor(private readonly database: Database) {
     this.wake = WakeUp.of(database).wake
-    if (database.dialect.migration === undefined) this.#createTable = named(SQLITE_OUTBOX)
+    if (database.dialect.ddl.migration === undefined) this.#createTable = named(SQLITE_OUTBOX)
   }
 
   /** The same for each database. */

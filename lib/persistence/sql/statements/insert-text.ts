@@ -41,17 +41,17 @@ export function insertText(
   const text = new Placeholders(dialect)
   const [begin, from] = takenFrom(text, parents)
   const { entityFields } = model
-  const names = fields.map((field) => dialect.quote(field.column)).join(', ')
+  const names = fields.map((field) => dialect.text.quote(field.column)).join(', ')
   const values = fields.map((field) => text.bind(field)).join(', ')
   const source = from === '' ? `VALUES (${values})` : `SELECT ${values} FROM ${from}`
-  const row = fields.length === 0 ? dialect.minting.alone : `(${names}) ${source}`
+  const row = fields.length === 0 ? dialect.ddl.minting.alone : `(${names}) ${source}`
   const insert = `INSERT INTO ${table} ${row}`
   const read = newColumns(model, dialect)
   // Whether a parent is missing is told by what it returns, too.
   if (along === undefined)
     return `${begin}${insert}${dialect.can.returning ? ` RETURNING ${select(entityFields, '', read)}` : ''}`
   const event = OUTBOX_TYPES.map((type) => `${text.count()}::${type}`)
-  const inserted = `i AS (${insert} RETURNING ${entityFields.map((field) => dialect.quote(field.column)).join(', ')})`
+  const inserted = `i AS (${insert} RETURNING ${entityFields.map((field) => dialect.text.quote(field.column)).join(', ')})`
   return `${begin === '' ? 'WITH ' : `${begin.trimEnd()}, `}${inserted}, e AS (${along(event, 'i')}) SELECT ${select(entityFields, 'i.', read)} FROM i`
 }
 
@@ -61,7 +61,7 @@ export function mintedText({ model, dialect, table, select }: InsertedTable, isO
   const { entityFields, key, tenant } = model
   const mine =
     isOfTenant && tenant
-      ? ` AND ${equalSql(dialect.quote(tenant.column), tenant, text.bind(tenant), dialect)}`
+      ? ` AND ${equalSql(dialect.text.quote(tenant.column), tenant, text.bind(tenant), dialect)}`
       : ''
-  return `SELECT ${select(entityFields)} FROM ${table} WHERE ${dialect.quote(key.column)} = ${dialect.minting.last ?? ''}${mine}`
+  return `SELECT ${select(entityFields)} FROM ${table} WHERE ${dialect.text.quote(key.column)} = ${dialect.ddl.minting.last ?? ''}${mine}`
 }

@@ -36,7 +36,7 @@ export const listText = (
   lock?: LockClause,
 ): string => {
   const columns = [statements.columns(selected, related?.own), ...(related?.sorted ?? [])].join(', ')
-  return `SELECT ${columns} FROM ${from}${tail}${lock === undefined ? '' : statements.dialect.rowLock(lock)}`
+  return `SELECT ${columns} FROM ${from}${tail}${lock === undefined ? '' : statements.dialect.transactions.rowLock(lock)}`
 }
 
 /** As an entity's own columns are selected, each under a name that no other column has. */
@@ -45,7 +45,7 @@ export const sortedBy = (columns: readonly PlanColumn[], names: RowNames, dialec
     .filter(({ of }) => of !== undefined)
     .map((column, i) => {
       const text = storedSql(column, dialect, names.of(column.of))
-      const name = dialect.quote(`(sorted ${i})`)
-      const selected = dialect.kinds[column.kind].selected(text, name)
+      const name = dialect.text.quote(`(sorted ${i})`)
+      const selected = dialect.values.kinds[column.kind].selected(text, name)
       return selected === text ? `${text} AS ${name}` : selected
     })

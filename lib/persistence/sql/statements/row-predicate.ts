@@ -21,7 +21,7 @@ export function conditionOf(
   { tenant, etag, where }: RowPredicate,
 ): string {
   const { key, tenant: tenantField, etag: etagField } = model
-  const name = ({ column }: Field) => dialect.quote(column)
+  const name = ({ column }: Field) => dialect.text.quote(column)
   const equal = (field: Field) => equalSql(name(field), field, text.bind(field), dialect)
   const parts = [equal(key)]
   if (tenant) parts.push(equal(tenantField as Field))

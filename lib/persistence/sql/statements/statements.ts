@@ -157,7 +157,7 @@ export class Statements {
     return this.#shape(shapeOf('undelete', predicate, fields), () => {
       const text = new Placeholders(this.dialect)
       const sets = fields.map((field) => this.#set(field, text.bind(field)))
-      if (this.#discriminated) sets.push(`${this.dialect.quote(SOFT_DELETE_KEY)} = ''`)
+      if (this.#discriminated) sets.push(`${this.dialect.text.quote(SOFT_DELETE_KEY)} = ''`)
       return `UPDATE ${this.#table} SET ${sets.join(', ')} WHERE ${this.#condition(text, predicate)} AND ${this.#name(this.model.deleteTime as Field)} IS NOT NULL${this.#returning}`
     })
   }
@@ -174,7 +174,7 @@ export class Statements {
     const shape = `batchGet ${count} ${tenant} ${where} ${lock?.lock} ${lock?.wait} ${all} ${isMeasured}`
     return this.#shape(shape, () => {
       const { key, tenant: tenantField } = this.model
-      const array = this.dialect.kinds[key.kind].arrayType?.(key)
+      const array = this.dialect.values.kinds[key.kind].arrayType?.(key)
       const text = new Placeholders(this.dialect)
       const condition = tenant ? `${this.#equal(tenantField as Field, text)} AND ` : ''
       const among =
@@ -205,7 +205,9 @@ export class Statements {
     const columns = fields.map((field) => field.column)
     const once = shared.map((field) => field.column)
     return this.#shape(`batchUpdate ${tenant} ${where} ${columns.join('\0')}\0\0${once.join('\0')}`, () => {
-      const { kinds } = this.dialect
+      const {
+        values: { kinds },
+      } = this.dialect
       const first = fields.length + (tenant ? 3 : 2)
       const sets = [
         ...fields.map((field, i) => this.#set(field, `l.v${i}`, 't.')),
@@ -238,7 +240,7 @@ export class Statements {
    */
   #set(field: Field, value: string, of = ''): string {
     const name = this.#name(field)
-    return `${name} = ${field === this.model.updateTime ? this.dialect.later(`${of}${name}`, value) : value}`
+    return `${name} = ${field === this.model.updateTime ? this.dialect.values.later(`${of}${name}`, value) : value}`
   }
 
   /**
@@ -260,14 +262,14 @@ export class Statements {
       const text = new Placeholders(this.dialect)
       const whose = tenant ? `${this.#equal(owner as Field, text)} AND ` : ''
       const among = Array.from({ length: count }, () => text.bind(key)).join(', ')
-      return `SELECT 1 AS ${this.dialect.quote('(key)')} FROM ${this.#table} WHERE ${whose}${this.#name(key)} IN (${among}) LIMIT 1`
+      return `SELECT 1 AS ${this.dialect.text.quote('(key)')} FROM ${this.#table} WHERE ${whose}${this.#name(key)} IN (${among}) LIMIT 1`
     })
   }
 
   /** A row with the value in a column, of any tenant, deleted rows included. Values: value. */
   has(column: string): Statement {
     return this.#shape(`has ${column}`, () => {
-      return `SELECT 1 AS found FROM ${this.#table} WHERE ${this.dialect.quote(column)} = ${this.dialect.countPlaceholder(1)} LIMIT 1`
+      return `SELECT 1 AS found FROM ${this.#table} WHERE ${this.dialect.text.quote(column)} = ${this.dialect.values.countPlaceholder(1)} LIMIT 1`
     })
   }
 
@@ -324,13 +326,13 @@ export class Statements {
   }
 
   #deleteKey(): string {
-    return `${this.dialect.quote(SOFT_DELETE_KEY)} = ${keyTextSql(this.model.key, this.dialect)}`
+    return `${this.dialect.text.quote(SOFT_DELETE_KEY)} = ${keyTextSql(this.model.key, this.dialect)}`
   }
 
   /** What a SELECT of entities begins with. @param own - what qualifies the columns. */
   columns(selected: readonly Field[], own = '', read: ReadColumn = (_, column) => column): string {
     const one = (field: Field, name: string) =>
-      this.dialect.kinds[field.kind].selected(read(field, own + name), name)
+      this.dialect.values.kinds[field.kind].selected(read(field, own + name), name)
     return selected.map((field) => one(field, this.#name(field))).join(', ')
   }
 
@@ -374,7 +376,7 @@ export class Statements {
   }
 
   #lock(lock: LockClause | undefined): string {
-    return lock === undefined ? '' : this.dialect.rowLock(lock)
+    return lock === undefined ? '' : this.dialect.transactions.rowLock(lock)
   }
 
   #live(): string {
@@ -382,7 +384,7 @@ export class Statements {
   }
 
   #name(field: Field): string {
-    return this.dialect.quote(field.column)
+    return this.dialect.text.quote(field.column)
   }
 
   #shape(key: string, build: () => string, made: (text: string) => Statement = named): Statement {
