@@ -7,17 +7,15 @@ import { TooManyBytes } from './too-many-bytes.js'
  * @param measured - measures the rows and reads what fits. `rows` is how many had arrived within the limit
  * before a read ended; undefined if nothing was read.
  */
-export async function readWithin<T>(
+export function readWithin<T>(
   on: { readonly endsReads?: boolean },
   maxBytes: number,
   read: (maxBytes: number) => Promise<T>,
   measured: (rows?: number) => Promise<T>,
 ): Promise<T> {
   if (on.endsReads !== true) return measured()
-  try {
-    return await read(maxBytes)
-  } catch (error) {
+  return read(maxBytes).catch((error: unknown) => {
     if (error instanceof TooManyBytes) return measured(error.rows)
     throw error
-  }
+  })
 }

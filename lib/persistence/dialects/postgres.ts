@@ -89,7 +89,7 @@ export const postgres: Dialect = {
     lockBeginsSnapshot: `SELECT current_setting('transaction_isolation') = 'repeatable read'`,
     deferredRules: { check: 'SET CONSTRAINTS ALL IMMEDIATE' },
     rowLock: ({ lock, wait }) => ` FOR ${lock.toUpperCase()}${LOCK_WAITS[wait]}`,
-    /** Rolling back to a savepoint reveals an ended transaction, so only errors that end the session count. */
+    /** Rolling back to a savepoint reveals an ended transaction, so only errors that end a session count. */
     endsTransaction: ({ fatal }) => fatal === true,
     mayRollBack: () => false,
   },

@@ -84,14 +84,13 @@ export class RowLists<E extends object> {
     const source = isOrdered ? { ...whole, from: orderedSearch(whole.searched, limit, this.dialect) } : whole
     const tail = ` ORDER BY ${source.order} LIMIT ${limit}${offset > 0 ? ` OFFSET ${count(offset)}` : ''}`
     const valuesOf = (size: number) => (size === asked ? params : params.with(limitAt, size))
-    const read = async (size: number, maxBytes?: number): Promise<PageRows<E>> => {
+    const read = (size: number, maxBytes?: number): Promise<PageRows<E>> => {
       const values = valuesOf(size)
       const on = maxBytes === undefined ? call : { ...call, maxBytes }
       const send = (statement: Statement) => this.#read(on, statement, values)
-      return (
-        (await this.#gathered(send, source, tail, plan, tenant, { ...options, maxBytes })) ??
-        (await this.#rows(send, source, tail, plan, tenant, options))
-      )
+      const rows = () => this.#rows(send, source, tail, plan, tenant, options)
+      const gathered = this.#gathered(send, source, tail, plan, tenant, { ...options, maxBytes })
+      return gathered === undefined ? rows() : gathered.then((page) => page ?? rows())
     }
     const measure = (size: number, isTotal: boolean) => {
       const bytes = rowBytes(this.model, this.dialect, source.related?.own)
@@ -99,14 +98,14 @@ export class RowLists<E extends object> {
       return this.#read(call, this.statements.ofList(text), valuesOf(size))
     }
     const { maxBytes } = options
-    const page =
-      maxBytes === undefined
-        ? await read(asked)
-        : await this.#withinElements(
-            maxBytes,
-            await pageWithin(maxBytes, call.on, asked, read, measure),
-            read,
-          )
+    let page: PageRows<E>
+    if (maxBytes === undefined) page = await read(asked)
+    else {
+      page = await pageWithin(maxBytes, call.on, asked, read, measure)
+      const fitting = fittingElements(this.model, page.items, maxBytes)
+      // The values of the last row of a page are needed for its token, so a shorter page is read again.
+      if (fitting < page.items.length) page = { ...(await read(fitting)), isCut: true }
+    }
     const { items, stored, joined } = page
     const last = items.at(-1)
     const more = last !== undefined && (page.isCut === true || page.read === asked)
@@ -119,16 +118,6 @@ export class RowLists<E extends object> {
           )
         : '',
     }
-  }
-
-  /** The last row of a page is read with it, so that a shorter page is read again. */
-  async #withinElements(
-    maxBytes: number,
-    page: PageRows<E>,
-    read: (size: number) => Promise<PageRows<E>>,
-  ): Promise<PageRows<E>> {
-    const count = fittingElements(this.model, page.items, maxBytes)
-    return count === page.items.length ? page : { ...(await read(count)), isCut: true }
   }
 
   async #rows(
@@ -165,14 +154,14 @@ export class RowLists<E extends object> {
   }
 
   /** As one text. Undefined where the rows cannot come so, or not for less. */
-  async #gathered(
+  #gathered(
     send: (statement: Statement) => Promise<readonly Row[]>,
     { from, related }: ListSource,
     tail: string,
     plan: ListPlan,
     tenant: string | undefined,
     { kept, lock, maxBytes }: PageOptions,
-  ): Promise<PageRows<E> | undefined> {
+  ): Promise<PageRows<E> | undefined> | undefined {
     const { dialect } = this
     const { size, showDeleted } = plan
     if (lock !== undefined || (related?.sorted.length ?? 0) > 0) return undefined
@@ -200,17 +189,18 @@ export class RowLists<E extends object> {
     const statement = this.statements.ofPage(`${shape.join(' ')}${from}${tail}`, written, () =>
       listedRows(this.statements, plan, tenant),
     )
-    const [row] = await send(statement)
-    if (typeof row?.[0] !== 'string') return undefined
-    const values = columnsIn(row[0], selected.length)
-    const read = values[0]?.length ?? 0
-    const count = Math.min(read, size)
-    return {
-      items: columns(values, count, this.#ownerOf(tenant)),
-      read,
-      stored: (field) => values[selected.indexOf(field)]?.[count - 1] ?? null,
-      joined: [],
-    }
+    return send(statement).then(([row]) => {
+      if (typeof row?.[0] !== 'string') return undefined
+      const values = columnsIn(row[0], selected.length)
+      const read = values[0]?.length ?? 0
+      const count = Math.min(read, size)
+      return {
+        items: columns(values, count, this.#ownerOf(tenant)),
+        read,
+        stored: (field) => values[selected.indexOf(field)]?.[count - 1] ?? null,
+        joined: [],
+      }
+    })
   }
 
   /** What the entities of a tenant hold of it. */
@@ -264,11 +254,13 @@ export class RowLists<E extends object> {
     return specs
   }
 
-  async #read(call: SqlCall, statement: Statement, params: unknown[]): Promise<readonly Row[]> {
-    const { rows } = await call.on.run(statement, params, call).catch((error) => {
-      throw explainMissingVector(error, this.model.type)
-    })
-    return rows
+  #read(call: SqlCall, statement: Statement, params: unknown[]): Promise<readonly Row[]> {
+    return call.on.run(statement, params, call).then(
+      ({ rows }) => rows,
+      (error) => {
+        throw explainMissingVector(error, this.model.type)
+      },
+    )
   }
 
   /** Appends its values to `params`. @param plan - of a list, or of a count, which has no order. */

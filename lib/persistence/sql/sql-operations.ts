@@ -77,10 +77,12 @@ export class SqlOperations implements Operations<SqlCall> {
    * waited.
    */
   #fresh<T>(read: (call: JoinedCall) => Promise<T>): (call: JoinedCall) => Promise<T> {
-    return async (call) => {
+    const { type } = this.parts.model
+    return (call) => {
       const { on } = call
-      if (on instanceof TransactionScope) await on.connection.snapshot.check(on, this.parts.model.type, call)
-      return read(call)
+      return on instanceof TransactionScope
+        ? on.connection.snapshot.check(on, type, call).then(() => read(call))
+        : read(call)
     }
   }
 

@@ -70,16 +70,16 @@ export class TenantTurns {
 
   /** True if the turn of a caller has come. */
   #next(): boolean {
-    for (const [tenant, waiters] of this.#waiting) {
-      const held = this.takeFree(tenant)
-      if (held === undefined) continue
-      const [begin] = waiters
-      this.#waiting.delete(tenant)
-      waiters.delete(begin!)
-      if (waiters.size > 0) this.#waiting.set(tenant, waiters)
-      begin!(held)
-      return true
-    }
+    for (const [tenant, waiters] of this.#waiting)
+      for (const begin of waiters) {
+        const held = this.takeFree(tenant)
+        if (held === undefined) break
+        this.#waiting.delete(tenant)
+        waiters.delete(begin)
+        if (waiters.size > 0) this.#waiting.set(tenant, waiters)
+        begin(held)
+        return true
+      }
     return false
   }
 

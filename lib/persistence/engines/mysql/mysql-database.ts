@@ -12,11 +12,10 @@ import { NotPrepared } from '../errors/not-prepared.js'
 import { readOnlyError } from '../errors/read-only-error.js'
 import { lacksRoom, resourceError } from '../errors/resource-error.js'
 import { cancellable, type Cancelling, unlessSilent, unlessTooLate } from '../executor/cancellable.js'
-import { checkout } from '../executor/checkout.js'
 import { CONNECT_MS } from '../executor/connection-waits.js'
 import { NamedStatements } from '../executor/named-statements.js'
 import { checkValues } from '../executor/check-values.js'
-import { type PooledConnection, PooledDatabase, poolSizeOf } from '../executor/pooled-database.js'
+import { type PooledConnection, PooledDatabase, poolSizeOf, type Turn } from '../executor/pooled-database.js'
 import { ReadLimit } from '../../bytes/read-limit.js'
 import type { Writability, WriteQuestions } from '../executor/writability.js'
 import { timed } from '../times/statement-times.js'
@@ -80,11 +79,11 @@ export class MysqlDatabase extends PooledDatabase {
     return this.dataSource.driver as unknown as MysqlDriver
   }
 
-  protected async connect(signal: CallEnd | undefined): Promise<MysqlConnection> {
+  protected async connect(signal: CallEnd | undefined, turn: Turn): Promise<MysqlConnection> {
     const pool = initialized(this.#driver.pool)
     // Without one, a connection that the server never accepts would keep its place in the pool.
     pool.config.connectionConfig.connectTimeout ||= CONNECT_MS
-    const connection = await checkout<Connection>((done) => pool.getConnection(done), signal, this.waits)
+    const connection = await this.checkout<Connection>((done) => pool.getConnection(done), signal, turn)
     const known = this.#connections.get(connection)
     if (known === undefined) return this.#setUp(connection)
     known.isIdle = true
