@@ -21,7 +21,7 @@ export interface BatchGet {
   readonly items: DescField
   /** Takes a read mask; undefined where the request has none. */
   readonly mask: DescField | undefined
-  /** What the request's `parent` has to be for resources of any parent; undefined where it has none. */
+  /** The request's `parent` for resources of any parent; undefined if the request has none. */
   readonly parent: { readonly field: DescField; readonly value: string } | undefined
 }
 
