@@ -3,7 +3,8 @@ import { named } from '../../persistence/sql/transaction.js'
 import { SQLITE_OUTBOX } from '../../persistence/outbox/sql/outbox-tables.js'
 
 /**
- * What the migrations make elsewhere. SQLite has none, so that the tables are made where they are used first.
+ * The tables that migrations create on other engines. SQLite has no migrations, so they are created on first
+ * use.
  */
 const SQLITE_LOG = [
   SQLITE_OUTBOX,

@@ -6,7 +6,7 @@ import { ByteWriter } from '../../resource/wire/byte-writer.js'
 import { messageBytes } from '../../resource/wire/message-writer.js'
 import type { WriteEntity } from '../../resource/wire/write-entity.js'
 
-/** How a method's response is built from what its repository returns; compiled once per method. */
+/** Builds a method's response from what its repository returns; compiled once per method. */
 export interface ReplyForm<T extends object = object> {
   readonly desc: DescMessage
   toMessage(value: T): Message

@@ -8,7 +8,7 @@ import type { ReferenceAccess, RowLimits } from '../../persistence/contract/rela
 import type { NamedRelation } from '../../persistence/relations/relations-named.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 
-/** How the rows that a call reaches are restricted; undefined if the call reaches all rows of its tenant. */
+/** The restriction of a call's rows; undefined if the call reaches all rows of its tenant. */
 export interface RowAccess {
   /**
    * The repository as this call may use it.
@@ -65,7 +65,7 @@ export interface CallReferences {
 }
 
 /**
- * How a handler applies a row-level decision. A standard method restricts its repository itself; a function
- * around a read may also restrict other repositories.
+ * The way in which a handler applies a row-level decision. A standard method restricts its repository itself;
+ * a function around a read may also restrict other repositories.
  */
 export type RowAccessUse = 'reads' | 'wrapsRead' | 'writes' | 'restricted' | 'none'

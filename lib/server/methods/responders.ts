@@ -282,7 +282,7 @@ const createShaped = async (
   )
 }
 
-/** How the entity is created, and for which call. */
+/** The parameters of a create, and its call. */
 interface Creating {
   readonly create: (context: RequestContext) => Promise<object>
   readonly context: RequestContext

@@ -3,7 +3,7 @@ import type { GenMessage } from '@bufbuild/protobuf/codegenv2'
 import type { ServerCall } from '../../call.js'
 import type { MaybePromise } from '../chain/handler.js'
 
-/** How a wrapped method runs. */
+/** Options of a wrapped method. */
 export interface WrapOptions {
   /**
    * Runs your function in a transaction on the repository's database, which every repository call in it

@@ -10,7 +10,7 @@ import { fieldNamed, maskReader } from '../../resource/messages/field-readers.js
 import { resourceAnnotation } from '../../resource/names/resource-annotation.js'
 import { keyNamed } from '../methods/scope/wire-keys.js'
 
-/** How resources of a type are read in batches (AIP-231). */
+/** The batch method of a type (AIP-231). */
 export interface BatchGet {
   readonly method: DescMethod
   /** `ids` or `names` of the request. */

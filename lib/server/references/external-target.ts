@@ -5,14 +5,14 @@ import { createChannel } from 'nice-grpc'
 /** PEM text. */
 type Pem = string | Buffer
 
-/** How to reach another process that serves a resource type. */
+/** The address and credentials of another process that serves a resource type. */
 export interface ExternalTargetOptions {
   /**
    * The service that has the BatchGet of the type. Default: the one in the .proto of the resource.
    */
   readonly service?: DescService
   /**
-   * How the connection is encrypted: `true` trusts the system's certificate authorities; `false` sends
+   * The encryption of the connection: `true` trusts the system's certificate authorities; `false` sends
    * credentials unencrypted. Default: `true`, except for a loopback address.
    */
   readonly tls?: boolean | ExternalTls
@@ -28,7 +28,7 @@ export interface ExternalTargetOptions {
   readonly proxy?: readonly DescService[]
 }
 
-/** How to reach another process over TLS. */
+/** TLS options for another process. */
 export interface ExternalTls {
   /** The certificate authorities that are trusted instead of the system's. */
   readonly ca?: Pem

@@ -27,7 +27,7 @@ const KINDS: Readonly<Record<DecidedOperation['kind'], OperationKind>> = {
   undelete: 'undelete',
 }
 
-/** How to carry out an operation of which the caller may reach only some rows. */
+/** Carries out an operation of which the caller may reach only some rows. */
 export interface Limits {
   /** Left out where all rows of the tenant may be reached. */
   readonly restricted?:
