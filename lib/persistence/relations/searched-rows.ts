@@ -14,7 +14,7 @@ import { named, plannedByValue } from '../engines/executor/named.js'
 import type { RelationLoad } from './relation-loads.js'
 import type { Search } from './search.js'
 
-/** What the text of a search depends on. */
+/** The inputs that the text of a search depends on. */
 interface Shape {
   readonly by: Field
   /** The number of placeholders that stand for the values; or where the page before has kept them. */
@@ -31,8 +31,8 @@ export interface BehindPage {
   /** Under which the page has kept the values. */
   readonly number: number
   /**
-   * Where the last statement returns what all have gathered: the number of this one's text, and whether it is
-   * the last.
+   * Set if the last statement returns the gathered texts of all: the number of this one's text, and whether
+   * it is the last.
    */
   readonly texts: { readonly number: number; readonly isLast: boolean } | undefined
 }
@@ -210,7 +210,7 @@ export class SearchedRows {
     const owned = isOwned ? '' : ofSomeTenant(model, dialect)
     const found = `${quoteTable(table, dialect)} WHERE ${conditions.join(' AND ')}${owned}`
     const from = `FROM ${isSorted ? this.#sorted(found, dialect.values.countPlaceholder(++bound)) : found}`
-    // How many rows refer to others depends on the tenant.
+    // The number of referring rows depends on the tenant.
     const made = by === this.model.key ? named : plannedByValue
     const { selected, gathered } = this.#reading(isOwned)
     if (isGathered && gathered !== undefined) {

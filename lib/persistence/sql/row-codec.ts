@@ -26,8 +26,8 @@ export function hydratorOf<E extends object>(
 }
 
 /**
- * @param isLive - whether no row has a time of its deletion.
- * @param isOwned - whether all rows are of the tenant that the functions are told.
+ * @param isLive - true if no row has a deletion time.
+ * @param isOwned - true if all rows are of the tenant that the functions receive.
  */
 export function knownHydratorsOf<E extends object>(
   model: ResourceModel<E>,
@@ -152,7 +152,7 @@ export const credentialRowOf = <E extends object>(
 })
 
 /**
- * What a page token holds of the last row of a page.
+ * The values of the last row of a page that a page token contains.
  * @param stored - a field as the row holds it.
  * @param joined - values of other rows, in the order of the terms.
  */

@@ -29,7 +29,7 @@ import { type ListSource, listText, sortedBy } from './statements/list-text.js'
 import { listedRows } from './statements/listed-rows.js'
 import type { Statements } from './statements/statements.js'
 
-/** What a page and the row behind it hold. */
+/** The rows of a page, and whether another follows. */
 interface PageRows<E> {
   /** Of the page alone. */
   readonly items: E[]
@@ -44,7 +44,7 @@ interface PageRows<E> {
 }
 
 interface GatheredReading<E> extends KnownHydrators<E> {
-  /** How a page is gathered; undefined where it is read row by row. */
+  /** The SQL that gathers a page; undefined if it is read row by row. */
   readonly alone: GatheredSql | undefined
   readonly withRelations: GatheredSql | undefined
 }
@@ -203,7 +203,7 @@ export class RowLists<E extends object> {
     })
   }
 
-  /** What the entities of a tenant hold of it. */
+  /** The tenant's value in its entities. */
   #ownerOf(text: string | undefined): PartValue | undefined {
     const { tenant } = this.model
     return text === undefined || tenant === undefined ? undefined : keyPartOf(tenant).valueOf(text)
@@ -319,8 +319,8 @@ export class RowLists<E extends object> {
   }
 
   /**
-   * The table, and the condition of a search. Other rows have columns of the same names, and what a search
-   * says of its own may be a text of the application: it is asked inside of the table then.
+   * The table, and the condition of a search. Other rows have columns of the same names, and the application
+   * may write a search condition, so the condition is applied inside the table then.
    */
   #search(
     term: string,

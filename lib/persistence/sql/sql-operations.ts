@@ -30,10 +30,10 @@ interface JoinedCall extends SqlCall {
   readonly on: Joined
 }
 
-/** The reads that find rows which nobody named. */
+/** The reads of rows that the caller has not named. */
 const FINDS_ROWS: ReadonlySet<string> = new Set(['list', 'count'])
 
-/** What operations need to know of the rows of a resource. */
+/** The properties of a resource's rows that operations need. */
 export interface OperationParts {
   readonly model: ResourceModel
   readonly check: DataSourceCheck
@@ -45,7 +45,7 @@ export interface OperationParts {
   readonly triggers: SuppressingTriggers
 }
 
-/** How the operations of a repository run on a database. */
+/** Runs the operations of a repository on a database. */
 export class SqlOperations implements Operations<SqlCall> {
   constructor(
     private readonly database: Database,
@@ -141,7 +141,7 @@ export class SqlOperations implements Operations<SqlCall> {
     return result
   }
 
-  /** Who follows the events hears of them when they are committed. */
+  /** Notifies the followers of events once they are committed. */
   #wake(on: Joined): void {
     const { wake } = OutboxWriter.of(this.database)
     if (on instanceof TransactionScope) on.afterCommit(wake)

@@ -143,7 +143,7 @@ export class FamilyStatements {
     return this.#bound(`DELETE FROM ${this.#table} WHERE ${where}`, values)
   }
 
-  /** What a soft deletion writes of the deletion, beside its time. */
+  /** The columns that identify a soft deletion, besides its time. */
   deletionMark(deleteId: string | undefined): Written {
     return this.member.undeletedBy === 'id' ? [[DELETE_ID_COLUMN, deleteId]] : []
   }

@@ -5,8 +5,8 @@ import type { ResourceModel } from '../../../resource/resource-model.js'
 import type { Dialect } from '../../dialects/dialect.js'
 
 /**
- * The last number that the key of a resource holds, where its column may mint one beyond it. A table that is
- * there may count in more bits than its entity.
+ * The last number that a resource's key holds, if its column may generate larger ones. An existing table may
+ * count in more bits than its entity.
  */
 function lastMinted({ key, existing }: ResourceModel, { ddl: { minting } }: Dialect): bigint | undefined {
   const { increments } = kindOf(key)

@@ -38,7 +38,7 @@ import {
 
 const CACHED_SHAPES = 1000
 
-/** How several rows are read. */
+/** Options for reading several rows. */
 interface BatchGetShape extends Pick<GetOptions, 'lock'> {
   readonly showDeleted?: boolean | undefined
   /** True if their bytes are read in place of them. */
@@ -92,8 +92,8 @@ export class Statements {
 
   /**
    * Values and effect: see {@link insertText}.
-   * @param fields - those of the model, or {@link unminted}.
-   * @param along - inserts the event of the row.
+   * @param fields - the model's fields, or {@link unminted}.
+   * @param along - inserts the row's event.
    */
   insert(
     fields: readonly Field[],
@@ -105,14 +105,14 @@ export class Statements {
     return this.#shape(key, () => insertText(this.#into, fields, parents, along))
   }
 
-  /** The row for which the connection has minted a key last. Values: [tenant]. */
+  /** The row for which the connection last generated a key. Values: [tenant]. */
   minted(tenant: boolean): Statement {
     return this.#shape(`minted ${tenant}`, () => mintedText(this.#into, tenant))
   }
 
   /**
-   * Values: those of what it takes first, one per field, the operand of an increment, key, [tenant],
-   * [etag], [where]. Reaches live rows only.
+   * Values: those of its locks first, one per field, the operand of an increment, key, [tenant], [etag],
+   * [where]. Reaches live rows only.
    */
   update(
     fields: readonly Field[],
@@ -329,7 +329,7 @@ export class Statements {
     return `${this.dialect.text.quote(SOFT_DELETE_KEY)} = ${keyTextSql(this.model.key, this.dialect)}`
   }
 
-  /** What a SELECT of entities begins with. @param own - what qualifies the columns. */
+  /** The beginning of a SELECT of entities. @param own - qualifies the columns. */
   columns(selected: readonly Field[], own = '', read: ReadColumn = (_, column) => column): string {
     const one = (field: Field, name: string) =>
       this.dialect.values.kinds[field.kind].selected(read(field, own + name), name)
@@ -394,7 +394,7 @@ export class Statements {
   }
 }
 
-/** What a list is told by is made once for its text, as the text is. */
+/** The description of a list is created once for its text, as the text is. */
 const listing = (listed: (() => ListedRows) | undefined) => (text: string) => ({
   ...plannedByValue(text),
   ...(listed !== undefined && { listed: listed() }),
