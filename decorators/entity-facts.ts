@@ -31,6 +31,8 @@ export interface PropertyFacts {
   readonly searchable?: boolean
   /** The name that its column had before. */
   readonly renamedFrom?: string
+  /** What its column holds for values of the message's enum, by their names. */
+  readonly enumLabels?: Readonly<Record<string, string>>
   /** The field of the message that holds it, where that is not the one of its name. */
   readonly protoField?: string
   /** True if it is left to TypeORM. */

@@ -44,6 +44,33 @@ export const ProtoField = (name: string): PropertyDecorator =>
   })
 
 /**
+ * The labels that the column has for values of the message's enum. A text column needs it. A column with the
+ * option `enum` needs it for labels that are spelled otherwise than the names: the enum's prefix is left out,
+ * and case, hyphens, underscores and spaces do not count.
+ * @param labels - by the names of the .proto, or a string enum of TypeScript whose members are named so.
+ * @example
+ * ```ts
+ * import { EnumLabels } from 'ashlar/decorators'
+ * import { Column } from 'typeorm'
+ *
+ * enum Phase {
+ *   Active = 'active',
+ *   Done = 'finished',
+ * }
+ *
+ * class Task {
+ *   @EnumLabels({ PHASE_CLOSED: 'finished' }) @Column({ type: 'enum', enum: Phase }) phase!: Phase
+ * }
+ * ```
+ */
+export const EnumLabels = (labels: Readonly<Record<string, string>>): PropertyDecorator =>
+  onProperty('EnumLabels', [], (prototype, property) => {
+    declareProperty(prototype, property, {
+      enumLabels: (labels as typeof labels | undefined) ?? {},
+    })
+  })
+
+/**
  * Leaves the property to TypeORM: nothing here reads or writes it, and no field, filter, mask, event or log
  * has it. A new row gets the default of its column, and an update leaves what is there. It stands beside
  * columns and relations of every kind, also to entities that are no resource.

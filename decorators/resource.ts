@@ -144,6 +144,7 @@ export function Resource(options: ResourceOptions = {}): ClassDecorator {
       const {
         role,
         mintsNumber,
+        enumLabels,
         type: held = column.type,
       } = inheritedFacts(entity).properties.get(propertyName) ?? {}
       const designType: unknown = Reflect.getMetadata('design:type', owner, propertyName)
@@ -164,6 +165,7 @@ export function Resource(options: ResourceOptions = {}): ClassDecorator {
         isKeyPart: reference !== undefined || column.primary === true || propertyName === tenant.property,
         designType: declaredClass(designType, mintsNumber === true ? undefined : type),
         inMessage: inMessage.get(propertyName),
+        enumLabels,
         options: withTypeOfKey({ ...column, type: type as ColumnType }, reference?.column),
       })
       if (told === undefined && !isUnknown) continue

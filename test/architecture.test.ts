@@ -49,7 +49,13 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
   },
   {
     from: 'lib/resource/kinds',
-    own: ['lib/resource/kinds', 'lib/resource/messages/local-field.ts', 'lib/text', 'lib/errors.ts'],
+    own: [
+      'lib/resource/kinds',
+      'lib/resource/enums',
+      'lib/resource/messages/local-field.ts',
+      'lib/text',
+      'lib/errors.ts',
+    ],
   },
   {
     from: 'lib/resource',

@@ -1,7 +1,7 @@
 import { type Problem, propertyProblem } from '../errors.js'
 import type { DescField, DescMessage } from '@bufbuild/protobuf'
 import { randomUUID } from 'node:crypto'
-import { type ColumnType, getMetadataArgsStorage } from 'typeorm'
+import { type ColumnType, DefaultNamingStrategy, getMetadataArgsStorage } from 'typeorm'
 import { ColumnNames, hiddenProperty, strategyOf } from '../../decorators/columns/column-naming.js'
 import { namedFields } from '../../decorators/columns/fields-by-property.js'
 import { secretColumns } from '../../decorators/columns/secret-columns.js'
@@ -17,6 +17,7 @@ import {
   strayGenerated,
   tableSetProblems,
 } from './defaults.js'
+import type { EnumType } from './enums/enum-names.js'
 import type { Field, Role } from './fields/field.js'
 import { unstorableType } from './fields/column-type.js'
 import { columnNameProblems, fieldNameProblems, misnamedColumn } from './fields/column-names.js'
@@ -28,6 +29,7 @@ import { hasStorableZero } from './fields/storable-zero.js'
 import { declaredClass, kindOfProperty } from './kinds/declared-kind.js'
 import { type DeclaredPart, facetsOf } from './kinds/facets.js'
 import { kindOf } from './kinds/kinds.js'
+import { ENUM_TYPES } from './kinds/text.js'
 import { behaves } from './behavior/field-behavior.js'
 import { fieldMarks } from './behavior/field-marks.js'
 import { secretProblems } from './behavior/secret-problems.js'
@@ -123,7 +125,12 @@ export function readFields(
       designType: ofRelation ? ofRelation.designType : classOf(entity, column, mintsNumber, ownField),
       isKeyPart: role === 'key' || role === 'tenant' || references.has(name),
     }
-    const field = toField(property, column, role, facts, ownField, protoOf(property), { ...part, name })
+    const ofEnum = {
+      enumLabels: facts.properties.get(property)?.enumLabels,
+      enumType: enumTypeOf(entity, column, facts, name),
+    }
+    const named = { ...part, ...ofEnum, name }
+    const field = toField(property, column, role, facts, ownField, protoOf(property), named)
     if (!('rule' in field)) {
       if (mintsUuid) problems.push(...generatedProblems(field))
       problems.push(...tableSetProblems(field))
@@ -255,6 +262,24 @@ function propertyOf(inMessage: ReadonlyMap<string, DescField>): (field: DescFiel
 
 const relationsDeclared = (classes: ReadonlySet<unknown>) =>
   getMetadataArgsStorage().relations.filter(({ target }) => classes.has(target))
+
+/** The type that TypeORM makes for an enum on an engine that has such types, in an existing table. */
+function enumTypeOf(
+  entity: EntityClass<object>,
+  { options: { type, enumName } }: ColumnArgs,
+  { resource }: EntityFacts,
+  column: string,
+): EnumType | undefined {
+  if (resource?.existing !== true || !ENUM_TYPES.has(type)) return undefined
+  const classes = new Set<unknown>(lineage(entity))
+  const table = getMetadataArgsStorage().tables.find(({ target }) => classes.has(target))
+  const strategy = strategyOf(resource.naming) ?? new DefaultNamingStrategy()
+  const name = strategy.tableName(entity.name, table?.name)
+  const [own = '', schema = table?.schema] = (enumName ?? `${name}_${column.toLowerCase()}_enum`)
+    .split('.')
+    .toReversed()
+  return { schema, name: own }
+}
 
 const classOf = (
   { prototype }: EntityClass<object>,

@@ -19,6 +19,7 @@ const ON_A_PROPERTY = [
     'Credential',
     'Default',
     'ETag',
+    'EnumLabels',
     'Internal',
     'OutputOnly',
     'ProtoField',

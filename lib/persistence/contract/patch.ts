@@ -1,3 +1,4 @@
+import type { Field } from '../../resource/fields/field.js'
 import { checkValue } from '../../resource/values/check-value.js'
 import { zeroOf } from '../../resource/values/conversions.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
@@ -29,7 +30,7 @@ export async function patchOf(
   const { fields, secrets } = resolveMask(model, from, mask, options)
   const patch: Values = {}
   for (const field of fields) {
-    const value = from[field.property] ?? (model.message === undefined ? undefined : zeroOf(field))
+    const value = from[field.property] ?? (model.message === undefined ? undefined : unsetValueOf(field))
     const by = value instanceof Increment ? Increment.amountOf(value) : undefined
     if (value === undefined && model.required.includes(field)) throw missing(field)
     if (by === undefined) checkValue(field, value)
@@ -40,6 +41,10 @@ export async function patchOf(
     else Object.assign(patch, await protectSecrets(secrets, from, sources, scope.context))
   return Object.assign(patch, serverSetValues(model, sources))
 }
+
+/** The value of a field that is left out. A NOT NULL column of a kind without a zero has its default. */
+const unsetValueOf = (field: Field): unknown =>
+  zeroOf(field) ?? (field.nullable ? undefined : field.default?.make())
 
 /**
  * The values that a batch update writes, item by item.

@@ -1,3 +1,4 @@
+import type { Field } from '../../resource/fields/field.js'
 import type { CelNode } from '../../resource/search/cel.js'
 import type { Dialect } from './dialect.js'
 
@@ -15,7 +16,7 @@ export function celToSql(node: CelNode, dialect: Dialect): string {
     case 'bool':
       return node.value ? '(1 = 1)' : '(1 = 0)'
     case 'field':
-      return `COALESCE(${dialect.text.quote(node.field.column)}, ${text(node.absent ?? '')})`
+      return `COALESCE(${textOf(node.field, dialect)}, ${text(node.absent ?? '')})`
     case 'flag':
       return `(COALESCE(${dialect.text.quote(node.field.column)}, FALSE) = TRUE)`
     case 'numeric':
@@ -49,4 +50,10 @@ export function celToSql(node: CelNode, dialect: Dialect): string {
     case 'replace':
       return `REPLACE(${sql(node.node)}, ${text(node.search)}, ${text(node.replacement)})`
   }
+}
+
+/** A type of the engine for one enum takes no other text. */
+const textOf = (field: Field, dialect: Dialect): string => {
+  const name = dialect.text.quote(field.column)
+  return dialect.values.kinds[field.kind].ordered?.(name, field) ?? name
 }

@@ -71,8 +71,10 @@ export const sameSql = (
 }
 
 /** A column as comparisons and orders write it: {@link exactSql} of {@link storedSql}. */
-export const columnSql = (column: PlanColumn, dialect: Dialect, table?: string): string =>
-  exactSql(storedSql(column, dialect, table), column, dialect)
+export const columnSql = (column: PlanColumn, dialect: Dialect, table?: string): string => {
+  const stored = storedSql(column, dialect, table)
+  return dialect.values.kinds[column.kind].ordered?.(stored, column) ?? exactSql(stored, column, dialect)
+}
 
 /**
  * What counts of a column: its beginning, where no more does.

@@ -117,13 +117,17 @@ const comparison = (node: CompareNode, writer: Writer): string => {
       const found = `(${alone} = ${bound(column, value, writer)} OR ${alone} IS NULL)`
       return `(${found} AND ${compared} = ${bound(column, value, writer)})`
     }
-    if (op === '=' && column.collation !== undefined)
+    if (op === '=' && (column.collation !== undefined || isLabel(column, value)))
       return equalSql(storedText(column, writer), column, bound(column, value, writer), writer.dialect)
     return `${compared} ${SQL_OPS[op]} ${bound(column, value, writer)}`
   }
   const tag = writer.dialect.values.tags.compared(tagText(column, key, writer))
   return `${tag} ${SQL_OPS[op]} ${bound(TEXT, value, writer)}`
 }
+
+/** Another label than the declared ones would fail a statement on a type of the engine. */
+const isLabel = ({ enumNames }: PlanColumn, value: PlanValue): boolean =>
+  enumNames?.labels?.numberOf.has(value as string) === true
 
 const bare = ({ nullIsZero: _, ...column }: PlanColumn): PlanColumn => column
 

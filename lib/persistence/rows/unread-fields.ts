@@ -56,12 +56,16 @@ export class UnreadFields {
 
   #warn(context: RequestContext, entity: object, field: Field, what: string): void {
     const { type, keys } = this.model
-    // An integer is reported once for its column.
+    // An integer or a label is reported once for its column.
     const which = field.json === undefined ? '' : ` ${shownValue(keys.textOf(entity))}`
     const row = `the column ${field.column} of ${type}${which} ${what}`
     // The error itself would repeat a value of the row.
     const error = new TypeError(
-      field.json === undefined ? 'it is beyond 2^53-1' : 'it is not the JSON of its field',
+      field.json === undefined
+        ? field.enumNames === undefined
+          ? 'it is beyond 2^53-1'
+          : 'the enum of the message has no value for it'
+        : 'it is not the JSON of its field',
     )
     this.#reports.tell(row, error, (more) => context.reportFailure(row + more, error, true))
   }
@@ -72,4 +76,5 @@ export class UnreadFields {
   }
 }
 
-const whatOf = ({ json }: Field): string => (json === undefined ? 'an integer' : 'JSON')
+const whatOf = ({ json, enumNames }: Field): string =>
+  json !== undefined ? 'JSON' : enumNames === undefined ? 'an integer' : 'a label'

@@ -23,7 +23,7 @@ export const identifyingColumns = (
   const altered = fields.flatMap((field): IdentifyingColumn[] => {
     const { alteredBy, type } = kinds[field.kind]
     if (!model.existing || alteredBy === undefined || identifying.has(field)) return []
-    return [{ column: field.column, type: type(field), alteredBy }]
+    return [{ column: field.column, type: type(field), alteredBy: (found) => alteredBy(found, field) }]
   })
   const compared = [...identifying].map((field) => {
     const { exactAs, type } = kinds[field.kind]

@@ -97,20 +97,23 @@ function decoderOf(model: ResourceModel, field: Field, dialect: Dialect): RowDec
 }
 
 /**
- * JSON that another program or a newer image has stored, and an integer that a number does not hold, counts
- * as unset if it cannot be read: it must not fail the rows beside it.
+ * JSON that another program or a newer image has stored, an integer that a number does not hold and a label
+ * that the message does not know count as unset: they must not fail the rows beside them.
  */
 function storedDecoderOf(model: ResourceModel, field: Field, dialect: Dialect): RowDecode {
   const decode = dialect.values.kinds[field.kind].decoder(field)
-  if (field.json === undefined && field.inProperty !== 'number') return decode
+  const isOwn = field.json === undefined && field.inProperty !== 'number'
+  if (isOwn && field.enumNames?.labels === undefined) return decode
   const unread = UnreadFields.of(model)
   return (value, entity) => {
     try {
-      return decode(value)
+      const read = decode(value)
+      if (read !== undefined) return read
     } catch {
-      unread.found(entity, field)
-      return undefined
+      // It is reported as a value that cannot be read.
     }
+    unread.found(entity, field)
+    return undefined
   }
 }
 

@@ -39,7 +39,20 @@ export function fieldProblems(
         'leave collation out',
       ),
     )
-  const isOther = field.hasDigits === true || field.inProperty !== undefined
+  const labels = field.enumNames?.labels
+  if (column.enum !== undefined && inMessage !== undefined && field.enumNames === undefined)
+    problems.push(
+      propertyProblem(
+        'column',
+        property,
+        `${property}: the column option enum is not supported`,
+        `${field.proto} of the message is ${kind}: make it an enum; or add @Internal(), which leaves it to TypeORM`,
+      ),
+    )
+  for (const [text, advice] of labels?.problems ?? [])
+    problems.push(propertyProblem('column', property, `${property}: ${text}`, advice))
+  const holdsLabel = labels !== undefined && (labels.isNumber ? Number : String) === designType
+  const isOther = field.hasDigits === true || field.inProperty !== undefined || holdsLabel
   const expected = isOther ? undefined : expectedType(field.kind, designType, field.repeated)
   if (expected !== undefined) {
     const isShared = typeof column.type === 'function' && column.type !== designType
@@ -52,7 +65,7 @@ export function fieldProblems(
       ),
     )
   }
-  const tooLong = [...(field.enumNames?.numberOf.keys() ?? [])].find(
+  const tooLong = [...((labels ?? field.enumNames)?.numberOf.keys() ?? [])].find(
     (name) => name.length > (field.maxLength ?? Infinity),
   )
   if (tooLong !== undefined)
@@ -72,11 +85,14 @@ export function fieldProblems(
         'its column has to be nullable, as in @Column({ nullable: true })',
       ),
     )
+  // NULL is the value 0, which has no label.
+  const isUnsetLabel = labels !== undefined && !labels.labelOf.has(0)
   if (
     inMessage !== undefined &&
     inMessage.proto.proto3Optional !== true &&
     inMessage.fieldKind !== 'message' &&
-    field.nullable
+    field.nullable &&
+    !isUnsetLabel
   )
     problems.push(
       propertyProblem(

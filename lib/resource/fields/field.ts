@@ -1,4 +1,5 @@
-import type { EnumNames, JsonColumn, KindName, Range, StoredAs } from '../kinds/kind.js'
+import type { EnumNames } from '../enums/enum-names.js'
+import type { JsonColumn, KindName, Range, StoredAs } from '../kinds/kind.js'
 
 /** What a column can hold. */
 export type FieldKind = KindName

@@ -3,7 +3,7 @@ import { FieldBehavior, field_behavior } from 'ashlar-annotations/google/api/fie
 import { fieldMarks } from '../behavior/field-marks.js'
 import type { Column, Members } from './field.js'
 import { kindOfMessage, kindOfMessageField, kindOfScalar } from '../kinds/declared-kind.js'
-import { enumNamesOf } from '../kinds/facets.js'
+import { enumNamesOf } from '../enums/enum-names.js'
 import { kindOf, KINDS } from '../kinds/kinds.js'
 import { enumeration } from '../kinds/text.js'
 

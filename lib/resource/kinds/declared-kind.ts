@@ -3,7 +3,7 @@ import { isWrapperDesc } from '@bufbuild/protobuf/wkt'
 import { json, tags } from './json.js'
 import type { Kind, KindName } from './kind.js'
 import { kindOf, KINDS } from './kinds.js'
-import { enumeration } from './text.js'
+import { ENUM_TYPES, enumeration } from './text.js'
 
 const ALL = Object.values(KINDS)
 
@@ -112,6 +112,8 @@ export function kindOfProperty(
   if (part !== undefined) return part
   // A class here is TypeScript's inferred type, which nobody declared: the message is more precise.
   if (said !== undefined && typeof type === 'function') return said
+  // Only a message says which values it has.
+  if (ENUM_TYPES.has(type)) return said === enumeration.name ? said : undefined
   const kind = kindOfColumn(type, designType)
   if (kind === undefined || said === undefined) return kind
   return kindOf({ kind }).declared.refines === said ? kind : said

@@ -1,6 +1,7 @@
-import { type DescEnum, type DescField, ScalarType } from '@bufbuild/protobuf'
+import { type DescField, ScalarType } from '@bufbuild/protobuf'
 import type { ColumnOptions } from 'typeorm'
-import type { EnumNames, Facets, KindName } from './kind.js'
+import { enumNamesOf, type EnumSource } from '../enums/enum-names.js'
+import type { Facets, KindName } from './kind.js'
 import { kindOf } from './kinds.js'
 import { isSaid } from './text.js'
 import { jsonColumnOf } from './message-values.js'
@@ -16,6 +17,10 @@ export interface DeclaredPart {
   readonly otherFormats?: Facets['otherFormats']
   /** See `declaredClass`. */
   readonly designType: unknown
+  /** Labels of an enum that `@EnumLabels()` states. */
+  readonly enumLabels?: EnumSource['stated'] | undefined
+  /** Of a column whose type the engine has for this enum: the type's name and schema. */
+  readonly enumType?: EnumSource['type'] | undefined
 }
 
 /** What of a column belongs to its kind. */
@@ -33,7 +38,16 @@ export function facetsOf(
     maxLength: hasEngineLength ? undefined : declared.maxLength?.(options),
     ...(hasEngineLength && { hasEngineLength: true as const }),
     repeated: inMessage?.fieldKind === 'list',
-    ...(inMessage?.fieldKind === 'enum' ? { enumNames: enumNamesOf(inMessage.enum) } : {}),
+    ...(inMessage?.fieldKind === 'enum'
+      ? {
+          enumNames: enumNamesOf(inMessage.enum, {
+            declared: options.enum,
+            stated: part?.enumLabels,
+            type: part?.enumType,
+            designType: part?.designType,
+          }),
+        }
+      : {}),
     ...(json && { json }),
     ...(declared.holds === 'UUID' && options.type === 'binary' ? { stored: 'binary(16)' as const } : {}),
     ...(declared.holds === 'UUID' &&
@@ -88,18 +102,4 @@ function narrowRange(kind: KindName, type: unknown): Pick<Facets, 'range'> {
   const { declared } = kindOf({ kind })
   if (declared.family !== 'integers' || !SMALLINTS.has(type)) return {}
   return { range: declared.isUnsigned === true ? UNSIGNED_SMALLINT : SMALLINT }
-}
-
-const known = new WeakMap<DescEnum, EnumNames>()
-
-/** Names and numbers of an enum; of two names for one number the first is stored. */
-export function enumNamesOf(desc: DescEnum): EnumNames {
-  let names = known.get(desc)
-  if (names === undefined) {
-    const nameOf = new Map<number, string>()
-    for (const value of desc.values) if (!nameOf.has(value.number)) nameOf.set(value.number, value.name)
-    names = { nameOf, numberOf: new Map(desc.values.map((value) => [value.name, value.number])) }
-    known.set(desc, names)
-  }
-  return names
 }

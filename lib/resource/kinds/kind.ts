@@ -1,5 +1,6 @@
 import type { JsonValue, ScalarType } from '@bufbuild/protobuf'
 import type { ColumnOptions, ColumnType } from 'typeorm'
+import type { EnumNames } from '../enums/enum-names.js'
 import type { KeyRules } from './key-rules.js'
 import type { Literal, Misfit } from './literal.js'
 
@@ -21,12 +22,6 @@ export type KindName =
   | 'duration'
   | 'json'
   | 'tags'
-
-/** Numbers and proto names of an enum, both ways. */
-export interface EnumNames {
-  readonly nameOf: ReadonlyMap<number, string>
-  readonly numberOf: ReadonlyMap<string, number>
-}
 
 /** JSON text of a column ↔ entity value. */
 export interface JsonColumn {
@@ -192,6 +187,13 @@ export interface InsideJson {
   readonly zero: (column: Facets) => string | number | boolean | undefined
 }
 
+/** Between a property and the field of the message. */
+export interface PropertyForm {
+  readonly toWire: (value: unknown) => unknown
+  /** A value that the property cannot hold is left as it is, so that its check can report it. */
+  readonly fromWire: (value: unknown) => unknown
+}
+
 /** Everything about one kind of column that is the same on all databases. */
 export interface Kind extends PlanRules {
   readonly name: KindName
@@ -222,6 +224,10 @@ export interface Kind extends PlanRules {
   readonly fromWire?: (value: unknown) => unknown
   /** Value of an entity → value of a message field. */
   readonly toWire?: (value: unknown) => unknown
+  /**
+   * How its property holds a value that the message has in another form. Undefined where both hold the same.
+   */
+  readonly form?: (field: Facets) => PropertyForm | undefined
   /** Value of an entity → proto3 JSON. Undefined where the JavaScript value says it all. */
   readonly toJson?: (value: unknown, field: Facets) => JsonValue
 

@@ -1,6 +1,8 @@
 import { ScalarType } from '@bufbuild/protobuf'
 import type { ColumnOptions } from 'typeorm'
-import type { Kind, PlanValue } from './kind.js'
+import type { EnumLabels } from '../enums/enum-labels.js'
+import { storedName } from '../enums/enum-names.js'
+import type { Facets, Kind, PlanValue } from './kind.js'
 import { isClass, managedAs } from './managed.js'
 import { TEXT_KEY } from './key-rules.js'
 import { INTEGER, type Literal, Misfit } from './literal.js'
@@ -70,7 +72,15 @@ export const string: Kind = {
   isInCursor: isStoredText,
 }
 
-/** By its name, which a row holds. */
+/** Types of columns that TypeORM makes for an enum. */
+export const ENUM_TYPES: ReadonlySet<unknown> = new Set(['enum', 'simple-enum'])
+
+const labelProblem = (value: unknown, { numberOf }: EnumLabels): string | undefined =>
+  typeof value === 'string' && numberOf.has(value)
+    ? undefined
+    : `has no value ${String(value)}: use one of ${[...numberOf.keys()].join(', ')}`
+
+/** By its name, or by the label that the column has for it. */
 export const enumeration: Kind = {
   name: 'enum',
   declared: {
@@ -85,22 +95,41 @@ export const enumeration: Kind = {
     maxLength: (options) => (options.length === undefined ? undefined : maxLength(options)),
   },
   problem: (value, { enumNames }) => {
-    if (enumNames?.nameOf.has(value as number) === true) return undefined
+    const labels = enumNames?.labels
+    if (labels !== undefined && !labels.isNumber) return labelProblem(value, labels)
+    if ((labels?.labelOf ?? enumNames?.nameOf)?.has(value as number) === true) return undefined
     const number = enumNames?.numberOf.get(value as string)
+    const names = [...(enumNames?.numberOf ?? [])].filter(([, one]) => labels?.labelOf.has(one) !== false)
     return number === undefined
-      ? `has no value ${String(value)}: use one of ${[...(enumNames?.numberOf.keys() ?? [])].join(', ')}`
+      ? `has no value ${String(value)}: use one of ${names.map(([name]) => name).join(', ')}`
       : `has the text ${String(value)}: write the member of the enum, whose number is ${number}`
   },
-  zero: () => 0,
-  filler: ({ enumNames }) => enumNames?.nameOf.get(0),
+  // A message cannot tell it from an unset field, which has no label.
+  zero: ({ enumNames }) => (enumNames?.labels === undefined ? 0 : enumNames.labels.fromNumber(0)),
+  filler: ({ enumNames }) => enumNames && storedName(enumNames, 0),
   increments: noNumber('enum'),
   managed: {
     // As a number it would be read as one.
-    type: (declared) => (isClass(declared) && declared !== String ? 'varchar' : undefined),
-    to: (value, { enumNames }) => enumNames?.nameOf.get(value as number) ?? value,
-    from: (read, { enumNames }) => enumNames?.numberOf.get(read as string) ?? 0,
+    type: (declared) =>
+      (isClass(declared) && declared !== String) || ENUM_TYPES.has(declared) ? 'varchar' : undefined,
+    to: (value, { enumNames }) =>
+      typeof value === 'number' ? ((enumNames && storedName(enumNames, value)) ?? value) : value,
+    from: (read, { enumNames }) =>
+      enumNames?.labels === undefined
+        ? (enumNames?.numberOf.get(read as string) ?? 0)
+        : (enumNames.labels.fromLabel(String(read)) ?? read),
   },
-  toJson: (value, { enumNames }) => enumNames?.nameOf.get(value as number) ?? (value as number),
+  form: ({ enumNames: { labels } = {} as never }: Facets) =>
+    labels === undefined || labels.isNumber
+      ? undefined
+      : {
+          toWire: (value) => labels.numberOf.get(value as string),
+          fromWire: (value) => labels.fromNumber(value as number),
+        },
+  toJson: (value, { enumNames }) => {
+    const number = enumNames?.labels?.numberOf.get(value as string) ?? (value as number)
+    return enumNames?.nameOf.get(number) ?? number
+  },
   isNested: false,
   isStoredAsText: true,
   isSmall: false,
@@ -108,15 +137,17 @@ export const enumeration: Kind = {
     value: (json) => (typeof json === 'string' || typeof json === 'number' ? String(json) : undefined),
     zero: ({ enumNames }) => enumNames?.nameOf.get(0),
   },
-  literal: (token, { enumNames }) => {
-    const { kind, text } = token
-    const name = kind === 'number' ? enumNames?.nameOf.get(Number(text)) : undefined
-    if (name !== undefined && INTEGER.test(text)) return name
+  literal: ({ kind, text }, { enumNames }) => {
     if (kind !== 'word' && kind !== 'string' && kind !== 'number')
       return Misfit.takes('the name of an enum value')
-    const names = enumNames?.numberOf
-    if (kind !== 'number' && (names === undefined || names.has(text))) return text
-    return new Misfit((field, found) => `${field} has no value ${found}`, names?.keys())
+    const { numberOf: names, nameOf, labels } = enumNames ?? {}
+    const isLabel = labels !== undefined && kind === 'string' && labels.numberOf.has(text)
+    // Of two names for one number, each is compared as it is.
+    const isName = labels === undefined && kind !== 'number' && names?.has(text) !== false
+    if (isLabel || isName) return text
+    const number = kind !== 'number' ? names?.get(text) : INTEGER.test(text) ? Number(text) : undefined
+    const stored = number === undefined ? undefined : (labels?.labelOf ?? nameOf)?.get(number)
+    return stored ?? new Misfit((field, found) => `${field} has no value ${found}`, names?.keys())
   },
   isText: false,
   hasOrder: false,
@@ -124,7 +155,9 @@ export const enumeration: Kind = {
   hasKeys: false,
   exceeds: () => false,
   planValue: (value, { enumNames }) =>
-    typeof value === 'number' ? (enumNames?.nameOf.get(value) ?? String(value)) : (value as PlanValue),
+    typeof value === 'number'
+      ? ((enumNames && storedName(enumNames, value)) ?? String(value))
+      : (value as PlanValue),
   isInCursor: isStoredText,
 }
 

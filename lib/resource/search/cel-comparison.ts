@@ -1,3 +1,4 @@
+import { storedName } from '../enums/enum-names.js'
 import type { Field } from '../fields/field.js'
 import { kindOf } from '../kinds/kinds.js'
 import { Misfit } from '../kinds/literal.js'
@@ -63,7 +64,7 @@ const fieldOf = (node: CelNode): Field | undefined =>
 
 /** The name that the column holds. One that is not set is the name of 0, as in CEL. */
 function enumSide(side: CelNode, { proto, enumNames }: Field): CelNode | string {
-  if (side.kind === 'field') return { ...side, absent: enumNames?.nameOf.get(0) ?? '' }
+  if (side.kind === 'field') return { ...side, absent: (enumNames && storedName(enumNames, 0)) ?? '' }
   const name =
     side.kind === 'number'
       ? enumNames?.nameOf.get(Number(side.text))
@@ -72,7 +73,8 @@ function enumSide(side: CelNode, { proto, enumNames }: Field): CelNode | string 
         : undefined
   if (name === undefined || enumNames?.numberOf.has(name) !== true)
     return `${shown(side)} is no value of the enum of ${proto}`
-  return { kind: 'text', value: name }
+  const label = enumNames.labels?.labelOf.get(enumNames.numberOf.get(name) as number)
+  return { kind: 'text', value: enumNames.labels === undefined ? name : (label ?? '') }
 }
 
 function numberSide(side: CelNode, field: Field): CelNode | string {

@@ -153,6 +153,9 @@ export const OPTIONS_OF_GENERATED: ReadonlySet<string> = new Set<keyof ColumnOpt
 /** What an existing table may have otherwise. */
 export const OPTIONS_OF_EXISTING: ReadonlySet<string> = new Set<keyof ColumnOptions>(['collation'])
 
+/** What an enum of a message takes. Other fields of a message are checked with their kind. */
+export const OPTIONS_OF_ENUMS: ReadonlySet<string> = new Set<keyof ColumnOptions>(['enum', 'enumName'])
+
 /** For @Column() and @PrimaryColumn(), in addition to the checks of the field's type. */
 export const COLUMN_OPTIONS: Readonly<Record<keyof ColumnOptions | 'generated' | 'width', AnyOptionRule>> = {
   type: CARRIED_OUT, // By the field's kind.

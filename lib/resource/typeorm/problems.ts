@@ -17,6 +17,7 @@ import {
   INDEX_OPTIONS,
   JOIN_COLUMN_OPTIONS,
   type OptionRule,
+  OPTIONS_OF_ENUMS,
   OPTIONS_OF_EXISTING,
   OPTIONS_OF_GENERATED,
   RELATION_OPTIONS,
@@ -148,13 +149,15 @@ function optionsLeft(options: object, property: string, { properties, resource }
   const isGenerated = properties.get(property)?.generated === true
   const isExisting = resource?.existing === true
   const isDecimal = DECIMALS.has(Reflect.get(options, 'type'))
-  if (!isGenerated && !isExisting && !isDecimal) return options
+  const hasMessage = resource?.message !== undefined
+  if (!isGenerated && !isExisting && !isDecimal && !hasMessage) return options
   return Object.fromEntries(
     Object.entries(options).filter(
       ([name]) =>
         !(isGenerated && OPTIONS_OF_GENERATED.has(name)) &&
         !(isExisting && OPTIONS_OF_EXISTING.has(name)) &&
-        !(isDecimal && name === 'scale'),
+        !(isDecimal && name === 'scale') &&
+        !(hasMessage && OPTIONS_OF_ENUMS.has(name)),
     ),
   )
 }

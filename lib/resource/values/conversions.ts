@@ -157,15 +157,19 @@ const outward = (field: ValueField, inMessage: DescField, stored?: Field): Step 
   inMessage,
   convert:
     (stored && wirePartOf(stored, inMessage))?.toWire ??
+    kindOf(field).form?.(field)?.toWire ??
     withoutInputOnly(inMessage, toMessageField(inMessage)),
   empty: emptyOf(inMessage, () => zeroOnWire(field, inMessage)),
 })
 
-/** A part of a key may have another type in the message. */
-const zeroOnWire = (field: ValueField, { fieldKind, scalar }: DescField): unknown =>
-  fieldKind === 'scalar' && kindOf(field).key !== undefined
+/** A part of a key may have another type in the message, and a property may hold another form. */
+const zeroOnWire = (field: ValueField, { fieldKind, scalar }: DescField): unknown => {
+  const kind = kindOf(field)
+  if (fieldKind === 'enum') return kind.zero({})
+  return fieldKind === 'scalar' && kind.key !== undefined
     ? kindOf({ kind: kindOfScalar(scalar) }).zero({})
-    : kindOf(field).zero(field)
+    : kind.zero(field)
+}
 
 /** Embedded messages may have input-only fields of their own. */
 function withoutInputOnly(inMessage: DescField, convert: Step['convert']): Step['convert'] {
@@ -184,7 +188,10 @@ const inward = (property: string, inMessage: DescField, stored?: Field): Step =>
   property,
   local: inMessage.localName,
   inMessage,
-  convert: (stored && wirePartOf(stored, inMessage))?.fromWire ?? fromMessageField(inMessage),
+  convert:
+    (stored && wirePartOf(stored, inMessage))?.fromWire ??
+    (stored && kindOf(stored).form?.(stored)?.fromWire) ??
+    fromMessageField(inMessage),
   empty: undefined,
 })
 

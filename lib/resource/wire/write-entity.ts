@@ -49,7 +49,9 @@ type Values = Readonly<Record<string, unknown>>
 
 function partOf({ field, from, convert, empty }: Output): Part {
   const isDirect =
-    field.message === undefined ? field.fieldKind !== 'scalar' : DIRECT.has(field.message.typeName)
+    field.message === undefined
+      ? field.fieldKind === 'list' || field.fieldKind === 'map'
+      : DIRECT.has(field.message.typeName)
   const write = fieldWriter(field, (desc) => DIRECT.get(desc.typeName) ?? messageWriter(desc))
   const absent = ByteWriter.bytesOf(write, empty)
   return { from, convert: isDirect ? undefined : convert, absent, write }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { Column, Columns } from '../../../lib/resource/fields/field.js'
-import type { EnumNames } from '../../../lib/resource/kinds/kind.js'
+import type { EnumNames } from '../../../lib/resource/enums/enum-names.js'
 import type { PlanColumn } from '../../../lib/persistence/query/query-plan.js'
 
 const NUMBERS = { ACTIVE: 1, PAUSED: 2, active: 3 } as const

@@ -6,6 +6,7 @@ import { bufferOf } from '../values/buffer-of.js'
 import {
   boundBy,
   ENUM_LENGTH,
+  NO_NAMES,
   type KindSql,
   type KindsSql,
   OF_BIGINT,
@@ -18,6 +19,7 @@ import {
 import { isProcessInUtc } from '../values/process-zone.js'
 import { exactMicros, storedTime } from '../values/stored-time.js'
 import { isMysqlTime } from './is-mysql-time.js'
+import { mysqlLiteral } from './default-text.js'
 import { booleanInside, nameInside, numberInside, textInside } from './json.js'
 
 /** What MySQL calls a datetime, of an ISO text in UTC. */
@@ -122,8 +124,16 @@ export const mysqlKinds: KindsSql = {
   enum: entry('longtext', {
     ...OF_ENUM,
     isText: true,
-    alteredBy: byEnumeration,
-    type: ({ maxLength = ENUM_LENGTH }) => varchar(maxLength),
+    alteredBy: (type, { enumNames }) =>
+      enumNames?.labels?.type === undefined ? byEnumeration(type) : undefined,
+    type: ({ maxLength = ENUM_LENGTH, enumNames: { labels } = NO_NAMES }) =>
+      labels?.type === undefined
+        ? varchar(maxLength)
+        : `enum(${[...labels.numberOf.keys()].map(mysqlLiteral).join(',')})`,
+    keeps: ({ enumNames }, live) => enumNames?.labels?.type !== undefined && live.startsWith('enum('),
+    // It orders by position.
+    ordered: (column, { enumNames }) =>
+      enumNames?.labels?.type === undefined ? undefined : `CAST(${column} AS BINARY)`,
     inside: nameInside,
   }),
   int32: entry('int', {

@@ -1,3 +1,4 @@
+import type { EnumType } from '../../../resource/enums/enum-names.js'
 import type { Facets } from '../../../resource/kinds/kind.js'
 import { isUuid, uuid } from '../../../resource/kinds/uuid.js'
 import { checkValue } from '../../../resource/values/check-value.js'
@@ -17,6 +18,7 @@ import {
   OF_TEXT,
 } from '../values/kind-sql.js'
 import { bytesOfHex, doubleOfHex } from './hex.js'
+import { quoted } from '../values/quoted.js'
 import { isPostgresTime } from './is-postgres-time.js'
 import { booleanInside, nameInside, numberInside, textInside } from './json.js'
 import { exactTimeOf, numberedTime, timeOf } from './time-numbers.js'
@@ -123,8 +125,15 @@ export const postgresKinds: KindsSql = {
   enum: entry('text', {
     ...TEXT,
     ...OF_ENUM,
-    type: ({ maxLength = ENUM_LENGTH }) => varchar(maxLength),
-    catalogType: ({ maxLength = ENUM_LENGTH }) => catalogText(varchar(maxLength)),
+    ...typed(enumeration),
+    catalogType: (field) => catalogText(catalogEnum(field) ?? enumeration(field)),
+    keeps: (field, live) => {
+      const type = typeOf(field)
+      return type === undefined ? TEXT.keeps(field, live) : isType(live, type)
+    },
+    gathered: (column, field) => (typeOf(field) === undefined ? column : asText(column)),
+    // A type of the engine orders by position, and has no collation.
+    ordered: (column, field) => (typeOf(field) === undefined ? undefined : `${asText(column)} COLLATE "C"`),
     inside: nameInside,
   }),
   int32: entry(
@@ -202,6 +211,26 @@ export const postgresKinds: KindsSql = {
   json: entry('jsonb', OF_JSON, 'json'),
   tags: entry('jsonb', OF_JSON, 'json'),
   any: entry('text', { holds: () => true }),
+}
+
+const typeOf = ({ enumNames }: Facets): EnumType | undefined => enumNames?.labels?.type
+
+function enumeration(field: Facets): string {
+  const type = typeOf(field)
+  if (type === undefined) return varchar(field.maxLength ?? ENUM_LENGTH)
+  const parts = type.schema === undefined ? [type.name] : [type.schema, type.name]
+  return parts.map((part) => quoted(part, '"')).join('.')
+}
+
+/** The catalog quotes a name where it has to, and omits the schema of a type that is on the search path. */
+function catalogEnum(field: Facets): string | undefined {
+  const name = typeOf(field)?.name
+  return name === undefined || /^[a-z_][a-z0-9_]*$/.test(name) ? name : quoted(name, '"')
+}
+
+/** The name of a type as the catalog has it, with or without its schema and quotes. */
+function isType(live: string, { name }: EnumType): boolean {
+  return [name, quoted(name, '"')].some((one) => live === one || live.endsWith(`.${one}`))
 }
 
 function catalogText(type: string): string {

@@ -21,7 +21,7 @@ export const GATHERED = 'gathered'
  * columns that the engine cannot gather.
  */
 export type Gathered = (
-  columns: readonly Pick<Column, 'kind' | 'column'>[],
+  columns: readonly Pick<Column, 'kind' | 'column' | 'enumNames'>[],
   maxBytes?: number,
 ) => GatheredSql | undefined
 
@@ -52,7 +52,7 @@ export const gatheredBy =
     const names = columns.map((_, i) => quote(`(${i})`))
     const elements: string[] = []
     for (const [i, column] of columns.entries()) {
-      const text = kinds[column.kind].gathered?.(quote(column.column))
+      const text = kinds[column.kind].gathered?.(quote(column.column), column)
       if (text === undefined) return undefined
       elements.push(`${text} AS ${names[i]}`)
     }

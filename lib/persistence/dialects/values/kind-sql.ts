@@ -1,3 +1,4 @@
+import type { EnumNames } from '../../../resource/enums/enum-names.js'
 import type { Facets, KindName, Range } from '../../../resource/kinds/kind.js'
 import type { PlanColumn, PlanValue } from '../../query/query-plan.js'
 import type { BoundValue } from './bound-value.js'
@@ -54,7 +55,7 @@ export interface KindSql {
    * How a column of that type, as the catalog names it, stores, orders or returns other values than those
    * that are written. Undefined if it does not. An existing table with such a column fails at startup.
    */
-  readonly alteredBy?: (type: string) => string | undefined
+  readonly alteredBy?: (type: string, field: Facets) => string | undefined
   /**
    * A value as the text that tells it from other text for the same value, if the column's own type may not.
    * Undefined if the column compares so.
@@ -88,7 +89,7 @@ export interface KindSql {
   /** How the column is selected, so that its decoder gets what it expects. */
   readonly selected: (column: string, alias: string) => string
   /** The same in rows that are gathered as one text. Undefined where the engine cannot. */
-  readonly gathered?: (column: string) => string
+  readonly gathered?: (column: string, field: Facets) => string
   /**
    * What JSON may hold as numbers there, by the name of the elements. Undefined for what it holds as it is.
    */
@@ -112,6 +113,11 @@ export interface KindSql {
   /** The zero value as a constant, where it is no number, boolean or text. */
   readonly zero?: string
 
+  /**
+   * The column in orders and in comparisons other than equality, if its type orders values otherwise.
+   * Undefined if it does not.
+   */
+  readonly ordered?: (column: string, field: Facets) => string | undefined
   /** The first characters or bytes of a column. */
   readonly beginning: (column: string, length: number) => string
   /**
@@ -158,16 +164,23 @@ export const OF_TEXT = {
   inline: (value: string) => value,
 }
 
-/** A name that another version of the message has is read as the zero value, and sorted as what it is. */
+/**
+ * A name that another version of the message has is read as the zero value, and sorted as what it is. A label
+ * that the message does not know is unset in the entity.
+ */
 export const OF_ENUM = {
   encoder:
     ({ enumNames }: Facets): Encode =>
     (value) =>
-      enumNames?.nameOf.get(value as number),
-  decoder:
-    ({ enumNames }: Facets): Decode =>
-    (value) =>
-      enumNames?.numberOf.get(value as string) ?? 0,
+      enumNames?.labels === undefined
+        ? enumNames?.nameOf.get(value as number)
+        : enumNames.labels.labelIn(value),
+  decoder: ({ enumNames }: Facets): Decode => {
+    const labels = enumNames?.labels
+    return labels === undefined
+      ? (value) => enumNames?.numberOf.get(value as string) ?? 0
+      : (value) => labels.fromLabel(value as string)
+  },
   exact: (stored: unknown) => stored,
 }
 
@@ -201,6 +214,9 @@ function safeNumber(value: unknown): number {
 
 /** The most characters of a column whose names are declared without a length. */
 export const ENUM_LENGTH = 255
+
+/** Stands for the names of an enum that the field does not have. */
+export const NO_NAMES: Partial<EnumNames> = {}
 
 /** An entry whose values are bound by one function. */
 export const boundBy = (entry: Omit<KindSql, 'encoder'> & Partial<Pick<KindSql, 'encoder'>>): KindSql => ({

@@ -1,0 +1,133 @@
+import type { DescEnum } from '@bufbuild/protobuf'
+import { snakeCase } from '../../text/snake-case.js'
+import type { EnumSource, EnumType } from './enum-names.js'
+
+/** A value of the declared enum. */
+interface Member {
+  /** The member of the TypeScript enum, or the label. */
+  readonly name: string
+  readonly label: string
+  /** Of a numeric enum. */
+  readonly number: number | undefined
+}
+
+/** The labels of a column and the numbers of the message's enum, both ways. */
+export class EnumLabels {
+  readonly labelOf = new Map<number, string>()
+  readonly numberOf = new Map<string, number>()
+  /** Of the column, on an engine that has a type for each enum. */
+  readonly type: EnumType | undefined
+  /** True if the property holds the number of the message instead of the label. */
+  readonly isNumber: boolean
+  /** What is wrong with the mapping, and what to do. */
+  readonly problems: readonly (readonly [text: string, advice: string])[]
+
+  /** Undefined if the declaration has no labels: the column holds the names of the message's enum. */
+  static of(desc: DescEnum, source: EnumSource): EnumLabels | undefined {
+    return source.declared === undefined && source.stated === undefined
+      ? undefined
+      : new EnumLabels(desc, source)
+  }
+
+  private constructor(desc: DescEnum, { declared, stated = {}, type, designType }: EnumSource) {
+    const members = membersOf(declared)
+    const problems: (readonly [string, string])[] = []
+    const set = (number: number, label: string): void => {
+      const other = this.labelOf.get(number)
+      if (other !== undefined)
+        problems.push([`${quoted(other)} and ${quoted(label)} are both ${nameOf(desc, number)}`, state(desc)])
+      this.labelOf.set(number, label)
+      this.numberOf.set(label, number)
+    }
+    const partners = partnersIn(desc)
+    for (const [name, label] of Object.entries(stated)) {
+      const value = desc.values.find((one) => one.name === name)
+      const number = value?.number ?? partners.get(plain(name)) ?? partners.get(plain(label))
+      if (number === undefined)
+        problems.push([
+          `@EnumLabels() names ${name}, which ${desc.name} does not have`,
+          `use names of ${desc.name}: ${desc.values.map((one) => one.name).join(', ')}`,
+        ])
+      else if (declared !== undefined && !members.some((member) => member.label === label))
+        problems.push([
+          `@EnumLabels() has the label ${quoted(label)}, which the column does not have`,
+          'use a value of the option enum',
+        ])
+      else set(number, label)
+    }
+    for (const { name, label, number: own } of members) {
+      if (this.numberOf.has(label)) continue
+      const number = partners.get(plain(label)) ?? partners.get(plain(name))
+      if (number === undefined) problems.push([`${quoted(label)} has no value in ${desc.name}`, state(desc)])
+      else if (own !== undefined && own !== number)
+        problems.push([
+          `${name} is ${own}, and ${nameOf(desc, number)} is ${number} in ${desc.name}`,
+          'give both the same number',
+        ])
+      else set(number, label)
+    }
+    this.type = type
+    this.isNumber = designType === Number || members.some(({ number }) => number !== undefined)
+    this.problems = problems
+  }
+
+  /** What the property holds of a number of the message. An unknown number stays what it is. */
+  fromNumber(number: number): number | string | undefined {
+    const label = this.labelOf.get(number)
+    if (label !== undefined) return this.isNumber ? number : label
+    return number === 0 ? undefined : number
+  }
+
+  /** The label of what a property holds. */
+  labelIn(value: unknown): string | undefined {
+    if (typeof value === 'number') return this.isNumber ? this.labelOf.get(value) : undefined
+    return !this.isNumber && this.numberOf.has(value as string) ? (value as string) : undefined
+  }
+
+  /** What the property holds of a label; undefined for one that the message does not know. */
+  fromLabel(label: string): number | string | undefined {
+    const number = this.numberOf.get(label)
+    return number === undefined || this.isNumber ? number : label
+  }
+}
+
+const state = (desc: DescEnum): string =>
+  `state the labels above the property, as in @EnumLabels({ ${desc.values.at(-1)?.name ?? 'NAME'}: 'label' })`
+
+const quoted = (label: string): string => JSON.stringify(label)
+
+const nameOf = ({ values }: DescEnum, number: number): string =>
+  values.find((value) => value.number === number)?.name ?? String(number)
+
+/** Case, hyphens, underscores and spaces do not count. */
+const plain = (name: string): string => name.replace(/[-_ ]/g, '').toLowerCase()
+
+/** Values of the message's enum by their names without the enum's prefix. `_UNSPECIFIED` has no label. */
+function partnersIn(desc: DescEnum): ReadonlyMap<string, number> {
+  const prefix = `${snakeCase(desc.name)}_`.toUpperCase()
+  const partners = new Map<string, number>()
+  for (const { name, number } of desc.values) {
+    if (number === 0 && /(?:^|_)UNSPECIFIED$/.test(name)) continue
+    partners.set(plain(name), number)
+    if (name.startsWith(prefix)) partners.set(plain(name.slice(prefix.length)), number)
+  }
+  return partners
+}
+
+/** As TypeORM reads the option: an array of labels, or a TypeScript enum. */
+function membersOf(declared: EnumSource['declared'] = []): readonly Member[] {
+  if (Array.isArray(declared))
+    return declared.map((label: unknown) => ({
+      name: String(label),
+      label: String(label),
+      number: undefined,
+    }))
+  // A numeric enum also has the names of its numbers.
+  return Object.entries(declared)
+    .filter(([name]) => Number.isNaN(Number(name)))
+    .map(([name, value]: [string, unknown]) => ({
+      name,
+      label: String(value),
+      number: typeof value === 'number' ? value : undefined,
+    }))
+}
