@@ -195,7 +195,7 @@ export class MemoryTable<E extends object> {
     if (value instanceof Date) return new Date(value)
     if (value instanceof Uint8Array) return new Uint8Array(value)
     const { kept } = kindOf(field)
-    return kept === undefined ? value : kept(value)
+    return kept === undefined ? value : kept(value, field)
   }
 
   #loaded(field: Field, value: unknown): unknown {

@@ -46,7 +46,7 @@ const typed = (json: Readonly<Record<string, unknown>>): PlanValue | undefined =
   if (entries.length !== 1) return undefined
   switch (letter) {
     case 'i':
-      return typeof content === 'string' && /^-?\d{1,20}$/.test(content) ? BigInt(content) : undefined
+      return typeof content === 'string' && /^-?\d{1,100}$/.test(content) ? BigInt(content) : undefined
     case 'n':
       return ['-0', 'Infinity', '-Infinity', 'NaN'].includes(String(content)) ? Number(content) : undefined
     case 't':

@@ -62,9 +62,11 @@ export class UnreadFields {
     // The error itself would repeat a value of the row.
     const error = new TypeError(
       field.json === undefined
-        ? field.enumNames === undefined
-          ? 'it is beyond 2^53-1'
-          : 'the enum of the message has no value for it'
+        ? field.enumNames !== undefined
+          ? 'the enum of the message has no value for it'
+          : field.decimal === undefined
+            ? 'it is beyond 2^53-1'
+            : 'it is not finite, or has more digits than the property holds'
         : 'it is not the JSON of its field',
     )
     this.#reports.tell(row, error, (more) => context.reportFailure(row + more, error, true))
@@ -76,5 +78,8 @@ export class UnreadFields {
   }
 }
 
-const whatOf = ({ json, enumNames }: Field): string =>
-  json !== undefined ? 'JSON' : enumNames === undefined ? 'an integer' : 'a label'
+function whatOf({ json, enumNames, decimal }: Field): string {
+  if (json !== undefined) return 'JSON'
+  if (enumNames !== undefined) return 'a label'
+  return decimal === undefined ? 'an integer' : 'a decimal'
+}

@@ -102,7 +102,7 @@ function decoderOf(model: ResourceModel, field: Field, dialect: Dialect): RowDec
  */
 function storedDecoderOf(model: ResourceModel, field: Field, dialect: Dialect): RowDecode {
   const decode = dialect.values.kinds[field.kind].decoder(field)
-  const isOwn = field.json === undefined && field.inProperty !== 'number'
+  const isOwn = field.json === undefined && field.inProperty !== 'number' && field.decimal === undefined
   if (isOwn && field.enumNames?.labels === undefined) return decode
   const unread = UnreadFields.of(model)
   return (value, entity) => {
@@ -129,7 +129,8 @@ export function writtenEntityOf<E extends object>(model: ResourceModel<E>): (val
   const read = model.entityFields.map((field): ((value: unknown) => unknown) => {
     const { json } = field
     if (json !== undefined) return (value) => json.decode(json.encode(value))
-    return kindOf(field).kept ?? ((value) => value)
+    const { kept: keptOf } = kindOf(field)
+    return keptOf === undefined ? (value) => value : (value) => keptOf(value, field)
   })
   return (values) => {
     const entity = model.create()
@@ -176,7 +177,7 @@ export function sortValuesOf(
     const { exact } = dialect.values.kinds[field.kind]
     if (exact === undefined) return value
     const held = stored(field)
-    return held === null && field.nullIsZero === true ? value : exact(held, value)
+    return held === null && field.nullIsZero === true ? value : exact(held, value, field)
   })
 }
 
@@ -186,5 +187,5 @@ function joinedValue(column: PlanColumn, target: ResourceModel, dialect: Dialect
   if (stored === null || field === undefined) return stored
   const { decoder, exact } = dialect.values.kinds[field.kind]
   const value = decoder(field)(stored)
-  return exact === undefined ? value : exact(stored, value)
+  return exact === undefined ? value : exact(stored, value, field)
 }

@@ -14,10 +14,8 @@ export const describeType = (type: unknown): string => (typeof type === 'functio
 const ADVICE: Readonly<Record<string, string>> = {
   Object: 'spell a type',
   Array: `write @Column('simple-json')`,
-  enum: 'leave it out, because an enum of the message is stored by its proto names',
-  'simple-enum': 'leave it out, because an enum of the message is stored by its proto names',
-  decimal: 'keep an exact amount as a bigint of its smallest unit',
-  numeric: 'keep an exact amount as a bigint of its smallest unit',
+  enum: 'make its field an enum of the message',
+  'simple-enum': 'make its field an enum of the message',
 }
 
 const adviceFor = (type: unknown): string => {
@@ -69,7 +67,7 @@ export function* typeProblems(
   const [digits, why] = declared.precision ?? []
   // The table of another application may keep fewer.
   const isKept = isExisting && typeof precision === 'number' && precision < (digits ?? 0)
-  if (isSaid(precision) && precision !== digits && !isKept)
+  if (isSaid(precision) && precision !== digits && !isKept && declared.takesPrecision !== true)
     yield propertyProblem(
       'column',
       property,

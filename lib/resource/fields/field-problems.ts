@@ -65,6 +65,25 @@ export function fieldProblems(
       ),
     )
   }
+  const { precision, inProperty } = field.decimal ?? {}
+  if (field.decimal !== undefined && precision === undefined && !isExisting)
+    problems.push(
+      propertyProblem(
+        'column',
+        property,
+        `${property} is a decimal whose column states no digits`,
+        "write them, as in @Column('decimal', { precision: 12, scale: 2 })",
+      ),
+    )
+  if (inProperty === 'number' && precision !== undefined && precision > 15)
+    problems.push(
+      propertyProblem(
+        'column',
+        property,
+        `${property} is a number, which holds 15 digits, and its column ${precision}`,
+        'declare it as string, or state a precision of at most 15',
+      ),
+    )
   const tooLong = [...((labels ?? field.enumNames)?.numberOf.keys() ?? [])].find(
     (name) => name.length > (field.maxLength ?? Infinity),
   )

@@ -1,5 +1,5 @@
 import type { EnumNames } from '../enums/enum-names.js'
-import type { JsonColumn, KindName, Range, StoredAs } from '../kinds/kind.js'
+import type { DecimalFacet, JsonColumn, KindName, Range, StoredAs } from '../kinds/kind.js'
 
 /** What a column can hold. */
 export type FieldKind = KindName
@@ -26,6 +26,7 @@ export interface Column {
   /** Of a part of a key: see `Facets`. */
   readonly hasDigits?: true
   readonly inProperty?: 'string' | 'number'
+  readonly decimal?: DecimalFacet
   readonly takesText?: true
   readonly stored?: StoredAs
   readonly otherFormats?: 'read' | 'written'
@@ -109,7 +110,7 @@ export interface Field extends Column {
 export type ValueField = Pick<
   Field,
   | ('property' | 'proto' | 'kind' | 'nullable' | 'enumNames' | 'maxLength' | 'repeated' | 'inName')
-  | ('hasDigits' | 'inProperty' | 'takesText' | 'stored' | 'range' | 'otherFormats')
+  | ('hasDigits' | 'inProperty' | 'decimal' | 'takesText' | 'stored' | 'range' | 'otherFormats')
 >
 
 /** A field without a column: a function computes it from the entity. */

@@ -116,8 +116,14 @@ export function kindOfProperty(
   if (ENUM_TYPES.has(type)) return said === enumeration.name ? said : undefined
   const kind = kindOfColumn(type, designType)
   if (kind === undefined || said === undefined) return kind
-  return kindOf({ kind }).declared.refines === said ? kind : said
+  const { refines = [], refinesMessage } = kindOf({ kind }).declared
+  const isRefined = refines.includes(said) || isOfMessage(inMessage, refinesMessage)
+  return isRefined ? kind : said
 }
+
+/** A field that holds one message of that name. */
+const isOfMessage = (field: DescField | undefined, name: string | undefined): boolean =>
+  field?.fieldKind === 'message' && field.message.typeName === name
 
 /**
  * The kind of a part of a key: that of its column, because the message may have an integer or a UUID as a

@@ -1,7 +1,7 @@
 import { type DescField, ScalarType } from '@bufbuild/protobuf'
 import type { ColumnOptions } from 'typeorm'
 import { enumNamesOf, type EnumSource } from '../enums/enum-names.js'
-import type { Facets, KindName } from './kind.js'
+import type { DecimalFacet, Facets, KindName } from './kind.js'
 import { kindOf } from './kinds.js'
 import { isSaid } from './text.js'
 import { jsonColumnOf } from './message-values.js'
@@ -49,6 +49,7 @@ export function facetsOf(
         }
       : {}),
     ...(json && { json }),
+    ...(declared.takesPrecision === true && { decimal: decimalFacet(inMessage, options, part?.designType) }),
     ...(declared.holds === 'UUID' && options.type === 'binary' ? { stored: 'binary(16)' as const } : {}),
     ...(declared.holds === 'UUID' &&
       options.type !== 'binary' &&
@@ -58,6 +59,21 @@ export function facetsOf(
       : (wideFacets(kind, inMessage, part?.designType) ??
         (part?.isExisting === true ? narrowRange(kind, options.type) : {}))),
   } satisfies Facets
+}
+
+function decimalFacet(
+  inMessage: DescField | undefined,
+  { precision, scale }: ColumnOptions,
+  designType: unknown,
+): DecimalFacet {
+  const isNumber = inMessage?.fieldKind === 'scalar' && inMessage.scalar !== ScalarType.STRING
+  return {
+    precision: precision ?? undefined,
+    // SQL has no digits after the point unless a scale is stated.
+    scale: scale ?? (precision === undefined || precision === null ? undefined : 0),
+    inProperty: designType === Number ? 'number' : 'string',
+    inMessage: inMessage?.message === undefined ? (isNumber ? 'number' : 'string') : 'message',
+  }
 }
 
 const SMALLINTS: ReadonlySet<unknown> = new Set(['smallint', 'int2'])

@@ -1,5 +1,5 @@
 import { ScalarType } from '@bufbuild/protobuf'
-import type { InsideJson, Kind, KindName, PlanValue } from './kind.js'
+import type { DecimalFacet, Facets, InsideJson, Kind, KindName, PlanValue, PropertyForm } from './kind.js'
 import { isClass } from './managed.js'
 import { type Literal, Misfit, NUMBER } from './literal.js'
 
@@ -92,4 +92,138 @@ export const double: Kind = {
     },
   },
   inside: NUMBER_INSIDE,
+}
+
+const DECIMAL_MESSAGE = 'google.type.Decimal'
+/** Digits after the point that count where a column states none. */
+const MOST_FRACTION = 30
+/** Digits that a number of JavaScript holds exactly. */
+const NUMBER_DIGITS = 15
+
+const facetOf = ({ decimal: facet }: Facets): DecimalFacet =>
+  facet ?? { precision: undefined, scale: undefined, inProperty: 'string', inMessage: 'string' }
+
+/** The value times ten to the power of the scale; undefined for a text that is none, or has more digits. */
+function scaled(text: string, scale = MOST_FRACTION): bigint | undefined {
+  const [, sign, whole = '', fraction = '', exponent = '0'] = NUMBER.exec(text) ?? []
+  if (sign === undefined || Math.abs(Number(exponent)) > MOST_FRACTION * 4) return undefined
+  const zeros = scale - fraction.length + Number(exponent)
+  const digits = whole + fraction
+  if (zeros >= 0) return BigInt(`${sign}${digits}${'0'.repeat(zeros)}`)
+  const [kept, cut] = [digits.slice(0, zeros), digits.slice(zeros)]
+  return /^0*$/.test(cut) ? BigInt(`${sign}${kept === '' ? '0' : kept}`) : undefined
+}
+
+function textOfScaled(value: bigint, scale: number): string {
+  const digits = String(value < 0n ? -value : value).padStart(scale + 1, '0')
+  const [whole, fraction] = [digits.slice(0, digits.length - scale), digits.slice(digits.length - scale)]
+  return `${value < 0n ? '-' : ''}${whole}${scale === 0 ? '' : `.${fraction}`}`
+}
+
+/** A value of an entity or of a plan as databases take it. */
+export function decimalText(value: unknown, field: Facets): string {
+  const { scale } = facetOf(field)
+  if (typeof value === 'bigint') return textOfScaled(value, scale ?? MOST_FRACTION)
+  const text = String(value)
+  const exact = scaled(text, scale)
+  return exact === undefined || scale === undefined ? text : textOfScaled(exact, scale)
+}
+
+/** A stored text as a page token holds it: text if it is not finite. */
+export const exactDecimal = (text: string, field: Facets): PlanValue =>
+  scaled(text, facetOf(field).scale) ?? text
+
+const INFINITE: ReadonlySet<unknown> = new Set(['NaN', 'Infinity', '-Infinity'])
+
+/** A stored text as the entity holds it; undefined for a value that it cannot hold. */
+export function decimalOf(text: string, field: Facets): string | number | undefined {
+  const { scale, inProperty } = facetOf(field)
+  if (scaled(text, MOST_FRACTION) === undefined) return undefined
+  if (inProperty === 'number') return isExact(Number(text), text) ? Number(text) : undefined
+  const exact = scaled(text, scale)
+  return exact === undefined || scale === undefined ? text : textOfScaled(exact, scale)
+}
+
+const isExact = (number: number, text: string): boolean =>
+  scaled(number.toPrecision(NUMBER_DIGITS)) === scaled(text)
+
+function decimalProblem(value: unknown, field: Facets): string | undefined {
+  const { precision, scale, inProperty } = facetOf(field)
+  if (typeof value !== inProperty) return `has to be a ${inProperty}, not a ${typeof value}`
+  const text = String(value)
+  if (scaled(text) === undefined) return 'has to be a decimal number, such as "12.50"'
+  if (typeof value === 'number' && !isExact(value, text)) return `has more than ${NUMBER_DIGITS} digits`
+  const exact = scaled(text, scale)
+  if (exact === undefined) return `has more than ${scale ?? 0} digits after the point`
+  if (precision === undefined || String(exact).replace('-', '').length <= precision) return undefined
+  return `has more than ${precision - (scale ?? 0)} digits before the point`
+}
+
+/** Exact digits, in a column of the type decimal or numeric. */
+export const decimal: Kind = {
+  name: 'decimal',
+  declared: {
+    scalars: [],
+    columnTypes: ['decimal', 'numeric'],
+    refines: ['string', 'double', 'float'],
+    refinesMessage: DECIMAL_MESSAGE,
+    takesPrecision: true,
+    holds: 'decimal',
+    family: 'decimals',
+    classes: [],
+    property: () => 'string, or number with at most 15 digits',
+    fits: (type) => type === String || type === Number,
+  },
+  problem: decimalProblem,
+  zero: (field) => (facetOf(field).inProperty === 'number' ? 0 : textOfScaled(0n, facetOf(field).scale ?? 0)),
+  filler: () => 0,
+  increments: 'increment() is not for a decimal: use modify()',
+  kept: (value, field) => decimalOf(decimalText(value, field), field),
+  form: decimalForm,
+  managed: {
+    type: () => undefined,
+    from: (read, field) =>
+      typeof read === 'string' || typeof read === 'number' ? (decimalOf(String(read), field) ?? read) : read,
+  },
+  isNested: false,
+  isStoredAsText: false,
+  isSmall: true,
+  literal: ({ kind, text }, field) => {
+    const value = kind === 'number' || kind === 'string' ? scaled(text, facetOf(field).scale) : undefined
+    return (
+      value ??
+      Misfit.takes(`a number with at most ${facetOf(field).scale ?? MOST_FRACTION} digits after the point`)
+    )
+  },
+  isText: false,
+  hasOrder: true,
+  isSortable: true,
+  hasKeys: false,
+  exceeds: () => false,
+  planValue: (value, field) => (typeof value === 'bigint' ? value : exactDecimal(String(value), field)),
+  isInCursor: (value) => typeof value === 'bigint' || INFINITE.has(value),
+  isForeign: (value) => INFINITE.has(value),
+}
+
+/** An empty string is an unset field. What is no decimal stays as it is, so that its check reports it. */
+function decimalForm(field: Facets): PropertyForm | undefined {
+  const { inProperty, inMessage } = facetOf(field)
+  if (inMessage === 'number')
+    return inProperty === 'number'
+      ? undefined
+      : { toWire: Number, fromWire: (value) => decimalText(value, field) }
+  const held = (text: string): unknown => {
+    if (inProperty === 'string') return decimalText(text, field)
+    return scaled(text) === undefined ? text : Number(text)
+  }
+  if (inMessage === 'string')
+    return {
+      toWire: (value) => decimalText(value, field),
+      fromWire: (value) => (value === '' ? undefined : held(value as string)),
+    }
+  return {
+    toWire: (value) => ({ $typeName: DECIMAL_MESSAGE, value: decimalText(value, field) }),
+    // An empty one is zero.
+    fromWire: (message) => held((message as { readonly value: string }).value || '0'),
+  }
 }

@@ -17,6 +17,7 @@ export type KindName =
   | 'uint64'
   | 'float'
   | 'double'
+  | 'decimal'
   | 'enum'
   | 'timestamp'
   | 'duration'
@@ -42,6 +43,8 @@ export interface Facets {
   readonly hasEngineLength?: true
   /** For `json`: whether the message field is repeated. */
   readonly repeated?: boolean
+  /** Of a decimal: its digits, and what the property and the message hold. */
+  readonly decimal?: DecimalFacet
   /** How the JSON of its column is read and written, where it holds any. */
   readonly json?: JsonColumn
   /** True if a property that is a string holds the digits of an integer. */
@@ -61,6 +64,16 @@ export interface Facets {
   readonly range?: Range
 }
 
+/** What of a decimal belongs to its column, its property and the field of its message. */
+export interface DecimalFacet {
+  /** Digits before and after the point; undefined if the column states none. */
+  readonly precision: number | undefined
+  /** Digits after the point; undefined for as many as are stored. */
+  readonly scale: number | undefined
+  readonly inProperty: 'string' | 'number'
+  readonly inMessage: 'string' | 'number' | 'message'
+}
+
 /** Types of columns that only keys, and what refers to them, have as they are declared. */
 export type StoredAs = 'smallint' | 'binary(16)'
 
@@ -78,7 +91,8 @@ export type Amount = number | bigint
 export type Range = readonly [number, number] | readonly [bigint, bigint]
 
 /** What a column of a type holds. A column type of another family contradicts its field. */
-export type Family = 'text' | 'integers' | 'fractions' | 'booleans' | 'times' | 'bytes' | 'objects'
+export type Family =
+  'text' | 'integers' | 'fractions' | 'decimals' | 'booleans' | 'times' | 'bytes' | 'objects'
 
 /** How a field comes to be of a kind. */
 export interface Declaration {
@@ -87,7 +101,11 @@ export interface Declaration {
   /** The full name of the message that it holds. */
   readonly message?: string
   /** The kind of a message field that becomes this one where `@Column()` names a type of it. */
-  readonly refines?: KindName
+  readonly refines?: readonly KindName[]
+  /** The full name of a message that becomes this kind where `@Column()` names a type of it. */
+  readonly refinesMessage?: string
+  /** True if a column of that type takes any `precision`. */
+  readonly takesPrecision?: true
   /** Types that `@Column()` can name, on any database. */
   readonly columnTypes: readonly string[]
   /** What columns of these types hold, for people. */
@@ -214,7 +232,7 @@ export interface Kind extends PlanRules {
   /** How increments add to it, or why they cannot. */
   readonly increments: Increments | string
   /** What a row gives back for a value that was written. Undefined where that is the value. */
-  readonly kept?: (value: unknown) => unknown
+  readonly kept?: (value: unknown, field: Facets) => unknown
   /** How its values are a part of a key. Undefined where they can be none. */
   readonly key?: KeyRules
 

@@ -1,7 +1,7 @@
 import { bool } from './bool.js'
 import { bytes } from './bytes.js'
 import { duration } from './duration.js'
-import { double, float } from './fractions.js'
+import { decimal, double, float } from './fractions.js'
 import { int32, int64, uint32, uint64 } from './integers.js'
 import { json, tags } from './json.js'
 import type { Kind, KindName } from './kind.js'
@@ -20,6 +20,7 @@ export const KINDS: Readonly<Record<KindName, Kind>> = {
   uint64,
   float,
   double,
+  decimal,
   bool,
   timestamp,
   duration,

@@ -64,7 +64,7 @@ export const date: Kind = {
   name: 'date',
   declared: {
     scalars: [],
-    refines: 'string',
+    refines: ['string'],
     columnTypes: ['date'],
     holds: 'day',
     family: 'text',

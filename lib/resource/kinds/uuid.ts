@@ -13,7 +13,7 @@ export const uuid: Kind = {
   name: 'uuid',
   declared: {
     scalars: [],
-    refines: string.name,
+    refines: [string.name],
     columnTypes: ['uuid', 'binary'],
     holds: 'UUID',
     family: 'text',

@@ -166,7 +166,7 @@ const outward = (field: ValueField, inMessage: DescField, stored?: Field): Step 
 const zeroOnWire = (field: ValueField, { fieldKind, scalar }: DescField): unknown => {
   const kind = kindOf(field)
   if (fieldKind === 'enum') return kind.zero({})
-  return fieldKind === 'scalar' && kind.key !== undefined
+  return fieldKind === 'scalar' && (kind.key ?? kind.form?.(field)) !== undefined
     ? kindOf({ kind: kindOfScalar(scalar) }).zero({})
     : kind.zero(field)
 }

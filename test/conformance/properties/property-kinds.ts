@@ -1,10 +1,13 @@
 import 'reflect-metadata'
 import { FieldDescriptorProto_Type as Type } from '@bufbuild/protobuf/wkt'
+import { file_google_type_decimal } from 'ashlar-annotations/google/type/decimal_pb.js'
 import { Column, type ColumnOptions } from 'typeorm'
 import { EnumLabels } from '../../../decorators/index.js'
 import type { BackendName } from '../../support/databases/backends.js'
 import { TaskService } from '../../support/gen/plans_pb.js'
 import { type Altered, altered } from '../../support/grpc/altered.js'
+
+export type Engine = 'postgres' | 'mysql' | 'sqlite'
 
 /** A value in each of its forms. */
 export interface Forms {
@@ -23,29 +26,33 @@ export interface PropertyKind {
   readonly name: string
   readonly addTo: (proto: Altered) => void
   /** The decorators of the property, on one engine. */
-  readonly column: (engine: 'postgres' | 'mysql' | 'sqlite') => readonly PropertyDecorator[]
+  readonly column: (engine: Engine) => readonly PropertyDecorator[]
   readonly designType: unknown
   /** At least three, in their order. */
   readonly values: readonly [Forms, Forms, Forms, ...Forms[]]
   /** What a create rejects, as JSON. */
   readonly wrong: readonly unknown[]
-  /** True if TypeORM alone does not read the column so. */
-  readonly isOfAshlar?: true
+  /** The engines on which TypeORM alone does not read the column so. */
+  readonly otherwiseOn?: readonly Engine[]
   /** What the column can hold and the message cannot. */
   readonly unreadable?: string
 }
 
 /** The service of the resource that has the property. */
 export const serviceWith = ({ addTo }: PropertyKind): typeof TaskService =>
-  altered(TaskService, (proto) => {
-    for (const name of ['project_id', 'project', 'lead_id', 'lead', 'after_id', 'after', 'delete_time'])
-      proto.removeField('Task', name)
-    const left = ['PlanTask', 'WatchTasks', 'UndeleteTask']
-    for (const one of proto.file.service) one.method = one.method.filter(({ name }) => !left.includes(name))
-    addTo(proto)
-  })
+  altered(
+    TaskService,
+    (proto) => {
+      for (const name of ['project_id', 'project', 'lead_id', 'lead', 'after_id', 'after', 'delete_time'])
+        proto.removeField('Task', name)
+      const left = ['PlanTask', 'WatchTasks', 'UndeleteTask']
+      for (const one of proto.file.service) one.method = one.method.filter(({ name }) => !left.includes(name))
+      addTo(proto)
+    },
+    [file_google_type_decimal],
+  )
 
-export const engineOf = (name: BackendName): 'postgres' | 'mysql' | 'sqlite' =>
+export const engineOf = (name: BackendName): Engine =>
   name === 'mariadb' || name === 'mysql8'
     ? 'mysql'
     : name === 'postgres' || name === 'pgbouncer'
@@ -86,6 +93,19 @@ const nativeEnum = (options: ColumnOptions) => (engine: string) =>
 
 const OF_PHASES = { addTo: ENUM, wrong: ['PHASE_UNSPECIFIED', 7] }
 
+const amounts = (
+  held: (text: string) => unknown,
+  json: (text: string) => unknown,
+  wire = json,
+): PropertyKind['values'] => {
+  const of = (text: string) => ({ held: held(text), json: json(text), wire: wire(text), filter: text })
+  return [of('-1234567890.50'), of('0.00'), of('9.99'), of('10.10'), of('1234567890.12')]
+}
+const same = (text: string) => text
+
+/** A column of 12 digits. */
+const AMOUNT = { precision: 12, scale: 2 }
+
 export const PROPERTY_KINDS: readonly PropertyKind[] = [
   {
     ...OF_PHASES,
@@ -116,7 +136,7 @@ export const PROPERTY_KINDS: readonly PropertyKind[] = [
     designType: Number,
     values: labelled(1, 2),
     unreadable: 'gone',
-    isOfAshlar: true,
+    otherwiseOn: ['postgres', 'mysql', 'sqlite'],
   },
   {
     ...OF_PHASES,
@@ -124,5 +144,36 @@ export const PROPERTY_KINDS: readonly PropertyKind[] = [
     column: (engine) => [nativeEnum({ enum: Numeric })(engine)],
     designType: Number,
     values: labelled(Numeric.Active, Numeric.Closed),
+  },
+  {
+    name: 'a decimal as string, in a string of the message',
+    addTo: (proto) => proto.addField('Task', 'worth', Type.STRING),
+    column: () => [Column('decimal', AMOUNT)],
+    designType: String,
+    values: amounts(same, same),
+    wrong: ['1.005', 'ten', '12345678901', 'NaN'],
+    otherwiseOn: ['sqlite'],
+  },
+  {
+    name: 'a decimal as number, in a double of the message',
+    addTo: (proto) => proto.addField('Task', 'worth', Type.DOUBLE),
+    column: () => [Column('numeric', AMOUNT)],
+    designType: Number,
+    values: amounts(Number, Number),
+    wrong: [1.005, 12345678901],
+    otherwiseOn: ['postgres', 'mysql'],
+  },
+  {
+    name: 'a decimal as string, in a google.type.Decimal',
+    addTo: (proto) => proto.addField('Task', 'worth', Type.MESSAGE, { typeName: '.google.type.Decimal' }),
+    column: () => [Column('decimal', AMOUNT)],
+    designType: String,
+    values: amounts(
+      same,
+      (value) => ({ value }),
+      (value) => ({ $typeName: 'google.type.Decimal', value }),
+    ),
+    wrong: [{ value: '1.005' }, { value: 'ten' }],
+    otherwiseOn: ['sqlite'],
   },
 ]

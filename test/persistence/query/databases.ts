@@ -53,6 +53,7 @@ const TYPES = {
   uint64: ['numeric(20)', 'bigint unsigned', 'integer'],
   float: ['real', 'float', 'real'],
   double: ['double precision', 'double', 'real'],
+  decimal: ['numeric', 'decimal(65,30)', 'numeric'],
   timestamp: ['timestamptz', 'datetime(6)', 'text'],
   duration: ['bigint', 'bigint', 'integer'],
   uuid: ['uuid', 'varchar(36)', 'text'],

@@ -1,3 +1,5 @@
+import { InvalidArgument } from '../../../errors.js'
+import { decimalText } from '../../../resource/kinds/fractions.js'
 import { ofBytes } from '../../../resource/kinds/uuid.js'
 import type { Facets } from '../../../resource/kinds/kind.js'
 import type { PlanValue } from '../../query/query-plan.js'
@@ -5,11 +7,13 @@ import { type BoundValue, isoMicros, lastMicrosecond } from '../values/bound-val
 import { bufferOf } from '../values/buffer-of.js'
 import {
   boundBy,
+  digitsOf,
   ENUM_LENGTH,
   NO_NAMES,
   type KindSql,
   type KindsSql,
   OF_BIGINT,
+  OF_DECIMAL,
   OF_ENUM,
   OF_INTEGER,
   OF_JSON,
@@ -161,6 +165,19 @@ export const mysqlKinds: KindsSql = {
     decoder: () => (value) => Math.fround(Number(value)),
   }),
   double: entry('double', { ...OF_NUMBER, inside: numberInside }),
+  decimal: entry('decimal', {
+    ...OF_DECIMAL,
+    type: (field) => `decimal${digitsOf(field, '(10,0)')}`,
+    // As text it would be compared as a double.
+    placeholder: () => 'CAST(? AS DECIMAL(65,30))',
+    encoder: (field) => (value) => {
+      const text = decimalText(value, field)
+      // The column would round it.
+      if (field.decimal?.precision === undefined && text.includes('.'))
+        throw new InvalidArgument(field.proto, 'has digits after the point, and its column states no scale')
+      return text
+    },
+  }),
   bool: entry('tinyint(1)', {
     alteredBy: (type) =>
       type === 'bit' ? 'the driver reads as bytes, so that true is read as false' : undefined,

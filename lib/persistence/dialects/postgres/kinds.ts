@@ -8,10 +8,12 @@ import { type BoundValue, isoMicros, lastMicrosecond } from '../values/bound-val
 import { bufferOf } from '../values/buffer-of.js'
 import {
   boundBy,
+  digitsOf,
   ENUM_LENGTH,
   type KindSql,
   type KindsSql,
   OF_BIGINT,
+  OF_DECIMAL,
   OF_ENUM,
   OF_INTEGER,
   OF_JSON,
@@ -177,6 +179,13 @@ export const postgresKinds: KindsSql = {
     'double precision',
   ),
   double: entry('double precision', { ...FRACTION, inside: numberInside }),
+  decimal: entry('numeric', {
+    ...OF_DECIMAL,
+    type: (field) => `numeric${digitsOf(field)}`,
+    arrayType: () => 'numeric[]',
+    holds: () => true,
+    keeps: (field, live) => live === 'numeric' || live === `numeric${digitsOf(field)}`,
+  }),
   bool: entry('boolean', {
     gathered: (column) => `left(${column}::text, 1)`,
     decoder: () => (value) => value === 't',

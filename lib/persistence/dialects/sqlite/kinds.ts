@@ -1,4 +1,5 @@
 import type { PlanValue } from '../../query/query-plan.js'
+import { decimalText } from '../../../resource/kinds/fractions.js'
 import { INT64 } from '../../../resource/kinds/integers.js'
 import { InvalidArgument } from '../../../errors.js'
 import { type BoundValue, isoMillis } from '../values/bound-value.js'
@@ -8,6 +9,7 @@ import {
   type KindSql,
   type KindsSql,
   OF_BIGINT,
+  OF_DECIMAL,
   OF_ENUM,
   OF_INTEGER,
   OF_JSON,
@@ -112,6 +114,19 @@ export const sqliteKinds: Readonly<Record<keyof KindsSql, SqliteKind>> = {
     value: (value, { inside }) => (inside === undefined ? bound(value) : String(value)),
     holds: isInfinity,
     inside: doubleInside,
+  }),
+  decimal: entry('NUMERIC', {
+    ...OF_DECIMAL,
+    casts: { written: 'NUMERIC', read: 'TEXT' },
+    placeholder: () => 'CAST(? AS NUMERIC)',
+    selected: (column, alias) => `CAST(${column} AS TEXT) AS ${alias}`,
+    gathered: asText,
+    encoder: (field) => (value) => {
+      const text = decimalText(value, field)
+      if (text.replace(/[-.]/g, '').replace(/^0+|0+$/g, '').length > 15)
+        throw new InvalidArgument(field.proto, 'has more than 15 digits, the most SQLite can store exactly')
+      return text
+    },
   }),
   bool: entry('INTEGER', {
     gathered: asNumber,

@@ -1,6 +1,7 @@
 import type { EnumNames } from '../../../resource/enums/enum-names.js'
 import type { Facets, KindName, Range } from '../../../resource/kinds/kind.js'
 import type { PlanColumn, PlanValue } from '../../query/query-plan.js'
+import { decimalOf, decimalText, exactDecimal } from '../../../resource/kinds/fractions.js'
 import type { BoundValue } from './bound-value.js'
 
 /** A field whose values are stored. */
@@ -77,7 +78,7 @@ export interface KindSql {
   /** Stands for a value; `index` counts the parameters of the statement from 1. */
   readonly placeholder: (column: Pick<PlanColumn, 'inside'>, index: number) => string
   /** A plan's value as the column stores it, for a filter and for a write alike. */
-  readonly value: (value: PlanValue, column: Pick<PlanColumn, 'inside' | 'stored'>) => BoundValue
+  readonly value: (value: PlanValue, column: Pick<PlanColumn, 'inside' | 'stored' | 'decimal'>) => BoundValue
   /** Undefined where values are bound as they are. */
   readonly encoder: (field: StoredField) => Encode | undefined
   /**
@@ -130,7 +131,7 @@ export interface KindSql {
    * none that we write, and the entity's value in its place would repeat its row or lose others. Undefined
    * where the entity's value is exact.
    */
-  readonly exact?: (stored: unknown, value: unknown) => unknown
+  readonly exact?: (stored: unknown, value: unknown, field: Facets) => unknown
   /** The first and the last value of a column that are read as this time, which is cut to the millisecond. */
   readonly millisecond?: (time: Date) => readonly [first: BoundValue, last: BoundValue]
   /** True if a column can hold this, which is not written by us. Undefined where it holds nothing else. */
@@ -183,6 +184,26 @@ export const OF_ENUM = {
   },
   exact: (stored: unknown) => stored,
 }
+
+/** Bound and read as text. */
+export const OF_DECIMAL = {
+  value: (value: PlanValue, field: Facets): BoundValue => decimalText(value, field),
+  encoder:
+    (field: Facets): Encode =>
+    (value) =>
+      decimalText(value, field),
+  decoder:
+    (field: Facets): Decode =>
+    (value) =>
+      decimalOf(String(value), field),
+  // What the property cannot hold is unset in the entity.
+  exact: (stored: unknown, value: unknown, field: Facets) =>
+    stored === null || stored === undefined ? value : exactDecimal(String(stored as string), field),
+}
+
+/** `(10,2)`, or nothing if the column states no digits. */
+export const digitsOf = ({ decimal }: Facets, unstated = ''): string =>
+  decimal?.precision === undefined ? unstated : `(${decimal.precision},${decimal.scale ?? 0})`
 
 export const OF_JSON = {
   encoder: ({ json }: Facets): Encode | undefined => json?.encode,
