@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { Failure } from '../errors/failure.js'
 
-/** What the `ashlar` key of a package.json can say for every command that has the flag. */
+/** The flags that the `ashlar` key of a package.json can set for every command that has them. */
 const OPTIONS = ['entities', 'files', 'module'] as const
 type ProjectOption = (typeof OPTIONS)[number]
 
@@ -16,7 +16,7 @@ export function projectOption(name: ProjectOption): string | undefined {
   if (file === undefined || options === undefined) return undefined
   const wrong = (what: string) =>
     new Failure('input', `the key ashlar of ${file} ${what}: it takes ${OPTIONS.join(', ')}, each a text`)
-  if (typeof options !== 'object' || options === null) throw wrong('is no object')
+  if (typeof options !== 'object' || options === null) throw wrong('is not an object')
   for (const [key, value] of Object.entries(options)) {
     if (!(OPTIONS as readonly string[]).includes(key)) throw wrong(`has ${key}`)
     if (typeof value !== 'string' || value.trim() === '') throw wrong(`has no text for ${key}`)

@@ -47,7 +47,7 @@ interface Member {
 }
 type ItemReader = (json: Json, options: JsonReadOptions) => unknown
 
-/** What a reader of enum names returns for a name that is to be skipped. */
+/** The result of a reader of enum names for a name that is skipped. */
 const SKIPPED = Symbol('skipped')
 
 const messageReaders = new WeakMap<DescMessage, MessageReader>()
@@ -92,7 +92,7 @@ function plainReader(desc: DescMessage): MessageReader {
       }
       const { field } = member
       try {
-        if (seen.has(field)) throw new JsonFault('given in both spellings')
+        if (seen.has(field)) throw new JsonFault('given in both its proto and its JSON name')
         seen.add(field)
         if (field.oneof !== undefined) checkOneof(message, field, field.oneof, value)
         // Not before: a message may hold itself.

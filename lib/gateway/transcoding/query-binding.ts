@@ -58,7 +58,7 @@ export function queryBinder(desc: DescMessage, bound: Bound, answer?: DescMessag
   }
 }
 
-/** Where the value of a parameter goes. */
+/** The field that receives a parameter's value. */
 interface Target {
   readonly path: FieldPath
   /** Of a map's entry. */
@@ -93,7 +93,10 @@ function checkFree(path: FieldPath, name: string, { path: inPath, body }: Bound)
   if (inPath.has(path.name)) throw new InvalidArgument(path.name, 'is given by the path already')
   const [top] = [...path.parents, path.field]
   if (body === '*' || body === top.name)
-    throw new InvalidArgument(path.name, `belongs in the body: ${printable(name)} is no query parameter here`)
+    throw new InvalidArgument(
+      path.name,
+      `belongs in the body: ${printable(name)} is not a query parameter here`,
+    )
 }
 
 /** Refuses a second member of a oneof, also of those on the way to the field. */
@@ -123,7 +126,7 @@ const TEXTUAL = new Set([
   'google.protobuf.FieldMask',
 ])
 
-/** Comma-separated, in either spelling; repeated parameters add up. */
+/** Comma-separated proto or JSON names; repeated parameters add up. */
 function appendPaths(
   field: DescField,
   holder: Message,

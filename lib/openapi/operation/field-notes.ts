@@ -3,7 +3,7 @@ import type { ResourceModel } from '../../resource/resource-model.js'
 import type { JsonObject, MethodFacts, OpenApiSource } from '../source/source.js'
 import { listed } from '../source/markdown.js'
 
-/** What the framework does with a field of a request that has one of its names; empty for any other field. */
+/** The framework's treatment of a request field that has one of its names; empty for any other field. */
 export function fieldNote({ name }: DescField, facts: MethodFacts, source: OpenApiSource): JsonObject {
   const { resource, standard } = facts
   const model = resource && source.modelOf(resource)
@@ -58,20 +58,20 @@ function listNote(name: string, model: ResourceModel | undefined, source: OpenAp
   }
 }
 
-/** What may stand in front of a field. */
+/** The relations that may precede a field. */
 const through = (relations: readonly { readonly name: string }[]): string =>
   relations.length === 0
     ? ''
     : ` Fields of other resources that the caller may list, behind a dot: ${listed(relations.map(({ name }) => `${name}.`))}.`
 
 const SPELLINGS = {
-  spec: 'Another spelling is ignored, and told in the header `X-Ignored-Update-Mask`.',
-  strict: 'Another spelling is refused.',
-  normalize: 'Other spellings are understood.',
+  spec: 'Paths in another form are ignored, and reported in the header `X-Ignored-Update-Mask`.',
+  strict: 'Paths in another form are rejected.',
+  normalize: 'Paths in other forms are converted.',
 } as const
 
 function updateMask(model: ResourceModel | undefined, { updateMask: mode }: OpenApiSource): string {
   const names =
     model === undefined ? '' : ` One or more of ${listed([...model.writable].sort())}, or \`*\` for all.`
-  return `Fields that are written, in the spelling of the .proto.${names} ${SPELLINGS[mode]}`
+  return `The fields to write, by proto name.${names} ${SPELLINGS[mode]}`
 }

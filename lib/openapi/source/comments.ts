@@ -13,7 +13,7 @@ import {
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt'
 import { markdown } from './markdown.js'
 
-/** What can have a comment. */
+/** The descriptors that can have a comment. */
 type Commented = DescEnum | DescEnumValue | DescField | DescMessage | DescMethod | DescService
 
 /**
@@ -63,7 +63,7 @@ function registryOf(image: Uint8Array): FileRegistry {
   try {
     return createFileRegistry(fromBinary(FileDescriptorSetSchema, image))
   } catch (error) {
-    throw new TypeError('openapi: the image is no google.protobuf.FileDescriptorSet with all imports', {
+    throw new TypeError('openapi: the image is not a google.protobuf.FileDescriptorSet with all imports', {
       cause: error,
     })
   }

@@ -66,7 +66,7 @@ function onlyIdTokens({ IdToken }: Provider): void {
   const validate = IdToken.validate.bind(IdToken)
   IdToken.validate = async (token, client) => {
     const { typ = 'JWT' } = decodeProtectedHeader(token)
-    if (typ.toUpperCase() !== 'JWT') throw new TypeError(`a token of the type ${typ} is no ID token`)
+    if (typ.toUpperCase() !== 'JWT') throw new TypeError(`a token of the type ${typ} is not an ID token`)
     return validate(token, client)
   }
 }
@@ -94,7 +94,7 @@ function hashAccessTokens({ AccessToken, IdToken }: Provider): void {
   }
 }
 
-/** What the types of the library leave out. */
+/** Members that the library's types do not declare. */
 interface IssuedIdToken {
   readonly ctx?: KoaContextWithOIDC
   set(claim: string, value: string): void
