@@ -166,6 +166,7 @@ export function Resource(options: ResourceOptions = {}): ClassDecorator {
         designType: declaredClass(designType, mintsNumber === true ? undefined : type),
         inMessage: inMessage.get(propertyName),
         enumLabels,
+        isOfTypeorm: options.existing === true || strategy !== undefined,
         options: withTypeOfKey({ ...column, type: type as ColumnType }, reference?.column),
       })
       if (told === undefined && !isUnknown) continue

@@ -14,6 +14,8 @@ export interface PropertyColumn {
   readonly inMessage: DescField | undefined
   /** True if it is a part of the key, or holds the key of another resource. */
   readonly isKeyPart: boolean
+  /** True if the option `existing` is set. */
+  readonly isOfTypeorm?: boolean
   /** Of `@EnumLabels()`. */
   readonly enumLabels?: Readonly<Record<string, string>> | undefined
   /** Its type is the declared one. */

@@ -27,7 +27,7 @@ import { formProblems } from './fields/property-form.js'
 import { renameProblems } from './fields/renamed-columns.js'
 import { hasStorableZero } from './fields/storable-zero.js'
 import { declaredClass, kindOfProperty } from './kinds/declared-kind.js'
-import { type DeclaredPart, facetsOf } from './kinds/facets.js'
+import { type DeclaredPart, facetsOf, isTextList } from './kinds/facets.js'
 import { kindOf } from './kinds/kinds.js'
 import { ENUM_TYPES } from './kinds/text.js'
 import { behaves } from './behavior/field-behavior.js'
@@ -111,7 +111,9 @@ export function readFields(
     if (refused.has(property)) continue
     const found = problems.length
     const isOfTypeorm = strategy !== undefined || facts.resource?.existing === true
-    if (isOfTypeorm && column.options.type === 'simple-array') {
+    const held = hidden.has(property) ? undefined : inMessage.get(property)
+    const { type } = column.options
+    if (isOfTypeorm && type === 'simple-array' && !isTextList(type, held)) {
       problems.push(textListProblem(property))
       unfit.add(property)
       continue
@@ -129,7 +131,7 @@ export function readFields(
       enumLabels: facts.properties.get(property)?.enumLabels,
       enumType: enumTypeOf(entity, column, facts, name),
     }
-    const named = { ...part, ...ofEnum, name }
+    const named = { ...part, ...ofEnum, isOfTypeorm, name }
     const field = toField(property, column, role, facts, ownField, protoOf(property), named)
     if (!('rule' in field)) {
       if (mintsUuid) problems.push(...generatedProblems(field))

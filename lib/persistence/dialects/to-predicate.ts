@@ -181,8 +181,24 @@ const presence = ({ column, key }: HasNode, writer: Writer): string =>
 const isTextInside = ({ inside, kind }: PlanColumn, writer: Writer): boolean =>
   inside !== undefined && writer.dialect.values.kinds[kind].isText
 
-const elementSql = ({ column, value }: ElementNode, writer: Writer): string =>
-  writer.dialect.values.json.holds(columnText(column, writer), value, (text) => bound(TEXT, text, writer))
+const elementSql = ({ column, value }: ElementNode, writer: Writer): string => {
+  if (column.hasCommas === true)
+    return String(value).includes(',') ? '1 = 0' : inCommas(column, value, writer)
+  return writer.dialect.values.json.holds(columnText(column, writer), value, (text) =>
+    bound(TEXT, text, writer),
+  )
+}
+
+/** An empty list has no element; one empty element alone is never written. */
+const inCommas = (column: PlanColumn, value: ElementNode['value'], writer: Writer): string => {
+  const { text } = writer.dialect
+  const list = columnText(column, writer)
+  const found = text.contains(
+    () => text.concat([text.literal(','), list, text.literal(',')]),
+    () => bound(TEXT, `,${String(value)},`, writer),
+  )
+  return `(COALESCE(${list}, '') <> '' AND ${found})`
+}
 
 /** The value of one tag, as text; NULL where there is none. */
 const tagText = (column: PlanColumn, key: string, writer: Writer): string =>

@@ -19,6 +19,8 @@ export interface Column {
   readonly collation?: string
   /** How the JSON of its column is read and written, where it holds any. */
   readonly json?: JsonColumn
+  /** Of a list: see `Facets`. */
+  readonly hasCommas?: true
   /** Where the value is inside of the JSON of the column: a field of an embedded message. */
   readonly inside?: Inside
   /** Of an embedded message: its fields. */
@@ -110,7 +112,7 @@ export interface Field extends Column {
 export type ValueField = Pick<
   Field,
   | ('property' | 'proto' | 'kind' | 'nullable' | 'enumNames' | 'maxLength' | 'repeated' | 'inName')
-  | ('hasDigits' | 'inProperty' | 'decimal' | 'takesText' | 'stored' | 'range' | 'otherFormats')
+  | ('hasDigits' | 'hasCommas' | 'inProperty' | 'decimal' | 'takesText' | 'stored' | 'range' | 'otherFormats')
 >
 
 /** A field without a column: a function computes it from the entity. */

@@ -56,6 +56,6 @@ export const textListProblem = (property: string): Problem =>
   propertyProblem(
     'column',
     property,
-    `${property}: a simple-array column of an existing table holds text with commas, and a repository would read and write JSON`,
+    `${property}: a simple-array column of an existing table holds text with commas, which cannot hold the elements of this field`,
     "convert the column to JSON in a migration and declare @Column('simple-json'); or add @Internal(), which leaves it to TypeORM",
   )

@@ -11,6 +11,8 @@ export interface DeclaredPart {
   readonly isKeyPart: boolean
   /** True if its table is another application's, so that the column has the type that is declared. */
   readonly isExisting?: boolean
+  /** True if TypeORM has a table of it: with the option `existing`, or with TypeORM's naming. */
+  readonly isOfTypeorm?: boolean
   /** True if Ashlar sets no limit of its own to the strings of such a column. */
   readonly mayBeLong?: boolean
   /** What of a UUID in another format its column may hold; undefined if nobody else writes the table. */
@@ -31,13 +33,14 @@ export function facetsOf(
   part?: DeclaredPart,
 ) {
   const { declared, jsonColumn } = kindOf({ kind })
-  const json = jsonColumn?.(inMessage && jsonColumnOf(inMessage))
+  const hasCommas = part?.isOfTypeorm === true && isTextList(options.type, inMessage)
+  const json = jsonColumn?.(inMessage && jsonColumnOf(inMessage), hasCommas)
   const hasEngineLength =
     part?.mayBeLong === true && kind === 'string' && !isSaid(options.length) && options.type !== 'char'
   return {
     maxLength: hasEngineLength ? undefined : declared.maxLength?.(options),
     ...(hasEngineLength && { hasEngineLength: true as const }),
-    repeated: inMessage?.fieldKind === 'list',
+    repeated: hasCommas || inMessage?.fieldKind === 'list',
     ...(inMessage?.fieldKind === 'enum'
       ? {
           enumNames: enumNamesOf(inMessage.enum, {
@@ -49,6 +52,7 @@ export function facetsOf(
         }
       : {}),
     ...(json && { json }),
+    ...(hasCommas && { hasCommas: true as const }),
     ...(declared.takesPrecision === true && { decimal: decimalFacet(inMessage, options, part?.designType) }),
     ...(declared.holds === 'UUID' && options.type === 'binary' ? { stored: 'binary(16)' as const } : {}),
     ...(declared.holds === 'UUID' &&
@@ -60,6 +64,14 @@ export function facetsOf(
         (part?.isExisting === true ? narrowRange(kind, options.type) : {}))),
   } satisfies Facets
 }
+
+/** A column in which TypeORM stores the elements of a list as text. A boolean has no text in JSON. */
+export const isTextList = (type: unknown, inMessage: DescField | undefined): boolean =>
+  type === 'simple-array' &&
+  (inMessage === undefined ||
+    (inMessage.fieldKind === 'list' &&
+      inMessage.listKind !== 'message' &&
+      inMessage.scalar !== ScalarType.BOOL))
 
 function decimalFacet(
   inMessage: DescField | undefined,

@@ -1,4 +1,4 @@
-import type { JsonColumn, Kind, ManagedColumn } from './kind.js'
+import type { InsideProblem, JsonColumn, Kind, ManagedColumn } from './kind.js'
 import { Misfit } from './literal.js'
 import { noNumber, textLiteral, textProblem } from './text.js'
 
@@ -38,6 +38,20 @@ const TEXTS: JsonColumn = {
   },
 }
 
+/** Elements as text, with commas between them, as TypeORM has them in a `simple-array` column. */
+const commas = (json: JsonColumn): JsonColumn => ({
+  encode: (value) => (JSON.parse(json.encode(value)) as unknown[]).join(','),
+  decode: (text) => json.decode(JSON.stringify(text === '' ? [] : text.split(','))),
+})
+
+function commaProblem(list: readonly unknown[]): InsideProblem | string | undefined {
+  const at = list.findIndex((element) => typeof element === 'string' && element.includes(','))
+  if (at !== -1) return { at: `[${at}]`, text: 'contains a comma, which its column has between elements' }
+  return list.length === 1 && list[0] === ''
+    ? 'has one empty element, which its column cannot tell from an empty list'
+    : undefined
+}
+
 /** The types whose values TypeORM itself writes as JSON, and reads. */
 const isJsonType = (type: unknown): boolean => type === 'json' || type === 'jsonb'
 
@@ -48,10 +62,11 @@ const MANAGED: ManagedColumn = {
     const text = field.json?.encode(value)
     return text !== undefined && isJsonType(type) ? (JSON.parse(text) as unknown) : text
   },
-  from: (read, field, type) =>
-    field.json?.decode(
-      typeof read === 'string' && !isJsonType(type) && isJson(read) ? read : JSON.stringify(read),
-    ),
+  from: (read, field, type) => {
+    const isText =
+      typeof read === 'string' && (field.hasCommas === true || (!isJsonType(type) && isJson(read)))
+    return field.json?.decode(isText ? read : JSON.stringify(read))
+  },
 }
 
 /**
@@ -80,12 +95,16 @@ export const json: Kind = {
     fits: (type, repeated) => (repeated ? type === Array : isObject(type)),
   },
   problem: (value, field) =>
-    field.repeated === true && !Array.isArray(value) ? 'has to be an array' : jsonProblem(value, 0),
+    field.repeated === true && !Array.isArray(value)
+      ? 'has to be an array'
+      : (jsonProblem(value, 0) ??
+        (field.hasCommas === true ? commaProblem(value as readonly unknown[]) : undefined)),
   zero: ({ repeated }) => (repeated === true ? [] : undefined),
-  filler: ({ repeated }) => (repeated === true ? '[]' : '{}'),
+  filler: ({ repeated, hasCommas }) => (hasCommas === true ? '' : repeated === true ? '[]' : '{}'),
   increments: noNumber('json'),
   managed: MANAGED,
-  jsonColumn: (ofMessage) => ofMessage ?? PLAIN,
+  jsonColumn: (ofMessage, hasCommas = false) =>
+    hasCommas ? commas(ofMessage ?? PLAIN) : (ofMessage ?? PLAIN),
   isNested: true,
   literal: () => Misfit.takes('null alone'),
   isText: false,

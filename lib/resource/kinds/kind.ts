@@ -47,6 +47,8 @@ export interface Facets {
   readonly decimal?: DecimalFacet
   /** How the JSON of its column is read and written, where it holds any. */
   readonly json?: JsonColumn
+  /** Of a list: its column holds the elements as text, with commas between them. */
+  readonly hasCommas?: true
   /** True if a property that is a string holds the digits of an integer. */
   readonly hasDigits?: true
   /** Of a 64-bit integer: what a property holds that is not declared as a bigint. */
@@ -253,7 +255,7 @@ export interface Kind extends PlanRules {
    * How the JSON of its column is read and written. Undefined where it holds none. @param ofMessage - as the
    * message has it.
    */
-  readonly jsonColumn?: (ofMessage: JsonColumn | undefined) => JsonColumn
+  readonly jsonColumn?: (ofMessage: JsonColumn | undefined, hasCommas?: boolean) => JsonColumn
   /** True if a row holds it as text on every database. */
   readonly isStoredAsText: boolean
   /** True if its values have few bytes. */

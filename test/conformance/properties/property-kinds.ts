@@ -32,6 +32,10 @@ export interface PropertyKind {
   readonly values: readonly [Forms, Forms, Forms, ...Forms[]]
   /** What a create rejects, as JSON. */
   readonly wrong: readonly unknown[]
+  /** What it rejects in an existing table too. */
+  readonly wrongExisting?: readonly unknown[]
+  /** True if no order can name it, and filters ask by `:` for an element. */
+  readonly isList?: true
   /** The engines on which TypeORM alone does not read the column so. */
   readonly otherwiseOn?: readonly Engine[]
   /** What the column can hold and the message cannot. */
@@ -93,6 +97,16 @@ const nativeEnum = (options: ColumnOptions) => (engine: string) =>
 
 const OF_PHASES = { addTo: ENUM, wrong: ['PHASE_UNSPECIFIED', 7] }
 
+/** @param element - of the last alone. */
+const lists = (
+  all: readonly [readonly unknown[], readonly unknown[], readonly unknown[]],
+  element: string,
+): PropertyKind['values'] => {
+  const filter = /^\d+$/.test(element) ? element : JSON.stringify(element)
+  const of = (held: readonly unknown[]) => ({ held, json: held, wire: held, filter })
+  return [of(all[0]), of(all[1]), of(all[2])]
+}
+
 const amounts = (
   held: (text: string) => unknown,
   json: (text: string) => unknown,
@@ -144,6 +158,26 @@ export const PROPERTY_KINDS: readonly PropertyKind[] = [
     column: (engine) => [nativeEnum({ enum: Numeric })(engine)],
     designType: Number,
     values: labelled(Numeric.Active, Numeric.Closed),
+  },
+  {
+    name: 'a list with commas between its elements',
+    addTo: (proto) => proto.addField('Task', 'worth', Type.STRING, { repeated: true }),
+    column: () => [Column('simple-array')],
+    designType: Array,
+    isList: true,
+    values: lists([['a', 'b'], [], ['ab', 'c d']], 'c d'),
+    wrong: [],
+    wrongExisting: [['a,b'], ['']],
+  },
+  {
+    name: 'a list of numbers with commas between its elements',
+    addTo: (proto) => proto.addField('Task', 'worth', Type.INT32, { repeated: true }),
+    column: () => [Column('simple-array')],
+    designType: Array,
+    isList: true,
+    values: lists([[1, 2], [], [12]], '12'),
+    wrong: [['x']],
+    otherwiseOn: ['postgres', 'mysql', 'sqlite'],
   },
   {
     name: 'a decimal as string, in a string of the message',

@@ -205,7 +205,11 @@ export const mysqlKinds: KindsSql = {
     zero: `x''`,
     decoder: () => (value) => new Uint8Array(value as Buffer),
   }),
-  json: entry('json', OF_JSON),
+  json: entry('json', {
+    ...OF_JSON,
+    type: ({ hasCommas }) => (hasCommas === true ? 'longtext' : 'json'),
+    keeps: ({ hasCommas }, live) => hasCommas === true && /^(?:(?:medium)?text|varchar\(\d+\))$/.test(live),
+  }),
   tags: entry('json', OF_JSON),
   any: entry('longtext'),
 }

@@ -217,7 +217,12 @@ export const postgresKinds: KindsSql = {
     decoder: () => bytesOfHex,
     beginning: (column, length) => `substring(${column} from 1 for ${length})`,
   }),
-  json: entry('jsonb', OF_JSON, 'json'),
+  json: entry('jsonb', {
+    ...OF_JSON,
+    ...typed(({ hasCommas }) => (hasCommas === true ? 'text' : 'jsonb')),
+    keeps: (field, live) =>
+      field.hasCommas === true ? TEXT.keeps({}, live) : live === 'jsonb' || live === 'json',
+  }),
   tags: entry('jsonb', OF_JSON, 'json'),
   any: entry('text', { holds: () => true }),
 }
