@@ -100,6 +100,21 @@ const zeroForNull = (name: string, column: PlanColumn, dialect: Dialect, table?:
 }
 
 /**
+ * The condition that a row belongs to a tenant, in every statement.
+ * @param value - a placeholder, or another expression for the tenant.
+ * @param of - the qualifier of the column.
+ */
+export const isOfTenant = (
+  { tenant }: Pick<ResourceModel, 'tenant'>,
+  value: (tenant: Field) => string,
+  dialect: Dialect,
+  of = '',
+): string => {
+  if (tenant === undefined) throw new TypeError('a statement for a tenant needs a resource with one')
+  return equalSql(`${of}${dialect.text.quote(tenant.column)}`, tenant, value(tenant), dialect)
+}
+
+/**
  * Leaves out the rows of an existing table that belong to no tenant, for behind another condition: nobody
  * reaches them. @param of - what the columns are qualified with.
  */
