@@ -113,7 +113,7 @@ export function Resource(options: ResourceOptions = {}): ClassDecorator {
       declareProperty(owner, property, { mintsUuid: true })
     for (const { owner, property } of generatedNumbers(classes, internal))
       declareProperty(owner, property, { mintsNumber: true })
-    const tenant = tenantDeclared(entity, strategy)
+    const tenant = tenantDeclared(entity, strategy, options.shared === true)
     const held = columnsOf(entity).find((column) => column.propertyName === tenant.property)
     // The primary key of a table that is there stays what it is.
     const joinsKey = facts.tenantScoped === true && options.existing !== true && !mintsKey(entity)

@@ -75,7 +75,7 @@ function build(entity: EntityClass<object>): ResourceModel {
   const all = [
     ...problems,
     ...internalProblems(entity, declared),
-    ...ownershipProblems(facts, tenantDeclared(entity), fields, message),
+    ...ownershipProblems(entity, facts, tenantDeclared(entity), fields, message),
   ]
   if (declaredTable === undefined)
     all.push(problem('entity', 'it is no TypeORM entity', 'write @Entity() below @Resource()'))

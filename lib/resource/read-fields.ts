@@ -7,7 +7,12 @@ import { namedFields } from '../../decorators/columns/fields-by-property.js'
 import { secretColumns } from '../../decorators/columns/secret-columns.js'
 import { referenceColumns, withTypeOfKey } from '../../decorators/relations/reference-columns.js'
 import { inheritedFacts, lineage, type EntityFacts } from '../../decorators/entity-facts.js'
-import { OF_CLASSES, tenantDeclared, type TenantDeclaration } from '../../decorators/tenant-scoped.js'
+import {
+  isWithoutTenants,
+  OF_CLASSES,
+  tenantDeclared,
+  type TenantDeclaration,
+} from '../../decorators/tenant-scoped.js'
 import type { EntityClass } from './resource-model.js'
 import {
   defaultOf,
@@ -190,7 +195,7 @@ export function readFields(
   )
   const held = [
     // Whether a resource has an owner is checked in ownership.ts.
-    ...(tenant.named.length === 0 ? [tenant.property] : []),
+    ...(tenant.named.length === 0 && !isWithoutTenants(entity.name) ? ['accountId'] : []),
     ...namedFields(facts.properties).keys(),
     ...columns.keys(),
     ...refused,

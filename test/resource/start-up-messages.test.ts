@@ -100,7 +100,7 @@ describe('what is said of a field that does not fit', () => {
       expect(advice('tags')).to.equal('add one with @Tags()')
       expect(advice('title')).to.equal('add one with @Column()')
       expect(problems.filter((problem) => /account_?id/i.test(problem))).to.deep.equal([
-        'it does not say whose its entities are: write @TenantScoped() below @Resource() when each belongs to a tenant, as account_id in specimens.v1.Specimen says, or @Resource({ shared: true }) when all tenants share them',
+        'it does not say whose its entities are: write @TenantScoped() below @Resource() when each belongs to a tenant, as account_id in specimens.v1.Specimen says, or @Resource({ shared: true }) when all tenants share them; an application without tenants calls withoutTenants() once',
       ])
     })
 

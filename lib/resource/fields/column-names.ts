@@ -69,7 +69,7 @@ export function misnamedColumn(
   field: Field | Problem,
   tenant: TenantDeclaration,
 ): Problem[] {
-  const isTheirs = name === 'account_id' && tenant.named.length > 0
+  const isTheirs = name === 'account_id' && (tenant.named.length > 0 || tenant.property === '')
   const expected = Object.hasOwn(RESERVED, name) && !isTheirs ? RESERVED[name] : undefined
   const isKnown = expected === property || ('role' in field && field.role === expected)
   return expected === undefined || isKnown
