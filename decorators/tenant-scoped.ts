@@ -55,13 +55,16 @@ export const TenantColumn: () => PropertyDecorator = (...given: readonly unknown
 export interface TenantDeclaration {
   /** The properties that its decorators name; none where the tenant is in `accountId`. */
   readonly named: readonly string[]
-  /** The property that has the column, or would have it. Empty if the class declares `shared: true`. */
+  /** The property that has the column, or would have it. `NO_TENANT` if the class declares `shared: true`. */
   readonly property: string
   /** The name of that column. */
   readonly column: string
   /** True if the named property is a relation, which refers to the tenant by that column. */
   readonly isRelation: boolean
 }
+
+/** No property and no column can have this name. */
+export const NO_TENANT = '\0'
 
 /** The property of the tenant where nothing names one, and its column, unless a strategy names it. */
 const ACCOUNT = { propertyName: 'accountId', column: 'account_id' }
@@ -81,7 +84,7 @@ export function tenantDeclared(
   const marked = [...properties].flatMap(([property, { role }]) => (role === 'tenant' ? [property] : []))
   const named = [...new Set([...(tenantColumn === undefined ? [] : [tenantColumn]), ...marked])]
   if (isShared && tenantScoped !== true && named.length === 0)
-    return { named, property: '', column: '', isRelation: false }
+    return { named, property: NO_TENANT, column: NO_TENANT, isRelation: false }
   const [property = ACCOUNT.propertyName] = named
   const classes = new Set<unknown>(lineage(entity))
   const { columns, relations, joinColumns } = getMetadataArgsStorage()
