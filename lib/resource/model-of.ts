@@ -115,7 +115,9 @@ function build(entity: EntityClass<object>): ResourceModel {
   const tenant = withRole('tenant')
   const type = declared.resource.type ?? typeOfClass(entity.name)
   const create = computing(entity, computed)
-  const defaulted = entityFields.filter((field) => field.default !== undefined && !field.nullable)
+  const defaulted = entityFields.filter(
+    (field) => (field.default !== undefined || field.isFilledByTable === true) && !field.nullable,
+  )
   const { toMessage, write, outputs, fromMessage } =
     message === undefined
       ? withoutMessage(entity)
@@ -156,7 +158,8 @@ function build(entity: EntityClass<object>): ResourceModel {
       key.isMinted !== true &&
       isPrimary(entity, tenant),
     existing: declared.resource.existing === true,
-    isChangedByTable: fields.some(({ generated }) => generated === true),
+    isChangedByTable: fields.some(({ generated, onUpdate }) => generated === true || onUpdate !== undefined),
+    isFilledByTable: fields.some((field) => field.isFilledByTable === true),
     etag: withRole('etag'),
     createTime: withRole('createTime'),
     updateTime: withRole('updateTime'),
@@ -171,7 +174,7 @@ function build(entity: EntityClass<object>): ResourceModel {
       ...computed.filter(({ exposed }) => exposed).map(({ proto }): [string, string] => [proto, IS_COMPUTED]),
       ...(name === undefined ? [] : [[name.field.name, `it is made of ${key.proto}`] as const]),
     ]),
-    predicateColumns: columnMap(entityFields),
+    predicateColumns: columnMap(entityFields.filter(({ transformed }) => transformed === undefined)),
     jsonColumns: columnMap(entityFields.filter((field) => field.filterable && kindOf(field).hasKeys)),
     writable: new Set(
       [...entityFields.filter((field) => field.writable), ...secrets].map(({ proto }) => proto),

@@ -129,7 +129,10 @@ function columnDifference(
   const fallback = column.fallback ?? column.initial
   if (fallback !== undefined) {
     const text = catalog.defaultText(fallback, column.catalogType)
-    if (!catalog.hasDefault(live, text)) differences.push({ kind: 'default', column, live, wanted: text })
+    // Each engine has its own way of writing an expression.
+    const isThere =
+      column.hasOwnDefault === true ? live.fallback !== undefined : catalog.hasDefault(live, text)
+    if (!isThere) differences.push({ kind: 'default', column, live, wanted: text })
   }
   const isSpare =
     fallback === undefined &&

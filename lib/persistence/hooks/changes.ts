@@ -54,7 +54,7 @@ export function changesOf(
       after[property] = key ?? before[property]
       continue
     }
-    const why = refused(field)
+    const why = refused(field, isNew)
     if (why !== undefined) throw refusal(hook, property, why)
     after[property] ??= model.message === undefined ? undefined : zeroOf(field)
     changes[property] = after[property]
@@ -90,9 +90,11 @@ const refusal = (hook: string, property: string, why: string): TypeError =>
   new TypeError(`${hook} has changed ${property}: ${why}`)
 
 /** Why server code cannot write a field, either. */
-const refused = (field: Field): string | undefined => {
+const refused = (field: Field, isNew: boolean): string | undefined => {
   if (field.writable) return undefined
   if (field.generated === true) return 'its table sets it'
+  if (field.isNotUpdated === true && !isNew) return 'no update writes it (update: false)'
+  if (field.isNotInserted === true && isNew) return 'no create writes it (insert: false)'
   switch (field.role) {
     case 'key':
       return field.isMinted === true

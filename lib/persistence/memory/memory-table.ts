@@ -189,7 +189,8 @@ export class MemoryTable<E extends object> {
     return this.model.tenant === undefined || a[this.model.tenant.property] === b[this.model.tenant.property]
   }
 
-  #stored(field: Field, value: unknown): unknown {
+  #stored(field: Field, held: unknown): unknown {
+    const value = field.transformed === undefined ? held : field.transformed.to(held)
     if (value === undefined || value === null) return undefined
     if (field.json !== undefined) return field.json.encode(value)
     if (value instanceof Date) return new Date(value)
@@ -199,6 +200,8 @@ export class MemoryTable<E extends object> {
   }
 
   #loaded(field: Field, value: unknown): unknown {
+    const { transformed, ...column } = field
+    if (transformed !== undefined) return transformed.from(this.#loaded(column, value) ?? null)
     if (value === undefined) return undefined
     return field.json === undefined ? this.#stored(field, value) : field.json.decode(value as string)
   }

@@ -18,7 +18,7 @@ import { DELETE_ID } from '../deletion/rules/family.js'
 import type { TableReferences } from './foreign-keys.js'
 import { fillerOf } from './filler-of.js'
 import { indexName } from './index-name.js'
-import { internalDefinitions, internalIndexes } from './typeorm-columns.js'
+import { internalDefinitions, internalIndexes, sqlDefault } from './typeorm-columns.js'
 import { tableNameOf } from './table-name-of.js'
 
 /** A UUID. */
@@ -30,6 +30,9 @@ const DELETE_ID_LENGTH = 36
  */
 function initialOf(field: Field, dialect: Dialect): string | undefined {
   if (field.isMintedByDatabase === true && field.stored === undefined) return dialect.mintedUuid
+  const { tableDefault } = field
+  if (tableDefault !== undefined)
+    return 'sql' in tableDefault ? sqlDefault(tableDefault.sql) : constantText(tableDefault.constant, dialect)
   const constant = field.default?.constant
   if (constant === undefined || field.json !== undefined) return undefined
   const { planValue, isText } = kindOf(field)
@@ -55,9 +58,13 @@ export function tableOf(
   const columns: ColumnDefinition[] = model.fields.map((field) => ({
     name: field.column,
     ...typedBy(dialect.kinds[field.kind], field),
+    ...(field.onUpdate !== undefined && {
+      type: `${dialect.kinds[field.kind].type(field)}${dialect.typeormColumns.attributes({ onUpdate: field.onUpdate })}`,
+    }),
     nullable: field.nullable || field.nullIsZero === true,
     fallback: undefined,
     initial: initialOf(field, dialect),
+    ...(field.tableDefault !== undefined && { hasOwnDefault: true as const }),
     generated: generatedBy(field),
     filler: fillerOf(field, dialect),
     renamedFrom: field.renamedFrom,

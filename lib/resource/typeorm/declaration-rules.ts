@@ -5,7 +5,6 @@ import type {
   JoinColumnOptions,
   RelationOptions,
 } from 'typeorm'
-import { ManagedValues } from '../kinds/managed.js'
 
 /**
  * What TypeORM lets an entity declare, and what happens to it: `carried out`, or why not and what to write
@@ -135,8 +134,6 @@ const no = (value: unknown): boolean => value === false
 const TEXT_ORDER = 'texts are compared and ordered by code point on every database'
 const SPATIAL = 'places are kept as numbers or in "simple-json"'
 const WRITE_IT = 'compute the value where it is written, or declare it with @Computed()'
-const NO_SQL_DEFAULT =
-  'a function here is SQL, which differs between databases: give the value itself, or write @Default(() => value)'
 
 const COMPUTED = `${WRITE_IT}; or declare the property @OutputOnly({ generated: true }) where the table computes it`
 
@@ -165,27 +162,13 @@ export const COLUMN_OPTIONS: Readonly<Record<keyof ColumnOptions | 'generated' |
   unsigned: CHANGES_NOTHING, // A message says whether a number has a sign.
   width: CHANGES_NOTHING, // MySQL shows numbers with it.
   precision: CARRIED_OUT, // By the field's kind.
-  select: {
-    asks: no,
-    instead: 'keep the field out of the message, so that no response contains it',
-  },
-  insert: {
-    asks: no,
-    instead: 'declare the property @OutputOnly() if clients must not write it',
-  },
-  update: {
-    asks: no,
-    instead: 'declare the property @OutputOnly() if clients must not write it',
-  },
-  default: { asks: (value) => typeof value === 'function', instead: NO_SQL_DEFAULT },
-  onUpdate: {
-    instead:
-      '@UpdateTime() is stamped at every write; or write @UpdateTime({ generated: true }) where the table sets it',
-  },
-  transformer: {
-    asks: (value) => value !== undefined && value !== null && !(value instanceof ManagedValues),
-    instead: 'change the value before it is written',
-  },
+  // By columnEffects and effectProblems.
+  select: YES_OR_NO,
+  insert: YES_OR_NO,
+  update: YES_OR_NO,
+  default: CARRIED_OUT,
+  onUpdate: CARRIED_OUT,
+  transformer: CARRIED_OUT,
   array: { instead: 'use @Column("simple-json")' },
   enum: {
     instead: 'link a message with @Resource({ message }), whose enum is stored by its proto names',

@@ -27,6 +27,8 @@ export interface ColumnDefinition {
   readonly filler?: string | undefined
   /** The name that the column had before. */
   readonly renamedFrom?: string | undefined
+  /** True if an application declares `initial` in SQL: a comparison asks whether there is a default. */
+  readonly hasOwnDefault?: true
   /** True if only TypeORM knows what it is: a comparison asks whether it is there. */
   readonly isInternal?: true
   /** True if the database mints its values, integers that count up; it is the primary key. */

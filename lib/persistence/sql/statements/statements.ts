@@ -100,7 +100,8 @@ export class Statements {
     parents: readonly Taken[] = NOTHING_TAKEN,
     along?: OutboxWriter['along'],
   ): Statement {
-    const shape = `insert${fields.includes(this.model.key) ? '' : ' minted'}${along === undefined ? '' : ' along'}`
+    const filled = this.model.isFilledByTable ? ` ${fields.map(({ column }) => column).join('\0')}` : ''
+    const shape = `insert${fields.includes(this.model.key) ? '' : ' minted'}${along === undefined ? '' : ' along'}${filled}`
     const key = parents.length === 0 ? shape : shapeBelow(shape, parents)
     return this.#shape(key, () => insertText(this.#into, fields, parents, along))
   }
