@@ -99,7 +99,7 @@ function build(entity: EntityClass<object>): ResourceModel {
   all.push(...search.problems)
   const listeners = listenersOf(entity)
   all.push(...listenerProblems(listeners, { softDeletable: facts.softDeletable === true }))
-  const groups = indexGroups(entity, fields, relations, refused, internal)
+  const groups = indexGroups(entity, fields, relations, refused, internal, declared.resource.existing)
   if (facts.softDeletable === true && groups.uniques.length > 0)
     all.push(...reservedColumn(fields, SOFT_DELETE_KEY, 'what makes deleted rows unlike live ones'))
   if (search.model?.strategy === 'INDEXED')

@@ -157,9 +157,7 @@ export function readFields(
       const isExisting = facts.resource?.existing === true
       problems.push(...narrowWire(field, ownField))
       const isReference = references.has(name) && role !== 'tenant'
-      problems.push(
-        ...effectProblems(field, column.options, ownField, { isReference, isExisting, mintsUuid }),
-      )
+      problems.push(...effectProblems(field, column.options, ownField, { isReference, isExisting }))
       const isOfRelation = ofRelation !== undefined
       problems.push(...fieldProblems(field, column.options, ownField, { ...part, isOfRelation }, isExisting))
     }

@@ -37,6 +37,8 @@ export interface Capabilities {
   readonly rowComparison: boolean
   /** An index can have a condition. Where it cannot, the column `soft_delete_key` stands for it. */
   readonly partialIndexes: boolean
+  /** True if an index can be kept in another way than a B-tree: `USING gin`. */
+  readonly indexMethods: boolean
   /** UPDATE and DELETE have a LIMIT, and cannot read from their own table. */
   readonly limitedDelete: boolean
   /** CREATE INDEX has IF NOT EXISTS. */

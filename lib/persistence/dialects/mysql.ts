@@ -61,6 +61,7 @@ const dialect = ({
     lateral: false,
     rowComparison: false,
     partialIndexes: false,
+    indexMethods: false,
     limitedDelete: true,
     indexIfMissing,
     transactionalDdl: false,

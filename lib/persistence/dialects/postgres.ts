@@ -32,6 +32,7 @@ export const postgres: Dialect = {
     lateral: true,
     rowComparison: true,
     partialIndexes: true,
+    indexMethods: true,
     limitedDelete: false,
     indexIfMissing: true,
     transactionalDdl: true,

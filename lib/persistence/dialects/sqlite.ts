@@ -35,6 +35,7 @@ export const sqlite: Dialect = {
     lateral: false,
     rowComparison: true,
     partialIndexes: true,
+    indexMethods: false,
     limitedDelete: false,
     indexIfMissing: true,
     transactionalDdl: true,

@@ -174,8 +174,10 @@ export class MemoryTable<E extends object> {
         throw new ErrPreconditionFailed()
     const others = () => this.filter((other) => other !== before)
     if (this.isLive(row))
-      for (const { fields } of this.model.uniques)
+      // No engine is here that could tell which rows a condition in SQL holds for.
+      for (const { fields, where } of this.model.uniques)
         if (
+          where === undefined &&
           others().some(
             (other) => this.isLive(other) && this.#sameTenant(other, row) && isSame(fields, other, row),
           )

@@ -3,6 +3,7 @@ import type { ColumnOptions } from 'typeorm'
 import { type Problem, propertyProblem } from '../../errors.js'
 import { behaves } from '../behavior/field-behavior.js'
 import type { Field, Role } from './field.js'
+import { kindOf } from '../kinds/kinds.js'
 import { transformersOf } from '../kinds/managed.js'
 
 /** What options of `@Column()` say about when a column is read and written. */
@@ -42,19 +43,18 @@ const UPDATED: ReadonlySet<Role> = new Set(['etag', 'updateTime', 'deleteTime', 
 
 /** Why a field cannot have the effects of its column's options. */
 export function* effectProblems(
-  { property, proto, role, exposed, nullable, isWithheld }: Field,
+  field: Field,
   options: ColumnOptions,
   inMessage: DescField | undefined,
   {
     isReference,
     isExisting,
-    mintsUuid,
   }: {
     readonly isReference: boolean
     readonly isExisting: boolean
-    readonly mintsUuid: boolean
   },
 ): Generator<Problem> {
+  const { property, proto, role, exposed, nullable, isWithheld } = field
   const { insert, onUpdate, update } = options
   const initial: unknown = options.default
   const refused = (option: string, advice: string) =>
@@ -86,7 +86,7 @@ export function* effectProblems(
   if (
     typeof initial === 'function' &&
     !isOpen &&
-    !mintsUuid &&
+    kindOf(field).key?.takesUuid(field) !== true &&
     role !== 'createTime' &&
     role !== 'updateTime'
   )

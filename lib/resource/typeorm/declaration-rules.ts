@@ -130,7 +130,6 @@ function columnMode(mode: Mode, property: string, { type }: ColumnOptions): stri
   return type === undefined ? `${property}: use @Column() instead of @ViewColumn()` : undefined
 }
 
-const no = (value: unknown): boolean => value === false
 const TEXT_ORDER = 'texts are compared and ordered by code point on every database'
 const SPATIAL = 'places are kept as numbers or in "simple-json"'
 const WRITE_IT = 'compute the value where it is written, or declare it with @Computed()'
@@ -214,10 +213,7 @@ export const RELATION_OPTIONS: Readonly<Record<keyof RelationOptions, AnyOptionR
   cascade: CHANGES_NOTHING, // Each resource is written by its own repository.
   onUpdate: CHANGES_NOTHING, // A key never changes.
   deferrable: { instead: 'references are checked at every write' },
-  createForeignKeyConstraints: {
-    asks: no,
-    instead: 'the constraint keeps a reference inside of its tenant',
-  },
+  createForeignKeyConstraints: YES_OR_NO, // A table of Ashlar's has the key anyway: see relationNotes.
   lazy: CHANGES_NOTHING, // A repository reads the relations that `with` names,
   eager: CHANGES_NOTHING,
   persistence: CHANGES_NOTHING,
@@ -239,7 +235,7 @@ const PLAIN_INDEX = 'write synchronize: false, which leaves the index to TypeORM
 export const INDEX_OPTIONS: Readonly<Record<OptionsOf<'indices'>, AnyOptionRule>> = {
   unique: YES_OR_NO,
   name: CARRIED_OUT,
-  where: { instead: `the index would hold for all rows: ${PLAIN_INDEX}` },
+  where: CARRIED_OUT,
   synchronize: YES_OR_NO, // Without it the index is made elsewhere, and left alone,
   spatial: { instead: PLAIN_INDEX },
   fulltext: { instead: `use @Searchable(), or ${PLAIN_INDEX}` },
@@ -249,10 +245,7 @@ export const INDEX_OPTIONS: Readonly<Record<OptionsOf<'indices'>, AnyOptionRule>
   background: { instead: PLAIN_INDEX },
   concurrent: CHANGES_NOTHING, // A migration says how an index is made,
   expireAfterSeconds: { instead: 'use @Expirable()' },
-  type: {
-    asks: (value) => value !== undefined && value !== 'btree',
-    instead: PLAIN_INDEX,
-  },
+  type: CARRIED_OUT, // PostgreSQL alone has it, as in TypeORM.
 }
 
 /** For @Unique(), as TypeORM stores them; `name` is the first argument. */

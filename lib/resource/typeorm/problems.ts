@@ -134,7 +134,7 @@ function* optionProblems(
       )
   yield* doubledColumns(of<'columns'>(columns).filter(({ propertyName }) => !refused.has(propertyName)))
   for (const { target: _, columns: on, ...options } of of<'indices'>(indices))
-    if (options.synchronize !== false)
+    if (options.synchronize !== false && facts.resource?.existing !== true)
       yield* refusedOptions(options, INDEX_OPTIONS, `@Index() of ${namesOf(on)}`, 'option')
   for (const { target: _, columns: on, ...options } of of<'uniques'>(uniques))
     yield* refusedOptions(options, UNIQUE_OPTIONS, `@Unique() of ${namesOf(on)}`, 'option')

@@ -51,7 +51,6 @@ const COLUMN: Options = [
 const ENTITY: Options = [['engine', 'MyISAM', "write engine: 'InnoDB', which transactions need"]]
 
 const INDEX: Options = [
-  ['where', 'size > 1', `the index would hold for all rows: ${IN_MIGRATION}`],
   ['spatial', true, IN_MIGRATION],
   ['fulltext', true, `use @Searchable(), or ${IN_MIGRATION}`],
   ['nullFiltered', true, IN_MIGRATION],
@@ -59,18 +58,9 @@ const INDEX: Options = [
   ['sparse', true, IN_MIGRATION],
   ['background', true, IN_MIGRATION],
   ['expireAfterSeconds', 9, 'use @Expirable()'],
-  ['type', 'gin', IN_MIGRATION],
 ]
 
-const RELATION: Options = [
-  ['deferrable', 'INITIALLY DEFERRED', 'references are checked at every write'],
-  [
-    'createForeignKeyConstraints',
-    false,
-    'the constraint keeps a reference inside of its tenant',
-    'createForeignKeyConstraints: false',
-  ],
-]
+const RELATION: Options = [['deferrable', 'INITIALLY DEFERRED', 'references are checked at every write']]
 
 class Owner {}
 
@@ -106,15 +96,6 @@ export const DECLARED_OPTIONS: readonly Row[] = [
     declare: (prototype) => ManyToOne(() => Owner, { [option]: value })(prototype, 'owner'),
     problems: [`owner: the relation option ${as} is not supported: ${instead}${OR_INTERNAL}`],
   })),
-  {
-    decorator: 'Index',
-    option: 'where',
-    what: 'of a unique index',
-    declare: (_, entity) => Index(['title'], { unique: true, where: 'size > 1' })(entity),
-    problems: [
-      `@Index() of title: the option where is not supported: the index would hold for all rows: ${IN_MIGRATION}`,
-    ],
-  },
   {
     decorator: 'Unique',
     option: 'deferrable',

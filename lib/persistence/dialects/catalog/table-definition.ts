@@ -41,6 +41,10 @@ export interface IndexDefinition {
   readonly unique: boolean
   /** Condition of a partial index, on dialects that have them. */
   readonly where: string | undefined
+  /** True if an application declares the condition: a comparison asks whether there is one. */
+  readonly hasOwnWhere?: true
+  /** How PostgreSQL keeps it; a B-tree by default. */
+  readonly method?: string
 }
 
 /** A reference to the rows of a table. A row that is referred to cannot go. */
