@@ -6,7 +6,7 @@ const DEBOUNCE_MS = 200
 /** For file systems that report no changes. */
 const RECHECK_MS = 10_000
 
-/** Who is told of a renewed certificate. */
+/** A listener that is notified of a renewed certificate. */
 interface Listening {
   readonly logger: Logger
   readonly use: (tls: TlsNow) => void
@@ -18,7 +18,7 @@ interface Listening {
  */
 export class CertificateFiles {
   #watched: readonly WatchedFile[] = []
-  /** What the listener uses; undefined before the files are watched. */
+  /** The certificate in use; undefined before the files are watched. */
   #used: string | undefined
   #problems = ''
 

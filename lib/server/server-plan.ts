@@ -59,7 +59,7 @@ export interface ServerPlan {
   readonly runner: OperationRunner
   /** The deadlines of open calls: each call adds its own, and removes it at its end. */
   readonly openCalls: readonly Deadline[]
-  /** What other processes serve; each is closed when no call needs it. */
+  /** Resources that other processes serve; each connection is closed when no call needs it. */
   readonly externalTargets: readonly ExternalTarget[]
 }
 
@@ -67,7 +67,7 @@ export interface ServerPlan {
 export interface Foundation {
   readonly config: ResolvedConfig
   readonly registrations: Registrations
-  /** What the authorizer is told of the server. */
+  /** The description of the server that the authorizer receives. */
   readonly authorized: AuthorizedServer
   readonly health: HealthState
   readonly runner: OperationRunner

@@ -77,7 +77,7 @@ export class Server {
     const keepers = () => [...registry.repositories(), idempotencyStore, operationStore]
     const checks = () => [...config.readinessChecks, ...writesCheck(keepers())]
     this.#health = new HealthState(checks, config.logger)
-    // What an operation returns can hold rows that others of the tenant may not get.
+    // An operation's result can hold rows that other principals of the tenant may not get.
     this.#runner = new OperationRunner(operationStore, logger, registry, authorizer.decidesByRow === true)
     this.#ready.catch(() => {}) // serve() reports it
     const names = () => registry.services().map(({ typeName }) => typeName)

@@ -6,8 +6,8 @@ import type { Claim, IdempotencyStore } from './idempotency/idempotency-store.js
 import type { OperationStore } from './operations/operation-store.js'
 
 /**
- * The store of an application. What it throws that is no error for callers is its outage: Unavailable, with
- * the cause for the log.
+ * The application's store. If it throws anything but an error for callers, that is an outage: Unavailable,
+ * with the cause for the log.
  */
 export function idempotencyStoreOf(store: IdempotencyStore): IdempotencyStore {
   const told = telling('the store of responses failed: retry later')
@@ -45,8 +45,8 @@ const checkOf = (store: IdempotencyStore | OperationStore): { checkWrites?: () =
   store.checkWrites === undefined ? {} : { checkWrites: async () => store.checkWrites?.() }
 
 /**
- * What the effect throws is not the store's, nor is a mistake of the code inside, such as a call that was not
- * awaited.
+ * An error of the effect is not the store's, and neither is a mistake of the code inside, such as a call that
+ * was not awaited.
  */
 const transactionOf = (store: IdempotencyStore, told: Telling): Pick<IdempotencyStore, 'transaction'> => {
   const transaction = store.transaction?.bind(store)

@@ -204,7 +204,7 @@ describeOn('what one version stores and the next one reads', backends, (backend)
     const mark = (consumer: string, tenant: string, id: string) =>
       store.transaction(new RequestContext(), (inside) => store.markers(consumer, 0).mark(inside, tenant, id))
     await store.log.ends()
-    const key = database.dialect.quote('key')
+    const key = database.dialect.text.quote('key')
     const only = async (marker: string) => {
       await run(database, 'DELETE FROM idempotency_markers')
       await run(database, `INSERT INTO idempotency_markers (${key}, created_time) VALUES (?, ${now})`, [

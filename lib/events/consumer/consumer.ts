@@ -28,8 +28,8 @@ export interface ConsumerOptions extends FollowerOptions, ListenOptions {
    */
   readonly subjectCheck?: 'off'
   /**
-   * Where its effects are, and what it has done. Without `nats` also whose outbox it follows. A
-   * `MemoryDatabase` in tests.
+   * The database of its effects and of its progress. Without `nats`, it also follows this database's outbox.
+   * Use a `MemoryDatabase` in tests.
    */
   readonly dataSource: OutboxOwner
   /** The stream that it follows. Default: the outbox of `dataSource`. */
@@ -41,9 +41,8 @@ export interface ConsumerOptions extends FollowerOptions, ListenOptions {
 }
 
 /**
- * What a consumer does with an event, inside of a transaction on its DataSource. The principal is
- * `consumer:<name>`, of the tenant of the event. What it throws rolls the transaction back, and the event is
- * tried again.
+ * Handles an event inside a transaction on the consumer's DataSource. The principal is `consumer:<name>`, of
+ * the event's tenant. If it throws, the transaction is rolled back and the event is retried.
  */
 export type EventHandler<Data = unknown> = (
   event: ReceivedEvent<Data>,
@@ -116,7 +115,7 @@ export function consumer<Data = unknown>(
   return workerOf(identity, follower, listener, { other: stream, problems })
 }
 
-/** Whoever may send to the stream can send many. */
+/** A client that may write to the stream can cause many reports. */
 const reporting = (name: string, onFailure?: FailureReport): ((error: TypeError) => void) => {
   const reports = new ReportLimit()
   const report = onFailure ?? (({ message, error }) => new RequestContext().reportFailure(message, error))

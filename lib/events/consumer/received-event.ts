@@ -30,11 +30,11 @@ export interface ReceivedEvent<Data = unknown> {
   /** Of the call that it comes from; empty where it has none. */
   readonly requestId: string
   /**
-   * Who made that call: its subject, or `system:` with the reason of `asSystem`. Empty if the event does not
-   * say it.
+   * The actor of the call: its subject, or `system:` followed by the reason given to `asSystem`. Empty if the
+   * event does not include it.
    */
   readonly actor: string
-  /** Its number among the events of its tenant; 0 where nobody asks for numbers. */
+  /** The event's sequence number within its tenant; 0 if numbering is off. */
   readonly seq: number
 }
 
@@ -47,8 +47,8 @@ export interface Received {
 /** W3C Trace Context: ids of zeros are none. */
 const TRACEPARENT = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}$/
 /**
- * What a log line and a header can hold. A process may call its own work by other ids than a server takes
- * from callers.
+ * The characters that a log line and a header can contain. A process may use ids for its own work that a
+ * server would not accept from callers.
  */
 const REQUEST_ID = /^[\x20-\x7e]{1,128}$/
 /** CloudEvents allows no control characters. */

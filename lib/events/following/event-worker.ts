@@ -2,11 +2,11 @@ import type { OutboxListener } from '../log/listen.js'
 import type { Follower, WorkerStatus } from './follower.js'
 import { claimName, introduce, nameProblems, releaseName, type WorkerIdentity } from './worker-names.js'
 
-/** What works beside the calls of a process: a relay or a consumer. */
+/** A relay or a consumer that runs in a process beside its calls. */
 export interface EventWorker {
   /**
-   * What stops the start, such as a package that is not installed. A server and the Nest module ask before
-   * they start it. @param workers - those that start together with it.
+   * Returns the problems that prevent startup, such as a package that is not installed. A server and the Nest
+   * module call it before they start the worker. @param workers - those that start together with it.
    */
   startUpCheck(workers?: readonly object[]): Promise<readonly string[]>
   /**
@@ -17,11 +17,11 @@ export interface EventWorker {
   start(): void
   /** Ends what is being worked on, and lets another process take over. */
   drain(): Promise<void>
-  /** How far it is, and whether it leads. */
+  /** The worker's progress, and whether it is the leader. */
   status(): Promise<WorkerStatus>
 }
 
-/** What a worker delivers to or reads from, other than an outbox. */
+/** The destination or source of a worker other than an outbox. */
 export interface Destination {
   startUpCheck?(): Promise<readonly string[]>
   close(): Promise<void>
@@ -30,7 +30,7 @@ export interface Destination {
 interface WorkerParts {
   /** Checked at startup and closed last. */
   readonly other?: Destination | undefined
-  /** What is wrong with the worker's own options, as far as this process knows it at startup. */
+  /** Problems of the worker's own options, as far as this process can detect them at startup. */
   readonly problems?: () => readonly string[]
 }
 

@@ -11,17 +11,17 @@ import { shownValue } from '../../text/shown-value.js'
 import { InFlight } from './in-flight.js'
 import { Slots } from './slots.js'
 
-/** How a worker follows its log. */
+/** Options of a worker that follows a log. */
 export interface FollowerOptions {
-  /** How often an event is tried before it becomes a dead letter. Default 10. Outages do not count. */
+  /** The number of attempts before an event becomes a dead letter. Default 10. Outages do not count. */
   readonly maxAttempts?: number
   /** The time a process that died keeps others from taking over, in milliseconds. Default 15 seconds. */
   readonly leaseMs?: number
-  /** Where failures are told, one of each cause in a minute. Default: a line on stderr. */
+  /** Receives failures, one per cause and minute. Default: a line on stderr. */
   readonly onFailure?: FailureReport
 }
 
-/** What a worker does with each event. */
+/** The handlers of a worker's events. */
 export interface Following {
   /** Of the lease, the cursor and the dead letters. */
   readonly name: string
@@ -34,13 +34,13 @@ export interface Following {
   readonly tidy: () => Promise<void>
   /** Called when it begins to lead. */
   readonly begin?: () => Promise<void>
-  /** False for an event that is none of this worker's. */
+  /** False for events of other workers. */
   readonly isMine: (event: LoggedEvent) => boolean
   /** @throws Unavailable in an outage, which is waited for; anything else counts as a try of this event. */
   readonly handle: (event: LoggedEvent, signal: AbortSignal) => Promise<void>
 }
 
-/** How far a worker is. */
+/** The progress of a worker. */
 export interface WorkerStatus {
   readonly name: string
   /** True if this process does the work. */
@@ -176,7 +176,10 @@ export class Follower {
     }
   }
 
-  /** Tries an event until it is done or given up. @throws where somebody else is to do it. */
+  /**
+   * Retries an event until it is handled or becomes a dead letter. @throws if another process is now the
+   * leader.
+   */
   async #done(
     event: LoggedEvent,
     inFlight: InFlight,
@@ -243,7 +246,8 @@ export class Follower {
   }
 
   /**
-   * Without what it says, which may be what cannot be stored. What fails here, too, is no fault of the event.
+   * Stores the event without its payload, which may be what cannot be stored. A failure here is not the
+   * event's fault.
    */
   async #putAside(event: LoggedEvent, reason: unknown, error: unknown): Promise<boolean> {
     const { name } = this.following
@@ -269,7 +273,7 @@ export class Follower {
     this.#onFailure({ requestId: '', message: `${this.following.name}: ${message}`, error })
   }
 
-  /** Saves the cursor, tidies up, and tries dead letters again that somebody asked for. */
+  /** Saves the cursor, prunes, and retries dead letters whose replay was requested. */
   async #tidy(inFlight: InFlight, signal: AbortSignal, lost: AbortController): Promise<void> {
     let [saved, tidied] = [inFlight.done, 0]
     while (!signal.aborted) {
@@ -311,10 +315,10 @@ export class Follower {
   }
 }
 
-/** Somebody else may lead by now. */
+/** Another process may be the leader by now. */
 class LeaseLost extends Error {}
 
-/** What passes by itself, and is no fault of the event. */
+/** True for an outage, which ends by itself and is not the event's fault. */
 const isOutage = (error: unknown): boolean =>
   error instanceof Unavailable || error instanceof DeadlineExceeded
 

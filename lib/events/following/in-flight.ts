@@ -8,7 +8,7 @@ const MOST_BYTES = 64 * 1024 * 1024
  */
 const MOST_BEHIND = 16
 
-/** The events that are being worked on: those of one resource one after another, others at the same time. */
+/** The events in progress: events of one resource one after another, others at the same time. */
 export class InFlight {
   /** In the order of the log. */
   readonly #events = new Map<number, { isDone: boolean }>()
@@ -78,7 +78,7 @@ export class InFlight {
     })
   }
 
-  /** An event that is none of ours. */
+  /** Skips an event of another worker. */
   skip({ position }: LoggedEvent): void {
     this.#events.set(position, { isDone: true })
     this.#advance()

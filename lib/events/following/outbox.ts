@@ -4,11 +4,11 @@ import { consumerIn, CONSUMER_CURSOR, STREAM_CURSOR } from '../log/cursor-names.
 import type { DeadLetter } from '../store/sql-dead-letters.js'
 import { type OutboxOwner, type OutboxStore, outboxStoreOf } from '../store/outbox-store.js'
 
-/** So long nobody else begins to work under the name. */
+/** The time for which no process can become the leader of a deleted name. */
 const FORGETTING_MS = 15_000
 const CONSUMERS = [CONSUMER_CURSOR, STREAM_CURSOR] as const
 
-/** What became of the events of an outbox. */
+/** The state of an outbox's events. */
 export interface OutboxStatus {
   /**
    * Events that are committed and have no log position yet. A relay or a consumer that follows the outbox
@@ -25,7 +25,7 @@ export interface OutboxStatus {
   readonly cursors: readonly CursorStatus[]
 }
 
-/** How far a relay or a consumer is. */
+/** The progress of a relay or a consumer. */
 export interface CursorStatus {
   /** `relay:nats`; `consumer:mail` follows the outbox, `stream:mail` a stream of NATS. */
   readonly name: string
@@ -50,7 +50,7 @@ export interface CursorStatus {
 export interface DeadLetterOptions {
   /** Of one relay or consumer: `relay:nats`. */
   readonly cursor?: string
-  /** How many, the oldest first. Default 100. */
+  /** The maximum number of dead letters, oldest first. Default 100. */
   readonly limit?: number
 }
 
@@ -107,16 +107,16 @@ export class Outbox {
   }
 
   /**
-   * Forgets a relay or a consumer that you no longer run: its cursor, its dead letters, and which events it
-   * has done. Until then the outbox keeps every event behind its cursor. If it starts again, it is a new one,
-   * which begins with the oldest event that is there.
-   * @returns false where no cursor has that name.
-   * @throws AshlarError FAILED_PRECONDITION while a process works under that name.
+   * Deletes the cursor, the dead letters and the markers of a relay or a consumer that is no longer run.
+   * Until then the outbox keeps every event after its cursor. If it is started again, it begins with the
+   * oldest stored event.
+   * @returns false if no cursor has that name.
+   * @throws AshlarError FAILED_PRECONDITION while a process is active under that name.
    */
   async forget(cursor: string): Promise<boolean> {
     const others = new Set((await this.#store.cursors.all()).map(({ name }) => name))
     if (!others.delete(cursor)) return false
-    // Nobody begins to work under the name meanwhile.
+    // Prevents a process from starting under the name meanwhile.
     const lease = this.#store.lease(cursor, FORGETTING_MS)
     if (!(await lease.acquire()))
       throw new AshlarError('FAILED_PRECONDITION', `${cursor} is running: end it first`)

@@ -5,7 +5,7 @@ export interface WorkerIdentity {
   readonly owner: OutboxOwner
   readonly kind: 'consumer' | 'relay'
   readonly name: string
-  /** What it follows, to tell it from another one of that name: `booking.created`. */
+  /** The subject that it follows, to distinguish workers of the same name: `booking.created`. */
   readonly follows: string
 }
 

@@ -1,4 +1,4 @@
-/** What the cursor of a consumer begins with that follows an outbox. */
+/** The prefix of the cursor of a consumer that follows an outbox. */
 export const CONSUMER_CURSOR = 'consumer:'
 
 /** The same, of one that follows a stream. */

@@ -1,6 +1,8 @@
 import type { LoggedEvent } from './event-log.js'
 
-/** What an event itself says of where it belongs; undefined for what is no event. */
+/**
+ * The tenant, resource and position that an event itself contains; undefined if the payload is not an event.
+ */
 export function eventIn(payload: Buffer): LoggedEvent | undefined {
   const event = jsonOf(payload)
   const { id, type, accountid = '', partitionkey } = event

@@ -1,6 +1,6 @@
 /** An event of a log. */
 export interface LoggedEvent {
-  /** Where it stands in the log. */
+  /** The event's position in the log. */
   readonly position: number
   /** Unique: the `id` of the event. */
   readonly id: string
@@ -8,7 +8,7 @@ export interface LoggedEvent {
   readonly tenant: string
   /** The type of the resource: `order`. */
   readonly resource: string
-  /** What happened: `paid`. */
+  /** The verb of the event: `paid`. */
   readonly verb: string
   /** The key of the resource. */
   readonly key: string
@@ -36,7 +36,7 @@ export interface EventLog {
   behind(position: number): Promise<number>
 }
 
-/** Where a log begins and ends. */
+/** The first and last positions of a log. */
 export interface LogEnds {
   /** The position of the first event that is not removed; undefined where all are. */
   readonly first: number | undefined

@@ -6,11 +6,11 @@ import { CHANNEL, WakeUp } from '../../persistence/outbox/sql/wake-up.js'
 import { pause } from './pause.js'
 import { MAX_TIMER_MS } from '../../bounds/timer-limit.js'
 
-/** How a worker is woken up. */
+/** Options for notifying a worker of new events. */
 export interface ListenOptions {
   /**
-   * Where LISTEN runs: a connection string of PostgreSQL that leads to a session of its own, not to a
-   * PgBouncer that pools transactions. Without it the outbox is polled, every second when it is idle.
+   * The PostgreSQL connection string for LISTEN. It must lead to a session of its own, not to a PgBouncer in
+   * transaction mode. Without it the outbox is polled, every second when it is idle.
    */
   readonly listenDsn?: string | undefined
 }
@@ -31,7 +31,7 @@ export interface OutboxListener {
 
 const [HEARD_WITHIN_MS, RECONNECT_MS] = [2000, 5000]
 
-/** @throws OptionError for a `listenDsn` where there is no LISTEN. */
+/** @throws OptionError for a `listenDsn` if the engine has no LISTEN. */
 export function listenFor(
   database: Database,
   dsn: string | undefined,
@@ -43,7 +43,7 @@ export function listenFor(
   return new PostgresListener(dsn, WakeUp.of(database), onFailure)
 }
 
-/** LISTEN on a connection of its own. Nobody depends on it: the outbox is polled too. */
+/** LISTEN on its own connection. It only reduces latency, because the outbox is polled too. */
 class PostgresListener implements OutboxListener {
   readonly #stop = new AbortController()
   readonly #reports = new ReportLimit()
@@ -94,7 +94,7 @@ class PostgresListener implements OutboxListener {
     try {
       await client.connect()
       await client.query(`LISTEN ${CHANNEL}`)
-      // Where LISTEN says yes and nothing comes, a pooler has given the session to others.
+      // If LISTEN succeeds and no notification arrives, a pooler has given the session to other clients.
       this.wakeUp.wake()
       await pause(HEARD_WITHIN_MS, signal, Promise.race([own, end]))
       if (!hears.isHeard && !signal.aborted)

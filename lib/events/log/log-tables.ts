@@ -3,7 +3,8 @@ import { named } from '../../persistence/sql/transaction.js'
 import { SQLITE_OUTBOX } from '../../persistence/outbox/sql/outbox-tables.js'
 
 /**
- * What the migrations make elsewhere. SQLite has none, so that the tables are made where they are used first.
+ * The tables that migrations create on other engines. SQLite has no migrations, so they are created on first
+ * use.
  */
 const SQLITE_LOG = [
   SQLITE_OUTBOX,
@@ -48,7 +49,7 @@ const made = new WeakMap<Database, Promise<void>>()
 
 /** Makes the tables of those who follow the outbox where no migration does. */
 export function prepareLog(database: Database): Promise<void> {
-  if (database.dialect.migration !== undefined) return Promise.resolve()
+  if (database.dialect.ddl.migration !== undefined) return Promise.resolve()
   const known = made.get(database)
   if (known !== undefined) return known
   const making = makeTables(database)

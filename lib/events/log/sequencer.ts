@@ -89,7 +89,10 @@ const statementsFor = (
   Record<'peek' | 'find' | 'place' | 'placeNumbered' | 'lock' | 'create' | 'advance', Statement>
 > => {
   const { insertNew, statement, table } = sqlText(database)
-  const { rowLock, stores } = database.dialect
+  const {
+    transactions: { rowLock },
+    stores,
+  } = database.dialect
   const [outbox, cursors] = [table('outbox'), table('outbox_dispatch_cursor')]
   const key = { column: 'position', index: 'outbox_position', whileNull: 'log_position' }
   const unsequenced = `FROM ${outbox} WHERE log_position IS NULL`

@@ -38,7 +38,7 @@ export class TenantSequences {
     this.#advance = statement(`UPDATE ${sequences} SET next_seq = ? WHERE account_id = ?`)
   }
 
-  /** @param events - in the order of the log. @returns undefined where nobody asks for numbers. */
+  /** @param events - in the order of the log. @returns undefined if numbering is off. */
   async number(on: Executor, events: readonly Placed[]): Promise<Numbered[] | undefined> {
     const accounts = [...new Set(events.map(({ account }) => account))]
     const epochs = await this.#epochs(on, accounts)

@@ -28,7 +28,7 @@ export class NatsStream {
   #connection: NatsConnection | undefined
   readonly #reconnected = new Set<() => void>()
 
-  /** @throws OptionError for a prefix, a server or a stream that is none. */
+  /** @throws OptionError for an invalid prefix, server or stream. */
   constructor(private readonly options: NatsOptions) {
     const { prefix = 'events', stream = 'EVENTS' } = options
     if (!PREFIX.test(prefix))
@@ -42,7 +42,7 @@ export class NatsStream {
     this.name = stream
   }
 
-  /** What keeps it from ever being opened. A server that cannot be reached does not. */
+  /** Returns the problems that prevent every connection. An unreachable server is not one of them. */
   async startUpCheck(): Promise<readonly string[]> {
     return (await loadNats()) === undefined ? [MISSING_PACKAGES] : []
   }

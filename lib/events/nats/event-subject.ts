@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { printable } from '../../text/printable.js'
 import { shownValue } from '../../text/shown-value.js'
 
-/** Which events somebody follows. What is left out means any. */
+/** The events to follow. An omitted part matches any value. */
 export interface EventSubject {
   /** `''` for the events of all tenants, which belong to none. */
   readonly tenant?: string
@@ -44,7 +44,7 @@ const escaped = (text: string): string => {
 export const subjectOf = (prefix: string, { tenant, resource, verb }: Required<EventSubject>): string =>
   [prefix, ...[tenant, resource, verb].map(subjectToken)].join('.')
 
-/** The subjects of the events that somebody follows. */
+/** The NATS subjects of the events to follow. */
 export const subjectFilter = (prefix: string, { tenant, resource, verb }: EventSubject): string =>
   [prefix, ...[tenant, resource, verb].map((one) => (one === undefined ? '*' : subjectToken(one)))].join('.')
 
@@ -55,7 +55,7 @@ export const shownSubject = ({ tenant, resource, verb }: EventSubject): string =
   return tenant === undefined ? shown : `${shown} of the tenant ${shownValue(tenant)}`
 }
 
-/** True if somebody follows an event. */
+/** True if the subject includes the event. */
 export const isFollowed = (
   { tenant, resource, verb }: EventSubject,
   event: Required<EventSubject>,

@@ -12,10 +12,10 @@ const HEADER_BYTES = 1024
 const ACKNOWLEDGED_WITHIN_MS = 5000
 /** `message size exceeds maximum allowed` (JetStream API) */
 const TOO_LARGE = 10054
-/** The limits of the account, the memory or the disk of the server, or those of the stream. */
+/** Limits of the account, of the server's memory or disk, or of the stream. */
 const NO_ROOM = new Set<unknown>([10002, 10023, 10028, 10047, 10077])
 
-/** The names of the headers of a message, beside those of NATS. */
+/** The names of a message's headers, besides NATS's own. */
 export const HEADERS = {
   contentType: 'content-type',
   seq: 'ashlar-event-seq',
@@ -49,8 +49,8 @@ async function publish(
     sent.set(HEADERS.epoch, String(event.epoch))
   }
   let end: () => void = () => {}
-  // What was sent to a server that is gone is acknowledged by nobody. If it was stored all the same, the next
-  // try is dropped.
+  // A message sent to a server that is gone is never acknowledged. If it was stored nevertheless, the retry
+  // is dropped as a duplicate.
   const connectionLost = new Promise<never>((_, reject) => {
     end = stream.onReconnect(() => reject(new Unavailable('NATS was gone before it acknowledged an event')))
   })

@@ -6,7 +6,7 @@ import type { NatsStream, StreamConnection } from './connection.js'
 import { HEADERS } from './nats-sink.js'
 import { type EventSubject, subjectFilter, subjectOf } from './event-subject.js'
 
-/** How messages are asked for. What was lost on the way is noticed after two heartbeats, in milliseconds. */
+/** Options of a request for messages. A lost request is noticed after two heartbeats, in milliseconds. */
 const READING = {
   max_messages: 100,
   expires: 5000,
@@ -23,7 +23,7 @@ export class StreamLog implements EventLog {
   /** When the stream was made that positions belong to. */
   #created: string | undefined
 
-  /** @param onForeign - told of a message that is no event of its subject, and is left out. */
+  /** @param onForeign - called for a message that is not an event of its subject, which is skipped. */
   constructor(
     private readonly stream: NatsStream,
     private readonly subject: EventSubject,
@@ -93,8 +93,8 @@ export class StreamLog implements EventLog {
   }
 
   /**
-   * Who may send to the subjects of one tenant must not write events of another, nor stop who reads the
-   * stream.
+   * A client that may publish to the subjects of one tenant must not write events of another, nor stop the
+   * reader of the stream.
    */
   #eventOf({ seq, subject, data, headers, time }: JsMsg): LoggedEvent | undefined {
     const event = eventIn(Buffer.from(data))

@@ -1,17 +1,17 @@
 import type { LoggedEvent } from '../log/event-log.js'
 
-/** Where a relay delivers events. */
+/** The destination of a relay. */
 export interface Sink {
   /**
-   * Called before the relay starts. What it returns are problems that stop the start, such as a package that
-   * is not installed.
+   * Called before the relay starts. Returns the problems that prevent startup, such as a package that is not
+   * installed.
    */
   startUpCheck?(): Promise<readonly string[]>
   /**
-   * Resolves when the event is stored there. Events of one resource come one after another, others at the
-   * same time. An event can come again: its `id` tells.
-   * @throws Unavailable while the destination cannot be reached: the event is tried again until it can.
-   * Anything else counts as a failure of this event, which becomes a dead letter after some attempts.
+   * Resolves when the destination has stored the event. Events of one resource are delivered one after
+   * another, others at the same time. An event can be delivered again with the same `id`.
+   * @throws Unavailable while the destination cannot be reached: the event is retried until it can. Any other
+   * error counts as a failure of this event, which becomes a dead letter after some attempts.
    */
   deliver(event: LoggedEvent): Promise<void>
   /** Gives its connections back. Called once, behind the last delivery. */

@@ -3,7 +3,7 @@ import { sqlText } from '../../persistence/engines/sql-text.js'
 import { prepareLog } from '../log/log-tables.js'
 import { SEQUENCER } from '../log/sequencer.js'
 
-/** How far somebody is. */
+/** The progress of a worker. */
 export interface Cursor {
   readonly name: string
   /** The log position of the last event that is done. */
@@ -12,9 +12,9 @@ export interface Cursor {
   readonly failures: number
 }
 
-/** Somebody's cursor, and whether anybody works. */
+/** A worker's cursor, and whether a process is active. */
 export interface KnownCursor extends Cursor {
-  /** Milliseconds until the lease is over; negative where nobody has it, undefined where nobody ever had. */
+  /** Milliseconds until the lease ends; negative if no process holds it, undefined if none ever did. */
   readonly leaseMs: number | undefined
 }
 

@@ -21,7 +21,7 @@ export class Lease {
     this.#statements = statementsFor(database)
   }
 
-  /** True if nobody else can have it. */
+  /** True if no other process can acquire it. */
   get isHeld(): boolean {
     return performance.now() < this.#until
   }

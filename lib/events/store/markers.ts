@@ -6,9 +6,9 @@ import { keyPart, sqlText } from '../../persistence/engines/sql-text.js'
 const PRUNE_EVERY_MS = 3_600_000
 
 /**
- * The rows of `idempotency_markers` of one consumer: the events that it has done. The id of an event is
- * unique in its tenant: who may send events of one tenant must not be able to mark those of another. Markers
- * of before 0.1.0 have no tenant, and count until they are pruned.
+ * The rows of `idempotency_markers` of one consumer: the events that it has handled. An event's id is unique
+ * within its tenant, because a client that may send events of one tenant must not be able to mark events of
+ * another. Markers from before 0.1.0 have no tenant, and count until they are pruned.
  */
 export class Markers {
   readonly #statements: ReturnType<typeof statementsFor>
@@ -54,7 +54,7 @@ export class Markers {
     await this.database.run(this.#statements.removeAll, this.#own)
   }
 
-  /** What the keys of this consumer begin with. LIKE would take the `_` of a name for any character. */
+  /** The prefix of this consumer's keys. LIKE would match any character for the `_` of a name. */
   get #own(): readonly [length: number, beginning: string] {
     const beginning = `${this.consumer}:`
     return [beginning.length, beginning]
@@ -80,7 +80,7 @@ const statementsFor = (
   database: Database,
 ): Readonly<Record<'mark' | 'find' | 'older' | 'removeOld' | 'removeAll', Statement>> => {
   const { bound, insertNew, later, now, statement, table } = sqlText(database)
-  const [markers, key] = [table('idempotency_markers'), database.dialect.quote('key')]
+  const [markers, key] = [table('idempotency_markers'), database.dialect.text.quote('key')]
   const isOwn = `SUBSTR(${key}, 1, ${bound.integer}) = ?`
   return {
     find: statement(`SELECT 1 AS found FROM ${markers} WHERE ${key} = ?`),

@@ -10,7 +10,7 @@ import type { Cursor, KnownCursor } from './cursors.js'
 import { MemoryLetters } from './memory-dead-letters.js'
 import type { CursorStore, MarkerStore, OutboxStore, WorkerLease } from './outbox-store.js'
 
-/** Who works, or when somebody did last. */
+/** The current leader, or the time at which the last one ended. */
 type Leased = { readonly owner: string } | { readonly endedAt: number }
 
 /** In the memory of this process. What is noted there is gone when the process ends, with the events. */
@@ -45,7 +45,7 @@ export class MemoryStore implements OutboxStore {
     return this.database.models
   }
 
-  /** Nobody else can take it over: who dies takes all of it along. */
+  /** No other process can take it over, because it ends with this process. */
   lease(name: string): WorkerLease {
     const owner = randomUUID()
     const leases = this.#leases
@@ -93,7 +93,7 @@ export class MemoryStore implements OutboxStore {
   }
 
   transaction<T>(context: RequestContext, fn: (inside: TransactionContext) => Promise<T>): Promise<T> {
-    // Its `manager` and `sql` throw: there is no database.
+    // Its `manager` and `sql` throw, because there is no database.
     return this.database.transaction((inside) => fn(inside as TransactionContext), { context })
   }
 

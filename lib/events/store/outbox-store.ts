@@ -40,7 +40,7 @@ export interface OutboxStore {
   markers(consumer: string, keptMs: number): MarkerStore
   /** Repositories of the database join it. */
   transaction<T>(context: RequestContext, fn: (inside: TransactionContext) => Promise<T>): Promise<T>
-  /** @throws TypeError for a `dsn` where there is no LISTEN. */
+  /** @throws TypeError for a `dsn` if the engine has no LISTEN. */
   listener(dsn: string | undefined, onFailure: FailureReport | undefined): OutboxListener
 }
 

@@ -18,10 +18,7 @@ export interface DeadLetter {
   readonly reason: string
   /** When it was given up. */
   readonly givenUpAt: Date
-  /**
-   * True if somebody has asked for another try that its worker has not made yet. Nothing else has it tried
-   * again.
-   */
+  /** True if a replay was requested and the worker has not made it yet. Nothing else causes a retry. */
   readonly isWaiting: boolean
 }
 
@@ -69,8 +66,8 @@ export class DeadLetters {
   }
 
   /**
-   * Asks for another try, of all of a cursor or of one: its worker finds them soon. @returns how many there
-   * are.
+   * Requests a retry of one dead letter, or of all of a cursor; its worker notices soon. @returns the number
+   * of dead letters.
    */
   async replay(cursor: string, id?: number): Promise<number> {
     await prepareLog(this.database)
@@ -157,7 +154,7 @@ const deadLetterOf = ([id, cursor, eventId, eventType, reason, ageMs, isWaiting]
   isWaiting: Number(isWaiting) === 1,
 })
 
-/** What is kept of a reason. */
+/** The part of a reason that is stored. */
 export const textOf = (reason: unknown): string =>
   storable(reason instanceof Error ? `${reason.name}: ${reason.message}` : shownValue(reason))
 

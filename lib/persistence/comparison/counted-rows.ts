@@ -19,7 +19,7 @@ export async function countedRows(
 ): Promise<{ rows: number; many: string; among: string } | undefined> {
   const source = isIndexed
     ? from
-    : `(SELECT ${column} FROM ${from} ORDER BY ${dialect.quote(key)} DESC LIMIT ${MAX_READ}) AS newest`
+    : `(SELECT ${column} FROM ${from} ORDER BY ${dialect.text.quote(key)} DESC LIMIT ${MAX_READ}) AS newest`
   const [row] = await live.rows(
     `SELECT COUNT(*) AS n FROM (SELECT 1 AS one FROM ${source} WHERE ${condition} LIMIT ${MAX_COUNTED}) AS counted`,
   )

@@ -1,13 +1,25 @@
-import { type Catalog, type LiveColumn, type LiveTable } from '../dialects/catalog/live-table.js'
+import type { Catalog, LiveColumn, LiveSchema, LiveTable } from '../dialects/catalog/live-table.js'
 import type { TableDefinition } from '../dialects/catalog/table-definition.js'
 import type { Dialect } from '../dialects/dialect.js'
+import { dialectNamed } from '../dialects/dialect-named.js'
 import { tableText } from '../schema/table-name-of.js'
 
 /** A dialect whose live schemas can be read. */
-export type ComparedDialect = Dialect & { readonly catalog: Catalog }
+export type ComparedDialect = Dialect & { readonly catalog: { readonly live: Catalog } }
+
+/** @throws TypeError if the engine has no catalog to read. */
+export async function comparedDialect(live: LiveSchema): Promise<ComparedDialect> {
+  const dialect = await dialectNamed(live.dialect).catalog.identify(live)
+  const { catalog, label } = dialect
+  if (catalog.live === undefined) throw new TypeError(`${label} has no schema to compare`)
+  return { ...dialect, catalog: { ...catalog, live: catalog.live } }
+}
 
 /** The table of a resource as the catalog would describe it. */
-export function expectedTable(table: TableDefinition, { catalog }: ComparedDialect): LiveTable {
+export function expectedTable(
+  table: TableDefinition,
+  { catalog: { live: catalog } }: ComparedDialect,
+): LiveTable {
   const { columns, primaryKey, indexes, foreignKeys } = table
   return {
     columns: columns.map(({ name, catalogType, isText, nullable, fallback, initial }): LiveColumn => {

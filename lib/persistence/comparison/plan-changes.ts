@@ -15,7 +15,7 @@ const NULL_UNTIL = 'takes NULL, which lets older images leave it out, and is NOT
 
 const OLD_IMAGES = 'no image that runs now uses it'
 
-/** The plan of one table that is there. */
+/** The plan of one existing table. */
 export function planTable(
   definition: TableDefinition,
   live: LiveTable,
@@ -46,7 +46,7 @@ class TablePlanner {
   }
 
   get #sql() {
-    return this.dialect.catalog.changes
+    return this.dialect.catalog.live.changes
   }
 
   add(difference: Difference): void {
@@ -136,7 +136,9 @@ class TablePlanner {
   /** Writes what several differences share. */
   end(): void {
     const { plan, table } = this
-    const { migration } = this.dialect
+    const {
+      ddl: { migration },
+    } = this.dialect
     const name = table.name
     if (this.#added.length > 0)
       plan.alter.unshift(
@@ -153,7 +155,7 @@ class TablePlanner {
 
   #addColumn(column: ColumnDefinition): void {
     const { name, type, nullable } = column
-    const drop = `DROP COLUMN ${this.dialect.quote(name)}`
+    const drop = `DROP COLUMN ${this.dialect.text.quote(name)}`
     const add = (one: ColumnDefinition) => {
       this.#addedColumns.push(one)
       this.#added.push({ up: `ADD COLUMN ${this.#sql.columnText(one)}`, down: drop })
@@ -175,7 +177,7 @@ class TablePlanner {
     if (!nullable) this.#fill(column, value)
   }
 
-  /** What the contract does to a new column that is required. Older images leave it out until then. */
+  /** The changes that the contract phase makes to a new required column. Older images omit it until then. */
   #leaveRest(column: ColumnDefinition, value: string | undefined): void {
     const { name } = column
     if (value === undefined)
@@ -191,7 +193,7 @@ class TablePlanner {
       )
   }
 
-  /** Rows that are there would all hold the same value, which neither a unique rule nor a reference takes. */
+  /** All existing rows would have the same value, which neither a unique rule nor a reference accepts. */
   #fillerOf({ name, filler }: ColumnDefinition): string | undefined {
     const { indexes, foreignKeys } = this.table
     const isUnique = indexes.some(({ unique, columns }) => unique && columns.includes(name))
@@ -199,7 +201,7 @@ class TablePlanner {
   }
 
   #fill({ name }: ColumnDefinition, value: string, to = this.plan.copy): void {
-    const column = this.dialect.quote(name)
+    const column = this.dialect.text.quote(name)
     to.push(...this.#sql.backfill(this.table, `${column} = ${value}`, `${column} IS NULL`))
   }
 
@@ -214,7 +216,7 @@ class TablePlanner {
       )
       return
     }
-    const [from, to] = [this.dialect.quote(old.name), this.dialect.quote(column.name)]
+    const [from, to] = [this.dialect.text.quote(old.name), this.dialect.text.quote(column.name)]
     plan.copy.push(
       ...this.#sql.mirror(table, this.#mirrorName(columns), columns),
       ...this.#sql.backfill(table, `${to} = ${from}`, `${to} IS NULL AND ${from} IS NOT NULL`),
@@ -244,7 +246,7 @@ class TablePlanner {
     value?: string,
   ): Alteration {
     const set = (one: string | undefined) =>
-      `ALTER COLUMN ${this.dialect.quote(name)} ${one === undefined ? 'DROP DEFAULT' : `SET DEFAULT ${this.#sql.defaultOf(type, one)}`}`
+      `ALTER COLUMN ${this.dialect.text.quote(name)} ${one === undefined ? 'DROP DEFAULT' : `SET DEFAULT ${this.#sql.defaultOf(type, one)}`}`
     return { up: set(value), down: set(fallback) }
   }
 
@@ -257,11 +259,11 @@ class TablePlanner {
     }
     const name = tableText(table)
     this.#letOut(live)
-    const column = this.dialect.quote(live.name)
+    const column = this.dialect.text.quote(live.name)
     const copied =
       to === undefined
         ? []
-        : [`UPDATE ${quoteTable(table, this.dialect)} SET ${column} = ${this.dialect.quote(to.name)}`]
+        : [`UPDATE ${quoteTable(table, this.dialect)} SET ${column} = ${this.dialect.text.quote(to.name)}`]
     if (to !== undefined) {
       const columns = { from: live.name, to: to.name }
       const mirror = this.#mirrorName(columns)
@@ -323,7 +325,7 @@ class TablePlanner {
   #validated(name: string): ChangeFile {
     const { dialect, table } = this
     const [file] = this.#sql.alter(table, `validate_${name}`, [
-      { up: `VALIDATE CONSTRAINT ${dialect.quote(name)}`, down: '' },
+      { up: `VALIDATE CONSTRAINT ${dialect.text.quote(name)}`, down: '' },
     ])
     return { what: `validate_${name}`, up: file?.up ?? [], down: [] }
   }

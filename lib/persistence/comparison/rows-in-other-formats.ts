@@ -23,8 +23,8 @@ export async function rowsInOtherFormats(
   const from = quoteTable(place, dialect)
   const table = tableText(definition)
   for (const field of fields) {
-    const column = dialect.quote(field.column)
-    const format = dialect.kinds[field.kind].otherFormat?.(field, column)
+    const column = dialect.text.quote(field.column)
+    const format = dialect.values.kinds[field.kind].otherFormat?.(field, column)
     if (format === undefined) continue
     const at = { from, column, key: key.column, isIndexed: false }
     const counted = await countedRows(at, format.condition, live, dialect)

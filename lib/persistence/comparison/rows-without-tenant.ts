@@ -23,7 +23,7 @@ export async function rowsWithoutTenant(
 ): Promise<readonly TableNote[]> {
   const column = there.columns.find(({ name }) => name === tenant?.column)
   if (column?.nullable !== true) return []
-  const [owner, from] = [dialect.quote(column.name), quoteTable(place, dialect)]
+  const [owner, from] = [dialect.text.quote(column.name), quoteTable(place, dialect)]
   const isIndexed = there.indexes.some(
     ({ columns, where }) => columns[0] === column.name && where === undefined,
   )

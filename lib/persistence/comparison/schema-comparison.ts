@@ -4,13 +4,12 @@ import type { ResourceModel } from '../../resource/resource-model.js'
 import type { CatalogRow, LiveSchema, LiveTable } from '../dialects/catalog/live-table.js'
 import { locateTable } from '../dialects/catalog/locate-table.js'
 import type { Query, TableDefinition, TableName } from '../dialects/catalog/table-definition.js'
-import { dialectNamed } from '../dialects/dialect-named.js'
 import { SEARCH_VECTOR, vectorOf } from '../dialects/search-predicate.js'
 import { shownDifference } from './shown-difference.js'
 import { existingTable } from './existing-table.js'
 import { rowsInOtherFormats } from './rows-in-other-formats.js'
 import { rowsWithoutTenant } from './rows-without-tenant.js'
-import { type ComparedDialect, expectedTable } from './expected-table.js'
+import { comparedDialect, type ComparedDialect, expectedTable } from './expected-table.js'
 import { tableDifferences } from './table-differences.js'
 import { storedVector, vectorDifferences } from './vector-differences.js'
 import { identifyingColumns } from '../schema/identifying-columns.js'
@@ -51,10 +50,8 @@ export function schemaComparison(
   const { models, naming, schema } = resourcesIn(entities)
   const compare = async (live: LiveSchema) => {
     const differences: TableDifference[] = []
-    const dialect = await dialectNamed(live.dialect).identify(live)
-    const { catalog, namespace } = dialect
-    if (catalog === undefined) throw new TypeError(`${dialect.label} has no schema to compare`)
-    if (namespace?.kind === 'schema' && schema !== undefined && schema !== live.schema)
+    const dialect = await comparedDialect(live)
+    if (dialect.catalog.namespace?.kind === 'schema' && schema !== undefined && schema !== live.schema)
       differences.push({
         kind: 'otherSchema',
         table: schema,
@@ -66,15 +63,13 @@ export function schemaComparison(
     const unmade = unmadeForeignKeys(models, dialect)
     if (unmade.length > 0) throw new DeclarationError('entities', unmade)
     const links = referencesOf(models, dialect, naming)
-    // The DataSource is told by its schema, and the connection by its search path.
+    // The DataSource states its schema, and the connection its search path.
     const at =
       schema === undefined
         ? live
         : { dialect: live.dialect, schema: live.schema, isSchemaNamed: true, rows: live.rows.bind(live) }
     for (const model of models)
-      differences.push(
-        ...(await compareModel(model, at, { ...dialect, catalog }, naming, links(model), note)),
-      )
+      differences.push(...(await compareModel(model, at, dialect, naming, links(model), note)))
     return differences
   }
   return Object.assign(compare, { resources: models.map(({ entity }) => entity.name) })
@@ -91,7 +86,7 @@ async function compareModel(
   const { search } = model
   const query: Query = async (text, values) => rowsOf(await live.rows(text.replaceAll(/\$\d+/g, '?'), values))
   const placed = async (table: TableName): Promise<TableName> => {
-    if (table.schema !== undefined || dialect.namespace?.kind !== 'schema') return table
+    if (table.schema !== undefined || dialect.catalog.namespace?.kind !== 'schema') return table
     const here = { ...table, schema: live.schema }
     if (live.isSchemaNamed === true) return here
     const found = await locateTable(query, table, dialect)
@@ -101,7 +96,7 @@ async function compareModel(
   const place = await placed(table)
   const isIndexed = dialect.can.fullText && search?.strategy === 'INDEXED'
   const wanted = tableOf(model, dialect, table, links)
-  const there = await referring(await dialect.catalog.readTable(live, place), wanted, live, placed)
+  const there = await referring(await dialect.catalog.live.readTable(live, place), wanted, live, placed)
   const differences = tableDifferences(
     wanted,
     there,
@@ -112,7 +107,8 @@ async function compareModel(
   if (there !== undefined && there.faults.length === 0)
     for (const one of await rowsInOtherFormats(model, wanted, place, live, dialect)) note(one)
   if (model.existing && there !== undefined && there.faults.length === 0) {
-    const inexact = (await dialect.inexactColumns(query, place, identifyingColumns(model, dialect))) ?? []
+    const inexact =
+      (await dialect.catalog.inexactColumns(query, place, identifyingColumns(model, dialect))) ?? []
     const found = existingTable(model, wanted, there, differences, inexact, dialect)
     for (const one of [
       ...found.notes,

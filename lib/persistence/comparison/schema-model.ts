@@ -4,7 +4,6 @@ import type { ResourceModel } from '../../resource/resource-model.js'
 import type { ChangeFile } from '../dialects/catalog/change-sql.js'
 import type { LiveSchema, LiveTable } from '../dialects/catalog/live-table.js'
 import type { TableDefinition } from '../dialects/catalog/table-definition.js'
-import { dialectNamed } from '../dialects/dialect-named.js'
 import { quoteTable } from '../dialects/quote-table.js'
 import { SEARCH_VECTOR, vectorOf } from '../dialects/search-predicate.js'
 import { addForeignKey, createNewTable } from '../schema/create-table.js'
@@ -17,7 +16,7 @@ import { tableMigrations } from '../schema/table-migrations.js'
 import { tableOf } from '../schema/table-of.js'
 import { didYouMean } from '../../text/nearest-names.js'
 import type { TableDifference } from '../../text/table-difference.js'
-import type { ComparedDialect } from './expected-table.js'
+import { comparedDialect, type ComparedDialect } from './expected-table.js'
 import { shownDifference } from './shown-difference.js'
 import { planTable } from './plan-changes.js'
 import type { UnfilledColumn } from './table-plan.js'
@@ -28,23 +27,23 @@ import { vectorDifferences } from './vector-differences.js'
 /** The tables of a database that belong to resources, as its catalog describes them. */
 export interface SchemaTables {
   readonly dialect: ComparedDialect
-  /** In the order of the model's own list; undefined for a table that is not there. */
+  /** In the order of the model's own list; undefined for a missing table. */
   readonly tables: readonly (LiveTable | undefined)[]
 }
 
 /** The versions that make a database what the resources say. */
 export interface SchemaChanges {
-  /** What differs, as `verify` finds it. */
+  /** The differences, as `verify` finds them. */
   readonly differences: readonly TableDifference[]
   /** Safe while older images run. */
   readonly expand: readonly SchemaVersion[]
   /** For when none of them runs any more. */
   readonly contract: readonly SchemaVersion[]
-  /** What the contract is for. */
+  /** The differences that the contract phase removes. */
   readonly left: readonly TableDifference[]
   /** Columns that have to be filled before the contract, with a query for each that finds the rows. */
   readonly fill: readonly UnfilledColumn[]
-  /** What no file is written for. */
+  /** The differences that must be changed manually. */
   readonly byHand: readonly TableDifference[]
   /** Stored search vectors that are of older sources and may read a column that the contract drops. */
   readonly vectors: readonly TableDifference[]
@@ -59,10 +58,10 @@ export interface SchemaModel {
   /** Reads the tables of a database. */
   readonly read: (live: LiveSchema) => Promise<SchemaTables>
   /**
-   * What leads from the first tables to the second.
-   * @param wanted - read where `make` has made them, on the same engine.
-   * @param known - how these differ from `wanted` is left out.
-   * @throws DeclarationError where `@RenamedFrom` names a column that is not there.
+   * The changes that lead from the first tables to the second.
+   * @param wanted - read where `make` has created them, on the same engine.
+   * @param known - tables whose differences from `wanted` are left out.
+   * @throws DeclarationError if `@RenamedFrom` names a column that does not exist.
    */
   readonly changes: (from: SchemaTables, wanted: SchemaTables, known?: SchemaTables) => SchemaChanges
   /** The first tables, with what their columns would lose in a change, such as comments. */
@@ -90,7 +89,7 @@ export function schemaModel(entities: Readonly<Record<string, unknown>> | readon
   }
   return {
     make: async (live) => {
-      const dialect = await dialectOf(live)
+      const dialect = await comparedDialect(live)
       const tables = definitions(dialect)
       const made = new Set<string>()
       for (const [at, table] of tables.entries()) {
@@ -102,7 +101,7 @@ export function schemaModel(entities: Readonly<Record<string, unknown>> | readon
       }
       for (const table of tables) {
         const there =
-          table.foreignKeys.length === 0 ? undefined : await dialect.catalog.readTable(live, table)
+          table.foreignKeys.length === 0 ? undefined : await dialect.catalog.live.readTable(live, table)
         for (const key of table.foreignKeys)
           if (
             made.has(tableText(key.target)) &&
@@ -112,9 +111,9 @@ export function schemaModel(entities: Readonly<Record<string, unknown>> | readon
       }
     },
     read: async (live) => {
-      const dialect = await dialectOf(live)
+      const dialect = await comparedDialect(live)
       const tables: (LiveTable | undefined)[] = []
-      for (const table of definitions(dialect)) tables.push(await dialect.catalog.readTable(live, table))
+      for (const table of definitions(dialect)) tables.push(await dialect.catalog.live.readTable(live, table))
       return { dialect, tables }
     },
     kept: ({ dialect, tables }, live) => ({
@@ -186,13 +185,6 @@ export function schemaModel(entities: Readonly<Record<string, unknown>> | readon
   }
 }
 
-async function dialectOf(live: LiveSchema): Promise<ComparedDialect> {
-  const dialect = await dialectNamed(live.dialect).identify(live)
-  const { catalog } = dialect
-  if (catalog === undefined) throw new TypeError(`${dialect.label} has no schema to compare`)
-  return { ...dialect, catalog }
-}
-
 const NOTHING: LiveTable = {
   columns: [],
   primaryKey: [],
@@ -203,7 +195,7 @@ const NOTHING: LiveTable = {
   faults: [],
 }
 
-/** What no difference reports of a column, as the database has it. */
+/** The properties of a column that no difference reports, as the database has them. */
 const withRest = (table: LiveTable, live: LiveTable | undefined): LiveTable => ({
   ...table,
   columns: table.columns.map((column) => {
@@ -230,7 +222,7 @@ const unknownOldNames = (table: TableDefinition, live: LiveTable | undefined): r
     ]
   })
 
-/** A table with its foreign keys to tables that are there, and those that have to wait. */
+/** A table with its foreign keys to existing tables, and those that must wait. */
 function linked(table: TableDefinition, there: ReadonlySet<string>) {
   const isThere = ({ target }: TableDefinition['foreignKeys'][number]) =>
     there.has(tableText(target)) || tableText(target) === tableText(table)
@@ -246,7 +238,7 @@ function vectorSql(
   dialect: ComparedDialect,
 ): readonly string[] {
   if (!dialect.can.fullText || search?.strategy !== 'INDEXED') return []
-  const [name, column] = [quoteTable(table, dialect), dialect.quote(SEARCH_VECTOR)]
+  const [name, column] = [quoteTable(table, dialect), dialect.text.quote(SEARCH_VECTOR)]
   return [
     `ALTER TABLE ${name} ADD COLUMN ${column} tsvector GENERATED ALWAYS AS (${vectorOf(search)}) STORED`,
     `CREATE INDEX ON ${name} USING gin (${column})`,

@@ -27,7 +27,10 @@ export function shownDifference(
     text,
     ...rest,
   })
-  const { catalog, quote } = dialect
+  const {
+    catalog: { live: catalog },
+    text: { quote },
+  } = dialect
   const alter = `ALTER TABLE ${quoteTable(definition, dialect)} `
   switch (difference.kind) {
     case 'noTable':
@@ -49,7 +52,7 @@ export function shownDifference(
       const { name: column } = difference.column
       return of(`${table}.${column} has to be a number that the database mints, and is not`, {
         column,
-        detail: `in a file of your own: ${dialect.minting.added(definition, difference.column)}`,
+        detail: `in a file of your own: ${dialect.ddl.minting.added(definition, difference.column)}`,
       })
     }
     case 'type': {
@@ -245,7 +248,7 @@ export function nullRows(
   dialect: ComparedDialect,
 ): string | undefined {
   if (initial !== undefined || renamedFrom !== undefined) return undefined
-  return `SELECT * FROM ${quoteTable(table, dialect)} WHERE ${dialect.quote(name)} IS NULL`
+  return `SELECT * FROM ${quoteTable(table, dialect)} WHERE ${dialect.text.quote(name)} IS NULL`
 }
 
 /** True if the model has its columns in a unique index that leaves deleted rows out. */
@@ -258,6 +261,6 @@ const isForLiveRows = (live: LiveIndex, { indexes }: TableDefinition): boolean =
       live.columns.every((column, at) => columns[at] === column),
   )
 
-/** What a unique index tells a caller who meets a row that the caller may not see. */
+/** The information that a unique index reveals to a caller about a row that the caller may not read. */
 const crossesTenants = ({ columns }: LiveIndex, { tenant }: TableDefinition): string =>
   tenant === undefined || columns.includes(tenant) ? '' : ', and may tell one tenant what another has'

@@ -13,7 +13,7 @@ import { SEARCH_VECTOR } from '../dialects/search-predicate.js'
 export function vectorRemoval(table: TableName, { columns, indexes }: LiveTable): ChangeFile | undefined {
   const generated = columns.find(({ name }) => name === SEARCH_VECTOR)?.generated
   if (generated === undefined) return undefined
-  const [name, column] = [quoteTable(table, postgres), postgres.quote(SEARCH_VECTOR)]
+  const [name, column] = [quoteTable(table, postgres), postgres.text.quote(SEARCH_VECTOR)]
   const gin = indexes.filter((one) => one.columns.includes(SEARCH_VECTOR))
   return {
     what: `${table.name}_${SEARCH_VECTOR}`,
@@ -21,7 +21,7 @@ export function vectorRemoval(table: TableName, { columns, indexes }: LiveTable)
     up: [`ALTER TABLE ${name} DROP COLUMN IF EXISTS ${column}`],
     down: [
       `ALTER TABLE ${name} ADD COLUMN ${column} tsvector GENERATED ALWAYS AS (${generated}) STORED`,
-      ...gin.map((one) => `CREATE INDEX ${postgres.quote(one.name)} ON ${name} USING gin (${column})`),
+      ...gin.map((one) => `CREATE INDEX ${postgres.text.quote(one.name)} ON ${name} USING gin (${column})`),
     ],
     allow: {
       rules: ['ban-drop-column'],

@@ -6,7 +6,7 @@ import type { SpecsInUse } from '../../secrets/specs-in-use.js'
 import { nowOf, type Sources, type Values } from './new-entity.js'
 import type { Caller, SecretOptions } from './secret-fields.js'
 
-/** What `verify<Field>` returns. */
+/** The result of `verify<Field>`. */
 export type Verification<E> =
   { readonly ok: true; readonly record: E } | { readonly ok: false; readonly record: undefined }
 
@@ -78,9 +78,9 @@ function hasExpired(model: ResourceModel, entity: object, now: Date): boolean {
 const ATTEMPTS = 3
 
 /**
- * Runs a write that mints credentials, and again with fresh ones when a public id it minted was taken
- * already. Any other conflict is the caller's.
- * @param attempt - tells the columns it is about to write.
+ * Runs a write that mints credentials, and again with new ones if one of their public ids is taken. Any other
+ * conflict is the caller's.
+ * @param attempt - reports the columns it is about to write.
  */
 export async function withFreshMint<T>(
   model: ResourceModel,

@@ -15,8 +15,8 @@ import type { FieldsBehind } from '../query/related-fields.js'
 import type { Scope } from './scope.js'
 
 /**
- * What counts of a text or of bytes that nothing bounds: more of it would make tokens that no HTTP client can
- * send.
+ * The length of the part of an unbounded string or byte value that sort orders compare. A longer one would
+ * make page tokens that HTTP clients cannot send.
  */
 export const ORDERED_LENGTH = 512
 const MAX_SEARCH_LENGTH = 1024
@@ -40,13 +40,13 @@ export interface FilterPlan {
   readonly showDeleted: boolean
 }
 
-/** What a count asks. */
+/** The parameters of a count. */
 export interface CountPlan extends FilterPlan {
-  /** Where counting stops. */
+  /** The number at which counting stops. */
   readonly limit: number | undefined
 }
 
-/** What a list asks: which rows, in which order, from where. */
+/** The parameters of a list: its rows, their order, and the first of them. */
 export interface ListPlan extends FilterPlan {
   /** Ends in the key, so that the order is total. */
   readonly terms: readonly OrderTerm[]
@@ -60,11 +60,11 @@ export interface ListPlan extends FilterPlan {
   nextPageToken(lastValues: readonly unknown[], count: number): string
 }
 
-/** What the server's own code says of a list. */
+/** The conditions that the server's own code sets for a list. */
 export interface ListBounds {
-  /** What it holds the list to; it is read by itself, and ANDed as a plan node. */
+  /** A filter that the rows must match; parsed separately, and combined with AND as a plan node. */
   readonly under?: Filter | undefined
-  /** What the caller may name through relations. */
+  /** The fields that the caller may name through relations. */
   readonly behind?: FieldsBehind | undefined
 }
 
@@ -113,8 +113,8 @@ export function planList(
 }
 
 /**
- * Reads which rows are asked for.
- * @throws InvalidArgument with the field that is wrong.
+ * Parses the filter of a list or a count.
+ * @throws InvalidArgument with the field that is invalid.
  */
 export function planFilter(
   model: ResourceModel,

@@ -49,7 +49,7 @@ export function newEntity<E extends object>(
       ? undefined
       : ownerOf(tenant, scope.tenant, rangeOf(tenant))
   for (const field of model.entityFields)
-    // What the table sets is read back.
+    // A value that the table sets is read back.
     if (field.generated === true || field.isNotInserted === true) to[field.property] = field.default?.make()
     else if (hooksSetKey && field.role === 'key' && !hasOwnKey(model, input, sources))
       to[field.property] = undefined
@@ -71,15 +71,15 @@ export const missing = ({ proto }: Pick<Field, 'proto'>): InvalidArgument =>
   new InvalidArgument(proto, 'is required')
 
 /**
- * True if the key of a new entity is not one that the repository makes and nobody else: the caller chose it,
- * or a function of the application, or the database will.
+ * True if the repository does not generate the key of a new entity: the caller chose it, or a function of the
+ * application or the database generates it.
  */
 export const hasOwnKey = <E extends object>({ key }: ResourceModel<E>, input: Partial<E>, sources: Sources) =>
   sources.newKey !== undefined ||
   key.isMinted === true ||
   ((input as Readonly<Values>)[key.property] ?? '') !== ''
 
-/** @throws TypeError for an option that would make the keys that the database mints. */
+/** @throws TypeError for an option that would generate keys that the database generates. */
 export function checkNewKey({ entity, key }: ResourceModel, { newKey: made }: Sources): void {
   if (key.isMinted === true && made !== undefined)
     throw new TypeError(
@@ -94,7 +94,7 @@ export const withKeys = <E extends object>({ relations }: ResourceModel, entity:
 function initialValue(
   field: Field,
   from: Readonly<Values>,
-  /** What the class itself starts with. */
+  /** The initial value of the class's property. */
   initial: unknown,
   model: ResourceModel,
   owner: PartValue | undefined,
@@ -128,8 +128,8 @@ function initialValue(
 }
 
 /**
- * What an entity of a tenant holds of it. @throws PermissionDenied for a tenant that the column cannot hold:
- * no row is of it.
+ * The tenant's value in an entity. @throws PermissionDenied for a tenant that the column cannot hold, because
+ * no row belongs to it.
  */
 function ownerOf(field: Field, tenant: string, range: Range | undefined): PartValue {
   const value = keyPartOf(field).valueOf(tenant)
@@ -139,16 +139,16 @@ function ownerOf(field: Field, tenant: string, range: Range | undefined): PartVa
   return value
 }
 
-/** The key is known when the row is there. @throws InvalidArgument for one that somebody has chosen. */
+/** The key is known once the row exists. @throws InvalidArgument if the caller chose a key. */
 function mintedLater({ proto }: Field, given: unknown): undefined {
   if (given !== undefined && given !== '') throw choosesMinted(proto)
 }
 
-/** The key that the repository generates. @throws InvalidArgument where nobody can. */
+/** The key that the repository generates. @throws InvalidArgument if it cannot generate one. */
 export const keyMade = (field: Field, sources: Sources, now = nowOf(sources)): PartValue =>
   (sources.newKey ?? minterOf(field))(now)
 
-/** What mints keys where nobody chooses them. @throws InvalidArgument where nobody can. */
+/** The generator of keys that callers do not choose. @throws InvalidArgument if there is none. */
 function minterOf(field: Field): (now: Date) => PartValue {
   if (kindOf(field).key?.takesUuid(field) === true) return newKey
   throw new InvalidArgument(field.proto, 'is required: whoever creates the resource chooses it')

@@ -109,11 +109,11 @@ export function holdersAround(database: object): readonly OpenTransaction[] {
   return transaction instanceof TransactionChain ? transaction.holding(database) : NONE
 }
 
-/** What the transactions of every database have in common. */
+/** The behavior that the transactions of every database share. */
 export abstract class OpenTransaction {
   #state: 'open' | 'ending' | 'over' = 'open'
   readonly #calls = new Map<Promise<unknown>, string>()
-  /** What the callers of these were given. */
+  /** The promises that callers received. */
   readonly #given = new Set<Promise<unknown>>()
   #allSettled: () => void = () => {}
   readonly #afterCommit: (() => unknown)[] = []
@@ -131,7 +131,7 @@ export abstract class OpenTransaction {
     readonly isReadOnly: boolean,
   ) {}
 
-  /** What it holds of a pool, as far as it is known. */
+  /** The connection that it holds, if it is known. */
   get held(): HeldConnection | undefined {
     return undefined
   }
@@ -254,14 +254,14 @@ export const insideOf = (transaction: OpenTransaction, context: RequestContext):
     transaction: TransactionChain.joined(TransactionChain.of(transaction), chainOf(context)),
   })
 
-/** What a late call is told. */
+/** The error message of a late call. */
 export const ENDED = 'the transaction has ended: await everything inside of it before its function returns'
 
 /**
- * The transaction of `database` that a call joins: the innermost open one around the running code, else the
- * one of the context that the call was given, else none.
+ * The transaction of `database` that a call joins: the innermost open one around the running code, or the
+ * transaction of the context that the call was given, or none.
  * @param given - the context that the call was given explicitly.
- * @throws TypeError when the transaction has ended, or is one of another call.
+ * @throws TypeError if the transaction has ended, or belongs to another call.
  */
 export function joined(database: object, given: RequestContext | undefined): OpenTransaction | undefined {
   const ambient = RequestContext.current()
@@ -306,10 +306,10 @@ export function tracked<T>(name: string, call: Promise<T>): Promise<T> {
   return chainOf(ambient)?.hookCalls?.track(name, call, ambient) ?? call
 }
 
-/** Settings as a user gives them, TypeORM's spelling included. */
+/** Settings as a user writes them, including TypeORM's names. */
 type NestedSettings = { readonly [K in 'isolation' | 'readOnly' | 'maxAttempts' | 'retries']?: unknown }
 
-/** @throws TypeError for settings of a savepoint: it has those of the outermost transaction. */
+/** @throws TypeError for settings of a savepoint, which uses those of the outermost transaction. */
 export function refuseNested({ isolation, readOnly, maxAttempts, retries }: NestedSettings): void {
   if ([isolation, readOnly, maxAttempts, retries].every((setting) => setting === undefined)) return
   throw new TypeError(
@@ -335,7 +335,7 @@ const chainOf = ({ transaction }: RequestContext): TransactionChain | undefined 
 
 const ignore = (promise: Promise<unknown>): void => void promise.catch(() => {})
 
-/** There may be no caller left to handle the rejection. */
+/** There may no longer be a caller that handles the rejection. */
 export const late = (context: RequestContext): TypeError => {
   const error = new TypeError(ENDED)
   context.reportFailure('a call came after its transaction had ended', error)

@@ -11,10 +11,10 @@ import type { Scope } from './scope.js'
 import { protectBatch, protectSecrets, type SecretOptions, type SecretWrite } from './secret-fields.js'
 
 /**
- * What an update writes, by property: the masked fields, an increment as a {@link FieldIncrement}, protected
- * secrets, and a new etag and update time.
- * @param later - is given the secrets, and protects them with those of other items.
- * @throws InvalidArgument for a mask or a value that cannot be.
+ * The values that an update writes, by property: the masked fields, an increment as a {@link FieldIncrement},
+ * protected secrets, and a new etag and update time.
+ * @param later - receives the secrets, and protects them together with the secrets of other items.
+ * @throws InvalidArgument for an invalid mask or value.
  */
 export async function patchOf(
   model: ResourceModel,
@@ -42,8 +42,8 @@ export async function patchOf(
 }
 
 /**
- * What a batch update writes, item by item.
- * @throws InvalidArgument for a mask or a value that cannot be.
+ * The values that a batch update writes, item by item.
+ * @throws InvalidArgument for an invalid mask or value.
  */
 export async function patchesOf<E extends object>(
   model: ResourceModel,
@@ -82,13 +82,15 @@ export function serverSetValues(model: ResourceModel, sources: Sources): Values 
   return values
 }
 
-/** What a soft delete changes: `delete_time` beside the server-set columns of every write. */
+/**
+ * The values that a soft delete writes: `delete_time`, and the columns that the server sets in every write.
+ */
 export const deletionOf = (model: ResourceModel, sources: Sources): Values =>
   model.deleteTime === undefined
     ? {}
     : { ...serverSetValues(model, sources), [model.deleteTime.property]: nowOf(sources) }
 
-/** What an undelete changes. */
+/** The values that an undelete writes. */
 export const restorationOf = (model: ResourceModel, sources: Sources): Values =>
   model.deleteTime === undefined
     ? {}

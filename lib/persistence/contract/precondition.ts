@@ -10,8 +10,8 @@ interface Etags {
 }
 
 /**
- * What an entity must still be (RFC 9110 If-Match, AIP-154). An etag of an entity is compared here, or by a
- * statement with {@link Precondition.etag}.
+ * The state that an entity must still have (RFC 9110 If-Match, AIP-154). An entity's etag is compared here,
+ * or by a statement with {@link Precondition.etag}.
  */
 export class Precondition {
   private constructor(
@@ -26,7 +26,7 @@ export class Precondition {
     return ifMatch.any ? undefined : new Precondition(etag, ifMatch.etags)
   }
 
-  /** What a statement compares. */
+  /** The etag that a statement compares. */
   get etag(): string | undefined {
     return this.etags[0]
   }

@@ -18,11 +18,11 @@ export interface RowLimits {
   readonly test?: ((entity: object) => boolean | Promise<boolean>) | undefined
 }
 
-/** What the caller of a delete or an undelete may do with the resources that go with an entity. */
+/** The permissions of a delete's or an undelete's caller on related resources. */
 export interface RelatedAccess {
   /** Those that may be deleted, or undeleted, with it. */
   change(model: ResourceModel): RowLimits | Promise<RowLimits>
-  /** Those whose number may be told. */
+  /** The related rows whose number may be reported. */
   list(model: ResourceModel): RowLimits | Promise<RowLimits>
 }
 
@@ -32,7 +32,7 @@ export interface RelatedQuestions {
   readonly delete: readonly ResourceModel[]
   /** Those that come back with an undelete. */
   readonly undelete: readonly ResourceModel[]
-  /** Those that can keep the entity, and whose number is told. */
+  /** The resources that can block the deletion, and whose number is reported. */
   readonly list: readonly ResourceModel[]
 }
 
@@ -41,16 +41,16 @@ export interface ReferredRow {
   readonly target: ResourceModel
   /** The field that refers to it, such as `shelf_id`. */
   readonly field: string
-  /** What refers to it, where that is not the resource that is written. */
+  /** The referring resource, if it is not the one that is written. */
   readonly by?: ResourceModel
   /**
-   * What the write says of it, by property: its key, and the parts of its name that the resource has in
-   * common with it, undefined where the write leaves them as they are.
+   * The values that the write has for the reference, by property: the target's key, and the parts of its name
+   * that both resources share; undefined if the write leaves them unchanged.
    */
   readonly values: Readonly<Record<string, string | undefined>>
 }
 
-/** What the caller of a write may refer to. */
+/** The rows that the caller of a write may refer to. */
 export interface ReferenceAccess {
   /** Which rows of the target. One that is not among them counts as missing. */
   refer(row: ReferredRow): RowLimits | Promise<RowLimits>
@@ -58,17 +58,17 @@ export interface ReferenceAccess {
 
 /** Options of an operation that writes references. */
 export interface ReferringOptions {
-  /** What the caller may refer to. Default: everything in the tenant. */
+  /** The rows that the caller may refer to. Default: all rows of the tenant. */
   readonly references?: ReferenceAccess
 }
 
 /** Options of an operation that reaches what refers to an entity. */
 export interface RelatedOptions {
   /**
-   * How many rows of all resources together it may delete; one more is an ErrPreconditionFailed. Rows that
-   * only lose a reference do not count. Default: 1000.
+   * The maximum number of rows of all resources together that it may delete; one more is an
+   * ErrPreconditionFailed. Rows that only lose a reference do not count. Default: 1000.
    */
   readonly maxRows?: number
-  /** What the caller may do with the other resources. Default: everything in the tenant. */
+  /** The caller's permissions on other resources. Default: all rows of the tenant. */
   readonly related?: RelatedAccess
 }

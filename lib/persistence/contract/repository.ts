@@ -22,7 +22,7 @@ export interface ListFilter {
   readonly search?: string
 }
 
-/** What is read together with entities. */
+/** The relations that are read together with entities. */
 export interface ReadTogether<With extends string = never> {
   /**
    * The relations that are read into the properties of the result, such as `['project', 'lines']`, or
@@ -32,12 +32,11 @@ export interface ReadTogether<With extends string = never> {
   readonly with?: readonly With[]
 }
 
-/** What a list of resources `T` asks for. Every field may be left out. */
+/** The parameters of a list of resources `T`. All are optional. */
 export interface ListOptions<in T extends object = object> extends ListFilter {
   /**
-   * AIP-132 text, `field [asc|desc]`, comma-separated, or a list of terms that the compiler checks:
-   * `[{ size: 'desc' }, 'title']`. Names are those of the proto fields, as in masks; the key is always the
-   * last term.
+   * An AIP-132 string, `field [asc|desc]`, comma-separated, or a list of terms that the compiler checks: `[{
+   * size: 'desc' }, 'title']`. Names are proto field names, as in masks; the key is always the last term.
    */
   readonly orderBy?: string | readonly OrderBy<T>[]
   /** Default, and when not positive: 50. More than 1000 counts as 1000. */
@@ -74,8 +73,9 @@ export interface OperationOptions {
 /** Narrows the rows that an operation reaches within its tenant. */
 export interface RowOptions extends OperationOptions {
   /**
-   * The operation reaches only rows for which this is true, checked in its own statement. Any other row
-   * counts as missing. It may name the same fields as `under`. Unlike `under`, it is no part of a page token.
+   * The operation reaches only rows that match this filter, which its own statement checks. Any other row
+   * counts as missing. It may name the same fields as `under`. Unlike `under`, it does not become part of a
+   * page token.
    */
   readonly where?: Filter
 }
@@ -91,14 +91,14 @@ export interface ReadOptions<With extends string = never> extends RowOptions, Re
    */
   readonly lock?: RowLock
   /**
-   * What to do while another transaction has locked a row: `block`, the default, waits; `nowait` rejects with
+   * The behavior if another transaction has locked a row: `block`, the default, waits; `nowait` rejects with
    * Aborted.
    */
   readonly wait?: 'block' | 'nowait'
 }
 
 export interface BatchGetOptions<With extends string = never> extends ReadOptions<With> {
-  /** Returns the entities that are there, once each, instead of ErrNotFound where one is missing. */
+  /** Returns the existing entities, once each, instead of ErrNotFound if one is missing. */
   readonly allowMissing?: boolean
   /**
    * Rejects with ResourceExhausted if the rows have more than this many bytes, without reading the rest of
@@ -171,9 +171,9 @@ export interface BatchDeleteOptions extends RowOptions, RelatedOptions {
    */
   readonly maxBytes?: number
   /**
-   * Deletes what refers to an entity with it where the relation restricts, too (AIP-135). Default: false. A
-   * resource that can be undeleted never takes one with it that cannot. Where it is `false`, and not left
-   * out, the caller could have asked for it, and the error of a delete that is refused says so.
+   * Also deletes resources that refer to an entity if the relation restricts deletion (AIP-135). Default:
+   * false. A resource that can be undeleted is never deleted together with one that cannot. If it is
+   * explicitly `false`, the caller could have requested it, and the error of a rejected delete says so.
    */
   readonly force?: boolean
 }
@@ -199,9 +199,8 @@ export interface UndeleteOptions extends WriteOptions, RelatedOptions, Referring
 
 export interface ModifyOptions extends WriteOptions, ReferringOptions {
   /**
-   * How often it runs at most, the first time included, where a deadlock or a serialization failure ends it.
-   * Default: 4. Inside of another transaction it is a TypeError, because the whole transaction has to run
-   * again.
+   * The maximum number of attempts, the first included, if a deadlock or a serialization failure ends it.
+   * Default: 4. Inside another transaction it is a TypeError, because the whole transaction must run again.
    */
   readonly maxAttempts?: number
 }
@@ -220,15 +219,16 @@ export interface UpdateOptions extends WriteOptions, ReferringOptions {
  * reached without a tenant.
  */
 export interface Repository<T extends object, K = string> {
-  /** What the repository knows about its resource. */
+  /** The model of the repository's resource. */
   readonly model: ResourceModel<T>
   /** True where secrets are kept by an encryptor for development, which a production server refuses. */
   readonly isForDevelopment?: boolean
-  /** Where a database has the rows, by the schema and prefix of the DataSource. No caller may be told. */
+  /** The table in the database, by the schema and prefix of the DataSource. Callers must not learn it. */
   readonly table?: { readonly schema: string | undefined; readonly name: string }
   /**
-   * True if every operation is carried out as the `access` of its context decides. Repositories that extend
-   * those of the framework do. A server whose authorizer decides by row does not start with another one.
+   * True if the repository carries out every operation as the `access` of its context decides. Repositories
+   * that extend the framework's do. A server whose authorizer decides by row does not start with any other
+   * repository.
    */
   readonly carriesDecisions?: boolean
   /** A server asks before it binds its addresses. */
@@ -334,8 +334,8 @@ export interface Repository<T extends object, K = string> {
    */
   purgeExpired(before: Date, options?: OperationOptions): Promise<number>
   /**
-   * Runs `fn` in a transaction that every repository call of its context joins; nested ones are savepoints.
-   * What `fn` throws rolls everything back.
+   * Runs `fn` in a transaction that every repository call of its context joins; nested transactions are
+   * savepoints. If `fn` throws, everything is rolled back.
    */
   transaction<R>(fn: (context: RequestContext) => Promise<R>, options?: TransactionOptions): Promise<R>
   /**
@@ -345,7 +345,7 @@ export interface Repository<T extends object, K = string> {
   checkWrites?(): Promise<void>
 }
 
-/** What a repository finds out about itself at start-up, one sentence each. */
+/** The results of a repository's checks at startup, one sentence each. */
 export interface StartUpFindings {
   /** Problems that keep a server from starting. */
   readonly problems: readonly (string | Problem)[]
@@ -358,26 +358,26 @@ export interface StartUpFindings {
 }
 
 /**
- * What a transaction sees of others (SQL:1992). SQLite and memory run every transaction as `serializable`.
+ * The isolation level of a transaction (SQL:1992). SQLite and memory run every transaction as `serializable`.
  */
 export type Isolation = 'read committed' | 'repeatable read' | 'serializable'
 
 export interface TransactionOptions extends OperationOptions {
   /**
-   * `isolationLevel` of the DataSource when left out, which has to be one of these, else the database's
-   * default. Only the outermost transaction takes one.
+   * Default: `isolationLevel` of the DataSource, which must be one of these, or the database's default. Only
+   * the outermost transaction accepts it.
    */
   readonly isolation?: Isolation
   /** Refuses writes of repositories inside. Only the outermost transaction takes it. */
   readonly readOnly?: boolean
   /**
-   * How often `fn` runs at most, the first time included, where a deadlock or a serialization failure ends
-   * it, one at the commit included. Default: 1. Only the outermost transaction takes it.
+   * The maximum number of attempts of `fn`, the first included, if a deadlock or a serialization failure ends
+   * it, at the commit too. Default: 1. Only the outermost transaction accepts it.
    */
   readonly maxAttempts?: number
 }
 
-/** The most rows one deletion writes, unless it is told another number. */
+/** The default maximum number of rows that one deletion writes. */
 export const MAX_RELATED = 1000
 
 /** The most entities one batch or page holds. */

@@ -1,15 +1,13 @@
 import { RequestContext } from '../../context.js'
 import { joined } from './open-transaction.js'
 
-/** `update` keeps everybody else from locking and writing the row, `share` from writing it. */
+/** `update` prevents other transactions from locking and writing the row, `share` from writing it. */
 export type RowLock = 'update' | 'share'
 
-/**
- * What happens where another transaction has locked a row: wait for it, fail at once, or leave the row out.
- */
+/** The behavior if another transaction has locked a row: wait for it, fail at once, or leave the row out. */
 export type LockWait = 'block' | 'nowait' | 'skip'
 
-/** How the rows that are read are locked, until the transaction ends. */
+/** The lock on the rows that are read, until the transaction ends. */
 export interface LockClause {
   readonly lock: RowLock
   readonly wait: LockWait

@@ -52,14 +52,16 @@ function conditionOf(model: ResourceModel, where: Filter): FilterNode {
   return condition
 }
 
-/** What a system call over all tenants is told when it names a key that several of them have. */
+/** The error of a system call over all tenants that names a key of several tenants. */
 export const ambiguousKey = (model: ResourceModel): InvalidArgument =>
   new InvalidArgument(
     model.key.proto,
     'several tenants have this key: narrow the call with asSystem({ tenant })',
   )
 
-/** A key that is taken. Where another tenant may have taken it, the caller is not told that it is the key. */
+/**
+ * A key that is taken. If another tenant may have it, the caller does not learn that the key is the cause.
+ */
 export const keyConflict = (model: ResourceModel): ErrConflict =>
   new ErrConflict(undefined, model.tenant === undefined || model.tenantInKey ? ruleNames([model.key]) : [])
 

@@ -15,28 +15,27 @@ export interface SecretOptions {
 }
 
 /**
- * Who may abort. The signal is read only where there is something to protect, because the context of a call
- * makes one when it is first asked, and that costs as much as the rest of a small write.
+ * The call that may abort. The signal is read only if there is something to protect, because a context
+ * creates it on first use, which takes as long as the rest of a small write.
  */
 export interface Caller {
   readonly signal?: AbortSignal | undefined
 }
 
-/** Values of the columns behind secrets and credentials, and the tokens that are told once. */
+/** The column values of secrets and credentials, and the tokens that are returned once. */
 export interface ProtectedSecrets {
   readonly columns: Values
   readonly tokens: Values
 }
 
-/** @throws ErrNoMinter when the resource has a credential and there is no minter. */
+/** @throws ErrNoMinter if the resource has a credential and there is no minter. */
 export function checkMinter(model: ResourceModel, options: SecretOptions): void {
   if (model.credentials.length > 0 && options.minter === undefined) throw new ErrNoMinter()
 }
 
 /**
- * Protects the secrets that an entity is created with: a fresh token for every credential, whatever the
- * caller sent for it.
- * @throws ErrNoEncryptor when a secret is given and there is no encryptor.
+ * Protects the secrets of a new entity: a new token for every credential, whatever the caller sent for it.
+ * @throws ErrNoEncryptor if a secret is given and there is no encryptor.
  */
 export async function protectNew(
   model: ResourceModel,
@@ -221,7 +220,7 @@ export interface EntityToWrite {
   readonly fieldMask?: readonly string[]
 }
 
-/** @param isBatch - whether the entities are those of `requests`. */
+/** @param isBatch - true if the entities are those of `requests`. */
 export type PrepareSecrets = (
   entities: readonly EntityToWrite[],
   context: RequestContext,

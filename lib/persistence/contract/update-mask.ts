@@ -6,7 +6,7 @@ import { checkMaskPaths, InvalidMask, noSuchField } from '../../resource/mask-pa
 import type { ResourceModel, SecretField } from '../../resource/resource-model.js'
 import type { UpdateOptions } from './repository.js'
 
-/** What an update writes: plain fields, and secrets whose value is to be replaced. */
+/** The fields that an update writes: plain fields, and secrets whose value is replaced. */
 export interface Writes {
   readonly fields: readonly Field[]
   readonly secrets: readonly SecretField[]
@@ -110,7 +110,7 @@ function writableField(model: ResourceModel, name: string, options: UpdateOption
   throw refusalOf(model, name, field, isOfCode)
 }
 
-/** What code writes with `outputOnly: true`, if clients do not write it. */
+/** The fields that code writes with `outputOnly: true` if clients may not write them. */
 const CODE_ALONE: ReadonlySet<Role> = new Set(['outputOnly', 'expireTime', 'plain'])
 
 /**

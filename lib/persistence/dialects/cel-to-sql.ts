@@ -3,23 +3,23 @@ import type { Dialect } from './dialect.js'
 
 /** Several texts as one. */
 export const joined = (parts: readonly string[], dialect: Dialect): string =>
-  parts.length === 1 ? (parts[0] as string) : dialect.concat(parts)
+  parts.length === 1 ? (parts[0] as string) : dialect.text.concat(parts)
 
 /** A portable expression in SQL. No part of it is ever NULL, so that one missing value hides nothing. */
 export function celToSql(node: CelNode, dialect: Dialect): string {
   const sql = (inner: CelNode) => celToSql(inner, dialect)
-  const text = (value: string) => dialect.literal(value)
+  const text = (value: string) => dialect.text.literal(value)
   switch (node.kind) {
     case 'text':
       return text(node.value)
     case 'bool':
       return node.value ? '(1 = 1)' : '(1 = 0)'
     case 'field':
-      return `COALESCE(${dialect.quote(node.field.column)}, ${text(node.absent ?? '')})`
+      return `COALESCE(${dialect.text.quote(node.field.column)}, ${text(node.absent ?? '')})`
     case 'flag':
-      return `(COALESCE(${dialect.quote(node.field.column)}, FALSE) = TRUE)`
+      return `(COALESCE(${dialect.text.quote(node.field.column)}, FALSE) = TRUE)`
     case 'numeric':
-      return `COALESCE(${dialect.quote(node.field.column)}, 0)`
+      return `COALESCE(${dialect.text.quote(node.field.column)}, 0)`
     case 'number':
       return node.text
     case 'name':
@@ -27,7 +27,7 @@ export function celToSql(node: CelNode, dialect: Dialect): string {
     case 'less':
       return `(${sql(node.left)} ${node.operator} ${sql(node.right)})`
     case 'entry':
-      return `COALESCE(${dialect.tags.value(dialect.quote(node.field.column), node.key, text)}, '')`
+      return `COALESCE(${dialect.values.tags.value(dialect.text.quote(node.field.column), node.key, text)}, '')`
     case 'join':
       return joined(node.parts.map(sql), dialect)
     case 'lookup': {

@@ -14,7 +14,11 @@ type Compared = Pick<PlanColumn, 'kind' | 'collation' | 'stored' | 'inside' | 'o
  * A column so that its texts are compared and ordered by code point. Of a column with a declared collation no
  * index serves that: {@link equalSql} and {@link amongSql} use one.
  */
-export const exactSql = (name: string, column: Compared, { kinds, exactly }: Dialect): string => {
+export const exactSql = (
+  name: string,
+  column: Compared,
+  { values: { kinds }, text: { exactly } }: Dialect,
+): string => {
   const { collation, stored, inside } = column
   const isText = kinds[column.kind].isText && stored === undefined && inside === undefined
   return collation === undefined || !isText ? name : exactly(name, collation)
@@ -28,7 +32,7 @@ export const exactSql = (name: string, column: Compared, { kinds, exactly }: Dia
 export const equalSql = (name: string, column: Compared, value: string, dialect: Dialect): string => {
   const exact = exactSql(name, column, dialect)
   if (exact !== name) return `${name} = ${value} AND ${exact} = ${again(value)}`
-  const text = dialect.kinds[column.kind].textOf?.(column as Field)
+  const text = dialect.values.kinds[column.kind].textOf?.(column as Field)
   return `${name} = ${value}${text === undefined ? '' : ` AND ${text(name)} = ${text(again(value))}`}`
 }
 
@@ -41,7 +45,7 @@ export const amongSql = (
 ): string => {
   const exact = exactSql(name, column, dialect)
   const found = `${name} IN (${values.join(', ')})`
-  const text = dialect.kinds[column.kind].textOf?.(column as Field)
+  const text = dialect.values.kinds[column.kind].textOf?.(column as Field)
   if (exact === name && text !== undefined)
     return `${found} AND ${text(name)} IN (${values.map((value) => text(again(value, values.length))).join(', ')})`
   if (exact === name) return found
@@ -76,22 +80,22 @@ export const columnSql = (column: PlanColumn, dialect: Dialect, table?: string):
  * be called like the stored column and hold it converted.
  */
 export const storedSql = (column: PlanColumn, dialect: Dialect, table?: string): string => {
-  const bare = dialect.quote(column.column)
-  const name = table === undefined ? bare : `${dialect.quote(table)}.${bare}`
+  const bare = dialect.text.quote(column.column)
+  const name = table === undefined ? bare : `${dialect.text.quote(table)}.${bare}`
   if (column.inside !== undefined) return insideSql(name, column, column.inside, dialect)
   const value = column.nullIsZero === true ? zeroForNull(name, column, dialect, table) : name
-  return column.first === undefined ? value : dialect.kinds[column.kind].beginning(value, column.first)
+  return column.first === undefined ? value : dialect.values.kinds[column.kind].beginning(value, column.first)
 }
 
 /** NULL is compared and ordered as the zero value that it is read as. No row is no zero. */
 const zeroForNull = (name: string, column: PlanColumn, dialect: Dialect, table?: string): string => {
   const zero =
     column.kind === 'any' || column.json !== undefined ? undefined : kindOf(column as Field).filler(column)
-  const text = dialect.kinds[column.kind].zero ?? constantText(zero, dialect)
+  const text = dialect.values.kinds[column.kind].zero ?? constantText(zero, dialect)
   if (text === undefined) return name
   const read = `COALESCE(${name}, ${text})`
   if (column.of === undefined || table === undefined) return read
-  const key = `${dialect.quote(table)}.${dialect.quote(column.of.target.key.column)}`
+  const key = `${dialect.text.quote(table)}.${dialect.text.quote(column.of.target.key.column)}`
   return `(CASE WHEN ${key} IS NOT NULL THEN ${read} END)`
 }
 
@@ -101,7 +105,7 @@ const zeroForNull = (name: string, column: PlanColumn, dialect: Dialect, table?:
  */
 export const ofSomeTenant = (
   { existing, tenant }: Pick<ResourceModel, 'existing' | 'tenant'>,
-  { quote }: Pick<Dialect, 'quote'>,
+  { text: { quote } }: Pick<Dialect, 'text'>,
   of = '',
 ): string => (existing && tenant !== undefined ? ` AND ${of}${quote(tenant.column)} IS NOT NULL` : '')
 
@@ -115,18 +119,20 @@ export const hasDeleteKey = (
 ): boolean => !can.partialIndexes && deleteTime !== undefined && uniques.length > 0 && !existing
 
 /** A key as text, where a statement keeps that beside it. */
-export const keyTextSql = (key: Field, { kinds, quote }: Dialect): string => {
+export const keyTextSql = (key: Field, { values: { kinds }, text: { quote } }: Dialect): string => {
   const name = quote(key.column)
   return kinds[key.kind].keyText?.(name, key) ?? name
 }
 
 /** NULL where no message is around the field; the zero value where there is one that leaves the field out. */
 const insideSql = (name: string, column: PlanColumn, { keys, zero }: Inside, dialect: Dialect): string => {
-  const { json } = dialect
+  const {
+    values: { json },
+  } = dialect
   if (rulesOf(column).isNested) return `(CASE WHEN ${json.isObject(name, keys)} THEN 1 END)`
-  const value = dialect.kinds[column.kind].inside?.(name, keys)
+  const value = dialect.values.kinds[column.kind].inside?.(name, keys)
   if (value === undefined) throw new TypeError(`${column.kind} is not compared inside of a message`)
   if (zero === undefined) return value
-  const nothing = typeof zero === 'string' ? dialect.literal(zero) : json.literal(zero)
+  const nothing = typeof zero === 'string' ? dialect.text.literal(zero) : json.literal(zero)
   return `(CASE WHEN ${json.isSet(name, keys)} THEN ${value} WHEN ${json.isObject(name, keys.slice(0, -1))} THEN ${nothing} END)`
 }

@@ -9,9 +9,9 @@ import type { Dialect } from './dialect.js'
 export function columnText(
   column: ColumnDefinition,
   dialect: Dialect,
-  collation: string = dialect.collation,
+  collation: string = dialect.text.collation,
 ): string {
   const collated = column.isText && collation !== '' ? ` ${collation}` : ''
-  const minted = column.isMinted === true ? dialect.minting.column : ''
-  return `${dialect.quote(column.name)} ${column.type}${collated}${valueText(column)}${minted}`
+  const minted = column.isMinted === true ? dialect.ddl.minting.column : ''
+  return `${dialect.text.quote(column.name)} ${column.type}${collated}${valueText(column)}${minted}`
 }

@@ -4,7 +4,10 @@ import type { Dialect } from './dialect.js'
  * The statement in a text that begins or ends a transaction or a savepoint, as its words; undefined when
  * there is none. Statements inside of procedures or prepared texts are not found.
  */
-export function transactionControl(text: string, { tokens, control }: Dialect): string | undefined {
+export function transactionControl(
+  text: string,
+  { text: { tokens }, transactions: { control } }: Dialect,
+): string | undefined {
   let words: string[] = []
   for (const [token] of text.matchAll(tokens)) {
     if (token === ';') {

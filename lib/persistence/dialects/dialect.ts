@@ -102,16 +102,39 @@ export interface Dialect {
   /** The engine's name, for messages. */
   readonly label: string
   readonly can: Capabilities
+  readonly text: TextDialect
+  readonly values: ValuesDialect
+  readonly transactions: TransactionsDialect
+  readonly ddl: DdlDialect
+  readonly catalog: CatalogDialect
+  readonly stores: StoreSql
+}
 
+/** How SQL is written and strings compare. */
+export interface TextDialect {
   /** A name as an identifier. */
   readonly quote: (name: string) => string
   /** A string literal. The text comes from a declaration, never from a caller. */
   readonly literal: (text: string) => string
   /** At least two texts as one. */
   readonly concat: (parts: readonly string[]) => string
+  /** True if a text contains another, case counting. Writes the two in the order of their parameters. */
+  readonly contains: (text: () => string, needle: () => string) => string
+  /** True if a text contains a search term, case not counting; undefined with full-text search. */
+  readonly containsTerm: ((text: string) => string) | undefined
+  /**
+   * Finds the words of a text, and beside them what holds no words: quoted text, quoted names, comments, and
+   * semicolons.
+   */
+  readonly tokens: RegExp
+  /** Of text: order and equality by code point, trailing spaces counting. */
+  readonly collation: string
+  /** The same of one column of text; as it is where its own collation compares so. */
+  readonly exactly: (column: string, collation: string) => string
+}
 
-  /** Columns that only TypeORM knows. */
-  readonly typeormColumns: TypeormColumnsSql
+/** How values, and lists of them, are bound, stored, compared and read. */
+export interface ValuesDialect {
   /** What it does with each kind of column. */
   readonly kinds: KindsSql
   /** Stands for a number of rows, which every driver takes as it is. */
@@ -132,18 +155,14 @@ export interface Dialect {
   readonly orderNullable: (column: string, direction: Direction) => string
   /** The later of the time in a column and a value, which is used where the column has none. */
   readonly later: (column: string, value: string) => string
-  /** True if a text contains another, case counting. Writes the two in the order of their parameters. */
-  readonly contains: (text: () => string, needle: () => string) => string
   readonly json: JsonSql
   readonly tags: TagSql
-  /** True if a text contains a search term, case not counting; undefined with full-text search. */
-  readonly containsTerm: ((text: string) => string) | undefined
+  /** Undefined where each call has a statement of its own. */
+  readonly merging: MergingSql | undefined
+}
 
-  /**
-   * Finds the words of a text, and beside them what holds no words: quoted text, quoted names, comments, and
-   * semicolons.
-   */
-  readonly tokens: RegExp
+/** How transactions begin, lock rows and end. */
+export interface TransactionsDialect {
   /** The words of a statement that begins or ends a transaction or a savepoint. */
   readonly control: RegExp
   /** Begins a transaction, a statement each. */
@@ -165,13 +184,6 @@ export interface Dialect {
    */
   readonly lockBeginsSnapshot: string | undefined
   /**
-   * Selects a row if a trigger or a rule of a table may leave a write out without an error. Value: the quoted
-   * table. Undefined if none can.
-   */
-  readonly suppressingTriggers: string | undefined
-  /** Undefined where each call has a statement of its own. */
-  readonly merging: MergingSql | undefined
-  /**
    * Checks rules that the engine otherwise checks at COMMIT: a statement that fails if one is violated, or
    * one that selects how many violations there are. Undefined if the engine defers no rule.
    */
@@ -181,11 +193,12 @@ export interface Dialect {
   readonly endsTransaction: (error: DriverCodes) => boolean
   /** True if only the connection can tell that the transaction was rolled back. */
   readonly mayRollBack: (error: DriverCodes) => boolean
+}
 
-  /** Of text: order and equality by code point, trailing spaces counting. */
-  readonly collation: string
-  /** The same of one column of text; as it is where its own collation compares so. */
-  readonly exactly: (column: string, collation: string) => string
+/** How tables, columns and generated keys are created. */
+export interface DdlDialect {
+  /** Columns that only TypeORM knows. */
+  readonly typeormColumns: TypeormColumnsSql
   readonly minting: MintingSql
   /** What follows the parentheses of CREATE TABLE. */
   readonly tableOptions: string
@@ -196,6 +209,25 @@ export interface Dialect {
   readonly tableCollation: string
   /** The default of a column whose UUID TypeORM leaves to the database; undefined where TypeORM mints it. */
   readonly mintedUuid?: string
+  /**
+   * Adds the columns that an older table lacks, and drops the indexes that are now declared differently;
+   * undefined where migrations do. `indexes` are the statements that then make them.
+   */
+  readonly updateTable:
+    ((query: Query, table: TableDefinition, indexes: readonly string[]) => Promise<void>) | undefined
+  /** The keys of a table that the engine refuses to make, one text each with what to do. */
+  readonly refusedKeys: (table: TableDefinition) => readonly string[]
+  /** Undefined where there are no migrations, so that tables are made at run time. */
+  readonly migration: MigrationSql | undefined
+}
+
+/** What the database reports about its tables. */
+export interface CatalogDialect {
+  /**
+   * Selects a row if a trigger or a rule of a table may leave a write out without an error. Value: the quoted
+   * table. Undefined if none can.
+   */
+  readonly suppressingTriggers: string | undefined
   /** Where tables are; undefined where the connection says it alone. */
   readonly namespace: Namespace | undefined
   /** How those of a table are found; undefined where a table has them from the start or never. */
@@ -216,23 +248,11 @@ export interface Dialect {
    * keeps them.
    */
   readonly timesWithoutMillis: ForeignKeySql['find'] | undefined
-  /**
-   * Adds the columns that an older table lacks, and drops the indexes that are now declared differently;
-   * undefined where migrations do. `indexes` are the statements that then make them.
-   */
-  readonly updateTable:
-    ((query: Query, table: TableDefinition, indexes: readonly string[]) => Promise<void>) | undefined
-  /** The keys of a table that the engine refuses to make, one text each with what to do. */
-  readonly refusedKeys: (table: TableDefinition) => readonly string[]
   readonly inexactColumns: InexactColumns
   /** Undefined where no live schema is compared. */
-  readonly catalog: Catalog | undefined
+  readonly live: Catalog | undefined
   /** The dialect of the server behind a connection of this dialect's driver. */
   readonly identify: (live: LiveSchema) => Promise<Dialect>
-  /** Undefined where there are no migrations, so that tables are made at run time. */
-  readonly migration: MigrationSql | undefined
-
-  readonly stores: StoreSql
 }
 
 export interface ForeignKeySql {

@@ -50,8 +50,8 @@ export class RowNames {
   }
 
   /** The table of a row, under a name. */
-  table({ target }: RelatedRow, name: string, { quote }: Dialect): string {
-    return `${quoteTable(this.tableOf(target), { quote })} AS ${quote(name)}`
+  table({ target }: RelatedRow, name: string, { text: { quote } }: Dialect): string {
+    return `${quoteTable(this.tableOf(target), { text: { quote } })} AS ${quote(name)}`
   }
 
   /** What is equal in a row and in the one that leads to it. */

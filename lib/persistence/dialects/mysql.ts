@@ -71,91 +71,96 @@ const dialect = ({
     fullText: false,
     infinities: false,
   },
-
-  quote,
-  literal: mysqlLiteral,
-  concat: (parts) => `CONCAT(${parts.join(', ')})`,
-
-  typeormColumns: mysqlTypeormColumns,
-  kinds: mysqlKinds,
-  countPlaceholder: () => '?',
-  maxValues: 65535,
-  /** MariaDB cuts a gathered text at `group_concat_max_len`. */
-  gathered: undefined,
-  byteLength: (column) => `LENGTH(${column})`,
-  gathersPage: () => false,
-  handOver: undefined,
-  orderNullable: (column, direction) =>
-    direction === 'asc' ? `${column} IS NULL, ${column}` : `${column} IS NULL DESC, ${column} DESC`,
-  /** A parameter is a text, which would make the comparison one of texts. */
-  later: (column, value) =>
-    `GREATEST(COALESCE(${column}, CAST('1000-01-01' AS DATETIME)), CAST(${value} AS DATETIME(6)))`,
-  /** The needle comes first here, and so does its parameter. */
-  contains: (text, needle) => {
-    const first = needle()
-    return `LOCATE(${first} COLLATE utf8mb4_bin, ${text()}) > 0`
+  text: {
+    quote,
+    literal: mysqlLiteral,
+    concat: (parts) => `CONCAT(${parts.join(', ')})`,
+    /** The needle comes first here, and so does its parameter. */
+    contains: (text, needle) => {
+      const first = needle()
+      return `LOCATE(${first} COLLATE utf8mb4_bin, ${text()}) > 0`
+    },
+    containsTerm: (text) => `LOCATE(LOWER(?), LOWER(${text})) > 0`,
+    // What stands in a comment with an exclamation mark is run.
+    tokens:
+      /'(?:[^'\\]|\\[^]|'')*(?:'|$)|"(?:[^"\\]|\\[^]|"")*(?:"|$)|`(?:[^`]|``)*(?:`|$)|--[^\n]*|#[^\n]*|\/\*M?!\d*|\/\*[^]*?(?:\*\/|$)|[A-Za-z_]\w*|;/g,
+    collation: `CHARACTER SET utf8mb4 COLLATE ${collation}`,
+    exactly: exactBytes,
   },
-  json: mysqlJson,
-  tags: mysqlTags,
-  containsTerm: (text) => `LOCATE(LOWER(?), LOWER(${text})) > 0`,
-
-  // What stands in a comment with an exclamation mark is run.
-  tokens:
-    /'(?:[^'\\]|\\[^]|'')*(?:'|$)|"(?:[^"\\]|\\[^]|"")*(?:"|$)|`(?:[^`]|``)*(?:`|$)|--[^\n]*|#[^\n]*|\/\*M?!\d*|\/\*[^]*?(?:\*\/|$)|[A-Za-z_]\w*|;/g,
-  control: controlStatements(COMMITS_BY_ITSELF),
-  begin: ({ isolation, readOnly }) => [
-    ...(isolation === undefined ? [] : [`SET TRANSACTION ISOLATION LEVEL ${isolation.toUpperCase()}`]),
-    readOnly === true ? 'START TRANSACTION READ ONLY' : 'START TRANSACTION',
-  ],
-  rowLock: ({ lock, wait }) => ` ${lock === 'update' ? 'FOR UPDATE' : shareLock(wait)}${LOCK_WAITS[wait]}`,
-  isSnapshotFixed: undefined,
-  lockBeginsSnapshot: undefined,
-  suppressingTriggers: undefined,
-  merging: mysqlMerging,
-  deferredRules: undefined,
-  endsTransaction: ({ errno, fatal }) => fatal === true || ENDS_TRANSACTION.has(errno),
-  mayRollBack: () => false,
-
-  collation: `CHARACTER SET utf8mb4 COLLATE ${collation}`,
-  exactly: exactBytes,
-  minting: {
-    column: ' AUTO_INCREMENT',
-    isPrimaryKey: false,
-    endsWithKind: () => true,
-    in64Bits: undefined,
-    alone: '() VALUES ()',
-    added: (table, { name, type }) =>
-      `ALTER TABLE ${quoteTable(table, { quote })} MODIFY ${quote(name)} ${type} NOT NULL AUTO_INCREMENT`,
-    last: 'LAST_INSERT_ID()',
+  values: {
+    kinds: mysqlKinds,
+    countPlaceholder: () => '?',
+    maxValues: 65535,
+    /** MariaDB cuts a gathered text at `group_concat_max_len`. */
+    gathered: undefined,
+    byteLength: (column) => `LENGTH(${column})`,
+    gathersPage: () => false,
+    handOver: undefined,
+    orderNullable: (column, direction) =>
+      direction === 'asc' ? `${column} IS NULL, ${column}` : `${column} IS NULL DESC, ${column} DESC`,
+    /** A parameter is a text, which would make the comparison one of texts. */
+    later: (column, value) =>
+      `GREATEST(COALESCE(${column}, CAST('1000-01-01' AS DATETIME)), CAST(${value} AS DATETIME(6)))`,
+    json: mysqlJson,
+    tags: mysqlTags,
+    merging: mysqlMerging,
   },
-  tableOptions: ' ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4',
-  /** One migration is for both servers: MariaDB reads the first comment, MySQL 8 the second. */
-  tableCollation: ' COLLATE /*M! utf8mb4_nopad_bin */ /*!80000 utf8mb4_0900_bin */',
-  namespace: {
-    kind: 'database',
-    find: 'SELECT 1 AS found FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = ?',
-    ofTable: undefined,
+  transactions: {
+    control: controlStatements(COMMITS_BY_ITSELF),
+    begin: ({ isolation, readOnly }) => [
+      ...(isolation === undefined ? [] : [`SET TRANSACTION ISOLATION LEVEL ${isolation.toUpperCase()}`]),
+      readOnly === true ? 'START TRANSACTION READ ONLY' : 'START TRANSACTION',
+    ],
+    rowLock: ({ lock, wait }) => ` ${lock === 'update' ? 'FOR UPDATE' : shareLock(wait)}${LOCK_WAITS[wait]}`,
+    isSnapshotFixed: undefined,
+    lockBeginsSnapshot: undefined,
+    deferredRules: undefined,
+    endsTransaction: ({ errno, fatal }) => fatal === true || ENDS_TRANSACTION.has(errno),
+    mayRollBack: () => false,
   },
-  foreignKeys: {
-    needsOneCollation: true,
-    find: ({ schema, name }) => ({
-      text: "SELECT CONSTRAINT_NAME AS name FROM information_schema.TABLE_CONSTRAINTS WHERE CONSTRAINT_TYPE = 'FOREIGN KEY' AND TABLE_SCHEMA = COALESCE(?, DATABASE()) AND TABLE_NAME = ?",
+  ddl: {
+    typeormColumns: mysqlTypeormColumns,
+    minting: {
+      column: ' AUTO_INCREMENT',
+      isPrimaryKey: false,
+      endsWithKind: () => true,
+      in64Bits: undefined,
+      alone: '() VALUES ()',
+      added: (table, { name, type }) =>
+        `ALTER TABLE ${quoteTable(table, { text: { quote } })} MODIFY ${quote(name)} ${type} NOT NULL AUTO_INCREMENT`,
+      last: 'LAST_INSERT_ID()',
+    },
+    tableOptions: ' ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4',
+    /** One migration is for both servers: MariaDB reads the first comment, MySQL 8 the second. */
+    tableCollation: ' COLLATE /*M! utf8mb4_nopad_bin */ /*!80000 utf8mb4_0900_bin */',
+    updateTable: undefined,
+    refusedKeys: longKeys,
+    migration: mysqlMigration,
+  },
+  catalog: {
+    suppressingTriggers: undefined,
+    namespace: {
+      kind: 'database',
+      find: 'SELECT 1 AS found FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = ?',
+      ofTable: undefined,
+    },
+    foreignKeys: {
+      needsOneCollation: true,
+      find: ({ schema, name }) => ({
+        text: "SELECT CONSTRAINT_NAME AS name FROM information_schema.TABLE_CONSTRAINTS WHERE CONSTRAINT_TYPE = 'FOREIGN KEY' AND TABLE_SCHEMA = COALESCE(?, DATABASE()) AND TABLE_NAME = ?",
+        values: [schema ?? null, name],
+      }),
+    },
+    columnsWithoutForeignKey: undefined,
+    timesWithoutZone: undefined,
+    timesWithoutMillis: ({ schema, name }) => ({
+      text: 'SELECT COLUMN_NAME AS name FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = COALESCE(?, DATABASE()) AND TABLE_NAME = ? AND DATETIME_PRECISION < 3',
       values: [schema ?? null, name],
     }),
+    inexactColumns,
+    live: mysqlCatalog({ jsonIsText, exactCollations: [collation, otherCollation] }),
+    identify: async (live) => ((await isMariadbServer(live)) ? mariadb : mysql),
   },
-  columnsWithoutForeignKey: undefined,
-  timesWithoutZone: undefined,
-  timesWithoutMillis: ({ schema, name }) => ({
-    text: 'SELECT COLUMN_NAME AS name FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = COALESCE(?, DATABASE()) AND TABLE_NAME = ? AND DATETIME_PRECISION < 3',
-    values: [schema ?? null, name],
-  }),
-  updateTable: undefined,
-  refusedKeys: longKeys,
-  inexactColumns,
-  catalog: mysqlCatalog({ jsonIsText, exactCollations: [collation, otherCollation] }),
-  identify: async (live) => ((await isMariadbServer(live)) ? mariadb : mysql),
-  migration: mysqlMigration,
-
   stores: {
     now: 'UTC_TIMESTAMP(6)',
     later: 'DATE_ADD(UTC_TIMESTAMP(6), INTERVAL ? * 1000 MICROSECOND)',

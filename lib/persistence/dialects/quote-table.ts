@@ -2,5 +2,7 @@ import type { TableName } from './catalog/table-definition.js'
 import type { Dialect } from './dialect.js'
 
 /** `"schema"."table"`. */
-export const quoteTable = ({ schema, name }: TableName, dialect: Pick<Dialect, 'quote'>): string =>
-  schema === undefined ? dialect.quote(name) : `${dialect.quote(schema)}.${dialect.quote(name)}`
+export const quoteTable = (
+  { schema, name }: TableName,
+  { text: { quote } }: { readonly text: Pick<Dialect['text'], 'quote'> },
+): string => (schema === undefined ? quote(name) : `${quote(schema)}.${quote(name)}`)

@@ -22,15 +22,15 @@ export function searchPredicate(
   dialect: Dialect,
   params: unknown[],
 ): string {
-  if (dialect.containsTerm === undefined) {
+  if (dialect.text.containsTerm === undefined) {
     // The vector's `@` and `.` are spaces, so the query's have to be too, or no e-mail address is ever found.
     params.push(term.replace(/[@.]/g, ' '))
-    const vector = search.strategy === 'INDEXED' ? dialect.quote(SEARCH_VECTOR) : vectorOf(search)
-    return `${vector} @@ websearch_to_tsquery(${config(search)}, ${dialect.countPlaceholder(params.length)})`
+    const vector = search.strategy === 'INDEXED' ? dialect.text.quote(SEARCH_VECTOR) : vectorOf(search)
+    return `${vector} @@ websearch_to_tsquery(${config(search)}, ${dialect.values.countPlaceholder(params.length)})`
   }
   const parts = search.parts.map((part) => portable(part, dialect) ?? unavailable(type))
   params.push(term)
-  return dialect.containsTerm(joined(withSpaces(parts), dialect))
+  return dialect.text.containsTerm(joined(withSpaces(parts), dialect))
 }
 
 /** A search in the rows of one tenant, in the order of an index that begins with the tenant. */
@@ -59,7 +59,7 @@ const WALKED = 500
 export const orderedSearch = (
   { table, name, rest, search, order }: OrderedSearch,
   limit: string,
-  { quote }: Dialect,
+  { text: { quote } }: Dialect,
 ): string => {
   const walked = quote('(walked)')
   const first = `SELECT * FROM ${table} WHERE ${rest} ORDER BY ${order} LIMIT ${WALKED}`
@@ -78,18 +78,18 @@ export function vectorOf(search: SearchModel): string {
   return `to_tsvector(${config(search)}, translate(${withSpaces(search.parts.map(inPostgres)).join(' || ')}, '@.', '  '))`
 }
 
-const config = ({ textConfig }: SearchModel): string => `${postgres.literal(textConfig)}::regconfig`
+const config = ({ textConfig }: SearchModel): string => `${postgres.text.literal(textConfig)}::regconfig`
 
 /** A NULL source must not hide the row, so it counts as an empty text. */
 function inPostgres(part: SearchPart): string {
-  if (part.kind === 'field') return `COALESCE(${postgres.quote(part.field.column)}, '')`
+  if (part.kind === 'field') return `COALESCE(${postgres.text.quote(part.field.column)}, '')`
   return part.postgres === undefined
     ? celToSql(part.cel as CelNode, postgres)
     : `COALESCE((${part.postgres})::text, '')`
 }
 
 function portable(part: SearchPart, dialect: Dialect): string | undefined {
-  if (part.kind === 'field') return `COALESCE(${dialect.quote(part.field.column)}, '')`
+  if (part.kind === 'field') return `COALESCE(${dialect.text.quote(part.field.column)}, '')`
   return part.cel && celToSql(part.cel, dialect)
 }
 

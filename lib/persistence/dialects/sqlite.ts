@@ -45,83 +45,88 @@ export const sqlite: Dialect = {
     fullText: false,
     infinities: true,
   },
-
-  quote,
-  literal: textLiteral,
-  concat: (parts) => `(${parts.join(' || ')})`,
-
-  typeormColumns: {
-    computed: undefined,
-    minted: '',
-    types: new Set(),
-    typed: sizedType,
-    attributes: ({ collation }) => (collation === undefined ? '' : ` COLLATE ${collation}`),
+  text: {
+    quote,
+    literal: textLiteral,
+    concat: (parts) => `(${parts.join(' || ')})`,
+    contains: (text, needle) => `instr(${text()}, ${needle()}) > 0`,
+    containsTerm: (text) => `instr(LOWER(${text}), LOWER(?)) > 0`,
+    // One statement at a time is run, and a trigger holds several.
+    tokens:
+      /'(?:[^']|'')*(?:'|$)|"(?:[^"]|"")*(?:"|$)|`(?:[^`]|``)*(?:`|$)|\[[^\]]*(?:\]|$)|--[^\n]*|\/\*[^]*?(?:\*\/|$)|[A-Za-z_]\w*/g,
+    collation: 'COLLATE BINARY',
+    exactly: (column, collation) =>
+      collation.toUpperCase() === 'BINARY' ? column : `${column} COLLATE BINARY`,
   },
-  kinds: sqliteKinds,
-  countPlaceholder: () => '?',
-  maxValues: 32766,
-  gathered: sqliteGathered,
-  byteLength: (column) => `octet_length(${column})`,
-  // The driver makes each value of each row in the thread that serves, which costs twice as much as one text.
-  gathersPage: () => true,
-  handOver: undefined,
-  orderNullable: (column, direction) =>
-    direction === 'asc' ? `${column} NULLS LAST` : `${column} DESC NULLS FIRST`,
-  later: (column, value) => `MAX(COALESCE(${column}, ''), ${value})`,
-  contains: (text, needle) => `instr(${text()}, ${needle()}) > 0`,
-  json: sqliteJson,
-  tags: sqliteTags,
-  containsTerm: (text) => `instr(LOWER(${text}), LOWER(?)) > 0`,
-
-  // One statement at a time is run, and a trigger holds several.
-  tokens:
-    /'(?:[^']|'')*(?:'|$)|"(?:[^"]|"")*(?:"|$)|`(?:[^`]|``)*(?:`|$)|\[[^\]]*(?:\]|$)|--[^\n]*|\/\*[^]*?(?:\*\/|$)|[A-Za-z_]\w*/g,
-  control: controlStatements(),
-  // The write lock is taken at once: taken later it can fail on a write of another process in between.
-  begin: ({ readOnly }) => (readOnly === true ? [QUERY_ONLY, 'BEGIN'] : ['BEGIN IMMEDIATE']),
-  /** SQLite has one writer at a time, and `begin` waits for it. */
-  rowLock: () => '',
-  isSnapshotFixed: undefined,
-  lockBeginsSnapshot: undefined,
-  suppressingTriggers: `SELECT 1 AS found FROM sqlite_master WHERE type = 'trigger' AND sql LIKE '%RAISE%IGNORE%' AND lower(tbl_name) = lower(trim(?, '"\`')) LIMIT 1`,
-  merging: sqliteMerging,
-  // It reads every table that refers to another, so only a database with such a rule is read.
-  deferredRules: {
-    count: `SELECT CASE WHEN EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'table' AND sql LIKE '%INITIALLY%DEFERRED%') THEN (SELECT COUNT(*) FROM pragma_foreign_key_check) ELSE 0 END`,
+  values: {
+    kinds: sqliteKinds,
+    countPlaceholder: () => '?',
+    maxValues: 32766,
+    gathered: sqliteGathered,
+    byteLength: (column) => `octet_length(${column})`,
+    // The driver creates each value of each row in the thread that serves; one string takes half the time.
+    gathersPage: () => true,
+    handOver: undefined,
+    orderNullable: (column, direction) =>
+      direction === 'asc' ? `${column} NULLS LAST` : `${column} DESC NULLS FIRST`,
+    later: (column, value) => `MAX(COALESCE(${column}, ''), ${value})`,
+    json: sqliteJson,
+    tags: sqliteTags,
+    merging: sqliteMerging,
   },
-  endsTransaction: ({ code }) => typeof code === 'string' && ENDS_TRANSACTION.test(code),
-  /** A trigger or a constraint with ROLLBACK reports the same error as any other constraint. */
-  mayRollBack: ({ code }) => typeof code === 'string' && code.startsWith('SQLITE_CONSTRAINT'),
-
-  collation: 'COLLATE BINARY',
-  exactly: (column, collation) =>
-    collation.toUpperCase() === 'BINARY' ? column : `${column} COLLATE BINARY`,
-  // A number of a row that is gone comes back without AUTOINCREMENT.
-  minting: {
-    column: ' PRIMARY KEY AUTOINCREMENT',
-    isPrimaryKey: true,
-    // It counts in 64 bits, whatever the column is.
-    endsWithKind: (kind) => !isIn32Bits(kind),
-    in64Bits: undefined,
-    alone: 'DEFAULT VALUES',
-    added: ({ name }) => `make ${quote(name)} anew`,
-    last: undefined,
+  transactions: {
+    control: controlStatements(),
+    // The write lock is taken at once: taken later it can fail on a write of another process in between.
+    begin: ({ readOnly }) => (readOnly === true ? [QUERY_ONLY, 'BEGIN'] : ['BEGIN IMMEDIATE']),
+    /** SQLite has one writer at a time, and `begin` waits for it. */
+    rowLock: () => '',
+    isSnapshotFixed: undefined,
+    lockBeginsSnapshot: undefined,
+    // It reads every table that refers to another, so only a database with such a rule is read.
+    deferredRules: {
+      count: `SELECT CASE WHEN EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'table' AND sql LIKE '%INITIALLY%DEFERRED%') THEN (SELECT COUNT(*) FROM pragma_foreign_key_check) ELSE 0 END`,
+    },
+    endsTransaction: ({ code }) => typeof code === 'string' && ENDS_TRANSACTION.test(code),
+    /** A trigger or a constraint with ROLLBACK reports the same error as any other constraint. */
+    mayRollBack: ({ code }) => typeof code === 'string' && code.startsWith('SQLITE_CONSTRAINT'),
   },
-  tableOptions: '',
-  tableCollation: '',
-  namespace: undefined,
-  foreignKeys: undefined,
-  columnsWithoutForeignKey:
-    'SELECT name FROM pragma_table_info(?) WHERE name NOT IN (SELECT "from" FROM pragma_foreign_key_list(?))',
-  timesWithoutZone: undefined,
-  timesWithoutMillis: undefined,
-  updateTable,
-  refusedKeys: () => [],
-  inexactColumns,
-  catalog: undefined,
-  identify: () => Promise.resolve(sqlite),
-  migration: undefined,
-
+  ddl: {
+    typeormColumns: {
+      computed: undefined,
+      minted: '',
+      types: new Set(),
+      typed: sizedType,
+      attributes: ({ collation }) => (collation === undefined ? '' : ` COLLATE ${collation}`),
+    },
+    // A number of a row that is gone comes back without AUTOINCREMENT.
+    minting: {
+      column: ' PRIMARY KEY AUTOINCREMENT',
+      isPrimaryKey: true,
+      // It counts in 64 bits, whatever the column is.
+      endsWithKind: (kind) => !isIn32Bits(kind),
+      in64Bits: undefined,
+      alone: 'DEFAULT VALUES',
+      added: ({ name }) => `make ${quote(name)} anew`,
+      last: undefined,
+    },
+    tableOptions: '',
+    tableCollation: '',
+    updateTable,
+    refusedKeys: () => [],
+    migration: undefined,
+  },
+  catalog: {
+    suppressingTriggers: `SELECT 1 AS found FROM sqlite_master WHERE type = 'trigger' AND sql LIKE '%RAISE%IGNORE%' AND lower(tbl_name) = lower(trim(?, '"\`')) LIMIT 1`,
+    namespace: undefined,
+    foreignKeys: undefined,
+    columnsWithoutForeignKey:
+      'SELECT name FROM pragma_table_info(?) WHERE name NOT IN (SELECT "from" FROM pragma_foreign_key_list(?))',
+    timesWithoutZone: undefined,
+    timesWithoutMillis: undefined,
+    inexactColumns,
+    live: undefined,
+    identify: () => Promise.resolve(sqlite),
+  },
   stores: {
     now: `CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)`,
     later: `CAST((julianday('now') - 2440587.5) * 86400000 + ? AS INTEGER)`,

@@ -13,6 +13,6 @@ export const toOrderBy = (terms: readonly OrderTerm[], dialect: Dialect, table?:
 
 const termText = ({ column, direction }: OrderTerm, dialect: Dialect, table?: string | RowNames): string => {
   const name = columnSql(column, dialect, typeof table === 'object' ? table.of(column.of) : table)
-  if (column.nullable) return dialect.orderNullable(name, direction)
+  if (column.nullable) return dialect.values.orderNullable(name, direction)
   return direction === 'asc' ? name : `${name} DESC`
 }

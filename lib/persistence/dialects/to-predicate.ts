@@ -105,11 +105,12 @@ const joined = (nodes: readonly FilterNode[], operator: ' AND ' | ' OR ', writer
 
 const comparison = (node: CompareNode, writer: Writer): string => {
   const { column, key, op, value } = node
-  const read = node.isRead && column.inside === undefined && writer.dialect.kinds[column.kind].millisecond
+  const read =
+    node.isRead && column.inside === undefined && writer.dialect.values.kinds[column.kind].millisecond
   if (read) return readComparison(node, read(value as Date), writer)
   if (key === undefined) {
     const text = columnText(column, writer)
-    const compared = isTextInside(column, writer) ? writer.dialect.tags.compared(text) : text
+    const compared = isTextInside(column, writer) ? writer.dialect.values.tags.compared(text) : text
     if (column.nullIsZero === true && op === '=' && column.of === undefined) {
       // Redundant, but an index serves the column alone.
       const alone = storedText(bare(column), writer)
@@ -120,7 +121,7 @@ const comparison = (node: CompareNode, writer: Writer): string => {
       return equalSql(storedText(column, writer), column, bound(column, value, writer), writer.dialect)
     return `${compared} ${SQL_OPS[op]} ${bound(column, value, writer)}`
   }
-  const tag = writer.dialect.tags.compared(tagText(column, key, writer))
+  const tag = writer.dialect.values.tags.compared(tagText(column, key, writer))
   return `${tag} ${SQL_OPS[op]} ${bound(TEXT, value, writer)}`
 }
 
@@ -135,7 +136,7 @@ const readComparison = (
   const { dialect, params } = writer
   const text = columnText(column, writer)
   const to = (sign: string, value: unknown) =>
-    `${text} ${sign} ${dialect.kinds[column.kind].placeholder(column, params.push(value))}`
+    `${text} ${sign} ${dialect.values.kinds[column.kind].placeholder(column, params.push(value))}`
   switch (op) {
     case '=':
       return `(${to('>=', first)} AND ${to('<=', last)})`
@@ -153,19 +154,19 @@ const readComparison = (
 /** By substring functions, since LIKE ignores case on SQLite and gives % and _ a meaning. */
 const containment = ({ column, key, value }: ContainsNode, writer: Writer): string => {
   const { dialect } = writer
-  return dialect.contains(
+  return dialect.text.contains(
     () =>
       key !== undefined
-        ? dialect.tags.searched(tagText(column, key, writer))
+        ? dialect.values.tags.searched(tagText(column, key, writer))
         : isTextInside(column, writer)
-          ? dialect.tags.searched(columnText(column, writer))
+          ? dialect.values.tags.searched(columnText(column, writer))
           : searchedText(column, writer),
     () => bound(TEXT, value, writer),
   )
 }
 
 const presence = ({ column, key }: HasNode, writer: Writer): string =>
-  writer.dialect.tags.has(
+  writer.dialect.values.tags.has(
     columnText(column, writer),
     key,
     (value) => bound(TEXT, value, writer),
@@ -174,14 +175,14 @@ const presence = ({ column, key }: HasNode, writer: Writer): string =>
 
 /** Values inside of JSON do not have the column's collation. */
 const isTextInside = ({ inside, kind }: PlanColumn, writer: Writer): boolean =>
-  inside !== undefined && writer.dialect.kinds[kind].isText
+  inside !== undefined && writer.dialect.values.kinds[kind].isText
 
 const elementSql = ({ column, value }: ElementNode, writer: Writer): string =>
-  writer.dialect.json.holds(columnText(column, writer), value, (text) => bound(TEXT, text, writer))
+  writer.dialect.values.json.holds(columnText(column, writer), value, (text) => bound(TEXT, text, writer))
 
 /** The value of one tag, as text; NULL where there is none. */
 const tagText = (column: PlanColumn, key: string, writer: Writer): string =>
-  writer.dialect.tags.value(columnText(column, writer), key, (value) => bound(TEXT, value, writer))
+  writer.dialect.values.tags.value(columnText(column, writer), key, (value) => bound(TEXT, value, writer))
 
 /** One array where there are arrays; else few texts for many lengths, by repeating a value. */
 const among = ({ column, values }: AmongNode, writer: Writer): string => {
@@ -189,11 +190,11 @@ const among = ({ column, values }: AmongNode, writer: Writer): string => {
   const [last] = values.slice(-1)
   if (last === undefined) return '1 = 0'
   const text = storedText(column, writer)
-  const kind = dialect.kinds[column.kind]
+  const kind = dialect.values.kinds[column.kind]
   const array = kind.arrayType?.(column)
   if (array !== undefined) {
     const stored = values.map((value) => kind.value(value, column))
-    const all = `= ANY(${dialect.countPlaceholder(params.push(stored))}::${array})`
+    const all = `= ANY(${dialect.values.countPlaceholder(params.push(stored))}::${array})`
     return amongAllSql(text, column, all, dialect)
   }
   const length = 2 ** Math.ceil(Math.log2(values.length))
@@ -227,10 +228,10 @@ const storedText = (column: PlanColumn, { dialect, names }: Writer): string =>
 /** PostgreSQL finds no substring by a collation that takes different texts for the same. */
 const searchedText = (column: PlanColumn, writer: Writer): string => {
   const text = storedText(column, writer)
-  return column.collation === undefined ? text : writer.dialect.tags.searched(text)
+  return column.collation === undefined ? text : writer.dialect.values.tags.searched(text)
 }
 
 const bound = (column: PlanColumn, value: PlanValue, { dialect, params }: Writer): string => {
-  const sql = dialect.kinds[column.kind]
+  const sql = dialect.values.kinds[column.kind]
   return sql.placeholder(column, params.push(sql.value(value, column)))
 }

@@ -26,7 +26,11 @@ export interface SqlText {
 }
 
 export const sqlText = ({ dialect, dataSource: { options } }: Database): SqlText => {
-  const { stores, namespace, quote } = dialect
+  const {
+    stores,
+    catalog: { namespace },
+    text: { quote },
+  } = dialect
   const schema = (namespace?.kind === 'schema' && 'schema' in options && options.schema) || undefined
   return {
     ...stores,

@@ -9,7 +9,7 @@ import type { Statement } from '../engines/executor/executor.js'
 import { named } from '../engines/executor/named.js'
 import { OUTBOX_TYPES, type OutboxWriter } from '../outbox/sql/outbox-writer.js'
 
-/** What the calls of a statement have in common that reads. */
+/** The part that the calls of a reading statement share. */
 export interface ReadShape {
   /** The column in which each call looks for a value. */
   readonly by: Field
@@ -48,7 +48,7 @@ export class MergedStatements {
     const calls = this.#calls(sought)
     const owned = tenant === undefined ? ofSomeTenant(this.model, this.dialect, 't.') : ''
     const condition = `${this.#matching(sought)}${owned}${this.#live()}`
-    const number = `k.o AS ${this.dialect.quote(NUMBER)}`
+    const number = `k.o AS ${this.dialect.text.quote(NUMBER)}`
     if (!isFirst)
       return named(`SELECT ${number}, ${columns} FROM ${calls} JOIN ${this.#table} t ON ${condition}`)
     const key = `t.${this.#name(this.model.key)}`
@@ -80,7 +80,7 @@ export class MergedStatements {
       'FOR NO KEY UPDATE SKIP LOCKED'
     const sets = written.map((field, i) => {
       const [name, value] = [this.#name(field), `k.v${asked.length + i}`]
-      return `${name} = ${field === this.model.updateTime ? this.dialect.later(`t.${name}`, value) : value}`
+      return `${name} = ${field === this.model.updateTime ? this.dialect.values.later(`t.${name}`, value) : value}`
     })
     return named(
       `WITH k AS MATERIALIZED (SELECT k.* FROM ${this.#calls([...asked, ...written])} CROSS JOIN LATERAL (${locked}) r) ` +
@@ -90,8 +90,8 @@ export class MergedStatements {
   }
 
   /**
-   * Inserts rows (PostgreSQL). Values: one for each field, then those of the events. A row that is in
-   * conflict with another is missing from the result, and has no event.
+   * Inserts rows (PostgreSQL). Values: one for each field, then those of the events. A row that conflicts
+   * with another is missing from the result, and has no event.
    * @param along - inserts the event of each row.
    */
   insert(fields: readonly Field[], returned: readonly Field[], along?: OutboxWriter['along']): Statement {
@@ -118,7 +118,7 @@ export class MergedStatements {
   }
 
   /**
-   * `k`: the values of each call, and its number. @param more - types of values behind those of the fields.
+   * `k`: the values of each call, and its number. @param more - types of the values after the fields' values.
    */
   #calls(fields: readonly Field[], more: readonly string[] = []): string {
     return this.merging.calls([...fields.map((field) => this.typeOf(field)), ...more])
@@ -138,12 +138,12 @@ export class MergedStatements {
   #selected(fields: readonly Field[], of: string): string {
     return fields
       .map((field) =>
-        this.dialect.kinds[field.kind].selected(`${of}.${this.#name(field)}`, this.#name(field)),
+        this.dialect.values.kinds[field.kind].selected(`${of}.${this.#name(field)}`, this.#name(field)),
       )
       .join(', ')
   }
 
   #name(field: Field): string {
-    return this.dialect.quote(field.column)
+    return this.dialect.text.quote(field.column)
   }
 }

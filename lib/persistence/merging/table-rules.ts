@@ -12,7 +12,7 @@ interface ColumnRules {
   /** As a cast names it, without a length. */
   readonly type: string
   readonly isArray: boolean
-  /** Who writes it may wait for another transaction: a unique index or a foreign key holds it. */
+  /** True if a write may wait for another transaction: a unique index or a foreign key causes it. */
   readonly mayWait: boolean
   /** The same, for who sets it where it was NULL. */
   readonly mayWaitWhenSet: boolean
@@ -28,10 +28,10 @@ interface Facts {
 }
 
 /**
- * Which calls on a table may share a statement. The catalog is read once, when calls would wait for each
- * other for the first time: where the database itself decides about rows (row-level security), only calls of
- * one tenant share a statement. Where tables are on several servers, none do: the tenants of a shared
- * statement are no value that says where its rows are.
+ * The calls on a table that may share a statement. The catalog is read once, when calls would first wait for
+ * each other. If the database decides about rows (row-level security), only calls of one tenant share a
+ * statement. If tables are on several servers, none do, because a shared statement has no single tenant that
+ * routes it.
  */
 export class TableRules {
   #facts: Facts | undefined
@@ -102,7 +102,7 @@ export class TableRules {
   }
 
   #isExact(field: Field, rules: ColumnRules | undefined): boolean {
-    return rules !== undefined && this.database.dialect.kinds[field.kind].keeps(field, rules.wholeType)
+    return rules !== undefined && this.database.dialect.values.kinds[field.kind].keeps(field, rules.wholeType)
   }
 
   #look(): void {
@@ -121,7 +121,9 @@ export class TableRules {
   }
 
   async #read(): Promise<Facts> {
-    const { merging } = this.database.dialect
+    const {
+      values: { merging },
+    } = this.database.dialect
     if (merging === undefined) return NOBODY
     const { key, tenant } = this.model
     const identity = tenant === undefined ? [key.column] : [key.column, tenant.column]

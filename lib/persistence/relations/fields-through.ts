@@ -9,14 +9,14 @@ import type { FieldsBehind, RelatedFields } from '../query/related-fields.js'
 import { acrossTenants, MAX_PATH_DEPTH, relationLoad, relationNamed } from './relation-loads.js'
 
 /**
- * How many relations a filter and an order may lead through together: each is a join, or a search for one of
- * several.
+ * The maximum number of relations that a filter and an order name together. Each is a join, or a subquery for
+ * a relation to several rows.
  */
 export const MAX_RELATIONS_NAMED = 8
 
 /**
- * What a filter and an order may name through the relations of `through`; undefined for nothing.
- * @throws TypeError for a path that is none.
+ * The fields that a filter and an order may name through the relations of `through`; undefined for none.
+ * @throws TypeError for an invalid path.
  */
 export const fieldsThrough = (
   model: ResourceModel,
@@ -25,7 +25,7 @@ export const fieldsThrough = (
 ): FieldsBehind | undefined =>
   through.length === 0 ? undefined : new FieldsThrough(model, scope, through, lock !== undefined).behind
 
-/** Where a relation begins. */
+/** The start of a relation. */
 interface Source {
   readonly model: ResourceModel
   readonly from: RelatedRow | undefined
@@ -33,10 +33,12 @@ interface Source {
   readonly path: readonly string[]
 }
 
-/** What one filter and one order may name through relations. The same path is the same row in both. */
+/**
+ * The fields that one filter and one order may name through relations. The same path is the same row in both.
+ */
 class FieldsThrough {
   readonly behind: FieldsBehind
-  /** What holds for the resources of each path that may be named. */
+  /** The conditions on the resources of each path that may be named. */
   readonly #open: ReadonlyMap<string, readonly FilterNode[]>
   #named = 0
 
@@ -89,14 +91,14 @@ class FieldsThrough {
       ),
     }
     const { columns, closed } = target
-    // What is asked of one of several is a plan of its own.
+    // A condition on one of several rows is a plan of its own.
     const behind = this.#behind({ model: target, from: isMany ? undefined : row, path })
     return { columns, closed, behind, row, isMany }
   }
 
   /**
-   * Whose rows of the target are found: those of the tenant of the row that leads there, else of the call.
-   * @throws PermissionDenied where the call has no tenant, and the target belongs to one.
+   * The tenant of the target's rows: the tenant of the row that refers to them, or the call's.
+   * @throws PermissionDenied if the call has no tenant, and the target belongs to one.
    */
   #tenantOf(source: ResourceModel, target: ResourceModel) {
     const { tenant } = scopeOf(target, { context: this.scope.context })

@@ -9,9 +9,9 @@ import type { Search } from './search.js'
 /** The most resources that one relation of a page has where each entity may have several. */
 export const MAX_LOADED = 10_000
 
-/** Where the resources of relations are read. */
+/** Reads the resources of relations. */
 export interface RelatedSource {
-  /** What the call reaches of each search, in one statement for each. They do not depend on one another. */
+  /** The rows of each search that the call reaches, with one statement each. The searches are independent. */
   find(searches: readonly Search[]): Promise<readonly (readonly object[])[]>
   /**
    * Calls the hooks of what was read, which has its own relations by then.
@@ -54,8 +54,8 @@ class Link implements Search {
   readonly #isByKey: boolean
   #distinct: readonly Values[] | undefined
   /**
-   * What each entity refers to: the resource where it is found by its key, else a list in the order in which
-   * they were read.
+   * The targets of each entity: the resource if it is found by its key, or a list in the order in which they
+   * were read.
    */
   #there: readonly (object | undefined)[] = []
   #read: readonly object[] | undefined
@@ -112,7 +112,7 @@ class Link implements Search {
     if (!this.#isByKey) this.#checkSize()
   }
 
-  /** What was found, each once. */
+  /** The resources found, once each. */
   read(): readonly object[] {
     return (this.#read ??= [...new Set(this.#there)].flat().filter((one) => one !== undefined))
   }

@@ -12,8 +12,8 @@ import type { Scope } from '../contract/scope.js'
 import { fieldsThrough } from './fields-through.js'
 
 /**
- * What a list asks, its relations included.
- * @throws InvalidArgument with the field that is wrong.
+ * The parameters of a list, including its relations.
+ * @throws InvalidArgument with the field that is invalid.
  */
 export const planPage = <E extends object>(
   model: ResourceModel<E>,
@@ -27,7 +27,7 @@ export const planPage = <E extends object>(
     behind: fieldsThrough(model, scope, options),
   })
 
-/** What a count asks. @throws as {@link planPage}; TypeError for a limit at which no count can stop. */
+/** The parameters of a count. @throws as {@link planPage}; TypeError for an invalid limit. */
 export const planCount = (
   model: ResourceModel,
   list: ListFilter,

@@ -11,8 +11,8 @@ import { acrossTenants, type LoadTree, loadTrees, type RelationLoad } from './re
 import { listOf, type Search } from './search.js'
 
 /**
- * The rows of another resource in the same database, and who is told when they are read. `At` is where a
- * statement goes.
+ * The rows of another resource in the same database, and the hooks that run when they are read. `At` is the
+ * executor of a statement.
  */
 export interface RelatedTable<At> {
   list(at: At, plan: ListPlan, tenant: string | undefined): Promise<Page<object>>
@@ -55,8 +55,8 @@ export class RelatedRows<At, T extends RelatedTable<At> = RelatedTable<At>> {
 
   /**
    * Reads the relations of these paths into the entities.
-   * @throws TypeError for a path that is none, and for one that would mix tenants; PermissionDenied for what
-   * belongs to a tenant where the call has none.
+   * @throws TypeError for an invalid path, or one that would mix tenants; PermissionDenied if the target
+   * belongs to a tenant and the call has none.
    */
   async read(entities: readonly object[], paths: readonly string[], reading: Reading<At>): Promise<void> {
     const { at, scope, options } = reading
@@ -76,7 +76,7 @@ export class RelatedRows<At, T extends RelatedTable<At> = RelatedTable<At>> {
     })
   }
 
-  /** @throws TypeError for a path that is no relation, and for one that would mix tenants. */
+  /** @throws TypeError for a path that is not a relation, or one that would mix tenants. */
   protected trees(paths: readonly string[], { tenant }: Scope): readonly LoadTree[] {
     const key = paths.join('\0')
     let trees = this.#trees.get(key)
@@ -91,7 +91,7 @@ export class RelatedRows<At, T extends RelatedTable<At> = RelatedTable<At>> {
     return { table: this.#tableOf(target), tenant }
   }
 
-  /** What is found by each, in one statement for each. */
+  /** The rows of each search, with one statement each. */
   protected find(at: At, asked: readonly Asked<T>[]): Promise<readonly (readonly object[])[]> {
     return Promise.all(
       asked.map(async ({ table, search, tenant }) => (await table.list(at, listOf(search), tenant)).items),

@@ -5,14 +5,14 @@ import { type ResourceModel, resourceModel } from '../../resource/resource-model
 /** The number of relations a path has. */
 export const MAX_PATH_DEPTH = 3
 
-/** How the resources of one relation are found, as the entities are that have it. */
+/** The search for the resources of one relation, from the entities that have it. */
 export interface RelationLoad {
   readonly property: string
   readonly source: ResourceModel
   readonly target: ResourceModel
-  /** What of the source tells its resources. */
+  /** The field of the source that identifies its resources. */
   readonly from: Field
-  /** What of the target holds the same value. */
+  /** The field of the target that holds the same value. */
   readonly by: Field
   /** True if one source has several. */
   readonly isMany: boolean
@@ -24,7 +24,7 @@ export interface RelationLoad {
   readonly held: (target: object) => unknown
 }
 
-/** A relation that is read, and those of its target that are read with it. */
+/** A relation that is read, and the relations of its target that are read with it. */
 export interface LoadTree extends RelationLoad {
   readonly below: readonly LoadTree[]
 }
@@ -38,7 +38,7 @@ export const spans = ({ source, target }: RelationLoad, tenant: string | undefin
 
 const known = new WeakMap<Relation, RelationLoad>()
 
-/** How the resources of a relation are found. */
+/** The search for the resources of a relation. */
 export function relationLoad(source: ResourceModel, relation: Relation): RelationLoad {
   let load = known.get(relation)
   if (load === undefined) known.set(relation, (load = Object.freeze(loadOf(source, relation))))
@@ -92,8 +92,8 @@ function accessOf(property: string, from: Field, by: Field): Access {
 }
 
 /**
- * Reads the paths of `with`, once per list of them.
- * @throws TypeError for what is no relation, and for a path that is too long: its author is no caller.
+ * Parses the paths of `with`, once per list of them.
+ * @throws TypeError if a path is too long or not a relation: the application wrote it, not the caller.
  */
 export function loadTrees(model: ResourceModel, paths: readonly string[]): readonly LoadTree[] {
   const trees: { -readonly [K in keyof LoadTree]: LoadTree[K] }[] = []
@@ -127,7 +127,7 @@ export function relationNamed(model: ResourceModel, name: string, option = 'with
 }
 
 /**
- * What a call over all tenants is told where a shared resource of a tenant's would lead to those of each
+ * The error of a call over all tenants in which a tenant's shared resource would lead to the rows of each
  * tenant.
  */
 export const acrossTenants = (source: ResourceModel, target: ResourceModel): TypeError =>

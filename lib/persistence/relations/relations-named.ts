@@ -13,9 +13,9 @@ export interface NamedRelation {
 }
 
 /**
- * Compiled once per resource: which relations a filter and an order of it name, each behind those on the way
- * to it. What the list will refuse is no error here. It may find one more than the list does, and never one
- * less.
+ * The relations that a filter and an order of a resource name, each after those on its path; compiled once
+ * per resource. Invalid input is not an error here, because the list rejects it. It may find a relation that
+ * the list does not, but never misses one.
  */
 export const relationsNamed = (
   model: ResourceModel,

@@ -13,7 +13,7 @@ export interface SearchedTable extends RelatedTable<SqlCall> {
   readonly rows: SearchedRows
 }
 
-/** Where a list sends its statement. */
+/** Sends the statement of a list. */
 export interface PageReading {
   readonly call: SqlCall
   readonly kept: KeptOfPage | undefined
@@ -38,16 +38,16 @@ export class RowsTogether extends RelatedRows<SqlCall, SearchedTable> {
   }
 
   /**
-   * Where a list sends its statement: with it go those of the relations of these paths, of which `read` takes
-   * the rows.
+   * Sends a list's statement together with those of the relations of these paths, whose rows `read` takes.
    * @throws as `read` does.
    */
   pageOn(call: SqlCall, paths: readonly string[], scope: Scope): PageReading {
     const { database } = this
     const runAll = database.runAll?.bind(database)
     const alone = { call, kept: undefined }
-    if (call.on !== database || runAll === undefined || database.dialect.handOver === undefined) return alone
-    // What a page keeps is a setting of its server.
+    if (call.on !== database || runAll === undefined || database.dialect.values.handOver === undefined)
+      return alone
+    // The rows of a page are kept in a setting of its server.
     if (database.isDistributed !== false) return alone
     const trees = this.trees(paths, scope)
     if (trees.length === 0 || trees.some((tree) => spans(tree, scope.tenant))) return alone
@@ -75,7 +75,7 @@ export class RowsTogether extends RelatedRows<SqlCall, SearchedTable> {
     const { on } = call
     if (!(on instanceof PageExecutor)) return this.#search(call, asked)
     const behind = { ...call, on: on.database }
-    // What the relations lead to further.
+    // The relations of the relations.
     if (!asked.every(({ search }) => on.hasRead(search.relation))) return this.#search(behind, asked)
     const found = asked.map(({ search }) => {
       const entities = on.entitiesOf(search.relation)
@@ -118,7 +118,7 @@ export class RowsTogether extends RelatedRows<SqlCall, SearchedTable> {
   }
 }
 
-/** What was found, and what is found of the rest. */
+/** The rows found, and those found for the rest. */
 async function filled<A>(
   found: readonly (readonly object[] | undefined)[],
   asked: readonly A[],
@@ -130,7 +130,7 @@ async function filled<A>(
   return found.map((entities) => entities ?? (rest.next().value as readonly object[]))
 }
 
-/** Sends the statement of a page, and behind it in the same round trip those of the relations of its rows. */
+/** Sends the statement of a page and, in the same round trip, those of the relations of its rows. */
 class PageExecutor implements Executor {
   readonly dialect: Dialect
   readonly endsReads = true
@@ -166,8 +166,8 @@ class PageExecutor implements Executor {
 }
 
 /**
- * Gives each result the text that the last of them has returned for it. Without one it has no row, or rows of
- * its own: those of a page that was not gathered.
+ * Assigns to each result the text that the last of them returned for it. Without one it has no row, or rows
+ * of its own, as for a page that was not gathered.
  */
 function dealt(results: readonly Result[]): readonly Result[] {
   const [own, ...texts] = results.at(-1)?.rows[0] ?? []

@@ -7,7 +7,7 @@ import { and, type FilterNode, or, type PlanValue } from '../query/query-plan.js
 import { hasPart } from '../query/reachable.js'
 import type { RelationLoad } from './relation-loads.js'
 
-/** What a relation leads to: the live resources that have one of these values in a field. */
+/** The targets of a relation: the live resources that have one of these values in a field. */
 export interface Search {
   readonly relation: RelationLoad
   /** The canonical text of each, once, and at least one. */
@@ -18,8 +18,8 @@ export interface Search {
    */
   readonly tenants: readonly string[] | undefined
   /**
-   * How many resources are of use: they are read in the order of their keys, and one more where there are
-   * more. Undefined where no two have the same value.
+   * The maximum number of resources: they are read in the order of their keys, and one more if more exist.
+   * Undefined if the values are unique.
    */
   readonly size: number | undefined
 }
@@ -44,7 +44,7 @@ const among = (column: Field, texts: readonly string[]): FilterNode => {
   return { kind: 'among', column, values }
 }
 
-/** The values of each tenant, beside those of the others. */
+/** The values of each tenant, separate from those of the others. */
 function ofEach(
   target: ResourceModel,
   by: Field,

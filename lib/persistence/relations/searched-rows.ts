@@ -14,7 +14,7 @@ import { named, plannedByValue } from '../engines/executor/named.js'
 import type { RelationLoad } from './relation-loads.js'
 import type { Search } from './search.js'
 
-/** What the text of a search depends on. */
+/** The inputs that the text of a search depends on. */
 interface Shape {
   readonly by: Field
   /** The number of placeholders that stand for the values; or where the page before has kept them. */
@@ -31,8 +31,8 @@ export interface BehindPage {
   /** Under which the page has kept the values. */
   readonly number: number
   /**
-   * Where the last statement returns what all have gathered: the number of this one's text, and whether it is
-   * the last.
+   * Set if the last statement returns the gathered texts of all: the number of this one's text, and whether
+   * it is the last.
    */
   readonly texts: { readonly number: number; readonly isLast: boolean } | undefined
 }
@@ -94,7 +94,7 @@ export class SearchedRows {
   ) {
     const reading = (isOwned: boolean): Reading => {
       const known = hydrators(isOwned)
-      return { ...known, gathered: dialect.gathered?.(known.selected) }
+      return { ...known, gathered: dialect.values.gathered?.(known.selected) }
     }
     this.#owned = reading(true)
     this.#any = reading(false)
@@ -107,7 +107,7 @@ export class SearchedRows {
   searching(
     { relation, values, size }: Search,
     tenant: string | undefined,
-    isGathered = this.dialect.gathered !== undefined,
+    isGathered = this.dialect.values.gathered !== undefined,
   ): Searching {
     const stored = values.map(partSql(relation.by, this.dialect).bind)
     const sought: readonly unknown[] = !this.dialect.can.arrays ? padToPowerOfTwo(stored) : [stored]
@@ -126,7 +126,7 @@ export class SearchedRows {
     tenant: string | undefined,
     size: number | undefined,
   ): Searching {
-    return this.#sent(relation.by, { kept }, [], tenant, size, this.dialect.gathered !== undefined)
+    return this.#sent(relation.by, { kept }, [], tenant, size, this.dialect.values.gathered !== undefined)
   }
 
   #sent(
@@ -188,9 +188,9 @@ export class SearchedRows {
     const { dialect, model, table } = this
     const { tenant, deleteTime } = model
     let bound = 0
-    const column = (field: Field) => dialect.quote(field.column)
-    const array = dialect.kinds[by.kind].arrayType?.(by)
-    const bind = (field: Field) => dialect.kinds[field.kind].placeholder(field, ++bound)
+    const column = (field: Field) => dialect.text.quote(field.column)
+    const array = dialect.values.kinds[by.kind].arrayType?.(by)
+    const bind = (field: Field) => dialect.values.kinds[field.kind].placeholder(field, ++bound)
     const conditions: string[] = []
     if (isOwned && tenant !== undefined)
       conditions.push(equalSql(column(tenant), tenant, bind(tenant), dialect))
@@ -199,8 +199,9 @@ export class SearchedRows {
     // The elements are hashed, or looked for in an index. With `= ANY(…)`, where a plan reads all rows of a
     // tenant, each row would be compared with each element.
     if ('kept' in values)
-      conditions.push(among(dialect.handOver?.kept(values.kept.number, array ?? 'text[]')))
-    else if (array !== undefined) conditions.push(among(`${dialect.countPlaceholder(++bound)}::${array}`))
+      conditions.push(among(dialect.values.handOver?.kept(values.kept.number, array ?? 'text[]')))
+    else if (array !== undefined)
+      conditions.push(among(`${dialect.values.countPlaceholder(++bound)}::${array}`))
     else {
       const sought = Array.from({ length: values.bound }, () => bind(by))
       conditions.push(amongSql(column(by), by, sought, dialect))
@@ -208,8 +209,8 @@ export class SearchedRows {
     if (deleteTime !== undefined) conditions.push(`${column(deleteTime)} IS NULL`)
     const owned = isOwned ? '' : ofSomeTenant(model, dialect)
     const found = `${quoteTable(table, dialect)} WHERE ${conditions.join(' AND ')}${owned}`
-    const from = `FROM ${isSorted ? this.#sorted(found, dialect.countPlaceholder(++bound)) : found}`
-    // How many rows refer to others depends on the tenant.
+    const from = `FROM ${isSorted ? this.#sorted(found, dialect.values.countPlaceholder(++bound)) : found}`
+    // The number of referring rows depends on the tenant.
     const made = by === this.model.key ? named : plannedByValue
     const { selected, gathered } = this.#reading(isOwned)
     if (isGathered && gathered !== undefined) {
@@ -218,12 +219,16 @@ export class SearchedRows {
       const texts = 'kept' in values ? values.kept.texts : undefined
       return { statement: made(texts === undefined ? text : this.#behindPage(texts, text)), asText: true }
     }
-    const columns = selected.map((field) => dialect.kinds[field.kind].selected(column(field), column(field)))
+    const columns = selected.map((field) =>
+      dialect.values.kinds[field.kind].selected(column(field), column(field)),
+    )
     return { statement: made(`SELECT ${columns.join(', ')} ${from}`), asText: false }
   }
 
   #behindPage({ number, isLast }: NonNullable<BehindPage['texts']>, text: string): string {
-    const { handOver } = this.dialect
+    const {
+      values: { handOver },
+    } = this.dialect
     return (isLast ? handOver?.withTexts(number, text) : handOver?.keepingText(number, text)) ?? text
   }
 
@@ -236,7 +241,7 @@ export class SearchedRows {
     const rows = !dialect.can.arrays
       ? found
       : // Planned by itself. Else PostgreSQL may read all rows of a tenant in the order of their keys.
-        `(SELECT * FROM ${found} OFFSET 0) AS ${dialect.quote(table.name)}`
+        `(SELECT * FROM ${found} OFFSET 0) AS ${dialect.text.quote(table.name)}`
     return `${rows} ORDER BY ${order} LIMIT ${size}`
   }
 }

@@ -11,7 +11,7 @@ type Reading<E extends object, C extends RowCall> = Pick<
   'hooks' | 'relations' | 'managerOf'
 >
 
-/** What was read, with its relations, and after the hooks of loading: at once where there are neither. */
+/** The result with its relations and after the load hooks; returned at once if there are neither. */
 export const completed = <E extends object, C extends RowCall, T>(
   backend: Reading<E, C>,
   name: string,

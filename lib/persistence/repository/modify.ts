@@ -11,7 +11,7 @@ import { forWrite } from '../contract/row-lock.js'
 import { resolveMask } from '../contract/update-mask.js'
 import type { ModifyOptions, ReadOptions, TransactionOptions, WriteOptions } from '../contract/repository.js'
 
-/** What `modify` needs of a repository: its operations, overridden or not. */
+/** The operations of a repository that `modify` calls, overridden or not. */
 export interface Modifiable<E extends object, K = unknown> {
   readonly model: ResourceModel<E>
   transaction<R>(fn: (context: RequestContext) => Promise<R>, options?: TransactionOptions): Promise<R>
@@ -60,8 +60,8 @@ export async function modify<E extends object, K>(
 
 /**
  * The own properties of a patch, as a mask names them.
- * @throws TypeError for a value that is no patch, and for properties that cannot be written. It is no
- * InvalidArgument, because no client has named them.
+ * @throws TypeError for an invalid patch, and for properties that cannot be written. It is not an
+ * InvalidArgument, because no client named them.
  */
 export function maskOf(model: ResourceModel, patch: unknown, options: WriteOptions, name: string): string[] {
   if (typeof patch !== 'object' || patch === null || patch instanceof model.entity)

@@ -26,27 +26,27 @@ export interface WriteOperation<C extends RowCall> {
   send<T>(write: (call: C) => Promise<T>, how?: SendOptions<C>): Promise<T>
 }
 
-/** How a write is sent. */
+/** Options for sending a write. */
 export interface SendOptions<C extends RowCall> {
   /** True if all of its statements take effect, or none. Default: where it has several. */
   readonly isAtomic?: boolean
-  /** Where it writes rows of several resources. */
+  /** Set if it writes rows of several resources. */
   readonly together?: Together<C> | undefined
 }
 
-/** How an operation runs that writes rows of several resources. */
+/** Options of an operation that writes rows of several resources. */
 export interface Together<C extends RowCall> {
   /** True if it calls hooks of one of them. */
   readonly callsHooks: boolean
   /** True if it may write events. */
   readonly tells: boolean
-  /** What a transaction begins with that is made for the operation alone. */
+  /** The settings of a transaction that is opened for the operation alone. */
   readonly settings: BeginOptions
   /** @throws ErrPreconditionFailed for a transaction that it cannot join. */
   checkJoined(call: C): Promise<void>
 }
 
-/** What a read says beside its options. */
+/** Settings of a read besides its options. */
 export interface ReadSettings {
   /** True if it may leave locked rows out. */
   readonly mayLeaveOut?: boolean
@@ -54,7 +54,7 @@ export interface ReadSettings {
   readonly scope?: Scope
 }
 
-/** How the operations of one repository run: their principal, transaction, retries and errors. */
+/** Runs the operations of one repository: principal, transaction, retries and errors. */
 export interface Operations<C extends RowCall> {
   read<T>(
     name: string,

@@ -13,7 +13,7 @@ import type { RowsBackend } from './rows-backend.js'
 /** Options of every repository. */
 export interface StandardOptions extends Sources, PagingOptions, SecretOptions {}
 
-/** What the operations of a repository need. */
+/** The parts that a repository's operations need. */
 export interface RepositoryCore<E extends object, C extends RowCall, X extends RequestContext> {
   /** With what an application overrides. */
   readonly repository: Modifiable<E>
@@ -24,7 +24,7 @@ export interface RepositoryCore<E extends object, C extends RowCall, X extends R
   readonly family: RepositoryFamily<E, C>
 }
 
-/** How the operations of some kinds are carried out. */
+/** Carries out the operations of some kinds. */
 export type Performers<Kind extends Operation['kind']> = {
   readonly [K in Kind]: <E extends object, C extends RowCall, X extends RequestContext>(
     core: RepositoryCore<E, C, X>,

@@ -16,19 +16,19 @@ export type PurgeChunk<C> = (
 /** Rows removed by one step, so that none of them holds its locks for long. */
 const CHUNK = 1000
 
-/** What removes rows of a resource together with what goes along. */
+/** Removes rows of a resource together with related rows. */
 interface Families<E extends object, C extends RowCall> {
-  /** Undefined where nothing goes along, and no removed row is told. */
+  /** Undefined if there are no related rows, and no events of removed rows. */
   readonly purges: FamilyWriter<E, C> | undefined
   /** The same, of any resource. */
   readonly purgesEach: FamilyWriter<E, C>
 }
 
 /**
- * Removes what has expired, chunk by chunk. Returns how many rows. A row stays to which another one refers
- * that only the database knows of: of a table that is no resource, or one without a tenant. Half of the chunk
+ * Removes expired rows, chunk by chunk. Returns the number of rows. A row stays if another row refers to it
+ * that only the database knows: a row of a table without a resource, or without a tenant. Half of the chunk
  * is tried again, until that row is alone.
- * @throws ErrPreconditionFailed at the end, where a hook may have made the other row refer to it.
+ * @throws ErrPreconditionFailed at the end, if a hook may have created the reference.
  */
 export async function purgeExpired<E extends object, C extends RowCall>(
   operations: Operations<C>,
@@ -56,7 +56,7 @@ export async function purgeExpired<E extends object, C extends RowCall>(
       isAtEnd = after === undefined && (family !== undefined || step.removed < chunk)
       chunk = Math.min(CHUNK, chunk * 2)
     } catch (error) {
-      // Without a cause it is no foreign key that has refused, but what hooks have done meanwhile.
+      // Without a cause, hooks and not a foreign key caused the rejection.
       if (!(error instanceof ErrPreconditionFailed) || error.cause === undefined) throw error
       if (family === undefined) family = families.purgesEach
       else if (chunk > 1) chunk = Math.ceil(chunk / 2)

@@ -79,7 +79,7 @@ export type OperationOf<Kind extends Operation['kind'], E extends object = objec
   { readonly kind: Kind }
 >
 
-/** What the operations of each kind return. */
+/** The results of each kind of operation. */
 export interface Results<E extends object> {
   get: E
   list: Page<E>

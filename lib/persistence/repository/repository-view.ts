@@ -46,7 +46,7 @@ const seenThrough = (
 /** The repository that a view shows; the repository itself otherwise. */
 export const shownBy = (repository: object): object => shown.get(repository) ?? repository
 
-/** The context of the call: the one that its options name, else the current one. */
+/** The context of the call: the one in its options, or the current one. */
 export const contextOf = (operands: Operands): RequestContext => {
   const contexts = operands.map((operand) => (operand as OperationOptions | null | undefined)?.context)
   return contexts.find((context) => context instanceof RequestContext) ?? RequestContext.current()

@@ -22,23 +22,23 @@ export interface RewrapSecretsOptions extends OperationOptions {
   readonly signal?: AbortSignal
 }
 
-/** How far `rewrapSecrets` has come, in this run. */
+/** The progress of `rewrapSecrets` in this run. */
 export interface RewrapProgress {
   /** Rows with a secret that were looked at. */
   readonly rows: number
   /** Secrets that were written, encrypted with the newest key. */
   readonly rewrapped: number
-  /** Secrets that somebody else wrote meanwhile: they were left as they are. */
+  /** Secrets that were written by others meanwhile and left unchanged. */
   readonly changed: number
   /** Secrets that the encryptor cannot read: they were left as they are. */
   readonly unreadable: number
-  /** Where a later run may go on; undefined before the first page. */
+  /** The position from which a later run may continue; undefined before the first page. */
   readonly after: string | undefined
   /** True if every row was looked at. */
   readonly isDone: boolean
 }
 
-/** Where the rows are. */
+/** The stored rows. */
 export interface RewrapBackend<C extends RowCall> {
   readonly operations: Operations<C>
   readonly ciphers: CipherRows<C>
@@ -110,8 +110,8 @@ export async function rewrapSecrets<C extends RowCall>(
 }
 
 /**
- * How many secrets are encrypted with which version of the key: `{ 'vault:v1': 3, 'vault:v2': 40 }`; those
- * whose text names no version are counted under `''`.
+ * The number of secrets per version of the encryption key: `{ 'vault:v1': 3, 'vault:v2': 40 }`; those whose
+ * text names no version are counted under `''`.
  */
 export async function secretVersions<C extends RowCall>(
   model: ResourceModel,
@@ -197,7 +197,7 @@ const isSameVersion = (a: string, b: string): boolean => versionOf(a) !== '' && 
 
 const placeText = ({ key, tenant }: CipherKey): string => JSON.stringify([key, tenant])
 
-/** @throws InvalidArgument for a text that is no place of a row of the resource. */
+/** @throws InvalidArgument for a string that is not a position of a row of the resource. */
 function placeIn({ key: keyField, tenant: owner }: ResourceModel, text: string): CipherKey {
   let parts: unknown
   try {

@@ -20,16 +20,16 @@ import type { Finds, Rows } from '../rows/rows.js'
 import type { Operations } from './operations.js'
 import type { PurgeChunk } from './purge-expired.js'
 
-/** How the rows of a page are read. */
+/** Options for reading the rows of a page. */
 export interface PageOptions {
   readonly lock?: LockClause | undefined
-  /** What the statement keeps for those behind it in the same round trip. */
+  /** The values that the statement keeps for later statements of the same round trip. */
   readonly kept?: KeptOfPage | undefined
-  /** Where the page ends; no limit when left out. */
+  /** The maximum size of the page; no limit if omitted. */
   readonly maxBytes?: number | undefined
 }
 
-/** Where a list is read. */
+/** Reads a list. */
 export interface PageReading<C extends RowCall> {
   readonly call: C
   readonly kept: KeptOfPage | undefined
@@ -37,7 +37,7 @@ export interface PageReading<C extends RowCall> {
 
 /** Reads the relations of entities. */
 export interface Relations<C extends RowCall> {
-  /** Where a list is read whose relations are read behind it. */
+  /** Reads a list and, after it, its relations. */
   pageOn(call: C, paths: readonly string[], scope: Scope): PageReading<C>
   read(entities: readonly object[], paths: readonly string[], reading: Reading<C>): Promise<void>
 }
@@ -54,9 +54,9 @@ export type WriteWhere<C extends RowCall> = (
   limit: number,
 ) => Promise<number | undefined>
 
-/** Where the rows of one resource are: everything in which memory and databases differ. */
+/** The rows of one resource: everything in which memory and databases differ. */
 export interface RowsBackend<E extends object, C extends RowCall, X extends RequestContext> {
-  /** What transactions belong to. */
+  /** The owner of transactions. */
   readonly database: object
   readonly operations: Operations<C>
   readonly rows: Rows<E, C>

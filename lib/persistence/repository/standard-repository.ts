@@ -163,25 +163,25 @@ export abstract class StandardRepository<
   }
 
   /**
-   * How many secrets are encrypted with which version of the key, such as `{ 'vault:v2': 40 }`; `''` where
-   * none is named.
+   * The number of secrets per version of the encryption key, such as `{ 'vault:v2': 40 }`; under `''` if none
+   * is named.
    */
   secretVersions(options?: OperationOptions): Promise<Readonly<Record<string, number>>> {
     const { model, backend } = this.#core
     return this.#watched('secretVersions', options?.context, secretVersions(model, backend, options))
   }
 
-  /** What `lookupBy<Field>Hash` calls. */
+  /** Called by `lookupBy<Field>Hash`. */
   protected lookup(secret: SecretField, hash: string, options?: ReadOptions): Promise<E> {
     return this.#run({ kind: 'lookup', secret, hash, options })
   }
 
-  /** What `reveal<Field>` calls. */
+  /** Called by `reveal<Field>`. */
   protected reveal(secret: SecretField, key: K, options?: RowOptions): Promise<string | undefined> {
     return this.#run({ kind: 'reveal', secret, key, options })
   }
 
-  /** What `verify<Field>` calls. */
+  /** Called by `verify<Field>`. */
   protected verify(
     credential: CredentialField,
     token: string,
@@ -190,7 +190,7 @@ export abstract class StandardRepository<
     return this.#run({ kind: 'verify', credential, token, options })
   }
 
-  /** What `remint<Field>` calls. */
+  /** Called by `remint<Field>`. */
   protected remint(credential: CredentialField, key: string, options?: RowOptions): Promise<string> {
     return this.#run({ kind: 'remint', credential, key, options })
   }
@@ -218,7 +218,10 @@ export abstract class StandardRepository<
     }
   }
 
-  /** A transaction around an operation learns of its promise, so that it does not end before it. */
+  /**
+   * Registers an operation's promise with the surrounding transaction, so that the transaction does not end
+   * before it.
+   */
   #watched<T>(name: string, given: RequestContext | undefined, call: Promise<T>): Promise<T> {
     return watched(this.#core.backend.database, given, `${this.model.entity.name}.${name}`, call)
   }

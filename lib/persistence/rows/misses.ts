@@ -25,7 +25,7 @@ export async function explainMiss<C extends RowCall>(
 
 /** The row, while its increments stay in range. */
 export function inRange(target: Target, increments: readonly FieldIncrement[], dialect: Dialect): Target {
-  const fit = increments.map((each) => staysInRange(each, dialect.kinds[each.field.kind].range))
+  const fit = increments.map((each) => staysInRange(each, dialect.values.kinds[each.field.kind].range))
   return { ...target, where: and(target.where, ...fit) }
 }
 

@@ -16,7 +16,7 @@ export function createTable(table: TableDefinition, dialect: Dialect): string[] 
   const ifMissing = dialect.can.indexIfMissing ? 'IF NOT EXISTS ' : ''
   const columns = table.columns.map((column) => columnText(column, dialect))
   return [
-    `CREATE TABLE IF NOT EXISTS ${quoteTable(table, dialect)} ${body(table, columns, dialect.foreignKeys === undefined ? keysOf(table, dialect) : [], dialect)}${dialect.tableOptions}`,
+    `CREATE TABLE IF NOT EXISTS ${quoteTable(table, dialect)} ${body(table, columns, dialect.catalog.foreignKeys === undefined ? keysOf(table, dialect) : [], dialect)}${dialect.ddl.tableOptions}`,
     ...table.indexes.map((index) => createIndex(table, index, dialect, ifMissing)),
   ]
 }
@@ -26,12 +26,15 @@ export function createTable(table: TableDefinition, dialect: Dialect): string[] 
  * They mean the same on every server of the dialect.
  */
 export function createNewTable(table: TableDefinition, dialect: Dialect): string[] {
-  const { can, tableOptions, tableCollation } = dialect
-  const collation = tableCollation === '' ? dialect.collation : ''
+  const {
+    can,
+    ddl: { tableOptions, tableCollation },
+  } = dialect
+  const collation = tableCollation === '' ? dialect.text.collation : ''
   const columns = table.columns.map((column) => columnText(column, dialect, collation))
   const keys = can.transactionalDdl ? [] : table.indexes.map((index) => keyText(index, dialect))
   const indexes = can.transactionalDdl ? table.indexes.map((index) => createIndex(table, index, dialect)) : []
-  // What refers to rows of the same table by an index needs the index, which is a statement of its own.
+  // A key that refers to the same table by an index needs the index, which is a separate statement.
   const needsIndex = (key: ForeignKeyDefinition): boolean =>
     can.transactionalDdl &&
     quoteTable(key.target, dialect) === quoteTable(table, dialect) &&
@@ -53,7 +56,7 @@ const foreignKeyText = (
   { name, columns, target, targetColumns }: ForeignKeyDefinition,
   dialect: Dialect,
 ): string =>
-  `CONSTRAINT ${dialect.quote(name)} FOREIGN KEY (${namesText(columns, dialect)}) REFERENCES ${quoteTable(target, dialect)} (${namesText(targetColumns, dialect)}) ON DELETE NO ACTION`
+  `CONSTRAINT ${dialect.text.quote(name)} FOREIGN KEY (${namesText(columns, dialect)}) REFERENCES ${quoteTable(target, dialect)} (${namesText(targetColumns, dialect)}) ON DELETE NO ACTION`
 
 export const addForeignKey = (table: TableName, key: ForeignKeyDefinition, dialect: Dialect): string =>
   `ALTER TABLE ${quoteTable(table, dialect)} ADD ${foreignKeyText(key, dialect)}`
@@ -62,10 +65,10 @@ export const dropForeignKey = (
   table: TableName,
   { name }: Pick<ForeignKeyDefinition, 'name'>,
   dialect: Dialect,
-): string => `ALTER TABLE ${quoteTable(table, dialect)} DROP CONSTRAINT ${dialect.quote(name)}`
+): string => `ALTER TABLE ${quoteTable(table, dialect)} DROP CONSTRAINT ${dialect.text.quote(name)}`
 
 const keyText = ({ name, columns, unique }: IndexDefinition, dialect: Dialect): string =>
-  `${unique ? 'UNIQUE ' : ''}KEY ${dialect.quote(name)} (${namesText(columns, dialect)})`
+  `${unique ? 'UNIQUE ' : ''}KEY ${dialect.text.quote(name)} (${namesText(columns, dialect)})`
 
 function body(
   { primaryKey, columns: defined }: TableDefinition,
@@ -73,18 +76,18 @@ function body(
   keys: readonly string[],
   dialect: Dialect,
 ): string {
-  const isSaid = dialect.minting.isPrimaryKey && defined.some(({ isMinted }) => isMinted === true)
+  const isSaid = dialect.ddl.minting.isPrimaryKey && defined.some(({ isMinted }) => isMinted === true)
   const primary = isSaid ? [] : [`PRIMARY KEY (${namesText(primaryKey, dialect)})`]
   const lines = [...columns, ...primary, ...keys]
   return `(\n${lines.map((line) => `  ${line}`).join(',\n')}\n)`
 }
 
 const namesText = (names: readonly string[], dialect: Dialect): string =>
-  names.map((name) => dialect.quote(name)).join(', ')
+  names.map((name) => dialect.text.quote(name)).join(', ')
 
 /** @param how - the text before the name: `IF NOT EXISTS `, or `CONCURRENTLY `. */
 export function createIndex(table: TableName, index: IndexDefinition, dialect: Dialect, how = ''): string {
   const where = index.where === undefined ? '' : ` WHERE ${index.where}`
   const using = index.method === undefined ? '' : `USING ${index.method} `
-  return `CREATE ${index.unique ? 'UNIQUE ' : ''}INDEX ${how}${dialect.quote(index.name)} ON ${quoteTable(table, dialect)} ${using}(${namesText(index.columns, dialect)})${where}`
+  return `CREATE ${index.unique ? 'UNIQUE ' : ''}INDEX ${how}${dialect.text.quote(index.name)} ON ${quoteTable(table, dialect)} ${using}(${namesText(index.columns, dialect)})${where}`
 }

@@ -18,10 +18,9 @@ type Queries = Pick<DataSource, 'query'>
 /**
  * Creates the tables of resources that no schema of the search path has, with every index and foreign key
  * that isolation and order need, and their schemas (MySQL: databases). On SQLite it also adds missing columns
- * and makes changed indexes anew, and adds no foreign key to a table that is there. A table of
- * `existing: true` that is there stays as it is. For development and tests: production schemas change by
- * migrations.
- * @param dataSource - determines, with the entities, the names of tables and where they are.
+ * and recreates changed indexes, but adds no foreign key to an existing table. An existing table of
+ * `existing: true` stays as it is. For development and tests: production schemas change by migrations.
+ * @param dataSource - determines, with the entities, the names and schemas of tables.
  */
 export async function createTables(
   dataSource: Queries & Naming,
@@ -45,7 +44,7 @@ export async function createTables(
   ]
   if (problems.length > 0) throw new DeclarationError('entities', problems)
   const isThere = async (model: ResourceModel, table: TableName) =>
-    (await dialect.inexactColumns(query, table, identifyingColumns(model, dialect))) !== undefined
+    (await dialect.catalog.inexactColumns(query, table, identifyingColumns(model, dialect))) !== undefined
   for (const [at, table] of tables.entries()) {
     const model = models[at] as ResourceModel
     // It is another application's.
@@ -54,7 +53,7 @@ export async function createTables(
     const [create = '', ...indexes] = createTable(await locateTable(query, table, dialect), dialect)
     if (table.schema !== undefined) await createSchema(dataSource, table.schema, dialect)
     await dataSource.query(create)
-    await dialect.updateTable?.(query, table, indexes)
+    await dialect.ddl.updateTable?.(query, table, indexes)
     for (const index of indexes) await dataSource.query(index)
   }
   for (const target of new Set(models.flatMap((model) => [...tenantTargets(model)]))) {
@@ -68,8 +67,8 @@ export async function createTables(
 
 /** When all tables are there, because they may refer to one another in a circle. */
 async function addForeignKeys(dataSource: Queries, table: TableDefinition, dialect: Dialect): Promise<void> {
-  if (table.foreignKeys.length === 0 || dialect.foreignKeys === undefined) return
-  const { text, values } = dialect.foreignKeys.find(table)
+  if (table.foreignKeys.length === 0 || dialect.catalog.foreignKeys === undefined) return
+  const { text, values } = dialect.catalog.foreignKeys.find(table)
   const found = (await dataSource.query(text, [...values])) as readonly { readonly name: string }[]
   const names = new Set(found.map(({ name }) => name))
   for (const key of table.foreignKeys)
@@ -78,7 +77,10 @@ async function addForeignKeys(dataSource: Queries, table: TableDefinition, diale
 
 /** Queries first: creating an existing one needs a right that a user who can create tables may lack. */
 async function createSchema(dataSource: Queries, schema: string, dialect: Dialect): Promise<void> {
-  const { namespace, quote } = dialect
+  const {
+    catalog: { namespace },
+    text: { quote },
+  } = dialect
   if (namespace === undefined) return
   const found = (await dataSource.query(namespace.find, [schema])) as unknown[]
   if (found.length === 0) await dataSource.query(`CREATE SCHEMA IF NOT EXISTS ${quote(schema)}`)

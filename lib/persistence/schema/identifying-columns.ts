@@ -10,7 +10,7 @@ import type { Dialect } from '../dialects/dialect.js'
  */
 export const identifyingColumns = (
   model: ResourceModel,
-  { kinds }: Pick<Dialect, 'kinds'>,
+  { values: { kinds } }: Pick<Dialect, 'values'>,
 ): readonly IdentifyingColumn[] => {
   const { key, tenant, secrets, credentials, relations, fields } = model
   const references = relations.filter(isOwning).map(({ reference }) => reference)

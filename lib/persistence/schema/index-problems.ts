@@ -6,7 +6,7 @@ import { tableText } from './table-name-of.js'
 /** The keys that the engine of a dialect would refuse, one text each with what to do. */
 export const refusedKeys = (
   table: TableDefinition,
-  { label, refusedKeys: refused }: Dialect,
+  { label, ddl: { refusedKeys: refused } }: Dialect,
 ): readonly Problem[] => refused(table).map((why) => problem('index', `on ${label} ${why}`))
 
 /**

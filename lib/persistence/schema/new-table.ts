@@ -5,7 +5,7 @@ import type { Dialect } from '../dialects/dialect.js'
 import { quoteTable } from '../dialects/quote-table.js'
 import { addForeignKey, createNewTable, dropForeignKey } from './create-table.js'
 
-/** A foreign key of a table that is there before. */
+/** A foreign key of an existing table. */
 export interface AddedForeignKey {
   readonly table: TableDefinition
   readonly key: ForeignKeyDefinition
@@ -18,7 +18,9 @@ export function newTable(
   dialect: Dialect,
   added: readonly AddedForeignKey[] = [],
 ): ChangeFile {
-  const { migration } = dialect
+  const {
+    ddl: { migration },
+  } = dialect
   return {
     what: `create_${table.name}`,
     comments: `-- The table of the resource ${type}, as its decorators describe it.\n${migration?.lintComments(table) ?? ''}\n`,
@@ -35,5 +37,5 @@ export function newTable(
 }
 
 /** Statements that make the schema of a table, where its entity names one. */
-export const schemaOf = ({ schema }: TableDefinition, { migration }: Dialect): readonly string[] =>
+export const schemaOf = ({ schema }: TableDefinition, { ddl: { migration } }: Dialect): readonly string[] =>
   schema === undefined ? [] : (migration?.createSchema(schema) ?? [])

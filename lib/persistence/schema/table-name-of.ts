@@ -65,7 +65,7 @@ interface Meant {
 
 const DEFAULTS = new DefaultNamingStrategy()
 
-/** As TypeORM's EntityMetadata has it, which an initialized DataSource is asked for. */
+/** The name as TypeORM's EntityMetadata has it, taken from an initialized DataSource. */
 function meantBy({ entity, declaredTable, strategy }: ResourceModel, naming: Naming): Meant {
   const metadata = metadataOf(entity, naming)
   if (metadata !== undefined)
@@ -88,7 +88,9 @@ const metadataOf = (entity: ResourceModel['entity'], naming: Naming) =>
  * path.
  */
 function placed({ name, schema, database }: Meant, dialect: Dialect): TableName | undefined {
-  const { namespace } = dialect
+  const {
+    catalog: { namespace },
+  } = dialect
   const qualifier = (namespace && { schema, database }[namespace.kind]) || undefined
   if (!name.includes('.')) return { schema: qualifier, name }
   if (namespace === undefined) return undefined
@@ -99,7 +101,7 @@ function placed({ name, schema, database }: Meant, dialect: Dialect): TableName 
 
 /** Only MySQL reaches another database on the same connection. */
 function databaseProblems({ database }: Meant, dialect: Dialect, { driver }: Naming): Problem[] {
-  if (dialect.namespace?.kind === 'database' || database === undefined) return []
+  if (dialect.catalog.namespace?.kind === 'database' || database === undefined) return []
   if (driver === undefined || driver.database === undefined || driver.database === database) return []
   return [
     problem(
@@ -110,7 +112,7 @@ function databaseProblems({ database }: Meant, dialect: Dialect, { driver }: Nam
   ]
 }
 
-/** Where TypeORM's manager would not find what repositories write. */
+/** The columns in which TypeORM's manager would not find a repository's values. */
 function columnProblems(model: ResourceModel, naming: Naming): Problem[] {
   const theirs = theirColumns(model, naming)
   if (theirs === undefined) return []
@@ -163,7 +165,7 @@ function metadataProblems(model: ResourceModel, dialect: Dialect, naming: Naming
     : [
         problem(
           'table',
-          `it shares the table ${metadata.tablePath} with ${twin.name}, because TypeORM ignores ${dialect.namespace?.kind === 'schema' ? 'the database' : 'the schema'} of an entity on this engine`,
+          `it shares the table ${metadata.tablePath} with ${twin.name}, because TypeORM ignores ${dialect.catalog.namespace?.kind === 'schema' ? 'the database' : 'the schema'} of an entity on this engine`,
           'give one of them another name',
         ),
       ]

@@ -31,7 +31,7 @@ const DELETE_ID_LENGTH = 36
  * parentheses for a long text.
  */
 function initialOf(field: Field, dialect: Dialect): string | undefined {
-  if (field.isMintedByDatabase === true && field.stored === undefined) return dialect.mintedUuid
+  if (field.isMintedByDatabase === true && field.stored === undefined) return dialect.ddl.mintedUuid
   const { tableDefault } = field
   if (tableDefault !== undefined)
     return 'sql' in tableDefault ? sqlDefault(tableDefault.sql) : constantText(tableDefault.constant, dialect)
@@ -59,9 +59,9 @@ export function tableOf(
   const hasDiscriminator = hasDeleteKey(model, dialect)
   const columns: ColumnDefinition[] = model.fields.map((field) => ({
     name: field.column,
-    ...typedBy(dialect.kinds[field.kind], field),
+    ...typedBy(dialect.values.kinds[field.kind], field),
     ...(field.onUpdate !== undefined && {
-      type: `${dialect.kinds[field.kind].type(field)}${dialect.typeormColumns.attributes({ onUpdate: field.onUpdate })}`,
+      type: `${dialect.values.kinds[field.kind].type(field)}${dialect.ddl.typeormColumns.attributes({ onUpdate: field.onUpdate })}`,
     }),
     nullable: field.nullable || field.nullIsZero === true,
     fallback: undefined,
@@ -77,14 +77,14 @@ export function tableOf(
   if (hasDiscriminator)
     columns.push({
       name: SOFT_DELETE_KEY,
-      ...typedBy(dialect.kinds[string.name], { maxLength: model.key.maxLength ?? 255 }),
+      ...typedBy(dialect.values.kinds[string.name], { maxLength: model.key.maxLength ?? 255 }),
       nullable: false,
       fallback: `''`,
     })
   if (links.isDeletedTogether)
     columns.push({
       name: DELETE_ID,
-      ...typedBy(dialect.kinds[string.name], { maxLength: DELETE_ID_LENGTH }),
+      ...typedBy(dialect.values.kinds[string.name], { maxLength: DELETE_ID_LENGTH }),
       nullable: true,
       fallback: undefined,
     })
@@ -134,7 +134,7 @@ function uniqueIndexes(
 ): IndexDefinition[] {
   const { partialIndexes } = dialect.can
   const live =
-    model.deleteTime === undefined ? undefined : `${dialect.quote(model.deleteTime.column)} IS NULL`
+    model.deleteTime === undefined ? undefined : `${dialect.text.quote(model.deleteTime.column)} IS NULL`
   const declared = model.uniques.map((group): IndexDefinition => {
     const scoped = scopedColumns(group.fields, scope)
     const columns = [...scoped, ...(hasDeleteKey(model, dialect) ? [SOFT_DELETE_KEY] : [])]
@@ -209,7 +209,7 @@ function lookupIndexes(
   return isUnique && scope.length > 0 ? [...all, tenantKeyIndex(model, table)] : all
 }
 
-/** What a reference from the same tenant points to, where the key alone is the primary key. */
+/** The target of a reference from the same tenant, if the key alone is the primary key. */
 export function tenantKeyIndex({ tenant, key }: ResourceModel, table: string): IndexDefinition {
   const columns = tenant === undefined ? [key.column] : [tenant.column, key.column]
   return { name: indexName(table, columns, 'key'), columns, unique: true, where: undefined }

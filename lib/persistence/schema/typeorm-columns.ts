@@ -27,8 +27,8 @@ export const internalIndexes = ({ indexes }: InternalTable, table: string): read
 function definitionOf({ column, nullable, declared }: InternalColumn, dialect: Dialect): ColumnDefinition {
   const options = declared()
   const { asExpression, generatedType = 'VIRTUAL' } = options
-  const type = `${typeText(options, dialect)}${dialect.typeormColumns.attributes(options)}`
-  const { computed, minted } = dialect.typeormColumns
+  const type = `${typeText(options, dialect)}${dialect.ddl.typeormColumns.attributes(options)}`
+  const { computed, minted } = dialect.ddl.typeormColumns
   const made =
     asExpression === undefined
       ? options.generated === true
@@ -53,22 +53,22 @@ const ENUMS: ReadonlySet<unknown> = new Set(['enum', 'simple-enum'])
 
 function typeText(options: ColumnOptions, dialect: Dialect): string {
   const { type, array } = options
-  const { types, typed } = dialect.typeormColumns
-  const text = (maxLength: number | undefined) => dialect.kinds[string.name].type({ maxLength })
+  const { types, typed } = dialect.ddl.typeormColumns
+  const text = (maxLength: number | undefined) => dialect.values.kinds[string.name].type({ maxLength })
   if (IN_TEXT.has(type)) return text(undefined)
   const own = type === Date ? 'Date' : String(type)
   if (types.has(own)) return `${typed(own, options)}${array === true ? '[]' : ''}`
   if (ENUMS.has(type)) return text(255)
   const kind = array === true ? undefined : kindOfColumn(type, undefined)
-  if (kind !== undefined) return dialect.kinds[kind].type(facetsOf(kind, undefined, options))
+  if (kind !== undefined) return dialect.values.kinds[kind].type(facetsOf(kind, undefined, options))
   return `${typed(typeof type === 'string' ? type : 'text', options)}${array === true ? '[]' : ''}`
 }
 
-/** What SQL takes as a default as it is, and in no parentheses. */
+/** Default expressions that SQL accepts without parentheses. */
 const PLAIN = /^(?:[\w.-]+|'(?:[^']|'')*')$/
 
 function initialOf({ default: value, type }: ColumnOptions, dialect: Dialect): string | undefined {
-  if (type === 'set' && Array.isArray(value)) return dialect.literal(value.join(','))
+  if (type === 'set' && Array.isArray(value)) return dialect.text.literal(value.join(','))
   if (typeof value !== 'function') return constantText(value, dialect)
   return sqlDefault(String((value as () => unknown)()))
 }

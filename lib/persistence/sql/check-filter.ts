@@ -1,13 +1,13 @@
 import { InvalidArgument } from '../../errors.js'
 import { isUuid, misspelt } from '../../resource/kinds/uuid.js'
 import type { FilterNode, PlanColumn, PlanValue } from '../query/query-plan.js'
-import type { KindsSql } from '../dialects/values/kind-sql.js'
+import type { OfKinds } from '../dialects/values/kind-sql.js'
 
 /**
  * Rejects a client's filter that compares a UUID in another format with a column of the engine's own type.
  * @throws InvalidArgument on `filter`.
  */
-export function checkFilter(node: FilterNode | undefined, dialect: { readonly kinds: KindsSql }): void {
+export function checkFilter(node: FilterNode | undefined, dialect: OfKinds): void {
   if (node === undefined) return
   if (node.kind === 'and' || node.kind === 'or') for (const one of node.nodes) checkFilter(one, dialect)
   else if (node.kind === 'not' || node.kind === 'some') checkFilter(node.node, dialect)
@@ -15,7 +15,7 @@ export function checkFilter(node: FilterNode | undefined, dialect: { readonly ki
   else if (node.kind === 'among') for (const value of node.values) checkValue(node.column, value, dialect)
 }
 
-function checkValue(column: PlanColumn, value: PlanValue, { kinds }: { readonly kinds: KindsSql }): void {
+function checkValue(column: PlanColumn, value: PlanValue, { values: { kinds } }: OfKinds): void {
   if (column.otherFormats === undefined || isUuid(value) || kinds[column.kind].holds !== undefined) return
   const text = misspelt(undefined).text(column.column, String(value))
   throw new InvalidArgument('filter', text)

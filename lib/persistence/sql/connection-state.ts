@@ -14,7 +14,7 @@ export interface ConnectionState extends HeldConnection {
   running: number
 }
 
-/** Where a transaction is, and how it behaves. */
+/** The position and settings of a transaction. */
 export interface TransactionParents {
   /** The transactions that this one was started in, of whatever database. */
   readonly around: TransactionChain | undefined

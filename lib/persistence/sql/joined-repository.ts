@@ -68,7 +68,7 @@ class JoinedRunner {
     }
     const parents = { around: undefined, parent: undefined, isForgiving: true, isReadOnly: false }
     this.#scopes.push(new TransactionScope(database, connection, parents))
-    // Protected, and the one thing that tells how many savepoints there are.
+    // Protected, and the only source of the number of savepoints.
     const { transactionDepth } = runner as unknown as { readonly transactionDepth: number }
     while (this.#scopes.length < transactionDepth) this.#scopes.push(this.innermost.beneath())
     this.#follow()
@@ -123,7 +123,7 @@ class JoinedRunner {
   }
 }
 
-/** The connection is asked for when a repository first sends something. */
+/** The connection is requested when a repository first sends a statement. */
 function borrowed(database: Database, runner: QueryRunner): Lease {
   let lease: Promise<Lease> | undefined
   const borrow = () => (lease ??= database.borrow(runner))

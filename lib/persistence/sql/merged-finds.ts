@@ -34,7 +34,7 @@ export class MergedFinds<E extends object> implements Finds<E> {
     return row === undefined ? [] : [row]
   }
 
-  /** Who verifies a credential learns its tenant from the row. The public id is unique over all of them. */
+  /** A credential's verifier reads the tenant from the row. The public id is unique across tenants. */
   #isOfAnyTenant(field: Field): boolean {
     return this.store.model.credentials.some(({ publicId }) => publicId === field)
   }

@@ -15,7 +15,7 @@ import type { Reach, Target } from '../rows/row-target.js'
 import type { Batches, GetOptions, Rows, RowWrite } from '../rows/rows.js'
 import type { RowStore } from './row-store.js'
 
-/** What calls share statements by. */
+/** The parts by which calls share statements. */
 export interface MergingParts {
   readonly database: Database
   readonly merging: MergingSql

@@ -28,8 +28,8 @@ export function hydratorOf<E extends object>(
 }
 
 /**
- * @param isLive - whether no row has a time of its deletion.
- * @param isOwned - whether all rows are of the tenant that the functions are told.
+ * @param isLive - true if no row has a deletion time.
+ * @param isOwned - true if all rows are of the tenant that the functions receive.
  */
 export function knownHydratorsOf<E extends object>(
   model: ResourceModel<E>,
@@ -110,7 +110,7 @@ function decoderOf(model: ResourceModel, field: Field, dialect: Dialect): RowDec
  * as unset if it cannot be read: it must not fail the rows beside it.
  */
 function storedDecoderOf(model: ResourceModel, field: Field, dialect: Dialect): RowDecode {
-  const decode = dialect.kinds[field.kind].decoder(field)
+  const decode = dialect.values.kinds[field.kind].decoder(field)
   if (field.json === undefined && field.inProperty !== 'number') return decode
   const unread = UnreadFields.of(model)
   return (value, entity) => {
@@ -127,7 +127,7 @@ function storedDecoderOf(model: ResourceModel, field: Field, dialect: Dialect): 
 const expression = (field: Field, dialect: Dialect, value: string, index: number): string =>
   (field.hasDigits === true || field.inProperty !== undefined || field.stored !== undefined
     ? undefined
-    : dialect.kinds[field.kind].inline?.(value)) ?? `d[${index}](${value}, e)`
+    : dialect.values.kinds[field.kind].inline?.(value)) ?? `d[${index}](${value}, e)`
 
 /** Written values → the entity that a read of the row gives, where its columns keep what is written. */
 export function writtenEntityOf<E extends object>(model: ResourceModel<E>): (values: Readonly<Values>) => E {
@@ -156,7 +156,7 @@ export const credentialRowOf = <E extends object>(
 })
 
 /**
- * What a page token holds of the last row of a page.
+ * The values of the last row of a page that a page token contains.
  * @param stored - a field as the row holds it.
  * @param joined - values of other rows, in the order of the terms.
  */
@@ -174,7 +174,7 @@ export function sortValuesOf(
     const field = model.entityFields.find((one) => one.column === column.column)
     const value = field && (last as Values)[field.property]
     if (field === undefined) return value
-    const { exact } = dialect.kinds[field.kind]
+    const { exact } = dialect.values.kinds[field.kind]
     if (exact === undefined) return value
     const held = stored(field)
     return held === null && field.nullIsZero === true ? value : exact(held, value)
@@ -185,7 +185,7 @@ export function sortValuesOf(
 function joinedValue(column: PlanColumn, target: ResourceModel, dialect: Dialect, stored: unknown): unknown {
   const field = target.entityFields.find((one) => one.column === column.column)
   if (stored === null || field === undefined) return stored
-  const { decoder, exact } = dialect.kinds[field.kind]
+  const { decoder, exact } = dialect.values.kinds[field.kind]
   const value = decoder(field)(stored)
   return exact === undefined ? value : exact(stored, value)
 }

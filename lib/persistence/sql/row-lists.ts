@@ -29,7 +29,7 @@ import { type ListSource, listText, sortedBy } from './statements/list-text.js'
 import { listedRows } from './statements/listed-rows.js'
 import type { Statements } from './statements/statements.js'
 
-/** What a page and the row behind it hold. */
+/** The rows of a page, and whether another follows. */
 interface PageRows<E> {
   /** Of the page alone. */
   readonly items: E[]
@@ -44,7 +44,7 @@ interface PageRows<E> {
 }
 
 interface GatheredReading<E> extends KnownHydrators<E> {
-  /** How a page is gathered; undefined where it is read row by row. */
+  /** The SQL that gathers a page; undefined if it is read row by row. */
   readonly alone: GatheredSql | undefined
   readonly withRelations: GatheredSql | undefined
 }
@@ -74,7 +74,7 @@ export class RowLists<E extends object> {
     checkCursor(plan.cursor, plan.terms, this.dialect)
     checkFilter(plan.given, this.dialect)
     const params: unknown[] = []
-    const count = (value: number) => this.dialect.countPlaceholder(params.push(value))
+    const count = (value: number) => this.dialect.values.countPlaceholder(params.push(value))
     const whole = this.#source(plan, tenant, params)
     const asked = options.lock === undefined ? plan.size + 1 : plan.size
     const offset = plan.cursor?.kind === 'offset' ? plan.cursor.offset : 0
@@ -84,14 +84,13 @@ export class RowLists<E extends object> {
     const source = isOrdered ? { ...whole, from: orderedSearch(whole.searched, limit, this.dialect) } : whole
     const tail = ` ORDER BY ${source.order} LIMIT ${limit}${offset > 0 ? ` OFFSET ${count(offset)}` : ''}`
     const valuesOf = (size: number) => (size === asked ? params : params.with(limitAt, size))
-    const read = async (size: number, maxBytes?: number): Promise<PageRows<E>> => {
+    const read = (size: number, maxBytes?: number): Promise<PageRows<E>> => {
       const values = valuesOf(size)
       const on = maxBytes === undefined ? call : { ...call, maxBytes }
       const send = (statement: Statement) => this.#read(on, statement, values)
-      return (
-        (await this.#gathered(send, source, tail, plan, tenant, { ...options, maxBytes })) ??
-        (await this.#rows(send, source, tail, plan, tenant, options))
-      )
+      const rows = () => this.#rows(send, source, tail, plan, tenant, options)
+      const gathered = this.#gathered(send, source, tail, plan, tenant, { ...options, maxBytes })
+      return gathered === undefined ? rows() : gathered.then((page) => page ?? rows())
     }
     const measure = (size: number, isTotal: boolean) => {
       const bytes = rowBytes(this.model, this.dialect, source.related?.own)
@@ -99,14 +98,14 @@ export class RowLists<E extends object> {
       return this.#read(call, this.statements.ofList(text), valuesOf(size))
     }
     const { maxBytes } = options
-    const page =
-      maxBytes === undefined
-        ? await read(asked)
-        : await this.#withinElements(
-            maxBytes,
-            await pageWithin(maxBytes, call.on, asked, read, measure),
-            read,
-          )
+    let page: PageRows<E>
+    if (maxBytes === undefined) page = await read(asked)
+    else {
+      page = await pageWithin(maxBytes, call.on, asked, read, measure)
+      const fitting = fittingElements(this.model, page.items, maxBytes)
+      // The values of the last row of a page are needed for its token, so a shorter page is read again.
+      if (fitting < page.items.length) page = { ...(await read(fitting)), isCut: true }
+    }
     const { items, stored, joined } = page
     const last = items.at(-1)
     const more = last !== undefined && (page.isCut === true || page.read === asked)
@@ -121,16 +120,6 @@ export class RowLists<E extends object> {
     }
   }
 
-  /** The last row of a page is read with it, so that a shorter page is read again. */
-  async #withinElements(
-    maxBytes: number,
-    page: PageRows<E>,
-    read: (size: number) => Promise<PageRows<E>>,
-  ): Promise<PageRows<E>> {
-    const count = fittingElements(this.model, page.items, maxBytes)
-    return count === page.items.length ? page : { ...(await read(count)), isCut: true }
-  }
-
   async #rows(
     send: (statement: Statement) => Promise<readonly Row[]>,
     source: ListSource,
@@ -143,12 +132,13 @@ export class RowLists<E extends object> {
     const { size, showDeleted } = plan
     const { selected, row: hydrate } = this.#reading(!showDeleted, tenant !== undefined)
     const text = listText(this.statements, source, selected, tail, lock)
-    const keeping = kept && dialect.handOver?.keeping(kept.columns.map(({ column }) => dialect.quote(column)))
+    const keeping =
+      kept && dialect.values.handOver?.keeping(kept.columns.map(({ column }) => dialect.text.quote(column)))
     const rows = await send(
       this.statements.ofList(
         keeping === undefined
           ? text
-          : `WITH ${dialect.quote(PAGE)} AS MATERIALIZED (${text}) SELECT * FROM ${dialect.quote(PAGE)} WHERE ${keeping}`,
+          : `WITH ${dialect.text.quote(PAGE)} AS MATERIALIZED (${text}) SELECT * FROM ${dialect.text.quote(PAGE)} WHERE ${keeping}`,
         () => listedRows(this.statements, plan, tenant),
       ),
     )
@@ -164,14 +154,14 @@ export class RowLists<E extends object> {
   }
 
   /** As one text. Undefined where the rows cannot come so, or not for less. */
-  async #gathered(
+  #gathered(
     send: (statement: Statement) => Promise<readonly Row[]>,
     { from, related }: ListSource,
     tail: string,
     plan: ListPlan,
     tenant: string | undefined,
     { kept, lock, maxBytes }: PageOptions,
-  ): Promise<PageRows<E> | undefined> {
+  ): Promise<PageRows<E> | undefined> | undefined {
     const { dialect } = this
     const { size, showDeleted } = plan
     if (lock !== undefined || (related?.sorted.length ?? 0) > 0) return undefined
@@ -189,30 +179,31 @@ export class RowLists<E extends object> {
     ]
     const written = () => {
       const { before, after, names } = gathered
-      const own = selected.map(({ column }) => (related?.own ?? '') + dialect.quote(column)).join(', ')
+      const own = selected.map(({ column }) => (related?.own ?? '') + dialect.text.quote(column)).join(', ')
       const keptNames = kept?.columns.map((field) => names[selected.indexOf(field)] as string)
-      const keeping = keptNames && dialect.handOver?.keeping(keptNames)
+      const keeping = keptNames && dialect.values.handOver?.keeping(keptNames)
       const condition = keeping === undefined ? '' : ` WHERE ${keeping}`
       const text = `${before}SELECT ${own} FROM ${from}${tail}${after}${condition}`
-      return kept?.text === true ? (dialect.handOver?.keepingText(0, text) ?? text) : text
+      return kept?.text === true ? (dialect.values.handOver?.keepingText(0, text) ?? text) : text
     }
     const statement = this.statements.ofPage(`${shape.join(' ')}${from}${tail}`, written, () =>
       listedRows(this.statements, plan, tenant),
     )
-    const [row] = await send(statement)
-    if (typeof row?.[0] !== 'string') return undefined
-    const values = columnsIn(row[0], selected.length)
-    const read = values[0]?.length ?? 0
-    const count = Math.min(read, size)
-    return {
-      items: columns(values, count, this.#ownerOf(tenant)),
-      read,
-      stored: (field) => values[selected.indexOf(field)]?.[count - 1] ?? null,
-      joined: [],
-    }
+    return send(statement).then(([row]) => {
+      if (typeof row?.[0] !== 'string') return undefined
+      const values = columnsIn(row[0], selected.length)
+      const read = values[0]?.length ?? 0
+      const count = Math.min(read, size)
+      return {
+        items: columns(values, count, this.#ownerOf(tenant)),
+        read,
+        stored: (field) => values[selected.indexOf(field)]?.[count - 1] ?? null,
+        joined: [],
+      }
+    })
   }
 
-  /** What the entities of a tenant hold of it. */
+  /** The tenant's value in its entities. */
   #ownerOf(text: string | undefined): PartValue | undefined {
     const { tenant } = this.model
     return text === undefined || tenant === undefined ? undefined : keyPartOf(tenant).valueOf(text)
@@ -223,9 +214,9 @@ export class RowLists<E extends object> {
     let reading = this.#readings.get(key)
     if (reading === undefined) {
       const known = knownHydratorsOf(this.model, this.dialect, isLive, isOwned)
-      const gathered = this.dialect.gathered?.(known.selected, maxBytes)
+      const gathered = this.dialect.values.gathered?.(known.selected, maxBytes)
       const where = (isAlone: boolean) =>
-        this.dialect.gathersPage(known.selected, isAlone) ? gathered : undefined
+        this.dialect.values.gathersPage(known.selected, isAlone) ? gathered : undefined
       this.#readings.set(key, (reading = { ...known, alone: where(true), withRelations: where(false) }))
     }
     return reading
@@ -239,7 +230,7 @@ export class RowLists<E extends object> {
     const text =
       limit === undefined
         ? `SELECT COUNT(*) AS n FROM ${from}`
-        : `SELECT COUNT(*) AS n FROM (SELECT 1 AS one FROM ${from} LIMIT ${this.dialect.countPlaceholder(params.push(limit))}) AS counted`
+        : `SELECT COUNT(*) AS n FROM (SELECT 1 AS one FROM ${from} LIMIT ${this.dialect.values.countPlaceholder(params.push(limit))}) AS counted`
     const [row] = await this.#read(call, this.statements.ofList(text), params)
     return Number(row?.[0])
   }
@@ -263,11 +254,13 @@ export class RowLists<E extends object> {
     return specs
   }
 
-  async #read(call: SqlCall, statement: Statement, params: unknown[]): Promise<readonly Row[]> {
-    const { rows } = await call.on.run(statement, params, call).catch((error) => {
-      throw explainMissingVector(error, this.model.type)
-    })
-    return rows
+  #read(call: SqlCall, statement: Statement, params: unknown[]): Promise<readonly Row[]> {
+    return call.on.run(statement, params, call).then(
+      ({ rows }) => rows,
+      (error) => {
+        throw explainMissingVector(error, this.model.type)
+      },
+    )
   }
 
   /** Appends its values to `params`. @param plan - of a list, or of a count, which has no order. */
@@ -300,7 +293,7 @@ export class RowLists<E extends object> {
     const ordered = this.#isOrderedSearch(terms, tenant) &&
       names === undefined &&
       asked !== undefined && {
-        ...{ table: search.table, name: dialect.quote(table.name), search: asked },
+        ...{ table: search.table, name: dialect.text.quote(table.name), search: asked },
         rest: conditions.join(' AND '),
       }
     if (asked !== undefined) conditions.splice(rest, 0, asked)
@@ -309,7 +302,10 @@ export class RowLists<E extends object> {
       from: `${search.table}${joins}${conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`}`,
       order,
       searched: ordered === false ? undefined : { ...ordered, order },
-      related: names && { own: `${dialect.quote(table.name)}.`, sorted: sortedBy(columns, names, dialect) },
+      related: names && {
+        own: `${dialect.text.quote(table.name)}.`,
+        sorted: sortedBy(columns, names, dialect),
+      },
     }
   }
 
@@ -323,8 +319,8 @@ export class RowLists<E extends object> {
   }
 
   /**
-   * The table, and the condition of a search. Other rows have columns of the same names, and what a search
-   * says of its own may be a text of the application: it is asked inside of the table then.
+   * The table, and the condition of a search. Other rows have columns of the same names, and the application
+   * may write a search condition, so the condition is applied inside the table then.
    */
   #search(
     term: string,
@@ -337,7 +333,7 @@ export class RowLists<E extends object> {
     if (search === undefined || term === '') return { table }
     const condition = (values: unknown[]) => searchPredicate(search, type, term, dialect, values)
     if (!isInside) return { table, condition }
-    const name = dialect.quote(statements.table.name)
+    const name = dialect.text.quote(statements.table.name)
     return { table: `(SELECT * FROM ${table} WHERE ${condition(params)}) AS ${name}` }
   }
 }

@@ -47,9 +47,9 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, Finds<E>
   readonly #hydrate: Hydrate<E>
   /** Binds and reads the texts of keys. */
   readonly key: PartSql
-  /** Binds and reads the texts of tenants. Only a resource of a tenant is asked about them. */
+  /** Binds and reads tenants. Used only for a resource that belongs to tenants. */
   readonly tenant: PartSql
-  /** What reads a live row: by its key, and by its key and tenant. */
+  /** The statements that read a live row: by its key, and by its key and tenant. */
   readonly #gets: Statement[] = []
   readonly #inserted: readonly Field[]
   readonly #unminted: readonly Field[]
@@ -127,11 +127,11 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, Finds<E>
     return (await this.get(call, { ...row, key })) ?? this.#first([])
   }
 
-  /** @throws ErrConflict if a row has the key in another format, which no index tells. */
+  /** @throws ErrConflict if a row has the key in another format, which no index detects. */
   async #checkFormats(call: SqlCall, { key, tenant }: Target): Promise<void> {
     const { model, dialect } = this
     const isShared = model.existing || model.strategy !== undefined
-    const isText = dialect.kinds[model.key.kind].isText && model.key.stored === undefined
+    const isText = dialect.values.kinds[model.key.kind].isText && model.key.stored === undefined
     if (!isShared || !isText || !isUuid(key)) return
     const formats = otherFormatsOf(key)
     const isOfTenant = model.tenantInKey && tenant !== undefined
@@ -148,7 +148,7 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, Finds<E>
     return made
   }
 
-  /** The row for which the connection has minted a key last. */
+  /** The row for which the connection last generated a key. */
   async #minted(call: SqlCall, { tenant }: Target): Promise<readonly Row[]> {
     const statement = this.statements.minted(tenant !== undefined)
     return (await call.on.run(statement, tenant === undefined ? [] : [this.tenant.bind(tenant)], call)).rows
@@ -338,13 +338,13 @@ export class RowStore<E extends object> implements Rows<E>, Batches<E>, Finds<E>
     return values
   }
 
-  /** @param values - those of the statement so far; the condition's own are appended. */
+  /** @param values - the statement's values so far; the condition's own are appended. */
   #predicate({ tenant, precondition, where }: Reach & Partial<Target>, values: unknown[]): RowPredicate {
     const predicate = { tenant: tenant !== undefined, etag: precondition !== undefined }
     return where === undefined ? predicate : { ...predicate, where: toPredicate(where, this.dialect, values) }
   }
 
-  /** What is written. */
+  /** The fields that are written. */
   fieldsOf(patch: Readonly<Values>): Field[] {
     const fields: Field[] = []
     for (const field of this.model.fields)

@@ -23,7 +23,7 @@ import { GuardedRows, SuppressingTriggers } from './trigger-guard.js'
 
 /** The rows of one resource in a database. */
 export interface SqlRows<E extends object> {
-  /** What a call meets. */
+  /** The first layer that a call reaches. */
   readonly rows: Rows<E>
   /** Statements, and nothing before them. */
   readonly store: RowStore<E>
@@ -34,7 +34,7 @@ export interface SqlRows<E extends object> {
   readonly hooks: Hooks<E>
 }
 
-/** What a resource needs, and no more. The last one that is there is the first that a call meets. */
+/** The layers that a resource needs. The last one that is present is the first that a call reaches. */
 export function rowsOf<E extends object>(
   database: Database,
   model: ResourceModel<E>,
@@ -47,7 +47,9 @@ export function rowsOf<E extends object>(
   const references = referencesOf(database, model)
   const hooks = new Hooks(model, new EntitySubscribers(dataSource, model))
   const told = ChangeEvents.of(model)
-  const { merging } = dialect
+  const {
+    values: { merging },
+  } = dialect
   const rules = merging && new TableRules(database, model, table, merge === 'off' ? 'tenant' : merge)
   let rows: Rows<E> = store
   let finds: Finds<E> = store

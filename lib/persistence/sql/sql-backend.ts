@@ -63,7 +63,7 @@ export class SqlBackend<E extends object> implements RowsBackend<E, SqlCall, Tra
     this.hooks = hooks
     this.resource = {
       model,
-      rangeOf: ({ kind }) => dialect.kinds[kind].range,
+      rangeOf: ({ kind }) => dialect.values.kinds[kind].range,
       refers: references !== undefined,
       tenantsOf: (call, key) => store.tenantsOf(call, key),
     }

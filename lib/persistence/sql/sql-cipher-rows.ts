@@ -95,7 +95,7 @@ export class SqlCipherRows implements CipherRows<SqlCall> {
   }
 
   #name(field: Field): string {
-    return this.statements.dialect.quote(field.column)
+    return this.statements.dialect.text.quote(field.column)
   }
 
   #encode(field: Field, text: string): unknown {

@@ -30,10 +30,10 @@ interface JoinedCall extends SqlCall {
   readonly on: Joined
 }
 
-/** The reads that find rows which nobody named. */
+/** The reads of rows that the caller has not named. */
 const FINDS_ROWS: ReadonlySet<string> = new Set(['list', 'count'])
 
-/** What operations need to know of the rows of a resource. */
+/** The properties of a resource's rows that operations need. */
 export interface OperationParts {
   readonly model: ResourceModel
   readonly check: DataSourceCheck
@@ -45,7 +45,7 @@ export interface OperationParts {
   readonly triggers: SuppressingTriggers
 }
 
-/** How the operations of a repository run on a database. */
+/** Runs the operations of a repository on a database. */
 export class SqlOperations implements Operations<SqlCall> {
   constructor(
     private readonly database: Database,
@@ -77,10 +77,12 @@ export class SqlOperations implements Operations<SqlCall> {
    * waited.
    */
   #fresh<T>(read: (call: JoinedCall) => Promise<T>): (call: JoinedCall) => Promise<T> {
-    return async (call) => {
+    const { type } = this.parts.model
+    return (call) => {
       const { on } = call
-      if (on instanceof TransactionScope) await on.connection.snapshot.check(on, this.parts.model.type, call)
-      return read(call)
+      return on instanceof TransactionScope
+        ? on.connection.snapshot.check(on, type, call).then(() => read(call))
+        : read(call)
     }
   }
 
@@ -139,7 +141,7 @@ export class SqlOperations implements Operations<SqlCall> {
     return result
   }
 
-  /** Who follows the events hears of them when they are committed. */
+  /** Notifies the followers of events once they are committed. */
   #wake(on: Joined): void {
     const { wake } = OutboxWriter.of(this.database)
     if (on instanceof TransactionScope) on.afterCommit(wake)

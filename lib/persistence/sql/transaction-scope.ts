@@ -76,7 +76,9 @@ export class TransactionScope extends OpenTransaction implements Executor, Manag
   }
 
   override async checked<T>(work: () => Promise<T>): Promise<T> {
-    const { deferredRules: rules } = this.dialect
+    const {
+      transactions: { deferredRules: rules },
+    } = this.dialect
     const { lease } = this.connection
     const violations = (count: string) =>
       this.#enqueue(async () => Number((await lease.run(named(count), [])).rows[0]?.[0]))

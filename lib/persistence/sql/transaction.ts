@@ -104,7 +104,7 @@ async function run<T>(
 /** The transaction that a call joins, or the pool. */
 export type Joined = Database | TransactionScope
 
-/** The executor for a statement of this call: the transaction that the call joins, else the pool. */
+/** The executor for a statement of this call: the transaction that the call joins, or the pool. */
 export function current(database: Database, given?: RequestContext): Joined {
   const transaction = joined(database, given)
   return transaction instanceof TransactionScope ? transaction : database
@@ -196,7 +196,7 @@ async function begin<T>(
   )
   let isClean = false
   try {
-    for (const statement of database.dialect.begin(options)) await lease.control(statement)
+    for (const statement of database.dialect.transactions.begin(options)) await lease.control(statement)
     try {
       const result = await body(scope)
       await scope.end()

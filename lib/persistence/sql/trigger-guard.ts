@@ -33,7 +33,10 @@ export class SuppressingTriggers {
     private readonly database: Database,
     table: TableName,
   ) {
-    const { suppressingTriggers, ...dialect } = database.dialect
+    const {
+      catalog: { suppressingTriggers },
+      ...dialect
+    } = database.dialect
     this.#asked = suppressingTriggers === undefined ? undefined : named(suppressingTriggers)
     this.#table = quoteTable(table, dialect)
     if (this.#asked === undefined) this.known = false

@@ -12,7 +12,7 @@ import { type CheckedEntity, namesIn } from './findings.js'
 /** References whose columns have no foreign key; undefined where a table always has them. */
 export function withoutForeignKey(checked: CheckedEntity): Promise<StartUpFindings> | undefined {
   const { model, dialect, table } = checked
-  const asked = dialect.columnsWithoutForeignKey
+  const asked = dialect.catalog.columnsWithoutForeignKey
   const references = model.relations.filter(isOwning)
   if (asked === undefined || references.length === 0) return undefined
   return namesIn(checked, asked, [table.name, table.name]).then((columns) => ({
@@ -61,7 +61,7 @@ export function deletionsWithoutMillis({
   dialect,
 }: CheckedEntity): Promise<StartUpFindings> | undefined {
   const root = membersOf(dataSource).get(model)
-  const asked = dialect.timesWithoutMillis
+  const asked = dialect.catalog.timesWithoutMillis
   if (asked === undefined || root?.undeletedBy !== 'time') return undefined
   const restored = undeletedWith(root)
   if (restored.length === 0) return undefined

@@ -6,7 +6,7 @@ import type { Dialect } from '../dialects/dialect.js'
  * the process, whose offset they cut to minutes. Dates outside of the years 0 to 9999 are left to the driver.
  */
 export function boundTimes(values: readonly unknown[], dialect: Dialect): unknown[] {
-  const text = (value: Date) => dialect.kinds[timestamp.name].value(value, {})
+  const text = (value: Date) => dialect.values.kinds[timestamp.name].value(value, {})
   return values.map((value) => {
     if (value instanceof Date) return isWritten(value) ? text(value) : value
     return Array.isArray(value) ? boundTimes(value, dialect) : value

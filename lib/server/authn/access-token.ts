@@ -11,7 +11,7 @@ export type AccessTokenMark = (claims: JWTPayload) => boolean
  */
 const OF_ID_TOKENS = ['at_hash', 'c_hash', 's_hash', 'urn:openid:params:jwt:claim:rt_hash', 'nonce']
 
-/** How access tokens are recognized: by a standard, else by the profile of their provider. */
+/** The marks of access tokens: of a standard, or of a provider's profile. */
 const MARKS: readonly AccessTokenMark[] = [
   // RFC 9068 (2.2.3) and RFC 8693 (4.2), and the lists of Entra and Okta
   ({ scope, scp }) => hasText(scope) || hasText(scp),

@@ -2,7 +2,7 @@ import { ANONYMOUS, type Principal } from '../../context.js'
 import { Unauthenticated } from '../../errors.js'
 import type { Authenticator, Credentials } from './authenticator.js'
 
-/** What `verify<Field>` of a repository returns. */
+/** The result of a repository's `verify<Field>`. */
 export type ApiKeyVerification<R> =
   { readonly ok: true; readonly record: R } | { readonly ok: false; readonly record: undefined }
 

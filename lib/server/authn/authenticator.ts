@@ -2,7 +2,7 @@ import type { Principal } from '../../context.js'
 import type { Metadata } from '../../call.js'
 import type { Logger } from '../observability/logger.js'
 
-/** What an authenticator can read besides the token. */
+/** The parts of a request that an authenticator can read besides the token. */
 export interface Credentials {
   readonly metadata: Metadata
   readonly peer: string
@@ -14,7 +14,9 @@ export interface Credentials {
 
 /** Verifies a bearer token: signature, issuer, audience, expiry. */
 export interface Authenticator {
-  /** What its tokens are, for clients that read the OpenAPI document, such as `JWT`. Default: not told. */
+  /**
+   * The format of its tokens, such as `JWT`, for clients that read the OpenAPI document. Default: omitted.
+   */
   readonly bearerFormat?: string
   /** @throws Unauthenticated when the token is not valid. */
   authenticate(token: string, credentials: Credentials): Promise<Principal>

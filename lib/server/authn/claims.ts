@@ -5,7 +5,7 @@ import { Unauthenticated } from '../../errors.js'
 /** A claim's name, or a function that reads the value from all claims. */
 export type ClaimReader<T> = string | ((claims: JWTPayload) => T)
 
-/** Where the claims of a token hold the parts of a principal. */
+/** The claims of a token that hold the parts of a principal. */
 export interface ClaimMapping {
   /** Default `sub`. */
   readonly subject?: ClaimReader<string>
@@ -13,7 +13,9 @@ export interface ClaimMapping {
   readonly tenant?: ClaimReader<string>
   /** Default `groups`. */
   readonly groups?: ClaimReader<readonly string[]>
-  /** Default `scopes`, else `scope` in the format of RFC 8693, words separated by spaces. */
+  /**
+   * Default `scopes`, or `scope` in the format of RFC 8693 (words separated by spaces) if that is missing.
+   */
   readonly scopes?: ClaimReader<readonly string[]>
 }
 

@@ -119,7 +119,7 @@ export const oidc = (options: OidcOptions): Authenticator => {
     bearerFormat: 'JWT',
     async authenticate(token, credentials): Promise<Principal> {
       logger ??= credentials.logger
-      // Stricter than lenient base64 decoders, so that a token has one spelling.
+      // Stricter than lenient base64 decoders, so that a token has only one valid form.
       if (!COMPACT_JWS.test(token)) throw new Unauthenticated()
       return (await verifier).verify(token, now(), (payload, header) => {
         if (!idTokens) requireAccessToken(payload, header, accessTokenMark, logUnmarked)

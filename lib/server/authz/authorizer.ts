@@ -12,7 +12,9 @@ export interface AuthorizationRequest {
   readonly resource: string
   /** The resource's type: the text before the first colon. */
   readonly type: string
-  /** True if the call may write rows that every tenant reads: those of a resource with `shared: true`. */
+  /**
+   * True if the call may write rows that every tenant reads, that is, rows of a resource with `shared: true`.
+   */
   readonly writesShared?: boolean
   /** Aborts when the client disconnects or the deadline passes. */
   readonly signal: AbortSignal
@@ -51,8 +53,8 @@ export interface Authorizer {
 /** The server that an authorizer decides for. */
 export interface AuthorizedServer {
   /**
-   * What `authorize` can be asked about: the permission that each method needs, as `ashlar authz catalog`
-   * prints it, and those that a delete needs for what goes along.
+   * The permissions that `authorize` can receive: one for each method, as `ashlar authz catalog` prints it,
+   * and those that a delete needs for related resources.
    */
   readonly permissions: readonly { readonly verb: string; readonly resource: string }[]
   /** The methods that write rows which every tenant reads, with the permission that each needs. */

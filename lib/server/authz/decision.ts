@@ -2,7 +2,7 @@ import type { Message } from '@bufbuild/protobuf'
 import { type Filter, filter } from '../../persistence/query/filter-template.js'
 import type { AuthorizationRequest, Authorizer } from './authorizer.js'
 
-/** What {@link authorizeEntity}'s function is asked about: the call, with its request. */
+/** The call and its request, as the function of {@link authorizeEntity} receives them. */
 export interface EntityRequest extends AuthorizationRequest {
   readonly message: Message
 }
@@ -11,8 +11,8 @@ export interface EntityRequest extends AuthorizationRequest {
 export interface RowDecision {
   readonly where: Filter
   /**
-   * Holds for each row after a create or update, else the call is denied and everything is rolled back. Left
-   * out, `where` has to hold then too. The argument is the entity.
+   * Must hold for each row after a create or update; otherwise the call is denied and rolled back. If it is
+   * omitted, `where` must hold then too. The argument is the entity.
    */
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- an authorizer serves entities of all types
   readonly check?: (entity: any) => boolean | Promise<boolean>
@@ -32,12 +32,11 @@ export class EntityDecision {
 }
 
 /**
- * A decision that takes code: `allows` is asked about every entity that the call reaches. Before a write the
- * row is locked first. After a create or update it is asked again about the entity as it is then, unless
- * there is a `check`.
- *
- * A list cannot ask it, because its pages would not be full: a list returns the rows of `where`, so say there
- * which rows `allows` can hold for. Without `where` a list is an error of the server, which is logged.
+ * A row-level decision made by code: `allows` is called with every entity that the call reaches. Before a
+ * write the row is locked first. After a create or update it is called again with the entity as it is then,
+ * unless there is a `check`.
+ * A list cannot call it, because its pages would not be full. A list returns the rows of `where`, so state
+ * there for which rows `allows` can hold. Without `where`, a list is a server error, which is logged.
  * @param options - `where` holds beside `allows`; `check` as of {@link RowDecision}.
  * @example
  * ```ts
@@ -58,9 +57,9 @@ export const authorizeEntity = <E extends object>(
 ): EntityDecision => new EntityDecision(allows as EntityTest, options)
 
 /**
- * What an authorizer has returned: anything but `true` and an object is a denial, because code in JavaScript
- * can return anything.
- * @throws TypeError for a decision by row of an authorizer that does not say that it makes such.
+ * The decision that an authorizer returned. Anything but `true` and an object is a denial, because JavaScript
+ * code can return anything.
+ * @throws TypeError for a row-level decision of an authorizer that does not declare `decidesByRow`.
  */
 export const decisionOf = (
   returned: unknown,
@@ -83,7 +82,7 @@ export interface Restriction {
   readonly check: ((entity: object) => boolean | Promise<boolean>) | undefined
 }
 
-/** @throws TypeError for what is no decision, so that nothing is taken for a permission. */
+/** @throws TypeError if the value is not a decision, so that nothing is mistaken for a permission. */
 export const restrictionOf = (decision: Decision, request: () => EntityRequest): Restriction => {
   const all: Restriction = { isNone: false, where: undefined, test: undefined, check: undefined }
   if (decision === true) return all
@@ -118,7 +117,7 @@ const given = (where: Filter | undefined): Filter => {
   return where
 }
 
-/** Both of the predicates. @throws TypeError for one that is wrong: its author is no caller. */
+/** Both predicates. @throws TypeError if one is invalid: the authorizer wrote it, not the caller. */
 export const both = (a: Filter | undefined, b: Filter | undefined): Filter | undefined => {
   if (a === undefined || b === undefined) return a ?? b
   try {

@@ -13,7 +13,7 @@ export interface Grant {
   readonly resource: string
 }
 
-/** True if a permission allows what is asked, to those who have it. */
+/** True if the permission allows the request to a principal that has it. */
 export const permits = ({ resource, verbs }: Permitted, request: AuthorizationRequest): boolean =>
   (resource === '*' || resource === request.type || resource === request.resource) &&
   (verbs.includes(request.verb) || verbs.includes('*'))
@@ -30,7 +30,7 @@ export const refusalOf = (grants: readonly Grant[], request: AuthorizationReques
   )
 }
 
-/** Why none of the permissions that a principal has allows what is asked. */
+/** The reason why none of a principal's permissions allows the request. */
 export const refusal = (
   of: 'grant' | 'role',
   permissions: readonly Permitted[],
@@ -45,7 +45,7 @@ export const refusal = (
   return `no ${of} allows ${verb} on ${resource} to subject "${principal.subject}" of tenant "${principal.tenant}" in groups [${principal.groups.join(', ')}]: ${instead}`
 }
 
-/** What stands before the name of a group where subjects are named. */
+/** The prefix of a group's name in a list of subjects. */
 export const GROUP = 'group:'
 
 /** True if the grant is for the principal. */

@@ -4,7 +4,7 @@ import type { RolePolicy } from './role-policy.js'
 
 /** A policy, and where its parts are in their file. */
 export interface PolicyFile {
-  /** What the file holds, to notice a change. */
+  /** The content of the file, to notice a change. */
   readonly text: string
   /** Undefined where the file has `problems`. */
   readonly policy: RolePolicy | undefined

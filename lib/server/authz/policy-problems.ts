@@ -4,10 +4,10 @@ import { GROUP } from './grant.js'
 import { typeOf } from './resource-template.js'
 import type { RolePermission, RolePolicy } from './role-policy.js'
 
-/** Where something is in a policy: `['roles', 'editor', 0, 'verbs']`. */
+/** A position in a policy: `['roles', 'editor', 0, 'verbs']`. */
 export type PolicyPath = readonly (string | number)[]
 
-/** What is wrong at a path, and what to do. */
+/** A problem at a path, and its remedy. */
 export interface PolicyProblem {
   readonly path: PolicyPath
   readonly text: string
@@ -19,14 +19,14 @@ export const textOfPath = (path: PolicyPath): string =>
     .map((step, index) => (typeof step === 'number' ? `[${step}]` : index === 0 ? step : `.${step}`))
     .join('')
 
-/** What keeps a value from being a policy. */
+/** The problems that make a value invalid as a policy. */
 export const policyProblems = (value: unknown): readonly PolicyProblem[] => {
   const check = new Check()
   check.policy(value)
   return check.problems
 }
 
-/** A mistyped policy is not told everything about each entry. */
+/** The maximum number of problems reported for one policy. */
 const MOST_TOLD = 20
 
 /** At most 20 of the problems, and how many more there are. */

@@ -43,7 +43,7 @@ const checkBraces = (template: string): void => {
   throw new TypeError(`character ${at + 1}: ${cause}`)
 }
 
-/** Where one value ends and the next begins has to be told by a colon, which no value has. */
+/** Only a colon, which no value contains, can separate two values. */
 const checkBorders = (parts: readonly string[]): void => {
   for (let at = 2; at < parts.length - 1; at += 2)
     if (parts[at]?.includes(':') !== true)

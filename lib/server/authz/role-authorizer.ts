@@ -115,8 +115,8 @@ class FileAuthorizer extends RoleAuthorizer {
   }
 
   /**
-   * @throws TypeError where nobody called `startUpCheck`, so that the denials of a forgotten file are not
-   * taken for decisions.
+   * @throws TypeError if `startUpCheck` was not called, so that denials caused by a missing file are not
+   * mistaken for decisions.
    */
   override authorize(request: AuthorizationRequest): boolean {
     if (this.#file === undefined)
@@ -201,7 +201,7 @@ const unknownIn = (file: PolicyFile, permissions: AuthorizedServer['permissions'
     ? []
     : unknownPermissions(file.policy, permissions).map(({ path, text }) => `${file.placeOf(path)}: ${text}`)
 
-/** Who may change what every tenant reads. */
+/** Logs who may change rows that every tenant reads. */
 const tellSharedWriters = (
   policy: RolePolicy | undefined,
   { logger, sharedWrites }: AuthorizedServer,

@@ -14,7 +14,7 @@ export interface RoleBinding extends Pick<Grant, 'tenant' | 'subjects'> {
   readonly roles: readonly string[]
 }
 
-/** Who may do what: roles, and who has them. What no role allows is denied. */
+/** Roles and their bindings. What no role allows is denied. */
 export interface RolePolicy {
   /** The permissions of each role, by its name. */
   readonly roles: Readonly<Record<string, readonly RolePermission[]>>
@@ -70,7 +70,10 @@ const covers = (permission: RolePermission, request: AuthorizationRequest): bool
 
 const ANY = '*'
 
-/** What a binding may call a principal. A subject that calls itself `group:admins` is not of that group. */
+/**
+ * The names by which a binding may refer to a principal. A subject called `group:admins` is not in that
+ * group.
+ */
 const namesOf = (subject: string, groups: readonly string[]): ReadonlySet<string> =>
   new Set([
     ANY,

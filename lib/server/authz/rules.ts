@@ -3,7 +3,7 @@ import { rule as ruleOption } from 'ashlar-annotations/ashlar/api/v1/annotations
 import { goRule } from '../../resource/messages/go-options.js'
 import { pathOf } from '../chain/method.js'
 
-/** Who may call a method: principals with a grant of `verb` on `resource`, or everybody. */
+/** The callers of a method: principals with a grant of `verb` on `resource`, or everyone. */
 export interface Rule {
   /** gRPC full method name, `/package.Service/Method`. */
   readonly method: string
@@ -15,7 +15,7 @@ export interface Rule {
   readonly public?: boolean
 }
 
-/** The rule in a method's `ashlar.api.v1.rule` option, or in that of the Go framework. */
+/** The rule in a method's `ashlar.api.v1.rule` option, or in the Go framework's option. */
 export const ruleOf = (desc: DescMethod): Rule | undefined => {
   const found = hasOption(desc, ruleOption) ? getOption(desc, ruleOption) : goRule(desc)
   if (found === undefined) return undefined

@@ -78,18 +78,15 @@ export class Call {
   }
 }
 
-/** What a call may reach, as authorization has found out. */
+/** The limits that authorization set for a call. */
 export interface Restrictions {
-  /** How rows are restricted; left out where the authorizer allowed them all. */
+  /** The row-level restriction; omitted if the authorizer allowed all rows. */
   readonly rowAccess?: RowAccess | undefined
-  /** How `restricted` restricts rows if the method itself is not restricted. */
+  /** The restriction that `restricted` applies if the method itself is not restricted. */
   readonly ownAccess?: Pick<RowAccess, 'restrict'> | undefined
-  /** What the caller may refer to; left out where nothing is written that refers to something. */
+  /** The resources that the caller may refer to; omitted if the call writes no reference. */
   readonly references?: CallReferences | undefined
-  /**
-   * What the caller may do with resources that go with the one of the call; left out where nothing can go
-   * with it.
-   */
+  /** The caller's permissions on related resources; omitted if the call cannot affect any. */
   readonly related?: RelatedDecisions | undefined
   /** Which relations a filter and an order may lead through; left out where none can. */
   readonly filterAccess?: FilterAccess | undefined

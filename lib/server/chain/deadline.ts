@@ -71,7 +71,9 @@ export class Deadline implements CallEnd {
     return this.#caller.isGone
   }
 
-  /** Why the time is over, as the caller was told; undefined while it is not. */
+  /**
+   * The error with which the time ended, as reported to the caller; undefined while the call may continue.
+   */
   get ended(): AshlarError | undefined {
     if (this.#reason !== undefined) return this.#reason
     if (this.#caller.reason !== undefined) this.#reason = this.#whyGone(this.#caller.reason)
@@ -79,7 +81,7 @@ export class Deadline implements CallEnd {
     return this.#reason
   }
 
-  /** @throws the error that the caller was told, when the time is over. */
+  /** @throws the error reported to the caller if the time is over. */
   mustGoOn(): void {
     const { ended } = this
     if (ended !== undefined) throw ended

@@ -6,7 +6,7 @@ import { ByteWriter } from '../../resource/wire/byte-writer.js'
 import { messageBytes } from '../../resource/wire/message-writer.js'
 import type { WriteEntity } from '../../resource/wire/write-entity.js'
 
-/** How the responses of a method are made of what its repository returns; compiled once per method. */
+/** Builds a method's response from what its repository returns; compiled once per method. */
 export interface ReplyForm<T extends object = object> {
   readonly desc: DescMessage
   toMessage(value: T): Message
@@ -19,8 +19,8 @@ export interface ReplyForm<T extends object = object> {
 }
 
 /**
- * A response that is still what the repository has returned. It becomes a message only where somebody reads
- * one: an interceptor, the log, a read mask, a listener that sends JSON.
+ * A response that still holds the repository's entity. It becomes a message only if something reads one: an
+ * interceptor, the log, a read mask, or a listener that sends JSON.
  */
 export class EntityReply implements EntityResponse {
   /** The etag in the response; empty for none. */
@@ -37,8 +37,8 @@ export class EntityReply implements EntityResponse {
   }
 
   /**
-   * Always the same one. After the bytes were made, it is read from them, so that nobody sees two different
-   * responses.
+   * Always the same message. Once the bytes exist, the message is decoded from them, so that all readers see
+   * the same response.
    */
   get message(): Message {
     const { form, value, written } = this

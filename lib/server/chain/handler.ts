@@ -32,28 +32,28 @@ export interface Handler {
    * they are refused.
    */
   readonly readsNestedValidateOnly: boolean
-  /** What it does with a decision by row; `none` is not run for such a call. */
+  /** How it handles a row-level decision; `none` is not run for such a call. */
   readonly rowAccess: RowAccessUse
   /**
-   * What it does to resources beside the one of the call, about each of which the authorizer is asked; left
-   * out for nothing.
+   * The change it makes to related resources, each of which the authorizer is asked about; omitted if there
+   * is none.
    */
   readonly changesRelated?: 'delete' | 'undelete' | undefined
-  /**
-   * True if it may write what refers to other resources, about each of which the authorizer is asked; left
-   * out where it cannot.
-   */
+  /** True if it may write references to other resources, each of which the authorizer is asked about. */
   readonly refers?: boolean | undefined
   /**
    * True if the authorizer may be asked what the caller may list: where filters and orders name relations,
    * and where a deleted row may have a new key. Left out where nothing asks.
    */
   readonly asksLists?: boolean | undefined
-  /** Refuses to repeat a reply to a caller who may not get what is in it; left out where nobody can tell. */
+  /**
+   * Rejects a replay for a caller who may not get the resource in the reply; omitted if that cannot be
+   * determined.
+   */
   checkReplay?(reply: Message, call: HandledCall): Promise<void>
-  /** Names what a request is about, for errors; left out where nobody can tell. */
+  /** Names the subject of a request for errors; omitted if it cannot be determined. */
   readonly named?: Named | undefined
-  /** What a call waits for before a transaction is opened for it; left out for nothing. */
+  /** Runs before a transaction is opened for the call; omitted if there is nothing to wait for. */
   readonly ahead?: ((call: HandledCall) => Promise<void>) | undefined
   readonly run: Next<HandledCall>
 }
@@ -183,7 +183,7 @@ type RestrictedFunction = (
   restricted: RestrictedOperations<object>,
 ) => unknown
 
-/** What a marked function was made of, if it names its repository. */
+/** The parts of a marked function, if it names its repository. */
 export const restrictedToOf = (handler: object): RestrictedTo | undefined => restrictedTo.get(handler)
 
 /** True if the function says itself what it supports. */

@@ -13,10 +13,12 @@ import { ServerReflection } from '../../gen/grpc/reflection/v1/reflection_pb.js'
 import { ServerReflection as ServerReflectionAlpha } from '../../gen/grpc/reflection/v1alpha/reflection_pb.js'
 import { nestedValidateOnly } from './nested-validate-only.js'
 
-/** Of the name of a service or a type that anybody may ask about: what is asked is kept, or repeated. */
+/**
+ * The maximum length of a service or type name in a public request, because the name is stored or repeated.
+ */
 export const MOST_NAME_CHARACTERS = 1024
 
-/** Bytes of a request of a service that has names in its requests, and is there for everybody. */
+/** The maximum size of a request of a public service whose requests hold names. */
 const MOST_NAME_BYTES = 8 * 1024
 /** The services of the framework that anybody may call. */
 const OF_EVERYBODY: ReadonlySet<string> = new Set(
@@ -47,10 +49,10 @@ export interface Method {
   readonly nestedValidateOnly: Reader<string | undefined> | undefined
   /** The AIP-155 `request_id`. */
   readonly requestId: Reader<string> | undefined
-  /** The request's `etag`, or that of the resource in an update request. */
+  /** The request's `etag`, or the etag of the resource in an update request. */
   readonly requestEtag: Reader<string> | undefined
   readonly responseEtag: Reader<string> | undefined
-  /** What a read mask applies to: the items of a list, else the response itself. */
+  /** The message that a read mask applies to: the items of a list, or the response itself. */
   readonly readable: Readable
 }
 

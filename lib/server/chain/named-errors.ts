@@ -1,11 +1,11 @@
 import type { Message } from '@bufbuild/protobuf'
 import { type AshlarError, ErrConflict, ErrNotFound, ErrPreconditionFailed } from '../../errors.js'
 
-/** What a request is about, as errors say it. */
+/** The subject of a request, as errors name it. */
 export interface RequestSubject {
   /** Names the resource, by its message and what the caller sent. */
   readonly nameOf: (request: Message) => string
-  /** What a create sends as its key, in proto spelling; none for what creates nothing. */
+  /** The key fields that a create sends, by proto name; empty if the request creates nothing. */
   readonly keys: readonly string[]
 }
 
@@ -25,7 +25,7 @@ export const namedErrors = (subject: RequestSubject | undefined): Named | undefi
 
 type Said = (name: string, error: unknown, keys: readonly string[]) => string
 
-/** True if the fields of a conflict are those of a key. */
+/** True if the fields of a conflict are the fields of a key. */
 export const isKeyTaken = ({ fields, excludesKey }: ErrConflict, keys: readonly string[]): boolean =>
   !excludesKey && keys.length > 0 && fields.every((field) => keys.includes(field))
 
@@ -37,7 +37,7 @@ const taken: Said = (name, error, keys) => {
   return `${name}: ${fields.join(' and ')} ${fields.length > 1 ? 'are' : 'is'} already taken`
 }
 
-/** What errors of repositories say on the wire once it is known what a request is about. */
+/** The public messages of repository errors once the subject of the request is known. */
 const GENERIC = (
   [
     [ErrNotFound, (name: string) => `${name} not found`],

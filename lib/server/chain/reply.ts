@@ -12,7 +12,7 @@ export const withReply = (
 
 /**
  * Runs the inner chain and reports the end of its reply: at once for a single message; for a stream when it
- * ended, failed or was cancelled by its reader. Reports the error, or what the caller was told.
+ * ended, failed or was cancelled by its reader. Reports the error, or the error that the caller received.
  */
 export const untilSettled = <C extends Call>(
   call: C,
@@ -51,8 +51,8 @@ async function* watched(call: Call, stream: AsyncIterable<Message>, settled: (er
 }
 
 /**
- * The stream, until the time of its call is over. A pending message is then no longer awaited, and the stream
- * is told to end.
+ * The stream, until the call's time is over. A pending message is then no longer awaited, and the stream is
+ * closed.
  */
 export async function* untilEnd(stream: AsyncIterable<Message>, time: Deadline): AsyncIterable<Message> {
   const iterator = stream[Symbol.asyncIterator]()

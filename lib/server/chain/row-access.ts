@@ -8,7 +8,7 @@ import type { ReferenceAccess, RowLimits } from '../../persistence/contract/rela
 import type { NamedRelation } from '../../persistence/relations/relations-named.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 
-/** How the rows are restricted that a call reaches; undefined on a call that reaches all of its tenant's. */
+/** The restriction of a call's rows; undefined if the call reaches all rows of its tenant. */
 export interface RowAccess {
   /**
    * The repository as this call may use it.
@@ -24,13 +24,13 @@ export interface RowAccess {
  */
 export type RowAccessKind = 'reads' | 'writes' | 'acts'
 
-/** What a caller may do with the resources that go with the one of a call. */
+/** A caller's permissions on the resources related to a call's resource. */
 export interface RelatedDecisions extends RelatedAccess {
   /** The same for work that goes on when the call has ended. */
   during(signal: AbortSignal): RelatedAccess
 }
 
-/** What a caller may list beside what the call is about. */
+/** The other resources that a caller may list. */
 export interface FilterAccess {
   /**
    * The deleted rows of a resource that a List would show to this caller; undefined where it shows none.
@@ -56,7 +56,7 @@ export interface ReferringWrites {
   }
 }
 
-/** What the caller of a call may refer to. */
+/** The resources that the caller may refer to. */
 export interface CallReferences {
   /** Undefined where the resource of the repository refers to nothing. */
   of(repository: Repository<object>, kind: RowAccessKind): ReferringWrites | undefined
@@ -65,7 +65,7 @@ export interface CallReferences {
 }
 
 /**
- * What a handler does with a decision by row: a standard method restricts its repository itself, by what it
- * does with it. A function around a read may also restrict other repositories.
+ * The way in which a handler applies a row-level decision. A standard method restricts its repository itself;
+ * a function around a read may also restrict other repositories.
  */
 export type RowAccessUse = 'reads' | 'wrapsRead' | 'writes' | 'restricted' | 'none'

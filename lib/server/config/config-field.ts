@@ -2,7 +2,7 @@
 export interface ConfigField<Given, Resolved> {
   /** The default, as the table in the documentation has it. */
   readonly documented: string
-  /** What the server works with: the field, or its default. */
+  /** Returns the value of the field, or its default. */
   readonly resolve: (given: Given) => Resolved
   /** The fields of the value, where it is a configuration of its own. */
   readonly fields?: FieldTable
@@ -25,9 +25,7 @@ export const resolved = <Given, Resolved extends Record<keyof Given, unknown>>(
     Object.entries<ConfigField<Given, unknown>>(fields).map(([name, { resolve }]) => [name, resolve(given)]),
   ) as Resolved
 
-/**
- * A number as the documentation writes it: `none` for no limit, whole MiB, else with thousands separators.
- */
+/** A number as the documentation writes it: `none` for no limit, whole MiB, or with thousands separators. */
 export const documentedNumber = (value: number): string => {
   if (value === Number.POSITIVE_INFINITY) return 'none'
   if (value % MIB === 0) return `${value / MIB} MiB`

@@ -4,11 +4,11 @@ import type { Config } from './config.js'
 import type { FieldTable } from './config-field.js'
 import { CONFIG_FIELDS } from './config-defaults.js'
 
-/** One text for each name of a configuration that is unknown: a misspelt option would protect nobody. */
+/** One problem for each unknown name of a configuration, because a misspelled limit would have no effect. */
 export const unknownNames = (config: Config): Problem[] =>
   unknownIn('the configuration', underOneName(config), CONFIG_FIELDS as FieldTable)
 
-/** What the specification calls differently. Both names stay. */
+/** Names that differ in the specification. Both names stay. */
 const SAME = [
   ['deduplicationStore', 'idempotencyStore'],
   ['lroStore', 'operationStore'],

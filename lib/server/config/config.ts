@@ -32,7 +32,7 @@ export const NoTimeout = Number.POSITIVE_INFINITY
 /** No platform waits longer than an hour for a process to end. */
 const LONGEST_DELAY_MS = 3_600_000
 
-/** How the server withstands load and failing handlers. */
+/** Options for load and failing handlers. */
 export interface ResilienceConfig {
   /**
    * Timeout of every unary call, and of each step before the handler of a stream, in milliseconds. Default 30
@@ -44,7 +44,7 @@ export interface ResilienceConfig {
    * method.
    */
   readonly perMethodTimeoutMs?: Readonly<Record<string, number>>
-  /** Sheds excess load: by the caller's tenant if it is known, else by address. Default: none. */
+  /** Rejects excess load: by the caller's tenant if it is known, or else by address. Default: none. */
   readonly rateLimiter?: RateLimiter
   /** Wraps handlers just inside the framework's chain. Default: none. */
   readonly circuitBreaker?: CircuitBreaker
@@ -59,13 +59,13 @@ export interface Config {
   readonly grpcAddr?: string
   /** Address of the HTTP/JSON gateway. Default: no gateway. */
   readonly httpAddr?: string
-  /** Authorization rules in addition to those of the registered services. Default: none. */
+  /** Authorization rules in addition to the registered services' rules. Default: none. */
   readonly rules?: readonly Rule[]
   /** Decides who may do what. Default: a development authorizer without grants, which denies everything. */
   readonly authorizer?: Authorizer
   /**
-   * Derives the principal. Default: the verified principal with an authenticator, else none (every non-public
-   * call is denied).
+   * Derives the principal. Default: the verified principal with an authenticator; without one, none (every
+   * non-public call is denied).
    */
   readonly principalFunc?: PrincipalFunc
   /** Verifies bearer tokens before authorization. Default: none. */
@@ -177,12 +177,12 @@ export type ResolvedGateway = Omit<
   ResolvedDescription &
   ResolvedProtocols
 
-/** What is spoken at the gateway beside HTTP/JSON over HTTP/1.1. Undefined is the default. */
+/** The protocols of the gateway besides HTTP/JSON over HTTP/1.1. Undefined is the default. */
 export interface ResolvedProtocols {
   /**
-   * Offers HTTP/2 to clients of TLS, which choose it by ALPN (RFC 7301). Default: true where no handler in
-   * the style of `node:http` is mounted: Express and others that change requests and responses do not know
-   * those of HTTP/2.
+   * Offers HTTP/2 to TLS clients, which choose it by ALPN (RFC 7301). Default: true, unless a handler in the
+   * style of `node:http` is mounted, because Express and other frameworks that replace requests and responses
+   * do not support HTTP/2.
    */
   readonly http2: boolean | undefined
   /**
@@ -198,18 +198,18 @@ export interface ResolvedProtocols {
 }
 
 /**
- * How the gateway describes itself. Undefined is the default, which gives way to a route or a handler of the
- * same path.
+ * The gateway's own documents. Undefined is the default, which gives way to a route or a handler of the same
+ * path.
  */
 export interface ResolvedDescription {
   /**
-   * Serves the OpenAPI document at `/openapi.json`, to everybody; what the document says of the whole API.
-   * Default: true where NODE_ENV is `development` or `test`.
+   * Serves the OpenAPI document, which describes the whole API, at `/openapi.json` to everyone. Default: true
+   * if NODE_ENV is `development` or `test`.
    */
   readonly openapi: boolean | OpenApiInfo | undefined
   /**
-   * Serves a page at `/docs`, to everybody, on which requests can be tried; it needs the package
-   * `swagger-ui-dist`. Default: true where NODE_ENV is `development` or `test` and the package is installed.
+   * Serves a page at `/docs`, to everyone, on which requests can be tried; it needs the package
+   * `swagger-ui-dist`. Default: true if NODE_ENV is `development` or `test` and the package is installed.
    */
   readonly docs: boolean | undefined
 }

@@ -1,7 +1,7 @@
 import { problem, type Problem } from '../../errors.js'
 import { documentedNumber, type Fields, MIB } from './config-field.js'
 
-/** What one client can use of the server. Durations are in milliseconds; `Infinity` means no limit. */
+/** The resources that one client can use. Durations are in milliseconds; `Infinity` means no limit. */
 export interface LimitsConfig {
   /** Bytes of a gRPC message, after inflation; a larger one is ResourceExhausted. Default 4 MiB. */
   readonly maxMessageBytes?: number
@@ -42,7 +42,10 @@ export interface LimitsConfig {
   readonly httpKeepaliveMs?: number
   /** Bytes of request line and headers, on both listeners. Default 16,384. */
   readonly maxHeaderBytes?: number
-  /** How far `total_size` of a List response is counted; larger totals are this number. Default 10,000. */
+  /**
+   * The maximum that `total_size` of a List response counts to; larger totals are this number. Default
+   * 10,000.
+   */
   readonly maxTotalSize?: number
   /**
    * Bytes of strings, bytes and JSON in the rows of one page of a standard List. The page ends before it has

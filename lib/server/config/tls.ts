@@ -122,7 +122,7 @@ export const httpsOptions = (tls: TlsNow): NonNullable<HttpServerOptions['tls']>
   rejectUnauthorized: tls.requireClientCertificate ?? false,
 })
 
-/** What a renewed certificate changes of it. */
+/** The options that a renewed certificate changes. */
 export const secureContext = (tls: TlsNow): SecureContextOptions => ({
   cert: tls.certificateChain,
   key: tls.privateKey,

@@ -14,7 +14,7 @@ export interface Arriving {
   /** Reads the body of a large request, after authorization. */
   readonly rest?: RestOfRequest
   readonly unreadable?: Error
-  /** What of it is in memory, which has to be dropped in the end; left out where that is nothing. */
+  /** The part in memory, which must be released at the end; omitted if there is none. */
   readonly held?: HeldRequest & { drop(): void }
 }
 

@@ -86,7 +86,7 @@ export const connectPaths = async (
   return pathsOf(connect, methods, registry, config, { dispatcher, unauthenticated })
 }
 
-/** @throws DeclarationError where gRPC is asked for on a listener that cannot have it. */
+/** @throws DeclarationError if gRPC is requested on a listener that cannot serve it. */
 const checkGrpc = (mux: GatewayMux | undefined, { gateway, httpAddr, httpTls }: ResolvedConfig): void => {
   const problems = [
     ...(gateway.connect === true

@@ -24,7 +24,7 @@ export interface Responded {
   message: Message | undefined
 }
 
-/** What all calls share. */
+/** The parts that all calls share. */
 export interface Calling {
   readonly connect: ConnectPackage
   readonly dispatcher: Dispatcher
@@ -33,7 +33,7 @@ export interface Calling {
   readonly key: ContextKey<ConnectedCall | undefined>
   /** Metadata that is sent: before the response, and after it. */
   readonly sent: { readonly headers: readonly string[]; readonly trailers: readonly string[] }
-  /** What is written in JSON instead of a message, so that no part of it fails the rest. */
+  /** The message to write as JSON instead of another, so that no part of it fails the rest. */
   readonly readable: (method: DescMethod, message: Message) => Message
   /**
    * Writes a message only to learn whether it can be written: the package would report to the caller what it
@@ -88,7 +88,7 @@ async function* stream(
         const requestId = incoming.headers.get('x-request-id')
         logger.error({ requestId, method: pathOf(method), err: errorForLog(error) }, 'call failed')
         const internal = new Internal(error)
-        // For the call's log: what the caller is told.
+        // The error that the caller receives, for the call's log.
         incoming.caller.leave(internal)
         throw internal
       }

@@ -17,7 +17,7 @@ import { sendUniversal } from './send-universal.js'
 import { deadlineOf } from './deadline-of.js'
 import { formatOf, formatsOf, type WireFormat } from './wire-format.js'
 
-/** What all paths share. */
+/** The parts that all paths share. */
 export interface Serving extends Calling {
   readonly registry: Registry
   readonly unauthenticated: UnauthenticatedBytes
@@ -147,7 +147,7 @@ const askedOf = (
   })
 }
 
-/** What the chain is told of a request, as far as every protocol has it. */
+/** The properties of a request that every protocol has, as the chain receives them. */
 const incomingOf = (
   method: DescMethod,
   forwarded: readonly string[],

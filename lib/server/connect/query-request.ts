@@ -13,8 +13,8 @@ const NAMES = ['connect', 'encoding', 'message', 'base64', 'compression'] as con
 type Parameters = ReadonlyMap<string, string>
 
 /**
- * What a GET says. Others than its own parameters are left out: what leads to it adds some, such as
- * `utm_source`. @throws InvalidArgument for a malformed query.
+ * The parameters of a GET. Unknown parameters are ignored, because links add some, such as `utm_source`.
+ * @throws InvalidArgument for a malformed query.
  */
 export const parametersOf = (query: string): Parameters => {
   const parameters = new Map<string, string>()
@@ -53,7 +53,7 @@ export const fromQuery = async (
   }
 }
 
-/** What the query of a GET has come to. */
+/** The query of a GET as a held request. */
 class HeldQuery extends HeldRequest {
   constructor(
     unauthenticated: UnauthenticatedBytes,

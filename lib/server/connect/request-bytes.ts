@@ -10,7 +10,7 @@ import type { UnauthenticatedBytes } from '../../bounds/unauthenticated-bytes.js
 import { isCompressed, onlyMessage } from '../grpc/envelope.js'
 import type { WireFormat } from './wire-format.js'
 
-/** How the bytes of a request become a message. */
+/** Decodes the bytes of a request into a message. */
 export interface RequestForm {
   readonly method: DescMethod
   readonly format: WireFormat
@@ -27,7 +27,7 @@ export interface RequestForm {
 
 /**
  * The message of a body. JSON is read as the gateway reads it: strictly, and without losing a digit.
- * @param onInflated - is told how many bytes were made of those that came.
+ * @param onInflated - receives the size after decompression.
  * @throws the errors of the gateway, and those of envelopes.
  */
 export const messageOf = async (

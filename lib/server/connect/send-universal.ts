@@ -53,7 +53,7 @@ export const sendTrailersOnly = (response: ServerResponse & Partial<WithStream>,
   else stream.respond({ ...response.getHeaders(), ':status': statusCode }, { endStream: true })
 }
 
-/** What a response of HTTP/2 has. */
+/** The stream of an HTTP/2 response. */
 interface WithStream {
   readonly stream: ServerHttp2Stream
 }

@@ -1,4 +1,4 @@
-/** How the messages of a call are written: in which protocol, and as JSON or binary. */
+/** The protocol of a call, and the encoding of its messages: JSON or binary. */
 export interface WireFormat {
   readonly protocol: 'connect' | 'grpc-web' | 'grpc'
   readonly isJson: boolean

@@ -45,7 +45,7 @@ const MOST_NESTED = 20
 
 const fixing = new WeakMap<DescMessage, boolean>()
 
-/** What the package fails to write as JSON. */
+/** The types that the package fails to write as JSON. */
 const FAILING: ReadonlySet<string> = new Set([AnySchema.typeName, FieldMaskSchema.typeName])
 
 /** True if a message of the type is, or can hold, what may have to be changed. */
@@ -94,8 +94,8 @@ function* messagesIn(message: ReflectMessage, field: DescField): Iterable<Reflec
 }
 
 /**
- * The package writes what `map` returns, and refuses a name that its mapping would read back as another.
- * Where it reads the mask from an Any, it finds names that it takes.
+ * The package writes the result of `map`, and rejects a name that its mapping would read back as another. If
+ * it reads the mask from an Any, it finds names that it accepts.
  */
 function repairMask(mask: FieldMask, beside: readonly DescMessage[]): void {
   const json = jsonPaths(mask.paths, beside)

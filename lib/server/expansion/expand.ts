@@ -5,7 +5,7 @@ import type { Local } from '../../resource/messages/local-field.js'
 import type { Expansion, ExpansionTree } from './expansion-tree.js'
 import type { ReadingCall, RelatedReader } from './related-reader.js'
 
-/** How much all copies of the resources that a response shows several times may be, in bytes. */
+/** The maximum size in bytes of all copies of the resources that a response shows several times. */
 export const MAX_REPEATED_BYTES = 16 * 1024 * 1024
 
 /**

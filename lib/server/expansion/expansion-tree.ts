@@ -7,7 +7,7 @@ export const MAX_EXPANSION_DEPTH = 3
 /** The number of relations a mask may name: each is a statement. */
 export const MAX_EXPANSIONS = 12
 
-/** What is read into messages of one type. */
+/** The fields that are expanded in messages of one type. */
 export type ExpansionTree = ReadonlyMap<DescField, Expansion>
 
 export interface Expansion {
@@ -33,9 +33,9 @@ export const holdsRelation = (
 }
 
 /**
- * The relations that the paths of a read mask lead into; undefined where they lead into none. The paths are
- * those of the message.
- * @throws InvalidArgument for too many relations, and for too many behind one another.
+ * The relations that the paths of a read mask expand; undefined if there are none. The paths use the
+ * message's names.
+ * @throws InvalidArgument for too many relations, or too many levels.
  */
 export const expansionTree = (
   paths: readonly string[],

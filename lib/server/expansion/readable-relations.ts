@@ -34,7 +34,7 @@ export interface ReadableRelations {
   readonly problems: readonly Problem[]
 }
 
-/** What the messages of the registered resources show of others. */
+/** The related resources that the registered resources' messages show. */
 export function readableRelations(registry: Registry, rules: RuleSet): ReadableRelations {
   const byMessage = new Map<string, ReadableRelation[]>()
   const problems: Problem[] = []

@@ -17,8 +17,8 @@ import type { ReadingCall } from './related-reader.js'
 type FilteringCall = Pick<ReadingCall, 'principal' | 'time'>
 
 /**
- * What filters and orders may reach through relations: what the List of each resource would return, by its
- * rule and for the same caller.
+ * The rows that filters and sort orders may reach through relations: those that each resource's List would
+ * return to the same caller, by its rule.
  */
 export class RelatedLists {
   readonly #lists: ReadonlyMap<ResourceModel, DescMethod>
@@ -41,7 +41,7 @@ export class RelatedLists {
     }
   }
 
-  /** What is denied, and what nobody lists, is not among them, nor is what is behind it. */
+  /** A relation that is denied or has no List is left out, and so is everything behind it. */
   async #through(named: readonly NamedRelation[], call: FilteringCall): Promise<readonly Through[]> {
     const decided = new Map<ResourceModel, Restriction | undefined>()
     const open = new Map<string, Through>()
@@ -97,8 +97,8 @@ const listsIn = (registry: Registry, rules: RuleSet): ReadonlyMap<ResourceModel,
 }
 
 /**
- * The rule of a List, where it says who may list all of the resources: nobody sends the request that would
- * fill one.
+ * The rule of a List, if it states who may list all of the resources: there is no request that would fill a
+ * template.
  */
 const ruleOfAll = (list: DescMethod, rules: RuleSet): Rule | undefined => {
   const rule = rules.declared(pathOf(list))

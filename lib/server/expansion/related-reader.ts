@@ -88,7 +88,7 @@ export class RelatedReader {
       this.#bytes.set(call, after)
       return rows
     } catch (error) {
-      // The caller has no tenant: none of its resources is one that it may get.
+      // The caller has no tenant, so it may get none of the resources.
       if (error instanceof PermissionDenied) return []
       if (error instanceof TooManyBytes) throw responseTooLarge(this.maxResponseBytes)
       if (!(error instanceof ErrNotFound)) throw error
@@ -99,7 +99,7 @@ export class RelatedReader {
     }
   }
 
-  /** What the rule of the Get decides, by key. */
+  /** The decisions of the Get's rule, by key. */
   async #decide(
     { get }: ReadableRelation,
     keys: readonly string[],
@@ -143,7 +143,7 @@ export class RelatedReader {
   }
 }
 
-/** Which rows of the keys: by one condition where there is one, else each key by its own. */
+/** The rows of the keys: by one condition if there is one, or else each key by its own. */
 const whereOf = (
   groups: ReadonlyMap<Filter | undefined, readonly string[]>,
   keys: readonly string[],

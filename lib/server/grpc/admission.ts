@@ -8,7 +8,7 @@ import { Arrival } from './arrival.js'
 import { checkHeaders } from './check-headers.js'
 import { statusOf } from './unary.js'
 
-/** Other formats, such as those of grpc-web and of JSON, begin alike, and their messages would be misread. */
+/** Other formats, such as grpc-web and JSON, begin alike, and their messages would be misread. */
 const CONTENT_TYPE = /^application\/grpc(?:\+proto)?[\t ]*(?:;.*)?$/
 
 /**

@@ -19,13 +19,13 @@ import { endUnread } from '../../bounds/end-unread.js'
 import { type Enveloped, Envelopes, PREFIX_BYTES } from './envelope.js'
 import { MAX_TIMER_MS } from '../../bounds/timer-limit.js'
 
-/** What the headers of a call say of its request. */
+/** The request's properties in the headers of a call. */
 export interface AskedArrival {
   /** Bytes of the headers, which are kept as long as the call. */
   readonly headerBytes: number
   /** The caller's deadline, in milliseconds since the epoch. */
   readonly deadline: number | undefined
-  /** How compressed messages are compressed. */
+  /** The compression of compressed messages. */
   readonly coding: string | undefined
 }
 
@@ -37,11 +37,11 @@ const NOTHING_YET: ArrivalLimits = { timeoutMs: 0, unreadMs: 0, maxMessageBytes:
 
 /**
  * A client on Node half-closes a stream that it cancels, and resets it in a separate packet right after. An
- * end counts when no reset follows: nothing in the half-close tells the two apart.
+ * end counts when no reset follows, because a half-close does not distinguish the two.
  */
 const RESET_FOLLOWS_MS = 2
 
-/** What a method lets its callers do. */
+/** The limits of a method's requests. */
 export interface ArrivalLimits {
   /** The time a request may take to come. */
   readonly timeoutMs: number
@@ -54,8 +54,8 @@ export interface ArrivalLimits {
 /** A call that takes one request. */
 export interface OneRequestCall {
   /**
-   * Called once, when the call should begin: its request is whole, is too large to be read before the call is
-   * let in, or cannot be read.
+   * Called once, when the call should begin: its request is complete, is too large to be read before
+   * authentication, or cannot be read.
    */
   onReadable(): void
 }
@@ -182,7 +182,7 @@ export class Arrival extends HeldRequest {
     if (this.#reader !== undefined) this.#wake()
   }
 
-  /** The call ended without the chain: by a status of grpc-js, else because the client disconnected. */
+  /** The call ended without the chain: by a status of grpc-js, or because the client disconnected. */
   leave(): void {
     const status = Number(statusIn(this.stream) ?? CODES.OK)
     const code = (Object.keys(CODES) as Code[]).find((name) => CODES[name] === status)
@@ -234,13 +234,13 @@ export class Arrival extends HeldRequest {
     if (claimed > maxMessageBytes) return this.#fail(tooLarge(maxMessageBytes))
     // Before anybody decides about the call: from then on it asks for no more.
     this.#count(length > EARLY_BYTES ? WINDOW_BYTES : 0)
-    // It is more than what is read before the call is let in.
+    // The request is larger than what is read before authentication.
     if (Math.max(claimed, length) > EARLY_BYTES) this.#begin()
     if (this.#reader?.isReady() === true) this.#wake()
     if (this.#reader === undefined && envelopes.length > EARLY_BYTES) this.stream.pause()
   }
 
-  /** Counts what is in memory. @param more - what comes although nobody reads it. */
+  /** Counts the bytes in memory. @param more - bytes that arrive although they are not read. */
   #count(more = 0): void {
     const came = this.#envelopes?.capacity ?? this.#first?.length ?? 0
     this.unauthenticated.hold(this, STREAM_BYTES + this.asked.headerBytes + came + this.#kept + more)
@@ -315,7 +315,7 @@ const addressOf = ({ session }: ServerHttp2Stream): string => {
   return address
 }
 
-/** Who waits for more of the request. */
+/** A reader that waits for more of the request. */
 interface Reader {
   readonly isReady: () => boolean
   readonly resolve: () => void

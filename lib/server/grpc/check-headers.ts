@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http2'
 import { InvalidArgument, ResourceExhausted } from '../../errors.js'
 import { SINGLE_HEADERS } from '../../gateway/http/metadata-of.js'
 
-/** What RFC 9113 section 6.5.2 adds to the bytes of each header. */
+/** The overhead that RFC 9113 section 6.5.2 adds to each header, in bytes. */
 const OVERHEAD = 32
 /** As many headers as node:http2 takes. grpc-js makes a buffer of each value of a header in binary. */
 const MOST_BINARY_VALUES = 128

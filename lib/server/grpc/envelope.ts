@@ -8,7 +8,7 @@ export const COMPRESSED = 0b0000_0001
 /** The last envelope, which holds no message: of Connect, and of gRPC-Web. */
 const ENDS = 0b1000_0010
 
-/** What is inside of an envelope. */
+/** The content of an envelope. */
 export interface Enveloped {
   readonly flags: number
   readonly bytes: Uint8Array

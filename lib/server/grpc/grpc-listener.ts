@@ -13,7 +13,7 @@ import { UnaryCall } from './unary.js'
 import type { ResolvedLimits } from '../config/limits.js'
 import { pathOf, requestBytes } from '../chain/method.js'
 
-/** What the gRPC listener has of its server. */
+/** The parts of its server that the gRPC listener uses. */
 export interface GrpcParts {
   readonly dispatcher: Dispatcher
   readonly limits: ResolvedLimits
@@ -107,7 +107,7 @@ export class GrpcListener {
       implementation[method.localName] =
         method.methodKind === 'unary' ? respondedBefore : streamHandler(method, dispatcher)
     }
-    // The types are those of a definition that is known when it is compiled.
+    // The types belong to a definition that is known only at run time.
     this.#server.add(definition, implementation as never)
   }
 }

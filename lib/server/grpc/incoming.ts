@@ -57,7 +57,7 @@ export class GrpcIncoming implements Incoming, RestOfRequest {
     return whole === undefined ? this.#readLater() : wholeRequest(this.method, whole, this.limits)
   }
 
-  /** The messages of a client's stream, each read when it is asked for. */
+  /** The messages of a client's stream, each read when it is requested. */
   async *requests(): AsyncIterable<Message> {
     for (;;) {
       const next = this.held.taken() ?? (await this.held.later())

@@ -81,7 +81,7 @@ const asServerError = (error: unknown): unknown => {
   return made
 }
 
-/** What middlewares have added to each call. */
+/** The properties that middlewares have added to each call. */
 const extensions = new WeakMap<InterceptedCall, Set<string>>()
 
 const contextOf = (call: InterceptedCall): CallContext => {

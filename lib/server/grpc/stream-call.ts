@@ -69,7 +69,7 @@ export class StreamCall extends ServerInterceptingCall implements Listener, OneR
     else this.arrival.startStream(this.#method)
   }
 
-  /** Calls the handler of nice-grpc, which has to be told of a request. */
+  /** Calls nice-grpc's handler, which must be notified of a request. */
   onReadable(): void {
     this.#listener?.onReceiveMessage(NOTHING)
     this.#listener?.onReceiveHalfClose()

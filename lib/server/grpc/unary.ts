@@ -10,7 +10,7 @@ import { fromGrpc, toGrpc } from './metadata.js'
 export type NextCall = ConstructorParameters<typeof ServerInterceptingCall>[0]
 export type Listener = Parameters<NextCall['start']>[0]
 
-/** What a client receives of an error: code, generic text, details. */
+/** The part of an error that a client receives: code, generic message, details. */
 export const statusOf = (error: unknown, trailers: GrpcMetadata) => {
   const known = error instanceof AshlarError ? error : new Internal(error)
   if (known.details.length > 0) trailers.set('grpc-status-details-bin', Buffer.from(toStatusBytes(known)))
@@ -108,5 +108,5 @@ export class UnaryCall extends ServerInterceptingCall implements Listener, OneRe
   }
 }
 
-/** grpc-js tells here that it has handed the message over; there is nothing left to do. */
+/** grpc-js calls this when it has handed the message over; nothing is left to do. */
 const sent = (): void => {}

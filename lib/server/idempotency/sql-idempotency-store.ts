@@ -93,7 +93,7 @@ export class SqlIdempotencyStore implements IdempotencyStore {
 
   /** SQLite has no migrations, so its table is created here. */
   async #prepared(): Promise<void> {
-    if (this.#database.dialect.migration !== undefined) return
+    if (this.#database.dialect.ddl.migration !== undefined) return
     this.#table ??= this.#database.run(named(SQLITE_TABLE), []).catch((error: unknown) => {
       // The next call tries again.
       this.#table = undefined

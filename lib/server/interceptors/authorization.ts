@@ -24,7 +24,7 @@ import type { Verified } from './authentication.js'
 import type { Limited } from './rate-limit.js'
 import type { RequestId } from './request-id.js'
 
-/** What a principal can be derived from. */
+/** The inputs from which a principal is derived. */
 export interface PrincipalSource {
   readonly metadata: Metadata
   readonly peer: string
@@ -41,12 +41,12 @@ export interface Derived {
   readonly principal: Principal
 }
 
-/** Why a call was denied, where that is told. */
+/** The reason why a call was denied, if callers may learn it. */
 export interface Denied {
   readonly denial: string
 }
 
-/** What is known of a call that was let in, of which all is read. */
+/** The result of authorization for a call whose request was read completely. */
 export interface Authorized extends Derived, Restrictions {
   readonly rule: Rule
   readonly context: RequestContext
@@ -63,10 +63,10 @@ type Needs = RequestId &
   Verified &
   Passed<'authentication'>
 
-/** Who decides, and whether callers are told why they were denied. */
+/** The authorizer, and whether callers learn why they were denied. */
 export interface Deciding {
   readonly authorizer: Authorizer
-  /** Only in development: what is said there is for nobody else. */
+  /** Only in development: the explanation reveals the policy. */
   readonly explainsDenials: boolean
   /** Asked about the resources that a filter or an order reaches through relations. */
   readonly relatedLists: RelatedLists
@@ -108,7 +108,7 @@ export const authorization =
         const { held } = call.incoming
         // A step that settles after the end of the call goes no further.
         if (time.ended !== undefined) throw time.ended
-        // Nobody has vouched for the caller of a public method: its request counts as long as its call.
+        // The caller of a public method is not authenticated: its request counts as long as its call.
         if (rule.public === true) held?.unauthenticated.decided(held)
         else held?.unauthenticated.letIn(held)
         const read = rest?.read()
@@ -166,7 +166,7 @@ export const authorization =
     }
   }
 
-/** How the calls of one method are decided about. */
+/** The parts of a decision about the calls of one method. */
 interface Asking {
   readonly authorizer: Authorizer
   readonly otherReads: OtherReads
@@ -275,8 +275,8 @@ const allow = (
 }
 
 /**
- * @throws PermissionDenied for anything but a permission. @throws TypeError for a decision that nobody would
- * carry out.
+ * @throws PermissionDenied unless the call is permitted. @throws TypeError for a decision that the handler
+ * would not carry out.
  */
 const accept = (returned: Decision, question: Question, call: Call & Needs, asking: Asking): void => {
   const { authorizer, otherReads, rowAccess: use, restrictsAllowed } = asking

@@ -15,8 +15,8 @@ export const etag = (): Interceptor<Conditional, Passed<'validation'>> => (next,
   next(Object.assign(call, { ifMatch: ifMatchOf(call, registered) }))
 
 /**
- * From metadata, or from the request (its own `etag`, or that of the resource in an update). Two different
- * ones are refused.
+ * From metadata, or from the request (its own `etag`, or the etag of the resource in an update). If both are
+ * set and differ, the call is rejected.
  */
 const ifMatchOf = (call: Call, { method, handler }: Registered): IfMatch | undefined => {
   const values = call.metadata.getAll('if-match')

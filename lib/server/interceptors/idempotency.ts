@@ -32,7 +32,7 @@ export const READING: ReadonlySet<string | undefined> = new Set(['get', 'list', 
 
 type Needs = RequestId & Authorized & Conditional & ValidateOnly & Passed<'validateOnly'>
 
-/** What a call with a request id runs under; left out for any other. */
+/** The context of a call with a request id; omitted for other calls. */
 export interface Keyed {
   readonly key?: HeldKey
 }

@@ -10,14 +10,14 @@ import type { RequestId } from './request-id.js'
 import type { TenantHint } from './tenant-id.js'
 
 /**
- * How callers are identified: not at all, by the development headers, by a verified bearer token, or by your
- * own principal function.
+ * The identification of callers: none, the development headers, a verified bearer token, or the application's
+ * principal function.
  */
 export type Identity = 'nothing' | 'headers' | 'bearer' | 'function'
 
 export interface Limited {
   /**
-   * Charges the call to the principal's tenant. Undefined when the call is already charged, or there is no
+   * Charges the call to the principal's tenant. Undefined if the call is already charged, or there is no
    * limiter.
    */
   readonly charge?: ((principal: Principal) => Promise<void>) | undefined

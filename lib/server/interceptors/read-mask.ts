@@ -22,7 +22,7 @@ export type ShowReferences = (
   call: Call & RequestId,
 ) => Promise<readonly Message[]>
 
-/** What a mask shows beside the response itself, and who reads it. */
+/** The resources that a mask shows besides the response itself, and their readers. */
 export interface Related {
   readonly relations: Pick<ReadableRelations, 'byMessage'>
   readonly reader: RelatedReader

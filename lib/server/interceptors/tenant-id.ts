@@ -25,7 +25,7 @@ export const tenantId =
     return next(Object.assign(call, { tenantHint: metadata.get('account-id') ?? '' }))
   }
 
-/** What the caller is told of a header that identifies it and is there twice. */
+/** The error for an identifying header that was sent twice. */
 export const sentTwice = (name: string): Error =>
   name === 'authorization'
     ? new Unauthenticated('the authorization header is there twice: send one')

@@ -10,7 +10,7 @@ import { type ListLimits, totalProblem } from './total-size.js'
 import { wrapOf } from './wrapped.js'
 import { wrappedHandler, wrapProblem } from './wrapped-handler.js'
 
-/** What implements the methods of a service. */
+/** The implementation of a service's methods. */
 export interface ServiceParts {
   readonly repository?: Repository<object> | undefined
   readonly implementation?: object | undefined
@@ -33,7 +33,7 @@ interface Values {
   readonly method: string
   /** `getWidget`. */
   readonly fn: string
-  /** Such as why the method is no standard method, or the fields that would be lost. */
+  /** For example why the method is not a standard method, or the fields that would be lost. */
   readonly why: string
 }
 
@@ -54,7 +54,10 @@ const SENTENCES = {
   marked: ({ method, fn, why }: Values) => `${method}: ${fn} ${why}`,
 }
 
-/** What runs a method: the function of the implementation, else the repository. Or why nothing does. */
+/**
+ * The handler of a method: the implementation's function, or else the repository. If there is neither, the
+ * reason.
+ */
 export const handlerOf = (
   desc: DescMethod,
   { repository, implementation }: ServiceParts,

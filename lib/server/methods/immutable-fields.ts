@@ -2,7 +2,7 @@ import type { DescMessage } from '@bufbuild/protobuf'
 import { behaves, holdsField, isImmutable } from '../../resource/behavior/field-behavior.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 
-/** What an update writes. */
+/** The fields that an update writes. */
 interface Written {
   readonly paths: readonly string[]
   /** Writes no field, although `paths` is empty. */

@@ -83,7 +83,7 @@ const add = (path: string, root: Growing, message: DescMessage): void => {
   }
 }
 
-/** What a path can select within a field, or within a value of a map; undefined for nothing. */
+/** The paths that can be selected within a field, or within a value of a map; undefined if there are none. */
 const branchBelow = (field: DescField, isField: boolean): GrowingBranch | undefined => {
   const { message } = field
   if (isField && field.fieldKind === 'map') return { keys: new Map() }

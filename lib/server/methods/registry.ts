@@ -80,7 +80,7 @@ export class Registry implements Redaction {
     return fields
   }
 
-  /** What serves a resource by a standard method of a kind. */
+  /** The standard methods of one kind that serve a resource. */
   standardMethods<K extends StandardMethod['kind']>(
     model: ResourceModel,
     kind: K,
@@ -88,7 +88,7 @@ export class Registry implements Redaction {
     return this.allStandard(model).filter((one): one is ServedStandardMethod<K> => one.method.kind === kind)
   }
 
-  /** What serves a resource by standard methods. */
+  /** The standard methods that serve a resource. */
   allStandard(model: ResourceModel): readonly ServedStandardMethod<StandardMethod['kind']>[] {
     let all = this.#standard.get(model)
     if (all === undefined) this.#standard.set(model, (all = [...this.#standardMethodsOf(model)]))

@@ -8,7 +8,7 @@ import { pathOf } from '../chain/method.js'
 import type { Logger } from '../observability/logger.js'
 import type { Registry } from './registry.js'
 
-/** What of a configuration repositories are checked with. */
+/** The part of the configuration that repositories are checked with. */
 interface Checking {
   readonly logger: Logger
   readonly limits: { readonly maxTenantConnections: number }

@@ -124,7 +124,7 @@ export const mayRepeat = async (
   await call.rowAccess?.restrict(repository, use).mustSee(keys, { context: call.context })
 }
 
-/** How a standard method restricts its repository. */
+/** The way in which a standard method restricts its repository. */
 export const rowAccessOf = ({ kind }: StandardMethod): 'reads' | 'writes' =>
   kind === 'get' || kind === 'list' || kind === 'batchGet' ? 'reads' : 'writes'
 

@@ -24,7 +24,7 @@ export const putKey = (
   id: string,
   { name, scalar }: DescField,
 ): void => {
-  // A number without presence that nobody has set.
+  // An unset number without presence.
   if (id === '' || (id === '0' && scalar !== ScalarType.STRING)) return
   if (key.isMinted === true) throw choosesMinted(name)
   const inside = keys.textOf(entity)
@@ -75,8 +75,8 @@ export const maskToWrite = (
 }
 
 /**
- * The response of a dry run: without the tokens that were minted for it, and without the number of a new row,
- * which is rolled back.
+ * The response of a dry run: without the tokens generated for it, and without the number of a new row, which
+ * is rolled back.
  */
 export const concealed = (model: ResourceModel, message: Message, { kind }: StandardMethod): Message => {
   const { key, name, credentials } = model
@@ -88,7 +88,7 @@ export const concealed = (model: ResourceModel, message: Message, { kind }: Stan
   return message
 }
 
-/** The only response that shows a credential: that of the call which minted it. */
+/** The response of the call that minted a credential, which is the only one that shows it. */
 export const withTokens = (model: ResourceModel, entity: object): Message => {
   const message = model.toMessage(entity)
   for (const { property, proto } of model.credentials) {
@@ -102,7 +102,7 @@ const putToken = (model: ResourceModel, message: Message, proto: string, token: 
   if (field !== undefined && typeof token === 'string') Object.assign(message, { [field.localName]: token })
 }
 
-/** What a request says about resources that go with its own, and what its caller may do with them. */
+/** The request's fields about related resources, and the caller's permissions on them. */
 export const relatedIn = (
   request: Message,
   force: DescField | undefined,

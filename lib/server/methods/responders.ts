@@ -31,7 +31,7 @@ import { checkHeld, checkScope, heldIn, putScope, under } from './scope/path-sco
 import type { StandardMethod } from './standard-method.js'
 import { type ListLimits, totalSize } from './total-size.js'
 
-/** What a response depends on besides the request. */
+/** The inputs of a response besides the request. */
 export type Facts = Pick<ServerCall, 'context' | 'ifMatch' | 'ignoredMask'> &
   Pick<RelatedOptions, 'maxRows'> & {
     readonly related?: RelatedAccess | undefined
@@ -210,7 +210,7 @@ const RESPONDERS: Responders = {
           const { paths, touchOnly } = spared({ paths: mask?.(item) ?? [], touchOnly: false }, entity)
           const { key, held } = namedOf(message, `${at}.`)
           stored.push({ key, held: [...place, ...held] })
-          // The etag of an item's resource is no precondition.
+          // The etag of an item's resource is not a precondition.
           return { key, entity, fieldMask: paths, ...(touchOnly && { touchOnly }) }
         },
       )
@@ -258,7 +258,7 @@ const checkRepeated = (model: ResourceModel, entities: readonly object[], maxByt
 }
 
 /**
- * Creates an entity whose key has to look like something; one that the repository mints is known afterwards.
+ * Creates an entity whose key must have a format. A key that the repository generates is checked afterwards.
  */
 const createShaped = async (
   repository: AnyRepository,
@@ -282,7 +282,7 @@ const createShaped = async (
   )
 }
 
-/** How the entity is created, and for which call. */
+/** The parameters of a create, and its call. */
 interface Creating {
   readonly create: (context: RequestContext) => Promise<object>
   readonly context: RequestContext

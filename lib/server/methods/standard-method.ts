@@ -10,7 +10,7 @@ import { type ScopeField, scopeFields } from './scope/path-scope.js'
 /** A method that a repository implements, with the fields that it reads and the fields of its scope. */
 export type StandardMethod = StandardShape & {
   readonly scope: readonly ScopeField[]
-  /** How the request names resources; undefined where it has bare keys. */
+  /** The name pattern of the request's resources; undefined if it has bare keys. */
   readonly name: NamePattern | undefined
 }
 
@@ -21,7 +21,7 @@ type StandardShape =
       readonly kind: 'list'
       readonly items: DescField
       readonly has: ListFields
-      /** Undefined where the response has no `total_size`, and nobody counts. */
+      /** Undefined if the response has no `total_size`, so that rows are not counted. */
       readonly total: DescField | undefined
     }
   | { readonly kind: 'create'; readonly resource: DescField; readonly id: DescField | undefined }
@@ -35,7 +35,7 @@ type StandardShape =
       readonly items: DescField
     }
 
-/** What may go with a resource that is deleted or undeleted. */
+/** The related resources that may be deleted or undeleted too. */
 interface Deletion {
   /** True if what refers to the resource is deleted too (AIP-135); undefined where no request can say so. */
   readonly force: DescField | undefined
@@ -43,7 +43,7 @@ interface Deletion {
   readonly startsOperation: boolean
 }
 
-/** What a standard method does to resources beside its own. */
+/** The change that a standard method makes to other resources. */
 export const changesRelated = ({ kind }: StandardMethod): 'delete' | 'undelete' | undefined => {
   if (kind === 'undelete') return kind
   return kind === 'delete' || kind === 'batchDelete' ? 'delete' : undefined
@@ -112,7 +112,7 @@ const namesIn = (shape: StandardShape): boolean => {
   return 'key' in shape ? shape.key.name === 'name' : shape.kind === 'update' || shape.kind === 'batchUpdate'
 }
 
-/** What the name of the one resource says beside its key. A batch has names of its own. */
+/** The scope in the resource's name besides its key. A batch has names of its own. */
 const ownScope = (shape: StandardShape, name: NamePattern): readonly ScopeField[] => {
   if (name.variables.length === 1) return []
   if (shape.kind === 'get') return [nameField(shape.key, name, 'any')]
@@ -240,7 +240,7 @@ const updateResource = (
   return field
 }
 
-/** `id`, else `name` (AIP-122): a string, or the integer that the resource has there. */
+/** `id`, or `name` (AIP-122) if there is no `id`: a string, or the integer that the resource has there. */
 const keyField = (input: DescMessage, resource: DescMessage): DescField => {
   const key =
     keyNamed(input, 'id', 'scalar', resource, 'id') ?? keyNamed(input, 'name', 'scalar', resource, 'name')

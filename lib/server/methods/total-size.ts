@@ -8,7 +8,7 @@ import type {
 import { isOverridden } from '../../persistence/repository/repository-view.js'
 import type { StandardMethod } from './standard-method.js'
 
-/** What a server's limits say of lists. */
+/** The limits of a server that apply to lists. */
 export interface ListLimits {
   readonly maxTotalSize: number
   readonly maxPageBytes: number
@@ -18,8 +18,8 @@ export interface ListLimits {
 const LARGEST_INT32 = 2 ** 31 - 1
 
 /**
- * `total_size` of a List response (AIP-158): how many entities all pages have, counted up to the limit.
- * Nothing is asked for where the first page is the last one.
+ * `total_size` of a List response (AIP-158): the number of entities on all pages, counted up to the limit. If
+ * the first page is the last one, no query is needed.
  */
 export async function totalSize(
   repository: Repository<object>,
@@ -38,7 +38,7 @@ export async function totalSize(
   return repository.count(counted, { ...scope, limit })
 }
 
-/** Why there is no total, or one that would tell of entities that the list leaves out. */
+/** The reason why there is no total, or why it would reveal entities that the list leaves out. */
 export function totalProblem(method: StandardMethod, repository: Repository<object>): string | undefined {
   if (method.kind !== 'list' || method.total === undefined) return undefined
   const { name } = repository.constructor

@@ -52,14 +52,14 @@ export const wrappedHandler = (
     const within = parts.within(call)
     const given = call.request as Message
     const givenEtag = requestEtag?.(given)
-    // What the function itself throws may be about something else.
+    // An error that the function itself throws may be about another resource.
     const fail = (error: unknown, request: Message): never => {
       throw named?.(error, request) ?? error
     }
     await checkPrecondition(within, method, keyOf, given, call, isLocking).catch((error: unknown) =>
       fail(error, given),
     )
-    // What the call itself has written since no longer has the etag that the client knows.
+    // Rows that the call itself has written no longer have the etag that the client knows.
     let isCompared = isLocking
     const standard = async (value: object): Promise<Message> => {
       const request = asRequest(value, desc.input)

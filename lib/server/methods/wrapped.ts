@@ -3,7 +3,7 @@ import type { GenMessage } from '@bufbuild/protobuf/codegenv2'
 import type { ServerCall } from '../../call.js'
 import type { MaybePromise } from '../chain/handler.js'
 
-/** How a wrapped method runs. */
+/** Options of a wrapped method. */
 export interface WrapOptions {
   /**
    * Runs your function in a transaction on the repository's database, which every repository call in it
@@ -13,8 +13,8 @@ export interface WrapOptions {
 }
 
 /**
- * What the repository does for the method. Call it with the request or a changed one, several times or not at
- * all.
+ * The repository's implementation of the method. Call it with the request or a changed one, several times or
+ * not at all.
  */
 export type StandardCall<Request extends Message, Response extends Message> = (
   request: MessageInitShape<GenMessage<Request>>,
@@ -39,15 +39,15 @@ export interface Wrap {
 const wraps = new WeakMap<object, Wrap>()
 
 /**
- * Puts code around a standard method, instead of replacing it: before it, behind it, with a changed request
+ * Runs code around a standard method instead of replacing it: before it, after it, or with a changed request
  * or result. An error that you throw rolls the transaction back. `If-Match` is compared before your function
- * runs, and `validate_only` runs all of it in a transaction that is rolled back, without what was given to
- * `afterCommit`.
- * @param fn - gets the request, the call, and `standard`, which does what the repository does without the
- * wrap. `standard` runs in the current context, so `RequestContext.asSystem` and nested transactions around
- * it count.
- * @returns a member of the implementation that is registered together with the repository. A method that the
- * repository does not implement by itself stops the start.
+ * runs. `validate_only` runs all of it in a transaction that is rolled back, without the `afterCommit`
+ * callbacks.
+ * @param fn - gets the request, the call, and `standard`, which calls the repository's implementation.
+ * `standard` runs in the current context, so `RequestContext.asSystem` and nested transactions around it
+ * apply.
+ * @returns a member of the implementation that is registered together with the repository. If the repository
+ * does not implement the method by itself, the server does not start.
  * @example
  * ```ts
  * import { InvalidArgument, ServerBuilder, wrapped } from 'ashlar'
@@ -80,5 +80,5 @@ export function wrapped<Request extends Message, Response>(
   return handler
 }
 
-/** What was wrapped; undefined for a function that was not. */
+/** The parts of a wrapped function; undefined for other functions. */
 export const wrapOf = (handler: object): Wrap | undefined => wraps.get(handler)

@@ -2,7 +2,7 @@ import { type FailureReport, SYSTEM_USE, type SystemReport } from '../../context
 import { errorForLog } from '../../faults/driver-fault.js'
 import type { Logger } from './logger.js'
 
-/** Where a call's context reports things that its caller does not see. */
+/** Receives reports of a call's context that the caller does not see. */
 export interface ContextReports {
   readonly onSystem: SystemReport
   readonly onFailure: FailureReport

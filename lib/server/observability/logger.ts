@@ -2,13 +2,13 @@ import { errorForLog } from '../../faults/driver-fault.js'
 
 /** Receives the server's log records. A pino logger fits. */
 export interface Logger {
-  /** What helps to find a mistake, requests and responses among it. */
+  /** Details for debugging, including requests and responses. */
   debug(fields: object, message: string): void
-  /** What happens. */
+  /** Normal operation. */
   info(fields: object, message: string): void
   /** It works, and should be looked at. */
   warn(fields: object, message: string): void
-  /** Somebody has to look at it. */
+  /** Errors that need attention. */
   error(fields: object, message: string): void
   /** True if records of the level are written; without this method all are. */
   isLevelEnabled?(level: string): boolean

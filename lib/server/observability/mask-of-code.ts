@@ -7,7 +7,7 @@ import { getField } from '../../resource/messages/local-field.js'
 import { snakeCase } from '../../text/snake-case.js'
 import type { Call } from '../chain/call.js'
 
-/** How deep masks are searched for. */
+/** The depth to which masks are searched for. */
 const MAX_DEPTH = 10
 
 /**

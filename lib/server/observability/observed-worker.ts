@@ -1,6 +1,6 @@
-/** What works beside the calls. */
+/** A worker that runs beside the calls. */
 export interface ObservedWorker {
-  /** How far it is, for metrics. */
+  /** Its progress, for metrics. */
   status?(): Promise<{
     readonly name: string
     /** True if this process does the work. */

@@ -6,7 +6,7 @@ import { causeOf } from './to-ashlar-error.js'
 export class Outages {
   readonly #limit = new ReportLimit()
 
-  /** An error without a cause that tells its caller everything is somebody's own reply, and no outage. */
+  /** An error without a cause whose message is complete for the caller is a reply, not an outage. */
   tell(error: AshlarError, log: (err: object, message: string) => void): void {
     const { code, cause, message, wireMessage } = error
     if (code !== 'UNAVAILABLE' || (cause === undefined && message === wireMessage)) return

@@ -8,15 +8,15 @@ export interface Refusal {
   /** `ETAG`, `UNIQUE` and the like. */
   readonly precondition?: string
   readonly violations?: readonly { readonly field?: string; readonly reason?: string }[]
-  /** What the database says of a write that it refused: names of tables, columns and constraints. */
+  /** The database's message about a rejected write: names of tables, columns and constraints. */
   readonly database?: string
 }
 
 const MOST_VIOLATIONS = 10
 
 /**
- * What a log may have of an error: reasons, and names of fields. Nothing in it is a value: of a path only the
- * part that is declared is taken, without keys of maps, because callers choose the rest.
+ * The parts of an error that a log may contain: reasons, and names of fields. It contains no values: of a
+ * path only the declared part is included, without map keys, because callers choose the rest.
  * @param input - of the method.
  */
 export function refusalOf(error: unknown, input: DescMessage): Refusal {

@@ -11,17 +11,17 @@ export interface Measured {
   readonly name: string
   /** Known from the start. */
   readonly attributes: Attributes
-  /** Where the caller's own span is found. */
+  /** The metadata that holds the caller's own span. */
   readonly carrier: Metadata
 }
 
-/** How measured work ended. */
+/** The result of measured work. */
 export interface Ending {
-  /** Where it is known only now. */
+  /** The name, if it is known only at the end. */
   readonly name?: string
   readonly attributes: Attributes
   readonly isFault: boolean
-  /** What broke on our side; its message goes nowhere, its name into the span. */
+  /** The error of the server; its name is recorded in the span, its message nowhere. */
   readonly error?: unknown
 }
 
@@ -45,9 +45,7 @@ export class Telemetry {
       .map((meter) => instrumentsOf(meter as Meter))
   }
 
-  /**
-   * True if anybody registered to hear of spans or metrics; asked each time, for a provider may come late.
-   */
+  /** True if spans or metrics are recorded. Read each time, because a provider may be registered late. */
   get isHeard(): boolean {
     const { trace, propagation, ProxyTracerProvider } = this.#api
     if (this.#instruments.length > 0 || propagation.fields().length > 0) return true

@@ -8,11 +8,11 @@ import {
 import { errorForLog, withoutValues } from '../../faults/driver-fault.js'
 import { isInstance, propertyOf } from '../../faults/readable.js'
 
-/** How the time of the work that failed has ended, if it has. */
+/** The end of the failed work's time, if it has ended. */
 export interface CallOutcome {
   readonly expired: boolean
   readonly cancelled: boolean
-  /** What its caller was told, where the work was ended from outside. */
+  /** The error that its caller received, if the work was ended from outside. */
   readonly ended?: AshlarError | undefined
 }
 
@@ -36,9 +36,7 @@ export const toAshlarError = (error: unknown, outcome: CallOutcome): AshlarError
   )
 }
 
-/**
- * What there is to know for the log: name, message and stack, never the row or statement a driver attached.
- */
+/** The details for the log: name, message and stack, never the row or statement that a driver attached. */
 export const causeOf = (error: AshlarError): object =>
   errorForLog(isInstance(error.cause, Error) ? error.cause : error)
 

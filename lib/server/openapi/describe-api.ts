@@ -10,8 +10,8 @@ import { swaggerUi } from './swagger-ui.js'
 const OPENAPI_PATH = '/openapi.json'
 
 /**
- * Mounts `/openapi.json` and `/docs` beside the services, where they are wanted.
- * @throws DeclarationError where they are asked for, and cannot be served.
+ * Mounts `/openapi.json` and `/docs` beside the services, if they are requested.
+ * @throws DeclarationError if they are requested and cannot be served.
  */
 export const describeApi = async (
   mux: GatewayMux,
@@ -43,8 +43,8 @@ export const describeApi = async (
       problem('gateway', 'gateway: docs needs the package swagger-ui-dist', 'npm install swagger-ui-dist'),
     )
   if (problems.length > 0) throw new DeclarationError('server', problems)
-  // Services do not change while the server runs. What is asked for is made at the start, which stops where
-  // it cannot be.
+  // Services do not change while the server runs. Requested documents are built at startup, which fails if
+  // they cannot be built.
   let made = isAsked ? await documentOf(config, registered) : undefined
   mux.handle(OPENAPI_PATH, async ({ method }) => {
     checkIsRead(method)

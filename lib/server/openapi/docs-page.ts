@@ -3,8 +3,8 @@ import type { FetchHandler } from '../../gateway/routing/mux.js'
 import type { SwaggerUi } from './swagger-ui.js'
 
 /**
- * Where the page is. Everything that it loads is below it, by relative addresses, so that a proxy may add a
- * prefix.
+ * The path of the page. Everything that it loads is below it, by relative addresses, so that a proxy may add
+ * a prefix.
  */
 export const DOCS_PATH = '/docs'
 
@@ -79,7 +79,7 @@ export const checkIsRead = (method: string): void => {
     })
 }
 
-/** What the page may load and call: its own origin, and for calls the servers of the document. */
+/** The origins that the page may load from and call: its own, and the servers of the document. */
 const policyFor = (servers: readonly { readonly url: string }[]): string => {
   const origins = servers.flatMap(({ url }) => (URL.canParse(url) ? [new URL(url).origin] : []))
   return [

@@ -7,8 +7,8 @@ import { READING } from '../interceptors/idempotency.js'
 import type { MethodShape } from './method-shape.js'
 
 /**
- * What a document says of a method. @param handler - undefined where a service is described without its
- * implementation.
+ * The facts that a document contains about a method. @param handler - undefined if a service is described
+ * without its implementation.
  */
 export const methodFacts = (
   desc: DescMethod,

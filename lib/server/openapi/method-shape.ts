@@ -3,7 +3,7 @@ import type { Repository } from '../../persistence/contract/repository.js'
 import { fieldNamed } from '../../resource/messages/field-readers.js'
 import { type StandardMethod, standardMethod } from '../methods/standard-method.js'
 
-/** What a method is, by its name and shape in its service. */
+/** The kind of a method, by its name and shape in its service. */
 export interface MethodShape {
   /** The resource of the method, as far as its service shows it. */
   readonly resource: DescMessage | undefined
@@ -17,7 +17,7 @@ export interface MethodShape {
   readonly differs: string
 }
 
-/** What the methods of a service are, by their names and shapes. */
+/** The kinds of a service's methods, by their names and shapes. */
 export const shapesIn = (
   service: DescService,
   repository: Repository<object> | undefined,

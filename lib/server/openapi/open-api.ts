@@ -41,7 +41,7 @@ export const openApi = (
   return documentOf(SERVICES_ONLY, { registry, rules: new RuleSet(source.flatMap(rulesOf)) }, info)
 }
 
-/** What a server has registered so far. */
+/** The services that a server has registered so far. */
 export interface Registered {
   readonly registry: Registry
   readonly rules: RuleSet

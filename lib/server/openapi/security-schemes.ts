@@ -1,15 +1,15 @@
 import type { JsonObject } from '../../openapi/source/source.js'
 import { identityOf, type ResolvedConfig } from '../config/config.js'
 
-/** How callers say who they are: the schemes of OpenAPI, and which of them a call needs together. */
+/** OpenAPI's security schemes, and which of them a call needs together. */
 export interface Security {
   readonly schemes: Readonly<Record<string, JsonObject>>
   readonly requirements: readonly (readonly string[])[]
 }
 
 /**
- * What the authenticator and the principal function of a server stand for; nothing can be told of a function
- * of your own.
+ * The schemes of a server's authenticator and principal function. A function of the application cannot be
+ * described.
  */
 export const securityOf = (config: ResolvedConfig): Security => {
   const { openapi } = config.gateway

@@ -14,11 +14,11 @@ export const toOperation = ({ name, status, metadata, response, failure }: Opera
     ...(failure && { result: { case: 'error', value: failureStatus(failure) } }),
   })
 
-/** How an operation has failed, as its caller sees it. */
+/** The failure of an operation, as its caller sees it. */
 export const failureStatus = ({ code, message, details = [] }: OperationFailure): Status =>
   create(StatusSchema, { code, message, details: details.map(toAny) })
 
-/** What is stored of a status. */
+/** The stored part of a status. */
 export const storedFailure = ({ code, message, details }: Status): OperationFailure => ({
   code,
   message,

@@ -7,13 +7,13 @@ const OWNED = 'operations/p'
 /** A new operation of a whole tenant; the names sort by time. */
 export const newOperationName = (): string => `operations/${newId()}`
 
-/** A new operation of one principal; those of a principal sort by time, behind those of the tenant. */
+/** A new operation of one principal. A principal's operations sort by time, after the tenant's. */
 export const newOwnedName = (owner: Principal): string => ownedPrefix(owner) + newId()
 
 /** True if the operation belongs to one principal. */
 export const isOwned = (name: string): boolean => name.startsWith(OWNED)
 
-/** What the names of a principal's own operations begin with, and those of nobody else, in any tenant. */
+/** The prefix of the names of a principal's own operations, which no other principal of any tenant has. */
 export const ownedPrefix = ({ tenant, subject }: Principal): string =>
   OWNED +
   createHash('sha256')

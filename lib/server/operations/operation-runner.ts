@@ -152,8 +152,8 @@ export class OperationRunner {
   }
 
   /**
-   * What callers are told. They can read details of types that the service's file imports, and of those that
-   * every error has.
+   * The failure that callers receive. They can decode details of types that the service's file imports, and
+   * of those that every error has.
    */
   #toldFailure(operation: string, method: Method, error: AshlarError): OperationFailure {
     const { details = [], ...failure } = storedFailure(toStatus(error))

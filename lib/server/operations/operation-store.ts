@@ -5,12 +5,12 @@ export interface Packed {
   readonly value: Uint8Array
 }
 
-/** How an operation has failed. */
+/** The failure of an operation. */
 export interface OperationFailure {
   /** google.rpc.Code. */
   readonly code: number
   readonly message: string
-  /** What google.rpc.Status tells besides. */
+  /** The details of google.rpc.Status. */
   readonly details?: readonly Packed[]
 }
 
@@ -20,8 +20,8 @@ export type OperationStatus = 'pending' | 'succeeded' | 'failed' | 'cancelled'
 /** A stored long-running operation (AIP-151). */
 export interface OperationRecord {
   /**
-   * `operations/<id>`; ids sort by creation time. That of an operation that belongs to one principal tells
-   * which, and sorts behind those of the tenant.
+   * `operations/<id>`; ids sort by creation time. The name of an operation that belongs to one principal
+   * includes that principal, and sorts after the tenant's.
    */
   readonly name: string
   readonly tenant: string
@@ -33,13 +33,13 @@ export interface OperationRecord {
   readonly failure: OperationFailure | undefined
 }
 
-/** What the worker of an operation writes: progress, the end, or a sign of life. */
+/** The change that an operation's worker writes: progress, the end, or a heartbeat. */
 export interface OperationChange {
   readonly metadata?: Packed | undefined
   readonly end?: Pick<OperationRecord, 'status' | 'response' | 'failure'> | undefined
 }
 
-/** What a worker learns when it writes. */
+/** The state that a worker reads when it writes. */
 export interface WorkerView {
   /** The operation is pending and still belongs to this worker. */
   readonly isHeld: boolean

@@ -101,7 +101,7 @@ export class SqlOperationStore implements OperationStore {
   }
 
   async #run(statement: keyof Statements, values: readonly unknown[]) {
-    if (this.#database.dialect.migration === undefined) {
+    if (this.#database.dialect.ddl.migration === undefined) {
       this.#table ??= this.#prepare()
       await this.#table
     }

@@ -10,7 +10,7 @@ import { fieldNamed, maskReader } from '../../resource/messages/field-readers.js
 import { resourceAnnotation } from '../../resource/names/resource-annotation.js'
 import { keyNamed } from '../methods/scope/wire-keys.js'
 
-/** How resources of a type are read in batches (AIP-231). */
+/** The batch method of a type (AIP-231). */
 export interface BatchGet {
   readonly method: DescMethod
   /** `ids` or `names` of the request. */
@@ -21,7 +21,7 @@ export interface BatchGet {
   readonly items: DescField
   /** Takes a read mask; undefined where the request has none. */
   readonly mask: DescField | undefined
-  /** What the request's `parent` has to be for resources of any parent; undefined where it has none. */
+  /** The request's `parent` for resources of any parent; undefined if the request has none. */
   readonly parent: { readonly field: DescField; readonly value: string } | undefined
 }
 

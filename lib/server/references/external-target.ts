@@ -5,15 +5,15 @@ import { createChannel } from 'nice-grpc'
 /** PEM text. */
 type Pem = string | Buffer
 
-/** How another process is reached that serves a type of resource. */
+/** The address and credentials of another process that serves a resource type. */
 export interface ExternalTargetOptions {
   /**
    * The service that has the BatchGet of the type. Default: the one in the .proto of the resource.
    */
   readonly service?: DescService
   /**
-   * How the connection is encrypted: `true` trusts the authorities of the system; `false` sends credentials
-   * unencrypted. Default: `true`, except for a loopback address.
+   * The encryption of the connection: `true` trusts the system's certificate authorities; `false` sends
+   * credentials unencrypted. Default: `true`, except for a loopback address.
    */
   readonly tls?: boolean | ExternalTls
   /** Names of metadata that are sent along besides `authorization`, such as `x-api-key`. */
@@ -28,9 +28,9 @@ export interface ExternalTargetOptions {
   readonly proxy?: readonly DescService[]
 }
 
-/** How another process is reached over TLS. */
+/** TLS options for another process. */
 export interface ExternalTls {
-  /** The authorities that are trusted instead of those of the system. */
+  /** The certificate authorities that are trusted instead of the system's. */
   readonly ca?: Pem
   /** The certificate of this server, with its intermediate ones, where the target asks for one. */
   readonly certificateChain?: Pem

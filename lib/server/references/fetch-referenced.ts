@@ -13,8 +13,8 @@ import type { ExternalTarget } from './external-target.js'
 import { metadataFor, unaryOf } from './target-calls.js'
 
 /**
- * How many calls a page makes of one type at most. A target refuses a batch as a whole, so that a key it does
- * not have is found by halves: 128 keys need no more, whatever they are.
+ * The maximum number of calls per page and type. A target rejects a batch as a whole, so a missing key is
+ * found by halving: 128 keys need no more calls.
  */
 const MAX_CALLS = 256
 
@@ -22,14 +22,14 @@ const MAX_CALLS = 256
 const IS_OF_A_KEY: ReadonlySet<Status> = new Set([Status.NOT_FOUND, Status.INVALID_ARGUMENT])
 const IS_DENIED: ReadonlySet<Status> = new Set([Status.PERMISSION_DENIED, Status.UNAUTHENTICATED])
 
-/** Where resources of a type are read. */
+/** The method that reads resources of a type. */
 export interface Source {
   readonly target: ExternalTarget
   readonly batchGet: BatchGet
   readonly message: DescMessage
 }
 
-/** What the read mask of a page asks for. */
+/** The fields that the read mask of a page requests. */
 export interface Wanted {
   readonly keys: ReadonlySet<string>
   /** Fields of the resource; undefined for all. */

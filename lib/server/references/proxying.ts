@@ -12,7 +12,7 @@ import { metadataFor, streamOf, type TargetCall, unaryOf } from './target-calls.
 import { targetError } from './target-error.js'
 import { MAX_TIMER_MS } from '../../bounds/timer-limit.js'
 
-/** What handing calls on needs of the server. */
+/** The parts of the server that forwarding calls needs. */
 export interface ProxyParts {
   /** The headers that say who calls, where no authenticator does. */
   readonly identity: readonly string[]
@@ -20,7 +20,7 @@ export interface ProxyParts {
   readonly logger: Logger
 }
 
-/** What the target is told beside the metadata that its options name. */
+/** The metadata that the target receives besides the metadata named in its options. */
 const HANDED_ON = ['if-match', 'idempotency-key'] as const
 const IDENTITY: ReadonlySet<string> = new Set(IDENTITY_HEADERS)
 const DETAILS = 'grpc-status-details-bin'
@@ -139,7 +139,7 @@ class Forwarding {
     }
   }
 
-  /** What the caller is told. */
+  /** The error that the caller receives. */
   fail(thrown: unknown): AshlarError {
     return (this.#error = this.#told(thrown))
   }

@@ -14,7 +14,7 @@ import { batchGetOf } from './batch-get.js'
 import type { ExternalTarget } from './external-target.js'
 import { fetchReferenced, type Source } from './fetch-referenced.js'
 
-/** What showing references needs of the server. */
+/** The parts of the server that expanding references needs. */
 export interface ReferenceParts {
   readonly external: ReadonlyMap<string, ExternalTarget>
   readonly redaction: Redaction
@@ -124,7 +124,7 @@ function keyIn(message: Message, { field, reference }: ShownReference): readonly
   return key === '' ? [] : [key]
 }
 
-/** What all fields of one type ask for; undefined for everything. */
+/** The paths that all fields of one type request; undefined for all fields. */
 function pathsOf(shown: readonly Shown[], tree: ReadTree): readonly string[] | undefined {
   const paths = new Set<string>()
   for (const { field } of shown) {
@@ -159,7 +159,7 @@ function checkDepth(tree: ReadTree, field: DescField, depth = 1): void {
   }
 }
 
-/** What another server sent, as this one may send it on. */
+/** The message of another server, as this server may return it. */
 function readable(message: Message, { message: desc }: Source, redaction: Redaction): Message {
   const cleared = withoutSecrets(redaction, desc, message).message
   return withholding(desc)?.(cleared) ?? cleared

@@ -5,7 +5,7 @@ import { timeoutText } from '../../gateway/http/grpc-timeout.js'
 import { methodDefinition } from '../grpc/definition.js'
 import type { ExternalTarget } from './external-target.js'
 
-/** What a call of another server is made with. */
+/** The inputs of a call to another server. */
 export interface TargetCall {
   readonly metadata: NiceMetadata
   readonly signal: AbortSignal

@@ -22,7 +22,7 @@ const OF_THE_CALL: ReadonlySet<Code> = new Set<Code>([
 ])
 
 /**
- * What a caller is told of a call of another server that failed.
+ * The error that the caller receives if a call to another server failed.
  * @param details - `grpc-status-details-bin` of the response.
  */
 export function targetError(type: string, error: unknown, details: Uint8Array | undefined): AshlarError {

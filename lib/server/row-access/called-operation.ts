@@ -27,12 +27,12 @@ const KINDS: Readonly<Record<DecidedOperation['kind'], OperationKind>> = {
   undelete: 'undelete',
 }
 
-/** How an operation is carried out of which the caller of a call may reach a part. */
+/** Carries out an operation of which the caller may reach only some rows. */
 export interface Limits {
   /** Left out where all rows of the tenant may be reached. */
   readonly restricted?:
     ((operation: DecidedOperation, unrestricted: Unrestricted) => Promise<unknown>) | undefined
-  /** What the caller may refer to; left out where that is everything. */
+  /** The rows that the caller may refer to; omitted for all. */
   readonly references?: ReferenceAccess | undefined
 }
 
@@ -73,7 +73,7 @@ export class CalledOperation implements OperationDecision {
     )
   }
 
-  /** What goes on afterwards, such as a timer, is no longer part of the call. */
+  /** Code that continues afterwards, such as a timer, is no longer part of the call. */
   end(): void {
     this.#isOver = true
   }

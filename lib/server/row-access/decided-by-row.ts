@@ -7,19 +7,22 @@ import type { Decided } from './decided.js'
 import type { OtherRead } from './other-reads.js'
 import { RestrictedRepository } from './restricted-repository.js'
 
-/** A decision by row, and who is asked when another is needed. */
+/** A row-level decision, and how to get another one. */
 export interface DecidedByRow {
   readonly decision: Decision
   readonly request: AuthorizationRequest
   readonly message: () => Message
   /** Decides about `get` of what the rule is about. */
   readonly decideGet: () => Decision | Promise<Decision>
-  /** Who may read the rows of a repository, where that `get` does not say it. */
+  /** The read permission of a repository's rows, if the decision about `get` does not state it. */
   readonly otherRead: (repository: Repository<object>) => OtherRead | undefined
   readonly explain: (why: string) => void
 }
 
-/** Carries a decision by row out. `get` is asked about once per call and resource, when it matters. */
+/**
+ * Carries out a row-level decision. The authorizer is asked about `get` once per call and resource, if
+ * needed.
+ */
 export const rowAccess = (decided: DecidedByRow): RowAccess => {
   const { decision, request, message, explain } = decided
   const entityRequest = (asked: AuthorizationRequest, verb: string) => (): EntityRequest => {
@@ -58,5 +61,5 @@ export const rowAccess = (decided: DecidedByRow): RowAccess => {
   }
 }
 
-/** What is decided about a resource by what reads it. */
+/** The decision of the method that reads a resource. */
 interface Other extends Pick<Decided, 'readable'>, Pick<OtherRead, 'isRuleOfAnother'> {}

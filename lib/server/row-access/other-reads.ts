@@ -8,7 +8,7 @@ import type { Deadline } from '../chain/deadline.js'
 import { pathOf } from '../chain/method.js'
 import type { Registry } from '../methods/registry.js'
 
-/** Who may read a resource, where the decision about the call does not say it. */
+/** The read permission of a resource, if the decision about the call does not state it. */
 export interface OtherRead {
   readonly question: AuthorizationRequest
   readonly decide: () => Decision | Promise<Decision>
@@ -19,7 +19,7 @@ export interface OtherRead {
   readonly isRuleOfAnother: boolean
 }
 
-/** What the authorizer is asked about a resource by the method that reads it. */
+/** The authorizer's question about a resource, taken from the method that reads it. */
 interface Asked {
   readonly verb: string
   readonly resource: string
@@ -28,13 +28,13 @@ interface Asked {
   readonly types: ReadonlySet<string>
 }
 
-/** What returns rows of a resource as they are. The first one that it has says who may read it. */
+/** The methods that return rows unchanged. The first one that a resource has decides who may read it. */
 const READING = ['get', 'batchGet', 'list'] as const
 
 /**
- * What a call may read through a repository: what a Get would return to the caller, or a BatchGet or a List
- * of a resource that has no Get. Where nothing returns its rows, the authorizer is asked about `get` of its
- * type.
+ * The rows that a call may read through a repository: those that a Get would return to the caller, or a
+ * BatchGet or List if the resource has no Get. If no method returns its rows, the authorizer is asked about
+ * `get` of its type.
  */
 export class OtherReads {
   #served: ReadonlyMap<string, Asked> | undefined
@@ -93,7 +93,7 @@ export class OtherReads {
 
 type Question = Pick<Asked, 'verb' | 'resource' | 'isPublic'>
 
-/** No request fills a template here, so that it is asked about by its type. */
+/** No request fills a template here, so the authorizer is asked about the type. */
 const asRuled = (
   { verb: ruled = '', resource = '', public: isPublic = false }: Rule,
   verb: string,

@@ -25,7 +25,7 @@ export interface ReferringCall {
   readonly time: Deadline
   /** Its request. */
   readonly message: () => Message
-  /** Says why a reference is refused, where that is told. */
+  /** Reports why a reference is denied, if callers may learn that. */
   readonly explain: (why: () => string) => void
 }
 
@@ -41,7 +41,7 @@ interface Ruled {
   readonly rule: Rule
 }
 
-/** What a caller needs for a reference, before the row is known. */
+/** The permission that a caller needs for a reference, before the row is known. */
 export interface NeededPermission {
   readonly verb: string
   /** The resource of a rule, or the type. */
@@ -49,8 +49,8 @@ export interface NeededPermission {
 }
 
 /**
- * What the callers of a server may refer to: what a Get of the other resource would return to them. Where the
- * field names a verb, the caller needs that for it instead.
+ * The rows that a server's callers may refer to: those that a Get of the other resource would return to them.
+ * If the field names a verb, the caller needs that permission instead.
  */
 export class ReferenceDecisions {
   readonly #gets = new Map<ResourceModel, readonly Get[]>()
@@ -77,7 +77,7 @@ export class ReferenceDecisions {
     }
   }
 
-  /** What the authorizer is asked about references of the resources that are served. */
+  /** The permissions that references of served resources require. */
   permissions(): readonly NeededPermission[] {
     return this.registry.repositories().flatMap(({ model }) =>
       model.relations.filter(isChecked).flatMap(({ target, reference }): NeededPermission[] => {
@@ -111,7 +111,7 @@ export class ReferenceDecisions {
     }
   }
 
-  /** Undefined where everybody may refer to the row. */
+  /** Undefined if every caller may refer to the row. */
   #question(
     model: ResourceModel,
     row: ReferredRow,

@@ -6,8 +6,8 @@ import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Registry } from '../methods/registry.js'
 
 /**
- * What `(ashlar.api.v1.field).reference_verb` says of the references of a resource, by the reference. One
- * that only the name holds has no field: the field of the name says it.
+ * The `(ashlar.api.v1.field).reference_verb` of a resource's references, by reference. A reference that only
+ * the name holds has no field, so the name's field states it.
  */
 export function referenceVerbs({ message, name, relations }: ResourceModel): ReadonlyMap<string, string> {
   const verbs = new Map<string, string>()
@@ -22,7 +22,7 @@ export function referenceVerbs({ message, name, relations }: ResourceModel): Rea
 const isInName = (name: ResourceModel['name'], proto: string): boolean =>
   name?.variables.some(({ field }) => field.proto === proto) === true
 
-/** Fields that name a verb for what is no reference, each with what to do. */
+/** Fields that name a verb but are not a reference, each with a remedy. */
 export function strayReferenceVerbs(registry: Registry): Problem[] {
   const models = registry.repositories().map(({ model }) => model)
   const inputs = registry.services().flatMap(({ methods }) => methods.map(({ input }) => input))

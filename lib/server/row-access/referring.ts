@@ -6,7 +6,7 @@ import { type ResourceModel, resourceModel } from '../../resource/resource-model
 
 type Values = Readonly<Record<string, unknown>>
 
-/** What every caller may refer to. */
+/** The rows that every caller may refer to. */
 const FREE = { isNone: false }
 
 /** Two rows have the same if one reference of a resource has one key. */

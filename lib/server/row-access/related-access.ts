@@ -10,8 +10,8 @@ export interface RelatedQuestion extends Pick<AuthorizationRequest, 'principal' 
 }
 
 /**
- * What a caller may do with the resources that go with the one of the call: the authorizer is asked about
- * each type, with the type as the resource.
+ * A caller's permissions on the resources related to the call's resource. The authorizer is asked about each
+ * type, with the type as the resource.
  */
 export class AuthorizedRelated implements RelatedDecisions {
   /** @param verb - what the call does. */

@@ -7,8 +7,8 @@ type Permissions = AuthorizedServer['permissions']
 const CHANGING = ['delete', 'batchDelete', 'undelete'] as const
 
 /**
- * What the authorizer is asked beside the rules of methods: about the resources that go with the one of a
- * delete or an undelete.
+ * The permissions that are checked besides those of methods: for the resources related to a delete or an
+ * undelete.
  */
 export const relatedPermissions = (registry: Registry): Permissions =>
   registry.repositories().flatMap(({ model }) =>

@@ -185,7 +185,7 @@ export class RestrictedOperation {
     if (!(await allPass(stored, this.decided.own.test))) throw this.#denied()
   }
 
-  /** True if rows that were not reached may be told from rows that do not exist. */
+  /** True if a row that the call may not reach can be distinguished from a missing row. */
   async #missOf(
     keys: readonly unknown[],
     isDeleted: boolean,
@@ -201,7 +201,7 @@ export class RestrictedOperation {
     return (await this.#stored(isDeleted, keys, inside, reach)) === undefined ? this.#denied() : error
   }
 
-  /** All of the entities, or undefined. The repository is not asked for a text that is no key. */
+  /** All entities, or undefined. An invalid key is not looked up. */
   async #stored(
     isDeleted: boolean,
     keys: readonly unknown[],
@@ -231,7 +231,7 @@ export class RestrictedOperation {
     }
   }
 
-  /** What was written is something that the caller may write. */
+  /** Checks that the caller may write the result. */
   async #mustHold(entities: readonly object[], inside: RequestContext): Promise<void> {
     const { where, check } = this.decided.own
     if (check !== undefined) {

@@ -46,7 +46,7 @@ interface Called {
   readonly named?: () => readonly object[]
 }
 
-/** What was decided about a method. */
+/** The decision about a method. */
 interface Found extends Limits {
   /** True if the caller may reach a part of what the method is about. */
   readonly isLimited: () => Promise<boolean>
@@ -239,7 +239,7 @@ export class RestrictedRepository implements Restricted {
         if (!called.isReached && (await isLimited())) throw this.#unreached(name)
         return result
       }
-      // What an override did without the operation has to be rolled back.
+      // Writes that an override made without the operation must be rolled back.
       if (kind === 'get' || kind === 'list' || !(await isLimited())) return await overridden(outside)
       return await this.inner.transaction(overridden, { context: outside })
     } finally {

@@ -1,6 +1,6 @@
 import { NO_CODE } from './named-fields.js'
 
-/** How the work of an expression grows with what it goes through. */
+/** The growth of an expression's cost with the number of elements it iterates over. */
 export interface ExpressionCost {
   /** 0 where it goes through nothing; 2 where it compares all elements with all. */
   readonly degree: number
@@ -14,7 +14,7 @@ const COPIES: ReadonlySet<string> = new Set(['map', 'filter'])
 const OPENS: ReadonlySet<string> = new Set(['(', '[', '{'])
 const CLOSES: ReadonlySet<string> = new Set([')', ']', '}'])
 
-/** Reads the cost of an expression from its text. Where that is not clear, it is the greater one. */
+/** Reads the cost of an expression from its text. If that is ambiguous, the higher cost is used. */
 export const expressionCost = (expression: string): ExpressionCost => {
   const tokens = expression.replaceAll(NO_CODE, "''").match(/[A-Za-z_]\w*|\d[\w.]*|\S/g) ?? []
   return {
@@ -48,7 +48,7 @@ const degreesOf = (
     const [variable = '', end] = [tokens[at + 2], closing(tokens, at + 1)]
     add(root, COPIES.has(token) ? 2 : 1)
     for (const [of, degree] of degreesOf(tokens, at + 2, end, [...bound, variable])) {
-      // What the elements hold is, together, no more than what is gone through. Anything else is repeated for
+      // The elements together hold no more than the iterated value. Any other value is evaluated again for
       // each of them.
       if (of === variable) add(root, degree)
       else add(of === '' ? root : of, 1 + degree)
@@ -58,7 +58,7 @@ const degreesOf = (
   return degrees
 }
 
-/** Where the bracket at `open` is closed. */
+/** The position of the bracket that closes the one at `open`. */
 const closing = (tokens: readonly string[], open: number): number => {
   let depth = 0
   for (let at = open; at < tokens.length; at++) {
@@ -69,7 +69,7 @@ const closing = (tokens: readonly string[], open: number): number => {
   return tokens.length
 }
 
-/** What `a.b[c].d(e)` begins with. @param dot - behind it. */
+/** The first part of `a.b[c].d(e)`. @param dot - the position after it. */
 const rootOf = (tokens: readonly string[], dot: number): string => {
   let depth = 0
   for (let at = dot - 1; at >= 0; at--) {

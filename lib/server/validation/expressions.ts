@@ -21,7 +21,7 @@ export interface Expression {
   readonly at: string
   readonly id: string
   readonly text: string
-  /** What `this` is, where that is a message with fields. */
+  /** The type of `this` if it is a message with fields. */
   readonly self: DescMessage | undefined
 }
 
@@ -54,7 +54,7 @@ export const expressionsOf = (
   return found
 }
 
-/** Rules that files of the services add to those of buf.validate. */
+/** Rules that the services' files add to the rules of buf.validate. */
 export const predefinedIn = (services: readonly DescService[], rules: typeof Rules): DescExtension[] =>
   [...filesOf(services)].flatMap(({ extensions }) =>
     extensions.filter((extension) => hasOption(extension, rules.predefined)),
@@ -79,8 +79,8 @@ function* ruleMessages(desc: DescMessage, message: Message): Generator<Message> 
 }
 
 /**
- * A message type for each expression, whose one rule it is: a validator compiles expressions one at a time,
- * and those of fields that are not set never.
+ * A message type for each expression, with that expression as its only rule, because a validator compiles
+ * expressions one at a time, and never those of unset fields.
  */
 export const probesOf = (expressions: readonly Expression[], rules: typeof Rules): DescMessage[] => {
   const file = create(FileDescriptorProtoSchema, {

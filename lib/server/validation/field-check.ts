@@ -20,7 +20,7 @@ export const fieldCheck = (desc: DescMessage): FieldCheck | undefined => {
   return (message, ignoredMask, violations) => walk(plan, message, undefined, violations, ignoredMask)
 }
 
-/** What is checked in messages of one type, worked out once. */
+/** The checks of one message type, computed once. */
 interface Plan {
   readonly desc: DescMessage
   /** The fields that can be missing, or hold a message in which one can. */
@@ -139,7 +139,7 @@ const step = (
   violations.leave()
 }
 
-/** What the mask of an update writes; undefined for all of the resource. */
+/** The fields that an update's mask writes; undefined for the whole resource. */
 const writtenBy = (
   update: Update,
   request: Message,

@@ -11,8 +11,8 @@ const IMMUTABLE: Locked = { reason: 'IMMUTABLE', text: 'it never changes after t
 const IDENTIFIER: Locked = { reason: 'IDENTIFIER', text: 'it identifies the resource' }
 
 /**
- * What a mask of the resource must not name: IMMUTABLE fields, and its own IDENTIFIER (AIP-203). Undefined
- * without any.
+ * The fields that a mask of the resource must not name: IMMUTABLE fields, and its own IDENTIFIER (AIP-203).
+ * Undefined if there are none.
  */
 export const lockedBy = (resource: DescMessage): ((path: string) => Locked | undefined) | undefined => {
   const identifiers = new Set(resource.fields.filter(isIdentifier).map(({ name }) => name))

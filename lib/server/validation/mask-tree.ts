@@ -24,7 +24,7 @@ const add = (names: readonly string[], root: Growing): void => {
 }
 
 /**
- * What a mask names inside of an element of a list or a map: behind `*` or the key (AIP-161), or right behind
+ * The part of a mask inside an element of a list or a map: after `*` or the key (AIP-161), or directly after
  * the field.
  */
 export const inElement = (tree: MaskTree, key: string): MaskTree | undefined => {

@@ -20,9 +20,9 @@ const updateOf = (desc: DescMessage): UpdateRequest | undefined => {
 }
 
 /**
- * True if the client is asked for what is at the path. Not where an update's mask leaves it out; what a rule
- * says of a whole resource is for whole resources, and an update with a mask writes none. Nor where the
- * server sets what the client did not.
+ * True if the client must set the path. It need not if an update's mask omits it: a rule about a whole
+ * resource applies to whole resources, and an update with a mask writes none. Nor if the server sets a field
+ * that the client did not.
  */
 export const isAsked = (
   desc: DescMessage,

@@ -70,7 +70,7 @@ export const loadMessageRules = async (
   const all = createValidator({ registry })
   const expressions = expressionsOf(ruled, services, rules)
   const problems: Problem[] = []
-  // What the library says of a rule is the same in each message that holds its own.
+  // The library's problem with a rule is the same in each message that contains the message.
   const told = new Set<string>()
   for (const [index, probe] of probesOf(expressions, rules).entries()) {
     const { at, id, text, self } = expressions[index] as (typeof expressions)[number]
@@ -123,9 +123,9 @@ const compilationError = (validator: Validator, desc: DescMessage): string | und
 }
 
 /**
- * What an empty message of each type finds wrong with its rules. A rule that only fails on an empty message
- * is logged.
- * @param told - what was said before; what is found now is added.
+ * The problems that an empty message of each type reports about its rules. A rule that fails only on an empty
+ * message is logged.
+ * @param told - problems reported before; new ones are added.
  */
 const emptyProblems = (
   validator: Validator,

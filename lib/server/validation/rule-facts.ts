@@ -4,7 +4,7 @@ import type * as Validate from 'ashlar-annotations/buf/validate/validate_pb.js'
 import type { DeclaredRules } from '../../openapi/rules/declared-rules.js'
 import type { Local } from '../../resource/messages/local-field.js'
 
-/** What `buf.validate` says of fields and messages. */
+/** The `buf.validate` rules of fields and messages. */
 export interface RuleFacts {
   readonly ofField: (field: DescField) => DeclaredRules | undefined
   /** Rules of the message itself and of its oneofs, in words. */

@@ -16,9 +16,9 @@ export interface Most {
 export interface FieldPlan {
   readonly field: DescField
   readonly most: readonly Most[]
-  /** What each rule costs that looks at the value as a whole. */
+  /** The cost of each rule that reads the value as a whole. */
   readonly whole: readonly ExpressionCost[]
-  /** What each rule costs that looks at an element, or at a value of a map. */
+  /** The cost of each rule that reads an element, or a value of a map. */
   readonly each: readonly ExpressionCost[]
   readonly keys: readonly ExpressionCost[]
   readonly inner: MessagePlan | undefined
@@ -39,7 +39,7 @@ const SIZES: ReadonlySet<string> = new Set([
   ...['len', 'min_len', 'max_len', 'len_bytes', 'min_bytes', 'max_bytes'],
   ...['min_items', 'max_items', 'min_pairs', 'max_pairs'],
 ])
-/** Rules of elements are asked for apart; examples are no rules. */
+/** Rules of elements are read separately; examples are not rules. */
 const NONE: ReadonlySet<string> = new Set(['items', 'keys', 'values', 'example'])
 
 /** The rules that say how large a value may be at most, as protovalidate says it. */
@@ -55,8 +55,8 @@ const MOST: Readonly<Record<string, Pick<Most, 'of'> & { readonly says: (count: 
 }
 
 /**
- * Works out what the rules of buf.validate in a message type cost.
- * @param predefined - the expressions of rules that files of the services add to those of buf.validate.
+ * Computes the cost of the buf.validate rules of a message type.
+ * @param predefined - rules that the services' files add to the rules of buf.validate.
  */
 export const rulePlans = (
   rules: typeof Rules,

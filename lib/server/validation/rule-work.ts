@@ -7,16 +7,16 @@ import type { ExpressionCost } from './expression-cost.js'
 import { isAsked } from './masked-path.js'
 import type { FieldPlan, MessagePlan, Most } from './rule-plan.js'
 
-/** What the rules of a message may cost at most. A rule that looks at one value costs 1. */
+/** The maximum cost of a message's rules. A rule that reads one value costs 1. */
 const MOST_WORK = 100_000
-/** A longer text that breaks a rule of its size is not looked into. Of a shorter one all rules are told. */
+/** If a longer string breaks a rule of its size, its other rules are not evaluated. */
 const LONG_TEXT = 1_000
 /** A character costs less than a value. */
 const OF_CHARACTER = 0.1
 
-/** What a message holds, before any of its rules is evaluated. */
+/** The size of a message, before any of its rules is evaluated. */
 export interface RuleWork {
-  /** What its rules cost. */
+  /** The cost of its rules. */
   readonly work: number
   /** Fields that hold more than a rule of theirs allows: nothing else is worth saying of the message. */
   readonly tooLarge: readonly FieldViolation[]
@@ -35,7 +35,7 @@ export const ruleWork = (
   const tooLarge: FieldViolation[] = []
   const path: Path = []
   let work = 0
-  /** Where the work became too much. */
+  /** The field at which the cost exceeded the limit. */
   let exceeded: string | undefined
 
   const add = (costs: readonly ExpressionCost[], value: unknown): void => {
@@ -121,7 +121,7 @@ const costOf = ({ degree, splits }: ExpressionCost, value: unknown): number => {
   return 1 + size ** degree / 10 ** (degree - 1)
 }
 
-/** What a value holds. It is counted as far as any rule may go. */
+/** The size of a value, counted as deep as any rule may go. */
 const sizeOf = (value: unknown, perCharacter: number): number => {
   let size = 0
   const count = (one: unknown): void => {

@@ -10,7 +10,7 @@ interface Options {
 const isRuled = (options: Options | undefined): boolean =>
   options?.$unknown?.some(({ no }) => no === BUF_VALIDATE) === true
 
-/** What of a message has rules of buf.validate, as it is called in an error; undefined where nothing has. */
+/** The part of a message that has rules of buf.validate, as errors name it; undefined if none has. */
 export const ruledPart = (desc: DescMessage): string | undefined => {
   if (isRuled(desc.proto.options)) return desc.typeName
   const part =

@@ -1,10 +1,10 @@
 import { type FieldViolation, InvalidArgument } from '../../errors.js'
 import { MAX_VIOLATIONS } from '../../field-violations.js'
 
-/** What is wrong with one message. No more is collected than a caller is sent. */
+/** The violations of one message. No more are collected than a caller receives. */
 export class Violations {
   readonly #found: FieldViolation[] = []
-  /** Where the walk is: names of fields, each with its index or key. */
+  /** The current position: names of fields, each with its index or key. */
   readonly #way: string[] = []
 
   get isFull(): boolean {

@@ -63,7 +63,7 @@ describeOn('NULL in existing tables', [...backends, ...merged], (backend) => {
       }
       await hauls.create({ id: 'zz', quarriedId: undefined as never })
     })
-    const quote = (name: string) => database?.dialect.quote(name) ?? name
+    const quote = (name: string) => database?.dialect.text.quote(name) ?? name
     const sets = zeros.map(({ column }) => `${quote(column)} = NULL`).join(', ')
     await query(`UPDATE quarried SET ${sets} WHERE id LIKE 'null%'`)
   })

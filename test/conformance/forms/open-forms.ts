@@ -78,13 +78,14 @@ function asMadeByOthers(
     const made = entities.flatMap((entity) => {
       const isResource = choice.table !== 'new' && entity !== Keeper
       const model = isResource ? resourceModel(entity) : undefined
-      return model !== undefined && text.includes(`TABLE IF NOT EXISTS ${dialect.quote(model.table)} (`)
+      return model !== undefined && text.includes(`TABLE IF NOT EXISTS ${dialect.text.quote(model.table)} (`)
         ? [model]
         : []
     })
     let changed = text
     for (const { updateTime, tenant } of made) {
-      const line = (column: string) => new RegExp(`(\n  ${escaped(dialect.quote(column))} [^\n]*?) NOT NULL`)
+      const line = (column: string) =>
+        new RegExp(`(\n  ${escaped(dialect.text.quote(column))} [^\n]*?) NOT NULL`)
       if (updateTime !== undefined && choice.hasTrigger)
         changed = changed.replace(
           line(updateTime.column),

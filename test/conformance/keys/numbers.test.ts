@@ -45,7 +45,7 @@ describeOn('numbers that the database mints', [...backends, ...merged, ...pooled
     if (dataSource === undefined || database === undefined) return
     await createTables(collated(dataSource, backend), entities, database.dialect.name)
     await applyBaseline(dataSource)
-    if (database.dialect.migration === undefined) await dataSource.query(SQLITE_OUTBOX)
+    if (database.dialect.ddl.migration === undefined) await dataSource.query(SQLITE_OUTBOX)
   })
   after(() => opened.close())
 

@@ -104,13 +104,14 @@ export async function openPlans(backend: Backend): Promise<Plans> {
       const model = resourceModel(entity)
       const sets = Object.keys(values).map(
         (name, i) =>
-          `${dialect.quote(model.byProperty.get(name)?.column ?? name)} = ${dialect.countPlaceholder(i + 1)}`,
+          `${dialect.text.quote(model.byProperty.get(name)?.column ?? name)} = ${dialect.values.countPlaceholder(i + 1)}`,
       )
       const held = [[model.key.column, key], ...(tenant === undefined ? [] : [['account_id', tenant]])]
       const where = held.map(
-        ([column = ''], i) => `${dialect.quote(column)} = ${dialect.countPlaceholder(sets.length + i + 1)}`,
+        ([column = ''], i) =>
+          `${dialect.text.quote(column)} = ${dialect.values.countPlaceholder(sets.length + i + 1)}`,
       )
-      const update = `UPDATE ${dialect.quote(model.table)} SET ${sets.join(', ')} WHERE ${where.join(' AND ')}`
+      const update = `UPDATE ${dialect.text.quote(model.table)} SET ${sets.join(', ')} WHERE ${where.join(' AND ')}`
       await dataSource.query(update, [...Object.values(values), ...held.map(([, value]) => value)])
     },
     dropReferenceOfTasks: async () => {

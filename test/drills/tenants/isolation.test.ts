@@ -157,7 +157,7 @@ describeOn('tenants with equal keys and relations', [...backends, ...merged], (b
       })
     const run = (text: string, values: readonly string[]) => {
       let at = 0
-      const bound = text.replaceAll('?', () => dialect.countPlaceholder(++at))
+      const bound = text.replaceAll('?', () => dialect.values.countPlaceholder(++at))
       return dataSource.query(bound, [...values])
     }
     for (const { child, name } of EDGES) {

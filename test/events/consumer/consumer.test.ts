@@ -189,7 +189,7 @@ describeOn('a consumer', databases, (backend) => {
         await until(async () => (await effects()).length === 1)
         await one.drain()
         const marked = () =>
-          column(database, `SELECT ${database.dialect.quote('key')} FROM idempotency_markers`)
+          column(database, `SELECT ${database.dialect.text.quote('key')} FROM idempotency_markers`)
         const [{ id } = { id: '' }] = holder.events
         expect(await marked()).to.deep.equal([`test::acme:${id}`])
         await new Markers(database, 'other', 0).removeOld()

@@ -82,7 +82,7 @@ describeOn('a cursor', databases, (backend) => {
     expect(await like.mark(database, 'acme', 'theirs')).to.equal(true)
     const markers = async () =>
       new Set(
-        (await column(database, `SELECT ${database.dialect.quote('key')} FROM idempotency_markers`)).map(
+        (await column(database, `SELECT ${database.dialect.text.quote('key')} FROM idempotency_markers`)).map(
           (key) => key.split(':')[0],
         ),
       )

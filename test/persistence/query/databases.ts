@@ -71,14 +71,16 @@ const typeOf = (name: FieldName, dialect: DialectName): string => {
 async function open(name: DialectName, opening: Promise<Connection>): Promise<SpecimenDatabase> {
   const connection = await opening
   const dialect = dialectNamed(name)
-  const { quote } = dialect
+  const {
+    text: { quote },
+  } = dialect
   const declared = FIELDS.map((name) => {
     const { column, nullable } = COLUMNS[name]
     return `${quote(column)} ${typeOf(name, dialect.name)}${nullable ? '' : ' NOT NULL'}`
   })
   await connection.query(`CREATE TEMPORARY TABLE specimens (${declared.join(', ')})`, [])
   const placeholders = FIELDS.map((name, i) =>
-    dialect.kinds[COLUMNS[name].kind].placeholder(COLUMNS[name], i + 1),
+    dialect.values.kinds[COLUMNS[name].kind].placeholder(COLUMNS[name], i + 1),
   )
   return {
     dialect,
@@ -104,7 +106,7 @@ const stored = (name: FieldName, value: unknown, dialect: Dialect): unknown => {
   if (value === undefined) return null
   if (name === 'tags') return JSON.stringify(value)
   if (name === 'state') return COLUMNS.state.enumNames.nameOf.get(value as number)
-  return dialect.kinds[COLUMNS[name].kind].value(value as PlanValue, COLUMNS[name])
+  return dialect.values.kinds[COLUMNS[name].kind].value(value as PlanValue, COLUMNS[name])
 }
 
 async function openSqlite(): Promise<Connection> {

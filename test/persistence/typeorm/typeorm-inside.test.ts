@@ -236,7 +236,7 @@ describeOn('the manager of a transaction', [...databases, ...pooled], ({ name, o
         readOnly: true,
         ...(signal && { context: new RequestContext({ signal }) }),
       })
-    const table = database.dialect.quote('shelves')
+    const table = database.dialect.text.quote('shelves')
     const ends: readonly ((round: number) => Promise<unknown>)[] = [
       () => reading(({ manager }) => manager.count(Shelf)),
       () =>

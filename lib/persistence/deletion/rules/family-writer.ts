@@ -34,7 +34,7 @@ export interface FamilyRows<C extends RowCall> {
   readonly snapshot: Snapshot<C> | undefined
 }
 
-/** What a transaction sees of others. */
+/** The isolation of a transaction. */
 export interface Snapshot<C extends RowCall> {
   /** Of a transaction that sees what others have committed. */
   readonly settings: BeginOptions
@@ -133,7 +133,7 @@ export class FamilyWriter<E extends object, C extends RowCall> {
   }
 }
 
-/** The tenant is that of the caller: rows of every tenant may refer to a resource that belongs to none. */
+/** The caller's tenant, because rows of every tenant may refer to a resource without tenants. */
 const limitsOf = ({ context }: Scope, options: RelatedOptions | undefined) => ({
   most: options?.maxRows ?? MAX_RELATED,
   tenant: context.tenant,

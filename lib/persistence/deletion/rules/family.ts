@@ -61,7 +61,7 @@ export function familyOf(models: readonly ResourceModel[]): ReadonlyMap<Resource
   return members
 }
 
-/** What is deleted and undeleted together with rows of a resource, in either direction. */
+/** The resources that are deleted and undeleted together with a resource, in either direction. */
 const togetherWith = ({ children, parents }: Member): readonly Member[] => [
   ...children.filter(isUndeletedTogether).map(({ child }) => child),
   ...parents.filter(isUndeletedTogether).map(({ parent }) => parent),

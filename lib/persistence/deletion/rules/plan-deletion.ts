@@ -15,13 +15,13 @@ export interface PlanOptions {
   readonly access: RelatedAccess | undefined
 }
 
-/** What an undelete may bring back, and refer to. */
+/** The rows that an undelete may restore, and refer to. */
 export interface UndeletionOptions extends Omit<PlanOptions, 'force'> {
   /** Undefined where the caller may refer to everything. */
   readonly references: ReferenceAccess | undefined
 }
 
-/** What a deletion of some rows does to others. */
+/** The effects of a deletion on other rows. */
 export interface DeletionPlan {
   /** The rows that go with each root, those that it reaches first coming first. Of the order of the roots. */
   readonly withRoot: readonly (readonly StoredRow[])[]
@@ -167,7 +167,7 @@ class Planning {
     return Math.min(seen.size, MOST_COUNTED + 1)
   }
 
-  /** What the caller is told of them. */
+  /** The part of the rows that the caller may learn of. */
   async #told(
     child: Member,
     pending: readonly Pending[],
@@ -185,8 +185,8 @@ class Planning {
   }
 
   /**
-   * How many the caller is told of: rows of another tenant, and those that the caller may not list, are not
-   * counted.
+   * The number of rows that the caller learns of. Rows of another tenant, and rows that the caller may not
+   * list, are not counted.
    */
   async #visible(
     child: Member,

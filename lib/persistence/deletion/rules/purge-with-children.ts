@@ -3,7 +3,7 @@ import { removalOrder } from './removal-order.js'
 import { byMember, RowSet, type StoredRow, type StoredRows } from './stored-rows.js'
 import { checkNoneIsLeft } from './what-is-left.js'
 
-/** What one step of a purge has done. */
+/** The result of one step of a purge. */
 export interface PurgeStep {
   /** The number of rows of the resource that are gone. */
   readonly removed: number
@@ -102,6 +102,6 @@ async function removeWithChildren(
   for (const row of found) gone.add(row)
 }
 
-/** What cascades, and what was deleted together with the root. */
+/** True if the child cascades and was deleted together with the root. */
 const goesAlong = ({ relation }: Edge, child: StoredRow, { deleteId }: StoredRow): boolean =>
   relation.onDelete === 'cascade' || (deleteId !== undefined && child.deleteId === deleteId)

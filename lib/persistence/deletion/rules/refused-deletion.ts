@@ -1,20 +1,20 @@
 import { ErrConflict, type ErrorDetail, ErrPreconditionFailed } from '../../../errors.js'
 import { byCodePoint } from '../../../text/code-point-order.js'
 
-/** Above this a count is not told exactly. */
+/** Counts above this number are reported as "more than". */
 export const MOST_COUNTED = 1000
 
-/** What keeps a resource from being deleted: rows of another one that refer to it. */
+/** Rows of another resource that refer to a resource and so block its deletion. */
 export interface Referring {
   /** The type of the resource that refers to it. */
   readonly type: string
-  /** How many; undefined where the caller is told only that there are some. */
+  /** The number of rows; undefined if the caller learns only that there are some. */
   readonly count: number | undefined
   /** True if the caller can ask for `force`, and it would delete them as well. */
   readonly isForceable: boolean
   /**
-   * Where deleted rows count until they are purged: how many of them are deleted; undefined where that is not
-   * told.
+   * The number of deleted rows among them, if deleted rows count until they are purged; undefined if it is
+   * not reported.
    */
   readonly untilPurged?: { readonly deleted: number | undefined }
 }
@@ -74,7 +74,7 @@ export const parentIsDeleted = (child: string, parent: string, key?: string): Er
     ),
   ])
 
-/** What was deleted with an entity may not be undeleted by the caller. */
+/** The caller may not undelete a resource that was deleted with the entity. */
 export const mayNotUndelete = (type: string): ErrPreconditionFailed =>
   new ErrPreconditionFailed(undefined, [
     violation(

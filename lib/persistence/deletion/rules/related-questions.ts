@@ -22,7 +22,7 @@ export function relatedQuestions(
   }
 }
 
-/** What may come back with rows of a resource. */
+/** The resources that may be restored together with a resource. */
 export const undeletedWith = (root: Member): readonly Member[] =>
   root.undeletedBy === undefined ? [] : reached(root, comesBack)
 

@@ -5,8 +5,8 @@ import { isResource, type ResourceModel, resourceModel } from '../../../resource
 import { deletionProblems, familyOf } from './family.js'
 
 /**
- * What is wrong with how each of the resources refers to others. A relation is left out whose target is not
- * loaded yet, or is refused itself.
+ * The problems of each resource's relations. A relation is skipped if its target is not loaded yet, or is
+ * rejected itself.
  */
 export function relationProblems(models: readonly ResourceModel[]): readonly (readonly Problem[])[] {
   const known = new Map<ResourceModel, ResourceModel>()
@@ -29,7 +29,7 @@ function addClear(model: ResourceModel, known: Map<ResourceModel, ResourceModel>
   for (const [, target] of targets) if (typeof target === 'object') addClear(target, known)
 }
 
-/** `none` for what is no resource; undefined for what cannot be told now. */
+/** `none` if the target is not a resource; undefined if that cannot be determined yet. */
 function targetOf(relation: Relation): ResourceModel | 'none' | undefined {
   try {
     const target = relation.target()

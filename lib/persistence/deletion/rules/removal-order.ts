@@ -1,7 +1,7 @@
 import type { Edge } from './family.js'
 import { byMember, RowSet, type StoredRow } from './stored-rows.js'
 
-/** How rows that refer to one another can be removed. */
+/** An order in which rows that refer to one another can be removed. */
 export interface RemovalOrder {
   /** References to take out first, where rows refer to one another in a ring, or to themselves. */
   readonly unset: readonly { readonly edge: Edge; readonly rows: readonly StoredRow[] }[]

@@ -4,10 +4,10 @@ import type { RowCall } from '../../rows/row-call.js'
 import { isSoft, type Member } from './family.js'
 import { type FamilyRows, FamilyWriter, type RowsAlone } from './family-writer.js'
 
-/** What the relations of a database mean for the deletes of one repository. */
+/** The effects of a database's relations on the deletes of one repository. */
 export class RepositoryFamily<E extends object, C extends RowCall> {
   readonly #writers = new WeakMap<Member, FamilyWriter<E, C>>()
-  /** A resource of which each removed row is told, and to which nothing refers. */
+  /** A resource without referring resources, of which an event is written for each removed row. */
   readonly #childless: Member
 
   /** @param memberOf - its relations; undefined where it has none, or where they are not known yet. */
@@ -21,13 +21,13 @@ export class RepositoryFamily<E extends object, C extends RowCall> {
     this.#childless = { model, children: [], parents: [], undeletedBy: undefined }
   }
 
-  /** Where something refers to the resource. */
+  /** The writer if another resource refers to this one. */
   get deletes(): FamilyWriter<E, C> | undefined {
     const { member } = this
     return member === undefined || member.children.length === 0 ? undefined : this.#writerOf(member)
   }
 
-  /** Where it comes back with others, or refers to what can be deleted. */
+  /** The writer if the resource is restored with others, or refers to a resource that can be deleted. */
   get undeletes(): FamilyWriter<E, C> | undefined {
     const { member } = this
     const comesBack =
@@ -35,13 +35,13 @@ export class RepositoryFamily<E extends object, C extends RowCall> {
     return member !== undefined && comesBack === true ? this.#writerOf(member) : undefined
   }
 
-  /** Where something refers to the resource, or each row that is removed is told. */
+  /** The writer if another resource refers to this one, or if an event is written for each removed row. */
   get purges(): FamilyWriter<E, C> | undefined {
     const isTold = this.model.events?.on.has('purged') === true
     return this.deletes ?? (isTold ? this.purgesEach : undefined)
   }
 
-  /** Where it matters which rows are removed, whatever the resource. */
+  /** The writer if each removed row matters, whatever the resource. */
   get purgesEach(): FamilyWriter<E, C> {
     return this.deletes ?? this.#writerOf(this.#childless)
   }

@@ -1,7 +1,7 @@
 import type { FilterNode } from '../../query/query-plan.js'
 import type { Edge, Member } from './family.js'
 
-/** What a deletion knows of a row. */
+/** The values of a row that a deletion needs. */
 export interface StoredRow {
   readonly member: Member
   readonly key: string
@@ -19,7 +19,7 @@ export interface StoredRow {
 
 /** Which of the rows that refer to others. */
 export interface Which {
-  /** Live ones, all, or those of one deletion. */
+  /** Live rows, all rows, or the rows of one deletion. */
   readonly state: 'live' | 'all' | { readonly deleteId: string }
   /** Only these. */
   readonly where?: FilterNode | undefined
@@ -42,13 +42,13 @@ export interface StoredRows {
   ): Promise<StoredRow | undefined>
   /** The rows that refer to the parents, by key. */
   find(edge: Edge, parents: readonly StoredRow[], which: Which, limit: number): Promise<StoredRow[]>
-  /** How many they are, up to the limit. */
+  /** The number of rows, up to the limit. */
   count(edge: Edge, parents: readonly StoredRow[], which: Which, limit: number): Promise<number>
   /** The entities of rows of one resource. */
   entities(rows: readonly StoredRow[]): Promise<object[]>
   /**
-   * The time of a deletion of rows whose time tells it apart, later than that of every deleted row that
-   * refers to them; undefined where a column tells deletions apart.
+   * The time of a deletion that is identified by its time: later than that of every deleted row that refers
+   * to these. Undefined if a column identifies deletions.
    */
   deletionTime(rows: readonly StoredRow[]): Promise<Date | undefined>
   /** Deletes live rows of one resource softly, with their hooks. */

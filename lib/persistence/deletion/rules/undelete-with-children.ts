@@ -16,9 +16,9 @@ export interface DeletedRoot<E> {
 
 /**
  * Undeletes a row and exactly those that were deleted with it.
- * @throws ErrPreconditionFailed where it, or one of them, refers to a deleted row that does not come back.
- * What the caller may not refer to is told as if it were deleted.
- * @throws ErrConflict where a unique value of one of them is taken.
+ * @throws ErrPreconditionFailed if one of them refers to a deleted row that is not restored. A row that the
+ * caller may not refer to is reported as deleted.
+ * @throws ErrConflict if a unique value of one of them is taken.
  */
 export async function undeleteWithChildren<E>(
   root: DeletedRoot<E>,

@@ -7,7 +7,7 @@ import { type Edge, isLeftBySoftDelete, isSoft } from './family.js'
 import { parentIsDeleted, stillReferredTo } from './refused-deletion.js'
 import { byMember, RowSet, type StoredRow, type StoredRows, tenantOfParent } from './stored-rows.js'
 
-/** What a deletion has written. */
+/** The rows that a deletion has written. */
 export interface Deleted {
   readonly rows: readonly StoredRow[]
   readonly unset: readonly { readonly edge: Edge; readonly rows: readonly StoredRow[] }[]
@@ -57,7 +57,7 @@ export async function checkParentsLive(
 }
 
 /**
- * What a row refers to has to be live, or among those that become live with it. It is locked. What the caller
+ * Checks that the row's references are live, or are restored with it, and locks them. A row that the caller
  * may not refer to counts as deleted.
  * @param key - of a row that the caller has not named.
  * @throws ErrPreconditionFailed
@@ -82,9 +82,7 @@ export async function checkParents(
   }
 }
 
-/**
- * Which rows the caller may refer to. The name of the target may have parts in common with that of the row.
- */
+/** The rows that the caller may refer to. The target's name may share parts with the row's name. */
 async function limitsOf(
   stored: StoredRows,
   references: ReferenceAccess,

@@ -63,7 +63,7 @@ export class FamilyStatements {
     this.#read = [key, ...member.parents.map(({ relation }) => relation.reference)].map(reader)
     this.#tenant = tenant && reader(tenant)
     const byTime = member.undeletedBy === 'time' ? deleteTime : undefined
-    const decode = byTime && dialect.kinds[byTime.kind].decoder(byTime)
+    const decode = byTime && dialect.values.kinds[byTime.kind].decoder(byTime)
     this.#deletionOf = (stored) => {
       const read = decode === undefined || stored === null ? stored : decode(stored)
       return read instanceof Date ? String(read.getTime()) : ((read as string | null) ?? undefined)
@@ -72,10 +72,12 @@ export class FamilyStatements {
       key,
       tenant ?? 'NULL',
       deleteTime === undefined ? '0' : `CASE WHEN ${this.#name(deleteTime)} IS NULL THEN 0 ELSE 1 END`,
-      byTime ?? (member.undeletedBy === 'id' ? dialect.quote(DELETE_ID) : 'NULL'),
+      byTime ?? (member.undeletedBy === 'id' ? dialect.text.quote(DELETE_ID) : 'NULL'),
       ...member.parents.map(({ relation }) => relation.reference),
     ]
-    this.#columns = columns.map((column, at) => this.#selected(column, dialect.quote(`c${at}`))).join(', ')
+    this.#columns = columns
+      .map((column, at) => this.#selected(column, dialect.text.quote(`c${at}`)))
+      .join(', ')
   }
 
   readonly rowOf = (row: Row): StoredRow => {
@@ -106,7 +108,7 @@ export class FamilyStatements {
     const order =
       asked.isLatestFirst === true && deleteTime !== undefined ? `${this.#name(deleteTime)} DESC` : byKey
     const tail = limit === undefined ? '' : ` ORDER BY ${order} LIMIT ${this.#count(values, limit)}`
-    const locked = lock === undefined ? '' : this.dialect.rowLock(lock)
+    const locked = lock === undefined ? '' : this.dialect.transactions.rowLock(lock)
     return this.#found(`SELECT ${this.#columns} FROM ${this.#table} WHERE ${where}${tail}${locked}`, values)
   }
 
@@ -114,7 +116,7 @@ export class FamilyStatements {
   count(asked: RowsAsked, limit: number): Bound {
     const values: unknown[] = []
     const where = this.#where(asked, values)
-    const text = `SELECT 1 AS one FROM ${this.#table} WHERE ${where} LIMIT ${this.#count(values, limit)}${this.dialect.rowLock({ lock: 'share', wait: 'block' })}`
+    const text = `SELECT 1 AS one FROM ${this.#table} WHERE ${where} LIMIT ${this.#count(values, limit)}${this.dialect.transactions.rowLock({ lock: 'share', wait: 'block' })}`
     return this.#found(`SELECT COUNT(*) AS n FROM (${text}) AS counted`, values)
   }
 
@@ -123,14 +125,14 @@ export class FamilyStatements {
     const updateTime = this.member.model.updateTime?.column
     const sets = written.map(([column, value]) => {
       const [name, bound] = [this.#name(column), this.#bind(column, value, values)]
-      return `${name} = ${column.column === updateTime ? this.dialect.later(name, bound) : bound}`
+      return `${name} = ${column.column === updateTime ? this.dialect.values.later(name, bound) : bound}`
     })
     if (this.softDeleteKey !== undefined && asked.state === 'live' && this.#deletes(written))
       sets.push(
-        `${this.dialect.quote(this.softDeleteKey)} = ${keyTextSql(this.member.model.key, this.dialect)}`,
+        `${this.dialect.text.quote(this.softDeleteKey)} = ${keyTextSql(this.member.model.key, this.dialect)}`,
       )
     if (this.softDeleteKey !== undefined && asked.state === 'deleted' && this.#deletes(written))
-      sets.push(`${this.dialect.quote(this.softDeleteKey)} = ''`)
+      sets.push(`${this.dialect.text.quote(this.softDeleteKey)} = ''`)
     const where = this.#where(asked, values)
     return this.#bound(`UPDATE ${this.#table} SET ${sets.join(', ')} WHERE ${where}`, values)
   }
@@ -141,7 +143,7 @@ export class FamilyStatements {
     return this.#bound(`DELETE FROM ${this.#table} WHERE ${where}`, values)
   }
 
-  /** What a soft deletion writes of the deletion, beside its time. */
+  /** The columns that identify a soft deletion, besides its time. */
   deletionMark(deleteId: string | undefined): Written {
     return this.member.undeletedBy === 'id' ? [[DELETE_ID_COLUMN, deleteId]] : []
   }
@@ -190,7 +192,7 @@ export class FamilyStatements {
   }
 
   #isAmong(field: Field, keys: readonly string[], values: unknown[]): string {
-    const array = this.dialect.kinds[field.kind].arrayType?.(field)
+    const array = this.dialect.values.kinds[field.kind].arrayType?.(field)
     if (array !== undefined) {
       const bound = keys.map((key) => this.#stored(field, keyPartOf(field).valueOf(key)))
       const all = `= ANY(${this.#count(values, bound)}::${array})`
@@ -201,11 +203,16 @@ export class FamilyStatements {
   }
 
   #bind(column: PlanColumn, value: unknown, values: unknown[]): string {
-    return this.dialect.kinds[column.kind].placeholder(column, values.push(this.#stored(column, value)))
+    return this.dialect.values.kinds[column.kind].placeholder(
+      column,
+      values.push(this.#stored(column, value)),
+    )
   }
 
   #stored(column: PlanColumn, value: unknown): unknown {
-    return value === undefined ? null : this.dialect.kinds[column.kind].value(value as PlanValue, column)
+    return value === undefined
+      ? null
+      : this.dialect.values.kinds[column.kind].value(value as PlanValue, column)
   }
 
   #equal(field: Field, text: string, values: unknown[]): string {
@@ -224,16 +231,16 @@ export class FamilyStatements {
   #selected(column: Field | string, alias: string): string {
     if (typeof column === 'string') return `${column} AS ${alias}`
     const name = this.#name(column)
-    const selected = this.dialect.kinds[column.kind].selected(name, alias)
+    const selected = this.dialect.values.kinds[column.kind].selected(name, alias)
     return selected === name ? `${name} AS ${alias}` : selected
   }
 
   #count(values: unknown[], value: unknown): string {
-    return this.dialect.countPlaceholder(values.push(value))
+    return this.dialect.values.countPlaceholder(values.push(value))
   }
 
   #name({ column }: Pick<PlanColumn, 'column'>): string {
-    return this.dialect.quote(column)
+    return this.dialect.text.quote(column)
   }
 
   /** The number of rows that refer to others depends on the tenant. */

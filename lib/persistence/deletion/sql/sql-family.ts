@@ -17,13 +17,13 @@ import { type Bound, FamilyStatements, LOCKED, type RowsAsked, type Written } fr
 export interface SqlMember {
   readonly statements: FamilyStatements
   readonly rows: Rows<object>
-  /** Around a removal by key; undefined where it is not told. */
+  /** Writes events around a removal by key; undefined if there are none. */
   readonly events: Pick<EmittingRows<object>, 'purging'> | undefined
   /** True if hooks are called around an operation. */
   readonly surround: (operation: 'update' | 'delete' | 'undelete') => boolean
 }
 
-/** How a member is made, once for each resource of a family. */
+/** Creates a member, once for each resource of a family. */
 export interface MemberSource {
   readonly dialect: Dialect
   readonly tableOf: (member: Member) => TableName
@@ -54,7 +54,7 @@ export class SqlFamily implements FamilyRows<SqlCall> {
     return made
   }
 
-  /** What writes row by row, because each of them is told; undefined where one statement is enough. */
+  /** The writer of single rows, if an event is written for each; undefined if one statement is enough. */
   rowsOfEach(member: Member, operation: 'update' | 'delete' | 'undelete'): Rows<object> | undefined {
     const { surround, rows } = this.of(member)
     return surround(operation) || member.model.events !== undefined ? rows : undefined
@@ -65,7 +65,9 @@ export class SqlFamily implements FamilyRows<SqlCall> {
   }
 
   get snapshot(): Snapshot<SqlCall> | undefined {
-    const { isSnapshotFixed } = this.source.dialect
+    const {
+      transactions: { isSnapshotFixed },
+    } = this.source.dialect
     if (isSnapshotFixed === undefined) return undefined
     const statement = named(isSnapshotFixed)
     return {
@@ -296,7 +298,7 @@ const writtenOf = ({ model }: Member, patch: Readonly<Values>): Written =>
     .filter(({ property }) => Object.hasOwn(patch, property))
     .map((field) => [field, patch[field.property]])
 
-/** What one statement can write. */
+/** The rows that one statement can write. */
 function* inGroups(rows: readonly StoredRow[]): Generator<{
   readonly member: Member
   readonly tenant: string | undefined

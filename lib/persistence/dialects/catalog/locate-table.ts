@@ -9,12 +9,15 @@ export async function locateTable<T extends TableName>(
   query: Query,
   table: T,
   {
-    namespace,
-    quote,
-  }: { readonly namespace: Namespace | undefined; readonly quote: (name: string) => string },
+    catalog,
+    text,
+  }: {
+    readonly catalog: { readonly namespace: Namespace | undefined }
+    readonly text: { readonly quote: (name: string) => string }
+  },
 ): Promise<T> {
-  const asked = namespace?.ofTable
+  const asked = catalog.namespace?.ofTable
   if (asked === undefined || table.schema !== undefined) return table
-  const [found] = await query(asked, [quote(table.name)])
+  const [found] = await query(asked, [text.quote(table.name)])
   return found === undefined ? table : { ...table, schema: String(found[0]) }
 }

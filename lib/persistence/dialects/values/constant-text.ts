@@ -2,8 +2,8 @@ import type { JsonSql } from './json-sql.js'
 
 /** How an engine writes constants. */
 interface Literals {
-  readonly literal: (text: string) => string
-  readonly json: Pick<JsonSql, 'literal'>
+  readonly text: { readonly literal: (text: string) => string }
+  readonly values: { readonly json: Pick<JsonSql, 'literal'> }
 }
 
 /**
@@ -13,9 +13,9 @@ interface Literals {
 export function constantText(value: unknown, dialect: Literals): string | undefined {
   switch (typeof value) {
     case 'string':
-      return dialect.literal(value)
+      return dialect.text.literal(value)
     case 'boolean':
-      return dialect.json.literal(value)
+      return dialect.values.json.literal(value)
     case 'number':
     case 'bigint':
       return String(value)

@@ -135,10 +135,15 @@ export interface KindSql {
 /** `any` is a column of unknown type, which no resource has. */
 export type KindsSql = Readonly<Record<KindName | 'any', KindSql>>
 
+/** The part of a dialect about kinds. */
+export interface OfKinds {
+  readonly values: { readonly kinds: KindsSql }
+}
+
 /** How a field's values are bound: in the form that filters use, so that both find the same row. */
 export function encoderOf(
   field: StoredField & Pick<Field, 'kind' | 'transformed'>,
-  { kinds }: { readonly kinds: KindsSql },
+  { values: { kinds } }: OfKinds,
 ): Encode | undefined {
   const encode = kinds[field.kind].encoder(field)
   const { transformed } = field
@@ -152,7 +157,7 @@ export function encoderOf(
 /** How a key is bound by which rows are looked for. */
 export const keyEncoderOf = (
   field: StoredField & { readonly kind: KindName },
-  { kinds }: { readonly kinds: KindsSql },
+  { values: { kinds } }: OfKinds,
 ): Encode | undefined => kinds[field.kind].keyEncoder ?? kinds[field.kind].encoder(field)
 
 /** Parts of entries that are the same on several engines. */

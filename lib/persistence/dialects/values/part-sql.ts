@@ -1,6 +1,6 @@
 import type { Field } from '../../../resource/fields/field.js'
 import { keyPartOf } from '../../../resource/keys/key-part.js'
-import { keyEncoderOf, type KindsSql } from './kind-sql.js'
+import { keyEncoderOf, type OfKinds } from './kind-sql.js'
 
 /** A part of a key, a reference or a tenant, which is text in the process, in the rows of an engine. */
 export interface PartSql {
@@ -10,10 +10,10 @@ export interface PartSql {
   readonly read: (stored: unknown) => string
 }
 
-export function partSql(field: Field, dialect: { readonly kinds: KindsSql }): PartSql {
+export function partSql(field: Field, dialect: OfKinds): PartSql {
   const { valueOf, textOf } = keyPartOf(field)
   const encode = keyEncoderOf(field, dialect)
-  const decode = dialect.kinds[field.kind].decoder(field)
+  const decode = dialect.values.kinds[field.kind].decoder(field)
   return {
     bind: (text) => {
       const value = valueOf(text)

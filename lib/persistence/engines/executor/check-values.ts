@@ -6,7 +6,10 @@ import type { Dialect } from '../../dialects/dialect.js'
  * carries.
  */
 export function checkValues(values: readonly unknown[], dialect: Dialect): void {
-  const { maxValues, name } = dialect
+  const {
+    values: { maxValues },
+    name,
+  } = dialect
   if (values.length > maxValues) {
     throw new RangeError(`${values.length} values in one statement: ${name} takes ${maxValues}`)
   }

@@ -4,15 +4,17 @@ import { DriverFault } from '../../../faults/driver-fault.js'
 import { cancellation } from '../errors/cancellation.js'
 import type { ConnectionWaits } from './connection-waits.js'
 
+/** Requests a connection from the driver's pool. */
+export type Connect<C> = (done: (error: Error | null | undefined, connection: C | undefined) => void) => void
+
 /**
  * Gets a connection of a pool. Neither driver can remove a waiting caller, so a caller that left releases the
  * connection when it gets it.
- * @param connect - requests a connection from the driver's pool.
  * @throws Unavailable after 10 seconds, whatever the options of the pool are. @throws Cancelled,
  * DeadlineExceeded
  */
 export function checkout<C extends { release(): void }>(
-  connect: (done: (error: Error | null | undefined, connection: C | undefined) => void) => void,
+  connect: Connect<C>,
   signal: CallEnd | undefined,
   waits: ConnectionWaits,
 ): Promise<C> {

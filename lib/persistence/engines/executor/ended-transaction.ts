@@ -6,8 +6,8 @@ import { driverErrors } from '../errors/driver-errors.js'
  * committed one by one, or not at all.
  */
 export const endedTransaction = (dialect: Dialect, error: unknown): boolean =>
-  driverErrors(error).some(dialect.endsTransaction)
+  driverErrors(error).some(dialect.transactions.endsTransaction)
 
 /** True if only a query can tell that the transaction was rolled back. */
 export const mayHaveRolledBack = (dialect: Dialect, error: unknown): boolean =>
-  driverErrors(error).some(dialect.mayRollBack)
+  driverErrors(error).some(dialect.transactions.mayRollBack)

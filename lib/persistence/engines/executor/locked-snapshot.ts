@@ -30,7 +30,7 @@ export class LockedSnapshot {
 
   /** Rows were locked that the transaction need not write. */
   locked(): void {
-    if (this.#hasRead || this.dialect.lockBeginsSnapshot !== undefined) this.#isLocked = true
+    if (this.#hasRead || this.dialect.transactions.lockBeginsSnapshot !== undefined) this.#isLocked = true
   }
 
   /**
@@ -44,7 +44,9 @@ export class LockedSnapshot {
   }
 
   async #ask(on: Executor, run: RunOptions): Promise<boolean> {
-    const { lockBeginsSnapshot } = this.dialect
+    const {
+      transactions: { lockBeginsSnapshot },
+    } = this.dialect
     if (lockBeginsSnapshot === undefined) return false
     const { rows } = await on.run(named(lockBeginsSnapshot), [], run)
     return rows[0]?.[0] === 't'

@@ -11,7 +11,7 @@ export class Placeholders {
   }
 
   bind(field: Field): string {
-    return this.#dialect.kinds[field.kind].placeholder(field, ++this.#count)
+    return this.#dialect.values.kinds[field.kind].placeholder(field, ++this.#count)
   }
 
   /** Leaves out the numbers of values that text written elsewhere binds. */
@@ -21,6 +21,6 @@ export class Placeholders {
 
   /** A row count, which every driver takes as it is. */
   count(): string {
-    return this.#dialect.countPlaceholder(++this.#count)
+    return this.#dialect.values.countPlaceholder(++this.#count)
   }
 }

@@ -6,19 +6,26 @@ import { Unavailable, UnknownOutcome } from '../../../errors.js'
 import { NotPrepared } from '../errors/not-prepared.js'
 import { TAKES_NO_WRITES } from '../errors/read-only-error.js'
 import { LACKS_RESOURCES } from '../errors/resource-error.js'
-import { checkout } from './checkout.js'
+import { checkout, type Connect } from './checkout.js'
 import { ConnectionsHeld, ConnectionWaits } from './connection-waits.js'
 import type { Database, Lease, PoolUse, Result, RunOptions, Statement } from './executor.js'
 import { type Held, NO_TENANT, TenantTurns } from './tenant-turns.js'
 import { Writability, type WriteQuestions } from './writability.js'
 
+/** The turn of a call on the connections of a pool. */
+export interface Turn {
+  readonly tenant: string
+  /** The count of connections in use that includes this one; undefined while the call waits for its turn. */
+  held: Held | undefined
+  /** Ends the wait. */
+  leave?: () => void
+}
+
 /** A connection of a pool. `signal` is the one of the lease's holder. */
 export interface PooledConnection extends Lease {
   signal: CallEnd | undefined
-  /** The tenant of the call that holds it. */
-  tenant?: string
-  /** What its turn is given back to. */
-  held?: Held
+  /** The turn of the call that holds it. */
+  turn?: Turn
   /** Called once, when the holder of a lease hands the connection back. */
   onRelease: (() => void) | undefined
 }
@@ -89,8 +96,8 @@ export abstract class PooledDatabase<C extends PooledConnection = PooledConnecti
 
   async lease(options?: RunOptions): Promise<Lease> {
     const connection = await this.#taken(options)
-    const { tenant, held } = connection
-    connection.onRelease = () => this.#left(tenant, held)
+    const { turn } = connection
+    connection.onRelease = () => this.#left(turn)
     connection.signal = options?.signal
     return connection
   }
@@ -98,22 +105,17 @@ export abstract class PooledDatabase<C extends PooledConnection = PooledConnecti
   async #taken({ signal, context = RequestContext.current() }: RunOptions = {}): Promise<C> {
     const tenant = context.system === undefined ? (context.tenant ?? NO_TENANT) : NO_TENANT
     this.#use.waiting++
+    // A call that holds a connection already must not wait for calls that may wait for it.
+    const held = this.#turns.takeFree(tenant) ?? (this.waits.isNeeded ? this.#turns.take(tenant) : undefined)
+    const turn: Turn = { tenant, held }
     try {
-      // A call that holds a connection already must not wait for calls that may wait for it.
-      const held =
-        this.#turns.takeFree(tenant) ??
-        (this.waits.isNeeded ? this.#turns.take(tenant) : await this.#turn(tenant, signal))
-      try {
-        const connection = await this.connect(signal)
-        connection.tenant = tenant
-        connection.held = held
-        this.#use.used++
-        return connection
-      } catch (error) {
-        this.#turns.leave(tenant, held)
-        throw error
-      }
+      const connection = await this.connect(signal, turn)
+      connection.turn = turn
+      this.#use.used++
+      return connection
     } catch (error) {
+      turn.leave?.()
+      if (turn.held !== undefined) this.#turns.leave(tenant, turn.held)
       if (signal?.aborted === true) this.writes.waited(signal, this.waits.state)
       else if (error instanceof Unavailable && !(error instanceof ConnectionsHeld)) this.writes.unreachable()
       throw error
@@ -132,40 +134,41 @@ export abstract class PooledDatabase<C extends PooledConnection = PooledConnecti
     }
   }
 
-  /** Waits until a connection is free for the tenant. */
-  async #turn(tenant: string, signal: CallEnd | undefined): Promise<Held> {
-    let leave: (() => void) | undefined
-    interface Turn {
-      readonly held: Held
-      release(): void
+  /** Gets a connection of the driver's pool when the turn of the call has come. */
+  protected checkout<D extends { release(): void }>(
+    connect: Connect<D>,
+    signal: CallEnd | undefined,
+    turn: Turn,
+  ): Promise<D> {
+    const inTurn: Connect<D> = (done) => {
+      turn.leave = this.#turns.wait(turn.tenant, (held) => {
+        turn.held = held
+        try {
+          connect(done)
+        } catch (error) {
+          // This call fails, and not the one whose connection it was given.
+          done(error as Error, undefined)
+        }
+      })
     }
-    const begin = (done: (error: undefined, turn: Turn) => void) => {
-      leave = this.#turns.wait(tenant, (held) =>
-        done(undefined, { held, release: () => this.#turns.leave(tenant, held) }),
-      )
-    }
-    const turn = await checkout(begin, signal, this.waits).catch((error: unknown) => {
-      leave?.()
-      throw error
-    })
-    return turn.held
+    return checkout(turn.held === undefined ? inTurn : connect, signal, this.waits)
   }
 
   #release(connection: C): void {
-    const { tenant, held } = connection
+    const { turn } = connection
     connection.release()
-    this.#left(tenant, held)
+    this.#left(turn)
   }
 
-  #left(tenant = NO_TENANT, held: Held | undefined): void {
+  #left(turn: Turn | undefined): void {
     this.#use.used--
-    if (held !== undefined) this.#turns.leave(tenant, held)
+    if (turn?.held !== undefined) this.#turns.leave(turn.tenant, turn.held)
   }
 
   abstract borrow(runner: QueryRunner): Promise<Lease>
 
-  /** Takes a connection from the pool, and sets its session up on first use. */
-  protected abstract connect(signal: CallEnd | undefined): Promise<C>
+  /** Takes a connection from the pool by `checkout`, and sets its session up on first use. */
+  protected abstract connect(signal: CallEnd | undefined, turn: Turn): Promise<C>
 }
 
 /** The server responds, and has done nothing. */

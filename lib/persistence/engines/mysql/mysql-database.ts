@@ -12,11 +12,10 @@ import { NotPrepared } from '../errors/not-prepared.js'
 import { readOnlyError } from '../errors/read-only-error.js'
 import { lacksRoom, resourceError } from '../errors/resource-error.js'
 import { cancellable, type Cancelling, unlessSilent, unlessTooLate } from '../executor/cancellable.js'
-import { checkout } from '../executor/checkout.js'
 import { CONNECT_MS } from '../executor/connection-waits.js'
 import { NamedStatements } from '../executor/named-statements.js'
 import { checkValues } from '../executor/check-values.js'
-import { type PooledConnection, PooledDatabase, poolSizeOf } from '../executor/pooled-database.js'
+import { type PooledConnection, PooledDatabase, poolSizeOf, type Turn } from '../executor/pooled-database.js'
 import { ReadLimit } from '../../bytes/read-limit.js'
 import type { Writability, WriteQuestions } from '../executor/writability.js'
 import { timed } from '../times/statement-times.js'
@@ -75,16 +74,16 @@ export class MysqlDatabase extends PooledDatabase {
     return this.#connections.get(connection) ?? this.#setUp(connection)
   }
 
-  /** What TypeORM's type keeps to itself. */
+  /** The members that TypeORM's type does not declare. */
   get #driver(): MysqlDriver {
     return this.dataSource.driver as unknown as MysqlDriver
   }
 
-  protected async connect(signal: CallEnd | undefined): Promise<MysqlConnection> {
+  protected async connect(signal: CallEnd | undefined, turn: Turn): Promise<MysqlConnection> {
     const pool = initialized(this.#driver.pool)
     // Without one, a connection that the server never accepts would keep its place in the pool.
     pool.config.connectionConfig.connectTimeout ||= CONNECT_MS
-    const connection = await checkout<Connection>((done) => pool.getConnection(done), signal, this.waits)
+    const connection = await this.checkout<Connection>((done) => pool.getConnection(done), signal, turn)
     const known = this.#connections.get(connection)
     if (known === undefined) return this.#setUp(connection)
     known.isIdle = true
@@ -129,7 +128,7 @@ class MysqlConnection implements PooledConnection {
     most: MOST_PREPARED,
     close: ({ text }) => this.connection.unprepare({ ...TEXT, sql: text }),
   })
-  /** What the server said last of its transaction. */
+  /** The transaction state that the server reported last. */
   isIdle = true
   #isCut = false
   #isGivenUp = false
@@ -322,8 +321,8 @@ function hasEnded(result: unknown): boolean {
 }
 
 /**
- * What the server did not say, and what it says when it goes away, are errors of the connection. None keeps
- * its values.
+ * Errors that the server did not report, and those that it reports when it goes away, are connection errors.
+ * None keeps its values.
  */
 function translated(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof TypeError || error instanceof RangeError) return error

@@ -9,14 +9,13 @@ import { readOnlyError } from '../errors/read-only-error.js'
 import { lacksRoom, resourceError } from '../errors/resource-error.js'
 import { cancellable, type Cancelling, unlessSilent, unlessTooLate } from '../executor/cancellable.js'
 import { cancellation } from '../errors/cancellation.js'
-import { checkout } from '../executor/checkout.js'
 import { CONNECT_MS } from '../executor/connection-waits.js'
 import { NamedStatements } from '../executor/named-statements.js'
 import { requestCancel } from './cancel-request.js'
 import { type Connection, PostgresQuery } from './postgres-query.js'
 import { maybeStale, StaleStatement } from '../errors/stale-statement.js'
 import { checkValues } from '../executor/check-values.js'
-import { type PooledConnection, PooledDatabase, poolSizeOf } from '../executor/pooled-database.js'
+import { type PooledConnection, PooledDatabase, poolSizeOf, type Turn } from '../executor/pooled-database.js'
 import { ReadLimit } from '../../bytes/read-limit.js'
 import type { Writability, WriteQuestions } from '../executor/writability.js'
 import { timed } from '../times/statement-times.js'
@@ -87,8 +86,8 @@ export class PostgresDatabase extends PooledDatabase<PostgresConnection> {
     return this.#connections.get(client) ?? this.#setUp(client, undefined)
   }
 
-  protected async connect(signal: CallEnd | undefined): Promise<PostgresConnection> {
-    const client = await checkout<Client>((done) => poolOf(this.dataSource).connect(done), signal, this.waits)
+  protected async connect(signal: CallEnd | undefined, turn: Turn): Promise<PostgresConnection> {
+    const client = await this.checkout<Client>((done) => poolOf(this.dataSource).connect(done), signal, turn)
     const known = this.#connections.get(client)
     if (known !== undefined) return known
     client.on('error', () => {}) // The current or next statement reports the error. Without a listener it would end the process.
@@ -109,7 +108,7 @@ export class PostgresDatabase extends PooledDatabase<PostgresConnection> {
     const result = await unlessTooLate(asked, CONNECT_MS, destroy)
     const [first] = 'rows' in result ? result.rows : []
     this.#isDistributed = first?.['citus'] === true
-    // Where another session responds than the one with which the connection began, a pooler has invented a
+    // If another session responds than the one with which the connection began, a pooler has made up the
     // number. A statement prepared there would be missing on the next session, and stay on the last one.
     const isPooled = Number(first?.['pid']) !== client.processID
     return new PostgresConnection(this.dataSource, client, isPooled, this.writes)
@@ -211,7 +210,7 @@ class PostgresConnection implements PooledConnection {
     return result
   }
 
-  /** What has a transaction open was left by somebody who did not know of it. */
+  /** A connection with an open transaction was released by code that did not know of it. */
   release({ broken = false } = {}): void {
     this.signal = undefined
     this.onRelease?.()

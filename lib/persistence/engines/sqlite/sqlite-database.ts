@@ -110,7 +110,7 @@ class SqliteExecutorLease implements Lease {
       .catch((error: unknown) => this.#rethrow(error))
   }
 
-  /** What a transaction refuses that only reads says nothing about the database. */
+  /** An error of a read-only transaction says nothing about the database. */
   readonly #rethrow = (error: unknown, sent?: BoundStatement): never => {
     if (this.lease.isReadOnly) throw readOnlyError(error) ?? withoutValues(error)
     return this.rethrow(error, sent)
@@ -133,7 +133,7 @@ const QUESTIONS: WriteQuestions = {
   async isReadOnly(on, options) {
     const [table] = (await on.run(TABLE, [], options)).rows
     if (table === undefined) return false
-    const nothing = named(`DELETE FROM ${sqlite.quote(String(table[0]))} WHERE 1 = 0`)
+    const nothing = named(`DELETE FROM ${sqlite.text.quote(String(table[0]))} WHERE 1 = 0`)
     return on.run(nothing, [], options).then(
       () => false,
       () => true,

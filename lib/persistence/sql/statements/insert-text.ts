@@ -8,7 +8,7 @@ import type { Taken } from '../../rows/parents.js'
 import { newColumns } from './last-minted.js'
 import { takenFrom } from './row-predicate.js'
 
-/** How a statement reads a column. @param column - quoted and qualified. */
+/** Selects a column in a statement. @param column - quoted and qualified. */
 export type ReadColumn = (field: Field, column: string) => string
 
 /** The table of a statement, and how it writes columns. */
@@ -24,13 +24,13 @@ export interface InsertedTable {
 export const inserted = ({ fields }: ResourceModel): readonly Field[] =>
   fields.filter(({ generated, isNotInserted }) => generated !== true && isNotInserted !== true)
 
-/** The same of a row whose key the database mints: all but the key. */
+/** The fields of a row whose key the database generates: all but the key. */
 export const unminted = (model: ResourceModel): readonly Field[] =>
   inserted(model).filter(({ isMinted }) => isMinted !== true)
 
 /**
- * Inserts a row. Writes nothing where a parent is missing. Values: those of what it takes first, then one per
- * field, then those of the event.
+ * Inserts a row. Writes nothing if a parent is missing. Values: those of its locks first, then one per field,
+ * then those of the event.
  */
 export function insertText(
   { model, dialect, table, select }: InsertedTable,
@@ -41,27 +41,27 @@ export function insertText(
   const text = new Placeholders(dialect)
   const [begin, from] = takenFrom(text, parents)
   const { entityFields } = model
-  const names = fields.map((field) => dialect.quote(field.column)).join(', ')
+  const names = fields.map((field) => dialect.text.quote(field.column)).join(', ')
   const values = fields.map((field) => text.bind(field)).join(', ')
   const source = from === '' ? `VALUES (${values})` : `SELECT ${values} FROM ${from}`
-  const row = fields.length === 0 ? dialect.minting.alone : `(${names}) ${source}`
+  const row = fields.length === 0 ? dialect.ddl.minting.alone : `(${names}) ${source}`
   const insert = `INSERT INTO ${table} ${row}`
   const read = newColumns(model, dialect)
-  // Whether a parent is missing is told by what it returns, too.
+  // The result also shows whether a parent is missing.
   if (along === undefined)
     return `${begin}${insert}${dialect.can.returning ? ` RETURNING ${select(entityFields, '', read)}` : ''}`
   const event = OUTBOX_TYPES.map((type) => `${text.count()}::${type}`)
-  const inserted = `i AS (${insert} RETURNING ${entityFields.map((field) => dialect.quote(field.column)).join(', ')})`
+  const inserted = `i AS (${insert} RETURNING ${entityFields.map((field) => dialect.text.quote(field.column)).join(', ')})`
   return `${begin === '' ? 'WITH ' : `${begin.trimEnd()}, `}${inserted}, e AS (${along(event, 'i')}) SELECT ${select(entityFields, 'i.', read)} FROM i`
 }
 
-/** Selects the row for which the connection has minted a key last. Values: [tenant]. */
+/** Selects the row for which the connection last generated a key. Values: [tenant]. */
 export function mintedText({ model, dialect, table, select }: InsertedTable, isOfTenant: boolean): string {
   const text = new Placeholders(dialect)
   const { entityFields, key, tenant } = model
   const mine =
     isOfTenant && tenant
-      ? ` AND ${equalSql(dialect.quote(tenant.column), tenant, text.bind(tenant), dialect)}`
+      ? ` AND ${equalSql(dialect.text.quote(tenant.column), tenant, text.bind(tenant), dialect)}`
       : ''
-  return `SELECT ${select(entityFields)} FROM ${table} WHERE ${dialect.quote(key.column)} = ${dialect.minting.last ?? ''}${mine}`
+  return `SELECT ${select(entityFields)} FROM ${table} WHERE ${dialect.text.quote(key.column)} = ${dialect.ddl.minting.last ?? ''}${mine}`
 }

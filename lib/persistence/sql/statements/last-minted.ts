@@ -5,10 +5,10 @@ import type { ResourceModel } from '../../../resource/resource-model.js'
 import type { Dialect } from '../../dialects/dialect.js'
 
 /**
- * The last number that the key of a resource holds, where its column may mint one beyond it. A table that is
- * there may count in more bits than its entity.
+ * The last number that a resource's key holds, if its column may generate larger ones. An existing table may
+ * count in more bits than its entity.
  */
-function lastMinted({ key, existing }: ResourceModel, { minting }: Dialect): bigint | undefined {
+function lastMinted({ key, existing }: ResourceModel, { ddl: { minting } }: Dialect): bigint | undefined {
   const { increments } = kindOf(key)
   if (key.isMinted !== true || typeof increments === 'string') return undefined
   if (existing ? !isIn32Bits(key.kind) : minting.endsWithKind(key.kind)) return undefined
@@ -18,14 +18,14 @@ function lastMinted({ key, existing }: ResourceModel, { minting }: Dialect): big
 
 /** True if only a rollback takes back a number that the key does not hold. */
 export const mayMintTooMuch = (model: ResourceModel, dialect: Dialect): boolean =>
-  lastMinted(model, dialect) !== undefined && dialect.minting.in64Bits === undefined
+  lastMinted(model, dialect) !== undefined && dialect.ddl.minting.in64Bits === undefined
 
 /**
  * Reads the columns of a new row. A number beyond the last one leaves the range of 64 bits on the way, which
  * fails the statement.
  */
 export function newColumns(model: ResourceModel, dialect: Dialect): (field: Field, column: string) => string {
-  const { in64Bits } = dialect.minting
+  const { in64Bits } = dialect.ddl.minting
   const last = lastMinted(model, dialect)
   if (last === undefined || in64Bits === undefined) return (_, column) => column
   const beyond = INT64[1] - last

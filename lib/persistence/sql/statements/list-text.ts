@@ -7,21 +7,21 @@ import type { OrderedSearch } from '../../dialects/search-predicate.js'
 import type { PlanColumn } from '../../query/query-plan.js'
 import type { Statements } from './statements.js'
 
-/** What a list or a count reads, as text. */
+/** The parts of a list's or a count's SQL. */
 export interface ListSource {
-  /** What follows FROM, with the WHERE. */
+  /** The text after FROM, including WHERE. */
   readonly from: string
-  /** What follows ORDER BY; empty for a count. */
+  /** The text after ORDER BY; empty for a count. */
   readonly order: string
-  /** Where the rows of one tenant are searched by a stored vector, in the order of their keys. */
+  /** Set if the rows of one tenant are searched by a stored vector, in key order. */
   readonly searched?: OrderedSearch | undefined
   /** Undefined where the statement reads the rows of its own table alone. */
   readonly related: RelatedColumns | undefined
 }
 
-/** What a statement that reads several rows beside one another says of its columns. */
+/** The columns of a statement that reads several rows side by side. */
 interface RelatedColumns {
-  /** What qualifies those of the own row. */
+  /** The qualifier of the own row's columns. */
   readonly own: string
   /** Those of other rows by which the list is ordered, for behind the own columns. */
   readonly sorted: readonly string[]
@@ -36,7 +36,7 @@ export const listText = (
   lock?: LockClause,
 ): string => {
   const columns = [statements.columns(selected, related?.own), ...(related?.sorted ?? [])].join(', ')
-  return `SELECT ${columns} FROM ${from}${tail}${lock === undefined ? '' : statements.dialect.rowLock(lock)}`
+  return `SELECT ${columns} FROM ${from}${tail}${lock === undefined ? '' : statements.dialect.transactions.rowLock(lock)}`
 }
 
 /** As an entity's own columns are selected, each under a name that no other column has. */
@@ -45,7 +45,7 @@ export const sortedBy = (columns: readonly PlanColumn[], names: RowNames, dialec
     .filter(({ of }) => of !== undefined)
     .map((column, i) => {
       const text = storedSql(column, dialect, names.of(column.of))
-      const name = dialect.quote(`(sorted ${i})`)
-      const selected = dialect.kinds[column.kind].selected(text, name)
+      const name = dialect.text.quote(`(sorted ${i})`)
+      const selected = dialect.values.kinds[column.kind].selected(text, name)
       return selected === text ? `${text} AS ${name}` : selected
     })

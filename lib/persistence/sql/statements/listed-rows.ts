@@ -10,7 +10,7 @@ import { rulesOf } from '../../query/plan-rules.js'
 import type { FilterNode, PlanColumn } from '../../query/query-plan.js'
 import type { Statements } from './statements.js'
 
-/** What a list is told by when it is slow, with the index that reads the fewest rows. */
+/** The description of a slow list for the log, with the index that reads the fewest rows. */
 export function listedRows(
   { model, dialect, table }: Statements,
   { terms, filter, showDeleted }: ListPlan,
@@ -79,7 +79,7 @@ const isIndexable = (field: Field): boolean =>
   field.role !== 'credential' &&
   !rulesOf(field).exceeds(ORDERED_LENGTH, field)
 
-/** What each index has behind the tenant. */
+/** The columns of each index after the tenant. */
 function indexesOf(model: ResourceModel, showDeleted: boolean): readonly (readonly Field[])[] {
   const { key, tenant, createTime, updateTime, deleteTime } = model
   const times = [createTime, updateTime].filter((time) => time?.filterable === true) as Field[]

@@ -16,7 +16,10 @@ export function lockedRows(
   fields: readonly Field[],
 ): string {
   const first = tenant ? 2 : 1
-  const { kinds, quote } = dialect
+  const {
+    values: { kinds },
+    text: { quote },
+  } = dialect
   const { key, deleteTime } = model
   const arrays = [key, ...fields].map((f, i) => `$${i + first}::${kinds[f.kind].arrayType?.(f)}`)
   const names = ['key', ...fields.map((_, i) => `v${i}`), 'o']
@@ -37,7 +40,7 @@ export function lockedRows(
 /** True if a row `t` is the one of `l`. */
 export function sameRow({ model, dialect }: LockedTable, tenant: boolean): string {
   const equal = (field: Field, value: string) =>
-    equalSql(`t.${dialect.quote(field.column)}`, field, value, dialect)
+    equalSql(`t.${dialect.text.quote(field.column)}`, field, value, dialect)
   const owned = tenant ? ` AND ${equal(model.tenant as Field, 'l.tenant')}` : ''
   return `${equal(model.key, 'l.key')}${owned}`
 }

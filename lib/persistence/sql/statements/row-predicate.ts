@@ -5,7 +5,7 @@ import type { Dialect } from '../../dialects/dialect.js'
 import type { Placeholders } from '../../engines/executor/placeholders.js'
 import type { Taken } from '../../rows/parents.js'
 
-/** What an operation requires besides the key: a tenant and an etag. */
+/** The conditions of an operation besides the key: a tenant and an etag. */
 export interface RowPredicate {
   readonly tenant: boolean
   readonly etag?: boolean
@@ -21,7 +21,7 @@ export function conditionOf(
   { tenant, etag, where }: RowPredicate,
 ): string {
   const { key, tenant: tenantField, etag: etagField } = model
-  const name = ({ column }: Field) => dialect.quote(column)
+  const name = ({ column }: Field) => dialect.text.quote(column)
   const equal = (field: Field) => equalSql(name(field), field, text.bind(field), dialect)
   const parts = [equal(key)]
   if (tenant) parts.push(equal(tenantField as Field))
@@ -34,7 +34,7 @@ export const also = (where: string | undefined): string => (where === undefined 
 
 export const NOTHING_TAKEN: readonly Taken[] = []
 
-/** What begins a write that refers to these rows, and what it takes them from. */
+/** The beginning of a write that refers to these rows, and the source of its values. */
 export function takenFrom(
   text: Placeholders,
   parents: readonly Taken[],
@@ -47,7 +47,7 @@ export function takenFrom(
 export const shapeBelow = (shape: string, parents: readonly Taken[]): string =>
   parents.reduce((text, { relation, where }) => `${text}\0\0${relation.property} ${where}`, shape)
 
-/** What tells statements of one kind apart. */
+/** Identifies statements of one kind. */
 export const shapeOf = (kind: string, predicate: RowPredicate, fields: readonly Field[]): string => {
   const { tenant, etag, where } = predicate
   let shape = `${kind} ${tenant} ${etag} ${where}`

@@ -38,7 +38,7 @@ import {
 
 const CACHED_SHAPES = 1000
 
-/** How several rows are read. */
+/** Options for reading several rows. */
 interface BatchGetShape extends Pick<GetOptions, 'lock'> {
   readonly showDeleted?: boolean | undefined
   /** True if their bytes are read in place of them. */
@@ -92,8 +92,8 @@ export class Statements {
 
   /**
    * Values and effect: see {@link insertText}.
-   * @param fields - those of the model, or {@link unminted}.
-   * @param along - inserts the event of the row.
+   * @param fields - the model's fields, or {@link unminted}.
+   * @param along - inserts the row's event.
    */
   insert(
     fields: readonly Field[],
@@ -106,14 +106,14 @@ export class Statements {
     return this.#shape(key, () => insertText(this.#into, fields, parents, along))
   }
 
-  /** The row for which the connection has minted a key last. Values: [tenant]. */
+  /** The row for which the connection last generated a key. Values: [tenant]. */
   minted(tenant: boolean): Statement {
     return this.#shape(`minted ${tenant}`, () => mintedText(this.#into, tenant))
   }
 
   /**
-   * Values: those of what it takes first, one per field, the operand of an increment, key, [tenant],
-   * [etag], [where]. Reaches live rows only.
+   * Values: those of its locks first, one per field, the operand of an increment, key, [tenant], [etag],
+   * [where]. Reaches live rows only.
    */
   update(
     fields: readonly Field[],
@@ -158,7 +158,7 @@ export class Statements {
     return this.#shape(shapeOf('undelete', predicate, fields), () => {
       const text = new Placeholders(this.dialect)
       const sets = fields.map((field) => this.#set(field, text.bind(field)))
-      if (this.#discriminated) sets.push(`${this.dialect.quote(SOFT_DELETE_KEY)} = ''`)
+      if (this.#discriminated) sets.push(`${this.dialect.text.quote(SOFT_DELETE_KEY)} = ''`)
       return `UPDATE ${this.#table} SET ${sets.join(', ')} WHERE ${this.#condition(text, predicate)} AND ${this.#name(this.model.deleteTime as Field)} IS NOT NULL${this.#returning}`
     })
   }
@@ -175,7 +175,7 @@ export class Statements {
     const shape = `batchGet ${count} ${tenant} ${where} ${lock?.lock} ${lock?.wait} ${all} ${isMeasured}`
     return this.#shape(shape, () => {
       const { key, tenant: tenantField } = this.model
-      const array = this.dialect.kinds[key.kind].arrayType?.(key)
+      const array = this.dialect.values.kinds[key.kind].arrayType?.(key)
       const text = new Placeholders(this.dialect)
       const condition = tenant ? `${this.#equal(tenantField as Field, text)} AND ` : ''
       const among =
@@ -206,7 +206,9 @@ export class Statements {
     const columns = fields.map((field) => field.column)
     const once = shared.map((field) => field.column)
     return this.#shape(`batchUpdate ${tenant} ${where} ${columns.join('\0')}\0\0${once.join('\0')}`, () => {
-      const { kinds } = this.dialect
+      const {
+        values: { kinds },
+      } = this.dialect
       const first = fields.length + (tenant ? 3 : 2)
       const sets = [
         ...fields.map((field, i) => this.#set(field, `l.v${i}`, 't.')),
@@ -239,7 +241,7 @@ export class Statements {
    */
   #set(field: Field, value: string, of = ''): string {
     const name = this.#name(field)
-    return `${name} = ${field === this.model.updateTime ? this.dialect.later(`${of}${name}`, value) : value}`
+    return `${name} = ${field === this.model.updateTime ? this.dialect.values.later(`${of}${name}`, value) : value}`
   }
 
   /**
@@ -261,14 +263,14 @@ export class Statements {
       const text = new Placeholders(this.dialect)
       const whose = tenant ? `${this.#equal(owner as Field, text)} AND ` : ''
       const among = Array.from({ length: count }, () => text.bind(key)).join(', ')
-      return `SELECT 1 AS ${this.dialect.quote('(key)')} FROM ${this.#table} WHERE ${whose}${this.#name(key)} IN (${among}) LIMIT 1`
+      return `SELECT 1 AS ${this.dialect.text.quote('(key)')} FROM ${this.#table} WHERE ${whose}${this.#name(key)} IN (${among}) LIMIT 1`
     })
   }
 
   /** A row with the value in a column, of any tenant, deleted rows included. Values: value. */
   has(column: string): Statement {
     return this.#shape(`has ${column}`, () => {
-      return `SELECT 1 AS found FROM ${this.#table} WHERE ${this.dialect.quote(column)} = ${this.dialect.countPlaceholder(1)} LIMIT 1`
+      return `SELECT 1 AS found FROM ${this.#table} WHERE ${this.dialect.text.quote(column)} = ${this.dialect.values.countPlaceholder(1)} LIMIT 1`
     })
   }
 
@@ -325,13 +327,13 @@ export class Statements {
   }
 
   #deleteKey(): string {
-    return `${this.dialect.quote(SOFT_DELETE_KEY)} = ${keyTextSql(this.model.key, this.dialect)}`
+    return `${this.dialect.text.quote(SOFT_DELETE_KEY)} = ${keyTextSql(this.model.key, this.dialect)}`
   }
 
-  /** What a SELECT of entities begins with. @param own - what qualifies the columns. */
+  /** The beginning of a SELECT of entities. @param own - qualifies the columns. */
   columns(selected: readonly Field[], own = '', read: ReadColumn = (_, column) => column): string {
     const one = (field: Field, name: string) =>
-      this.dialect.kinds[field.kind].selected(read(field, own + name), name)
+      this.dialect.values.kinds[field.kind].selected(read(field, own + name), name)
     return selected.map((field) => one(field, this.#name(field))).join(', ')
   }
 
@@ -375,7 +377,7 @@ export class Statements {
   }
 
   #lock(lock: LockClause | undefined): string {
-    return lock === undefined ? '' : this.dialect.rowLock(lock)
+    return lock === undefined ? '' : this.dialect.transactions.rowLock(lock)
   }
 
   #live(): string {
@@ -383,7 +385,7 @@ export class Statements {
   }
 
   #name(field: Field): string {
-    return this.dialect.quote(field.column)
+    return this.dialect.text.quote(field.column)
   }
 
   #shape(key: string, build: () => string, made: (text: string) => Statement = named): Statement {
@@ -393,7 +395,7 @@ export class Statements {
   }
 }
 
-/** What a list is told by is made once for its text, as the text is. */
+/** The description of a list is created once for its text, as the text is. */
 const listing = (listed: (() => ListedRows) | undefined) => (text: string) => ({
   ...plannedByValue(text),
   ...(listed !== undefined && { listed: listed() }),

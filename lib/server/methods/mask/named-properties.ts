@@ -1,7 +1,7 @@
 import { isOwning } from '../../../resource/relations/relation.js'
 import type { ResourceModel } from '../../../resource/resource-model.js'
 
-/** What an update writes. */
+/** The fields that an update writes. */
 interface Written {
   readonly paths: readonly string[]
   readonly touchOnly: boolean

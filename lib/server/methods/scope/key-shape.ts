@@ -9,7 +9,9 @@ import type { ResourceModel } from '../../../resource/resource-model.js'
  * `/v1/{name=notes/*}`.
  */
 export interface KeyShape {
-  /** @throws InvalidArgument for a key that the path cannot hold: over HTTP nobody could get it. */
+  /**
+   * @throws InvalidArgument for a key that the path cannot contain, because it could not be read over HTTP.
+   */
   check(key: string, field: string): void
 }
 

@@ -16,7 +16,7 @@ export type Parents = 'one' | 'any'
 /** The entity that a name means. */
 export interface Named {
   readonly key: string
-  /** What its other fields have to hold. */
+  /** The values that its other fields must have. */
   readonly held: readonly Held[]
 }
 
@@ -34,7 +34,7 @@ export const namedBy = (name: NamePattern, text: string, parents: Parents, field
   return { key, held: heldBy(name, values.slice(0, -1), parents, field) }
 }
 
-/** What the entities have to hold that are in the parent. @throws InvalidArgument that shows the pattern. */
+/** The values that entities within the parent must have. @throws InvalidArgument that shows the pattern. */
 export const parentIn = (
   name: NamePattern,
   pattern: Pattern,
@@ -104,7 +104,7 @@ export const namedInside = (model: ResourceModel, resource: DescField) => {
 const keyField = ({ name, message, key }: ResourceModel): DescField =>
   name?.field ?? ((message as DescMessage).fields.find((one) => one.name === key.proto) as DescField)
 
-/** What the name in a request, or in the resource that it carries, says beside the key. */
+/** The parts of a request's name, or of its resource's name, besides the key. */
 export const nameField = (
   field: DescField,
   name: NamePattern,

@@ -19,7 +19,7 @@ import { isText } from '../../../resource/names/resource-annotation.js'
 import { pathsOf } from '../../../resource/messages/http-paths.js'
 import { parentIn } from './names-in-requests.js'
 
-/** What a field of an entity has to hold. */
+/** The value that a field of an entity must have. */
 export interface Held {
   /** Proto name. */
   readonly name: string
@@ -34,7 +34,7 @@ export interface ScopeField {
   readonly name: string
   /** True if it is the name of the resource itself. */
   readonly own: boolean
-  /** What the resources have to hold. */
+  /** The values that the resources must have. */
   readonly in: (request: Message) => readonly Held[]
 }
 
@@ -91,7 +91,7 @@ const parentField = (
   ]
 }
 
-/** What the path says as a predicate, which is read apart from the caller's filter. */
+/** The path as a predicate, which is parsed separately from the caller's filter. */
 export const under = (
   model: ResourceModel,
   scope: readonly ScopeField[],
@@ -109,7 +109,7 @@ export const under = (
   return conditions.length === 0 ? {} : { under: conditions.join(' AND ') as Filter }
 }
 
-/** What the entities of a request have to hold. */
+/** The values that the entities of a request must have. */
 export const heldIn = (scope: readonly ScopeField[], request: Message): readonly Held[] =>
   scope.flatMap((field) => field.in(request))
 
@@ -154,7 +154,7 @@ export const putScope = (
   for (const { name, value: wire } of heldIn(scope, request)) {
     const field = model.byProto.get(name)
     const property = field?.property ?? name
-    // What is not canonical is left as it is, and refused by name.
+    // A value that is not canonical is left as it is, and rejected by name.
     const value = heldValue(model, name, wire) ?? wire
     const inside = values[property]
     if (inside !== undefined && inside !== '' && inside !== value && isSetIn(message, model, name)) {

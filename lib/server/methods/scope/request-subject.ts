@@ -50,7 +50,7 @@ const keysIn = (
   return (request) => (valueOf(request, requests) as readonly Message[]).map(within)
 }
 
-/** `''` for a number that nobody has set. */
+/** `''` for an unset number. */
 const textIn = (message: Message, field: DescField): string => textOf(valueOf(message, field) || '')
 
 /** Keys are strings, or integers. */
