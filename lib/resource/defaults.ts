@@ -8,6 +8,7 @@ const SET_BY_SERVER: ReadonlySet<Role> = new Set([
   'key',
   'tenant',
   'etag',
+  'version',
   'createTime',
   'updateTime',
   'deleteTime',

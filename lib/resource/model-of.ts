@@ -161,6 +161,7 @@ function build(entity: EntityClass<object>): ResourceModel {
     isChangedByTable: fields.some(({ generated, onUpdate }) => generated === true || onUpdate !== undefined),
     isFilledByTable: fields.some((field) => field.isFilledByTable === true),
     etag: withRole('etag'),
+    version: withRole('version'),
     createTime: withRole('createTime'),
     updateTime: withRole('updateTime'),
     deleteTime: withRole('deleteTime'),
@@ -316,7 +317,7 @@ function structuralProblems(
             `write ${decorator} below @Resource() instead of its column`,
           ),
         )
-  for (const role of ['etag', 'createTime', 'updateTime'] as const)
+  for (const role of ['etag', 'version', 'createTime', 'updateTime'] as const)
     if (fields.filter((field) => field.role === role).length > 1)
       problems.push(problem('entity', `two properties are declared as ${role}`, 'keep one'))
   for (const { property, proto } of secretive) {

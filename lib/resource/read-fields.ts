@@ -373,7 +373,7 @@ function toField(
     exposed,
     ...facets,
     ...(transformers !== undefined && { transformed: transformedBy(transformers, facets as Facets, held) }),
-    ...(facet?.generated !== true && columnEffects(role, column.options)),
+    ...(facet?.generated !== true && columnEffects(role, column)),
     ...(facet?.renamedFrom === undefined ? {} : { renamedFrom: facet.renamedFrom }),
     ...(isExisting && collation !== undefined && { collation }),
     ...(nullIsZero && { nullIsZero }),

@@ -92,6 +92,8 @@ export interface ResourceModel<E extends object = object> {
   /** True if an INSERT may leave columns out, which the table then fills. */
   readonly isFilledByTable: boolean
   readonly etag: Field | undefined
+  /** Counts the writes of a row, from 1: TypeORM's `@VersionColumn()`. */
+  readonly version: Field | undefined
   readonly createTime: Field | undefined
   readonly updateTime: Field | undefined
   /** When present, the resource is soft-deleted (AIP-164). */

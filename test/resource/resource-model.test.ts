@@ -1,6 +1,6 @@
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf'
 import { expect } from 'chai'
-import { Column, DeleteDateColumn, Entity, PrimaryColumn } from 'typeorm'
+import { Column, Entity, PrimaryColumn } from 'typeorm'
 import { CreateTime, ETag } from '../../decorators/server-set.js'
 import { Expirable } from '../../decorators/expirable.js'
 import { OutputOnly } from '../../decorators/output-only.js'
@@ -213,16 +213,6 @@ describe('resourceModel', () => {
         'delete_time',
         'shared',
       ])
-    })
-
-    it("TypeORM's own special columns", () => {
-      @Resource({ shared: true })
-      @Entity()
-      class Special {
-        @PrimaryColumn() id!: string
-        @DeleteDateColumn() goneAt!: Date
-      }
-      expect(problemsOf(Special)[0]).to.match(/@SoftDeletable\(\)/)
     })
 
     it('a property that is two things, and @Resource below the others', () => {

@@ -112,6 +112,8 @@ function initialValue(
       return owner ?? given
     case 'etag':
       return newEtag()
+    case 'version':
+      return 1
     case 'createTime':
     case 'updateTime':
       return now

@@ -18,6 +18,7 @@ const WHY: Readonly<Partial<Record<Role, string>>> = {
   key: 'the key of a resource never changes',
   tenant: 'a resource never changes its tenant',
   etag: 'the server assigns it at every write; to state a precondition of an Update, give it in the resource',
+  version: 'the server counts it',
   createTime: 'the server assigns it',
   updateTime: 'the server assigns it',
   deleteTime: 'call Delete or Undelete instead',

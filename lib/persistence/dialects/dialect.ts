@@ -209,6 +209,8 @@ export interface DdlDialect {
   readonly tableCollation: string
   /** The default of a column whose UUID TypeORM leaves to the database; undefined where TypeORM mints it. */
   readonly mintedUuid?: string
+  /** The default of a column that holds the time at which a row is created. */
+  readonly now: string
   /**
    * Adds the columns that an older table lacks, and drops the indexes that are now declared differently;
    * undefined where migrations do. `indexes` are the statements that then make them.

@@ -119,6 +119,7 @@ const dialect = ({
     mayRollBack: () => false,
   },
   ddl: {
+    now: 'CURRENT_TIMESTAMP(6)',
     typeormColumns: mysqlTypeormColumns,
     minting: {
       column: ' AUTO_INCREMENT',

@@ -96,6 +96,7 @@ export const postgres: Dialect = {
   },
   ddl: {
     mintedUuid: 'gen_random_uuid()',
+    now: 'CURRENT_TIMESTAMP',
     typeormColumns: postgresTypeormColumns,
     // BY DEFAULT takes the numbers of rows that are brought along; no client can send one.
     minting: {

@@ -91,6 +91,7 @@ export const sqlite: Dialect = {
     mayRollBack: ({ code }) => typeof code === 'string' && code.startsWith('SQLITE_CONSTRAINT'),
   },
   ddl: {
+    now: "(strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))",
     typeormColumns: {
       computed: undefined,
       minted: '',

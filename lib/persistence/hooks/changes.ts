@@ -22,7 +22,8 @@ export function patched<E extends object>(model: ResourceModel<E>, entity: E, va
   for (const { property } of model.entityFields) {
     if (!Object.hasOwn(values, property)) continue
     const value = values[property]
-    to[property] = value instanceof FieldIncrement ? value.addedTo(to[property]) : copied(value)
+    if (property === model.version?.property) to[property] = Number(to[property] ?? 0) + Number(value)
+    else to[property] = value instanceof FieldIncrement ? value.addedTo(to[property]) : copied(value)
   }
   return entity
 }

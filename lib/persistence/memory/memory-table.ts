@@ -124,6 +124,8 @@ export class MemoryTable<E extends object> {
       }
       const field = this.model.byProperty.get(property)
       next[property] = field === undefined ? value : this.#stored(field, value)
+      if (field !== undefined && field === this.model.version)
+        next[property] = Number(row[property] ?? 0) + Number(value)
       if (field === this.model.updateTime) next[property] = later(row[property], next[property])
     }
     const id = this.#identityOf(row)

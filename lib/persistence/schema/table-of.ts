@@ -33,6 +33,7 @@ const DELETE_ID_LENGTH = 36
 function initialOf(field: Field, dialect: Dialect): string | undefined {
   if (field.isMintedByDatabase === true && field.stored === undefined) return dialect.ddl.mintedUuid
   const { tableDefault } = field
+  if (tableDefault === 'now') return dialect.ddl.now
   if (tableDefault !== undefined)
     return 'sql' in tableDefault ? sqlDefault(tableDefault.sql) : constantText(tableDefault.constant, dialect)
   const constant = field.default?.constant

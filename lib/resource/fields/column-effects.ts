@@ -19,13 +19,19 @@ const OPEN: ReadonlySet<Role> = new Set(['plain', 'outputOnly'])
  * The effects of a column's options. A default of SQL on a key, or on a time of Ashlar's, is for other
  * writers: a repository sends these values.
  */
-export function columnEffects(role: Role, options: ColumnOptions): ColumnEffects {
+export function columnEffects(
+  role: Role,
+  { mode, options }: { readonly mode: string; readonly options: ColumnOptions },
+): ColumnEffects {
   const { insert, onUpdate, select, update } = options
   const initial: unknown = options.default
   const isOpen = OPEN.has(role)
   const isOfTable =
     typeof initial === 'function' || (transformersOf(options) !== undefined && (initial ?? null) !== null)
+  // TypeORM's manager leaves these times to the table.
+  const isStamped = (mode === 'createDate' || mode === 'updateDate') && !isOfTable
   return {
+    ...(isStamped && { tableDefault: 'now' as const }),
     ...(isOfTable && {
       tableDefault:
         typeof initial === 'function' ? { sql: String((initial as () => unknown)()) } : { constant: initial },
@@ -39,7 +45,7 @@ export function columnEffects(role: Role, options: ColumnOptions): ColumnEffects
 }
 
 /** What is set at each write, or at a deletion. */
-const UPDATED: ReadonlySet<Role> = new Set(['etag', 'updateTime', 'deleteTime', 'expireTime'])
+const UPDATED: ReadonlySet<Role> = new Set(['etag', 'version', 'updateTime', 'deleteTime', 'expireTime'])
 
 /** Why a field cannot have the effects of its column's options. */
 export function* effectProblems(
@@ -109,6 +115,7 @@ const NAMES: Readonly<Partial<Record<Role, string>>> = {
   key: 'the key',
   tenant: 'the tenant',
   etag: 'the etag',
+  version: 'the version',
   createTime: 'the create time',
   updateTime: 'the update time',
   deleteTime: 'the delete time',

@@ -63,6 +63,7 @@ export type Role =
   | 'key'
   | 'tenant'
   | 'etag'
+  | 'version'
   | 'createTime'
   | 'updateTime'
   | 'deleteTime'
@@ -106,7 +107,7 @@ export interface Field extends Column {
   /** What its column's `transformer` does. `kind` and the facets are the column's then. */
   readonly transformed?: Transformed
   /** The default that its table has, which an application declares in SQL. */
-  readonly tableDefault?: { readonly sql: string } | { readonly constant: unknown }
+  readonly tableDefault?: { readonly sql: string } | { readonly constant: unknown } | 'now'
   /** A new row without a value leaves the column out, and the table fills it. */
   readonly isFilledByTable?: true
   /** No INSERT contains it (`insert: false`). */

@@ -105,14 +105,10 @@ type Mode = ArgsOf<'columns'>['mode']
 /** By the decorator that made a column. */
 const MODES: Readonly<Record<Mode, Rule<string>>> = {
   regular: CARRIED_OUT,
-  createDate:
-    'use @CreateTime() instead of @CreateDateColumn(), which only an existing table can have (@Resource({ existing: true }))',
-  updateDate:
-    'use @UpdateTime() instead of @UpdateDateColumn(), which only an existing table can have (@Resource({ existing: true }))',
-  deleteDate:
-    'use @SoftDeletable() on the class instead of @DeleteDateColumn(), which only an existing table can have (@Resource({ existing: true }))',
-  version:
-    "only TypeORM's manager counts a @VersionColumn(): leave it that one with @Internal() @VersionColumn({ default: 1 }) and such a default in the table, and write @ETag() on a property of its own, which repositories compare",
+  createDate: 'it is declared as something else beside @CreateDateColumn(): keep one of them',
+  updateDate: 'it is declared as something else beside @UpdateDateColumn(): keep one of them',
+  deleteDate: 'it is declared as something else beside @DeleteDateColumn(): keep one of them',
+  version: 'it is declared as something else beside @VersionColumn(): keep one of them',
   objectId: 'use @PrimaryColumn() instead of @ObjectIdColumn(), which is for MongoDB',
   treeLevel: '@TreeLevelColumn() is not supported: keep the level in a column that you write',
   treeChildrenCount: 'a count of children is not supported: keep it in a column that you write',

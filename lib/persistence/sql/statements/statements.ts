@@ -21,6 +21,7 @@ import {
   hasDeleteKey,
   keyTextSql,
   ofSomeTenant,
+  writtenSql,
 } from '../../dialects/column-sql.js'
 import { quoteTable } from '../../dialects/quote-table.js'
 import { tableNameOf } from '../../schema/table-name-of.js'
@@ -235,13 +236,10 @@ export class Statements {
     })
   }
 
-  /**
-   * An update time never goes back, whatever the clock does. @param of - what comes before the name of the
-   * column.
-   */
+  /** @param of - the text before the column's name. */
   #set(field: Field, value: string, of = ''): string {
     const name = this.#name(field)
-    return `${name} = ${field === this.model.updateTime ? this.dialect.values.later(`${of}${name}`, value) : value}`
+    return `${name} = ${writtenSql(this.model, field, `${of}${name}`, value, this.dialect)}`
   }
 
   /**
