@@ -48,6 +48,7 @@ import { type NamePattern, namePatternOf } from './names/name-pattern.js'
 import { resourceAnnotation } from './names/resource-annotation.js'
 import { declaredRelations, relationsOf } from './relations/declared-relations.js'
 import type { Relation } from './relations/relation.js'
+import { primaryProperties } from './typeorm/primary-properties.js'
 import { typeormProblems } from './typeorm/problems.js'
 import { unmanagedProperties } from './typeorm/unmanaged.js'
 
@@ -216,10 +217,12 @@ export function readFields(
   ])
   if (message !== undefined)
     problems.push(
-      ...missingFields(message, fields, known),
+      ...missingFields(message, fields, known, internal),
       ...secretProblems(message, { propertyOf: propertyOf(inMessage), columns, declared: facts.properties }),
     )
-  for (const { property, target } of declaredOnes.relations) if (isOutside(target)) unfit.add(property)
+  for (const relation of declaredOnes.relations)
+    if (isOutside(relation.target) || ('referenced' in relation && isElsewhere(relation)))
+      unfit.add(relation.property)
   const unmanaged =
     message === undefined
       ? new Set<string>()
@@ -231,6 +234,22 @@ export function readFields(
 function isOutside(target: () => object): boolean {
   try {
     return inheritedFacts(target()).resource === undefined
+  } catch {
+    return false
+  }
+}
+
+/** True if a relation refers to another column than the key. */
+function isElsewhere({
+  referenced,
+  target,
+}: {
+  readonly referenced: string | undefined
+  readonly target: () => object
+}): boolean {
+  if (referenced === undefined) return false
+  try {
+    return !primaryProperties(new Set(lineage(target()))).has(referenced)
   } catch {
     return false
   }

@@ -95,7 +95,6 @@ const refused = (field: Field, isNew: boolean): string | undefined => {
   if (field.writable) return undefined
   if (field.generated === true) return 'its table sets it'
   if (field.isNotUpdated === true && !isNew) return 'no update writes it (update: false)'
-  if (field.isNotInserted === true && isNew) return 'no create writes it (insert: false)'
   switch (field.role) {
     case 'key':
       return field.isMinted === true
