@@ -209,6 +209,36 @@ describeOn('a column with onUpdate', databases, (backend) => {
   })
 })
 
+const { output: due } = altered(NoteService, (proto) => {
+  proto.addField('Note', 'due_time', Type.MESSAGE, { typeName: '.google.protobuf.Timestamp' })
+}).method.getNote
+
+@Resource({ message: due, type: 'note', shared: true })
+@Entity('once_notes')
+class Once {
+  @PrimaryColumn({ length: 40 }) name!: string
+  @Column() text!: string
+  @Column() stars!: number
+  @Column({ update: false }) dueTime!: Date
+}
+
+describeOn('a required column that is written once', databases, (backend) => {
+  it('is filled by the client of a create', async () => {
+    const { rows, close } = await opened(backend, Once)
+    try {
+      const { unfilled = [] } = await (rows as unknown as TypeormRepository<Once>).startUpCheck()
+      expect(unfilled).to.deep.equal([])
+      await inAcme(async () => {
+        await rejection(rows.create({ name: 'a' }), InvalidArgument, 'due_time')
+        const made = await rows.create({ name: 'a', dueTime: new Date(0) })
+        expect((await rows.update('a', { text: 'x' }, ['text'])).dueTime).to.deep.equal(made.dueTime)
+      })
+    } finally {
+      await close()
+    }
+  })
+})
+
 /** A resource with one more column. */
 function withColumn(
   declare: (prototype: object, entity: EntityClass<object>) => void,
