@@ -178,12 +178,12 @@ describe('resourceModel', () => {
 
     it('a class without @Resource or @Entity', () => {
       class Plain {}
-      expect(problemsOf(Plain)[0]).to.match(/no resource/)
+      expect(problemsOf(Plain)[0]).to.match(/not a resource/)
       @Resource({ shared: true })
       class NoEntity {
         @PrimaryColumn() id!: string
       }
-      expect(problemsOf(NoEntity)[0]).to.match(/no TypeORM entity/)
+      expect(problemsOf(NoEntity)[0]).to.match(/not a TypeORM entity/)
     })
 
     it('no key, two keys, a generated key', () => {
