@@ -15,13 +15,11 @@ import { type EntityClass, resourceModel } from '../../../lib/resource/resource-
 import { snakeCase } from '../../../lib/text/snake-case.js'
 import { databases, describeOn } from '../../support/databases/backends.js'
 import { inAcme } from '../repository/subject.js'
-import * as entities from './forty-entities.js'
+import { Article, Attachment, Member, Organization, Product, shop, Tag } from './forty-entities.js'
 
 type Args = ReturnType<typeof getMetadataArgsStorage>['columns'][number]
 
-const classes = (Object.values(entities) as unknown[]).filter(
-  (one): one is EntityClass<object> => typeof one === 'function',
-)
+const classes: readonly EntityClass<object>[] = shop
 
 const columnsOf = (entity: EntityClass<object>): readonly Args[] => {
   const all = new Set<unknown>(lineage(entity))
@@ -122,7 +120,6 @@ describeOn(
       const opened = await backend.open(startable)
       const dataSource = opened.dataSource as DataSource
       const of = <E extends object>(entity: EntityClass<E>) => new TypeormRepository(dataSource, entity)
-      const { Article, Attachment, Member, Organization, Product, Tag } = entities
       try {
         await dataSource.synchronize()
         await inAcme(async () => {

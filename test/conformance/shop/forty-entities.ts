@@ -58,7 +58,7 @@ export class Member extends Kept {
 }
 
 @Entity()
-export class Address extends Row {
+class Address extends Row {
   @Column() street!: string
   @Column({ length: 12 }) postcode!: string
   @Column({ nullable: true }) note?: string
@@ -68,7 +68,7 @@ export class Address extends Row {
 }
 
 @Entity({ name: 'catalog', orderBy: { position: 'ASC' } })
-export class Catalog extends BaseEntity {
+class Catalog extends BaseEntity {
   @PrimaryGeneratedColumn() id!: number
   @Column() title!: string
   @Column({ type: 'int', default: 0 }) position!: number
@@ -77,7 +77,7 @@ export class Catalog extends BaseEntity {
 }
 
 @Entity()
-export class Shelf {
+class Shelf {
   @PrimaryGeneratedColumn({ type: 'int' }) id!: number
   @Column({ length: 80, comment: 'as on the sign' }) label!: string
   @Column() catalogId!: number
@@ -96,7 +96,7 @@ export class Product extends Kept {
 
 @Entity()
 @Unique(['productId', 'locale'])
-export class ProductText extends Row {
+class ProductText extends Row {
   @Column({ length: 5 }) locale!: string
   @Column('text') body!: string
   @Column('uuid') productId!: string
@@ -104,14 +104,14 @@ export class ProductText extends Row {
 }
 
 @Entity()
-export class Currency {
+class Currency {
   @PrimaryColumn({ type: 'char', length: 3 }) code!: string
   @Column() title!: string
   @Column({ type: 'smallint', default: 2 }) digits!: number
 }
 
 @Entity()
-export class Country {
+class Country {
   @PrimaryColumn({ length: 2 }) code!: string
   @Column() title!: string
   @Column({ length: 3 }) currencyCode!: string
@@ -119,21 +119,21 @@ export class Country {
 }
 
 @Entity()
-export class Session extends Row {
+class Session extends Row {
   @Column({ type: 'uuid' }) memberId!: string
   @ManyToOne(() => Member, { onDelete: 'CASCADE', eager: true }) member?: Member
   @Column({ type: 'varchar', insert: false, default: 'web' }) client!: string
 }
 
 @Entity()
-export class Profile extends Row {
+class Profile extends Row {
   @Column() displayName!: string
   @Column({ nullable: true }) bio?: string
   @OneToOne(() => Member) @JoinColumn() member?: Member
 }
 
 @Entity()
-export class Counter {
+class Counter {
   @PrimaryColumn() name!: string
   @Column({ type: 'int', default: 0 }) value!: number
   @VersionColumn() version!: number
@@ -151,21 +151,21 @@ export class Attachment extends Row {
 }
 
 @Entity()
-export class Setting {
+class Setting {
   @PrimaryColumn() key!: string
   @Column() value!: string
   @Column({ type: 'boolean', default: 'true' }) enabled!: boolean
 }
 
 @Entity()
-export class Category extends Row {
+class Category extends Row {
   @Column() title!: string
   @Column('uuid', { nullable: true }) parentId?: string
   @ManyToOne(() => Category, { nullable: true }) @JoinColumn({ name: 'parentId' }) parent?: Category
 }
 
 @Entity()
-export class Review extends Row {
+class Review extends Row {
   @Column('int') stars!: number
   @Column({ type: 'double precision', default: '0.5' }) weight!: number
   @Column('uuid') productId!: string
@@ -176,7 +176,7 @@ export class Review extends Row {
 
 @Entity('audit_log')
 @Index('audit_by_actor', { synchronize: false })
-export class AuditEntry {
+class AuditEntry {
   @PrimaryGeneratedColumn('uuid') id!: string
   @Column() actor!: string
   @Column() action!: string
@@ -185,81 +185,81 @@ export class AuditEntry {
 
 // Free-form JSON.
 @Entity()
-export class Theme extends Row {
+class Theme extends Row {
   @Column() title!: string
   @Column('jsonb', { default: {} }) colors!: object
 }
 
 @Entity()
-export class Webhook extends Row {
+class Webhook extends Row {
   @Column() url!: string
   @Column('json', { nullable: true }) headers?: Record<string, unknown>
 }
 
 @Entity()
 @Index('delivery_body', ['body'], { where: 'attempts > 0' })
-export class Delivery extends Row {
+class Delivery extends Row {
   @Column({ default: 0 }) attempts!: number
   @Column('jsonb') body!: unknown
 }
 
 @Entity()
-export class Draft extends Row {
+class Draft extends Row {
   @Column() title!: string
   @Column('simple-json', { nullable: true }) content?: { blocks: unknown[] }
 }
 
 @Entity()
-export class Feature {
+class Feature {
   @PrimaryColumn() name!: string
   @Column('jsonb', { default: () => "'{}'" }) rules!: Record<string, unknown>
 }
 
 // Enums.
-export enum Size {
+enum Size {
   Small = 'small',
   Large = 'large',
 }
 
 @Entity()
-export class Parcel extends Row {
+class Parcel extends Row {
   @Column({ type: 'enum', enum: Size, default: Size.Small }) size!: Size
   @Column() carrier!: string
 }
 
 @Entity()
-export class Ticket extends Row {
+class Ticket extends Row {
   @Column() subject!: string
   @Column({ type: 'enum', enum: ['open', 'shut'], enumName: 'ticket_state' }) state!: string
 }
 
 @Entity()
-export class Invoice extends Kept {
+class Invoice extends Kept {
   @Column() title!: string
   @Column('simple-enum', { enum: ['paid', 'due'], default: 'due' }) state!: string
 }
 
 @Entity()
-export class Role extends Row {
+class Role extends Row {
   @Column({ type: 'enum', enum: ['reader', 'writer'], array: true, default: [] }) grants!: string[]
   @Column() title!: string
 }
 
 // Arrays.
 @Entity()
-export class Recipe extends Row {
+class Recipe extends Row {
   @Column() title!: string
   @Column('text', { array: true, default: [] }) steps!: string[]
 }
 
 @Entity()
-export class Poll extends Row {
+class Poll extends Row {
   @Column() question!: string
   @Column('int', { array: true }) votes!: number[]
 }
 
 @Entity()
-export class Newsletter extends Row {
+class Newsletter extends Row {
   @Column() title!: string
   @Column('simple-array') addresses!: string[]
   @ManyToOne(() => Organization, { nullable: true })
@@ -269,27 +269,27 @@ export class Newsletter extends Row {
 
 // Unusual times and 64-bit integers.
 @Entity()
-export class Opening {
+class Opening {
   @PrimaryGeneratedColumn('uuid') id!: string
   @Column('time') from!: string
   @Column('date') on!: string
 }
 
 @Entity()
-export class Ledger {
+class Ledger {
   @PrimaryGeneratedColumn({ type: 'bigint' }) id!: string
   @Column('bigint') amount!: string
   @Column({ type: 'bigint', default: 0 }) balance!: number
 }
 
 @Entity()
-export class Reading extends Row {
+class Reading extends Row {
   @Column('timestamp', { precision: 3 }) at!: Date
   @Column('real') value!: number
 }
 
 @Entity()
-export class Price extends Row {
+class Price extends Row {
   @Column('decimal', { precision: 10, scale: 2 }) amount!: string
   @Column('interval', { nullable: true }) validFor?: unknown
   @Column() label!: string
@@ -297,7 +297,7 @@ export class Price extends Row {
 
 // A composite key.
 @Entity()
-export class Stock {
+class Stock {
   @PrimaryColumn('uuid') productId!: string
   @PrimaryColumn('int') shelfId!: number
   @Column('int') pieces!: number
@@ -318,25 +318,68 @@ export class Article extends Kept {
 }
 
 @Entity()
-export class Team extends Row {
+class Team extends Row {
   @Column() title!: string
   @ManyToMany(() => Member, { eager: true }) @JoinTable({ name: 'team_members' }) members?: Member[]
 }
 
 @Entity()
-export class Playlist extends Row {
+class Playlist extends Row {
   @Column() title!: string
   @ManyToMany(() => Attachment, { cascade: true }) @JoinTable() tracks?: Promise<Attachment[]>
 }
 
 @Entity()
-export class Bundle extends Row {
+class Bundle extends Row {
   @Column() title!: string
   @ManyToMany(() => Product, { onDelete: 'CASCADE' }) @JoinTable() products?: Product[]
 }
 
 @Entity()
-export class Course extends Row {
+class Course extends Row {
   @Column() title!: string
   @ManyToMany('Member') @JoinTable() students?: unknown[]
 }
+
+export const shop: readonly (new () => object)[] = [
+  Organization,
+  Member,
+  Address,
+  Catalog,
+  Shelf,
+  Product,
+  ProductText,
+  Currency,
+  Country,
+  Session,
+  Profile,
+  Counter,
+  Attachment,
+  Setting,
+  Category,
+  Review,
+  AuditEntry,
+  Theme,
+  Webhook,
+  Delivery,
+  Draft,
+  Feature,
+  Parcel,
+  Ticket,
+  Invoice,
+  Role,
+  Recipe,
+  Poll,
+  Newsletter,
+  Opening,
+  Ledger,
+  Reading,
+  Price,
+  Stock,
+  Tag,
+  Article,
+  Team,
+  Playlist,
+  Bundle,
+  Course,
+]
