@@ -151,3 +151,19 @@ const insideSql = (name: string, column: PlanColumn, { keys, zero }: Inside, dia
   const nothing = typeof zero === 'string' ? dialect.text.literal(zero) : json.literal(zero)
   return `(CASE WHEN ${json.isSet(name, keys)} THEN ${value} WHEN ${json.isObject(name, keys.slice(0, -1))} THEN ${nothing} END)`
 }
+
+/**
+ * The new value of a column. An update time never goes back, whatever the clock does, and a version is added
+ * to the stored one.
+ * @param name - of the column, as the statement qualifies it.
+ */
+export function writtenSql(
+  { updateTime, version }: Pick<ResourceModel, 'updateTime' | 'version'>,
+  { column }: Pick<Field, 'column'>,
+  name: string,
+  value: string,
+  { values: { later } }: Dialect,
+): string {
+  if (column === version?.column) return `COALESCE(${name}, 0) + ${value}`
+  return column === updateTime?.column ? later(name, value) : value
+}

@@ -5,7 +5,14 @@ import type { LockClause } from '../../contract/row-lock.js'
 import type { TableName } from '../../dialects/catalog/table-definition.js'
 import type { Dialect } from '../../dialects/dialect.js'
 import { quoteTable } from '../../dialects/quote-table.js'
-import { amongAllSql, amongSql, isOfTenant, exactSql, keyTextSql } from '../../dialects/column-sql.js'
+import {
+  amongAllSql,
+  amongSql,
+  exactSql,
+  isOfTenant,
+  keyTextSql,
+  writtenSql,
+} from '../../dialects/column-sql.js'
 import { partSql } from '../../dialects/values/part-sql.js'
 import { toPredicate } from '../../dialects/to-predicate.js'
 import { named, plannedByValue } from '../../engines/executor/named.js'
@@ -122,10 +129,9 @@ export class FamilyStatements {
 
   update(written: Written, asked: RowsAsked): Bound {
     const values: unknown[] = []
-    const updateTime = this.member.model.updateTime?.column
     const sets = written.map(([column, value]) => {
       const [name, bound] = [this.#name(column), this.#bind(column, value, values)]
-      return `${name} = ${column.column === updateTime ? this.dialect.values.later(name, bound) : bound}`
+      return `${name} = ${writtenSql(this.member.model, column, name, bound, this.dialect)}`
     })
     if (this.softDeleteKey !== undefined && asked.state === 'live' && this.#deletes(written))
       sets.push(

@@ -22,7 +22,7 @@ export interface InsertedTable {
 
 /** The fields of a new row that the table does not set by itself. */
 export const inserted = ({ fields }: ResourceModel): readonly Field[] =>
-  fields.filter(({ generated }) => generated !== true)
+  fields.filter(({ generated, isNotInserted }) => generated !== true && isNotInserted !== true)
 
 /** The fields of a row whose key the database generates: all but the key. */
 export const unminted = (model: ResourceModel): readonly Field[] =>

@@ -22,6 +22,7 @@ import {
   isOfTenant,
   keyTextSql,
   ofSomeTenant,
+  writtenSql,
 } from '../../dialects/column-sql.js'
 import { quoteTable } from '../../dialects/quote-table.js'
 import { tableNameOf } from '../../schema/table-name-of.js'
@@ -101,7 +102,8 @@ export class Statements {
     parents: readonly Taken[] = NOTHING_TAKEN,
     along?: OutboxWriter['along'],
   ): Statement {
-    const shape = `insert${fields.includes(this.model.key) ? '' : ' minted'}${along === undefined ? '' : ' along'}`
+    const filled = this.model.isFilledByTable ? ` ${fields.map(({ column }) => column).join('\0')}` : ''
+    const shape = `insert${fields.includes(this.model.key) ? '' : ' minted'}${along === undefined ? '' : ' along'}${filled}`
     const key = parents.length === 0 ? shape : shapeBelow(shape, parents)
     return this.#shape(key, () => insertText(this.#into, fields, parents, along))
   }
@@ -235,13 +237,10 @@ export class Statements {
     })
   }
 
-  /**
-   * An update time never goes back, whatever the clock does. @param of - what comes before the name of the
-   * column.
-   */
+  /** @param of - the text before the column's name. */
   #set(field: Field, value: string, of = ''): string {
     const name = this.#name(field)
-    return `${name} = ${field === this.model.updateTime ? this.dialect.values.later(`${of}${name}`, value) : value}`
+    return `${name} = ${writtenSql(this.model, field, `${of}${name}`, value, this.dialect)}`
   }
 
   /**
